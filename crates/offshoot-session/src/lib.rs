@@ -1,1 +1,17 @@
 //! stub
+#![warn(missing_docs)]
+pub mod id;
+pub mod clock;
+pub mod error;
+pub mod json;
+pub mod kind;
+pub mod envelope;
+pub mod header;
+pub mod medium;
+pub mod lines;
+pub mod tree;
+mod migrate;
+pub mod load;
+pub mod entry;
+pub mod path;
+pub mod context;

@@ -1,0 +1,145 @@
+//! Time: the clock that is asked for it, and the text form that sessions carry.
+//!
+//! The only file of the library that reads the system's time. Times are milliseconds since 1970, UTC, as JavaScript's
+//! `Date` has them.
+
+use jiff::{Timestamp, civil, tz::TimeZone};
+
+/// Milliseconds since 1970-01-01T00:00:00Z.
+pub type Millis = i64;
+
+/// Where the time comes from. Tests give [`FixedClock`].
+pub trait Clock: Send {
+    /// The present moment.
+    fn now(&self) -> Millis;
+}
+
+/// The system's clock.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Millis {
+        Timestamp::now().as_millisecond()
+    }
+}
+
+/// A clock that always says the same.
+#[derive(Debug, Clone, Copy)]
+pub struct FixedClock(pub Millis);
+
+impl Clock for FixedClock {
+    fn now(&self) -> Millis {
+        self.0
+    }
+}
+
+/// Writes a time like JavaScript's `toISOString`: `2026-01-02T03:04:05.678Z`.
+///
+/// A time outside jiff's range (beyond the year 9999) is written as the nearest time inside it.
+pub fn to_iso(ms: Millis) -> String {
+    let at = Timestamp::from_millisecond(ms).unwrap_or(if ms < 0 {
+        Timestamp::MIN
+    } else {
+        Timestamp::MAX
+    });
+    format!("{at:.3}")
+}
+
+/// Reads a time as JavaScript's `Date` does for the forms that occur in sessions: ISO with an offset or `Z`, and a bare
+/// date (midnight UTC). A date and time without offset is taken as UTC. Anything else is `None`.
+pub fn parse_iso(text: &str) -> Option<Millis> {
+    if let Some(ms) = parse_canonical(text.as_bytes()) {
+        return Some(ms);
+    }
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Some(at.as_millisecond());
+    }
+    let local = match text.parse::<civil::DateTime>() {
+        Ok(at) => at,
+        Err(_) => text.parse::<civil::Date>().ok()?.to_datetime(civil::Time::midnight()),
+    };
+    let at = TimeZone::UTC.to_timestamp(local).ok()?;
+    Some(at.as_millisecond())
+}
+
+/// The one form that nearly every line has, `YYYY-MM-DDTHH:MM:SS.mmmZ`, without the cost of a general parser.
+fn parse_canonical(text: &[u8]) -> Option<Millis> {
+    let text: &[u8; 24] = text.try_into().ok()?;
+    for (at, expected) in [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'.'), (23, b'Z')] {
+        if text[at] != expected {
+            return None;
+        }
+    }
+    let number = |from: usize, to: usize| -> Option<i64> {
+        text[from..to].iter().try_fold(0i64, |sum, b| {
+            b.is_ascii_digit().then(|| sum * 10 + i64::from(b - b'0'))
+        })
+    };
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
+    let in_range = (1..=12).contains(&month)
+        && (1..=days_in_month(year, month)).contains(&day)
+        && hour < 24
+        && minute < 60
+        && second < 60;
+    if !in_range {
+        return None;
+    }
+    let days = days_since_1970(year, month, day);
+    Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + number(20, 23)?)
+}
+
+fn days_in_month(year: i64, month: i64) -> i64 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days from 1970-01-01, proleptic Gregorian calendar, counting years from March so that a leap day comes last.
+fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    let shifted_year = if month <= 2 { year - 1 } else { year };
+    let era = shifted_year.div_euclid(400);
+    let year_of_era = shifted_year.rem_euclid(400);
+    let month_from_march = (month + 9) % 12;
+    let day_of_year = (153 * month_from_march + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn iso_text_is_javascripts() {
+        assert_eq!(to_iso(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(to_iso(1_733_234_567_890), "2024-12-03T14:02:47.890Z");
+        assert_eq!(to_iso(-1), "1969-12-31T23:59:59.999Z");
+    }
+
+    #[test]
+    fn the_fast_parser_agrees_with_the_general_one() {
+        let mut ms: Millis = -62_135_596_800_000; // year 1
+        while ms < 253_370_764_800_000 {
+            let text = to_iso(ms);
+            let general = text.parse::<Timestamp>().unwrap().as_millisecond();
+            assert_eq!(parse_canonical(text.as_bytes()), Some(general), "{text}");
+            assert_eq!(general, ms);
+            ms += 86_400_000 * 13 + 3_723_004;
+        }
+    }
+
+    #[test]
+    fn other_forms_and_nonsense() {
+        assert_eq!(parse_iso("2024-12-03T15:02:47.890+01:00"), Some(1_733_234_567_890));
+        assert_eq!(parse_iso("1970-01-02"), Some(86_400_000));
+        assert_eq!(parse_iso("1970-01-01T00:00:01"), Some(1000));
+        for bad in ["", "yesterday", "2024-02-30T00:00:00.000Z", "2024-13-01T00:00:00.000Z"] {
+            assert_eq!(parse_iso(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What the model would see at an entry: which messages, in which order, under which settings.
+//!
+//! A context is a plan first: entries are chosen by their envelopes, bodies are read one by one when the messages are
+//! asked for, so that a context costs its path and not its file. Two forms, as the two peers build them. Knows no files
+//! and no providers. Source: spec operations §9.
+
+mod omp;
+mod pi;
+mod render;
+
+use std::io::{self, Write};
+
+use crate::entry::Source;
+use crate::error::{Code, Diagnostic, Result};
+use crate::header::Dialect;
+use crate::id::EntryId;
+use crate::json::Json;
+use crate::kind::Role;
+use crate::tree::NodeIx;
+
+pub use omp::OmpSettings;
+
+/// One message of a context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// The entry that it comes from.
+    pub entry: Option<EntryId>,
+    /// Its role.
+    pub role: Role,
+    /// The message, as one JSON value on one line.
+    pub json: String,
+}
+
+impl Message {
+    /// The message as a view.
+    pub fn json(&self) -> Json<'_> {
+        Json::trusted(&self.json)
+    }
+}
+
+/// How one or more messages come out of an entry.
+#[derive(Debug, Clone)]
+enum Step {
+    /// The entry's own message.
+    Entry(NodeIx),
+    /// The entry's own message exactly as it is stored.
+    Verbatim(NodeIx),
+    /// The entry's own message with another content (JSON).
+    Edited(NodeIx, String),
+    /// The compaction: its system message, if it has one, and its summary.
+    Compaction(NodeIx),
+    /// A message that is finished.
+    Ready(Message),
+}
+
+/// The context at one entry. See [`build`].
+#[derive(Debug, Clone, Default)]
+pub struct Context {
+    steps: Vec<Step>,
+    /// The thinking level, as JSON; `None` where the last change of it names none.
+    pub thinking_level: Option<String>,
+    /// pi: the model as `{"provider":…,"modelId":…}`; `None` if nothing on the path names one.
+    pub model: Option<String>,
+    /// omp: everything else that it derives from the path.
+    pub omp: Option<OmpSettings>,
+    /// What is odd about the path.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Plans the context at `leaf`; that of no leaf is empty.
+///
+/// # Errors
+/// The medium cannot be read.
+pub fn build(source: &dyn Source, leaf: Option<NodeIx>, form: Dialect) -> Result<Context> {
+    match form {
+        Dialect::Pi => pi::build(source, leaf),
+        Dialect::Omp => omp::build(source, leaf),
+    }
+}
+
+impl Context {
+    /// The messages, read one by one.
+    pub fn messages<'a>(&'a self, source: &'a dyn Source) -> impl Iterator<Item = Result<Message>> + 'a {
+        self.steps.iter().flat_map(move |step| match render::step(source, step) {
+            Ok(messages) => messages.into_iter().map(Ok).collect::<Vec<_>>(),
+            Err(error) => vec![Err(error)],
+        })
+    }
+
+    /// Writes the context as one JSON object: pi's `SessionContext`, or omp's.
+    ///
+    /// # Errors
+    /// The medium cannot be read, or `out` cannot be written; either is an `io::Error`.
+    pub fn write_json(&self, source: &dyn Source, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(b"{\"messages\":[")?;
+        for (at, message) in self.messages(source).enumerate() {
+            let message = message.map_err(io::Error::other)?;
+            if at > 0 {
+                out.write_all(b",")?;
+            }
+            out.write_all(message.json.as_bytes())?;
+        }
+        out.write_all(b"]")?;
+        if let Some(level) = &self.thinking_level {
+            write!(out, ",\"thinkingLevel\":{level}")?;
+        }
+        match &self.omp {
+            Some(settings) => settings.write_json(out)?,
+            None => write!(out, ",\"model\":{}", self.model.as_deref().unwrap_or("null"))?,
+        }
+        out.write_all(b"}")
+    }
+}
+
+/// Says that an entry on the path has no readable body.
+fn damaged(source: &dyn Source, ix: NodeIx) -> Diagnostic {
+    let node = source.tree().node(ix);
+    Diagnostic {
+        code: Code::DamagedEntry,
+        line: Some(node.line()),
+        offset: node.offset(),
+        entry: node.id().cloned(),
+        message: "the entry's body is damaged; it keeps its place and says nothing to the model".to_owned(),
+    }
+}
+
+/// Says that a compaction keeps from an entry that is not on its path.
+fn kept_missing(source: &dyn Source, ix: NodeIx, kept: &str) -> Diagnostic {
+    let node = source.tree().node(ix);
+    Diagnostic {
+        code: Code::KeptEntryMissing,
+        line: Some(node.line()),
+        offset: node.offset(),
+        entry: node.id().cloned(),
+        message: format!("the compaction keeps from {kept}, which is not on its path; nothing before it is kept"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! The context as oh-my-pi 18 builds it: models by role, injected rules, modes, reset boundaries, compaction
+//! checkpoints, and a list of messages whose tool calls all have their results.
+
+mod checkpoint;
+mod pairs;
+mod settings;
+
+use super::{Context, Step, damaged, kept_missing};
+use crate::entry::{Entry, Source, is_truthy};
+use crate::error::{Diagnostic, Result};
+use crate::json::{Json, JsonKind, Object};
+use crate::kind::{Kind, Role};
+use crate::tree::NodeIx;
+
+use super::render;
+use pairs::Draft;
+
+pub use settings::OmpSettings;
+
+pub(super) fn build(source: &dyn Source, leaf: Option<NodeIx>) -> Result<Context> {
+    let path = leaf.map(|leaf| source.tree().path(leaf)).unwrap_or_default();
+    let mut diagnostics = Vec::new();
+    let mut drafts = Vec::new();
+    for chosen in select(source, &path, &mut diagnostics)? {
+        match chosen {
+            Chosen::Ready(draft) => drafts.push(draft),
+            Chosen::Entry(ix) => drafts.extend(draft(source, ix, &mut diagnostics)?),
+        }
+    }
+    let (thinking_level, omp) = settings::read(source, &path)?;
+    let steps = pairs::settle(source, drafts)?;
+    Ok(Context { steps, thinking_level: Some(thinking_level), model: None, omp: Some(omp), diagnostics })
+}
+
+enum Chosen {
+    Entry(NodeIx),
+    Ready(Draft),
+}
+
+/// Which part of the path counts: what follows a reset, or the last compaction with what it keeps, or all.
+fn select(source: &dyn Source, path: &[NodeIx], diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<Chosen>> {
+    let tree = source.tree();
+    let last = |kind: Kind| path.iter().rposition(|ix| tree.node(*ix).kind() == kind);
+    let (compaction, reset) = (last(Kind::Compaction), last(Kind::ResetBoundary));
+    let entries = |range: &[NodeIx]| range.iter().map(|ix| Chosen::Entry(*ix)).collect::<Vec<_>>();
+    let Some(at) = compaction.filter(|at| reset.is_none_or(|reset| reset < *at)) else {
+        return Ok(entries(&path[reset.map_or(0, |reset| reset + 1)..]));
+    };
+    let entry = source.entry(path[at])?;
+    if entry.damage().is_some() {
+        diagnostics.push(damaged(source, path[at]));
+        return Ok(entries(&path[at + 1..]));
+    }
+    let (before, after) = (&path[..at], &path[at + 1..]);
+    let kept = kept_position(source, &entry, before);
+    let checkpoint = checkpoint::read(&entry);
+    let first_retained = kept.map(|at| before[at]).or_else(|| after.first().copied());
+    let summary = checkpoint::summary(source, &entry, &checkpoint, first_retained)?;
+    let mut chosen = vec![Chosen::Ready(Draft::ready(summary))];
+    if let Some(request) = rollover_request(source, &entry, &path[..at], reset, kept)? {
+        chosen.push(Chosen::Entry(request));
+    }
+    if checkpoint.replaces_kept_range {
+        let replayed = entry.str("providerReplayThroughEntryId").and_then(|id| position(source, &id, before));
+        chosen.extend(replayed.map(|at| entries(&before[at + 1..])).unwrap_or_default());
+    } else if let Some(kept) = kept {
+        chosen.extend(entries(&before[kept..]));
+    } else if let Some(id) = entry.str("firstKeptEntryId")
+        && entry.id.as_ref().is_none_or(|own| own.as_str() != id)
+    {
+        diagnostics.push(kept_missing(source, path[at], &id));
+    }
+    chosen.extend(entries(after));
+    Ok(chosen)
+}
+
+fn kept_position(source: &dyn Source, compaction: &Entry, before: &[NodeIx]) -> Option<usize> {
+    position(source, &compaction.str("firstKeptEntryId")?, before)
+}
+
+fn position(source: &dyn Source, id: &str, path: &[NodeIx]) -> Option<usize> {
+    let ix = source.tree().find(id)?;
+    path.iter().position(|at| *at == ix)
+}
+
+/// A compaction that rolls over to a new context repeats the last request of the person, if it does not keep it.
+fn rollover_request(
+    source: &dyn Source,
+    compaction: &Entry,
+    before: &[NodeIx],
+    reset: Option<usize>,
+    kept: Option<usize>,
+) -> Result<Option<NodeIx>> {
+    let kind = compaction.get("details").and_then(|details| details.str("kind"));
+    if kind.as_deref() != Some("experimental-context-rollover") {
+        return Ok(None);
+    }
+    let from = reset.map_or(0, |reset| reset + 1);
+    for (at, ix) in before.iter().enumerate().skip(from).rev() {
+        let node = source.tree().node(*ix);
+        let is_request = match (node.kind(), node.role()) {
+            (Kind::Message, Some(Role::User)) => true,
+            (Kind::Message, Some(Role::Custom)) => {
+                source.entry(*ix)?.message().is_some_and(|message| is_request_of_user(message))
+            }
+            (Kind::CustomMessage, _) => is_request_of_user(source.entry(*ix)?.json()),
+            _ => false,
+        };
+        if is_request {
+            return Ok(kept.filter(|kept| at < *kept).map(|_| *ix));
+        }
+    }
+    Ok(None)
+}
+
+fn is_request_of_user(message: Json<'_>) -> bool {
+    message.str("customType").is_some_and(|kind| kind == "skill-prompt")
+        && message.str("attribution").is_some_and(|by| by == "user")
+}
+
+/// The message of one entry, with what is needed to pair calls and results.
+fn draft(source: &dyn Source, ix: NodeIx, diagnostics: &mut Vec<Diagnostic>) -> Result<Option<Draft>> {
+    let kind = source.tree().node(ix).kind();
+    if !matches!(kind, Kind::Message | Kind::CustomMessage | Kind::BranchSummary) {
+        return Ok(None);
+    }
+    let entry = source.entry(ix)?;
+    if entry.damage().is_some() {
+        diagnostics.push(damaged(source, ix));
+        return Ok(None);
+    }
+    Ok(match kind {
+        Kind::Message => entry
+            .message()
+            .filter(|message| entry.role != Some(Role::Assistant) || !is_dropped_turn(*message))
+            .map(|message| Draft::new(Step::Verbatim(ix), message)),
+        Kind::CustomMessage => custom_message(&entry).map(Draft::ready),
+        _ => render::branch_summary(&entry).map(Draft::ready),
+    })
+}
+
+/// A turn that a retry replaced, or an error that said nothing.
+fn is_dropped_turn(message: Json<'_>) -> bool {
+    if message.get("retryRecovery").is_some_and(is_truthy) {
+        return true;
+    }
+    let Some(content) = message.get("content").filter(|content| content.kind() == JsonKind::Array) else {
+        return false;
+    };
+    message.str("stopReason").is_some_and(|reason| reason == "error") && !content.items().any(says_something)
+}
+
+fn says_something(block: Json<'_>) -> bool {
+    let non_blank = |name: &str| block.str(name).is_some_and(|text| !text.trim().is_empty());
+    match block.str("type").as_deref() {
+        Some("text") => non_blank("text"),
+        Some("thinking") => non_blank("thinking") || non_blank("thinkingSignature"),
+        Some("redactedThinking") => non_blank("data"),
+        Some("fallback") => false,
+        _ => true,
+    }
+}
+
+fn custom_message(entry: &Entry) -> Option<super::Message> {
+    let custom_type = entry.str("customType").filter(|kind| !kind.is_empty());
+    if matches!(custom_type.as_deref(), Some("prewalk-plan" | "vibe-mode-context")) {
+        return None;
+    }
+    let content = entry.get("content")?;
+    if !matches!(content.kind(), JsonKind::String | JsonKind::Array) {
+        return None;
+    }
+    let display = entry.get("display").and_then(Json::as_bool).unwrap_or(false);
+    let object = Object::new()
+        .str("role", "custom")
+        .str("customType", custom_type.as_deref().unwrap_or("custom-message"))
+        .json("content", content)
+        .raw("display", display);
+    let mut object = render::copy(object, entry, &["details"]);
+    if let Some(attribution) = entry.get("attribution") {
+        let by_user = attribution.as_str().is_some_and(|by| by == "user");
+        object = object.str("attribution", if by_user { "user" } else { "agent" });
+    }
+    Some(render::message(entry, Role::Custom, object))
+}

@@ -1,0 +1,112 @@
+//! Calls and results: omp's context holds no call without a result and no turn that failed.
+
+use std::collections::HashSet;
+
+use crate::context::{Message, Step, render};
+use crate::entry::{Source, is_truthy};
+use crate::error::Result;
+use crate::json::{Json, Object};
+
+/// A message on its way into the context, with what decides whether it stays.
+#[derive(Debug, Clone)]
+pub(super) struct Draft {
+    step: Step,
+    is_assistant: bool,
+    /// The ids of its tool calls.
+    calls: Vec<String>,
+    /// The id of the call that it answers.
+    answers: Option<String>,
+    failed: bool,
+    /// Whether it says that the turn before it was interrupted while thinking.
+    is_interruption_note: bool,
+}
+
+impl Draft {
+    pub(super) fn new(step: Step, message: Json<'_>) -> Self {
+        let role = message.str("role");
+        let is = |wanted: &str| role.as_deref() == Some(wanted);
+        let is_assistant = is("assistant");
+        let calls = if is_assistant { calls(message).map(|(id, _)| id).collect() } else { Vec::new() };
+        Self {
+            is_assistant,
+            calls,
+            answers: message.str("toolCallId").filter(|_| is("toolResult")).map(std::borrow::Cow::into_owned),
+            failed: is_assistant && matches!(message.str("stopReason").as_deref(), Some("error" | "aborted")),
+            is_interruption_note: is("custom") && message.str("customType").is_some_and(|kind| kind == "interrupted-thinking"),
+            step,
+        }
+    }
+
+    pub(super) fn ready(message: Message) -> Self {
+        Self::new(Step::Ready(message.clone()), message.json())
+    }
+}
+
+/// The tool calls of an assistant message: id and block.
+fn calls(message: Json<'_>) -> impl Iterator<Item = (String, Json<'_>)> {
+    let blocks = message.get("content").map(Json::items).into_iter().flatten();
+    let calls = blocks.filter(|block| block.str("type").is_some_and(|kind| kind == "toolCall"));
+    calls.map(|block| (block.str("id").unwrap_or_default().into_owned(), block))
+}
+
+/// Drops calls that nothing answers, then failed turns with their results.
+pub(super) fn settle(source: &dyn Source, drafts: Vec<Draft>) -> Result<Vec<Step>> {
+    let drafts = drop_dangling(source, drafts)?;
+    Ok(drop_failed(drafts).into_iter().map(|draft| draft.step).collect())
+}
+
+fn drop_dangling(source: &dyn Source, drafts: Vec<Draft>) -> Result<Vec<Draft>> {
+    let answered: HashSet<String> = drafts.iter().filter_map(|draft| draft.answers.clone()).collect();
+    let mut kept = Vec::with_capacity(drafts.len());
+    for mut draft in drafts {
+        if draft.calls.iter().any(|id| !answered.contains(id)) {
+            let Some(message) = render::step(source, &draft.step)?.pop() else { continue };
+            let Some(repaired) = without_calls(&message, &answered) else { continue };
+            draft.calls.retain(|id| answered.contains(id));
+            draft.step = Step::Ready(repaired);
+        }
+        kept.push(draft);
+    }
+    Ok(kept)
+}
+
+/// The turn without its unanswered calls, and without signatures that no longer fit it.
+fn without_calls(message: &Message, answered: &HashSet<String>) -> Option<Message> {
+    let mut blocks = Vec::new();
+    for block in message.json().get("content")?.items() {
+        let keep = match block.str("type").as_deref() {
+            Some("toolCall") => block.str("id").is_some_and(|id| answered.contains(id.as_ref())),
+            Some("redactedThinking") => false,
+            _ => true,
+        };
+        if keep {
+            blocks.push(without_signature(block));
+        }
+    }
+    let json = render::with_content(message.json(), &format!("[{}]", blocks.join(",")));
+    (!blocks.is_empty()).then(|| Message { json, ..message.clone() })
+}
+
+fn without_signature(block: Json<'_>) -> String {
+    let is_thinking = block.str("type").is_some_and(|kind| kind == "thinking");
+    if !is_thinking || !block.get("thinkingSignature").is_some_and(is_truthy) {
+        return block.text().to_owned();
+    }
+    let others = block.members().filter(|(name, _)| name != "thinkingSignature");
+    others.fold(Object::new(), |object, (name, value)| object.json(&name, value)).finish()
+}
+
+/// Drops failed turns and the results of their calls, unless a note about the interruption follows.
+fn drop_failed(drafts: Vec<Draft>) -> Vec<Draft> {
+    let mut kept: Vec<Draft> = Vec::with_capacity(drafts.len()); // from the end to the start
+    for draft in drafts.into_iter().rev() {
+        let explained = kept.last().is_some_and(|next| next.is_interruption_note);
+        if draft.is_assistant && draft.failed && !explained {
+            kept.retain(|later| later.answers.as_ref().is_none_or(|id| !draft.calls.contains(id)));
+        } else {
+            kept.push(draft);
+        }
+    }
+    kept.reverse();
+    kept
+}

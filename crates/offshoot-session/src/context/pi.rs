@@ -1,0 +1,151 @@
+//! The context as pi 0.87 builds it.
+
+use std::collections::HashMap;
+
+use super::{Context, Step, damaged, kept_missing};
+use crate::entry::{Entry, Source};
+use crate::error::{Diagnostic, Result};
+use crate::id::EntryId;
+use crate::json::{JsonKind, Object};
+use crate::kind::{Kind, Role};
+use crate::tree::NodeIx;
+
+pub(super) fn build(source: &dyn Source, leaf: Option<NodeIx>) -> Result<Context> {
+    let path = leaf.map(|leaf| source.tree().path(leaf)).unwrap_or_default();
+    let mut diagnostics = Vec::new();
+    let selection = select(source, &path, &mut diagnostics)?;
+    let edits = edits(source, &selection)?;
+    let steps = selection.iter().filter_map(|chosen| step(source, *chosen, &edits)).collect();
+    let (thinking_level, model) = settings(source, &path)?;
+    Ok(Context { steps, thinking_level, model, omp: None, diagnostics })
+}
+
+/// An entry that the context is made of, in its order.
+#[derive(Debug, Clone, Copy)]
+enum Chosen {
+    Compaction(NodeIx),
+    /// Before the compaction, but kept by it.
+    Kept(NodeIx),
+    Entry(NodeIx),
+}
+
+impl Chosen {
+    fn ix(self) -> NodeIx {
+        match self {
+            Self::Compaction(ix) | Self::Kept(ix) | Self::Entry(ix) => ix,
+        }
+    }
+}
+
+/// The last compaction, what it keeps, what comes after it; or the whole path.
+fn select(source: &dyn Source, path: &[NodeIx], diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<Chosen>> {
+    let tree = source.tree();
+    let Some(at) = path.iter().rposition(|ix| tree.node(*ix).kind() == Kind::Compaction) else {
+        return Ok(path.iter().map(|ix| Chosen::Entry(*ix)).collect());
+    };
+    let compaction = source.entry(path[at])?;
+    if compaction.damage().is_some() {
+        diagnostics.push(damaged(source, path[at]));
+    }
+    let kept = kept_position(source, &compaction, &path[..at], diagnostics).unwrap_or(at);
+    let mut chosen = vec![Chosen::Compaction(path[at])];
+    chosen.extend(path[kept..at].iter().map(|ix| Chosen::Kept(*ix)));
+    chosen.extend(path[at + 1..].iter().map(|ix| Chosen::Entry(*ix)));
+    Ok(chosen)
+}
+
+/// Where on the path before it a compaction's kept range starts.
+pub(super) fn kept_position(
+    source: &dyn Source,
+    compaction: &Entry,
+    before: &[NodeIx],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<usize> {
+    let kept = compaction.str("firstKeptEntryId")?;
+    let found = source.tree().find(&kept).and_then(|ix| before.iter().position(|at| *at == ix));
+    let keeps_nothing_on_purpose = compaction.id.as_ref().is_some_and(|id| id.as_str() == kept);
+    if found.is_none() && !keeps_nothing_on_purpose {
+        diagnostics.push(kept_missing(source, compaction.ix, &kept));
+    }
+    found
+}
+
+/// What a `context_edit` does to its target.
+enum Edit {
+    Omit,
+    Content(String),
+    /// It says nothing usable.
+    Nothing,
+}
+
+/// The last edit of every target among the chosen entries.
+fn edits(source: &dyn Source, selection: &[Chosen]) -> Result<HashMap<EntryId, Edit>> {
+    let mut edits = HashMap::new();
+    for chosen in selection {
+        if source.tree().node(chosen.ix()).kind() != Kind::ContextEdit {
+            continue;
+        }
+        let entry = source.entry(chosen.ix())?;
+        let (Some(target), Some(replacement)) = (entry.str("targetId"), entry.get("replacement")) else { continue };
+        let edit = match (replacement.kind(), replacement.get("content")) {
+            (JsonKind::Null, _) => Edit::Omit,
+            (_, Some(content)) => Edit::Content(content.text().to_owned()),
+            (_, None) => Edit::Nothing,
+        };
+        edits.insert(EntryId::new(target), edit);
+    }
+    Ok(edits)
+}
+
+fn step(source: &dyn Source, chosen: Chosen, edits: &HashMap<EntryId, Edit>) -> Option<Step> {
+    let ix = chosen.ix();
+    let node = source.tree().node(ix);
+    let plain = match (chosen, node.kind()) {
+        (Chosen::Compaction(_), _) => Step::Compaction(ix),
+        // The compaction's own system message stands for those before it.
+        (Chosen::Kept(_), Kind::Message) if node.role() == Some(Role::System) => return None,
+        (_, Kind::Message | Kind::CustomMessage | Kind::BranchSummary) => Step::Entry(ix),
+        _ => return None,
+    };
+    let editable = matches!(
+        (node.kind(), node.role()),
+        (Kind::CustomMessage, _) | (_, Some(Role::User | Role::Assistant | Role::ToolResult | Role::Custom))
+    );
+    match node.id().and_then(|id| edits.get(id)) {
+        Some(Edit::Omit) => None,
+        Some(Edit::Content(content)) if editable => Some(Step::Edited(ix, content.clone())),
+        Some(Edit::Content(_) | Edit::Nothing) | None => Some(plain),
+    }
+}
+
+/// Thinking level and model, from the end of the path: the last word counts.
+fn settings(source: &dyn Source, path: &[NodeIx]) -> Result<(Option<String>, Option<String>)> {
+    let tree = source.tree();
+    let last = |wanted: &dyn Fn(NodeIx) -> bool| path.iter().rev().copied().find(|ix| wanted(*ix));
+    let thinking = match last(&|ix| tree.node(ix).kind() == Kind::ThinkingLevelChange) {
+        None => Some("\"off\"".to_owned()),
+        Some(ix) => source.entry(ix)?.get("thinkingLevel").map(|level| level.text().to_owned()),
+    };
+    let names_model = |ix: NodeIx| match tree.node(ix).kind() {
+        Kind::ModelChange => true,
+        Kind::Message => tree.node(ix).role() == Some(Role::Assistant),
+        _ => false,
+    };
+    let model = match last(&names_model) {
+        None => None,
+        Some(ix) => Some(model(&source.entry(ix)?)),
+    };
+    Ok((thinking, model))
+}
+
+fn model(entry: &Entry) -> String {
+    let (named_by, id) = match entry.kind {
+        Kind::Message => (entry.message(), "model"),
+        _ => (Some(entry.json()), "modelId"),
+    };
+    let member = |object: Object, name: &str, from: &str| match named_by.and_then(|json| json.get(from)) {
+        Some(value) => object.json(name, value),
+        None => object,
+    };
+    member(member(Object::new(), "provider", "provider"), "modelId", id).finish()
+}

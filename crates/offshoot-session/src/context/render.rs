@@ -1,0 +1,129 @@
+//! From a step of a plan to messages, with the members and their order as the peers write them.
+
+use crate::context::{Message, Step};
+use crate::entry::{Entry, Source, is_truthy};
+use crate::error::Result;
+use crate::json::{Json, JsonKind, Object, quote};
+use crate::kind::{Kind, Role};
+
+/// The messages of a step.
+pub(super) fn step(source: &dyn Source, step: &Step) -> Result<Vec<Message>> {
+    Ok(match step {
+        Step::Entry(ix) => entry_message(&source.entry(*ix)?).into_iter().collect(),
+        Step::Verbatim(ix) => verbatim(&source.entry(*ix)?).into_iter().collect(),
+        Step::Edited(ix, content) => {
+            let message = entry_message(&source.entry(*ix)?);
+            message.map(|message| edited(message, content)).into_iter().collect()
+        }
+        Step::Compaction(ix) => compaction(&source.entry(*ix)?),
+        Step::Ready(message) => vec![message.clone()],
+    })
+}
+
+/// The message of a message entry, untouched.
+fn verbatim(entry: &Entry) -> Option<Message> {
+    let json = entry.message()?.text().to_owned();
+    Some(Message { entry: entry.id.clone(), role: entry.role.unwrap_or(Role::Unknown), json })
+}
+
+/// The message that an entry stands for, in pi's form.
+pub(super) fn entry_message(entry: &Entry) -> Option<Message> {
+    match entry.kind {
+        Kind::Message => {
+            let json = stored(entry.message()?);
+            Some(Message { entry: entry.id.clone(), role: entry.role.unwrap_or(Role::Unknown), json })
+        }
+        Kind::CustomMessage => {
+            let mut object = copy(Object::new().str("role", "custom"), entry, &["customType"]);
+            object = match entry.get("content").filter(|content| !content.is_null()) {
+                Some(content) => object.json("content", content),
+                None => object.raw("content", "[]"),
+            };
+            let object = copy(object, entry, &["display", "details"]);
+            Some(message(entry, Role::Custom, object))
+        }
+        Kind::BranchSummary => branch_summary(entry),
+        _ => None,
+    }
+}
+
+/// The message of a branch summary that says something.
+pub(super) fn branch_summary(entry: &Entry) -> Option<Message> {
+    entry.get("summary").filter(|summary| is_truthy(*summary))?;
+    let object = copy(Object::new().str("role", "branchSummary"), entry, &["summary", "fromId"]);
+    Some(message(entry, Role::BranchSummary, object))
+}
+
+fn compaction(entry: &Entry) -> Vec<Message> {
+    if entry.damage().is_some() {
+        return Vec::new();
+    }
+    let system = entry.get("systemMessage").filter(|system| is_truthy(*system)).map(|system| Message {
+        entry: entry.id.clone(),
+        role: Role::System,
+        json: system.text().to_owned(),
+    });
+    let object = copy(Object::new().str("role", "compactionSummary"), entry, &["summary", "tokensBefore"]);
+    system.into_iter().chain([message(entry, Role::CompactionSummary, object)]).collect()
+}
+
+/// Adds the members that the entry has.
+pub(super) fn copy(object: Object, entry: &Entry, names: &[&str]) -> Object {
+    names.iter().fold(object, |object, name| match entry.get(name) {
+        Some(value) => object.json(name, value),
+        None => object,
+    })
+}
+
+/// Finishes a message that is made from an entry: its time is the entry's.
+pub(super) fn message(entry: &Entry, role: Role, object: Object) -> Message {
+    let object = match entry.js_time() {
+        Some(ms) => object.raw("timestamp", ms),
+        None => object.raw("timestamp", "null"),
+    };
+    Message { entry: entry.id.clone(), role, json: object.finish() }
+}
+
+/// A stored message; a missing content becomes an empty one, as pi does.
+fn stored(message: Json<'_>) -> String {
+    let empty = match message.str("role").as_deref() {
+        Some("user" | "assistant" | "toolResult") => "[]",
+        Some("system") => "\"\"",
+        _ => return message.text().to_owned(),
+    };
+    match message.get("content") {
+        Some(content) if !content.is_null() => message.text().to_owned(),
+        _ => with_content(message, empty),
+    }
+}
+
+/// The message with another content, in its old place if it had one.
+pub(crate) fn with_content(message: Json<'_>, content: &str) -> String {
+    match message.get("content") {
+        Some(old) => {
+            let (text, span) = (message.text(), old.span_in(message.text()));
+            format!("{}{content}{}", &text[..span.start], &text[span.end..])
+        }
+        None => {
+            let object = message.members().fold(Object::new(), |object, (name, value)| object.json(&name, value));
+            object.raw("content", content).finish()
+        }
+    }
+}
+
+fn edited(message: Message, content: &str) -> Message {
+    let content = Json::trusted(content);
+    let takes_blocks = matches!(message.role, Role::Assistant | Role::ToolResult);
+    let content = match content.kind() {
+        JsonKind::String if takes_blocks => {
+            format!("[{}]", Object::new().str("type", "text").raw("text", content.text()).finish())
+        }
+        _ => content.text().to_owned(),
+    };
+    Message { json: with_content(message.json(), &content), ..message }
+}
+
+/// A text block as JSON.
+pub(crate) fn text_block(text: &str) -> String {
+    Object::new().str("type", "text").raw("text", quote(text)).finish()
+}

@@ -1,0 +1,111 @@
+//! One entry with its body, and the seam through which everything above the tree asks for bodies.
+//!
+//! Knows what a line says, not where lines are kept.
+
+use std::borrow::Cow;
+
+use crate::clock::{Millis, parse_iso};
+use crate::error::Result;
+use crate::id::EntryId;
+use crate::json::{Json, JsonKind, SyntaxError, validate};
+use crate::kind::{Kind, Role};
+use crate::tree::{NodeIx, Tree};
+
+/// An entry as version 3 has it: its node and its whole line.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Where it stands in the tree.
+    pub ix: NodeIx,
+    /// Its id; a foreign line may have none.
+    pub id: Option<EntryId>,
+    /// Its type.
+    pub kind: Kind,
+    /// Its role, of a message.
+    pub role: Option<Role>,
+    line: String,
+    damage: Option<SyntaxError>,
+}
+
+impl Entry {
+    /// Puts a line to its node. The line is checked once, here.
+    pub fn new(tree: &Tree, ix: NodeIx, line: String) -> Self {
+        let node = tree.node(ix);
+        let damage = validate(line.as_bytes()).err();
+        Self { ix, id: node.id().cloned(), kind: node.kind(), role: node.role(), line, damage }
+    }
+
+    /// The line, without line feed.
+    pub fn line(&self) -> &str {
+        &self.line
+    }
+
+    /// Where the line stops being JSON, if it does: then the entry has a place in the tree but says nothing.
+    pub fn damage(&self) -> Option<SyntaxError> {
+        self.damage
+    }
+
+    /// The line as a view; `null` if it is damaged.
+    pub fn json(&self) -> Json<'_> {
+        Json::trusted(if self.damage.is_some() { "null" } else { &self.line })
+    }
+
+    /// A member of the entry.
+    pub fn get(&self, name: &str) -> Option<Json<'_>> {
+        self.json().get(name)
+    }
+
+    /// A string member of the entry.
+    pub fn str(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.json().str(name)
+    }
+
+    /// The message of a message entry.
+    pub fn message(&self) -> Option<Json<'_>> {
+        self.get("message").filter(|message| !message.is_null())
+    }
+
+    /// The timestamp as JavaScript's `new Date(timestamp).getTime()` gives it; `None` is its NaN.
+    pub fn js_time(&self) -> Option<Millis> {
+        let value = self.get("timestamp")?;
+        match value.kind() {
+            JsonKind::String => parse_iso(&value.as_str()?),
+            JsonKind::Number => value.as_f64().map(|number| number.trunc() as Millis),
+            JsonKind::Null => Some(0),
+            JsonKind::Bool => Some(i64::from(value.as_bool()?)),
+            JsonKind::Array | JsonKind::Object => None,
+        }
+    }
+}
+
+/// Gives the bodies of a tree's entries.
+pub trait Source {
+    /// The tree.
+    fn tree(&self) -> &Tree;
+
+    /// An entry with its body.
+    ///
+    /// # Errors
+    /// The medium cannot be read. A damaged line is no error: see [`Entry::damage`].
+    fn entry(&self, ix: NodeIx) -> Result<Entry>;
+}
+
+/// Whether JavaScript takes the value for true.
+pub(crate) fn is_truthy(value: Json<'_>) -> bool {
+    match value.kind() {
+        JsonKind::Null => false,
+        JsonKind::Bool => value.text() == "true",
+        JsonKind::Number => value.as_f64().is_some_and(|number| number != 0.0),
+        JsonKind::String => value.text() != "\"\"",
+        JsonKind::Array | JsonKind::Object => true,
+    }
+}
+
+/// The text of a message's content: a string, or its text blocks joined by `separator`.
+pub fn text_of(content: Json<'_>, separator: &str) -> String {
+    if let Some(text) = content.as_str() {
+        return text.into_owned();
+    }
+    let blocks = content.items().filter(|block| block.str("type").is_some_and(|kind| kind == "text"));
+    let texts: Vec<_> = blocks.map(|block| block.str("text").unwrap_or_default().into_owned()).collect();
+    texts.join(separator)
+}

@@ -1,0 +1,310 @@
+//! The envelope of a line: who it is, whose child, of what type and when, found by looking at a few bytes of it.
+//!
+//! Peers write the envelope at the front of a line or, for some types and after their migrations, at its end. So the
+//! scan reads scalars from the front until it meets a container, then backwards from the closing brace; the body
+//! between is not looked at. Whatever those two reads do not settle is settled by a full read of the line. Knows lines,
+//! not files.
+
+use std::borrow::Cow;
+
+use crate::clock::{Millis, parse_iso};
+use crate::json::{Json, is_space, skip_space, skip_string, skip_value, validate};
+use crate::kind::{Kind, LEAF_MARKER, Role};
+
+/// What is known of a line without its body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Envelope<'a> {
+    /// Its type.
+    pub kind: Kind,
+    /// The role, of a message.
+    pub role: Option<Role>,
+    /// Its id; `None` if it has none, or an empty one, or one that is no string.
+    pub id: Option<Cow<'a, str>>,
+    /// Its parent's id; `None` if it has none.
+    pub parent: Option<Cow<'a, str>>,
+    /// Its timestamp, if that is a date.
+    pub time: Option<Millis>,
+    /// Whether it is the marker of a moved leaf.
+    pub is_leaf_marker: bool,
+}
+
+/// A line as far as it is in memory.
+#[derive(Debug, Clone, Copy)]
+pub struct LineBytes<'a> {
+    /// The line from its start, without its line feed; all of it if `tail` is `None`.
+    pub head: &'a [u8],
+    /// The last bytes of a line that is too long to hold.
+    pub tail: Option<&'a [u8]>,
+}
+
+/// Why there is no envelope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoEnvelope {
+    /// The line is not one JSON object; at this byte that shows.
+    Malformed(usize),
+    /// The parts in memory do not settle it; read the whole line.
+    NeedWholeLine,
+}
+
+/// Reads a line's envelope.
+///
+/// The body is not checked: a line damaged inside its body still has an envelope, and so keeps its place in the tree.
+pub fn scan(line: LineBytes<'_>) -> Result<Envelope<'_>, NoEnvelope> {
+    let start = skip_space(line.head, 0);
+    if line.head.get(start) != Some(&b'{') {
+        return Err(NoEnvelope::Malformed(start));
+    }
+    let end = trimmed_end(line.tail.unwrap_or(line.head));
+    let mut found = Found::default();
+    match front(line.head, start + 1, &mut found) {
+        Front::Whole(at) => {
+            let rest = skip_space(line.head, at);
+            return if rest == line.head.len() && line.tail.is_none() {
+                found.envelope()
+            } else {
+                Err(NoEnvelope::Malformed(rest))
+            };
+        }
+        Front::Body => {}
+        Front::Unsettled => return whole(line),
+    }
+    let last_part = line.tail.unwrap_or(line.head);
+    if last_part.get(end.wrapping_sub(1)) != Some(&b'}') {
+        return Err(NoEnvelope::Malformed(line.head.len()));
+    }
+    let settled_by_front = found.is_settled();
+    let Some(trailing) = back(&last_part[..end - 1], &mut found) else { return whole(line) };
+    // Scalars behind the body of a line whose front says it all are seldom: rather than members of the line they may be
+    // members of its body, the line having been cut right behind an inner brace.
+    if !found.is_settled() || (settled_by_front && trailing > 0) {
+        return whole(line);
+    }
+    found.envelope()
+}
+
+fn trimmed_end(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|b| !is_space(*b)).map_or(0, |at| at + 1)
+}
+
+/// The slow way: every member of the line, after a check of its grammar.
+fn whole(line: LineBytes<'_>) -> Result<Envelope<'_>, NoEnvelope> {
+    if line.tail.is_some() {
+        return Err(NoEnvelope::NeedWholeLine);
+    }
+    validate(line.head).map_err(|error| NoEnvelope::Malformed(error.at))?;
+    let text = String::from_utf8_lossy(line.head);
+    let mut found = Found::default();
+    for (name, value) in Json::trusted(&text).members() {
+        found.take(name.as_bytes(), value.text().as_bytes());
+    }
+    found.into_owned()
+}
+
+enum Front {
+    /// The object ended at this byte: everything was scalar.
+    Whole(usize),
+    /// A container came up; what follows it is not known.
+    Body,
+    /// Something that only a full read can judge.
+    Unsettled,
+}
+
+/// Reads members from the front while their values are scalars.
+fn front<'a>(bytes: &'a [u8], mut at: usize, found: &mut Found<'a>) -> Front {
+    loop {
+        at = skip_space(bytes, at);
+        match bytes.get(at) {
+            Some(b'}') => return Front::Whole(at + 1),
+            Some(b'"') => {}
+            _ => return Front::Unsettled,
+        }
+        let Some(name_end) = skip_string(bytes, at) else { return Front::Unsettled };
+        let name = &bytes[at + 1..name_end - 1];
+        let colon = skip_space(bytes, name_end);
+        if bytes.get(colon) != Some(&b':') || name.contains(&b'\\') {
+            return Front::Unsettled;
+        }
+        at = skip_space(bytes, colon + 1);
+        match bytes.get(at) {
+            Some(b'{') => {
+                if name == b"message" {
+                    found.message = true;
+                    found.role = role_at_front(bytes, at);
+                }
+                return Front::Body;
+            }
+            Some(b'[') => return Front::Body,
+            _ => {}
+        }
+        let Some(end) = skip_value(bytes, at).filter(|end| *end > at) else { return Front::Unsettled };
+        if bytes[at] != b'"' && validate(&bytes[at..end]).is_err() {
+            return Front::Unsettled;
+        }
+        found.take(name, &bytes[at..end]);
+        at = skip_space(bytes, end);
+        match bytes.get(at) {
+            Some(b',') => at += 1,
+            Some(b'}') => return Front::Whole(at + 1),
+            _ => return Front::Unsettled,
+        }
+    }
+}
+
+/// The role of a message whose object opens at `at`, if it is the first member, as all peers write it.
+fn role_at_front(bytes: &[u8], at: usize) -> Option<Role> {
+    let rest = bytes.get(at..)?.strip_prefix(b"{\"role\":")?;
+    let end = skip_string(rest, 0).filter(|_| rest.first() == Some(&b'"'))?;
+    Some(Role::from_word(&rest[1..end - 1]))
+}
+
+/// Reads members backwards from the last brace (which is not in `bytes`) while their values are scalars. The values it
+/// finds are the later ones, so they win. Answers how many there were; `None` if it did not understand what it saw.
+fn back<'a>(bytes: &'a [u8], found: &mut Found<'a>) -> Option<usize> {
+    let mut end = trimmed_end(bytes);
+    let mut taken = Taken::default();
+    loop {
+        let Some(last) = bytes.get(end.wrapping_sub(1)).copied() else { return None };
+        if matches!(last, b'}' | b']') {
+            return Some(taken.names.len());
+        }
+        let value_start = if last == b'"' {
+            string_start(bytes, end - 1)
+        } else {
+            bytes[..end].iter().rposition(|b| *b == b':' || is_space(*b)).map(|at| at + 1)
+        };
+        let Some(value_start) = value_start else { return None };
+        let colon = trimmed_end(&bytes[..value_start]);
+        if colon == 0 || bytes[colon - 1] != b':' {
+            return None;
+        }
+        let name_end = trimmed_end(&bytes[..colon - 1]);
+        if name_end == 0 || bytes[name_end - 1] != b'"' {
+            return None;
+        }
+        let Some(name_start) = string_start(bytes, name_end - 1) else { return None };
+        let name = &bytes[name_start + 1..name_end - 1];
+        if name.contains(&b'\\') {
+            return None;
+        }
+        taken.once(name, &bytes[value_start..end], found);
+        let comma = trimmed_end(&bytes[..name_start]);
+        if comma == 0 || bytes[comma - 1] != b',' {
+            return None;
+        }
+        end = trimmed_end(&bytes[..comma - 1]);
+    }
+}
+
+/// The opening quote of the string whose closing quote is at `close`.
+fn string_start(bytes: &[u8], close: usize) -> Option<usize> {
+    let mut at = close;
+    loop {
+        at = memchr::memrchr(b'"', &bytes[..at])?;
+        let backslashes = bytes[..at].iter().rev().take_while(|b| **b == b'\\').count();
+        if backslashes % 2 == 0 {
+            return Some(at);
+        }
+    }
+}
+
+/// Which names a backward read has met: the first one met is the last one written.
+#[derive(Default)]
+struct Taken<'a> {
+    names: Vec<&'a [u8]>,
+}
+
+impl<'a> Taken<'a> {
+    fn once(&mut self, name: &'a [u8], value: &'a [u8], found: &mut Found<'a>) {
+        if !self.names.contains(&name) {
+            self.names.push(name);
+            found.take(name, value);
+        }
+    }
+}
+
+/// The members that make an envelope, as raw JSON values.
+#[derive(Default)]
+struct Found<'a> {
+    kind: Option<&'a [u8]>,
+    id: Option<&'a [u8]>,
+    parent: Option<&'a [u8]>,
+    timestamp: Option<&'a [u8]>,
+    custom_type: Option<&'a [u8]>,
+    uuid: Option<&'a [u8]>,
+    parent_uuid: Option<&'a [u8]>,
+    message: bool,
+    role: Option<Role>,
+}
+
+impl<'a> Found<'a> {
+    fn take(&mut self, name: &[u8], value: &'a [u8]) {
+        match name {
+            b"type" => self.kind = Some(value),
+            b"id" => self.id = Some(value),
+            b"parentId" => self.parent = Some(value),
+            b"timestamp" => self.timestamp = Some(value),
+            b"customType" => self.custom_type = Some(value),
+            b"uuid" => self.uuid = Some(value),
+            b"parentUuid" => self.parent_uuid = Some(value),
+            b"message" => {
+                self.message = true;
+                self.role = std::str::from_utf8(value)
+                    .ok()
+                    .and_then(|text| Json::trusted(text).str("role"))
+                    .map(|role| Role::from_word(role.as_bytes()));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether nothing that an envelope needs can still be hidden in the part of the line that was not read.
+    fn is_settled(&self) -> bool {
+        let Some(kind) = self.kind.and_then(string) else { return false };
+        let body_is_settled = match Kind::from_word(kind.as_bytes()) {
+            Kind::Message => self.role.is_some(),
+            Kind::Custom => self.custom_type.is_some(),
+            Kind::Session | Kind::Title => return true,
+            _ => true,
+        };
+        body_is_settled && self.id.is_some() && self.parent.is_some() && self.timestamp.is_some()
+    }
+
+    fn envelope(self) -> Result<Envelope<'a>, NoEnvelope> {
+        let kind = self.kind.and_then(string);
+        let kind = kind.map_or(Kind::Unknown, |word| Kind::from_word(word.as_bytes()));
+        let custom_type = self.custom_type.and_then(string);
+        let id = |value: Option<&'a [u8]>| value.and_then(string).filter(|id| !id.is_empty());
+        Ok(Envelope {
+            kind,
+            role: (kind == Kind::Message).then(|| self.role.unwrap_or(Role::Unknown)),
+            // The names of the tree proposal that came before version 2 (spec format §2).
+            id: id(self.id).or_else(|| id(self.uuid)),
+            parent: id(self.parent).or_else(|| id(self.parent_uuid)),
+            time: self.timestamp.and_then(string).and_then(|text| parse_iso(&text)),
+            is_leaf_marker: kind == Kind::Custom && custom_type.as_deref() == Some(LEAF_MARKER),
+        })
+    }
+
+    fn into_owned<'b>(self) -> Result<Envelope<'b>, NoEnvelope> {
+        let envelope = self.envelope()?;
+        Ok(Envelope {
+            kind: envelope.kind,
+            role: envelope.role,
+            id: envelope.id.map(|id| Cow::Owned(id.into_owned())),
+            parent: envelope.parent.map(|id| Cow::Owned(id.into_owned())),
+            time: envelope.time,
+            is_leaf_marker: envelope.is_leaf_marker,
+        })
+    }
+}
+
+/// A raw JSON value as a string, if it is one.
+fn string(value: &[u8]) -> Option<Cow<'_, str>> {
+    match String::from_utf8_lossy(value) {
+        Cow::Borrowed(text) => Json::trusted(text).as_str(),
+        Cow::Owned(text) => Json::trusted(&text).as_str().map(|text| Cow::Owned(text.into_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,227 @@
+//! What can go wrong, in two forms: an [`Error`] ends an operation, a [`Diagnostic`] rides along with its result.
+//!
+//! Pure data: knows no file system and prints nothing.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::id::EntryId;
+
+/// The result of an operation of this library.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why an operation did not happen. Nothing was changed on disk unless the text says so.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused.
+    #[error("could not {action} {}", path.display())]
+    Io {
+        /// What was attempted, as a verb: `open`, `append to`, …
+        action: &'static str,
+        /// On which file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is not empty and not a session. It was not touched.
+    #[error("{} is not a session: {why} (line {line}, byte {offset})", path.display())]
+    NotASession {
+        /// The file.
+        path: PathBuf,
+        /// The line that should have been the header, from 1.
+        line: u64,
+        /// Where that line starts.
+        offset: u64,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A line cannot be read as JSON, and the operation needs it.
+    #[error("line {line} of {} is damaged at byte {offset}: {why}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// The byte of the file where reading stopped.
+        offset: u64,
+        /// What was expected there.
+        why: String,
+    },
+    /// No entry has this id.
+    #[error("entry {id} not found")]
+    EntryNotFound {
+        /// What was asked for.
+        id: String,
+    },
+    /// A prefix fits several things.
+    #[error("{what} {given:?} is ambiguous: {}", candidates.join(", "))]
+    Ambiguous {
+        /// `entry` or `session`.
+        what: &'static str,
+        /// What was asked for.
+        given: String,
+        /// Some of those that fit.
+        candidates: Vec<String>,
+    },
+    /// No session fits.
+    #[error("no session fits {given:?}")]
+    SessionNotFound {
+        /// What was asked for.
+        given: String,
+    },
+    /// The caller's values make no valid entry.
+    #[error("{0}")]
+    Invalid(String),
+    /// A file is in the way, or somebody else changed the file in a way that forbids the operation.
+    #[error("{}: {why}", path.display())]
+    Conflict {
+        /// The file.
+        path: PathBuf,
+        /// What happened.
+        why: String,
+    },
+}
+
+impl Error {
+    /// Names the attempt and the file of an I/O error.
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |source| Self::Io { action, path, source }
+    }
+
+    /// An entry that is not there.
+    pub(crate) fn no_entry(id: impl fmt::Display) -> Self {
+        Self::EntryNotFound { id: id.to_string() }
+    }
+}
+
+/// How much a [`Diagnostic`] matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing; nothing is wrong.
+    Note,
+    /// Odd, but everything can be read.
+    Warning,
+    /// Something cannot be read, or is not where it says.
+    Error,
+}
+
+impl Severity {
+    /// The word for it: `note`, `warning`, `error`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $text:literal, $severity:ident;)*) => {
+        /// What a [`Diagnostic`] is about. The text form is stable.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Code { $($(#[$doc])* $name,)* }
+
+        impl Code {
+            /// Every code.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The stable name, as printed and as found in JSON.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+
+            /// How much it matters.
+            pub fn severity(self) -> Severity {
+                match self { $(Self::$name => Severity::$severity,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// A line is not one JSON object. Its bytes stay; it takes no part in the tree.
+    MalformedLine = "malformed-line", Error;
+    /// The last line is not complete: a write was cut off. It stays on a line of its own.
+    TornTail = "torn-tail", Error;
+    /// The last line is complete but has no line feed; the next append writes one first.
+    NoFinalNewline = "no-final-newline", Note;
+    /// NUL bytes, as a file system leaves them after a power failure.
+    NulBytes = "nul-bytes", Error;
+    /// Bytes that are no UTF-8; shown as U+FFFD, kept as they are.
+    InvalidUtf8 = "invalid-utf8", Warning;
+    /// The file starts with a byte order mark.
+    ByteOrderMark = "byte-order-mark", Note;
+    /// A blank line.
+    BlankLine = "blank-line", Note;
+    /// Lines before the header that are no records.
+    GarbageBeforeHeader = "garbage-before-header", Warning;
+    /// A second header; only the first counts.
+    SecondHeader = "second-header", Warning;
+    /// The header's version is newer than this library knows; read as version 3.
+    NewerVersion = "newer-version", Warning;
+    /// The file has an old version; it is upgraded in memory, and on disk at the first append.
+    OldVersion = "old-version", Note;
+    /// An entry has no id; nothing can name it as parent.
+    MissingId = "missing-id", Warning;
+    /// An id occurs again; the later entry is the one that counts.
+    DuplicateId = "duplicate-id", Warning;
+    /// An entry's parent is not in the file; the entry is shown as a root.
+    Orphan = "orphan", Error;
+    /// An entry names itself as parent; it is shown as a root.
+    SelfParent = "self-parent", Error;
+    /// Entries name each other as parents in a circle; the first of them is shown as a root.
+    Cycle = "cycle", Error;
+    /// An entry's line has a good head but is no valid JSON inside; it keeps its place in the tree and says nothing.
+    DamagedEntry = "damaged-entry", Error;
+    /// A compaction keeps messages from an entry that is not on its path: nothing before it is kept.
+    KeptEntryMissing = "kept-entry-missing", Warning;
+    /// A label names an entry that is not in the file.
+    LabelTargetMissing = "label-target-missing", Warning;
+    /// A tool call has no result on the path; for the model a result is made up.
+    DanglingToolCall = "dangling-tool-call", Note;
+    /// A tool result has no call on the path; it is left out for the model.
+    OrphanToolResult = "orphan-tool-result", Note;
+    /// An entry's timestamp is no date.
+    BadTimestamp = "bad-timestamp", Warning;
+    /// Another branch holds newer work than the open one.
+    Diverged = "diverged", Note;
+    /// A stored payload is kept in another file that is not there.
+    MissingBlob = "missing-blob", Warning;
+}
+
+/// Something worth saying about a session that could be read all the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What it is about.
+    pub code: Code,
+    /// The line, from 1, if it is about one.
+    pub line: Option<u64>,
+    /// Where in the file, in bytes.
+    pub offset: u64,
+    /// The entry, if it is about one.
+    pub entry: Option<EntryId>,
+    /// One sentence, lower case, without full stop.
+    pub message: String,
+}
+
+impl Diagnostic {
+    /// How much it matters.
+    pub fn severity(&self) -> Severity {
+        self.code.severity()
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{}]", self.severity().as_str(), self.code.as_str())?;
+        if let Some(line) = self.line {
+            write!(f, " line {line}, byte {}", self.offset)?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}

@@ -1,0 +1,119 @@
+//! Identifiers: entry ids, session ids, and where fresh ones come from.
+//!
+//! The only file of the library that draws random bits. Knows nothing of files or of trees.
+
+use std::fmt;
+
+use smol_str::SmolStr;
+
+/// The id of one entry: any non-empty string, unique within one file only (spec: format §2).
+///
+/// offshoot writes 8 lower-case hexadecimal digits. Cheap to clone.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EntryId(SmolStr);
+
+impl EntryId {
+    /// Takes the id as it stands in a file.
+    pub fn new(id: impl AsRef<str>) -> Self {
+        Self(SmolStr::new(id))
+    }
+
+    /// The id as written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EntryId({})", self.0)
+    }
+}
+
+impl From<&str> for EntryId {
+    fn from(id: &str) -> Self {
+        Self::new(id)
+    }
+}
+
+/// Where fresh ids come from. Tests and replays give their own; everyone else uses [`RandomIds`].
+pub trait IdSource: Send {
+    /// A candidate for an entry id. The caller asks again when the file already holds it.
+    fn entry_id(&mut self) -> EntryId;
+
+    /// A session id, unique everywhere.
+    fn session_id(&mut self) -> String;
+}
+
+/// Random ids: entries get the first 8 hexadecimal digits of a version 4 UUID, sessions a version 7 UUID.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct RandomIds;
+
+impl IdSource for RandomIds {
+    fn entry_id(&mut self) -> EntryId {
+        let hex = uuid::Uuid::new_v4().simple().to_string();
+        EntryId::new(hex.get(..8).unwrap_or(&hex))
+    }
+
+    fn session_id(&mut self) -> String {
+        uuid::Uuid::now_v7().to_string()
+    }
+}
+
+/// Counting ids for tests and examples: `00000001`, `00000002`, …
+#[derive(Debug, Default, Clone, Copy)]
+pub struct CountingIds {
+    entries: u64,
+    sessions: u64,
+}
+
+impl IdSource for CountingIds {
+    fn entry_id(&mut self) -> EntryId {
+        self.entries += 1;
+        EntryId::new(format!("{:08x}", self.entries))
+    }
+
+    fn session_id(&mut self) -> String {
+        self.sessions += 1;
+        format!("00000000-0000-7000-8000-{:012x}", self.sessions)
+    }
+}
+
+/// Whether a caller may choose this session id (pi 0.87: letters and digits at both ends, inside also `.`, `_`, `-`).
+pub fn is_valid_session_id(id: &str) -> bool {
+    let bytes = id.as_bytes();
+    let ends_are_alphanumeric = match (bytes.first(), bytes.last()) {
+        (Some(first), Some(last)) => first.is_ascii_alphanumeric() && last.is_ascii_alphanumeric(),
+        _ => false,
+    };
+    ends_are_alphanumeric
+        && bytes
+            .iter()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_entry_ids_are_eight_hex_digits() {
+        let id = RandomIds.entry_id();
+        assert_eq!(id.as_str().len(), 8);
+        assert!(id.as_str().bytes().all(|b| b.is_ascii_hexdigit()));
+    }
+
+    #[test]
+    fn session_ids_may_not_walk_out_of_their_folder() {
+        assert!(is_valid_session_id("a.b_c-1"));
+        for bad in ["", ".", "../x", "a/b", "-a", "a-", "a b"] {
+            assert!(!is_valid_session_id(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! JSON as it stands in a line: a view on the text, read where somebody looks, never printed anew.
+//!
+//! [`Json`] is a slice of text holding one value. It gives members, items and scalars without building anything, at any
+//! nesting depth, so that numbers, key order, duplicate keys and lone surrogates stay as their writer wrote them.
+//! [`validate`] is the whole grammar, iteratively; [`Object`] writes one object on one line. Knows nothing of sessions.
+
+mod validate;
+mod write;
+
+use std::borrow::Cow;
+
+use memchr::memchr2;
+
+pub use validate::{SyntaxError, validate};
+pub use write::{Object, quote};
+
+/// One JSON value, as text.
+///
+/// Made by [`Json::parse`] from text of any origin. Reading wrong JSON (which only code inside this library can make a
+/// view of) yields `None`s and early ends, never a panic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Json<'a> {
+    text: &'a str,
+}
+
+/// What sort of value a [`Json`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum JsonKind {
+    Null,
+    Bool,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+impl<'a> Json<'a> {
+    /// Checks the whole text and views it.
+    ///
+    /// # Errors
+    /// Where the text stops being one JSON value.
+    pub fn parse(text: &'a str) -> Result<Self, SyntaxError> {
+        validate(text.as_bytes())?;
+        Ok(Self::trusted(text))
+    }
+
+    /// Views text that is known to be JSON.
+    pub(crate) fn trusted(text: &'a str) -> Self {
+        Self { text: trim(text) }
+    }
+
+    /// The text of the value, without white space around it.
+    pub fn text(self) -> &'a str {
+        self.text
+    }
+
+    /// What sort of value it is.
+    pub fn kind(self) -> JsonKind {
+        match self.text.as_bytes().first() {
+            Some(b'{') => JsonKind::Object,
+            Some(b'[') => JsonKind::Array,
+            Some(b'"') => JsonKind::String,
+            Some(b't' | b'f') => JsonKind::Bool,
+            Some(b'n') => JsonKind::Null,
+            _ => JsonKind::Number,
+        }
+    }
+
+    /// Whether it is `null`.
+    pub fn is_null(self) -> bool {
+        self.kind() == JsonKind::Null
+    }
+
+    /// The string, decoded; a lone surrogate becomes U+FFFD.
+    pub fn as_str(self) -> Option<Cow<'a, str>> {
+        let inner = self.text.strip_prefix('"')?.strip_suffix('"')?;
+        Some(unescape(inner))
+    }
+
+    /// The number. Beyond the range of a double: infinite, as in JavaScript.
+    pub fn as_f64(self) -> Option<f64> {
+        match self.kind() {
+            JsonKind::Number => self.text.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// The truth value.
+    pub fn as_bool(self) -> Option<bool> {
+        match self.text {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The members of an object, in their order; nothing for other values.
+    pub fn members(self) -> Members<'a> {
+        Members { rest: Rest::inside(self.text, b'{') }
+    }
+
+    /// The items of an array, in their order; nothing for other values.
+    pub fn items(self) -> Items<'a> {
+        Items { rest: Rest::inside(self.text, b'[') }
+    }
+
+    /// The member of that name; of several the last, as in JavaScript.
+    pub fn get(self, key: &str) -> Option<Self> {
+        self.members().filter(|(name, _)| name == key).last().map(|(_, value)| value)
+    }
+
+    /// The string member of that name, decoded.
+    pub fn str(self, key: &str) -> Option<Cow<'a, str>> {
+        self.get(key)?.as_str()
+    }
+
+    /// The byte range of this value inside the text that it is a view of.
+    pub(crate) fn span_in(self, whole: &str) -> std::ops::Range<usize> {
+        let start = (self.text.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
+        start..start + self.text.len()
+    }
+}
+
+/// Iterator over an object's members. See [`Json::members`].
+#[derive(Debug, Clone)]
+pub struct Members<'a> {
+    rest: Rest<'a>,
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Cow<'a, str>, Json<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let name = self.rest.value()?;
+        self.rest.punctuation(b':')?;
+        let value = self.rest.value()?;
+        self.rest.comma();
+        Some((name.as_str()?, value))
+    }
+}
+
+/// Iterator over an array's items. See [`Json::items`].
+#[derive(Debug, Clone)]
+pub struct Items<'a> {
+    rest: Rest<'a>,
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Json<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let value = self.rest.value()?;
+        self.rest.comma();
+        Some(value)
+    }
+}
+
+/// What is left of a container's inside.
+#[derive(Debug, Clone)]
+struct Rest<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Rest<'a> {
+    fn inside(text: &'a str, open: u8) -> Self {
+        let at = if text.as_bytes().first() == Some(&open) { 1 } else { text.len() };
+        Self { text, at }
+    }
+
+    fn value(&mut self) -> Option<Json<'a>> {
+        let bytes = self.text.as_bytes();
+        let start = skip_space(bytes, self.at);
+        let end = skip_value(bytes, start)?;
+        self.at = end;
+        Some(Json { text: self.text.get(start..end)? })
+    }
+
+    fn punctuation(&mut self, expected: u8) -> Option<()> {
+        let at = skip_space(self.text.as_bytes(), self.at);
+        (self.text.as_bytes().get(at) == Some(&expected)).then(|| self.at = at + 1)
+    }
+
+    fn comma(&mut self) {
+        if self.punctuation(b',').is_none() {
+            self.at = self.text.len();
+        }
+    }
+}
+
+/// Whether JSON counts the byte as white space.
+pub(crate) fn is_space(b: u8) -> bool {
+    matches!(b, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+fn trim(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_ascii() && is_space(c as u8))
+}
+
+/// The first position from `at` that is no white space.
+pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+    while bytes.get(at).is_some_and(|b| is_space(*b)) {
+        at += 1;
+    }
+    at
+}
+
+/// The end of the string whose opening quote is at `at`.
+pub(crate) fn skip_string(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut at = at + 1;
+    loop {
+        at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        if bytes[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+/// The end of the value that starts at `at`; `None` if there is none or it does not end.
+pub(crate) fn skip_value(bytes: &[u8], at: usize) -> Option<usize> {
+    match bytes.get(at)? {
+        b'"' => skip_string(bytes, at),
+        b'{' | b'[' => skip_container(bytes, at),
+        b'}' | b']' | b',' | b':' => None,
+        _ => {
+            let rest = bytes.get(at..)?;
+            let len = rest
+                .iter()
+                .position(|b| is_space(*b) || matches!(b, b',' | b'}' | b']' | b':' | b'"' | b'{' | b'['))
+                .unwrap_or(rest.len());
+            Some(at + len)
+        }
+    }
+}
+
+fn skip_container(bytes: &[u8], mut at: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    loop {
+        match bytes.get(at)? {
+            b'"' => at = skip_string(bytes, at)?,
+            b'{' | b'[' => {
+                depth += 1;
+                at += 1;
+            }
+            b'}' | b']' => {
+                depth -= 1;
+                at += 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => at += 1,
+        }
+    }
+}
+
+/// Decodes the inside of a JSON string.
+fn unescape(inner: &str) -> Cow<'_, str> {
+    if !inner.contains('\\') {
+        return Cow::Borrowed(inner);
+    }
+    let mut out = String::with_capacity(inner.len());
+    let mut rest = inner;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let escape = rest.as_bytes().get(at + 1).copied();
+        let mut used = 2;
+        match escape {
+            Some(b'n') => out.push('\n'),
+            Some(b't') => out.push('\t'),
+            Some(b'r') => out.push('\r'),
+            Some(b'b') => out.push('\u{8}'),
+            Some(b'f') => out.push('\u{c}'),
+            Some(b'u') => {
+                let (decoded, length) = unescape_unicode(&rest[at..]);
+                out.push(decoded);
+                used = length;
+            }
+            Some(plain @ (b'"' | b'\\' | b'/')) => out.push(plain as char),
+            _ => used = 1,
+        }
+        rest = rest.get(at + used..).unwrap_or("");
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// Decodes `\uXXXX` or a surrogate pair at the start of the text: the character and how many bytes it took.
+fn unescape_unicode(text: &str) -> (char, usize) {
+    let unit = |from: usize| -> Option<u32> {
+        let digits = text.get(from..from + 6)?.strip_prefix("\\u")?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let Some(first) = unit(0) else {
+        return (char::REPLACEMENT_CHARACTER, 2);
+    };
+    if (0xD800..0xDC00).contains(&first)
+        && let Some(second) = unit(6).filter(|unit| (0xDC00..0xE000).contains(unit))
+    {
+        let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+        return (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12);
+    }
+    (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_keep_text_and_the_last_duplicate_wins() {
+        let json = Json::parse(r#" {"a" : 1.0, "b":[1,{"c":"}"}], "a":-0 , "\u0063":"x"} "#).unwrap();
+        assert_eq!(json.get("a").unwrap().text(), "-0");
+        assert_eq!(json.get("b").unwrap().text(), r#"[1,{"c":"}"}]"#);
+        assert_eq!(json.str("c").unwrap(), "x");
+        assert_eq!(json.members().count(), 4);
+        let items: Vec<_> = json.get("b").unwrap().items().map(Json::text).collect();
+        assert_eq!(items, ["1", r#"{"c":"}"}"#]);
+    }
+
+    #[test]
+    fn strings_decode_like_javascripts() {
+        for (text, expected) in [
+            (r#""a\n\"\\\/\u00e9""#, "a\n\"\\/é"),
+            (r#""\ud83d\ude00""#, "😀"),
+            (r#""\ud83d""#, "\u{fffd}"),
+            (r#""\ude00x""#, "\u{fffd}x"),
+            (r#""\ud83d\u0041""#, "\u{fffd}A"),
+            (r#""""#, ""),
+        ] {
+            assert_eq!(Json::parse(text).unwrap().as_str().unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn wrong_json_ends_early_and_never_panics() {
+        let whole = r#"{"a":[1,"x\"",{"b":null}],"é":"\ud83d\ude00\u00e9"}"#;
+        for (end, _) in whole.char_indices() {
+            let broken = Json::trusted(&whole[..end]);
+            for (_, value) in broken.members() {
+                let _ = (value.as_str(), value.items().count(), value.members().count());
+            }
+        }
+    }
+
+    #[test]
+    fn depth_costs_no_stack() {
+        let deep = format!("{}1{}", "[".repeat(200_000), "]".repeat(200_000));
+        let json = Json::parse(&deep).unwrap();
+        assert_eq!(json.items().next().unwrap().text().len(), deep.len() - 2);
+    }
+}

@@ -1,0 +1,179 @@
+//! The JSON grammar, checked over bytes without recursion and without building anything.
+
+use memchr::memchr2;
+
+use super::skip_space;
+
+/// Where a text stops being JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected {expected} at byte {at}")]
+pub struct SyntaxError {
+    /// The byte, from the start of the checked text.
+    pub at: usize,
+    /// What should have stood there.
+    pub expected: &'static str,
+}
+
+type Step = Result<usize, SyntaxError>;
+
+fn fail(at: usize, expected: &'static str) -> Step {
+    Err(SyntaxError { at, expected })
+}
+
+/// Checks that the bytes are exactly one JSON value with white space around it.
+///
+/// Accepts what JavaScript's `JSON.parse` accepts, at any depth, lone surrogate escapes included. Bytes that are no
+/// UTF-8 pass inside strings: readers replace them by U+FFFD before they parse.
+///
+/// # Errors
+/// The first byte that does not fit.
+pub fn validate(bytes: &[u8]) -> Result<(), SyntaxError> {
+    // One pass over the line tells whether strings need to be looked at byte by byte: nearly no line holds control bytes.
+    let strings_are_clean = !bytes.iter().any(|b| *b < 0x20);
+    let mut open: Vec<bool> = Vec::new(); // of each open container: is it an object?
+    let mut at = skip_space(bytes, 0);
+    loop {
+        at = match bytes.get(at) {
+            Some(b'{') => {
+                let inside = skip_space(bytes, at + 1);
+                if bytes.get(inside) == Some(&b'}') {
+                    inside + 1
+                } else {
+                    open.push(true);
+                    at = member_name(bytes, inside, strings_are_clean)?;
+                    continue;
+                }
+            }
+            Some(b'[') => {
+                let inside = skip_space(bytes, at + 1);
+                if bytes.get(inside) == Some(&b']') {
+                    inside + 1
+                } else {
+                    open.push(false);
+                    at = inside;
+                    continue;
+                }
+            }
+            Some(b'"') => string(bytes, at, strings_are_clean)?,
+            Some(b'-' | b'0'..=b'9') => number(bytes, at)?,
+            Some(b't') => literal(bytes, at, b"true")?,
+            Some(b'f') => literal(bytes, at, b"false")?,
+            Some(b'n') => literal(bytes, at, b"null")?,
+            _ => return fail(at, "a value").map(drop),
+        };
+        // Behind a value: close what ends here, then go on to the next value.
+        loop {
+            at = skip_space(bytes, at);
+            let Some(is_object) = open.last().copied() else {
+                return if at == bytes.len() { Ok(()) } else { fail(at, "the end of the line").map(drop) };
+            };
+            match (bytes.get(at), is_object) {
+                (Some(b','), true) => {
+                    at = member_name(bytes, skip_space(bytes, at + 1), strings_are_clean)?;
+                    break;
+                }
+                (Some(b','), false) => {
+                    at = skip_space(bytes, at + 1);
+                    break;
+                }
+                (Some(b'}'), true) | (Some(b']'), false) => {
+                    open.pop();
+                    at += 1;
+                }
+                (_, true) => return fail(at, "`,` or `}`").map(drop),
+                (_, false) => return fail(at, "`,` or `]`").map(drop),
+            }
+        }
+    }
+}
+
+/// Reads `"name" :` and gives the position of the value behind it.
+fn member_name(bytes: &[u8], at: usize, clean: bool) -> Step {
+    if bytes.get(at) != Some(&b'"') {
+        return fail(at, "a member name");
+    }
+    let at = skip_space(bytes, string(bytes, at, clean)?);
+    if bytes.get(at) != Some(&b':') {
+        return fail(at, "`:`");
+    }
+    Ok(skip_space(bytes, at + 1))
+}
+
+fn string(bytes: &[u8], start: usize, clean: bool) -> Step {
+    let mut at = start + 1;
+    loop {
+        let rest = bytes.get(at..).unwrap_or(&[]);
+        let Some(stop) = memchr2(b'"', b'\\', rest) else {
+            return fail(bytes.len(), "the end of a string");
+        };
+        if !clean && let Some(control) = rest[..stop].iter().position(|b| *b < 0x20) {
+            return fail(at + control, "no control character in a string");
+        }
+        at += stop;
+        if bytes[at] == b'"' {
+            return Ok(at + 1);
+        }
+        at = match bytes.get(at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => at + 2,
+            Some(b'u') => {
+                let digits = bytes.get(at + 2..at + 6).unwrap_or(&[]);
+                if digits.len() < 4 || !digits.iter().all(u8::is_ascii_hexdigit) {
+                    return fail(at + 2, "four hexadecimal digits");
+                }
+                at + 6
+            }
+            _ => return fail(at + 1, "an escape"),
+        };
+    }
+}
+
+fn digits(bytes: &[u8], at: usize) -> Step {
+    let count = bytes.get(at..).unwrap_or(&[]).iter().take_while(|b| b.is_ascii_digit()).count();
+    if count == 0 { fail(at, "a digit") } else { Ok(at + count) }
+}
+
+fn number(bytes: &[u8], start: usize) -> Step {
+    let first = start + usize::from(bytes.get(start) == Some(&b'-'));
+    let mut at = digits(bytes, first)?;
+    if bytes.get(first) == Some(&b'0') && at > first + 1 {
+        return fail(first + 1, "no digit after a leading zero");
+    }
+    if bytes.get(at) == Some(&b'.') {
+        at = digits(bytes, at + 1)?;
+    }
+    if matches!(bytes.get(at), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+        at = digits(bytes, at + 1 + sign)?;
+    }
+    Ok(at)
+}
+
+fn literal(bytes: &[u8], at: usize, word: &'static [u8]) -> Step {
+    if bytes.get(at..).unwrap_or(&[]).starts_with(word) { Ok(at + word.len()) } else { fail(at, "a value") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accepts_what_javascript_accepts() {
+        for good in [
+            "1", "-0", "1.0", "1e5", "1E+5", "-1.5e-7", "123456789012345680000", "1e400", "null", "true", " [ ] ", "{}",
+            r#"{"a":1,"a":[{}, []]}"#, r#""\ud83d""#, r#""\u00E9\/\b""#, "\"\u{2028}\u{7f}é\"", "\t{\"a\"\r\n:\t1}\n",
+        ] {
+            assert_eq!(validate(good.as_bytes()), Ok(()), "{good}");
+        }
+    }
+
+    #[test]
+    fn refuses_the_rest_and_says_where() {
+        for (bad, at) in [
+            ("", 0), ("{", 1), ("[1,]", 3), ("{\"a\":}", 5), ("{\"a\" 1}", 5), ("01", 1), ("-", 1), ("1.", 2), ("1e", 2),
+            ("\"\\x\"", 2), ("\"\\u12g4\"", 3), ("\"a", 2), ("\"a\nb\"", 2), ("\"\0\"", 1), ("{} {}", 3), ("[1}", 2),
+            ("nul", 0), ("{\"a\":1,}", 7), ("+1", 0), (".5", 0), ("NaN", 0), ("{'a':1}", 1),
+        ] {
+            assert_eq!(validate(bad.as_bytes()).map_err(|e| e.at), Err(at), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Writing one JSON object on one line, member by member, as `JSON.stringify` would.
+
+use super::Json;
+
+/// A JSON object in the making: compact, members in the order they are given.
+#[derive(Debug, Clone, Default)]
+pub struct Object {
+    text: String,
+}
+
+impl Object {
+    /// An object without members.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a member whose value is already JSON.
+    #[must_use]
+    pub fn json(mut self, name: &str, value: Json<'_>) -> Self {
+        self.push(name, value.text());
+        self
+    }
+
+    /// Adds a string member.
+    #[must_use]
+    pub fn str(mut self, name: &str, value: &str) -> Self {
+        self.push(name, &quote(value));
+        self
+    }
+
+    /// Adds a string member if there is a value.
+    #[must_use]
+    pub fn opt_str(self, name: &str, value: Option<&str>) -> Self {
+        match value {
+            Some(value) => self.str(name, value),
+            None => self,
+        }
+    }
+
+    /// Adds a string member, or `null`.
+    #[must_use]
+    pub fn str_or_null(self, name: &str, value: Option<&str>) -> Self {
+        match value {
+            Some(value) => self.str(name, value),
+            None => self.raw(name, "null"),
+        }
+    }
+
+    /// Adds a member whose value is printed as it is; for numbers, truth values and finished JSON.
+    #[must_use]
+    pub fn raw(mut self, name: &str, value: impl std::fmt::Display) -> Self {
+        self.push(name, &value.to_string());
+        self
+    }
+
+    fn push(&mut self, name: &str, value: &str) {
+        self.text.push(if self.text.is_empty() { '{' } else { ',' });
+        self.text.push_str(&quote(name));
+        self.text.push(':');
+        self.text.push_str(value);
+    }
+
+    /// The finished object, without line feed.
+    pub fn finish(mut self) -> String {
+        if self.text.is_empty() {
+            self.text.push('{');
+        }
+        self.text.push('}');
+        self.text
+    }
+}
+
+/// A string as JSON.
+pub fn quote(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_compactly_in_order() {
+        let line = Object::new()
+            .str("b", "x\n\"\u{2028}")
+            .raw("a", 1)
+            .str_or_null("p", None)
+            .opt_str("gone", None)
+            .finish();
+        assert_eq!(line, "{\"b\":\"x\\n\\\"\u{2028}\",\"a\":1,\"p\":null}");
+        assert_eq!(Object::new().finish(), "{}");
+    }
+}

@@ -1,0 +1,130 @@
+//! What sorts of records and messages there are: the words of the format, as enums.
+//!
+//! One table each; unknown words keep their line and get `Unknown`. Source: spec format §5, §6.
+
+macro_rules! words {
+    ($(#[$outer:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$outer])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum $name {
+            $($(#[$doc])* $variant,)*
+            /// Any other word; the line has it.
+            Unknown,
+        }
+
+        impl $name {
+            /// Every known one.
+            pub const KNOWN: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// From the word in the file.
+            pub fn from_word(word: &[u8]) -> Self {
+                $(if word == $text.as_bytes() { return Self::$variant; })*
+                Self::Unknown
+            }
+
+            /// The word in the file; `None` for unknown ones.
+            pub fn word(self) -> Option<&'static str> {
+                match self { $(Self::$variant => Some($text),)* Self::Unknown => None }
+            }
+        }
+    };
+}
+
+words! {
+    /// The `type` of a record.
+    Kind {
+        /// A message of the conversation.
+        Message = "message",
+        /// The model was chosen.
+        ModelChange = "model_change",
+        /// The thinking level was chosen.
+        ThinkingLevelChange = "thinking_level_change",
+        /// Earlier messages are replaced by a summary.
+        Compaction = "compaction",
+        /// The summary of a branch that was left.
+        BranchSummary = "branch_summary",
+        /// State of an extension; never seen by the model.
+        Custom = "custom",
+        /// A message of an extension; seen by the model as a user's.
+        CustomMessage = "custom_message",
+        /// A bookmark on an entry, or its removal.
+        Label = "label",
+        /// The session's display name.
+        SessionInfo = "session_info",
+        /// Usage outside the conversation (pi 0.87).
+        Usage = "usage",
+        /// An entry is replaced or left out for the model (pi 0.87).
+        ContextEdit = "context_edit",
+        /// Rules injected while streaming (omp).
+        TtsrInjection = "ttsr_injection",
+        /// How a subagent was started (omp).
+        SessionInit = "session_init",
+        /// A mode was entered or left (omp).
+        ModeChange = "mode_change",
+        /// A service tier was chosen (omp).
+        ServiceTierChange = "service_tier_change",
+        /// The title changed (omp).
+        TitleChange = "title_change",
+        /// An account was pinned (omp).
+        CredentialPin = "credential_pin",
+        /// Usage of another model (omp).
+        ModelUsage = "model_usage",
+        /// The context starts anew here (omp).
+        ResetBoundary = "reset_boundary",
+        /// The header; no entry.
+        Session = "session",
+        /// omp's title slot before the header; no entry.
+        Title = "title",
+    }
+}
+
+words! {
+    /// The `role` of a message.
+    Role {
+        /// The person.
+        User = "user",
+        /// The model.
+        Assistant = "assistant",
+        /// What a tool answered.
+        ToolResult = "toolResult",
+        /// System prompt sections (pi 0.87).
+        System = "system",
+        /// Developer instructions (omp).
+        Developer = "developer",
+        /// A command that the person ran.
+        BashExecution = "bashExecution",
+        /// Python code that the person ran (omp).
+        PythonExecution = "pythonExecution",
+        /// A message of an extension.
+        Custom = "custom",
+        /// The same, in version 2.
+        HookMessage = "hookMessage",
+        /// A branch summary as a message.
+        BranchSummary = "branchSummary",
+        /// A compaction as a message.
+        CompactionSummary = "compactionSummary",
+        /// Files that the person mentioned (omp).
+        FileMention = "fileMention",
+    }
+}
+
+/// The `customType` of the entry that makes a move of the leaf durable (design §4): child of the target, hidden in
+/// trees and transcripts. Peers open at it, which is where the person went.
+pub const LEAF_MARKER: &str = "offshoot.leaf";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_go_both_ways() {
+        for kind in Kind::KNOWN {
+            assert_eq!(Kind::from_word(kind.word().unwrap().as_bytes()), *kind);
+        }
+        for role in Role::KNOWN {
+            assert_eq!(Role::from_word(role.word().unwrap().as_bytes()), *role);
+        }
+        assert_eq!(Kind::from_word(b"stack_pop"), Kind::Unknown);
+    }
+}

@@ -1,0 +1,133 @@
+//! Opening: one scan over a medium gives the header, the tree of envelopes and what is odd about the file.
+//!
+//! Never writes. Never fails on a line: a line that is no entry is a diagnostic, and stays where it is. It fails only
+//! where the file is not a session at all, or cannot be read. Source: spec operations §3, format §8.
+
+mod scan;
+
+use std::path::Path;
+
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::header::{CURRENT_VERSION, Dialect, Header, TitleSlot};
+use crate::json::validate;
+use crate::lines::for_each_line;
+use crate::medium::{Medium, read_exact_at};
+use crate::migrate::{Place, kept_index, upgrade_entry};
+use crate::tree::{Node, NodeIx, Tree};
+
+use scan::Scan;
+
+/// What opening a file gives.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The header; `None` for an empty file, which is a session that has not begun.
+    pub header: Option<Header>,
+    /// omp's title slot before the header.
+    pub slot: Option<TitleSlot>,
+    /// The tree.
+    pub tree: Tree,
+    /// What is odd, in file order as far as it concerns lines.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The spelling of the file; `None` if nothing in it tells.
+    pub dialect: Option<Dialect>,
+    /// The last `session_info` entry in file order.
+    pub last_session_info: Option<NodeIx>,
+    /// Where the scan ended.
+    pub end: End,
+    /// Records that look like headers behind the first, counted as version 1 counts records.
+    second_headers: Vec<u64>,
+}
+
+/// The end of a file as far as it has been read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct End {
+    /// The length in bytes.
+    pub length: u64,
+    /// How many lines there are.
+    pub lines: u64,
+    /// Whether the last line has its line feed (also true of an empty file).
+    pub terminated: bool,
+}
+
+/// Reads a whole medium.
+///
+/// # Errors
+/// [`Error::NotASession`] if it is not empty and its first record is no header; [`Error::Io`].
+pub fn load(medium: &dyn Medium) -> Result<Loaded> {
+    let failed = |source| Error::Io { action: "read", path: medium.path().to_path_buf(), source };
+    let length = medium.len().map_err(failed)?;
+    let mut scan = Scan::new(medium);
+    let mut trouble = Ok(());
+    for_each_line(medium, 0, length, 1, |span, line| {
+        if trouble.is_ok() {
+            trouble = scan.line(span, line);
+        }
+    })
+    .map_err(failed)?;
+    trouble?;
+    scan.finish(length)
+}
+
+impl Loaded {
+    /// The version of the file; that of a file that has not begun is the current one.
+    pub fn version(&self) -> u32 {
+        self.header.as_ref().map_or(CURRENT_VERSION, Header::version)
+    }
+
+    /// Whether lines have to be upgraded before they are version 3.
+    pub fn is_old(&self) -> bool {
+        self.version() < CURRENT_VERSION
+    }
+
+    /// The line of an entry as version 3 has it, from the text that stands in the file.
+    pub fn upgraded(&self, ix: NodeIx, line: String) -> String {
+        if !self.is_old() {
+            return line;
+        }
+        let id = |ix: NodeIx| self.tree.node(ix).id().map(|id| id.as_str());
+        let kept = kept_index(&line).and_then(|index| id(self.kept_node(ix, index)));
+        let place = Place { id: id(ix), parent: self.tree.parent_id(ix).map(|id| id.as_str()), kept };
+        upgrade_entry(&line, place).into_owned()
+    }
+
+    /// What a version 1 compaction keeps from: record 0 is the header and means everything; a record behind the
+    /// compaction, or none at all, means nothing, which is the compaction's own id.
+    fn kept_node(&self, compaction: NodeIx, index: u64) -> NodeIx {
+        if index == 0 {
+            return self.tree.entries().next().unwrap_or(compaction);
+        }
+        if self.second_headers.contains(&index) {
+            return compaction;
+        }
+        let headers_before = 1 + self.second_headers.iter().filter(|at| **at < index).count() as u64;
+        let entry = usize::try_from(index - headers_before).unwrap_or(usize::MAX);
+        self.tree.entries().nth(entry).filter(|kept| *kept < compaction).unwrap_or(compaction)
+    }
+}
+
+/// The text of a line; bytes that are no UTF-8 become U+FFFD, as in the peers.
+pub(crate) fn line_text(medium: &dyn Medium, node: &Node) -> std::io::Result<String> {
+    let length = usize::try_from(node.length()).map_err(std::io::Error::other)?;
+    let bytes = read_exact_at(medium, node.offset(), length)?;
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    })
+}
+
+/// Whether an entry's line is JSON throughout.
+fn is_sound(medium: &dyn Medium, node: &Node) -> std::io::Result<bool> {
+    let length = usize::try_from(node.length()).map_err(std::io::Error::other)?;
+    Ok(validate(&read_exact_at(medium, node.offset(), length)?).is_ok())
+}
+
+fn not_a_session(path: &Path, line: u64, offset: u64, why: &'static str) -> Error {
+    Error::NotASession { path: path.to_path_buf(), line, offset, why }
+}
+
+fn diagnostic(code: Code, line: u64, offset: u64, message: impl Into<String>) -> Diagnostic {
+    Diagnostic { code, line: Some(line), offset, entry: None, message: message.into() }
+}
+
+#[cfg(test)]
+mod tests;

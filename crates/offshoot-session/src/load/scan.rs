@@ -1,0 +1,281 @@
+//! The state of a scan: what has been seen of the file so far, one line at a time.
+
+use crate::envelope::{Envelope, LineBytes, NoEnvelope, scan};
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::header::{CURRENT_VERSION, Dialect, Header, TitleSlot};
+use crate::id::EntryId;
+use crate::json::Json;
+use crate::kind::Kind;
+use crate::lines::LineSpan;
+use crate::medium::{Medium, read_exact_at};
+use crate::migrate::derived_id;
+use crate::tree::{Label, NewNode, NodeIx, link::TreeBuilder};
+
+use super::{End, Loaded, diagnostic, is_sound, not_a_session};
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+pub(super) struct Scan<'a> {
+    medium: &'a dyn Medium,
+    header: Option<Header>,
+    /// The id by which the tree proposal's first entry names the header as its parent.
+    header_uuid: Option<String>,
+    slot: Option<TitleSlot>,
+    builder: TreeBuilder,
+    diagnostics: Vec<Diagnostic>,
+    dialect: Option<Dialect>,
+    last_session_info: Option<NodeIx>,
+    second_headers: Vec<u64>,
+    records: u64,
+    /// The last entry of a version 1 file: the parent of the next.
+    previous: Option<EntryId>,
+    last: Option<LineSpan>,
+    garbage: Option<LineSpan>,
+}
+
+impl<'a> Scan<'a> {
+    pub(super) fn new(medium: &'a dyn Medium) -> Self {
+        Self {
+            medium,
+            header: None,
+            header_uuid: None,
+            slot: None,
+            builder: TreeBuilder::default(),
+            diagnostics: Vec::new(),
+            dialect: None,
+            last_session_info: None,
+            second_headers: Vec::new(),
+            records: 0,
+            previous: None,
+            last: None,
+            garbage: None,
+        }
+    }
+
+    /// Takes the next line.
+    pub(super) fn line(&mut self, mut span: LineSpan, mut line: LineBytes<'_>) -> Result<()> {
+        if span.number == 1 && line.head.starts_with(BYTE_ORDER_MARK) {
+            self.diagnostics.push(diagnostic(Code::ByteOrderMark, 1, 0, "the file starts with a byte order mark"));
+            (span, line) = behind(span, line, BYTE_ORDER_MARK.len());
+        }
+        let nuls = line.head.iter().take_while(|b| **b == 0).count();
+        if nuls > 0 {
+            let message = format!("{nuls} NUL bytes, as a power failure leaves them; what follows them is read");
+            self.diagnostics.push(diagnostic(Code::NulBytes, span.number, span.offset, message));
+            (span, line) = behind(span, line, nuls);
+        }
+        self.last = Some(span);
+        if line.tail.is_none() && line.head.iter().all(u8::is_ascii_whitespace) {
+            return Ok(());
+        }
+        match scan(line) {
+            Err(NoEnvelope::NeedWholeLine) => {
+                let whole = self.read(span)?;
+                let line = LineBytes { head: &whole, tail: None };
+                self.settled(span, line, scan(line))
+            }
+            settled => self.settled(span, line, settled),
+        }
+    }
+
+    fn settled(
+        &mut self,
+        span: LineSpan,
+        line: LineBytes<'_>,
+        envelope: std::result::Result<Envelope<'_>, NoEnvelope>,
+    ) -> Result<()> {
+        match (envelope, self.header.is_some()) {
+            (Ok(envelope), true) => self.record(span, line, &envelope)?,
+            (Ok(envelope), false) => self.first_record(span, &envelope)?,
+            (Err(error), true) => self.malformed(span, error),
+            (Err(_), false) => {
+                self.garbage.get_or_insert(span);
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&self, span: LineSpan) -> Result<Vec<u8>> {
+        let length = usize::try_from(span.length).unwrap_or(usize::MAX);
+        read_exact_at(self.medium, span.offset, length).map_err(Error::io("read", self.medium.path()))
+    }
+
+    fn malformed(&mut self, span: LineSpan, error: NoEnvelope) {
+        let at = match error {
+            NoEnvelope::Malformed(at) => span.offset + at as u64,
+            NoEnvelope::NeedWholeLine => span.offset,
+        };
+        let (code, message) = if span.terminated {
+            (Code::MalformedLine, "the line is not one JSON object; it stays in the file and takes no part in the tree")
+        } else {
+            (Code::TornTail, "the last line is cut off; it stays in the file, and the next entry starts on a line of its own")
+        };
+        self.diagnostics.push(diagnostic(code, span.number, at, message));
+    }
+
+    /// The first record must be the header; omp's title slot may stand before it.
+    fn first_record(&mut self, span: LineSpan, envelope: &Envelope<'_>) -> Result<()> {
+        let text = String::from_utf8_lossy(&self.read(span)?).into_owned();
+        if span.number == 1
+            && envelope.kind == Kind::Title
+            && let Some(slot) = TitleSlot::parse(&text)
+        {
+            self.slot = Some(slot);
+            self.dialect = Some(Dialect::Omp);
+            return Ok(());
+        }
+        let refuse = |why| not_a_session(self.medium.path(), span.number, span.offset, why);
+        if envelope.kind != Kind::Session {
+            return Err(refuse("the first record is no session header"));
+        }
+        let header = Header::parse(&text).ok_or_else(|| refuse("the session header has no id or is no valid JSON"))?;
+        if let Some(garbage) = self.garbage {
+            let message = "what stands before the session header is no record; it is left alone";
+            self.diagnostics.push(diagnostic(Code::GarbageBeforeHeader, garbage.number, garbage.offset, message));
+        }
+        if header.version() > CURRENT_VERSION {
+            let message = format!("version {} is newer than {CURRENT_VERSION}; read as version {CURRENT_VERSION}", header.version());
+            self.diagnostics.push(diagnostic(Code::NewerVersion, span.number, span.offset, message));
+        }
+        if header.is_omp() {
+            self.dialect = Some(Dialect::Omp);
+        }
+        self.header_uuid = header.json().str("uuid").map(std::borrow::Cow::into_owned);
+        self.header = Some(header);
+        self.records = 1;
+        Ok(())
+    }
+
+    fn record(&mut self, span: LineSpan, line: LineBytes<'_>, envelope: &Envelope<'_>) -> Result<()> {
+        let record = self.records;
+        self.records += 1;
+        if envelope.kind == Kind::Session {
+            self.second_headers.push(record);
+            let message = "a second session header; only the first one counts";
+            self.diagnostics.push(diagnostic(Code::SecondHeader, span.number, span.offset, message));
+            return Ok(());
+        }
+        let new = self.new_node(span, envelope);
+        let ix = self.builder.push(&new);
+        match envelope.kind {
+            Kind::SessionInfo => self.last_session_info = Some(ix),
+            Kind::Label => self.label(span, line)?,
+            kind => self.observe_dialect(kind, line),
+        }
+        Ok(())
+    }
+
+    fn new_node(&mut self, span: LineSpan, envelope: &Envelope<'_>) -> NewNode {
+        let (id, parent) = if self.version() < 2 {
+            let id = self.derive_id(span.number);
+            (Some(id.clone()), self.previous.replace(id))
+        } else {
+            let parent = envelope.parent.as_deref().filter(|parent| Some(*parent) != self.header_uuid.as_deref());
+            (envelope.id.as_deref().map(EntryId::new), parent.map(EntryId::new))
+        };
+        NewNode {
+            id,
+            parent,
+            kind: envelope.kind,
+            role: envelope.role,
+            time: envelope.time,
+            is_leaf_marker: envelope.is_leaf_marker,
+            offset: span.offset,
+            length: span.length,
+            line: span.number,
+        }
+    }
+
+    fn version(&self) -> u32 {
+        self.header.as_ref().map_or(CURRENT_VERSION, Header::version)
+    }
+
+    fn derive_id(&self, line: u64) -> EntryId {
+        let session = self.header.as_ref().map_or("", Header::id);
+        let free = |id: &EntryId| self.builder.tree().find(id.as_str()).is_none();
+        (0..).map(|attempt| derived_id(session, line, attempt)).find(free).unwrap_or_else(|| derived_id(session, line, 0))
+    }
+
+    fn label(&mut self, span: LineSpan, line: LineBytes<'_>) -> Result<()> {
+        let bytes = if line.tail.is_some() { self.read(span)? } else { line.head.to_vec() };
+        let text = String::from_utf8_lossy(&bytes);
+        let json = Json::trusted(&text);
+        if let Some(target) = json.str("targetId") {
+            let label = json.str("label").map(|text| Label {
+                text: text.into_owned(),
+                timestamp: json.str("timestamp").map(std::borrow::Cow::into_owned),
+            });
+            self.builder.tree_mut().set_label(EntryId::new(target), label);
+        }
+        Ok(())
+    }
+
+    /// Some types only omp writes; a model change tells by its members.
+    fn observe_dialect(&mut self, kind: Kind, line: LineBytes<'_>) {
+        if self.dialect.is_some() {
+            return;
+        }
+        self.dialect = match kind {
+            Kind::TtsrInjection
+            | Kind::SessionInit
+            | Kind::ModeChange
+            | Kind::ServiceTierChange
+            | Kind::TitleChange
+            | Kind::CredentialPin
+            | Kind::ModelUsage
+            | Kind::ResetBoundary => Some(Dialect::Omp),
+            Kind::Usage | Kind::ContextEdit => Some(Dialect::Pi),
+            Kind::ModelChange => {
+                let text = String::from_utf8_lossy(line.head);
+                let json = Json::trusted(&text);
+                match (json.get("modelId"), json.get("model")) {
+                    (Some(_), _) => Some(Dialect::Pi),
+                    (None, Some(_)) => Some(Dialect::Omp),
+                    (None, None) => None,
+                }
+            }
+            _ => None,
+        };
+    }
+
+    pub(super) fn finish(mut self, length: u64) -> Result<Loaded> {
+        let terminated = self.last.is_none_or(|span| span.terminated);
+        if self.header.is_none() && length > 0 {
+            let at = self.garbage.or(self.last);
+            let (line, offset) = at.map_or((1, 0), |span| (span.number, span.offset));
+            return Err(not_a_session(self.medium.path(), line, offset, "there is no session header"));
+        }
+        let failed = Error::io("read", self.medium.path());
+        let (tree, linked) = self.builder.finish(|node| is_sound(self.medium, node)).map_err(failed)?;
+        self.diagnostics.extend(linked);
+        let torn = |d: &Diagnostic| d.code == Code::TornTail;
+        if let Some(last) = self.last.filter(|_| !terminated)
+            && !self.diagnostics.last().is_some_and(torn)
+        {
+            let message = "the last line has no line feed; the next append writes one first";
+            self.diagnostics.push(diagnostic(Code::NoFinalNewline, last.number, last.offset, message));
+        }
+        if let Some(header) = self.header.as_ref().filter(|header| header.version() < CURRENT_VERSION) {
+            let message = format!("version {}; upgraded in memory, and on disk by the first append", header.version());
+            self.diagnostics.push(diagnostic(Code::OldVersion, 1, 0, message));
+        }
+        self.diagnostics.sort_by_key(|d| d.line);
+        let lines = self.last.map_or(0, |span| span.number);
+        Ok(Loaded {
+            header: self.header,
+            slot: self.slot,
+            last_session_info: self.last_session_info.filter(|ix| tree.node(*ix).id().is_some()),
+            tree,
+            diagnostics: self.diagnostics,
+            dialect: self.dialect,
+            end: End { length, lines, terminated },
+            second_headers: self.second_headers,
+        })
+    }
+}
+
+/// The line without its first bytes.
+fn behind(span: LineSpan, line: LineBytes<'_>, count: usize) -> (LineSpan, LineBytes<'_>) {
+    let span = LineSpan { offset: span.offset + count as u64, length: span.length - count as u64, ..span };
+    (span, LineBytes { head: &line.head[count..], tail: line.tail })
+}

@@ -1,0 +1,61 @@
+//! Where a session's bytes are: the narrow seam between the log and a disk.
+//!
+//! Five methods, so that a test can stand in for a disk that fails. Positioned reads only: a session file is never
+//! mapped, since another process may truncate it. Knows bytes, not lines.
+
+mod file;
+mod memory;
+
+use std::io;
+use std::path::Path;
+
+pub use file::FileMedium;
+pub use memory::MemoryMedium;
+
+/// An append-only sequence of bytes.
+pub trait Medium: Send + Sync {
+    /// The name under which errors speak of it.
+    fn path(&self) -> &Path;
+
+    /// How many bytes there are now.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn len(&self) -> io::Result<u64>;
+
+    /// Reads at most `buffer.len()` bytes at `offset`; fewer only where a single read gives fewer, 0 only at the end.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// Puts bytes at the end, in a single write where the system allows it.
+    ///
+    /// # Errors
+    /// What the system says; then any prefix of the bytes may have been written.
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// Returns when everything appended is on stable storage.
+    ///
+    /// # Errors
+    /// What the system says; then nothing is known of what was appended since the last success.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+/// Reads `length` bytes at `offset`.
+///
+/// # Errors
+/// What the medium says; an early end is `UnexpectedEof`.
+pub fn read_exact_at(medium: &dyn Medium, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    let mut filled = 0;
+    while filled < length {
+        match medium.read_at(offset + filled as u64, &mut bytes[filled..]) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(bytes)
+}

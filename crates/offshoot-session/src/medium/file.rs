@@ -1,0 +1,85 @@
+//! A session file: opened for reading, reopened for appending when the first append comes.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::Medium;
+
+/// A file on disk. Opening never writes.
+#[derive(Debug)]
+pub struct FileMedium {
+    path: PathBuf,
+    reader: File,
+    writer: Option<File>,
+}
+
+impl FileMedium {
+    /// Opens an existing file for reading.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let reader = File::open(path)?;
+        Ok(Self { path: path.to_path_buf(), reader, writer: None })
+    }
+
+    /// Creates a file that must not exist, readable by its owner only.
+    ///
+    /// # Errors
+    /// What the system says; `AlreadyExists` if something is there.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let writer = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
+        let reader = File::open(path)?;
+        Ok(Self { path: path.to_path_buf(), reader, writer: Some(writer) })
+    }
+
+    /// The open file, for locking.
+    pub(crate) fn file(&self) -> &File {
+        &self.reader
+    }
+
+    /// Whether the path still names the file that is open here.
+    ///
+    /// # Errors
+    /// What the system says; a missing file is `Ok(false)`.
+    pub(crate) fn is_current(&self) -> io::Result<bool> {
+        let ours = self.reader.metadata()?;
+        match std::fs::metadata(&self.path) {
+            Ok(theirs) => Ok(ours.dev() == theirs.dev() && ours.ino() == theirs.ino()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn writer(&mut self) -> io::Result<&mut File> {
+        let writer = match self.writer.take() {
+            Some(writer) => writer,
+            None => OpenOptions::new().append(true).open(&self.path)?,
+        };
+        Ok(self.writer.insert(writer))
+    }
+}
+
+impl Medium for FileMedium {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.reader.metadata()?.len())
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.reader.read_at(buffer, offset)
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.writer()?.write_all(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.writer()?.sync_data()
+    }
+}

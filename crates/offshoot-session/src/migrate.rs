@@ -1,0 +1,127 @@
+//! Old versions, upgraded line by line in memory: version 1 (no ids) and version 2 (`hookMessage`) to version 3.
+//!
+//! Pure functions over text. The ids given to version 1 lines are derived from the session id and the line's number, so
+//! that they are the same at every open. Every member that is not concerned keeps its text. Source: spec operations §4.
+
+use std::borrow::Cow;
+
+use crate::header::{CURRENT_VERSION, Header};
+use crate::id::EntryId;
+use crate::json::{Json, Object, quote};
+
+/// The `attempt`-th candidate for the id of a version 1 line.
+pub(crate) fn derived_id(session_id: &str, line: u64, attempt: u32) -> EntryId {
+    // FNV-1a, 64 bits: spread well enough for ids that are checked against the file's others anyway.
+    let fold = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = session_id.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, fold);
+    let hash = line.to_le_bytes().iter().fold(hash, fold);
+    let hash = attempt.to_le_bytes().iter().fold(hash, fold);
+    EntryId::new(format!("{:08x}", (hash >> 32) as u32 ^ hash as u32))
+}
+
+/// The header as version 3; `None` if it is that already.
+pub(crate) fn upgrade_header(header: &Header) -> Option<String> {
+    if header.version() >= CURRENT_VERSION {
+        return None;
+    }
+    let others = header.json().members().filter(|(name, _)| name != "version");
+    let object = others.fold(Object::new(), |object, (name, value)| object.json(&name, value));
+    Some(object.raw("version", CURRENT_VERSION).finish())
+}
+
+/// Where an old line stands in the tree.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    /// Its id.
+    pub(crate) id: Option<&'a str>,
+    /// Its parent's id.
+    pub(crate) parent: Option<&'a str>,
+    /// The entry that a compaction keeps from, if it said so by index.
+    pub(crate) kept: Option<&'a str>,
+}
+
+/// An old entry as version 3 has it.
+///
+/// Gives the line ids if it lacks them, turns a compaction's kept index into an id, and renames the role `hookMessage`.
+pub(crate) fn upgrade_entry<'a>(line: &'a str, place: Place<'_>) -> Cow<'a, str> {
+    let line = rename_hook_role(line);
+    let json = Json::trusted(&line);
+    let has = |name: &str| json.get(name).is_some();
+    let needs_ids = place.id.is_some() && !has("id");
+    if !needs_ids && place.kept.is_none() && !has("parentUuid") {
+        return line;
+    }
+    let mut object = Object::new();
+    for (name, value) in json.members() {
+        match name.as_ref() {
+            "firstKeptEntryIndex" if place.kept.is_some() => {}
+            "id" | "parentId" => {}
+            "firstKeptEntryUuid" => object = object.json("firstKeptEntryId", value),
+            _ => object = object.json(&name, value),
+        }
+    }
+    let object = object.opt_str("firstKeptEntryId", place.kept);
+    Cow::Owned(object.opt_str("id", place.id).str_or_null("parentId", place.parent).finish())
+}
+
+fn rename_hook_role(line: &str) -> Cow<'_, str> {
+    let role = Json::trusted(line).get("message").and_then(|message| message.get("role"));
+    match role.filter(|role| role.text() == "\"hookMessage\"") {
+        None => Cow::Borrowed(line),
+        Some(role) => {
+            let span = role.span_in(line);
+            Cow::Owned(format!("{}{}{}", &line[..span.start], quote("custom"), &line[span.end..]))
+        }
+    }
+}
+
+/// The index by which a version 1 compaction names the first kept record, the header being 0.
+pub(crate) fn kept_index(line: &str) -> Option<u64> {
+    let index = Json::trusted(line).get("firstKeptEntryIndex")?.as_f64()?;
+    Some(index.max(0.0) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derived_ids_are_stable() {
+        assert_eq!(derived_id("s", 2, 0), derived_id("s", 2, 0));
+        assert_ne!(derived_id("s", 2, 0), derived_id("s", 3, 0));
+        assert_ne!(derived_id("s", 2, 0), derived_id("s", 2, 1));
+    }
+
+    #[test]
+    fn version_1_lines_get_ids_and_keep_their_numbers() {
+        let place = Place { id: Some("i"), parent: Some("p"), kept: Some("k") };
+        let line = r#"{"type":"compaction","timestamp":"t","firstKeptEntryIndex":2,"n":1.0,"big":123456789012345680000}"#;
+        assert_eq!(
+            upgrade_entry(line, place),
+            r#"{"type":"compaction","timestamp":"t","n":1.0,"big":123456789012345680000,"firstKeptEntryId":"k","id":"i","parentId":"p"}"#
+        );
+    }
+
+    #[test]
+    fn version_2_changes_only_the_role() {
+        let place = Place { id: Some("i"), parent: None, kept: None };
+        let line = r#"{"type":"message", "id":"i","parentId":null,"message":{"role":"hookMessage","content":"x"}}"#;
+        assert_eq!(
+            upgrade_entry(line, place),
+            r#"{"type":"message", "id":"i","parentId":null,"message":{"role":"custom","content":"x"}}"#
+        );
+        let line = r#"{"type":"message","id":"i","parentId":null,"message":{"role":"user","content":"hookMessage"}}"#;
+        assert!(matches!(upgrade_entry(line, place), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn headers_keep_their_legacy_members() {
+        let header = Header::parse(r#"{"type":"session","id":"s","provider":"p","branchedFrom":"/x"}"#).unwrap();
+        assert_eq!(
+            upgrade_header(&header).unwrap(),
+            r#"{"type":"session","id":"s","provider":"p","branchedFrom":"/x","version":3}"#
+        );
+        let header = Header::parse(r#"{"type":"session","version":3,"id":"s"}"#).unwrap();
+        assert_eq!(upgrade_header(&header), None);
+    }
+}

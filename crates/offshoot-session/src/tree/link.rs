@@ -1,0 +1,260 @@
+//! Building a tree: entries are pushed in file order, then linked once all parents are known; later entries join one by
+//! one.
+//!
+//! A parent may stand behind its child in the file, an id may occur twice (the later entry gets the children), parents
+//! may form circles: linking is where that is settled, in time linear in the number of entries.
+
+use std::collections::HashMap;
+use std::hash::BuildHasher as _;
+
+use super::{FLAG_DEAD, NONE, NewNode, Node, NodeIx, Tree};
+use crate::error::{Code, Diagnostic};
+use crate::id::EntryId;
+
+/// A tree whose entries are still being read.
+#[derive(Debug, Default)]
+pub(crate) struct TreeBuilder {
+    tree: Tree,
+    /// Children whose parent has not come yet.
+    waiting: Vec<(u32, EntryId)>,
+    /// Entries whose id came again, and the entry that has it now.
+    superseded: HashMap<u32, u32>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl TreeBuilder {
+    /// The tree so far; its entries are not linked yet.
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    pub(crate) fn tree_mut(&mut self) -> &mut Tree {
+        &mut self.tree
+    }
+
+    /// Adds the next entry of the file.
+    pub(crate) fn push(&mut self, new: &NewNode) -> NodeIx {
+        let at = self.tree.nodes.len() as u32;
+        let mut node = Node::new(new);
+        if let Some(parent) = &new.parent {
+            if new.id.as_ref() == Some(parent) {
+                self.note(new, Code::SelfParent, format!("entry {parent} names itself as its parent; shown as a root"));
+            } else {
+                match self.quick_find(parent) {
+                    Some(found) => node.parent = found,
+                    None => self.waiting.push((at, parent.clone())),
+                }
+            }
+        }
+        self.tree.nodes.push(node);
+        match &new.id {
+            Some(id) => self.index(at, id, new),
+            None => self.note(new, Code::MissingId, "the entry has no id, so nothing can continue from it".to_owned()),
+        }
+        NodeIx(at)
+    }
+
+    /// Most entries are children of the one before them.
+    fn quick_find(&self, id: &EntryId) -> Option<u32> {
+        match self.tree.nodes.last() {
+            Some(last) if last.id.as_ref() == Some(id) => Some(self.tree.nodes.len() as u32 - 1),
+            _ => self.tree.find(id.as_str()).map(|ix| ix.0),
+        }
+    }
+
+    fn index(&mut self, at: u32, id: &EntryId, new: &NewNode) {
+        if let Some(earlier) = self.tree.index_id(at, id) {
+            self.superseded.insert(earlier, at);
+            let line = self.tree.nodes[earlier as usize].line;
+            self.note(new, Code::DuplicateId, format!("id {id} was used before, on line {line}; this entry counts"));
+        }
+    }
+
+    fn note(&mut self, new: &NewNode, code: Code, message: String) {
+        let (line, offset, entry) = (Some(new.line), new.offset, new.id.clone());
+        self.diagnostics.push(Diagnostic { code, line, offset, entry, message });
+    }
+
+    /// Links everything. `is_sound` judges the lines of entries without children: one that is damaged inside is no
+    /// entry but the rest of a torn write, and leaves the tree.
+    pub(crate) fn finish<E>(
+        mut self,
+        mut is_sound: impl FnMut(&Node) -> Result<bool, E>,
+    ) -> Result<(Tree, Vec<Diagnostic>), E> {
+        let mut forward = self.resolve_waiting();
+        forward |= self.redirect_superseded();
+        if forward {
+            self.break_cycles();
+        }
+        self.drop_unsound_leaves(&mut is_sound)?;
+        for at in 0..self.tree.nodes.len() as u32 {
+            if !self.tree.nodes[at as usize].is_dead() {
+                self.tree.link(at);
+            }
+        }
+        Ok((self.tree, self.diagnostics))
+    }
+
+    fn resolve_waiting(&mut self) -> bool {
+        let mut any_forward = false;
+        for (at, parent) in std::mem::take(&mut self.waiting) {
+            if let Some(found) = self.tree.find(parent.as_str()) {
+                self.tree.nodes[at as usize].parent = found.0;
+                any_forward = true;
+            } else {
+                let message = format!("parent {parent} is not in the file; shown as a root");
+                self.note_at(at, Code::Orphan, message);
+                self.tree.orphans.insert(at, parent);
+            }
+        }
+        any_forward
+    }
+
+    fn redirect_superseded(&mut self) -> bool {
+        if self.superseded.is_empty() {
+            return false;
+        }
+        for at in 0..self.tree.nodes.len() as u32 {
+            let mut parent = self.tree.nodes[at as usize].parent;
+            while let Some(later) = self.superseded.get(&parent) {
+                parent = *later;
+            }
+            self.tree.nodes[at as usize].parent = parent;
+        }
+        true
+    }
+
+    fn note_at(&mut self, at: u32, code: Code, message: String) {
+        let node = &self.tree.nodes[at as usize];
+        let (line, offset, entry) = (Some(node.line()), node.offset, node.id.clone());
+        self.diagnostics.push(Diagnostic { code, line, offset, entry, message });
+    }
+
+    /// Makes the first entry of every circle a root.
+    fn break_cycles(&mut self) {
+        let count = self.tree.nodes.len();
+        let mut walk_of = vec![NONE; count]; // in which walk an entry was met
+        for start in 0..count as u32 {
+            let mut at = start;
+            while at != NONE && walk_of[at as usize] == NONE {
+                walk_of[at as usize] = start;
+                at = self.tree.nodes[at as usize].parent;
+            }
+            if at != NONE && walk_of[at as usize] == start {
+                self.break_cycle_through(at);
+            }
+        }
+    }
+
+    fn break_cycle_through(&mut self, on_cycle: u32) {
+        let (mut first, mut length, mut at) = (on_cycle, 0u32, on_cycle);
+        loop {
+            first = first.min(at);
+            length += 1;
+            at = self.tree.nodes[at as usize].parent;
+            if at == on_cycle {
+                break;
+            }
+        }
+        let parent = self.tree.nodes[first as usize].parent;
+        if let Some(id) = self.tree.nodes[parent as usize].id.clone() {
+            self.tree.orphans.insert(first, id);
+        }
+        self.tree.nodes[first as usize].parent = NONE;
+        let message = format!("{length} entries are each other's parents in a circle; the first is shown as a root");
+        self.note_at(first, Code::Cycle, message);
+    }
+
+    fn drop_unsound_leaves<E>(&mut self, is_sound: &mut impl FnMut(&Node) -> Result<bool, E>) -> Result<(), E> {
+        let mut has_child = vec![false; self.tree.nodes.len()];
+        for node in &self.tree.nodes {
+            if node.parent != NONE {
+                has_child[node.parent as usize] = true;
+            }
+        }
+        for at in 0..self.tree.nodes.len() as u32 {
+            let node = &self.tree.nodes[at as usize];
+            if has_child[at as usize] || is_sound(node)? {
+                continue;
+            }
+            let message = "the line is no valid JSON; it stays in the file and takes no part in the tree".to_owned();
+            self.note_at(at, Code::MalformedLine, message);
+            self.tree.remove_unlinked(at);
+            if let Some((earlier, _)) = self.superseded.iter().find(|(_, later)| **later == at) {
+                let earlier = *earlier;
+                if let Some(id) = self.tree.nodes[earlier as usize].id.clone() {
+                    self.tree.index_id(earlier, &id);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Tree {
+    /// Adds an entry to a linked tree, below its parent if that is there.
+    pub(crate) fn insert(&mut self, new: &NewNode) -> NodeIx {
+        let at = self.nodes.len() as u32;
+        let mut node = Node::new(new);
+        match new.parent.as_ref().filter(|parent| new.id.as_ref() != Some(*parent)) {
+            None => {}
+            Some(parent) => match self.find(parent.as_str()) {
+                Some(found) => node.parent = found.0,
+                None => {
+                    self.orphans.insert(at, parent.clone());
+                }
+            },
+        }
+        self.nodes.push(node);
+        if let Some(id) = &new.id {
+            self.index_id(at, id);
+        }
+        self.link(at);
+        NodeIx(at)
+    }
+
+    /// Makes an id name an entry; answers the entry it named before.
+    fn index_id(&mut self, at: u32, id: &EntryId) -> Option<u32> {
+        let hash = self.hasher.hash_one(id.as_str());
+        let nodes = &self.nodes;
+        if let Some(slot) = self.ids.find_mut(hash, |raw| nodes[*raw as usize].id.as_ref() == Some(id)) {
+            return Some(std::mem::replace(slot, at));
+        }
+        let hasher = &self.hasher;
+        self.ids.insert_unique(hash, at, |raw| {
+            hasher.hash_one(nodes[*raw as usize].id.as_ref().map_or("", EntryId::as_str))
+        });
+        None
+    }
+
+    /// Takes an entry that is not linked out of the tree.
+    fn remove_unlinked(&mut self, at: u32) {
+        let node = &mut self.nodes[at as usize];
+        node.flags |= FLAG_DEAD;
+        self.dead += 1;
+        self.orphans.remove(&at);
+        if let Some(id) = node.id.take() {
+            let hash = self.hasher.hash_one(id.as_str());
+            if let Ok(slot) = self.ids.find_entry(hash, |raw| *raw == at) {
+                slot.remove();
+            }
+        }
+    }
+
+    /// Puts an entry at the end of its parent's children, or of the roots.
+    fn link(&mut self, at: u32) {
+        let parent = self.nodes[at as usize].parent;
+        let elder = if parent == NONE {
+            self.last_root.replace(NodeIx(at)).map_or(NONE, |ix| ix.0)
+        } else {
+            std::mem::replace(&mut self.nodes[parent as usize].last_child, at)
+        };
+        if elder != NONE {
+            self.nodes[elder as usize].next_sibling = at;
+        } else if parent == NONE {
+            self.first_root = Some(NodeIx(at));
+        } else {
+            self.nodes[parent as usize].first_child = at;
+        }
+    }
+}
