@@ -87,6 +87,9 @@ pub trait Source {
     /// # Errors
     /// The medium cannot be read. A damaged line is no error: see [`Entry::damage`].
     fn entry(&self, ix: NodeIx) -> Result<Entry>;
+
+    /// Where the entry's line stands, if it stands there as version 3 has it: first byte and length without line feed.
+    fn raw_span(&self, ix: NodeIx) -> Option<(u64, u64)>;
 }
 
 /// Whether JavaScript takes the value for true.

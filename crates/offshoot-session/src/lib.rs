@@ -15,3 +15,7 @@ pub mod load;
 pub mod entry;
 pub mod path;
 pub mod context;
+pub mod compose;
+pub mod pieces;
+pub mod extract;
+pub mod session;

@@ -4,6 +4,7 @@
 //! JSON.
 
 use std::io;
+use std::ops::ControlFlow;
 
 use crate::envelope::LineBytes;
 use crate::medium::{Medium, read_exact_at};
@@ -24,8 +25,8 @@ pub struct LineSpan {
     pub terminated: bool,
 }
 
-/// Calls `each` for every line of `[from, to)`, the first having the number `first_number`. `from` must be a line's
-/// start.
+/// Calls `each` for every line of `[from, to)` until it breaks off, the first having the number `first_number`. `from`
+/// must be a line's start.
 ///
 /// # Errors
 /// What the medium says.
@@ -34,7 +35,7 @@ pub fn for_each_line(
     from: u64,
     to: u64,
     first_number: u64,
-    mut each: impl FnMut(LineSpan, LineBytes<'_>),
+    mut each: impl FnMut(LineSpan, LineBytes<'_>) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let mut buffer = vec![0u8; BUFFER.min(usize::try_from(to.saturating_sub(from)).unwrap_or(BUFFER)).max(1)];
     let mut span = LineSpan { number: first_number, offset: from, length: 0, terminated: true };
@@ -49,7 +50,9 @@ pub fn for_each_line(
         for newline in memchr::memchr_iter(b'\n', &buffer[searched..filled]) {
             let end = searched + newline;
             span.length = (end - start) as u64;
-            each(span, LineBytes { head: &buffer[start..end], tail: None });
+            if each(span, LineBytes { head: &buffer[start..end], tail: None }).is_break() {
+                return Ok(());
+            }
             start = end + 1;
             span = LineSpan { number: span.number + 1, offset: span.offset + span.length + 1, length: 0, terminated: true };
         }
@@ -59,16 +62,14 @@ pub fn for_each_line(
             if filled > 0 {
                 span.length = filled as u64;
                 span.terminated = false;
-                each(span, LineBytes { head: &buffer[..filled], tail: None });
+                let _whole_file_is_read = each(span, LineBytes { head: &buffer[..filled], tail: None });
             }
             return Ok(());
         }
         if filled == buffer.len() {
-            span = long_line(medium, &mut buffer, span, to, &mut each)?;
+            let ControlFlow::Continue(next) = long_line(medium, &mut buffer, span, to, &mut each)? else { return Ok(()) };
+            span = next;
             filled = 0;
-            if !span.terminated {
-                return Ok(());
-            }
         }
     }
 }
@@ -79,8 +80,8 @@ fn long_line(
     buffer: &mut [u8],
     mut span: LineSpan,
     to: u64,
-    each: &mut impl FnMut(LineSpan, LineBytes<'_>),
-) -> io::Result<LineSpan> {
+    each: &mut impl FnMut(LineSpan, LineBytes<'_>) -> ControlFlow<()>,
+) -> io::Result<ControlFlow<(), LineSpan>> {
     let head = buffer[..END.min(buffer.len())].to_vec();
     let mut at = span.offset + buffer.len() as u64;
     let end = loop {
@@ -98,8 +99,11 @@ fn long_line(
     span.length = end - span.offset;
     let tail_length = (span.length - head.len() as u64).min(END as u64);
     let tail = read_exact_at(medium, end - tail_length, usize::try_from(tail_length).unwrap_or(END))?;
-    each(span, LineBytes { head: &head, tail: Some(&tail) });
-    Ok(LineSpan { number: span.number + 1, offset: end + 1, length: 0, terminated: span.terminated })
+    let flow = each(span, LineBytes { head: &head, tail: Some(&tail) });
+    if flow.is_break() || !span.terminated {
+        return Ok(ControlFlow::Break(()));
+    }
+    Ok(ControlFlow::Continue(LineSpan { number: span.number + 1, offset: end + 1, length: 0, terminated: true }))
 }
 
 fn read_some(medium: &dyn Medium, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
@@ -130,6 +134,7 @@ mod tests {
                 assert_eq!(line.head, whole);
             }
             out.push((span, whole.len()));
+            ControlFlow::Continue(())
         })
         .unwrap();
         out

@@ -5,6 +5,7 @@
 
 mod scan;
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::error::{Code, Diagnostic, Error, Result};
@@ -22,6 +23,8 @@ use scan::Scan;
 pub struct Loaded {
     /// The header; `None` for an empty file, which is a session that has not begun.
     pub header: Option<Header>,
+    /// Where the header's line stands: first byte and length without line feed.
+    pub header_span: (u64, u64),
     /// omp's title slot before the header.
     pub slot: Option<TitleSlot>,
     /// The tree.
@@ -49,6 +52,23 @@ pub struct End {
     pub terminated: bool,
 }
 
+impl Default for Loaded {
+    /// A session that has not begun.
+    fn default() -> Self {
+        Self {
+            header: None,
+            header_span: (0, 0),
+            slot: None,
+            tree: Tree::new(),
+            diagnostics: Vec::new(),
+            dialect: None,
+            last_session_info: None,
+            end: End { length: 0, lines: 0, terminated: true },
+            second_headers: Vec::new(),
+        }
+    }
+}
+
 /// Reads a whole medium.
 ///
 /// # Errors
@@ -59,9 +79,8 @@ pub fn load(medium: &dyn Medium) -> Result<Loaded> {
     let mut scan = Scan::new(medium);
     let mut trouble = Ok(());
     for_each_line(medium, 0, length, 1, |span, line| {
-        if trouble.is_ok() {
-            trouble = scan.line(span, line);
-        }
+        trouble = scan.line(span, line);
+        if trouble.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })
     .map_err(failed)?;
     trouble?;

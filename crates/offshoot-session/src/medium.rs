@@ -1,6 +1,6 @@
 //! Where a session's bytes are: the narrow seam between the log and a disk.
 //!
-//! Five methods, so that a test can stand in for a disk that fails. Positioned reads only: a session file is never
+//! A handful of methods, so that a test can stand in for a disk that fails. Positioned reads only: a session file is never
 //! mapped, since another process may truncate it. Knows bytes, not lines.
 
 mod file;
@@ -11,6 +11,15 @@ use std::path::Path;
 
 pub use file::FileMedium;
 pub use memory::MemoryMedium;
+
+/// How a medium stands while its lock is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// Whether the path still names the bytes that were opened: the file may have been replaced or deleted.
+    pub is_current: bool,
+    /// How many bytes there are.
+    pub length: u64,
+}
 
 /// An append-only sequence of bytes.
 pub trait Medium: Send + Sync {
@@ -28,6 +37,18 @@ pub trait Medium: Send + Sync {
     /// # Errors
     /// What the system says.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// Takes the writers' lock, waiting for it, and says how the medium stands while it is held.
+    ///
+    /// # Errors
+    /// What the system says; then the lock is not held.
+    fn lock(&mut self) -> io::Result<Standing>;
+
+    /// Gives the writers' lock back.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn unlock(&mut self) -> io::Result<()>;
 
     /// Puts bytes at the end, in a single write where the system allows it.
     ///

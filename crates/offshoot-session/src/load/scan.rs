@@ -18,6 +18,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(super) struct Scan<'a> {
     medium: &'a dyn Medium,
     header: Option<Header>,
+    header_span: (u64, u64),
     /// The id by which the tree proposal's first entry names the header as its parent.
     header_uuid: Option<String>,
     slot: Option<TitleSlot>,
@@ -38,6 +39,7 @@ impl<'a> Scan<'a> {
         Self {
             medium,
             header: None,
+            header_span: (0, 0),
             header_uuid: None,
             slot: None,
             builder: TreeBuilder::default(),
@@ -142,6 +144,7 @@ impl<'a> Scan<'a> {
         }
         self.header_uuid = header.json().str("uuid").map(std::borrow::Cow::into_owned);
         self.header = Some(header);
+        self.header_span = (span.offset, span.length);
         self.records = 1;
         Ok(())
     }
@@ -263,6 +266,7 @@ impl<'a> Scan<'a> {
         let lines = self.last.map_or(0, |span| span.number);
         Ok(Loaded {
             header: self.header,
+            header_span: self.header_span,
             slot: self.slot,
             last_session_info: self.last_session_info.filter(|ix| tree.node(*ix).id().is_some()),
             tree,

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::Medium;
+use super::{Medium, Standing};
 
 /// A file on disk. Opening never writes.
 #[derive(Debug)]
@@ -35,16 +35,11 @@ impl FileMedium {
         Ok(Self { path: path.to_path_buf(), reader, writer: Some(writer) })
     }
 
-    /// The open file, for locking.
-    pub(crate) fn file(&self) -> &File {
-        &self.reader
-    }
-
     /// Whether the path still names the file that is open here.
     ///
     /// # Errors
     /// What the system says; a missing file is `Ok(false)`.
-    pub(crate) fn is_current(&self) -> io::Result<bool> {
+    fn is_current(&self) -> io::Result<bool> {
         let ours = self.reader.metadata()?;
         match std::fs::metadata(&self.path) {
             Ok(theirs) => Ok(ours.dev() == theirs.dev() && ours.ino() == theirs.ino()),
@@ -73,6 +68,22 @@ impl Medium for FileMedium {
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         self.reader.read_at(buffer, offset)
+    }
+
+    /// `flock` on the session file itself: it ends with the process, so no stale lock can block.
+    fn lock(&mut self) -> io::Result<Standing> {
+        self.reader.lock()?;
+        match self.is_current().and_then(|is_current| Ok(Standing { is_current, length: self.len()? })) {
+            Ok(standing) => Ok(standing),
+            Err(error) => {
+                self.reader.unlock()?;
+                Err(error)
+            }
+        }
+    }
+
+    fn unlock(&mut self) -> io::Result<()> {
+        self.reader.unlock()
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {

@@ -2,19 +2,25 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use super::Medium;
+use super::{Medium, Standing};
 
-/// Bytes in memory.
+/// Bytes in memory. Clones share them, as two openings of a file would.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryMedium {
-    bytes: Vec<u8>,
+    bytes: Arc<RwLock<Vec<u8>>>,
 }
 
 impl MemoryMedium {
     /// Starts with these bytes.
     pub fn new(bytes: Vec<u8>) -> Self {
-        Self { bytes }
+        Self { bytes: Arc::new(RwLock::new(bytes)) }
+    }
+
+    /// A panic elsewhere leaves the bytes as the last whole operation made them.
+    fn read(&self) -> RwLockReadGuard<'_, Vec<u8>> {
+        self.bytes.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -24,19 +30,28 @@ impl Medium for MemoryMedium {
     }
 
     fn len(&self) -> io::Result<u64> {
-        Ok(self.bytes.len() as u64)
+        Ok(self.read().len() as u64)
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(self.bytes.len());
-        let rest = &self.bytes[start..];
+        let bytes = self.read();
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
+        let rest = &bytes[start..];
         let count = rest.len().min(buffer.len());
         buffer[..count].copy_from_slice(&rest[..count]);
         Ok(count)
     }
 
+    fn lock(&mut self) -> io::Result<Standing> {
+        Ok(Standing { is_current: true, length: self.len()? })
+    }
+
+    fn unlock(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.bytes.extend_from_slice(bytes);
+        self.bytes.write().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
         Ok(())
     }
 

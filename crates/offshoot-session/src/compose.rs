@@ -1,0 +1,339 @@
+//! Entries before they are entries: what a caller gives, checked, and the line that it becomes.
+//!
+//! The only file that spells the members of entries for writing. Type and payload come from the caller; id, parent and
+//! time are given by the session. Every dialect has its spelling and its order of members. Source: spec format §5,
+//! operations §6.
+
+use crate::clock::{Millis, to_iso};
+use crate::error::{Error, Result};
+use crate::header::Dialect;
+use crate::id::EntryId;
+use crate::json::{Json, JsonKind, Object, quote};
+use crate::kind::{Kind, LEAF_MARKER, Role};
+
+/// An entry that has not been appended yet.
+#[derive(Debug, Clone)]
+pub struct NewEntry {
+    kind: Kind,
+    /// The word for the type; unknown types can be appended too.
+    word: String,
+    role: Option<Role>,
+    /// Members besides type, id, parentId and timestamp, as JSON.
+    payload: Vec<(String, String)>,
+}
+
+/// What a compaction says.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NewCompaction<'a> {
+    /// What stands for the messages before the kept ones.
+    pub summary: &'a str,
+    /// The first entry that stays; `None` keeps nothing.
+    pub first_kept: Option<&'a str>,
+    /// Tokens of the context before.
+    pub tokens_before: u64,
+    /// Anything the summariser wants to find again.
+    pub details: Option<Json<'a>>,
+    /// Whether an extension made it.
+    pub from_hook: Option<bool>,
+    /// What making it cost (pi 0.87).
+    pub usage: Option<Json<'a>>,
+    /// One line for lists (omp).
+    pub short_summary: Option<&'a str>,
+    /// What providers and extensions want to find again (omp).
+    pub preserve_data: Option<Json<'a>>,
+}
+
+impl NewEntry {
+    fn new(kind: Kind) -> Self {
+        Self { kind, word: kind.word().unwrap_or_default().to_owned(), role: None, payload: Vec::new() }
+    }
+
+    fn with(mut self, name: &str, json: impl Into<String>) -> Self {
+        self.payload.push((name.to_owned(), json.into()));
+        self
+    }
+
+    fn with_opt(self, name: &str, value: Option<Json<'_>>) -> Self {
+        match value {
+            Some(value) => self.with(name, value.text()),
+            None => self,
+        }
+    }
+
+    /// A message: a JSON object with a `role`.
+    ///
+    /// # Errors
+    /// It is none, or its role is one that only entries of other types stand for.
+    pub fn message(message: Json<'_>) -> Result<Self> {
+        let role = message.str("role").filter(|_| message.kind() == JsonKind::Object);
+        let role = role.ok_or_else(|| Error::Invalid("a message is a JSON object with a string \"role\"".to_owned()))?;
+        let role = Role::from_word(role.as_bytes());
+        if matches!(role, Role::BranchSummary | Role::CompactionSummary) {
+            let what = "summaries are entries of their own: append a compaction or a branch summary instead";
+            return Err(Error::Invalid(what.to_owned()));
+        }
+        Ok(Self { role: Some(role), ..Self::new(Kind::Message).with("message", message.text()) })
+    }
+
+    /// The thinking level: `off`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`.
+    pub fn thinking_level(level: &str) -> Self {
+        Self::new(Kind::ThinkingLevelChange).with("thinkingLevel", quote(level))
+    }
+
+    /// The model, spelt as the file's dialect spells it.
+    pub fn model(provider: &str, model_id: &str, dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::Pi => Self::new(Kind::ModelChange).with("provider", quote(provider)).with("modelId", quote(model_id)),
+            Dialect::Omp => Self::model_by_role(&format!("{provider}/{model_id}"), None),
+        }
+    }
+
+    /// The model `provider/id` for a role; no role is `default` (omp).
+    pub fn model_by_role(model: &str, role: Option<&str>) -> Self {
+        let entry = Self::new(Kind::ModelChange).with("model", quote(model));
+        role.into_iter().fold(entry, |entry, role| entry.with("role", quote(role)))
+    }
+
+    /// A compaction. Without a kept entry it names itself, which every peer reads as "keep nothing".
+    pub fn compaction(new: &NewCompaction<'_>, dialect: Dialect) -> Self {
+        let mut entry = Self::new(Kind::Compaction).with("summary", quote(new.summary));
+        if let Some(short) = new.short_summary {
+            entry = entry.with("shortSummary", quote(short));
+        }
+        let kept = new.first_kept.map_or(OWN_ID.to_owned(), quote);
+        entry = entry.with("firstKeptEntryId", kept).with("tokensBefore", new.tokens_before.to_string());
+        entry = entry.with_opt("details", new.details);
+        entry = from_hook(entry, new.from_hook, dialect);
+        entry.with_opt("preserveData", new.preserve_data).with_opt("usage", new.usage)
+    }
+
+    /// The summary of a branch that was left. `from` is the leaf that was abandoned; `None` is written as `root`.
+    pub fn branch_summary(
+        from: Option<&str>,
+        summary: &str,
+        details: Option<Json<'_>>,
+        made_by_hook: Option<bool>,
+        dialect: Dialect,
+    ) -> Self {
+        let entry = Self::new(Kind::BranchSummary)
+            .with("fromId", quote(from.unwrap_or("root")))
+            .with("summary", quote(summary))
+            .with_opt("details", details);
+        from_hook(entry, made_by_hook, dialect)
+    }
+
+    /// State of an extension, never seen by the model.
+    pub fn custom(custom_type: &str, data: Option<Json<'_>>) -> Self {
+        Self::new(Kind::Custom).with("customType", quote(custom_type)).with_opt("data", data)
+    }
+
+    /// The marker that makes a move of the leaf durable.
+    pub fn leaf_marker() -> Self {
+        Self::custom(LEAF_MARKER, None)
+    }
+
+    /// A message of an extension: a string or an array of text and image blocks.
+    ///
+    /// # Errors
+    /// The content is neither.
+    pub fn custom_message(
+        custom_type: &str,
+        content: Json<'_>,
+        display: bool,
+        details: Option<Json<'_>>,
+    ) -> Result<Self> {
+        check_content(content)?;
+        Ok(Self::new(Kind::CustomMessage)
+            .with("customType", quote(custom_type))
+            .with("content", content.text())
+            .with("display", display.to_string())
+            .with_opt("details", details))
+    }
+
+    /// A bookmark on an entry; no text, or an empty one, removes it.
+    pub fn label(target: &str, label: Option<&str>) -> Self {
+        let entry = Self::new(Kind::Label).with("targetId", quote(target));
+        label.filter(|label| !label.is_empty()).into_iter().fold(entry, |entry, label| entry.with("label", quote(label)))
+    }
+
+    /// The session's display name: line breaks become spaces; an empty name clears it.
+    pub fn session_info(name: &str) -> Self {
+        let name = name.split(['\r', '\n']).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        Self::new(Kind::SessionInfo).with("name", quote(name.trim()))
+    }
+
+    /// Usage outside the conversation.
+    pub fn usage(kind: &str, provider: &str, model: &str, usage: Json<'_>, note: Option<&str>) -> Self {
+        let entry = Self::new(Kind::Usage)
+            .with("kind", quote(kind))
+            .with("provider", quote(provider))
+            .with("model", quote(model))
+            .with("usage", usage.text());
+        note.into_iter().fold(entry, |entry, note| entry.with("note", quote(note)))
+    }
+
+    /// An entry replaced (`{"content":…}`) or left out (`null`) for the model. The session checks the target.
+    ///
+    /// # Errors
+    /// The replacement is neither, or its content neither a string nor an array.
+    pub fn context_edit(target: &str, target_role: Option<Role>, replacement: Json<'_>) -> Result<Self> {
+        let entry = Self::new(Kind::ContextEdit).with("targetId", quote(target));
+        if replacement.is_null() {
+            return Ok(entry.with("replacement", "null"));
+        }
+        let wrong = || Error::Invalid("a replacement is null or an object with a \"content\"".to_owned());
+        let content = replacement.get("content").ok_or_else(wrong)?;
+        check_content(content)?;
+        let takes_blocks = matches!(target_role, Some(Role::Assistant | Role::ToolResult));
+        if content.kind() != JsonKind::String || !takes_blocks {
+            return Ok(entry.with("replacement", replacement.text()));
+        }
+        let block = Object::new().str("type", "text").json("text", content).finish();
+        Ok(entry.with("replacement", Object::new().raw("content", format!("[{block}]")).finish()))
+    }
+
+    /// Rules injected while streaming (omp): an array of strings.
+    ///
+    /// # Errors
+    /// It is no array of strings.
+    pub fn ttsr_injection(rules: Json<'_>) -> Result<Self> {
+        let is_list = rules.kind() == JsonKind::Array && rules.items().all(|rule| rule.kind() == JsonKind::String);
+        if !is_list {
+            return Err(Error::Invalid("injectedRules is an array of strings".to_owned()));
+        }
+        Ok(Self::new(Kind::TtsrInjection).with("injectedRules", rules.text()))
+    }
+
+    /// Any entry as a JSON object with a `type`: its other members are the payload. `id`, `parentId` and `timestamp`
+    /// are given by the session; naming them is an error, so that nobody believes they counted.
+    ///
+    /// # Errors
+    /// It is no such object, or a message without role.
+    pub fn from_json(json: Json<'_>) -> Result<Self> {
+        let word = json.str("type").filter(|word| json.kind() == JsonKind::Object && !word.is_empty());
+        let word = word.ok_or_else(|| Error::Invalid("an entry is a JSON object with a string \"type\"".to_owned()))?;
+        let kind = Kind::from_word(word.as_bytes());
+        if matches!(kind, Kind::Session | Kind::Title) {
+            return Err(Error::Invalid(format!("a record of type {word:?} is no entry")));
+        }
+        let mut entry = match (kind, json.get("message")) {
+            (Kind::Message, Some(message)) => Self { payload: Vec::new(), ..Self::message(message)? },
+            (Kind::Message, None) => return Err(Error::Invalid("a message entry needs a \"message\"".to_owned())),
+            _ => Self { word: word.into_owned(), ..Self::new(kind) },
+        };
+        for (name, value) in json.members() {
+            match name.as_ref() {
+                "type" => {}
+                "id" | "parentId" | "timestamp" => {
+                    return Err(Error::Invalid(format!("{name:?} is given by the session, not by the caller")));
+                }
+                _ => entry = entry.with(&name, value.text()),
+            }
+        }
+        Ok(entry)
+    }
+
+    /// Its type.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Its role, of a message.
+    pub fn role(&self) -> Option<Role> {
+        self.role
+    }
+
+    /// Whether it marks a moved leaf.
+    pub fn is_leaf_marker(&self) -> bool {
+        self.kind == Kind::Custom && self.member("customType").is_some_and(|value| value == quote(LEAF_MARKER))
+    }
+
+    /// A member of the payload, as JSON.
+    pub fn member(&self, name: &str) -> Option<&str> {
+        self.payload.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The line, without line feed.
+    pub(crate) fn line(&self, id: &EntryId, parent: Option<&EntryId>, at: Millis) -> String {
+        let payload = |object: Object| {
+            let own_id = quote(id.as_str());
+            self.payload.iter().fold(object, |object, (name, value)| {
+                object.raw(name, if value == OWN_ID { &own_id } else { value })
+            })
+        };
+        let envelope = |object: Object| {
+            object
+                .str("id", id.as_str())
+                .str_or_null("parentId", parent.map(EntryId::as_str))
+                .str("timestamp", &to_iso(at))
+        };
+        let object = Object::new().str("type", &self.word);
+        match self.kind {
+            Kind::Custom | Kind::CustomMessage => envelope(payload(object)).finish(),
+            _ => payload(envelope(object)).finish(),
+        }
+    }
+}
+
+/// Stands for the id of the entry itself, which is not known yet. Not JSON, so no payload can be mistaken for it.
+const OWN_ID: &str = "(own id)";
+
+fn from_hook(entry: NewEntry, value: Option<bool>, dialect: Dialect) -> NewEntry {
+    let name = match dialect {
+        Dialect::Pi => "fromHook",
+        Dialect::Omp => "fromExtension",
+    };
+    value.into_iter().fold(entry, |entry, value| entry.with(name, value.to_string()))
+}
+
+fn check_content(content: Json<'_>) -> Result<()> {
+    match content.kind() {
+        JsonKind::String | JsonKind::Array => Ok(()),
+        _ => Err(Error::Invalid("content is a string or an array of blocks".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(entry: &NewEntry) -> String {
+        entry.line(&"i".into(), Some(&"p".into()), 0)
+    }
+
+    #[test]
+    fn members_stand_in_the_peers_order() {
+        let envelope = r#""id":"i","parentId":"p","timestamp":"1970-01-01T00:00:00.000Z""#;
+        let details = Json::parse(r#"{"a":1.0}"#).unwrap();
+        let compaction = NewCompaction { summary: "S", first_kept: None, tokens_before: 7, details: Some(details), from_hook: Some(true), ..Default::default() };
+        for (entry, expected) in [
+            (NewEntry::message(Json::parse(r#"{"role":"user","content":"x"}"#).unwrap()).unwrap(), format!(r#"{{"type":"message",{envelope},"message":{{"role":"user","content":"x"}}}}"#)),
+            (NewEntry::model("p", "m", Dialect::Pi), format!(r#"{{"type":"model_change",{envelope},"provider":"p","modelId":"m"}}"#)),
+            (NewEntry::model("p", "m", Dialect::Omp), format!(r#"{{"type":"model_change",{envelope},"model":"p/m"}}"#)),
+            (NewEntry::custom("t", Some(details)), format!(r#"{{"type":"custom","customType":"t","data":{{"a":1.0}},{envelope}}}"#)),
+            (NewEntry::compaction(&compaction, Dialect::Pi), format!(r#"{{"type":"compaction",{envelope},"summary":"S","firstKeptEntryId":"i","tokensBefore":7,"details":{{"a":1.0}},"fromHook":true}}"#)),
+            (NewEntry::branch_summary(None, "S", None, Some(false), Dialect::Omp), format!(r#"{{"type":"branch_summary",{envelope},"fromId":"root","summary":"S","fromExtension":false}}"#)),
+            (NewEntry::label("t", Some("")), format!(r#"{{"type":"label",{envelope},"targetId":"t"}}"#)),
+            (NewEntry::session_info(" a\r\n\nb "), format!(r#"{{"type":"session_info",{envelope},"name":"a b"}}"#)),
+            (NewEntry::from_json(Json::parse(r#"{"x":1e5,"type":"novel"}"#).unwrap()).unwrap(), format!(r#"{{"type":"novel",{envelope},"x":1e5}}"#)),
+        ] {
+            assert_eq!(line(&entry), expected);
+        }
+    }
+
+    #[test]
+    fn a_string_replacement_becomes_a_block_where_the_role_takes_blocks() {
+        let replacement = Json::parse(r#"{"content":"E"}"#).unwrap();
+        let for_role = |role| line(&NewEntry::context_edit("t", Some(role), replacement).unwrap());
+        assert!(for_role(Role::User).ends_with(r#""replacement":{"content":"E"}}"#));
+        assert!(for_role(Role::ToolResult).ends_with(r#""replacement":{"content":[{"type":"text","text":"E"}]}}"#));
+    }
+
+    #[test]
+    fn what_is_no_entry_is_refused() {
+        for bad in [r#"{}"#, "[]", r#"{"type":"session","id":"x"}"#, r#"{"type":"message"}"#, r#"{"type":"message","message":{}}"#,
+            r#"{"type":"label","targetId":"x","id":"y"}"#, r#"{"type":"message","message":{"role":"compactionSummary"}}"#] {
+            assert!(NewEntry::from_json(Json::parse(bad).unwrap()).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Sessions out of sessions: a path, a subtree, or everything, as the pieces of a new file.
+//!
+//! Entries keep ids, times and payloads; lines that need no change are copied as bytes. Knows no files. Source: spec
+//! operations §8 and §2 (`forkFrom`), ui-and-export §5.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::clock::{Millis, to_iso};
+use crate::compose::NewEntry;
+use crate::entry::{Entry, Source};
+use crate::error::{Error, Result};
+use crate::header::Header;
+use crate::id::{EntryId, IdSource};
+use crate::json::{Json, Object, quote};
+use crate::kind::Kind;
+use crate::load::Loaded;
+use crate::migrate::upgrade_header;
+use crate::pieces::Pieces;
+use crate::tree::{NodeIx, Tree};
+
+/// The path to `leaf` as a new session: without label entries and leaf markers, re-chained around them, with the
+/// bookmarks in force on it set anew at its end.
+///
+/// # Errors
+/// The medium cannot be read.
+pub fn path(source: &dyn Source, leaf: NodeIx, header: &Header, ids: &mut dyn IdSource, now: Millis) -> Result<Pieces> {
+    let tree = source.tree();
+    let path = tree.path(leaf);
+    let kept: Vec<NodeIx> = path.iter().copied().filter(|ix| !is_dropped(tree, *ix)).collect();
+    let moved = moved_kept_ids(tree, &path);
+    let mut pieces = Pieces::default();
+    pieces.line(header.line());
+    let mut parent: Option<EntryId> = None;
+    for ix in &kept {
+        let node = tree.node(*ix);
+        let is_chained = tree.parent_id(*ix) == parent.as_ref();
+        let may_name_dropped = node.kind() == Kind::Compaction && !moved.is_empty();
+        if is_chained && !may_name_dropped {
+            verbatim(source, *ix, &mut pieces)?;
+        } else {
+            pieces.line(&rechained(&source.entry(*ix)?, parent.as_ref(), &moved));
+        }
+        parent = node.id().cloned().or(parent);
+    }
+    labels(tree, &kept, parent, &mut pieces, ids, now);
+    Ok(pieces)
+}
+
+/// An entry and its descendants as a new session; the entry becomes the root.
+///
+/// # Errors
+/// The medium cannot be read.
+pub fn subtree(source: &dyn Source, top: NodeIx, header: &Header) -> Result<Pieces> {
+    let mut chosen: Vec<NodeIx> = source.tree().walk_from(top).map(|(_, ix)| ix).collect();
+    chosen.sort_unstable();
+    let mut pieces = Pieces::default();
+    pieces.line(header.line());
+    for ix in chosen {
+        if ix == top {
+            pieces.line(&rechained(&source.entry(ix)?, None, &HashMap::new()));
+        } else {
+            verbatim(source, ix, &mut pieces)?;
+        }
+    }
+    Ok(pieces)
+}
+
+/// Everything behind the header: all branches, unreadable lines too; old versions upgraded. `header` is the new
+/// session's; without one the file's own is kept, upgraded, in its place.
+///
+/// # Errors
+/// The medium cannot be read; [`Error::Invalid`] if the session has not begun.
+pub fn everything(source: &dyn Source, loaded: &Loaded, header: Option<&Header>) -> Result<Pieces> {
+    let own = loaded.header.as_ref();
+    let own = own.ok_or_else(|| Error::Invalid("the session is empty: there is nothing to copy".to_owned()))?;
+    let mut pieces = Pieces::default();
+    let (offset, length) = loaded.header_span;
+    let mut done = offset + length; // everything before this byte of the source is dealt with
+    match header {
+        Some(header) => pieces.text(header.line()),
+        None => {
+            pieces.range(0, offset);
+            match upgrade_header(own) {
+                Some(line) => pieces.text(line),
+                None => pieces.range(offset, length),
+            }
+        }
+    }
+    if loaded.is_old() {
+        for ix in loaded.tree.entries() {
+            let node = loaded.tree.node(ix);
+            pieces.range(done, node.offset() - done);
+            pieces.text(source.entry(ix)?.line());
+            done = node.offset() + node.length();
+        }
+    }
+    pieces.range(done, loaded.end.length - done);
+    if !loaded.end.terminated {
+        pieces.text("\n");
+    }
+    Ok(pieces)
+}
+
+fn is_dropped(tree: &Tree, ix: NodeIx) -> bool {
+    tree.node(ix).kind() == Kind::Label || tree.node(ix).is_leaf_marker()
+}
+
+/// For every dropped entry of the path the next kept one: a compaction that keeps from a dropped entry keeps from that.
+fn moved_kept_ids(tree: &Tree, path: &[NodeIx]) -> HashMap<EntryId, EntryId> {
+    let mut moved = HashMap::new();
+    let mut next: Option<&EntryId> = None;
+    for ix in path.iter().rev() {
+        let id = tree.node(*ix).id();
+        if !is_dropped(tree, *ix) {
+            next = id.or(next);
+        } else if let (Some(id), Some(next)) = (id, next) {
+            moved.insert(id.clone(), next.clone());
+        }
+    }
+    moved
+}
+
+fn verbatim(source: &dyn Source, ix: NodeIx, pieces: &mut Pieces) -> Result<()> {
+    match source.raw_span(ix) {
+        Some((offset, length)) => {
+            pieces.range(offset, length);
+            pieces.text("\n");
+        }
+        None => pieces.line(source.entry(ix)?.line()),
+    }
+    Ok(())
+}
+
+/// The entry's line with another parent, and with the kept id of a compaction moved off dropped entries.
+fn rechained(entry: &Entry, parent: Option<&EntryId>, moved: &HashMap<EntryId, EntryId>) -> String {
+    if entry.damage().is_some() {
+        return entry.line().to_owned();
+    }
+    let parent = parent.map_or("null".to_owned(), |id| quote(id.as_str()));
+    let line = with_member(entry.json(), "parentId", &parent);
+    if entry.kind != Kind::Compaction {
+        return line;
+    }
+    let kept = Json::trusted(&line).str("firstKeptEntryId").and_then(|kept| moved.get(&EntryId::new(kept)).cloned());
+    match kept {
+        Some(kept) => with_member(Json::trusted(&line), "firstKeptEntryId", &quote(kept.as_str())),
+        None => line,
+    }
+}
+
+/// The object with one member's value replaced in its place, or added at the end.
+fn with_member(object: Json<'_>, name: &str, value: &str) -> String {
+    match object.get(name) {
+        Some(old) => {
+            let span = old.span_in(object.text());
+            format!("{}{value}{}", &object.text()[..span.start], &object.text()[span.end..])
+        }
+        None => object.members().fold(Object::new(), |new, (name, value)| new.json(&name, value)).raw(name, value).finish(),
+    }
+}
+
+/// Bookmarks in force on the kept entries, as entries after the path, in the order of their targets.
+fn labels(
+    tree: &Tree,
+    kept: &[NodeIx],
+    mut parent: Option<EntryId>,
+    pieces: &mut Pieces,
+    ids: &mut dyn IdSource,
+    now: Millis,
+) {
+    let mut taken: HashSet<EntryId> = kept.iter().filter_map(|ix| tree.node(*ix).id().cloned()).collect();
+    for target in kept.iter().filter_map(|ix| tree.node(*ix).id()) {
+        let Some(label) = tree.label(target) else { continue };
+        let id = std::iter::repeat_with(|| ids.entry_id()).find(|id| !taken.contains(id)).unwrap_or_else(|| ids.entry_id());
+        let line = NewEntry::label(target.as_str(), Some(&label.text)).line(&id, parent.as_ref(), now);
+        let time = label.timestamp.clone().unwrap_or_else(|| to_iso(now));
+        pieces.line(&with_member(Json::trusted(&line), "timestamp", &quote(&time)));
+        taken.insert(id.clone());
+        parent = Some(id);
+    }
+}

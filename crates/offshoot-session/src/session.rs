@@ -1,0 +1,219 @@
+//! One session: its tree, the place in it, and the file behind both.
+//!
+//! Opening reads and never writes. What is appended is on the medium before the tree grows and the leaf moves. Source:
+//! spec operations §1 to §8.
+
+mod append;
+mod branch;
+mod open;
+
+use std::path::Path;
+
+use crate::clock::{Clock, SystemClock};
+use crate::context::{self, Context};
+use crate::entry::{Entry, Source};
+use crate::error::{Diagnostic, Error, Result};
+use crate::header::{Dialect, Header};
+use crate::id::{EntryId, IdSource, RandomIds};
+use crate::load::{Loaded, line_text};
+use crate::medium::Medium;
+use crate::tree::{NodeIx, Tree};
+
+pub use branch::{Extracted, Part, Popped};
+pub use open::NewSession;
+
+/// How much an append promises when it returns (the bytes are in the file under each of them).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// The system has the bytes: they survive the end of this process, not that of the system.
+    Os,
+    /// The disk has the bytes (`fdatasync`): they survive a crash of the system and a loss of power.
+    #[default]
+    Data,
+}
+
+/// Where a session takes time and ids from, and what its appends promise.
+pub struct Options {
+    /// The clock.
+    pub clock: Box<dyn Clock>,
+    /// Fresh ids.
+    pub ids: Box<dyn IdSource>,
+    /// What appends promise.
+    pub durability: Durability,
+    /// The spelling for files that do not show one.
+    pub dialect: Dialect,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            clock: Box::new(SystemClock),
+            ids: Box::new(RandomIds),
+            durability: Durability::default(),
+            dialect: Dialect::default(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Options {{ {:?}, {:?} }}", self.durability, self.dialect)
+    }
+}
+
+/// Where a session's bytes are.
+enum Backing {
+    /// Not yet: the first append creates the file.
+    Unborn(std::path::PathBuf),
+    File(Box<dyn Medium>),
+    Memory(Box<dyn Medium>),
+}
+
+/// A session.
+pub struct Session {
+    backing: Backing,
+    header: Header,
+    loaded: Loaded,
+    leaf: Option<NodeIx>,
+    options: Options,
+    /// Why no more appends are accepted until the session is opened again.
+    broken: Option<String>,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Session {{ {}, {:?}, {} entries }}", self.id(), self.file(), self.tree().len())
+    }
+}
+
+impl Session {
+    /// The session id.
+    pub fn id(&self) -> &str {
+        self.header.id()
+    }
+
+    /// The header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The file; `None` for a session in memory. A new session's file appears with its first entry.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.backing {
+            Backing::Unborn(path) => Some(path),
+            Backing::File(medium) => Some(medium.path()),
+            Backing::Memory(_) => None,
+        }
+    }
+
+    /// The working directory that the header names.
+    pub fn cwd(&self) -> Option<&str> {
+        self.header.cwd()
+    }
+
+    /// The spelling of the file.
+    pub fn dialect(&self) -> Dialect {
+        self.loaded.dialect.unwrap_or(self.options.dialect)
+    }
+
+    /// The version of the file as it is on disk.
+    pub fn version(&self) -> u32 {
+        self.loaded.version()
+    }
+
+    /// What is odd about the file, and whether newer work stands on another branch.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.loaded.diagnostics
+    }
+
+    /// The place in the tree where the next entry goes; `None` before the first entry.
+    pub fn leaf(&self) -> Option<NodeIx> {
+        self.leaf
+    }
+
+    /// The id of that place.
+    pub fn leaf_id(&self) -> Option<&EntryId> {
+        self.leaf.and_then(|ix| self.tree().node(ix).id())
+    }
+
+    /// The entry with this id.
+    ///
+    /// # Errors
+    /// [`Error::EntryNotFound`].
+    pub fn find(&self, id: &str) -> Result<NodeIx> {
+        self.tree().find(id).ok_or_else(|| Error::no_entry(id))
+    }
+
+    /// The display name: the last `session_info` in file order, if it names one.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn name(&self) -> Result<Option<String>> {
+        let Some(ix) = self.loaded.last_session_info else { return Ok(None) };
+        let name = self.entry(ix)?.str("name").map(|name| name.trim().to_owned());
+        Ok(name.filter(|name| !name.is_empty()))
+    }
+
+    /// The title in omp's sense: the slot's, else the header's.
+    pub fn title(&self) -> Option<&str> {
+        let title = match &self.loaded.slot {
+            Some(slot) => Some(slot.title.as_str()),
+            None => self.header.title(),
+        };
+        title.filter(|title| !title.is_empty())
+    }
+
+    /// The context at an entry, in the form of the file's dialect.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn context_at(&self, leaf: Option<NodeIx>) -> Result<Context> {
+        context::build(self, leaf, self.dialect())
+    }
+
+    /// The context at the leaf.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn context(&self) -> Result<Context> {
+        self.context_at(self.leaf)
+    }
+
+    /// An entry's line as it stands in the file, byte for byte, without line feed.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn raw_line(&self, ix: NodeIx) -> Result<Vec<u8>> {
+        let node = self.tree().node(ix);
+        let medium = self.medium()?;
+        let length = usize::try_from(node.length()).unwrap_or(usize::MAX);
+        crate::medium::read_exact_at(medium, node.offset(), length).map_err(Error::io("read", medium.path()))
+    }
+
+    fn medium(&self) -> Result<&dyn Medium> {
+        match &self.backing {
+            Backing::File(medium) | Backing::Memory(medium) => Ok(medium.as_ref()),
+            Backing::Unborn(path) => Err(Error::Conflict {
+                path: path.clone(),
+                why: "the session has not been written yet".to_owned(),
+            }),
+        }
+    }
+}
+
+impl Source for Session {
+    fn tree(&self) -> &Tree {
+        &self.loaded.tree
+    }
+
+    fn entry(&self, ix: NodeIx) -> Result<Entry> {
+        let medium = self.medium()?;
+        let line = line_text(medium, self.tree().node(ix)).map_err(Error::io("read", medium.path()))?;
+        Ok(Entry::new(self.tree(), ix, self.loaded.upgraded(ix, line)))
+    }
+
+    fn raw_span(&self, ix: NodeIx) -> Option<(u64, u64)> {
+        let node = self.tree().node(ix);
+        (!self.loaded.is_old()).then(|| (node.offset(), node.length()))
+    }
+}

@@ -1,0 +1,248 @@
+//! Moving the leaf, durably or not, and making new sessions out of parts of this one.
+
+use std::path::{Path, PathBuf};
+
+use super::open::{NewSession, check_session_id};
+use super::{Backing, Session};
+use crate::compose::NewEntry;
+use crate::entry::Source as _;
+use crate::error::{Error, Result};
+use crate::extract;
+use crate::header::{Header, NewHeader};
+use crate::id::EntryId;
+use crate::json::Json;
+use crate::kind::Role;
+use crate::load::load;
+use crate::medium::FileMedium;
+use crate::pieces::{Pieces, create_folder_of};
+use crate::tree::NodeIx;
+
+/// A new session that has been made from another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extracted {
+    /// Its id.
+    pub id: String,
+    /// Its file; `None` if it is in memory.
+    pub file: Option<PathBuf>,
+}
+
+/// What [`Session::pop`] did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Popped {
+    /// The summary entry: the new leaf.
+    pub summary: EntryId,
+    /// The entry that it continues from.
+    pub target: EntryId,
+    /// The leaf that was left.
+    pub left: EntryId,
+}
+
+impl Session {
+    /// Moves the leaf to an entry. Nothing is written: only a following append makes it last; see [`Session::switch`].
+    ///
+    /// # Errors
+    /// [`Error::EntryNotFound`].
+    pub fn branch(&mut self, id: &str) -> Result<()> {
+        self.leaf = Some(self.find(id)?);
+        Ok(())
+    }
+
+    /// Moves the leaf before the first entry: the next append is a new root.
+    pub fn reset_leaf(&mut self) {
+        self.leaf = None;
+    }
+
+    /// Moves the leaf durably: a marker entry (`custom`, `offshoot.leaf`) is appended below the target, so that this
+    /// and every other program opens there. Nothing is written if the session would open there anyway.
+    ///
+    /// # Errors
+    /// As [`Session::append`].
+    pub fn switch(&mut self, target: NodeIx) -> Result<()> {
+        let tree = self.tree();
+        let last = tree.last();
+        if last.and_then(|last| tree.behind_markers(last)) == tree.behind_markers(target) {
+            self.leaf = last;
+            return Ok(());
+        }
+        let before = self.leaf.replace(target);
+        self.append(&NewEntry::leaf_marker()).map(drop).inspect_err(|_| self.leaf = before)
+    }
+
+    /// Continues from an entry (or from before the first) with a summary of the branch that is left. `fromId` names the
+    /// leaf that is left.
+    ///
+    /// # Errors
+    /// [`Error::EntryNotFound`], and as [`Session::append`].
+    pub fn branch_with_summary(
+        &mut self,
+        id: Option<&str>,
+        summary: &str,
+        details: Option<Json<'_>>,
+        from_hook: Option<bool>,
+    ) -> Result<EntryId> {
+        let target = id.map(|id| self.find(id)).transpose()?;
+        let left = self.leaf_id().cloned();
+        let left = left.as_ref().map(EntryId::as_str);
+        let entry = NewEntry::branch_summary(left, summary, details, from_hook, self.dialect());
+        let before = std::mem::replace(&mut self.leaf, target);
+        self.append(&entry).inspect_err(|_| self.leaf = before)
+    }
+
+    /// The entry that [`Session::pop`] goes back to: the one given, else the last user message before the leaf.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is nothing to leave behind.
+    pub fn pop_target(&self, entry: Option<NodeIx>) -> Result<NodeIx> {
+        let tree = self.tree();
+        let leaf = self.leaf.and_then(|leaf| tree.behind_markers(leaf));
+        let leaf = leaf.ok_or_else(|| Error::Invalid("the session is empty: there is nothing to pop".to_owned()))?;
+        let target = match entry {
+            Some(target) => Some(target),
+            None => tree.ancestors(leaf).skip(1).find(|ix| tree.node(*ix).role() == Some(Role::User)),
+        };
+        let target = target.ok_or_else(|| Error::Invalid("there is no user message before the leaf".to_owned()))?;
+        if target == leaf {
+            return Err(Error::Invalid("the leaf is there already: nothing would be left behind".to_owned()));
+        }
+        Ok(target)
+    }
+
+    /// Goes back to an entry, leaving a summary of what is left behind below it.
+    ///
+    /// # Errors
+    /// As [`Session::branch_with_summary`].
+    pub fn pop(&mut self, target: NodeIx, summary: &str, details: Option<Json<'_>>) -> Result<Popped> {
+        let id_of = |ix: Option<NodeIx>| ix.and_then(|ix| self.tree().node(ix).id().cloned());
+        let left = id_of(self.leaf).ok_or_else(|| Error::no_entry("leaf"))?;
+        let target = id_of(Some(target)).ok_or_else(|| Error::no_entry("target"))?;
+        let summary = self.branch_with_summary(Some(target.as_str()), summary, details, None)?;
+        Ok(Popped { summary, target, left })
+    }
+
+    /// What is left behind by going to `target`: the entries from the common ancestor (excluded) to the leaf.
+    pub fn abandoned_by(&self, target: Option<NodeIx>) -> Vec<NodeIx> {
+        let Some(leaf) = self.leaf else { return Vec::new() };
+        let path = self.tree().path(leaf);
+        let shared = target.and_then(|target| self.tree().common_ancestor(leaf, target));
+        let from = shared.and_then(|shared| path.iter().position(|ix| *ix == shared)).map_or(0, |at| at + 1);
+        path[from..].to_vec()
+    }
+
+    /// Makes a new session of the path to `leaf` (see [`extract::path`]) and becomes it, as pi's manager does; the
+    /// source stays as it is. `place` gives the new file its path; a session in memory stays in memory.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if the file exists; [`Error::Io`].
+    pub fn create_branched(&mut self, leaf: NodeIx, place: impl FnOnce(&str, &str) -> PathBuf) -> Result<Extracted> {
+        let header = self.child_header(None);
+        let now = self.options.clock.now();
+        let mut ids = std::mem::replace(&mut self.options.ids, Box::new(crate::id::RandomIds));
+        let pieces = extract::path(self, leaf, &header, ids.as_mut(), now);
+        self.options.ids = ids;
+        self.become_copy(&pieces?, &header, place)
+    }
+
+    /// Writes a new session beside this one: a path, or a subtree.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if the file exists; [`Error::Io`].
+    pub fn export(&mut self, part: Part, cwd: Option<&str>, place: impl FnOnce(&str, &str) -> PathBuf) -> Result<Extracted> {
+        let header = self.child_header(cwd);
+        let now = self.options.clock.now();
+        let pieces = match part {
+            Part::Path(leaf) => extract::path(self, leaf, &header, &mut crate::id::RandomIds, now)?,
+            Part::Subtree(top) => extract::subtree(self, top, &header)?,
+            Part::Everything => extract::everything(self, &self.loaded, Some(&header))?,
+        };
+        let path = place(header.id(), header.timestamp().unwrap_or_default());
+        create_folder_of(&path)?;
+        pieces.create(self.medium()?, &path)?;
+        Ok(Extracted { id: header.id().to_owned(), file: Some(path) })
+    }
+
+    /// The header of a session made from this one.
+    fn child_header(&mut self, cwd: Option<&str>) -> Header {
+        let id = self.options.ids.session_id();
+        let parent = self.file().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
+        let parent = parent.map(|path| path.display().to_string());
+        let title = self.title().map(str::to_owned);
+        Header::new(&NewHeader {
+            id: &id,
+            at: self.options.clock.now(),
+            cwd: cwd.or(self.cwd()).unwrap_or_default(),
+            parent_session: parent.as_deref(),
+            title: title.as_deref(),
+        })
+    }
+
+    fn become_copy(
+        &mut self,
+        pieces: &Pieces,
+        header: &Header,
+        place: impl FnOnce(&str, &str) -> PathBuf,
+    ) -> Result<Extracted> {
+        let (backing, file) = if let Backing::Memory(_) = self.backing {
+            (Backing::Memory(Box::new(self.in_memory_copy(pieces)?)), None)
+        } else {
+            let path = place(header.id(), header.timestamp().unwrap_or_default());
+            create_folder_of(&path)?;
+            pieces.create(self.medium()?, &path)?;
+            let medium = FileMedium::open(&path).map_err(Error::io("open", &path))?;
+            (Backing::File(Box::new(medium)), Some(path))
+        };
+        let (Backing::File(medium) | Backing::Memory(medium)) = &backing else {
+            return Err(Error::Invalid("a copy has bytes".to_owned()));
+        };
+        let mut loaded = load(medium.as_ref())?;
+        loaded.dialect = loaded.dialect.or(self.loaded.dialect);
+        self.leaf = loaded.tree.last();
+        self.header = header.clone();
+        self.loaded = loaded;
+        self.backing = backing;
+        self.broken = None;
+        Ok(Extracted { id: header.id().to_owned(), file })
+    }
+
+    /// Copies every branch of a session file into a new session for `cwd` (`forkFrom`). Lines that do not parse come
+    /// along; an old version is upgraded in the copy.
+    ///
+    /// # Errors
+    /// [`Error::NotASession`], [`Error::Invalid`] for an empty source; [`Error::Conflict`]; [`Error::Io`].
+    pub fn fork_file(
+        source: &Path,
+        new: &NewSession<'_>,
+        options: super::Options,
+        place: impl FnOnce(&str, &str) -> PathBuf,
+    ) -> Result<Extracted> {
+        let mut session = Self::open(source, options)?;
+        if let Some(id) = new.id {
+            check_session_id(id)?;
+            session.options.ids = Box::new(GivenId(Some(id.to_owned()), session.options.ids));
+        }
+        session.export(Part::Everything, Some(new.cwd), place)
+    }
+}
+
+/// Which part of a session goes into a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The path from the root to an entry.
+    Path(NodeIx),
+    /// An entry and its descendants.
+    Subtree(NodeIx),
+    /// All branches.
+    Everything,
+}
+
+/// Gives the session id that the caller chose, once.
+struct GivenId(Option<String>, Box<dyn crate::id::IdSource>);
+
+impl crate::id::IdSource for GivenId {
+    fn entry_id(&mut self) -> EntryId {
+        self.1.entry_id()
+    }
+
+    fn session_id(&mut self) -> String {
+        self.0.take().unwrap_or_else(|| self.1.session_id())
+    }
+}

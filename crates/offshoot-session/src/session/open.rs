@@ -1,0 +1,176 @@
+//! How sessions begin: opened from a file, created new, or in memory.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Backing, Options, Session};
+use crate::entry::Source as _;
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::header::{Header, NewHeader, TitleSlot};
+use crate::id::is_valid_session_id;
+use crate::json::Json;
+use crate::load::{Loaded, load};
+use crate::medium::{FileMedium, MemoryMedium};
+use crate::tree::NodeIx;
+
+/// What a new session is to be.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NewSession<'a> {
+    /// Its id; a fresh one if `None`.
+    pub id: Option<&'a str>,
+    /// Its working directory.
+    pub cwd: &'a str,
+    /// Where it comes from.
+    pub parent_session: Option<&'a str>,
+}
+
+impl Session {
+    /// Opens a session file. Nothing is written, whatever its version or state.
+    ///
+    /// An empty file is a session that has not begun: its header is written with the first entry.
+    ///
+    /// # Errors
+    /// [`Error::NotASession`] for a file with other content; [`Error::Io`], also if it does not exist.
+    pub fn open(path: &Path, options: Options) -> Result<Self> {
+        let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
+        let loaded = load(&medium)?;
+        let mut session = Self::over(Backing::File(Box::new(medium)), loaded, options, &NewSession::default())?;
+        session.note_divergence();
+        Ok(session)
+    }
+
+    /// Opens a session file, or starts a new session at that path if there is none. An empty file becomes the session
+    /// that `new` describes.
+    ///
+    /// # Errors
+    /// As [`Session::open`] and [`Session::create`].
+    pub fn open_or_create(path: &Path, new: &NewSession<'_>, options: Options) -> Result<Self> {
+        let medium = match FileMedium::open(path) {
+            Ok(medium) => medium,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Self::create(new, options, |_, _| path.to_path_buf());
+            }
+            Err(error) => return Err(Error::io("open", path)(error)),
+        };
+        let loaded = load(&medium)?;
+        let mut session = Self::over(Backing::File(Box::new(medium)), loaded, options, new)?;
+        session.note_divergence();
+        Ok(session)
+    }
+
+    /// Starts a new session; `place` turns its id and its creation time (text) into the path of its file. The file is
+    /// created by the first append, never over another one.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the id given is none.
+    pub fn create(
+        new: &NewSession<'_>,
+        mut options: Options,
+        place: impl FnOnce(&str, &str) -> PathBuf,
+    ) -> Result<Self> {
+        let header = new_header(new, &mut options)?;
+        let path = place(header.id(), header.timestamp().unwrap_or_default());
+        Ok(Self {
+            backing: Backing::Unborn(path),
+            header,
+            loaded: Loaded::default(),
+            leaf: None,
+            options,
+            broken: None,
+        })
+    }
+
+    /// Starts a session that is never on disk.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the id given is none.
+    pub fn in_memory(new: &NewSession<'_>, mut options: Options) -> Result<Self> {
+        let header = new_header(new, &mut options)?;
+        Self::from_text(&format!("{}\n", header.line()), options)
+    }
+
+    /// A session in memory from the text of a session file.
+    ///
+    /// # Errors
+    /// [`Error::NotASession`].
+    pub fn from_text(text: &str, options: Options) -> Result<Self> {
+        let medium = MemoryMedium::new(text.as_bytes().to_vec());
+        let loaded = load(&medium)?;
+        Self::over(Backing::Memory(Box::new(medium)), loaded, options, &NewSession::default())
+    }
+
+    pub(super) fn over(backing: Backing, loaded: Loaded, mut options: Options, new: &NewSession<'_>) -> Result<Self> {
+        let header = match &loaded.header {
+            Some(header) => header.clone(),
+            None => new_header(new, &mut options)?,
+        };
+        let leaf = loaded.tree.last();
+        Ok(Self { backing, header, loaded, leaf, options, broken: None })
+    }
+
+    /// Says so if another branch holds newer work than the place where the session opened.
+    fn note_divergence(&mut self) {
+        let Some((other, id)) = self.newer_leaf() else { return };
+        let node = self.tree().node(other);
+        let diagnostic = Diagnostic {
+            code: Code::Diverged,
+            line: Some(node.line()),
+            offset: node.offset(),
+            message: format!("the branch that ends at {id} holds newer work than the open one"),
+            entry: Some(id),
+        };
+        self.loaded.diagnostics.push(diagnostic);
+    }
+
+    /// The newest leaf off the open path, if it is newer than the entry at which the session opened.
+    fn newer_leaf(&self) -> Option<(NodeIx, crate::id::EntryId)> {
+        let tree = self.tree();
+        let open = tree.behind_markers(self.leaf?)?;
+        let since = tree.node(open).time()?;
+        let newer = tree.leaves().filter_map(|leaf| tree.behind_markers(leaf)).filter(|leaf| *leaf != open);
+        let newest = newer.max_by_key(|leaf| tree.node(*leaf).time())?;
+        let is_ours = tree.ancestors(open).any(|ix| ix == newest);
+        let is_newer = tree.node(newest).time().is_some_and(|time| time > since);
+        (is_newer && !is_ours).then(|| tree.node(newest).id().cloned().map(|id| (newest, id)))?
+    }
+
+    /// The entries of a session as an array of JSON objects (with or without header), as a session in memory.
+    ///
+    /// # Errors
+    /// [`Error::NotASession`], [`Error::Invalid`].
+    pub fn seeded(entries: Json<'_>, new: &NewSession<'_>, mut options: Options) -> Result<Self> {
+        let mut lines: Vec<&str> = entries.items().map(Json::text).collect();
+        let header;
+        if lines.first().is_none_or(|first| Header::parse(first).is_none()) {
+            header = new_header(new, &mut options)?;
+            lines.insert(0, header.line());
+        }
+        Self::from_text(&(lines.join("\n") + "\n"), options)
+    }
+
+    /// The header's line as it was read or will be written, with omp's title slot before it if there is one.
+    pub(super) fn opening_lines(&self) -> String {
+        let slot = self.loaded.slot.as_ref().map(TitleSlot::line);
+        let lines: Vec<&str> = slot.into_iter().chain([self.header.line()]).collect();
+        lines.join("\n") + "\n"
+    }
+}
+
+fn new_header(new: &NewSession<'_>, options: &mut Options) -> Result<Header> {
+    let id = match new.id {
+        Some(id) => check_session_id(id).map(|()| id.to_owned())?,
+        None => options.ids.session_id(),
+    };
+    let parent_session = new.parent_session;
+    let at = options.clock.now();
+    Ok(Header::new(&NewHeader { id: &id, at, cwd: new.cwd, parent_session, title: None }))
+}
+
+/// Refuses what is no session id.
+pub(super) fn check_session_id(id: &str) -> Result<()> {
+    if is_valid_session_id(id) {
+        return Ok(());
+    }
+    let why = "a session id starts and ends with a letter or digit and holds only those, `.`, `_` and `-`";
+    Err(Error::Invalid(format!("{id:?} is no session id: {why}")))
+}
