@@ -190,6 +190,8 @@ codes! {
     BadTimestamp = "bad-timestamp", Warning;
     /// Another branch holds newer work than the open one.
     Diverged = "diverged", Note;
+    /// A file in a session folder cannot be read as a session.
+    UnreadableSession = "unreadable-session", Error;
     /// A stored payload is kept in another file that is not there.
     MissingBlob = "missing-blob", Warning;
 }

@@ -19,3 +19,5 @@ pub mod compose;
 pub mod pieces;
 pub mod extract;
 pub mod session;
+pub mod list;
+pub mod store;

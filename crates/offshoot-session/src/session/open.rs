@@ -99,6 +99,12 @@ impl Session {
         Self::over(Backing::Memory(Box::new(medium)), loaded, options, &NewSession::default())
     }
 
+    /// A session over bytes in memory that others may share; empty bytes begin with the first append.
+    pub(crate) fn over_memory(medium: MemoryMedium, new: &NewSession<'_>, options: Options) -> Result<Self> {
+        let loaded = load(&medium)?;
+        Self::over(Backing::Memory(Box::new(medium)), loaded, options, new)
+    }
+
     pub(super) fn over(backing: Backing, loaded: Loaded, mut options: Options, new: &NewSession<'_>) -> Result<Self> {
         let header = match &loaded.header {
             Some(header) => header.clone(),

@@ -1,0 +1,205 @@
+//! Sessions as files in folders: offshoot's own root first, then those of other programs.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::{Flavour, Progress, Root, Scope, Store};
+use crate::clock::Millis;
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::list::{SessionInfo, header, session_info, sort_by_activity};
+use crate::medium::FileMedium;
+use crate::session::{NewSession, Options, Session};
+
+/// A store over folders. New sessions go to the first root; all roots are listed and opened.
+#[derive(Debug, Clone)]
+pub struct DirStore {
+    roots: Vec<Root>,
+}
+
+/// The name of a session's file: its creation time with `:` and `.` as `-`, and its id.
+pub fn file_name(id: &str, timestamp: &str) -> String {
+    format!("{}_{id}.jsonl", timestamp.replace([':', '.'], "-"))
+}
+
+/// A session file that was found.
+#[derive(Debug, Clone)]
+struct Found {
+    path: PathBuf,
+    root: usize,
+    modified: Option<SystemTime>,
+}
+
+impl DirStore {
+    /// A store over these roots; there must be one.
+    pub fn new(own: Root, others: Vec<Root>) -> Self {
+        Self { roots: std::iter::once(own).chain(others).collect() }
+    }
+
+    /// The roots, the store's own first.
+    pub fn roots(&self) -> &[Root] {
+        &self.roots
+    }
+
+    /// Where the file of a new session goes.
+    pub fn place(&self, cwd: &str, id: &str, timestamp: &str) -> PathBuf {
+        let folder = self.roots[0].folders_of(cwd).into_iter().next();
+        folder.unwrap_or_else(|| self.roots[0].folder.clone()).join(file_name(id, timestamp))
+    }
+
+    /// The root that a file belongs to, by its path.
+    pub fn root_of(&self, path: &Path) -> Option<&Root> {
+        self.roots.iter().find(|root| path.starts_with(&root.folder))
+    }
+
+    /// The file of a session, by whole id.
+    ///
+    /// # Errors
+    /// [`Error::SessionNotFound`]; a root cannot be read.
+    pub fn path_of(&self, id: &str) -> Result<PathBuf> {
+        let files = self.files(None)?;
+        // Nearly all names end with the id: look there first. The header decides.
+        let named = |found: &&Found| found.path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(id));
+        let first = files.iter().filter(named);
+        let rest = files.iter().filter(|found| !named(found));
+        let is_it = |found: &&Found| read_id(&found.path).is_some_and(|found| found == id);
+        let found = first.chain(rest).find(is_it);
+        found.map(|found| found.path.clone()).ok_or_else(|| Error::SessionNotFound { given: id.to_owned() })
+    }
+
+    /// The session files of a working directory (or all), newest written first.
+    ///
+    /// # Errors
+    /// A root cannot be read.
+    pub fn recent_files(&self, cwd: Option<&str>) -> Result<Vec<PathBuf>> {
+        let mut files = self.files(cwd)?;
+        files.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| b.path.cmp(&a.path)));
+        Ok(files.into_iter().map(|found| found.path).collect())
+    }
+
+    /// Every `*.jsonl` where sessions of this working directory may be, or in all folders.
+    fn files(&self, cwd: Option<&str>) -> Result<Vec<Found>> {
+        let mut files = Vec::new();
+        for (at, root) in self.roots.iter().enumerate() {
+            let folders = match (cwd, root.flavour) {
+                (Some(cwd), _) => root.folders_of(cwd),
+                (None, Flavour::Flat) => vec![root.folder.clone()],
+                (None, _) => sub_folders(&root.folder)?,
+            };
+            for folder in folders {
+                session_files(&folder, at, &mut files)?;
+            }
+        }
+        let mut seen = std::collections::HashSet::new();
+        files.retain(|found| seen.insert(found.path.canonicalize().unwrap_or_else(|_| found.path.clone())));
+        Ok(files)
+    }
+
+    fn info(&self, found: &Found, with_text: bool) -> Result<SessionInfo> {
+        let medium = FileMedium::open(&found.path).map_err(Error::io("open", &found.path))?;
+        session_info(&medium, found.modified.and_then(millis), with_text)
+    }
+}
+
+fn millis(time: SystemTime) -> Option<Millis> {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Millis::try_from(since.as_millis()).ok()
+}
+
+fn read_id(path: &Path) -> Option<String> {
+    let medium = FileMedium::open(path).ok()?;
+    header(&medium).ok().map(|header| header.id().to_owned())
+}
+
+/// The folders inside a root; links to folders count. A root that is not there has none.
+fn sub_folders(root: &Path) -> Result<Vec<PathBuf>> {
+    let mut folders: Vec<PathBuf> = read_folder(root)?.into_iter().filter(|path| path.is_dir()).collect();
+    folders.sort();
+    Ok(folders)
+}
+
+fn read_folder(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::io("read folder", folder)(error)),
+    };
+    entries.map(|entry| entry.map(|entry| entry.path()).map_err(Error::io("read folder", folder))).collect()
+}
+
+fn session_files(folder: &Path, root: usize, files: &mut Vec<Found>) -> Result<()> {
+    for path in read_folder(folder)? {
+        if path.extension().is_some_and(|extension| extension == "jsonl") && path.is_file() {
+            let modified = fs::metadata(&path).and_then(|meta| meta.modified()).ok();
+            files.push(Found { path, root, modified });
+        }
+    }
+    Ok(())
+}
+
+impl Store for DirStore {
+    fn create(&self, new: &NewSession<'_>, options: Options) -> Result<Session> {
+        Session::create(new, options, |id, timestamp| self.place(new.cwd, id, timestamp))
+    }
+
+    fn open(&self, id: &str, mut options: Options) -> Result<Session> {
+        let path = self.path_of(id)?;
+        if let Some(root) = self.root_of(&path) {
+            options.dialect = root.dialect();
+        }
+        Session::open(&path, options)
+    }
+
+    fn list(&self, scope: Scope<'_>, progress: Progress<'_>) -> Result<(Vec<SessionInfo>, Vec<Diagnostic>)> {
+        let files = self.files(scope.cwd)?;
+        let (mut sessions, mut diagnostics) = (Vec::new(), Vec::new());
+        for (at, found) in files.iter().enumerate() {
+            progress(at, files.len());
+            match self.info(found, scope.with_text) {
+                Ok(info) if belongs(&info, scope.cwd) => sessions.push(info),
+                Ok(_) => {}
+                Err(error) => diagnostics.push(unreadable(&error)),
+            }
+        }
+        progress(files.len(), files.len());
+        sort_by_activity(&mut sessions);
+        Ok((sessions, diagnostics))
+    }
+
+    fn most_recent(&self, cwd: Option<&str>) -> Result<Option<String>> {
+        for path in self.recent_files(cwd)? {
+            let Ok(medium) = FileMedium::open(&path) else { continue };
+            let Ok(header) = header(&medium) else { continue };
+            if cwd.is_none_or(|cwd| header.cwd().is_none_or(|own| same_folder(own, cwd))) {
+                return Ok(Some(header.id().to_owned()));
+            }
+        }
+        Ok(None)
+    }
+
+    fn ids(&self) -> Result<Vec<String>> {
+        let mut ids: Vec<String> = self.files(None)?.iter().filter_map(|found| read_id(&found.path)).collect();
+        ids.sort();
+        Ok(ids)
+    }
+}
+
+/// Folder names are not unique: the header tells whose session it is. One that names no directory belongs to its
+/// folder's.
+fn belongs(info: &SessionInfo, cwd: Option<&str>) -> bool {
+    cwd.is_none_or(|cwd| info.cwd.is_empty() || same_folder(&info.cwd, cwd))
+}
+
+fn same_folder(a: &str, b: &str) -> bool {
+    let resolve = |path: &str| fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
+    a == b || resolve(a) == resolve(b)
+}
+
+fn unreadable(error: &Error) -> Diagnostic {
+    let (line, offset) = match error {
+        Error::NotASession { line, offset, .. } => (Some(*line), *offset),
+        _ => (None, 0),
+    };
+    Diagnostic { code: Code::UnreadableSession, line, offset, entry: None, message: error.to_string() }
+}
