@@ -21,3 +21,6 @@ pub mod extract;
 pub mod session;
 pub mod list;
 pub mod store;
+pub mod text;
+pub mod tokens;
+pub mod stats;

@@ -1,0 +1,93 @@
+//! Stored text made harmless for a screen: no escape sequence, control or bidirectional control gets through.
+
+/// Text with line feeds kept, tabs as four blanks, and everything that could steer a terminal removed.
+pub fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\n' => out.push('\n'),
+            '\t' => out.push_str("    "),
+            '\u{1b}' => skip_escape(&mut rest),
+            '\u{9b}' => skip_csi(&mut rest),
+            c if is_harmful(c) => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Harmless text on one line: runs of white space become one blank; cut to `max` characters, with `…` for the rest.
+pub fn one_line(text: &str, max: usize) -> String {
+    // Nobody reads more of a long text than fits: do not clean the rest.
+    let start: String = text.chars().take(max.saturating_mul(4).saturating_add(64)).collect();
+    let plain = plain(&start);
+    let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    let is_whole = start.len() == text.len() && line.chars().count() <= max;
+    if is_whole {
+        return line;
+    }
+    let cut: String = line.chars().take(max.saturating_sub(1)).collect();
+    format!("{}…", cut.trim_end())
+}
+
+type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+
+/// Skips what follows an ESC: a control sequence, a string up to its end, or one character.
+fn skip_escape(rest: &mut Chars<'_>) {
+    match rest.next_if(|c| matches!(c, ' '..='~')) {
+        Some('[') => skip_csi(rest),
+        Some(']' | 'P' | 'X' | '^' | '_') => {
+            while let Some(c) = rest.next_if(|c| !matches!(c, '\n')) {
+                if c == '\u{7}' || c == '\u{9c}' {
+                    break;
+                }
+                if c == '\u{1b}' {
+                    rest.next_if(|c| *c == '\\');
+                    break;
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn skip_csi(rest: &mut Chars<'_>) {
+    while rest.next_if(|c| matches!(c, '\u{20}'..='\u{3f}')).is_some() {}
+    rest.next_if(|c| matches!(c, '@'..='~'));
+}
+
+fn is_harmful(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{2028}' | '\u{2029}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_steers_the_terminal() {
+        for (hostile, shown) in [
+            ("a\u{1b}[31mred\u{1b}[0m", "ared"),
+            ("\u{1b}]0;title\u{7}x", "x"),
+            ("\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link"),
+            ("\u{9b}2Jx", "x"),
+            ("a\rb\u{8}c\u{0}", "abc"),
+            ("\u{202e}abc\u{2066}", "abc"),
+            ("a\n\tb", "a\n    b"),
+            ("\u{1b}", ""),
+            ("é😀", "é😀"),
+        ] {
+            assert_eq!(plain(hostile), shown, "{hostile:?}");
+        }
+    }
+
+    #[test]
+    fn one_line_is_cut_with_a_mark() {
+        assert_eq!(one_line("a\n  b\tc", 10), "a b c");
+        assert_eq!(one_line("abcdefgh", 5), "abcd…");
+        assert_eq!(one_line("abcde", 5), "abcde");
+        assert_eq!(one_line(&"x ".repeat(100_000), 6), "x x x…");
+    }
+}

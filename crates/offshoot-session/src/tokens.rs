@@ -1,0 +1,178 @@
+//! How many tokens a message is, estimated as pi does: characters by four.
+//!
+//! Characters are UTF-16 units, since that is what the peers count. Source: spec compaction §2.
+
+use crate::json::{Json, JsonKind};
+
+/// What an image counts as, in characters (pi 0.87).
+const IMAGE_CHARS: u64 = 4800;
+
+/// Tokens of one message.
+pub fn estimate(message: Json<'_>) -> u64 {
+    let content = message.get("content");
+    let chars = match message.str("role").as_deref() {
+        Some("user" | "toolResult" | "custom" | "hookMessage") => content.map_or(0, text_and_images),
+        Some("assistant") => content.map_or(0, assistant),
+        Some("bashExecution") => member_chars(message, "command") + member_chars(message, "output"),
+        Some("branchSummary" | "compactionSummary") => member_chars(message, "summary"),
+        Some("system") => {
+            let sections = message.get("sections").map(Json::members).into_iter().flatten();
+            let sections: u64 = sections.filter_map(|(_, text)| text.as_str()).map(|text| units(&text)).sum();
+            let tools = message.get("toolsAdded").map_or(0, |tools| units(tools.text()));
+            content.map_or(0, text_and_images) + sections + tools
+        }
+        _ => 0,
+    };
+    chars.div_ceil(4)
+}
+
+fn units(text: &str) -> u64 {
+    text.encode_utf16().count() as u64
+}
+
+fn member_chars(message: Json<'_>, name: &str) -> u64 {
+    message.str(name).map_or(0, |text| units(&text))
+}
+
+fn text_and_images(content: Json<'_>) -> u64 {
+    if content.kind() == JsonKind::String {
+        return content.as_str().map_or(0, |text| units(&text));
+    }
+    let chars = content.items().map(|block| match block.str("type").as_deref() {
+        Some("text") => member_chars(block, "text"),
+        Some("image") => IMAGE_CHARS,
+        _ => 0,
+    });
+    chars.sum()
+}
+
+fn assistant(content: Json<'_>) -> u64 {
+    let chars = content.items().map(|block| match block.str("type").as_deref() {
+        Some("text") => member_chars(block, "text"),
+        Some("thinking") => member_chars(block, "thinking"),
+        Some("toolCall") => {
+            member_chars(block, "name") + block.get("arguments").map_or(0, |arguments| units(arguments.text()))
+        }
+        _ => 0,
+    });
+    chars.sum()
+}
+
+/// What a provider reported for one message.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Usage {
+    /// Tokens sent.
+    pub input: u64,
+    /// Tokens received.
+    pub output: u64,
+    /// Tokens read from the provider's cache.
+    pub cache_read: u64,
+    /// Tokens written to it.
+    pub cache_write: u64,
+    /// All of them, as reported, or their sum.
+    pub total: u64,
+    /// What it cost, in dollars.
+    pub cost: f64,
+}
+
+impl Usage {
+    /// Reads a `usage` object; what is missing is 0.
+    pub fn read(usage: Json<'_>) -> Self {
+        let number = |json: Json<'_>, name: &str| json.get(name).and_then(Json::as_f64).unwrap_or(0.0);
+        let count = |name: &str| number(usage, name).max(0.0) as u64;
+        let (input, output) = (count("input"), count("output"));
+        let (cache_read, cache_write) = (count("cacheRead"), count("cacheWrite"));
+        let total = match count("totalTokens") {
+            0 => input + output + cache_read + cache_write,
+            total => total,
+        };
+        let cost = usage.get("cost").map_or(0.0, |cost| number(cost, "total"));
+        Self { input, output, cache_read, cache_write, total, cost }
+    }
+}
+
+/// How full a context is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ContextEstimate {
+    /// Tokens of the whole context.
+    pub tokens: u64,
+    /// What of it the last usable report says.
+    pub usage_tokens: u64,
+    /// What was estimated for the messages behind that report.
+    pub trailing_tokens: u64,
+    /// The message that carried the report.
+    pub last_usage_index: Option<usize>,
+}
+
+/// Estimates a context, message by message: the last report of a turn that did not fail, and everything behind it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Estimator {
+    estimate: ContextEstimate,
+    seen: usize,
+}
+
+impl Estimator {
+    /// Takes the next message; answers its own estimate.
+    pub fn add(&mut self, message: Json<'_>) -> u64 {
+        let own = estimate(message);
+        match reported(message) {
+            Some(total) => {
+                self.estimate.usage_tokens = total;
+                self.estimate.trailing_tokens = 0;
+                self.estimate.last_usage_index = Some(self.seen);
+            }
+            None => self.estimate.trailing_tokens += own,
+        }
+        self.seen += 1;
+        own
+    }
+
+    /// The estimate so far.
+    pub fn finish(self) -> ContextEstimate {
+        ContextEstimate { tokens: self.estimate.usage_tokens + self.estimate.trailing_tokens, ..self.estimate }
+    }
+}
+
+fn reported(message: Json<'_>) -> Option<u64> {
+    let is_assistant = message.str("role").is_some_and(|role| role == "assistant");
+    if !is_assistant || matches!(message.str("stopReason").as_deref(), Some("aborted" | "error")) {
+        return None;
+    }
+    let total = Usage::read(message.get("usage")?).total;
+    (total > 0).then_some(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimates_are_pis() {
+        for (message, tokens) in [
+            (r#"{"role":"user","content":"abcde"}"#, 2),
+            (r#"{"role":"user","content":[{"type":"text","text":"abcde"},{"type":"image","data":""}]}"#, 1202),
+            (r#"{"role":"toolResult","content":[{"type":"image"}]}"#, 1200),
+            (r#"{"role":"assistant","content":[{"type":"toolCall","name":"bash","arguments":{"command":"ls"}}]}"#, 5),
+            (r#"{"role":"bashExecution","command":"ls","output":"abc"}"#, 2),
+            (r#"{"role":"user","content":"😀😀"}"#, 1),
+            (r#"{"role":"novel","content":"abcde"}"#, 0),
+        ] {
+            assert_eq!(estimate(Json::parse(message).unwrap()), tokens, "{message}");
+        }
+    }
+
+    #[test]
+    fn the_last_good_report_counts() {
+        let mut estimator = Estimator::default();
+        for message in [
+            r#"{"role":"user","content":"abcdefgh"}"#,
+            r#"{"role":"assistant","content":[],"usage":{"input":90,"output":10}}"#,
+            r#"{"role":"user","content":"abcdefgh"}"#,
+            r#"{"role":"assistant","content":[],"stopReason":"error","usage":{"totalTokens":9999}}"#,
+        ] {
+            estimator.add(Json::parse(message).unwrap());
+        }
+        let expected = ContextEstimate { tokens: 102, usage_tokens: 100, trailing_tokens: 2, last_usage_index: Some(1) };
+        assert_eq!(estimator.finish(), expected);
+    }
+}
