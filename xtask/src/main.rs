@@ -1,2 +1,71 @@
-//! stub
-fn main() {}
+//! The house's own tools, run as `cargo xtask NAME`.
+//!
+//! Owns the command line of xtask and nothing else: each tool lives in its own module. Nothing in
+//! `crates/` may depend on this package.
+
+mod bench;
+mod ci;
+mod env;
+mod out;
+mod repo;
+mod run;
+mod steps;
+mod tally;
+mod tidy;
+mod tokens;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  ci [--no-peers]        everything CI does, in order; stops at the first failure
+  test [--no-peers]      all tests: unit, integration, doctests, conformance
+  tidy                   the house rules that no compiler checks
+  bless                  rewrite the hashes that pin documents to code
+  bench [NAME...] [--huge] [--runs N] [--dir DIR] [--peers DIR] [--write FILE]
+                         whole processes against pi and omp, in turn; NAME selects cases (`context`, `tree/L`)
+
+  --no-peers             leave the conformance step out when there is no node, npm or registry
+";
+
+fn main() -> ExitCode {
+    let args = env::args();
+    match dispatch(&args) {
+        Ok(code) => code,
+        Err(error) => {
+            out::warn(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(args: &[String]) -> Result<ExitCode> {
+    let Some((command, rest)) = args.split_first() else {
+        out::warn(USAGE);
+        return Ok(ExitCode::from(2));
+    };
+    match command.as_str() {
+        "ci" => ci::run(&ci::Plan::Everything, rest),
+        "test" => ci::run(&ci::Plan::Tests, rest),
+        "tidy" => none_left(rest).and_then(|()| tidy::run()),
+        "bless" => none_left(rest).and_then(|()| tidy::bless()),
+        "bench" => bench::run(rest),
+        bench::FLOOR => bench::floor(rest),
+        bench::MEASURE => bench::measure_one(rest),
+        "help" | "--help" | "-h" => {
+            out::say(USAGE);
+            Ok(ExitCode::SUCCESS)
+        }
+        other => bail!("no command `{other}`\n{USAGE}"),
+    }
+}
+
+fn none_left(rest: &[String]) -> Result<()> {
+    match rest.first() {
+        None => Ok(()),
+        Some(arg) => bail!("unexpected argument `{arg}`\n{USAGE}"),
+    }
+}

@@ -24,3 +24,4 @@ pub mod store;
 pub mod text;
 pub mod tokens;
 pub mod stats;
+pub mod outline;

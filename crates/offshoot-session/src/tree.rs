@@ -19,7 +19,7 @@ use crate::kind::{Kind, Role};
 const NONE: u32 = u32::MAX;
 
 /// The place of an entry in file order among the entries of its tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct NodeIx(u32);
 
 impl NodeIx {

@@ -1,0 +1,60 @@
+// offshoot against pi and omp: the same files and the same operations, read and written by each.
+//   OFFSHOOT_BIN=path/to/offshoot node --test conformance.test.mjs
+// CONFORMANCE_SEED changes the random part. Deliberate differences are in differences.mjs.
+import assert from "node:assert/strict";
+import * as path from "node:path";
+import { after, before, describe as group, test } from "node:test";
+import { DIFFERENCES } from "./differences.mjs";
+import { describe } from "./lib/report.mjs";
+import { startRun } from "./lib/run.mjs";
+
+const SEED = process.env.CONFORMANCE_SEED ?? "offshoot";
+const SETS = ["vector", "hand", "random", "grown"];
+
+function offshootCommand() {
+  const program = process.env.OFFSHOOT_BIN;
+  if (!program) throw new Error("set OFFSHOOT_BIN to the offshoot binary");
+  return [path.resolve(program)];
+}
+
+let run;
+const agrees = (failures) => assert.ok(failures.length === 0, describe(failures));
+
+before(async () => {
+  run = await startRun({ command: offshootCommand(), differences: DIFFERENCES, corpus: { seed: SEED } });
+});
+after(async () => {
+  if (!run) return;
+  console.log(`\n${run.report.table()}\n`);
+  await run.end();
+});
+
+group("reading", () => {
+  for (const set of SETS) {
+    test(`${set} files of pi`, async () => agrees(await run.reading.read(set, "pi")));
+    test(`${set} files of omp`, async () => agrees(await run.reading.read(set, "omp")));
+  }
+  test("real sessions", async () => agrees(await run.reading.read("fixture", "pi")));
+  test("context of the pure function", async () => agrees(await run.reading.pureContexts()));
+  test("commands tree and context, pi", async () => agrees([...await run.reading.commands("vector", "pi"), ...await run.reading.commands("hand", "pi")]));
+  test("commands tree and context, omp", async () => agrees(await run.reading.commands("hand", "omp")));
+  test("list of all sessions, pi", async () => agrees(await run.reading.list("pi")));
+  test("list of one folder's sessions, pi", async () => agrees(await run.reading.list("pi", "/tmp")));
+  test("list of all sessions, omp", async () => agrees(await run.reading.list("omp")));
+  test("odd files open whole, files that are no sessions are refused", async () => agrees(await run.reading.odd()));
+});
+
+group("writing", () => {
+  test("operation vectors", async () => agrees(await run.writing.operationVectors()));
+  test("both ways with pi", async () => agrees(await run.writing.piBothWays(SEED, 12)));
+  test("both ways with omp", async () => agrees(await run.writing.ompBothWays(SEED, 8)));
+  test("one message appended to each pi file", async () => agrees(await run.writing.appendToEach("pi")));
+  test("one message appended to each omp file", async () => agrees(await run.writing.appendToEach("omp")));
+  test("paths taken into new sessions", async () => agrees(await run.writing.branchedSessions(["vector", "hand", "random"], 2)));
+  test("forks", async () => agrees(await run.writing.forks(["vector", "hand", "random"])));
+});
+
+test("every deliberate difference is still one", () => {
+  const stale = run.report.stale().map(({ peer, aspect, files }) => `${peer} ${aspect} ${files.join(", ")}`);
+  assert.deepEqual(stale, []);
+});

@@ -1,0 +1,124 @@
+// offshoot as the harness sees it: one long-lived `offshoot api` process and single commands for lists, trees and checks.
+// The only file that knows offshoot's method names, parameters and flags; adapt here when they change.
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { digest, flattenTree } from "./canon.mjs";
+import { LineServer } from "./lines.mjs";
+import { packContext, plainContext, runOperations } from "./peer.mjs";
+import { sealedEnvironment } from "./places.mjs";
+
+const run = promisify(execFile);
+
+export class Offshoot {
+  #command; #folder; #server = null;
+
+  /** `command` is the program with its leading arguments; `folder` becomes its home and working folder. */
+  constructor(command, folder) {
+    this.#command = command;
+    this.#folder = folder;
+  }
+
+  /** One JSON-RPC call. A killed process (a hang) is started again for the next call. */
+  api(method, params = {}, timeout = 30_000) {
+    if (!this.#server || this.#server.exited) {
+      this.#server = new LineServer("offshoot", [...this.#command, "api"], { env: sealedEnvironment(this.#folder), cwd: this.#folder });
+    }
+    return this.#server.request({ jsonrpc: "2.0", method, params }, timeout);
+  }
+
+  async command(args, cwd = this.#folder) {
+    const [program, ...leading] = this.#command;
+    const env = { ...process.env, ...sealedEnvironment(this.#folder) };
+    const { stdout } = await run(program, [...leading, ...args], { env, cwd, maxBuffer: 1 << 30, timeout: 60_000 });
+    return stdout;
+  }
+
+  async close() {
+    await this.#server?.close();
+  }
+
+  /** The session infos below `dir`: all of them, or those whose folder is `cwd`. */
+  async list(dir, cwd) {
+    const args = ["list", "--json", "--session-dir", dir, ...(cwd === undefined ? ["--all"] : [])];
+    return JSON.parse(await this.command(args, cwd));
+  }
+
+  async tree(file) {
+    return flattenTree(JSON.parse(await this.command(["tree", file, "--json"])));
+  }
+
+  async context(file) {
+    return packContext(JSON.parse(await this.command(["context", file, "--json"])));
+  }
+
+  /** Diagnostics of one file. Exit code 4 says "damaged": still an answer. */
+  async check(file) {
+    const stdout = await this.command(["check", "--json", file]).catch((error) => {
+      if (error.code === 4 && error.stdout) return error.stdout;
+      throw error;
+    });
+    return JSON.parse(stdout).flatMap(({ diagnostics }) => diagnostics);
+  }
+
+  /** Runs `work(call)` with an open session, `call(method, params)`; closes it afterwards. */
+  async withSession(opening, work) {
+    const { session, ...facts } = await opening;
+    try {
+      return await work((method, params = {}) => this.api(method, { session, ...params }), facts);
+    } finally {
+      await this.api("close", { session }).catch(() => {});
+    }
+  }
+
+  /**
+   * The facts that the peers' `dump` gives (see peer.mjs). `points(entries)` names where contexts are wanted, in ids of
+   * this reading; points of kind "open" must come first, since the others move the leaf.
+   */
+  dump(file, { points = () => [], full = false, plain = false } = {}) {
+    return this.withSession(this.api("open", { path: file }), async (call) => {
+      const [entries, nested, header, name, leafId] = await Promise.all(
+        ["getEntries", "getTree", "getHeader", "getSessionName", "getLeafId"].map((method) => call(method)));
+      const tree = flattenTree(nested);
+      const { id, timestamp, cwd, parentSession } = header;
+      const facts = {
+        header: { id, timestamp, cwd, parentSession }, name, leafId, tree, labels: [], contexts: [],
+        entries: entries.map((entry) => [entry?.id ?? null, entry?.type ?? null, digest(entry)]),
+      };
+      for (const row of tree) if (row[2] !== null) facts.labels.push([row[1], await call("getLabel", { id: row[1] })]);
+      for (const point of points(facts.entries)) facts.contexts.push(await this.#contextAt(call, point, { full, plain }));
+      return facts;
+    });
+  }
+
+  async #contextAt(call, point, { full, plain }) {
+    try {
+      if (point.kind === "id") await call("branch", { entryId: point.id });
+      if (point.kind === "null") await call("resetLeaf");
+      const context = await call("buildSessionContext");
+      return plain ? { ...point, plain: plainContext(context.messages) } : { ...point, ...packContext(context, full) };
+    } catch (error) {
+      return { ...point, error: error.message };
+    }
+  }
+
+  /** Applies an operation list to a file, or to a new session in `dir`: the peers' `grow`. */
+  grow({ file, dir, cwd = "/tmp" }, ops) {
+    const opening = file ? this.api("open", { path: file }) : this.api("create", { cwd, sessionDir: dir });
+    return this.withSession(opening, async (call) => {
+      const ids = await runOperations(ops, async ({ op, ...fields }) => {
+        const result = await call(op, fields);
+        return typeof result === "string" ? result : result?.id ?? result?.sessionFile ?? null;
+      });
+      return { ids, file: await call("getSessionFile"), leafId: await call("getLeafId") };
+    });
+  }
+
+  fork(file, dir, cwd = "/tmp") {
+    return this.withSession(this.api("forkFrom", { sourcePath: file, targetCwd: cwd, sessionDir: dir }), async (call) => ({ file: await call("getSessionFile") }));
+  }
+
+  /** The pure function over entries, without a session. */
+  contextOf(entries, leafId) {
+    return this.api("buildSessionContext", { entries, ...(leafId === undefined ? {} : { leafId }) });
+  }
+}

@@ -1,0 +1,43 @@
+// Where things are on this machine: the two peers, the bun binary, folders for one run. The only file that looks.
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const HERE = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+export const REPOSITORY = path.dirname(HERE);
+
+/** Folder with the installed peers. CONFORMANCE_MODULES names another one. */
+export const MODULES = process.env.CONFORMANCE_MODULES ?? path.join(HERE, "node_modules");
+
+export function piPackage() {
+  return path.join(MODULES, "@earendil-works/pi-coding-agent");
+}
+
+export function ompPackage() {
+  return path.join(MODULES, "@oh-my-pi/pi-coding-agent");
+}
+
+/** The bun binary of the platform package, or the copy that bun's install script makes of it. */
+export function bunBinary() {
+  const scope = path.join(MODULES, "@oven");
+  const platforms = fs.existsSync(scope) ? fs.readdirSync(scope).map((name) => path.join(scope, name, "bin/bun")) : [];
+  const candidates = [process.env.CONFORMANCE_BUN, ...platforms, path.join(MODULES, "bun/bin/bun.exe")];
+  const found = candidates.find((file) => file && fs.existsSync(file));
+  if (!found) throw new Error(`no bun binary below ${MODULES}: run "npm ci --ignore-scripts" in ${HERE}`);
+  return found;
+}
+
+export function temporaryFolder(name) {
+  return fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), `offshoot-conformance-${name}-`));
+}
+
+/** Environment in which no program finds the sessions or settings of the person who runs this. */
+export function sealedEnvironment(folder) {
+  const at = (name) => path.join(folder, name);
+  return {
+    TZ: "UTC", HOME: folder, OFFSHOOT_HOME: at("offshoot"), PI_CODING_AGENT_DIR: at("agent"), TERM: "dumb", NO_COLOR: "1",
+    OMP_PROFILE: undefined, PI_PROFILE: undefined, PI_CONFIG_DIR: undefined, PI_CODING_AGENT_SESSION_DIR: undefined,
+    XDG_DATA_HOME: at("data"), XDG_CACHE_HOME: at("cache"), XDG_STATE_HOME: at("state"), XDG_CONFIG_HOME: at("config"),
+  };
+}

@@ -1,0 +1,164 @@
+// What must hold when offshoot only reads: contexts, trees and lists agree with the peers, odd files open, nothing is written.
+// Each function runs one group over the corpus and puts its findings into the report.
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { digestBytes, firstDifference, leavesOf } from "./canon.mjs";
+import { compareDumps, compareLists, translatePoints } from "./compare.mjs";
+
+export const nameOf = (file) => path.basename(file, ".jsonl");
+
+/** Bytes and time of a file: what a reader must leave alone. */
+function fingerprint(file) {
+  return { bytes: digestBytes(fs.readFileSync(file)), modified: fs.statSync(file).mtimeMs };
+}
+
+export class Reading {
+  /** Dumps by the peer of a file's dialect, kept for groups that come later. */
+  dumps = new Map();
+
+  /** `offshoot`, `peers` {pi, omp}, the corpus folder `dir`, its `manifest`, and the `report`. */
+  constructor({ offshoot, peers, dir, manifest, report }) {
+    Object.assign(this, { offshoot, peers, dir, manifest, report });
+  }
+
+  files(set, dialect) {
+    return this.manifest.filter((facts) => facts.set === set && facts.dialect === dialect);
+  }
+
+  /** Every file of one set: its own peer in everything, the other peer in ids and tree. */
+  async read(set, dialect) {
+    const failed = [];
+    for (const facts of this.files(set, dialect)) {
+      const file = path.join(this.dir, facts.file);
+      const before = fingerprint(file);
+      for (const name of facts.peers) failed.push(...await this.#against(name, set, file, facts));
+      failed.push(...this.report.add("(itself)", `${set} left alone`, nameOf(file), [{ aspect: "bytes", difference: firstDifference(before, fingerprint(file)) }]));
+    }
+    return failed;
+  }
+
+  async #against(name, set, file, facts) {
+    const own = name === facts.dialect;
+    const options = { v1: facts.v1, own, plain: facts.plain && !own, labelTimes: own && name === "pi" };
+    try {
+      const expected = await this.peers[name].dump(file, { plain: options.plain, contexts: own || options.plain });
+      if (own) this.dumps.set(facts.file, expected);
+      const points = (entries) => translatePoints(expected.contexts, expected.entries, entries, facts.v1);
+      const actual = await this.offshoot.dump(file, { points, plain: options.plain });
+      const findings = compareDumps(expected, actual, options);
+      if (own) await this.#explain(name, file, facts, expected, actual, findings);
+      return this.report.add(name, `${set} ${facts.dialect}`, nameOf(file), findings);
+    } catch (error) {
+      return this.report.fail(name, `${set} ${facts.dialect}`, nameOf(file), error.message);
+    }
+  }
+
+  /** Digests say that contexts differ; whole messages say how. Asked for only at the first points that differ. */
+  async #explain(name, file, facts, expected, actual, findings) {
+    let asked = 0;
+    for (const finding of findings) {
+      if (finding.aspect !== "context" || finding.difference === null || asked === 3) continue;
+      asked++;
+      const place = expected.contexts.findIndex((point) => (point.kind === "id" ? point.id : point.kind) === finding.at);
+      if (place < 0 || expected.contexts[place].error || actual.contexts[place]?.error) continue;
+      const point = ({ kind, id }) => ({ kind, id });
+      const [left, right] = await Promise.all([
+        this.peers[name].dump(file, { points: [point(expected.contexts[place])], full: true }),
+        this.offshoot.dump(file, { points: () => [point(actual.contexts[place])], full: true }),
+      ]);
+      const whole = ({ contexts: [{ settings, full }] }) => ({ settings, messages: full });
+      finding.difference = firstDifference(whole(left), whole(right)) ?? finding.difference;
+    }
+  }
+
+  /** The commands `tree --json` and `context --json` must say what the api says. */
+  async commands(set, dialect) {
+    const failed = [];
+    for (const facts of this.files(set, dialect)) {
+      const known = this.dumps.get(facts.file);
+      if (!known || facts.v1) continue;
+      const file = path.join(this.dir, facts.file);
+      const rows = (tree) => (dialect === "pi" ? tree : tree.map((row) => row.slice(0, 3)));
+      try {
+        const [tree, context] = await Promise.all([this.offshoot.tree(file), this.offshoot.context(file)]);
+        const { settings, messages } = known.contexts[0];
+        failed.push(...this.report.add(dialect, "commands", nameOf(file), [
+          { aspect: "tree", difference: firstDifference(rows(known.tree), rows(tree)) },
+          { aspect: "context", at: "open", difference: firstDifference({ settings, messages }, context) },
+        ]));
+      } catch (error) {
+        failed.push(...this.report.fail(dialect, "commands", nameOf(file), error.stderr || error.message));
+      }
+    }
+    return failed;
+  }
+
+  /** `cwd` given: the sessions of that folder only, as the peer's `list`; else all below the corpus folder. */
+  async list(peer, cwd) {
+    const dir = path.join(this.dir, peer);
+    const [expected, actual] = await Promise.all([this.peers[peer].list(dir, cwd), this.offshoot.list(dir, cwd)]);
+    const findings = compareLists(peer, expected, actual, nameOf);
+    return this.report.add(peer, cwd === undefined ? "list all" : "list of a folder", `list ${peer}`, findings);
+  }
+
+  /** Context of the last entry for an unknown leaf, of nothing for null: the function without a session. */
+  async pureContexts() {
+    const entries = fs.readFileSync(path.join(this.dir, "pi/every-entry-type.jsonl"), "utf8").trim().split("\n").slice(1).map((line) => JSON.parse(line));
+    const findings = [];
+    for (const [at, leafId] of [["absent", undefined], ["unknown", "no-such-entry"], ["null", null], ["first", entries[0].id], ["last", entries.at(-1).id]]) {
+      const [expected, actual] = await Promise.all([this.peers.pi.contextOf(entries, leafId), this.offshoot.contextOf(entries, leafId)]);
+      findings.push({ aspect: "context", at, difference: firstDifference(expected, actual) });
+    }
+    return this.report.add("pi", "pure function", "vector-12-unknown-and-null-leaf", findings);
+  }
+
+  async odd() {
+    const failed = [];
+    for (const facts of this.manifest.filter(({ set }) => set === "odd")) {
+      const file = path.join(this.dir, facts.file);
+      const before = fingerprint(file);
+      const findings = facts.refused ? await this.#refused(file) : await this.#survives(file, facts);
+      findings.push({ aspect: "bytes", difference: firstDifference(before, fingerprint(file)) });
+      failed.push(...this.report.add("(itself)", facts.refused ? "not sessions" : "odd files", nameOf(file), findings));
+    }
+    return failed;
+  }
+
+  async #refused(file) {
+    const outcome = await this.offshoot.api("open", { path: file }).then(() => "opened", () => "refused");
+    return [{ aspect: "open", difference: firstDifference("refused", outcome) }];
+  }
+
+  async #survives(file, facts) {
+    const isTrue = (aspect, holds, wanted, got) => ({ aspect, difference: holds ? null : { path: "", left: String(wanted), right: String(got) } });
+    try {
+      const points = (tree) => [{ kind: "open" }, ...leavesOf(tree).slice(0, facts.contexts).map((id) => ({ kind: "id", id }))];
+      const first = await this.offshoot.dump(file);
+      const dump = await this.offshoot.dump(file, { points: () => points(first.tree) });
+      const missing = idsIn(file).filter((id) => !dump.tree.some((row) => row[1] === id));
+      const broken = dump.contexts.filter(({ error }) => error);
+      const diagnostics = await this.offshoot.check(file);
+      const formed = diagnostics.every((d) => ["code", "severity", "message"].every((key) => typeof d[key] === "string"));
+      return [
+        isTrue("nodes in the tree", dump.tree.length >= facts.entries, `at least ${facts.entries}`, dump.tree.length),
+        isTrue("ids in the tree", missing.length === 0, "all", `without ${missing.slice(0, 5)}`),
+        isTrue("contexts", broken.length === 0, "one for each leaf", broken[0]?.error),
+        isTrue("diagnostics", !facts.diagnostic || diagnostics.length > 0, "at least one", "none"),
+        isTrue("form of diagnostics", formed, "{code, severity, message}", JSON.stringify(diagnostics).slice(0, 200)),
+      ];
+    } catch (error) {
+      return [isTrue("failure", false, "an answer", error.message)];
+    }
+  }
+}
+
+/** Ids that stand in the file in lines that parse, each once. */
+function idsIn(file) {
+  const ids = new Set();
+  for (const line of fs.readFileSync(file, "utf8").replace(/^\ufeff/, "").split("\n")) {
+    let record;
+    try { record = JSON.parse(line); } catch { continue; }
+    if (record?.type !== "session" && typeof record?.id === "string" && record.id !== "") ids.add(record.id);
+  }
+  return [...ids];
+}

@@ -1,0 +1,194 @@
+//! The tree as rows of text: which entries are shown, in which order, how far in, and what each row says.
+//!
+//! The layout is that of the peers' tree selectors (spec ui-and-export §1, §10), so that a picture in the documents, the
+//! `tree` command and a front end's selector are the same. All walks are loops. Knows no colours and no keys.
+
+mod layout;
+mod row;
+
+use crate::entry::{Entry, Source};
+use crate::error::Result;
+use crate::kind::{Kind, Role};
+use crate::text::one_line;
+use crate::tree::NodeIx;
+
+use row::Calls;
+
+/// Which entries an outline shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Filter {
+    /// All but settings, labels and the state of extensions.
+    #[default]
+    Default,
+    /// The same without tool results.
+    NoTools,
+    /// Only what the person said.
+    UserOnly,
+    /// Only entries with a label.
+    LabeledOnly,
+    /// Everything.
+    All,
+}
+
+impl Filter {
+    /// Every filter with its name, in the order in which selectors cycle through them.
+    pub const NAMES: [(&'static str, Self); 5] = [
+        ("default", Self::Default),
+        ("no-tools", Self::NoTools),
+        ("user-only", Self::UserOnly),
+        ("labeled-only", Self::LabeledOnly),
+        ("all", Self::All),
+    ];
+
+    /// From its name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, filter)| *filter)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, filter)| *filter == self).map_or("default", |(name, _)| *name)
+    }
+}
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The entry.
+    pub ix: NodeIx,
+    /// The lines that connect it to its branch point.
+    pub prefix: String,
+    /// Whether it is on the path to the leaf.
+    pub is_on_path: bool,
+    /// Whether it is where the session is, or the nearest shown entry above that.
+    pub is_selected: bool,
+    /// Its bookmark.
+    pub label: Option<String>,
+    /// What it says, on one line, harmless for a screen.
+    pub text: String,
+}
+
+impl Row {
+    /// The whole row as plain text.
+    pub fn line(&self) -> String {
+        let cursor = if self.is_selected { "› " } else { "  " };
+        let bullet = if self.is_on_path { "• " } else { "" };
+        let label = self.label.as_ref().map_or(String::new(), |label| format!("[{label}] "));
+        format!("{cursor}{}{bullet}{label}{}", self.prefix, self.text)
+    }
+}
+
+/// A tree as rows.
+#[derive(Debug, Clone, Default)]
+pub struct Outline {
+    /// The rows, from the top.
+    pub rows: Vec<Row>,
+    /// The row that is selected.
+    pub selected: Option<usize>,
+    filter: Filter,
+}
+
+impl Outline {
+    /// Lays out the whole tree of a session that is open at `leaf`.
+    ///
+    /// # Errors
+    /// The medium cannot be read.
+    pub fn new(source: &dyn Source, leaf: Option<NodeIx>, filter: Filter) -> Result<Self> {
+        Self::with_home(source, leaf, filter, None)
+    }
+
+    /// The same, with paths inside the home directory shown as `~`.
+    ///
+    /// # Errors
+    /// The medium cannot be read.
+    pub fn with_home(source: &dyn Source, leaf: Option<NodeIx>, filter: Filter, home: Option<&str>) -> Result<Self> {
+        let tree = source.tree();
+        let open = leaf.and_then(|leaf| tree.behind_markers(leaf));
+        let mut calls = Calls::new(home);
+        let mut texts: Vec<Option<String>> = Vec::new();
+        let mut visible = Vec::new(); // by place in file order
+        for ix in tree.entries() {
+            let at = ix.index();
+            texts.resize(at + 1, None);
+            visible.resize(at + 1, false);
+            if !may_show(source, ix, filter) && tree.node(ix).role() != Some(Role::Assistant) {
+                continue;
+            }
+            let entry = source.entry(ix)?;
+            calls.take(&entry);
+            visible[at] = may_show(source, ix, filter) && (open == Some(ix) || !is_silent_turn(&entry));
+            if visible[at] {
+                texts[at] = Some(row::text(&entry, &calls));
+            }
+        }
+        let placed = layout::place(tree, open, &visible);
+        let selected = open.and_then(|open| tree.ancestors(open).find(|ix| visible.get(ix.index()) == Some(&true)));
+        let mut rows: Vec<Row> = placed
+            .into_iter()
+            .map(|placed| Row {
+                ix: placed.ix,
+                prefix: placed.prefix,
+                is_on_path: placed.is_on_path,
+                is_selected: Some(placed.ix) == selected,
+                label: tree.node(placed.ix).id().and_then(|id| tree.label(id)).map(|label| one_line(&label.text, 80)),
+                text: texts.get_mut(placed.ix.index()).and_then(Option::take).unwrap_or_default(),
+            })
+            .collect();
+        if selected.is_none() && let Some(last) = rows.last_mut() {
+            last.is_selected = true;
+        }
+        let selected = rows.iter().position(|row| row.is_selected);
+        Ok(Self { rows, selected, filter })
+    }
+
+    /// The line below the rows: the selected one's number, how many there are, and the filter.
+    pub fn footer(&self) -> String {
+        let tag = match self.filter {
+            Filter::Default => String::new(),
+            other => format!(" [{}]", other.name()),
+        };
+        format!("({}/{}){tag}", self.selected.map_or(0, |at| at + 1), self.rows.len())
+    }
+}
+
+/// Whether the filter lets an entry through, as far as its envelope tells.
+fn may_show(source: &dyn Source, ix: NodeIx, filter: Filter) -> bool {
+    let node = source.tree().node(ix);
+    if node.is_leaf_marker() || node.kind() == Kind::Usage {
+        return false;
+    }
+    let is_bookkeeping = matches!(
+        node.kind(),
+        Kind::Label
+            | Kind::Custom
+            | Kind::ModelChange
+            | Kind::ThinkingLevelChange
+            | Kind::SessionInfo
+            | Kind::ContextEdit
+            | Kind::TtsrInjection
+            | Kind::SessionInit
+            | Kind::ModeChange
+            | Kind::ServiceTierChange
+            | Kind::TitleChange
+            | Kind::CredentialPin
+            | Kind::ModelUsage
+    );
+    match filter {
+        Filter::All => true,
+        Filter::Default => !is_bookkeeping,
+        Filter::NoTools => !is_bookkeeping && node.role() != Some(Role::ToolResult),
+        Filter::UserOnly => node.role() == Some(Role::User),
+        Filter::LabeledOnly => node.id().is_some_and(|id| source.tree().label(id).is_some()),
+    }
+}
+
+/// A turn of the model that only calls tools: its results speak for it.
+fn is_silent_turn(entry: &Entry) -> bool {
+    let Some(message) = entry.message().filter(|_| entry.role == Some(Role::Assistant)) else { return false };
+    let ended_well = matches!(message.str("stopReason").as_deref(), None | Some("stop" | "toolUse"));
+    let text = message.get("content").map(|content| crate::entry::text_of(content, ""));
+    ended_well && text.is_none_or(|text| text.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests;

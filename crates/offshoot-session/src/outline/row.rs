@@ -1,0 +1,148 @@
+//! What a row says of an entry.
+
+use std::collections::HashMap;
+
+use crate::entry::{Entry, text_of};
+use crate::json::{Json, JsonKind};
+use crate::kind::{Kind, Role};
+use crate::text::one_line;
+
+const MAX: usize = 200;
+
+/// The tool calls met so far, by id, as their results' rows show them.
+pub(super) struct Calls<'a> {
+    rows: HashMap<String, String>,
+    home: Option<&'a str>,
+}
+
+impl<'a> Calls<'a> {
+    pub(super) fn new(home: Option<&'a str>) -> Self {
+        Self { rows: HashMap::new(), home }
+    }
+
+    /// Notes the calls of an assistant's turn.
+    pub(super) fn take(&mut self, entry: &Entry) {
+        let Some(message) = entry.message().filter(|_| entry.role == Some(Role::Assistant)) else { return };
+        for block in message.get("content").map(Json::items).into_iter().flatten() {
+            let (Some(name), Some(id)) = (block.str("name"), block.str("id")) else { continue };
+            if block.str("type").is_some_and(|kind| kind == "toolCall") {
+                self.rows.insert(id.into_owned(), self.call(&name, block.get("arguments")));
+            }
+        }
+    }
+
+    fn call(&self, name: &str, arguments: Option<Json<'_>>) -> String {
+        let argument = |name: &str| arguments.and_then(|arguments| arguments.get(name)).and_then(plain);
+        let path = || self.short(&argument("path").or_else(|| argument("file_path")).unwrap_or_default());
+        let within = || self.short(&argument("path").unwrap_or_else(|| ".".to_owned()));
+        match name {
+            "read" => format!("[read: {}{}]", path(), range(argument("offset"), argument("limit"))),
+            "write" => format!("[write: {}]", path()),
+            "edit" => format!("[edit: {}]", path()),
+            "bash" => format!("[bash: {}]", cut(&argument("command").unwrap_or_default(), 50)),
+            "grep" => format!("[grep: /{}/ in {}]", argument("pattern").unwrap_or_default(), within()),
+            "find" => format!("[find: {} in {}]", argument("pattern").unwrap_or_default(), within()),
+            "ls" => format!("[ls: {}]", within()),
+            _ => format!("[{name}: {}]", cut(arguments.map_or("{}", Json::text), 40)),
+        }
+    }
+
+    /// A path inside the home directory as `~`.
+    fn short(&self, path: &str) -> String {
+        match self.home.and_then(|home| path.strip_prefix(home)) {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("~{rest}"),
+            _ => path.to_owned(),
+        }
+    }
+}
+
+fn plain(value: Json<'_>) -> Option<String> {
+    match value.kind() {
+        JsonKind::Null => None,
+        JsonKind::String => value.as_str().map(std::borrow::Cow::into_owned),
+        _ => Some(value.text().to_owned()),
+    }
+}
+
+fn cut(text: &str, max: usize) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.chars().count() <= max {
+        return text;
+    }
+    text.chars().take(max).chain("...".chars()).collect()
+}
+
+/// `:from-to` of a read that does not read everything.
+fn range(offset: Option<String>, limit: Option<String>) -> String {
+    let number = |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<u64>().ok());
+    match (number(&offset), number(&limit)) {
+        (None, None) => String::new(),
+        (from, None) => format!(":{}", from.unwrap_or(1)),
+        (from, Some(limit)) => {
+            let from = from.unwrap_or(1);
+            format!(":{from}-{}", from.saturating_add(limit).saturating_sub(1))
+        }
+    }
+}
+
+/// The text of an entry's row.
+pub(super) fn text(entry: &Entry, calls: &Calls<'_>) -> String {
+    if entry.damage().is_some() {
+        return "[damaged entry]".to_owned();
+    }
+    let member = |name: &str| entry.get(name).and_then(plain).unwrap_or_default();
+    let text = match entry.kind {
+        Kind::Message => message(entry, calls),
+        Kind::CustomMessage => {
+            let content = entry.get("content").map(|content| text_of(content, "")).unwrap_or_default();
+            format!("[{}]: {content}", member("customType"))
+        }
+        Kind::Compaction => {
+            let tokens = entry.get("tokensBefore").and_then(Json::as_f64).unwrap_or(0.0);
+            format!("[compaction: {}k tokens]", (tokens / 1000.0).round() as i64)
+        }
+        Kind::BranchSummary => format!("[branch summary]: {}", member("summary")),
+        Kind::ModelChange => match entry.get("modelId") {
+            Some(_) => format!("[model: {}]", member("modelId")),
+            None => format!("[model: {}]", member("model")),
+        },
+        Kind::ThinkingLevelChange => format!("[thinking: {}]", member("thinkingLevel")),
+        Kind::Custom => format!("[custom: {}]", member("customType")),
+        Kind::Label => match member("label") {
+            label if label.is_empty() => "[label: (cleared)]".to_owned(),
+            label => format!("[label: {label}]"),
+        },
+        Kind::SessionInfo => format!("[name: {}]", member("name")),
+        Kind::ContextEdit => format!("[context edit: {}]", member("targetId")),
+        Kind::TitleChange => format!("[title: {}]", member("title")),
+        Kind::ModeChange => format!("[mode: {}]", member("mode")),
+        Kind::ResetBoundary => "[context reset]".to_owned(),
+        _ => format!("[{}]", member("type")),
+    };
+    one_line(&text, MAX)
+}
+
+fn message(entry: &Entry, calls: &Calls<'_>) -> String {
+    let Some(message) = entry.message() else { return "[empty message]".to_owned() };
+    let member = |name: &str| message.get(name).and_then(plain);
+    let said = || message.get("content").map(|content| text_of(content, "")).unwrap_or_default();
+    match entry.role.unwrap_or(Role::Unknown) {
+        Role::User => format!("user: {}", said()),
+        Role::Assistant => {
+            let said = said();
+            let error = member("errorMessage").filter(|error| !error.is_empty());
+            match (said.trim().is_empty(), member("stopReason").as_deref(), error) {
+                (false, ..) => format!("assistant: {said}"),
+                (true, Some("aborted"), _) => "assistant: (aborted)".to_owned(),
+                (true, _, Some(error)) => format!("assistant: {}", one_line(&error, 80)),
+                (true, ..) => "assistant: (no content)".to_owned(),
+            }
+        }
+        Role::ToolResult => {
+            let call = member("toolCallId").and_then(|id| calls.rows.get(&id).cloned());
+            call.unwrap_or_else(|| format!("[{}]", member("toolName").unwrap_or_else(|| "tool".to_owned())))
+        }
+        Role::BashExecution => format!("[bash]: {}", member("command").unwrap_or_default()),
+        _ => format!("[{}]", member("role").unwrap_or_else(|| "message".to_owned())),
+    }
+}

@@ -1,0 +1,328 @@
+//! `cargo xtask bench`: whole processes against the peers, on generated inputs.
+//!
+//! Owns the list of cases and the order of runs: contestants take turns (A B C A B C ...), so that a
+//! drift of the machine hits all alike. How one run is measured, who the contestants are and what the
+//! inputs look like is in the files below.
+
+mod answers;
+mod chance;
+mod contestants;
+mod floor;
+mod inputs;
+mod machine;
+mod measure;
+mod options;
+mod prose;
+mod record;
+mod report;
+mod session;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::{env, out, run as programs, steps};
+use contestants::{Contestant, Task};
+use inputs::{Input, Inputs};
+use measure::{Cost, Job};
+use options::Options;
+use report::{Cell, Report, Row};
+
+pub(crate) use floor::{FLOOR, floor};
+pub(crate) use measure::{MEASURE, measure_one};
+
+const TIMEOUT: Duration = Duration::from_secs(180);
+/// A contestant slower than this runs less often.
+const SLOW_S: f64 = 10.0;
+const SLOW_RUNS: usize = 3;
+
+/// One case: a task on an input.
+type Case = (Task, Input);
+
+const CASES: &[Case] = &[
+    (Task::Context, Input::S),
+    (Task::Context, Input::M),
+    (Task::Context, Input::L),
+    (Task::Context, Input::Deep),
+    (Task::Context, Input::Wide),
+    (Task::Context, Input::Early),
+    (Task::Context, Input::V1),
+    (Task::Tree, Input::S),
+    (Task::Tree, Input::M),
+    (Task::Tree, Input::L),
+    (Task::Tree, Input::Deep),
+    (Task::Tree, Input::Wide),
+    (Task::Branches, Input::M),
+    (Task::Branches, Input::L),
+    (Task::Check, Input::M),
+    (Task::Check, Input::L),
+    (Task::List, Input::Many),
+];
+
+/// Only with `--huge`.
+const HUGE: &[Case] = &[(Task::Context, Input::Huge), (Task::Tree, Input::Huge)];
+
+/// Entry point of the command.
+pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
+    let options = Options::parse(args)?;
+    if cfg!(debug_assertions) {
+        return again_in_release(args);
+    }
+    let cases: Vec<Case> = CASES
+        .iter()
+        .chain(if options.huge { HUGE } else { &[] })
+        .copied()
+        .filter(|case| options.selects(&name(*case)))
+        .collect();
+    if cases.is_empty() {
+        bail!(
+            "no case has that name; cases are {}",
+            CASES.iter().chain(HUGE).map(|case| name(*case)).collect::<Vec<_>>().join(", ")
+        );
+    }
+    let report = measure_all(&options, &cases)?;
+    let text = report.markdown();
+    out::say(&text);
+    if let Some(path) = &options.write {
+        #[expect(clippy::disallowed_methods, reason = "a document of the work tree, kept by git")]
+        fs::write(path, text).with_context(|| path.display().to_string())?;
+        out::say(&format!("written to {}", path.display()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn name((task, input): Case) -> String {
+    format!("{}/{}", task.name(), input.name())
+}
+
+/// The floor and the generator must not run unoptimised, and the binary must be the released one.
+fn again_in_release(args: &[String]) -> Result<ExitCode> {
+    let root = env::root();
+    let build = ["build", "--release", "--package", "offshoot-cli", "--package", "xtask"];
+    let built = Command::new(env::cargo()).args(build).current_dir(&root).status().context("cannot run cargo")?;
+    if !built.success() {
+        bail!("the release build failed");
+    }
+    let program = steps::target_folder(&root)?.join("release/xtask");
+    let status = Command::new(program).arg("bench").args(args).status().context("cannot run the release build")?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What all cases share.
+struct Bench<'a> {
+    options: &'a Options,
+    inputs: Inputs,
+    contestants: Vec<Contestant>,
+    scratch: tempfile::TempDir,
+}
+
+fn measure_all(options: &Options, cases: &[Case]) -> Result<Report> {
+    let (contestants, notes) = contestants(options)?;
+    let scratch = tempfile::Builder::new().prefix("offshoot-bench-").tempdir_in(ready(&options.dir)?)?;
+    let bench = Bench { options, inputs: Inputs::new(&options.dir)?, contestants, scratch };
+    let mut rows = Vec::new();
+    for case in cases {
+        out::warn(&format!("{} ...", name(*case)));
+        rows.push(bench.case(*case)?);
+    }
+    let mut inputs: Vec<Input> = cases.iter().map(|(_, input)| *input).collect();
+    inputs.sort_unstable();
+    inputs.dedup();
+    let described = inputs
+        .into_iter()
+        .map(|input| Ok((input.name(), report::grouped(size(&bench.inputs.path(input)?)?), input.what())));
+    Ok(Report {
+        inputs: described.collect::<Result<_>>()?,
+        rows,
+        facts: machine::facts(&env::root()),
+        notes,
+        contestants: bench.contestants.into_iter().map(|contestant| (contestant.name, contestant.version)).collect(),
+    })
+}
+
+fn contestants(options: &Options) -> Result<(Vec<Contestant>, Vec<String>)> {
+    let this = env::this_program()?;
+    let binary = this.with_file_name("offshoot");
+    let version =
+        programs::first_line(&binary.to_string_lossy(), &["--version"]).unwrap_or_else(|| "unknown".to_owned());
+    let mut list = vec![Contestant::floor(&this), Contestant::offshoot(&binary, version)];
+    let mut notes = Vec::new();
+    for (peer, found) in [("pi", Contestant::pi(&options.peers)), ("omp", Contestant::omp(&options.peers))] {
+        match found {
+            Some(contestant) => list.push(contestant),
+            None => {
+                notes.push(format!("{peer} was NOT measured: it is not installed under {}", options.peers.display()));
+            }
+        }
+    }
+    for note in &notes {
+        out::warn(&format!("NOTE: {note}"));
+    }
+    Ok((list, notes))
+}
+
+impl Bench<'_> {
+    /// Warms up everyone once, counting answers, then measures in turn.
+    fn case(&self, case: Case) -> Result<Row> {
+        let input = self.inputs.path(case.1)?;
+        let before = stamp(&input)?;
+        let mut cells = Vec::new();
+        for contestant in &self.contestants {
+            cells.push(self.warm_up(contestant, case, &input)?);
+        }
+        let mut costs: Vec<Vec<Cost>> = vec![Vec::new(); cells.len()];
+        for round in 0..self.options.runs {
+            for (at, contestant) in self.contestants.iter().enumerate() {
+                let Cell::Measured { cost: warm, .. } = &cells[at] else { continue };
+                if warm.wall_s < SLOW_S || round < SLOW_RUNS {
+                    let Some(cost) = self.one_run(contestant, case, &input, None)? else { continue };
+                    costs[at].push(cost);
+                }
+            }
+        }
+        if stamp(&input)? != before {
+            bail!("{}: a contestant wrote to its input", name(case));
+        }
+        let cells = cells.into_iter().zip(costs).map(|(cell, costs)| settle(cell, &costs)).collect();
+        Ok(Row { case: name(case), unit: answers::unit(case.0), cells })
+    }
+
+    fn warm_up(&self, contestant: &Contestant, case: Case, input: &Path) -> Result<Cell> {
+        let output = self.scratch.path().join("stdout");
+        let Some(cost) = self.one_run(contestant, case, input, Some(&output))? else { return Ok(Cell::Absent) };
+        let cell = match &cost.failure {
+            Some(failure) => Cell::Failed(format!("{failure}{}", self.last_words())),
+            None if contestant.is_floor() || case.0 == Task::Check => Cell::Measured { cost, runs: 0, count: None },
+            None => match answers::count(case.0, &output) {
+                None => Cell::Failed("its output is no answer".to_owned()),
+                count => Cell::Measured { cost, runs: 0, count },
+            },
+        };
+        fs::remove_file(&output).ok();
+        Ok(cell)
+    }
+
+    /// One run from an empty home; `None` when the contestant has no such command.
+    fn one_run(
+        &self,
+        contestant: &Contestant,
+        (task, input): Case,
+        path: &Path,
+        stdout: Option<&Path>,
+    ) -> Result<Option<Cost>> {
+        let home = self.scratch.path().join("home");
+        if home.exists() {
+            fs::remove_dir_all(&home)?;
+        }
+        fs::create_dir_all(&home)?;
+        let path = if input == Input::V1 { fresh_copy(path, &home)? } else { path.to_owned() };
+        let Some(words) = contestant.words(task, &path) else { return Ok(None) };
+        let job = Job {
+            words,
+            folder: if task == Task::List { self.inputs.project().to_owned() } else { home.clone() },
+            vars: empty_home(&home),
+            stdout: stdout.map(Path::to_owned),
+            stderr: self.scratch.path().join("stderr"),
+            timeout: TIMEOUT,
+        };
+        measure::run(&job).map(Some)
+    }
+
+    /// The line of stderr that says why, if one does.
+    fn last_words(&self) -> String {
+        let text = fs::read(self.scratch.path().join("stderr")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let telling =
+            |line: &&str| ["Error:", "error:", "FATAL", "panicked", "Invalid"].iter().any(|word| line.contains(word));
+        let line = text.lines().find(telling).or_else(|| text.lines().last()).unwrap_or_default().trim();
+        if line.is_empty() { String::new() } else { format!(": {}", line.chars().take(120).collect::<String>()) }
+    }
+}
+
+/// Puts the medians in; a run that failed after a good warm-up fails the cell.
+fn settle(cell: Cell, costs: &[Cost]) -> Cell {
+    let Cell::Measured { count, .. } = cell else { return cell };
+    match (costs.iter().find_map(|cost| cost.failure.clone()), measure::median(costs)) {
+        (Some(failure), _) => Cell::Failed(failure),
+        (None, Some(cost)) => Cell::Measured { cost, runs: costs.len(), count },
+        (None, None) => Cell::Absent,
+    }
+}
+
+/// Every program finds an empty home: no settings, no caches, no other sessions, no network.
+fn empty_home(home: &Path) -> Vec<(String, String)> {
+    let places = [
+        ("HOME", ""),
+        ("XDG_CACHE_HOME", "cache"),
+        ("XDG_DATA_HOME", "data"),
+        ("XDG_CONFIG_HOME", "config"),
+        ("OFFSHOOT_HOME", "offshoot"),
+        ("PI_CODING_AGENT_DIR", "agent"),
+    ];
+    let folders =
+        places.iter().map(|(name, place)| ((*name).to_owned(), home.join(place).to_string_lossy().into_owned()));
+    folders.chain(std::iter::once(("PI_OFFLINE".to_owned(), "1".to_owned()))).collect()
+}
+
+/// A copy for programs that upgrade a file where it lies.
+fn fresh_copy(path: &Path, home: &Path) -> Result<PathBuf> {
+    let copy = home.join("session.jsonl");
+    fs::copy(path, &copy).with_context(|| format!("cannot copy {}", path.display()))?;
+    Ok(copy)
+}
+
+fn stamp(path: &Path) -> Result<(u64, SystemTime)> {
+    let metadata = fs::metadata(path)?;
+    Ok((metadata.len(), metadata.modified()?))
+}
+
+/// Bytes of a file, or of all files of a folder.
+fn size(path: &Path) -> Result<u64> {
+    if path.is_file() {
+        return Ok(fs::metadata(path)?.len());
+    }
+    let mut total = 0;
+    for item in fs::read_dir(path)? {
+        total += item?.metadata()?.len();
+    }
+    Ok(total)
+}
+
+/// The folder, which is made when it is not there.
+fn ready(folder: &Path) -> Result<&Path> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(wall_s: f64, failure: Option<&str>) -> Cost {
+        Cost { wall_s, cpu_s: 0.0, peak_mib: 0.0, failure: failure.map(str::to_owned) }
+    }
+
+    #[test]
+    fn one_failed_run_fails_the_cell() {
+        let cell = Cell::Measured { cost: cost(9.0, None), runs: 0, count: Some(1) };
+        let settled = settle(cell.clone(), &[cost(1.0, None), cost(2.0, Some("signal: 9"))]);
+        assert!(matches!(settled, Cell::Failed(why) if why == "signal: 9"));
+        let settled = settle(cell, &[cost(1.0, None), cost(3.0, None), cost(2.0, None)]);
+        assert!(matches!(settled, Cell::Measured { cost, runs: 3, count: Some(1) } if cost.wall_s == 2.0));
+    }
+
+    #[test]
+    fn names_of_cases_differ() {
+        let names: std::collections::BTreeSet<String> = CASES.iter().chain(HUGE).map(|case| name(*case)).collect();
+        assert_eq!(names.len(), CASES.len() + HUGE.len());
+    }
+
+    #[test]
+    fn no_program_sees_the_real_home() {
+        let vars = empty_home(Path::new("scratch"));
+        assert!(vars.iter().filter(|(name, _)| name != "PI_OFFLINE").all(|(_, value)| value.starts_with("scratch")));
+    }
+}

@@ -1,0 +1,216 @@
+//! The named inputs of the benchmarks, generated once into a cache folder.
+//!
+//! Owns names, shapes and where they lie. A file appears under its name only when it is complete, and
+//! `GENERATION` goes up when a shape changes, so that no old file is measured under a new name.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Result, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::prose::Prose;
+use super::record::{EPOCH_MS, Place, Records, Version, iso, session_id};
+use super::session::{self, Shape};
+
+const GENERATION: u32 = 1;
+const CWD: &str = "/home/u/project";
+
+/// One input: a session file, or a folder of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Input {
+    S,
+    M,
+    L,
+    Deep,
+    Wide,
+    Early,
+    V1,
+    Many,
+    Huge,
+}
+
+impl Input {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::S => "S",
+            Self::M => "M",
+            Self::L => "L",
+            Self::Deep => "deep",
+            Self::Wide => "wide",
+            Self::Early => "early",
+            Self::V1 => "v1",
+            Self::Many => "many",
+            Self::Huge => "huge",
+        }
+    }
+
+    pub(super) fn what(self) -> &'static str {
+        match self {
+            Self::S => "1,000 entries: branches, compactions, labels",
+            Self::M => "20,000 entries, 20 images of 200 KB",
+            Self::L => "200,000 entries, 100 images of 200 KB",
+            Self::Deep => "one chain of 1,000,000 tiny messages",
+            Self::Wide => "200,000 children of one entry",
+            Self::Early => "one early compaction, 200,000 entries after it, all in the context",
+            Self::V1 => "20,000 entries in version 1, copied afresh before every run",
+            Self::Many => "1,000 sessions of one project in one folder",
+            Self::Huge => "4,000,000 entries",
+        }
+    }
+
+    fn shape(self) -> Shape {
+        match self {
+            Self::S => Shape {
+                entries: 1000,
+                branches: 12,
+                compactions: 2,
+                labels: 10,
+                result: 700,
+                seed: 11,
+                ..Shape::default()
+            },
+            Self::M => Shape {
+                entries: 20_000,
+                branches: 200,
+                compactions: 20,
+                labels: 100,
+                images: 20,
+                seed: 12,
+                ..Shape::default()
+            },
+            Self::L => Shape {
+                entries: 200_000,
+                branches: 1500,
+                compactions: 150,
+                labels: 800,
+                images: 100,
+                seed: 13,
+                ..Shape::default()
+            },
+            Self::Early => Shape { entries: 200_060, compact_at: Some(60), result: 60, seed: 14, ..Shape::default() },
+            Self::V1 => Shape { entries: 20_000, compactions: 20, version: Version::V1, seed: 15, ..Shape::default() },
+            Self::Huge => Shape {
+                entries: 4_000_000,
+                branches: 30_000,
+                compactions: 3000,
+                labels: 16_000,
+                images: 2000,
+                seed: 16,
+                ..Shape::default()
+            },
+            Self::Deep | Self::Wide | Self::Many => Shape::default(),
+        }
+    }
+}
+
+/// Where generated inputs lie.
+pub(super) struct Inputs {
+    folder: PathBuf,
+    prose: Prose,
+}
+
+impl Inputs {
+    pub(super) fn new(folder: &Path) -> Result<Self> {
+        let folder = folder.join(format!("inputs-{GENERATION}"));
+        fs::create_dir_all(&folder)?;
+        Ok(Self { folder: folder.canonicalize()?, prose: Prose::new() })
+    }
+
+    /// Path of an input, which is generated when it is not there yet.
+    pub(super) fn path(&self, input: Input) -> Result<PathBuf> {
+        let path =
+            self.folder.join(if input == Input::Many { "many".to_owned() } else { format!("{}.jsonl", input.name()) });
+        if !path.exists() {
+            let unfinished = self.folder.join(format!("{}.unfinished", input.name()));
+            if input == Input::Many {
+                self.many(&unfinished)?;
+            } else {
+                self.file(input, &unfinished)?;
+            }
+            fs::rename(&unfinished, &path)?;
+        }
+        Ok(path)
+    }
+
+    /// The folder that sessions of `many` name as theirs; commands that list run there.
+    pub(super) fn project(&self) -> &Path {
+        &self.folder
+    }
+
+    fn file(&self, input: Input, path: &Path) -> Result<()> {
+        let out = BufWriter::with_capacity(1 << 20, File::create(path)?);
+        match input {
+            Input::Deep => tiny(out, 1_000_000, |at| at.checked_sub(1)),
+            Input::Wide => tiny(out, 200_001, |at| (at > 0).then_some(0)),
+            _ => session::write(out, &self.prose, &input.shape(), CWD).map(|_| ()),
+        }
+    }
+
+    /// Sessions of one project, named and dated as a front end would.
+    fn many(&self, folder: &Path) -> Result<()> {
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+        fs::create_dir_all(folder)?;
+        let cwd = self.folder.to_string_lossy();
+        for number in 0..1000_u32 {
+            let entries = 4 + number * 7 % 23;
+            let shape = Shape { entries, seed: u64::from(number) + 1000, ..Shape::default() };
+            let started = EPOCH_MS + (i64::from(number) + 1000) * 61_000;
+            let name = format!("{}_{}.jsonl", iso(started).replace([':', '.'], "-"), session_id(shape.seed));
+            let file = File::create(folder.join(name))?;
+            let last = session::write(BufWriter::new(&file), &self.prose, &shape, &cwd)?;
+            file.set_modified(UNIX_EPOCH + Duration::from_millis(last.unsigned_abs()))?;
+        }
+        Ok(())
+    }
+}
+
+/// User messages of a few bytes each, hung up by `parent`.
+fn tiny(out: impl Write, entries: u32, parent: impl Fn(u32) -> Option<u32>) -> Result<()> {
+    let mut records = Records::new(out, Version::V3);
+    records.header(&session_id(1), CWD, EPOCH_MS)?;
+    for at in 0..entries {
+        let body = format!(r#""message":{{"role":"user","content":"m{at}","timestamp":{EPOCH_MS}}}"#);
+        records.entry("message", Place { at, parent: parent(at), ms: EPOCH_MS }, body.as_bytes())?;
+    }
+    records.finish().map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_input_is_made_once_and_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = Inputs::new(folder.path()).unwrap();
+        let path = inputs.path(Input::S).unwrap();
+        let before = (fs::read(&path).unwrap(), fs::metadata(&path).unwrap().modified().unwrap());
+        assert_eq!(before.0.iter().filter(|byte| **byte == b'\n').count(), 1001);
+        let again = inputs.path(Input::S).unwrap();
+        assert_eq!(fs::metadata(again).unwrap().modified().unwrap(), before.1);
+    }
+
+    #[test]
+    fn a_folder_of_sessions_is_dated_by_their_last_messages() {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = Inputs::new(folder.path()).unwrap();
+        let many = inputs.path(Input::Many).unwrap();
+        assert_eq!(fs::read_dir(&many).unwrap().count(), 1000);
+        let one = fs::read_dir(&many).unwrap().next().unwrap().unwrap();
+        let modified = one.metadata().unwrap().modified().unwrap();
+        let last_line = fs::read_to_string(one.path()).unwrap().lines().last().unwrap().to_owned();
+        let ms = i64::try_from(modified.duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap();
+        assert!(last_line.contains(&iso(ms)), "{last_line}");
+    }
+
+    #[test]
+    fn tiny_entries_hang_where_they_are_told() {
+        let mut out = Vec::new();
+        tiny(&mut out, 3, |at| (at > 0).then_some(0)).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let root = super::super::record::id(0);
+        assert_eq!(text.matches(&format!("\"parentId\":\"{root}\"")).count(), 2);
+    }
+}

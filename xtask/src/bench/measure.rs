@@ -1,0 +1,143 @@
+//! One run of one program, measured from outside: wall time, CPU time, peak memory.
+//!
+//! Two halves. `run` starts this very program again as a small helper; the helper (`measure_one`)
+//! starts the measured program as its only child, waits for it, and reports what the kernel counted for
+//! children. A fresh helper for every run keeps the counters of one run apart from the next, and keeps
+//! the memory of the benchmark itself out of them.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::time::TimeValLike as _;
+use nix::unistd::Pid;
+use serde::{Deserialize, Serialize};
+
+use crate::{env, out};
+
+/// Name of the hidden command that is the helper.
+pub(crate) const MEASURE: &str = "bench-measure";
+
+/// What one run cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Cost {
+    pub(super) wall_s: f64,
+    pub(super) cpu_s: f64,
+    pub(super) peak_mib: f64,
+    /// Why it did not end well; `None` when it did.
+    pub(super) failure: Option<String>,
+}
+
+/// What to run, and where its words go.
+#[derive(Debug, Clone)]
+pub(super) struct Job {
+    pub(super) words: Vec<String>,
+    pub(super) folder: PathBuf,
+    /// Variables on top of ours.
+    pub(super) vars: Vec<(String, String)>,
+    /// Where stdout goes; nowhere when `None`.
+    pub(super) stdout: Option<PathBuf>,
+    /// Where stderr goes.
+    pub(super) stderr: PathBuf,
+    pub(super) timeout: Duration,
+}
+
+/// Runs a job under a helper.
+pub(super) fn run(job: &Job) -> Result<Cost> {
+    let stdout = job.stdout.as_deref().unwrap_or(Path::new("/dev/null"));
+    let mut helper = Command::new(env::this_program()?);
+    helper.arg(MEASURE).arg(job.timeout.as_secs_f64().to_string()).arg(stdout).arg(&job.stderr).args(&job.words);
+    helper.current_dir(&job.folder).envs(job.vars.iter().map(|(name, value)| (name, value)));
+    let output = helper.stdin(Stdio::null()).output().context("cannot run the measuring helper")?;
+    if !output.status.success() {
+        bail!("the measuring helper failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    serde_json::from_slice(&output.stdout).context("the measuring helper's answer")
+}
+
+/// The helper: `TIMEOUT STDOUT STDERR PROGRAM ARG...`; answers one line of JSON.
+pub(crate) fn measure_one(args: &[String]) -> Result<ExitCode> {
+    let [timeout, stdout, stderr, program, rest @ ..] = args else { bail!("this command is for the benchmark itself") };
+    let timeout = Duration::from_secs_f64(timeout.parse()?);
+    let mut command = Command::new(program);
+    command.args(rest).stdin(Stdio::null()).stdout(File::create(stdout)?).stderr(File::create(stderr)?);
+    let cost = watch(command, timeout)?;
+    out::say(&serde_json::to_string(&cost)?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs the only child of this process to its end, or to its time's end.
+fn watch(mut command: Command, timeout: Duration) -> Result<Cost> {
+    let start = Instant::now();
+    let mut child = command.spawn().with_context(|| format!("cannot run {:?}", command.get_program()))?;
+    let pid = Pid::from_raw(i32::try_from(child.id())?);
+    let (done, waiting) = mpsc::channel::<()>();
+    let watchdog = std::thread::spawn(move || {
+        let late = waiting.recv_timeout(timeout) == Err(mpsc::RecvTimeoutError::Timeout);
+        if late {
+            kill(pid, Signal::SIGKILL).ok();
+        }
+        late
+    });
+    let status = child.wait()?;
+    let wall = start.elapsed();
+    drop(done);
+    let late = watchdog.join().unwrap_or(false);
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let cpu_us = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    let failure = match (late, status.success()) {
+        (true, _) => Some(format!("no answer in {:.0} s", timeout.as_secs_f64())),
+        (false, true) => None,
+        (false, false) => Some(status.to_string()),
+    };
+    let peak_mib = usage.max_rss() as f64 / 1024.0;
+    Ok(Cost { wall_s: wall.as_secs_f64(), cpu_s: cpu_us as f64 / 1e6, peak_mib, failure })
+}
+
+/// The median of each figure; `None` for no runs.
+pub(super) fn median(costs: &[Cost]) -> Option<Cost> {
+    let of = |figure: fn(&Cost) -> f64| {
+        let mut figures: Vec<f64> = costs.iter().map(figure).collect();
+        figures.sort_unstable_by(f64::total_cmp);
+        figures.get(figures.len() / 2).copied()
+    };
+    Some(Cost { wall_s: of(|c| c.wall_s)?, cpu_s: of(|c| c.cpu_s)?, peak_mib: of(|c| c.peak_mib)?, failure: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_taken_of_each_figure_by_itself() {
+        let cost = |wall_s, cpu_s, peak_mib| Cost { wall_s, cpu_s, peak_mib, failure: None };
+        let median = median(&[cost(1.0, 9.0, 5.0), cost(3.0, 7.0, 6.0), cost(2.0, 8.0, 100.0)]);
+        assert_eq!(median, Some(cost(2.0, 8.0, 6.0)));
+        assert_eq!(super::median(&[]), None);
+    }
+
+    #[test]
+    fn a_run_has_a_cost_and_an_end() {
+        let shell = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            command
+        };
+        let good = watch(shell("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"), Duration::from_secs(60)).unwrap();
+        assert!(good.failure.is_none() && good.cpu_s > 0.0 && good.peak_mib > 0.1, "{good:?}");
+        let bad = watch(shell("exit 3"), Duration::from_secs(60)).unwrap();
+        assert_eq!(bad.failure.as_deref(), Some("exit status: 3"));
+        let late = watch(shell("exec sleep 600"), Duration::from_millis(50)).unwrap();
+        assert!(late.failure.is_some_and(|why| why.starts_with("no answer")) && late.wall_s < 60.0);
+    }
+
+    #[test]
+    fn the_helper_wants_its_arguments() {
+        assert!(measure_one(&["1".to_owned()]).is_err());
+    }
+}

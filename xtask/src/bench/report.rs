@@ -1,0 +1,203 @@
+//! The benchmark report in Markdown. Every figure comes from the run; none is typed in.
+
+use super::measure::Cost;
+
+/// Result of one contestant on one case.
+#[derive(Debug, Clone)]
+pub(super) enum Cell {
+    /// It has no such command.
+    Absent,
+    Failed(String),
+    Measured {
+        cost: Cost,
+        runs: usize,
+        count: Option<usize>,
+    },
+}
+
+/// One case and its cells, in the order of the contestants.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub(super) case: String,
+    pub(super) unit: &'static str,
+    pub(super) cells: Vec<Cell>,
+}
+
+/// All that is reported.
+#[derive(Debug)]
+pub(super) struct Report {
+    /// Name and version of each.
+    pub(super) contestants: Vec<(&'static str, String)>,
+    pub(super) rows: Vec<Row>,
+    pub(super) inputs: Vec<(&'static str, String, &'static str)>,
+    pub(super) facts: Vec<(&'static str, String)>,
+    pub(super) notes: Vec<String>,
+}
+
+const OURS: &str = "offshoot";
+const PEER: &str = "pi";
+
+impl Report {
+    /// The whole document.
+    pub(super) fn markdown(&self) -> String {
+        let mut text = String::from(
+            "# Benchmarks\n\nWritten by `cargo xtask bench --write docs/benchmarks.md`; no figure is typed by hand. Whole processes, run in\n\
+             turn, page cache warm, the programs' own caches empty; medians of 5 runs, of 3 beyond 10 s. A cell is wall\n\
+             seconds / user + system CPU seconds / peak memory in MiB. Compare the ratios: seconds change with the machine.\n",
+        );
+        text.push_str("\n## Results\n\n");
+        text.push_str(&self.table());
+        for note in &self.notes {
+            text.push_str(&format!("\n- {note}"));
+        }
+        if !self.notes.is_empty() {
+            text.push('\n');
+        }
+        text.push_str("\n## Inputs\n\n| name | bytes | what |\n|---|--:|---|\n");
+        for (name, bytes, what) in &self.inputs {
+            text.push_str(&format!("| {name} | {bytes} | {what} |\n"));
+        }
+        text.push_str("\n## Machine and versions\n\n| what | value |\n|---|---|\n");
+        for (what, value) in self.facts.iter().chain(&self.contestants) {
+            text.push_str(&format!("| {what} | {value} |\n"));
+        }
+        text
+    }
+
+    /// The results alone.
+    pub(super) fn table(&self) -> String {
+        let names: Vec<&str> = self.contestants.iter().map(|(name, _)| *name).collect();
+        let mut text = format!("| case | answer | {} | {PEER} ÷ {OURS}: wall, CPU, memory |\n", names.join(" | "));
+        text.push_str(&format!("|---|--:|{}--:|\n", "--:|".repeat(names.len())));
+        for row in &self.rows {
+            let cells: Vec<String> = row.cells.iter().map(shown).collect();
+            text.push_str(&format!(
+                "| {} | {} | {} | {} |\n",
+                row.case,
+                self.answer(row),
+                cells.join(" | "),
+                self.ratio(row)
+            ));
+        }
+        text
+    }
+
+    fn cell<'a>(&self, row: &'a Row, name: &str) -> Option<&'a Cell> {
+        let at = self.contestants.iter().position(|(contestant, _)| *contestant == name)?;
+        row.cells.get(at)
+    }
+
+    /// The count that ours gave; with the others' beside it where they differ.
+    fn answer(&self, row: &Row) -> String {
+        let count_of = |name: &str| match self.cell(row, name) {
+            Some(Cell::Measured { count, .. }) => *count,
+            _ => None,
+        };
+        let Some(ours) = count_of(OURS) else { return "–".to_owned() };
+        let mut answer = format!("{ours} {}", row.unit);
+        for (name, _) in self.contestants.iter().filter(|(name, _)| *name != OURS) {
+            if let Some(theirs) = count_of(name).filter(|theirs| *theirs != ours) {
+                answer.push_str(&format!(", **{name}: {theirs}**"));
+            }
+        }
+        answer
+    }
+
+    /// How many times what ours took; nothing where the answers differ.
+    fn ratio(&self, row: &Row) -> String {
+        match (self.cell(row, PEER), self.cell(row, OURS)) {
+            (Some(Cell::Measured { count, .. }), Some(Cell::Measured { count: ours, .. })) if count != ours => {
+                "answers differ".to_owned()
+            }
+            (Some(Cell::Measured { cost: theirs, .. }), Some(Cell::Measured { cost: ours, .. })) => {
+                let by = |figure: fn(&Cost) -> f64| significant(figure(theirs) / figure(ours).max(1e-6));
+                format!("{} ×, {} ×, {} ×", by(|c| c.wall_s), by(|c| c.cpu_s), by(|c| c.peak_mib))
+            }
+            _ => "–".to_owned(),
+        }
+    }
+}
+
+fn shown(cell: &Cell) -> String {
+    match cell {
+        Cell::Absent => "–".to_owned(),
+        Cell::Failed(why) => format!("fails: {}", why.replace('|', "\\|")),
+        Cell::Measured { cost, runs, .. } => {
+            let few = if *runs < 5 { format!(" (n={runs})") } else { String::new() };
+            format!("{} / {} / {:.0}{few}", significant(cost.wall_s), significant(cost.cpu_s), cost.peak_mib)
+        }
+    }
+}
+
+/// Two or three digits, never an exponent.
+fn significant(value: f64) -> String {
+    match value {
+        v if v < 0.1 => format!("{v:.3}"),
+        v if v < 10.0 => format!("{v:.2}"),
+        v if v < 100.0 => format!("{v:.1}"),
+        v => format!("{v:.0}"),
+    }
+}
+
+/// `12345678` -> `12,345,678`.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(wall_s: f64, count: usize) -> Cell {
+        Cell::Measured {
+            cost: Cost { wall_s, cpu_s: wall_s, peak_mib: wall_s * 100.0, failure: None },
+            runs: 5,
+            count: Some(count),
+        }
+    }
+
+    fn report(cells: Vec<Cell>) -> Report {
+        let contestants = vec![(OURS, "0.1".to_owned()), (PEER, "0.87".to_owned())];
+        Report {
+            contestants,
+            rows: vec![Row { case: "context/S".to_owned(), unit: "messages", cells }],
+            inputs: vec![],
+            facts: vec![],
+            notes: vec!["a note".to_owned()],
+        }
+    }
+
+    #[test]
+    fn a_row_shows_costs_and_ratios() {
+        let table = report(vec![measured(0.02, 105), measured(0.2, 105)]).table();
+        assert!(
+            table.contains(
+                "| context/S | 105 messages | 0.020 / 0.020 / 2 | 0.20 / 0.20 / 20 | 10.0 ×, 10.0 ×, 10.0 × |"
+            ),
+            "{table}"
+        );
+    }
+
+    #[test]
+    fn a_different_answer_and_a_failure_are_loud() {
+        let table = report(vec![measured(0.02, 105), measured(0.2, 104)]).table();
+        assert!(table.contains("105 messages, **pi: 104**") && table.contains("| answers differ |"), "{table}");
+        let table = report(vec![measured(0.02, 105), Cell::Failed("exit status: 1: RangeError".to_owned())]).table();
+        assert!(table.contains("fails: exit status: 1: RangeError | – |"), "{table}");
+    }
+
+    #[test]
+    fn the_document_says_where_it_comes_from() {
+        let text = report(vec![Cell::Absent, Cell::Absent]).markdown();
+        assert!(text.starts_with("# Benchmarks") && text.contains("- a note") && text.contains("| pi | 0.87 |"));
+        assert_eq!((grouped(1_234_567), grouped(12)), ("1,234,567".to_owned(), "12".to_owned()));
+    }
+}

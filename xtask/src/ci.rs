@@ -1,0 +1,128 @@
+//! `cargo xtask ci` and `cargo xtask test`: steps in order, timed, stopping at the first failure.
+//!
+//! Owns the order and the summary; what a step does is in `steps`. The last line printed is always the
+//! plain sum of all tests, so that a machine can read it.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use crate::steps::{self, Outcome, Scene};
+use crate::{out, run};
+
+/// Which steps to take.
+pub(crate) enum Plan {
+    /// All that CI does.
+    Everything,
+    /// Only what runs tests.
+    Tests,
+}
+
+/// A step has a name and does one thing.
+struct Step {
+    name: &'static str,
+    run: fn(&mut Scene) -> Result<Outcome>,
+}
+
+const EVERYTHING: &[Step] = &[
+    Step { name: "fmt", run: steps::fmt },
+    Step { name: "clippy", run: steps::clippy },
+    Step { name: "tests", run: steps::tests },
+    Step { name: "doctests", run: steps::doctests },
+    Step { name: "doc", run: steps::doc },
+    Step { name: "tidy", run: steps::tidy },
+    Step { name: "deny", run: steps::deny },
+    Step { name: "no default features", run: steps::no_default_features },
+    Step { name: "conformance", run: steps::conformance },
+];
+
+const TESTS: &[Step] = &[
+    Step { name: "tests", run: steps::tests },
+    Step { name: "doctests", run: steps::doctests },
+    Step { name: "conformance", run: steps::conformance },
+];
+
+/// Runs the plan; the exit code says whether everything passed.
+pub(crate) fn run(plan: &Plan, args: &[String]) -> Result<ExitCode> {
+    let mut no_peers = false;
+    for arg in args {
+        match arg.as_str() {
+            "--no-peers" => no_peers = true,
+            other => bail!("unexpected argument `{other}`"),
+        }
+    }
+    let steps = match plan {
+        Plan::Everything => EVERYTHING,
+        Plan::Tests => TESTS,
+    };
+    let mut scene = Scene::new(no_peers);
+    let passed = walk(steps, &mut scene);
+    out::say(&scene.tally.to_string());
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Takes the steps until one fails, then prints the summary.
+fn walk(steps: &[Step], scene: &mut Scene) -> bool {
+    let mut rows = Vec::new();
+    let mut passed = true;
+    for step in steps {
+        out::say(&format!("\n==== {} ====", step.name));
+        let failed_before = scene.tally.failed;
+        let (outcome, seconds) = run::timed(|| (step.run)(scene));
+        let verdict = match outcome {
+            Ok(Outcome::Done) => "ok".to_owned(),
+            Ok(Outcome::Skipped(why)) => format!("SKIPPED: {why}"),
+            Err(error) => {
+                passed = false;
+                if scene.tally.failed == failed_before {
+                    scene.tally.failed += 1;
+                }
+                format!("FAILED: {error:#}")
+            }
+        };
+        rows.push(format!("{:<20} {seconds:>8.1} s  {verdict}", step.name));
+        if !passed {
+            break;
+        }
+    }
+    let left = steps.len() - rows.len();
+    if left > 0 {
+        rows.push(format!("not run: {left} more"));
+    }
+    out::say(&format!("\n==== summary ====\n{}", rows.join("\n")));
+    for note in &scene.notes {
+        out::say(&format!("NOTE: {note}"));
+    }
+    passed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::anyhow;
+
+    fn good(scene: &mut Scene) -> Result<Outcome> {
+        scene.tally.passed += 2;
+        Ok(Outcome::Done)
+    }
+
+    #[test]
+    fn the_first_failure_stops_the_walk_and_is_counted() {
+        let steps = [
+            Step { name: "a", run: good },
+            Step { name: "b", run: |_| Err(anyhow!("no")) },
+            Step { name: "c", run: good },
+        ];
+        let mut scene = Scene::new(false);
+        assert!(!walk(&steps, &mut scene));
+        assert_eq!(scene.tally.to_string(), "2 passed, 1 failed");
+    }
+
+    #[test]
+    fn a_skip_is_no_failure() {
+        let steps = [Step { name: "a", run: |_| Ok(Outcome::Skipped("x".to_owned())) }, Step { name: "b", run: good }];
+        let mut scene = Scene::new(false);
+        assert!(walk(&steps, &mut scene));
+        assert_eq!(scene.tally.to_string(), "2 passed, 0 failed");
+    }
+}

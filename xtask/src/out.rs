@@ -1,0 +1,24 @@
+//! The only file of xtask that prints.
+//!
+//! A closed pipe or a full disk under stdout is nobody's business here, so write errors are dropped.
+
+use std::io::Write as _;
+
+/// One line on stdout.
+pub(crate) fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    out.write_all(line.as_bytes()).ok();
+    if !line.ends_with('\n') {
+        out.write_all(b"\n").ok();
+    }
+    out.flush().ok();
+}
+
+/// One line on stderr.
+pub(crate) fn warn(line: &str) {
+    let mut err = std::io::stderr().lock();
+    err.write_all(line.as_bytes()).ok();
+    if !line.ends_with('\n') {
+        err.write_all(b"\n").ok();
+    }
+}

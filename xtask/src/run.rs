@@ -1,0 +1,95 @@
+//! Running other programs: passing their words on, keeping a copy, and timing them.
+//!
+//! Owns the child processes of `ci` and `test`. It knows no step.
+
+use std::io::{BufRead as _, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+
+/// What a program said and whether it was content.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) ok: bool,
+    /// Both streams, line by line, in the order of arrival.
+    pub(crate) said: String,
+}
+
+/// Runs a program; its words go to our streams and into the answer.
+pub(crate) fn tee(command: &mut Command) -> Result<Answer> {
+    let shown = shown(command);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().with_context(|| format!("cannot run `{shown}`"))?;
+    let said = Mutex::new(String::new());
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    std::thread::scope(|scope| {
+        scope.spawn(|| out.map(|stream| pass_on(stream, &mut std::io::stdout(), &said)));
+        scope.spawn(|| err.map(|stream| pass_on(stream, &mut std::io::stderr(), &said)));
+    });
+    let ok = child.wait().with_context(|| format!("cannot wait for `{shown}`"))?.success();
+    let said = said.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    Ok(Answer { ok, said })
+}
+
+/// First line of what a program prints on stdout; nothing when it cannot be run.
+pub(crate) fn first_line(program: &str, args: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(args).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
+    text.lines().next().map(|line| line.trim().to_owned())
+}
+
+/// All that a program prints on stdout; an error when it fails.
+pub(crate) fn output_of(program: &str, args: &[&str], folder: &Path) -> Result<String> {
+    let output = Command::new(program).args(args).current_dir(folder).stdin(Stdio::null()).output();
+    let output = output.with_context(|| format!("cannot run `{program}`"))?;
+    if !output.status.success() {
+        bail!("`{program} {}` failed: {}", args.join(" "), String::from_utf8_lossy(&output.stderr).trim());
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("`{program}` did not answer in UTF-8"))
+}
+
+/// A command as one would type it.
+pub(crate) fn shown(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+}
+
+/// Runs `work` and says how many seconds it took.
+pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let start = Instant::now();
+    let value = work();
+    (value, start.elapsed().as_secs_f64())
+}
+
+fn pass_on(from: impl Read, to: &mut impl Write, copy: &Mutex<String>) {
+    for line in BufReader::new(from).split(b'\n') {
+        let Ok(mut line) = line else { return };
+        line.push(b'\n');
+        to.write_all(&line).ok();
+        to.flush().ok();
+        if let Ok(mut copy) = copy.lock() {
+            copy.push_str(&String::from_utf8_lossy(&line));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_streams_and_the_verdict_come_back() {
+        let answer = tee(Command::new("sh").args(["-c", "echo out; echo err >&2; exit 3"])).unwrap();
+        assert!(!answer.ok);
+        assert!(answer.said.contains("out\n") && answer.said.contains("err\n"));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_an_error_or_nothing() {
+        assert!(tee(&mut Command::new("no-such-program")).is_err());
+        assert_eq!(first_line("no-such-program", &[]), None);
+    }
+}
