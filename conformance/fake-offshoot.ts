@@ -119,7 +119,7 @@ function keep(session: Session): Fields {
 async function call(method: string, fields: Fields): Promise<unknown> {
   if (method === "open") return keep(await Session.open(fields.path));
   if (method === "create") return keep(Session.of("pi", pi.SessionManager.create(fields.cwd, fields.sessionDir)));
-  if (method === "forkFrom") return keep(Session.of("pi", pi.SessionManager.forkFrom(await upgraded(fields.sourcePath), fields.targetCwd, fields.sessionDir)));
+  if (method === "forkFrom") return keep(Session.of("pi", await fork(fields)));
   if (method === "buildSessionContext" && fields.entries) return pi.buildSessionContext(fields.entries, fields.leafId);
   const session = sessions.get(fields.session);
   if (!session) throw new Error(`no session ${fields.session}`);
@@ -131,16 +131,26 @@ async function call(method: string, fields: Fields): Promise<unknown> {
   return { id: WRITES[method](await session.writable(), fields, session.dialect === "pi") };
 }
 
-/** offshoot upgrades an old file before it forks it; pi does so only when it opens one. */
-async function upgraded(file: string): Promise<string> {
-  return (await Session.open(file)).manager.getSessionFile();
+/** offshoot upgrades an old file before it forks it, pi does so only when it opens one: the fork of an upgraded copy. */
+async function fork({ sourcePath, targetCwd, sessionDir }: Fields): Promise<any> {
+  const copy = (await Session.open(sourcePath)).manager.getSessionFile();
+  const file = pi.SessionManager.forkFrom(copy, targetCwd, sessionDir).getSessionFile();
+  fs.writeFileSync(file, fs.readFileSync(file, "utf8").replace(JSON.stringify(copy), JSON.stringify(sourcePath)));
+  return pi.SessionManager.open(file);
+}
+
+/** pi's list as node runs it: under bun, pi also splits lines at U+2028 and loses messages. */
+function piList(dir: string, cwd?: string): any[] {
+  const request = `${JSON.stringify({ id: 1, cmd: "list", dir, cwd })}\n`;
+  const { stdout } = Bun.spawnSync(["node", path.join(import.meta.dir, "peer-pi.mjs")], { stdin: Buffer.from(request) });
+  return JSON.parse(stdout.toString()).result;
 }
 
 async function list(args: string[]): Promise<unknown> {
   const dir = args[args.indexOf("--session-dir") + 1];
   const isOmp = fs.readdirSync(dir).some((name) => name.endsWith(".jsonl") && dialectOf(path.join(dir, name)) === "omp");
   const infos = isOmp ? (await omp.SessionManager.list("/tmp", dir)).map(({ title, ...info }: any) => ({ ...info, name: title }))
-    : args.includes("--all") ? await pi.SessionManager.listAll(dir) : await pi.SessionManager.list(process.cwd(), dir);
+    : piList(dir, args.includes("--all") ? undefined : process.cwd());
   return FAULT === "list" ? infos.map((info: any, i: number) => (i === 3 ? { ...info, messageCount: info.messageCount + 1, name: "x" } : info)) : infos;
 }
 

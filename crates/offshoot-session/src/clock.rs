@@ -38,11 +38,7 @@ impl Clock for FixedClock {
 ///
 /// A time outside jiff's range (beyond the year 9999) is written as the nearest time inside it.
 pub fn to_iso(ms: Millis) -> String {
-    let at = Timestamp::from_millisecond(ms).unwrap_or(if ms < 0 {
-        Timestamp::MIN
-    } else {
-        Timestamp::MAX
-    });
+    let at = Timestamp::from_millisecond(ms).unwrap_or(if ms < 0 { Timestamp::MIN } else { Timestamp::MAX });
     format!("{at:.3}")
 }
 
@@ -72,9 +68,7 @@ fn parse_canonical(text: &[u8]) -> Option<Millis> {
         }
     }
     let number = |from: usize, to: usize| -> Option<i64> {
-        text[from..to].iter().try_fold(0i64, |sum, b| {
-            b.is_ascii_digit().then(|| sum * 10 + i64::from(b - b'0'))
-        })
+        text[from..to].iter().try_fold(0i64, |sum, b| b.is_ascii_digit().then(|| sum * 10 + i64::from(b - b'0')))
     };
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
     let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);

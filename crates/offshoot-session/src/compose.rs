@@ -66,7 +66,8 @@ impl NewEntry {
     /// It is none, or its role is one that only entries of other types stand for.
     pub fn message(message: Json<'_>) -> Result<Self> {
         let role = message.str("role").filter(|_| message.kind() == JsonKind::Object);
-        let role = role.ok_or_else(|| Error::Invalid("a message is a JSON object with a string \"role\"".to_owned()))?;
+        let role =
+            role.ok_or_else(|| Error::Invalid("a message is a JSON object with a string \"role\"".to_owned()))?;
         let role = Role::from_word(role.as_bytes());
         if matches!(role, Role::BranchSummary | Role::CompactionSummary) {
             let what = "summaries are entries of their own: append a compaction or a branch summary instead";
@@ -83,7 +84,9 @@ impl NewEntry {
     /// The model, spelt as the file's dialect spells it.
     pub fn model(provider: &str, model_id: &str, dialect: Dialect) -> Self {
         match dialect {
-            Dialect::Pi => Self::new(Kind::ModelChange).with("provider", quote(provider)).with("modelId", quote(model_id)),
+            Dialect::Pi => {
+                Self::new(Kind::ModelChange).with("provider", quote(provider)).with("modelId", quote(model_id))
+            }
             Dialect::Omp => Self::model_by_role(&format!("{provider}/{model_id}"), None),
         }
     }
@@ -153,7 +156,10 @@ impl NewEntry {
     /// A bookmark on an entry; no text, or an empty one, removes it.
     pub fn label(target: &str, label: Option<&str>) -> Self {
         let entry = Self::new(Kind::Label).with("targetId", quote(target));
-        label.filter(|label| !label.is_empty()).into_iter().fold(entry, |entry, label| entry.with("label", quote(label)))
+        label
+            .filter(|label| !label.is_empty())
+            .into_iter()
+            .fold(entry, |entry, label| entry.with("label", quote(label)))
     }
 
     /// The session's display name: line breaks become spaces; an empty name clears it.
@@ -257,9 +263,9 @@ impl NewEntry {
     pub(crate) fn line(&self, id: &EntryId, parent: Option<&EntryId>, at: Millis) -> String {
         let payload = |object: Object| {
             let own_id = quote(id.as_str());
-            self.payload.iter().fold(object, |object, (name, value)| {
-                object.raw(name, if value == OWN_ID { &own_id } else { value })
-            })
+            self.payload
+                .iter()
+                .fold(object, |object, (name, value)| object.raw(name, if value == OWN_ID { &own_id } else { value }))
         };
         let envelope = |object: Object| {
             object
@@ -305,17 +311,46 @@ mod tests {
     fn members_stand_in_the_peers_order() {
         let envelope = r#""id":"i","parentId":"p","timestamp":"1970-01-01T00:00:00.000Z""#;
         let details = Json::parse(r#"{"a":1.0}"#).unwrap();
-        let compaction = NewCompaction { summary: "S", first_kept: None, tokens_before: 7, details: Some(details), from_hook: Some(true), ..Default::default() };
+        let compaction = NewCompaction {
+            summary: "S",
+            first_kept: None,
+            tokens_before: 7,
+            details: Some(details),
+            from_hook: Some(true),
+            ..Default::default()
+        };
         for (entry, expected) in [
-            (NewEntry::message(Json::parse(r#"{"role":"user","content":"x"}"#).unwrap()).unwrap(), format!(r#"{{"type":"message",{envelope},"message":{{"role":"user","content":"x"}}}}"#)),
-            (NewEntry::model("p", "m", Dialect::Pi), format!(r#"{{"type":"model_change",{envelope},"provider":"p","modelId":"m"}}"#)),
+            (
+                NewEntry::message(Json::parse(r#"{"role":"user","content":"x"}"#).unwrap()).unwrap(),
+                format!(r#"{{"type":"message",{envelope},"message":{{"role":"user","content":"x"}}}}"#),
+            ),
+            (
+                NewEntry::model("p", "m", Dialect::Pi),
+                format!(r#"{{"type":"model_change",{envelope},"provider":"p","modelId":"m"}}"#),
+            ),
             (NewEntry::model("p", "m", Dialect::Omp), format!(r#"{{"type":"model_change",{envelope},"model":"p/m"}}"#)),
-            (NewEntry::custom("t", Some(details)), format!(r#"{{"type":"custom","customType":"t","data":{{"a":1.0}},{envelope}}}"#)),
-            (NewEntry::compaction(&compaction, Dialect::Pi), format!(r#"{{"type":"compaction",{envelope},"summary":"S","firstKeptEntryId":"i","tokensBefore":7,"details":{{"a":1.0}},"fromHook":true}}"#)),
-            (NewEntry::branch_summary(None, "S", None, Some(false), Dialect::Omp), format!(r#"{{"type":"branch_summary",{envelope},"fromId":"root","summary":"S","fromExtension":false}}"#)),
+            (
+                NewEntry::custom("t", Some(details)),
+                format!(r#"{{"type":"custom","customType":"t","data":{{"a":1.0}},{envelope}}}"#),
+            ),
+            (
+                NewEntry::compaction(&compaction, Dialect::Pi),
+                format!(
+                    r#"{{"type":"compaction",{envelope},"summary":"S","firstKeptEntryId":"i","tokensBefore":7,"details":{{"a":1.0}},"fromHook":true}}"#
+                ),
+            ),
+            (
+                NewEntry::branch_summary(None, "S", None, Some(false), Dialect::Omp),
+                format!(
+                    r#"{{"type":"branch_summary",{envelope},"fromId":"root","summary":"S","fromExtension":false}}"#
+                ),
+            ),
             (NewEntry::label("t", Some("")), format!(r#"{{"type":"label",{envelope},"targetId":"t"}}"#)),
             (NewEntry::session_info(" a\r\n\nb "), format!(r#"{{"type":"session_info",{envelope},"name":"a b"}}"#)),
-            (NewEntry::from_json(Json::parse(r#"{"x":1e5,"type":"novel"}"#).unwrap()).unwrap(), format!(r#"{{"type":"novel",{envelope},"x":1e5}}"#)),
+            (
+                NewEntry::from_json(Json::parse(r#"{"x":1e5,"type":"novel"}"#).unwrap()).unwrap(),
+                format!(r#"{{"type":"novel",{envelope},"x":1e5}}"#),
+            ),
         ] {
             assert_eq!(line(&entry), expected);
         }
@@ -331,8 +366,15 @@ mod tests {
 
     #[test]
     fn what_is_no_entry_is_refused() {
-        for bad in [r#"{}"#, "[]", r#"{"type":"session","id":"x"}"#, r#"{"type":"message"}"#, r#"{"type":"message","message":{}}"#,
-            r#"{"type":"label","targetId":"x","id":"y"}"#, r#"{"type":"message","message":{"role":"compactionSummary"}}"#] {
+        for bad in [
+            r#"{}"#,
+            "[]",
+            r#"{"type":"session","id":"x"}"#,
+            r#"{"type":"message"}"#,
+            r#"{"type":"message","message":{}}"#,
+            r#"{"type":"label","targetId":"x","id":"y"}"#,
+            r#"{"type":"message","message":{"role":"compactionSummary"}}"#,
+        ] {
             assert!(NewEntry::from_json(Json::parse(bad).unwrap()).is_err(), "{bad}");
         }
     }

@@ -19,6 +19,7 @@ use crate::kind::Role;
 use crate::tree::NodeIx;
 
 pub use omp::OmpSettings;
+pub(crate) use render::text_block;
 
 /// One message of a context.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -155,7 +155,9 @@ fn with_member(object: Json<'_>, name: &str, value: &str) -> String {
             let span = old.span_in(object.text());
             format!("{}{value}{}", &object.text()[..span.start], &object.text()[span.end..])
         }
-        None => object.members().fold(Object::new(), |new, (name, value)| new.json(&name, value)).raw(name, value).finish(),
+        None => {
+            object.members().fold(Object::new(), |new, (name, value)| new.json(&name, value)).raw(name, value).finish()
+        }
     }
 }
 
@@ -171,7 +173,8 @@ fn labels(
     let mut taken: HashSet<EntryId> = kept.iter().filter_map(|ix| tree.node(*ix).id().cloned()).collect();
     for target in kept.iter().filter_map(|ix| tree.node(*ix).id()) {
         let Some(label) = tree.label(target) else { continue };
-        let id = std::iter::repeat_with(|| ids.entry_id()).find(|id| !taken.contains(id)).unwrap_or_else(|| ids.entry_id());
+        let id =
+            std::iter::repeat_with(|| ids.entry_id()).find(|id| !taken.contains(id)).unwrap_or_else(|| ids.entry_id());
         let line = NewEntry::label(target.as_str(), Some(&label.text)).line(&id, parent.as_ref(), now);
         let time = label.timestamp.clone().unwrap_or_else(|| to_iso(now));
         pieces.line(&with_member(Json::trusted(&line), "timestamp", &quote(&time)));

@@ -230,7 +230,9 @@ mod tests {
 
     #[test]
     fn a_header_needs_type_and_string_id() {
-        for bad in ["{}", r#"{"type":"session"}"#, r#"{"type":"session","id":7}"#, r#"{"type":"message","id":"x"}"#, "null"] {
+        for bad in
+            ["{}", r#"{"type":"session"}"#, r#"{"type":"session","id":7}"#, r#"{"type":"message","id":"x"}"#, "null"]
+        {
             assert_eq!(Header::parse(bad), None, "{bad}");
         }
     }
@@ -253,6 +255,9 @@ mod tests {
             assert!(title.starts_with(&slot.title));
             assert_eq!(TitleSlot::parse(slot.line()), Some(slot));
         }
-        assert_eq!(TitleSlot::parse(r#"{"type":"title","v":1,"title":"x","source":"robot","updatedAt":"t","pad":""}"#), None);
+        assert_eq!(
+            TitleSlot::parse(r#"{"type":"title","v":1,"title":"x","source":"robot","updatedAt":"t","pad":""}"#),
+            None
+        );
     }
 }

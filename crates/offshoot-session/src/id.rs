@@ -92,10 +92,7 @@ pub fn is_valid_session_id(id: &str) -> bool {
         (Some(first), Some(last)) => first.is_ascii_alphanumeric() && last.is_ascii_alphanumeric(),
         _ => false,
     };
-    ends_are_alphanumeric
-        && bytes
-            .iter()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
+    ends_are_alphanumeric && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
 }
 
 #[cfg(test)]

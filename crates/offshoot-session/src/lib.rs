@@ -1,27 +1,60 @@
-//! stub
+//! Tree-structured sessions of terminal coding agents: read, grow and ask append-only JSONL conversation trees.
+//!
+//! The modules stand in the order of the flow, each using only those above it: bytes become lines, lines envelopes,
+//! envelopes a tree, a path through the tree a context. What is appended goes the other way, through [`compose`] and
+//! [`session`]. See `ARCHITECTURE.md` for the picture and `docs/format.md` for the bytes.
+//!
+//! The library is synchronous. It reads no environment and no home directory, prints nothing and opens no connection.
+//!
+//! ```
+//! use offshoot_session::compose::NewEntry;
+//! use offshoot_session::entry::Source as _;
+//! use offshoot_session::json::Json;
+//! use offshoot_session::session::{NewSession, Options, Session};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut session = Session::in_memory(&NewSession { cwd: "/work", ..NewSession::default() }, Options::default())?;
+//! let question = session.append(&NewEntry::message(Json::parse(r#"{"role":"user","content":"why?"}"#)?)?)?;
+//! session.append(&NewEntry::message(Json::parse(r#"{"role":"assistant","content":[]}"#)?)?)?;
+//!
+//! // Go back and try something else: the first answer stays, on its own branch.
+//! session.branch(question.as_str())?;
+//! session.append(&NewEntry::message(Json::parse(r#"{"role":"assistant","content":[]}"#)?)?)?;
+//! assert_eq!(session.tree().leaves().count(), 2);
+//! # Ok(())
+//! # }
+//! ```
+
 #![warn(missing_docs)]
-pub mod id;
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make files and folders as they need them"))]
+
 pub mod clock;
+pub mod id;
 pub mod error;
 pub mod json;
+pub mod text;
 pub mod kind;
 pub mod envelope;
 pub mod header;
 pub mod medium;
 pub mod lines;
-pub mod tree;
 mod migrate;
-pub mod load;
-pub mod entry;
+pub mod tree;
 pub mod path;
+pub mod entry;
+pub mod load;
+pub mod tokens;
 pub mod context;
+pub mod llm;
+pub mod stats;
+pub mod summary;
+pub mod outline;
+pub mod check;
 pub mod compose;
 pub mod pieces;
 pub mod extract;
 pub mod session;
 pub mod list;
 pub mod store;
-pub mod text;
-pub mod tokens;
-pub mod stats;
-pub mod outline;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;

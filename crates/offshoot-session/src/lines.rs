@@ -54,7 +54,12 @@ pub fn for_each_line(
                 return Ok(());
             }
             start = end + 1;
-            span = LineSpan { number: span.number + 1, offset: span.offset + span.length + 1, length: 0, terminated: true };
+            span = LineSpan {
+                number: span.number + 1,
+                offset: span.offset + span.length + 1,
+                length: 0,
+                terminated: true,
+            };
         }
         buffer.copy_within(start..filled, 0);
         filled -= start;
@@ -67,7 +72,9 @@ pub fn for_each_line(
             return Ok(());
         }
         if filled == buffer.len() {
-            let ControlFlow::Continue(next) = long_line(medium, &mut buffer, span, to, &mut each)? else { return Ok(()) };
+            let ControlFlow::Continue(next) = long_line(medium, &mut buffer, span, to, &mut each)? else {
+                return Ok(());
+            };
             span = next;
             filled = 0;
         }

@@ -202,7 +202,9 @@ impl<'a> Gather<'a> {
                 let name = json.str("name").map(|name| name.trim().to_owned());
                 self.name = name.filter(|name| !name.is_empty());
             }
-            Kind::Compaction => self.short_summary = json.str("shortSummary").map(Cow::into_owned).or(self.short_summary.take()),
+            Kind::Compaction => {
+                self.short_summary = json.str("shortSummary").map(Cow::into_owned).or(self.short_summary.take())
+            }
             Kind::Message => {
                 if let Some(message) = json.get("message") {
                     self.message(message, json.get("timestamp"));
@@ -224,7 +226,8 @@ impl<'a> Gather<'a> {
             }
         }
         let Some(content) = content else { return };
-        let time = time.or_else(|| entry_time.and_then(Json::as_str).and_then(|text| parse_iso(&text)).map(|ms| ms as f64));
+        let time =
+            time.or_else(|| entry_time.and_then(Json::as_str).and_then(|text| parse_iso(&text)).map(|ms| ms as f64));
         if let Some(time) = time.filter(|time| *time > 0.0) {
             self.activity = Some(self.activity.map_or(time, |known| known.max(time)));
         }

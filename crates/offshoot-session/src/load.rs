@@ -8,6 +8,7 @@ mod scan;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use crate::entry::{Entry, Source};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::header::{CURRENT_VERSION, Dialect, Header, TitleSlot};
 use crate::json::validate;
@@ -124,8 +125,30 @@ impl Loaded {
     }
 }
 
+/// A loaded file with its medium: the bodies of its entries.
+pub(crate) struct Opened<'a> {
+    pub(crate) medium: &'a dyn Medium,
+    pub(crate) loaded: &'a Loaded,
+}
+
+impl Source for Opened<'_> {
+    fn tree(&self) -> &Tree {
+        &self.loaded.tree
+    }
+
+    fn entry(&self, ix: NodeIx) -> Result<Entry> {
+        let line = line_text(self.medium, self.loaded.tree.node(ix)).map_err(Error::io("read", self.medium.path()))?;
+        Ok(Entry::new(&self.loaded.tree, ix, self.loaded.upgraded(ix, line)))
+    }
+
+    fn raw_span(&self, ix: NodeIx) -> Option<(u64, u64)> {
+        let node = self.loaded.tree.node(ix);
+        (!self.loaded.is_old()).then(|| (node.offset(), node.length()))
+    }
+}
+
 /// The text of a line; bytes that are no UTF-8 become U+FFFD, as in the peers.
-pub(crate) fn line_text(medium: &dyn Medium, node: &Node) -> std::io::Result<String> {
+fn line_text(medium: &dyn Medium, node: &Node) -> std::io::Result<String> {
     let length = usize::try_from(node.length()).map_err(std::io::Error::other)?;
     let bytes = read_exact_at(medium, node.offset(), length)?;
     Ok(match String::from_utf8(bytes) {

@@ -95,7 +95,8 @@ mod tests {
     #[test]
     fn version_1_lines_get_ids_and_keep_their_numbers() {
         let place = Place { id: Some("i"), parent: Some("p"), kept: Some("k") };
-        let line = r#"{"type":"compaction","timestamp":"t","firstKeptEntryIndex":2,"n":1.0,"big":123456789012345680000}"#;
+        let line =
+            r#"{"type":"compaction","timestamp":"t","firstKeptEntryIndex":2,"n":1.0,"big":123456789012345680000}"#;
         assert_eq!(
             upgrade_entry(line, place),
             r#"{"type":"compaction","timestamp":"t","n":1.0,"big":123456789012345680000,"firstKeptEntryId":"k","id":"i","parentId":"p"}"#

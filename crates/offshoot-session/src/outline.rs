@@ -134,7 +134,9 @@ impl Outline {
                 text: texts.get_mut(placed.ix.index()).and_then(Option::take).unwrap_or_default(),
             })
             .collect();
-        if selected.is_none() && let Some(last) = rows.last_mut() {
+        if selected.is_none()
+            && let Some(last) = rows.last_mut()
+        {
             last.is_selected = true;
         }
         let selected = rows.iter().position(|row| row.is_selected);

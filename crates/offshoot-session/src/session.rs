@@ -15,7 +15,7 @@ use crate::entry::{Entry, Source};
 use crate::error::{Diagnostic, Error, Result};
 use crate::header::{Dialect, Header};
 use crate::id::{EntryId, IdSource, RandomIds};
-use crate::load::{Loaded, line_text};
+use crate::load::{Loaded, Opened};
 use crate::medium::Medium;
 use crate::tree::{NodeIx, Tree};
 
@@ -193,10 +193,9 @@ impl Session {
     fn medium(&self) -> Result<&dyn Medium> {
         match &self.backing {
             Backing::File(medium) | Backing::Memory(medium) => Ok(medium.as_ref()),
-            Backing::Unborn(path) => Err(Error::Conflict {
-                path: path.clone(),
-                why: "the session has not been written yet".to_owned(),
-            }),
+            Backing::Unborn(path) => {
+                Err(Error::Conflict { path: path.clone(), why: "the session has not been written yet".to_owned() })
+            }
         }
     }
 }
@@ -207,13 +206,10 @@ impl Source for Session {
     }
 
     fn entry(&self, ix: NodeIx) -> Result<Entry> {
-        let medium = self.medium()?;
-        let line = line_text(medium, self.tree().node(ix)).map_err(Error::io("read", medium.path()))?;
-        Ok(Entry::new(self.tree(), ix, self.loaded.upgraded(ix, line)))
+        Opened { medium: self.medium()?, loaded: &self.loaded }.entry(ix)
     }
 
     fn raw_span(&self, ix: NodeIx) -> Option<(u64, u64)> {
-        let node = self.tree().node(ix);
-        (!self.loaded.is_old()).then(|| (node.offset(), node.length()))
+        Opened { medium: self.medium().ok()?, loaded: &self.loaded }.raw_span(ix)
     }
 }

@@ -172,7 +172,8 @@ mod tests {
         ] {
             estimator.add(Json::parse(message).unwrap());
         }
-        let expected = ContextEstimate { tokens: 102, usage_tokens: 100, trailing_tokens: 2, last_usage_index: Some(1) };
+        let expected =
+            ContextEstimate { tokens: 102, usage_tokens: 100, trailing_tokens: 2, last_usage_index: Some(1) };
         assert_eq!(estimator.finish(), expected);
     }
 }

@@ -197,9 +197,8 @@ impl Tree {
         if let Some(ix) = self.find(prefix) {
             return Ok(ix);
         }
-        let fitting = |ix: &NodeIx| {
-            !prefix.is_empty() && self.node(*ix).id().is_some_and(|id| id.as_str().starts_with(prefix))
-        };
+        let fitting =
+            |ix: &NodeIx| !prefix.is_empty() && self.node(*ix).id().is_some_and(|id| id.as_str().starts_with(prefix));
         let candidates: Vec<_> = self.entries().filter(fitting).take(6).collect();
         match candidates.as_slice() {
             [] => Err(Error::no_entry(prefix)),

@@ -66,7 +66,18 @@ fn escapes_and_odd_values() {
 
 #[test]
 fn what_is_no_object_has_none() {
-    for text in ["null", "[1]", "7", "{", "{]", "x", "", r#"{"type":"message","#, r#"{"type":"a"} {"type":"b"}"#, r#"{"a":nul}"#] {
+    for text in [
+        "null",
+        "[1]",
+        "7",
+        "{",
+        "{]",
+        "x",
+        "",
+        r#"{"type":"message","#,
+        r#"{"type":"a"} {"type":"b"}"#,
+        r#"{"a":nul}"#,
+    ] {
         assert!(matches!(scan(line(text)), Err(NoEnvelope::Malformed(_))), "{text}");
     }
     // Cut anywhere, a line is not taken for a complete one.

@@ -81,12 +81,8 @@ mod tests {
 
     #[test]
     fn writes_compactly_in_order() {
-        let line = Object::new()
-            .str("b", "x\n\"\u{2028}")
-            .raw("a", 1)
-            .str_or_null("p", None)
-            .opt_str("gone", None)
-            .finish();
+        let line =
+            Object::new().str("b", "x\n\"\u{2028}").raw("a", 1).str_or_null("p", None).opt_str("gone", None).finish();
         assert_eq!(line, "{\"b\":\"x\\n\\\"\u{2028}\",\"a\":1,\"p\":null}");
         assert_eq!(Object::new().finish(), "{}");
     }

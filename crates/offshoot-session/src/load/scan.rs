@@ -110,7 +110,10 @@ impl<'a> Scan<'a> {
         let (code, message) = if span.terminated {
             (Code::MalformedLine, "the line is not one JSON object; it stays in the file and takes no part in the tree")
         } else {
-            (Code::TornTail, "the last line is cut off; it stays in the file, and the next entry starts on a line of its own")
+            (
+                Code::TornTail,
+                "the last line is cut off; it stays in the file, and the next entry starts on a line of its own",
+            )
         };
         self.diagnostics.push(diagnostic(code, span.number, at, message));
     }
@@ -136,7 +139,10 @@ impl<'a> Scan<'a> {
             self.diagnostics.push(diagnostic(Code::GarbageBeforeHeader, garbage.number, garbage.offset, message));
         }
         if header.version() > CURRENT_VERSION {
-            let message = format!("version {} is newer than {CURRENT_VERSION}; read as version {CURRENT_VERSION}", header.version());
+            let message = format!(
+                "version {} is newer than {CURRENT_VERSION}; read as version {CURRENT_VERSION}",
+                header.version()
+            );
             self.diagnostics.push(diagnostic(Code::NewerVersion, span.number, span.offset, message));
         }
         if header.is_omp() {
@@ -196,7 +202,10 @@ impl<'a> Scan<'a> {
     fn derive_id(&self, line: u64) -> EntryId {
         let session = self.header.as_ref().map_or("", Header::id);
         let free = |id: &EntryId| self.builder.tree().find(id.as_str()).is_none();
-        (0..).map(|attempt| derived_id(session, line, attempt)).find(free).unwrap_or_else(|| derived_id(session, line, 0))
+        (0..)
+            .map(|attempt| derived_id(session, line, attempt))
+            .find(free)
+            .unwrap_or_else(|| derived_id(session, line, 0))
     }
 
     fn label(&mut self, span: LineSpan, line: LineBytes<'_>) -> Result<()> {

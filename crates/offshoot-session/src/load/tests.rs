@@ -12,7 +12,9 @@ fn open(bytes: impl AsRef<[u8]>) -> Result<Loaded> {
 
 fn entry(id: &str, parent: &str) -> String {
     let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
-    format!(r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-01-01T00:00:01.000Z","message":{{"role":"user","content":"{id}"}}}}"#)
+    format!(
+        r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-01-01T00:00:01.000Z","message":{{"role":"user","content":"{id}"}}}}"#
+    )
 }
 
 fn codes(loaded: &Loaded) -> Vec<&'static str> {
@@ -53,7 +55,13 @@ fn odd_but_readable_files() {
 
 #[test]
 fn what_is_no_session_is_refused() {
-    for (file, line) in [("# notes\n\ntext\n", 1), ("\n\n", 2), ("{\"type\":\"message\"}\n", 1), ("{\"type\":\"session\"}\n", 1), ("null\n", 1)] {
+    for (file, line) in [
+        ("# notes\n\ntext\n", 1),
+        ("\n\n", 2),
+        ("{\"type\":\"message\"}\n", 1),
+        ("{\"type\":\"session\"}\n", 1),
+        ("null\n", 1),
+    ] {
         match open(file) {
             Err(Error::NotASession { line: at, .. }) => assert_eq!(at, line, "{file:?}"),
             other => panic!("{file:?}: {other:?}"),
@@ -114,9 +122,12 @@ fn version_1_indexes_become_ids() {
 #[test]
 fn the_tree_proposals_files_open() {
     let file = concat!(
-        r#"{"type":"session","version":2,"uuid":"ses1","parentUuid":null,"id":"abc","cwd":"/project"}"#, "\n",
-        r#"{"type":"message","uuid":"m1","parentUuid":"ses1","message":{"role":"user","content":"Build a CLI"}}"#, "\n",
-        r#"{"type":"message","uuid":"m2","parentUuid":"m1","message":{"role":"assistant","content":"I'll create..."}}"#, "\n",
+        r#"{"type":"session","version":2,"uuid":"ses1","parentUuid":null,"id":"abc","cwd":"/project"}"#,
+        "\n",
+        r#"{"type":"message","uuid":"m1","parentUuid":"ses1","message":{"role":"user","content":"Build a CLI"}}"#,
+        "\n",
+        r#"{"type":"message","uuid":"m2","parentUuid":"m1","message":{"role":"assistant","content":"I'll create..."}}"#,
+        "\n",
     );
     let loaded = open(file).unwrap();
     assert_eq!(ids(&loaded), ["m1", "m2"]);
@@ -131,7 +142,12 @@ fn labels_last_word_wins_and_clears() {
     let label = |id: &str, text: &str| {
         format!(r#"{{"type":"label","id":"{id}","parentId":"a","timestamp":"T{id}","targetId":"a"{text}}}"#)
     };
-    let file = format!("{HEADER}\n{}\n{}\n{}\n", entry("a", ""), label("l1", r#","label":"one""#), label("l2", r#","label":"two""#));
+    let file = format!(
+        "{HEADER}\n{}\n{}\n{}\n",
+        entry("a", ""),
+        label("l1", r#","label":"one""#),
+        label("l2", r#","label":"two""#)
+    );
     let found = open(&file).unwrap();
     let two = found.tree.label(&"a".into()).unwrap();
     assert_eq!((two.text.as_str(), two.timestamp.as_deref()), ("two", Some("Tl2")));
@@ -141,9 +157,13 @@ fn labels_last_word_wins_and_clears() {
 
 #[test]
 fn dialects_show_themselves() {
-    let change = |members: &str| format!(r#"{HEADER}
+    let change = |members: &str| {
+        format!(
+            r#"{HEADER}
 {{"type":"model_change","id":"m","parentId":null,"timestamp":"t",{members}}}
-"#);
+"#
+        )
+    };
     assert_eq!(open(change(r#""provider":"p","modelId":"m""#)).unwrap().dialect, Some(Dialect::Pi));
     assert_eq!(open(change(r#""model":"p/m""#)).unwrap().dialect, Some(Dialect::Omp));
     assert_eq!(open(format!("{HEADER}\n")).unwrap().dialect, None);

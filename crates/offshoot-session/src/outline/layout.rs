@@ -135,7 +135,9 @@ impl Forest {
             match (children.next(), children.next()) {
                 (None, _) => {}
                 (Some(only), None) => stack.push((above, only)),
-                _ => stack.extend(first_on_path(tree.children_by_time(ix)).into_iter().rev().map(|child| (above, child))),
+                _ => {
+                    stack.extend(first_on_path(tree.children_by_time(ix)).into_iter().rev().map(|child| (above, child)))
+                }
             }
         }
         Self::from_pairs(&pairs, visible.len())

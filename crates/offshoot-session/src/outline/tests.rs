@@ -5,14 +5,20 @@ use crate::session::{Options, Session};
 
 /// A session from words `id:parent:role:text`.
 fn session(words: &[&str]) -> Session {
-    let mut text = String::from("{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/w\"}\n");
+    let mut text = String::from(
+        "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/w\"}\n",
+    );
     for (at, word) in words.iter().enumerate() {
         let parts: Vec<&str> = word.splitn(4, ':').collect();
         let parent = if parts[1].is_empty() { "null".to_owned() } else { format!("\"{}\"", parts[1]) };
-        let envelope = format!(r#""id":"{}","parentId":{parent},"timestamp":"2026-01-01T00:00:{:02}.000Z""#, parts[0], at + 1);
+        let envelope =
+            format!(r#""id":"{}","parentId":{parent},"timestamp":"2026-01-01T00:00:{:02}.000Z""#, parts[0], at + 1);
         let line = match parts[2] {
             "label" => format!(r#"{{"type":"label",{envelope},"targetId":"{}","label":"mark"}}"#, parts[3]),
-            role => format!(r#"{{"type":"message",{envelope},"message":{{"role":"{role}","content":[{{"type":"text","text":"{}"}}]}}}}"#, parts[3]),
+            role => format!(
+                r#"{{"type":"message",{envelope},"message":{{"role":"{role}","content":[{{"type":"text","text":"{}"}}]}}}}"#,
+                parts[3]
+            ),
         };
         text.push_str(&line);
         text.push('\n');
@@ -76,7 +82,8 @@ fn a_hidden_leaf_selects_the_nearest_shown_ancestor() {
 
 #[test]
 fn several_roots_have_no_connectors() {
-    let words = [&OLD[..], &NEW[..], &["i:f:user:deep", "l:i:label:c", "m::user:new root", "n:m:assistant:nr"]].concat();
+    let words =
+        [&OLD[..], &NEW[..], &["i:f:user:deep", "l:i:label:c", "m::user:new root", "n:m:assistant:nr"]].concat();
     let expected = "
   • user: new root
 ›    • assistant: nr

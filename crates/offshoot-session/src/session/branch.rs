@@ -146,7 +146,12 @@ impl Session {
     ///
     /// # Errors
     /// [`Error::Conflict`] if the file exists; [`Error::Io`].
-    pub fn export(&mut self, part: Part, cwd: Option<&str>, place: impl FnOnce(&str, &str) -> PathBuf) -> Result<Extracted> {
+    pub fn export(
+        &mut self,
+        part: Part,
+        cwd: Option<&str>,
+        place: impl FnOnce(&str, &str) -> PathBuf,
+    ) -> Result<Extracted> {
         let header = self.child_header(cwd);
         let now = self.options.clock.now();
         let pieces = match part {

@@ -59,7 +59,9 @@ impl Root {
     /// omp's name for a working directory inside the home or the temporary folder.
     fn encode_relative(&self, cwd: &str) -> Option<String> {
         let cwd = Path::new(cwd);
-        let inside = |folder: &Option<PathBuf>| cwd.strip_prefix(folder.as_ref()?).ok().map(|rest| replace(&rest.to_string_lossy()));
+        let inside = |folder: &Option<PathBuf>| {
+            cwd.strip_prefix(folder.as_ref()?).ok().map(|rest| replace(&rest.to_string_lossy()))
+        };
         if let Some(rest) = inside(&self.home) {
             return Some(format!("-{rest}"));
         }

@@ -22,7 +22,8 @@ fn build(picture: &str) -> (Tree, Vec<Code>) {
             line: at as u64 + 2,
         });
     }
-    let (tree, diagnostics) = builder.finish(|node| Ok::<_, Infallible>(node.id().is_none_or(|id| id.as_str() != "torn"))).unwrap();
+    let (tree, diagnostics) =
+        builder.finish(|node| Ok::<_, Infallible>(node.id().is_none_or(|id| id.as_str() != "torn"))).unwrap();
     (tree, diagnostics.into_iter().map(|d| d.code).collect())
 }
 

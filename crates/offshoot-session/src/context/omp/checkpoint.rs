@@ -43,7 +43,8 @@ fn openai(data: Json<'_>) -> Option<String> {
 
 fn anthropic(data: Json<'_>) -> Option<String> {
     let (provider, content) = (non_empty(data, "provider")?, non_empty(data, "content")?);
-    let mut object = Object::new().str("type", "anthropicCompaction").json("provider", provider).json("content", content);
+    let mut object =
+        Object::new().str("type", "anthropicCompaction").json("provider", provider).json("content", content);
     for name in ["encryptedContent", "filesText"] {
         if let Some(value) = data.get(name) {
             object = object.json(name, value);

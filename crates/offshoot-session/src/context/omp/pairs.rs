@@ -32,7 +32,8 @@ impl Draft {
             calls,
             answers: message.str("toolCallId").filter(|_| is("toolResult")).map(std::borrow::Cow::into_owned),
             failed: is_assistant && matches!(message.str("stopReason").as_deref(), Some("error" | "aborted")),
-            is_interruption_note: is("custom") && message.str("customType").is_some_and(|kind| kind == "interrupted-thinking"),
+            is_interruption_note: is("custom")
+                && message.str("customType").is_some_and(|kind| kind == "interrupted-thinking"),
             step,
         }
     }

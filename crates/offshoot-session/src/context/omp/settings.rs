@@ -90,7 +90,8 @@ fn models(source: &dyn Source, path: &[NodeIx]) -> Result<Vec<(String, String)>>
     }
     if let Some(ix) = last_assistant.filter(|_| !models.iter().any(|(role, _)| role == "default")) {
         let entry = source.entry(ix)?;
-        let member = |name: &str| entry.message().and_then(|message| message.get(name)).map_or("undefined".to_owned(), plain);
+        let member =
+            |name: &str| entry.message().and_then(|message| message.get(name)).map_or("undefined".to_owned(), plain);
         models.insert(0, ("default".to_owned(), format!("{}/{}", member("provider"), member("model"))));
     }
     Ok(models)

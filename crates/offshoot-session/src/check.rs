@@ -1,0 +1,128 @@
+//! Every diagnostic of a session: what opening finds, and what only a look at every byte can find.
+//!
+//! A pure function over a medium. It changes nothing.
+
+use std::ops::ControlFlow;
+
+use crate::context;
+use crate::entry::Source as _;
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::json::{Json, validate};
+use crate::kind::Kind;
+use crate::lines::{LineSpan, for_each_line};
+use crate::llm::Converter;
+use crate::load::{Loaded, Opened, load};
+use crate::medium::{Medium, read_exact_at};
+use crate::tree::NodeIx;
+
+/// Reads a whole session and says everything that is odd about it, in file order.
+///
+/// # Errors
+/// [`Error::NotASession`]; [`Error::Io`].
+pub fn check(medium: &dyn Medium) -> Result<Vec<Diagnostic>> {
+    let loaded = load(medium)?;
+    let mut diagnostics = loaded.diagnostics.clone();
+    every_line(medium, &loaded, &mut diagnostics)?;
+    references(medium, &loaded, &mut diagnostics)?;
+    open_context(medium, &loaded, &mut diagnostics)?;
+    diagnostics.sort_by_key(|d| (d.line.unwrap_or(u64::MAX), d.offset));
+    diagnostics.dedup();
+    Ok(diagnostics)
+}
+
+/// The bytes of every line.
+fn every_line(medium: &dyn Medium, loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
+    let failed = || Error::io("read", medium.path());
+    let mut entries = loaded.tree.entries().peekable();
+    let mut trouble = Ok(());
+    for_each_line(medium, 0, loaded.end.length, 1, |span, line| {
+        let whole;
+        let bytes = if line.tail.is_some() {
+            match read_exact_at(medium, span.offset, usize::try_from(span.length).unwrap_or(usize::MAX)) {
+                Ok(bytes) => whole = bytes,
+                Err(error) => {
+                    trouble = Err(error);
+                    return ControlFlow::Break(());
+                }
+            }
+            &whole[..]
+        } else {
+            line.head
+        };
+        let entry = entries.next_if(|ix| loaded.tree.node(*ix).line() == span.number);
+        one_line(loaded, span, bytes, entry, diagnostics);
+        ControlFlow::Continue(())
+    })
+    .map_err(failed())?;
+    trouble.map_err(failed())
+}
+
+fn one_line(loaded: &Loaded, span: LineSpan, bytes: &[u8], entry: Option<NodeIx>, diagnostics: &mut Vec<Diagnostic>) {
+    let mut note = |code, at: usize, message: String| {
+        let id = entry.and_then(|ix| loaded.tree.node(ix).id().cloned());
+        let offset = span.offset + at as u64;
+        diagnostics.push(Diagnostic { code, line: Some(span.number), offset, entry: id, message });
+    };
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        note(Code::BlankLine, 0, "a blank line".to_owned());
+    }
+    if let Err(error) = std::str::from_utf8(bytes) {
+        note(
+            Code::InvalidUtf8,
+            error.valid_up_to(),
+            "bytes that are no UTF-8; shown as U+FFFD, kept as they are".to_owned(),
+        );
+    }
+    let Some(ix) = entry else { return };
+    let node = loaded.tree.node(ix);
+    let before = usize::try_from(node.offset() - span.offset).unwrap_or(0);
+    if let Err(error) = validate(bytes.get(before..).unwrap_or_default()) {
+        let what = format!("the entry's body is damaged ({error}); it keeps its place in the tree and says nothing");
+        note(Code::DamagedEntry, before + error.at, what);
+    } else if node.time().is_none() {
+        note(Code::BadTimestamp, 0, "the timestamp is missing or no date; siblings are ordered by time".to_owned());
+    }
+}
+
+/// What compactions and labels name.
+fn references(medium: &dyn Medium, loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
+    let opened = Opened { medium, loaded };
+    for ix in loaded.tree.entries() {
+        let node = loaded.tree.node(ix);
+        let (member, code) = match node.kind() {
+            Kind::Compaction => ("firstKeptEntryId", Code::KeptEntryMissing),
+            Kind::Label => ("targetId", Code::LabelTargetMissing),
+            _ => continue,
+        };
+        let entry = opened.entry(ix)?;
+        let Some(target) = entry.get(member).and_then(Json::as_str) else { continue };
+        let found = loaded.tree.find(&target);
+        let is_fine = match node.kind() {
+            Kind::Compaction => found.is_some_and(|found| loaded.tree.ancestors(ix).any(|at| at == found)),
+            _ => found.is_some(),
+        };
+        if !is_fine {
+            let message = match code {
+                Code::KeptEntryMissing => {
+                    format!("the compaction keeps from {target}, which is not on its path; nothing before it is kept")
+                }
+                _ => format!("the label names {target}, which is not in the file"),
+            };
+            let (line, offset) = (Some(node.line()), node.offset());
+            diagnostics.push(Diagnostic { code, line, offset, entry: entry.id.clone(), message });
+        }
+    }
+    Ok(())
+}
+
+/// What the model would be sent at the end of the file.
+fn open_context(medium: &dyn Medium, loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
+    let opened = Opened { medium, loaded };
+    let context = context::build(&opened, loaded.tree.last(), loaded.dialect.unwrap_or_default())?;
+    let mut converter = Converter::default();
+    for message in context.messages(&opened) {
+        converter.push(message?);
+    }
+    diagnostics.extend(converter.finish().1);
+    Ok(())
+}
