@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import * as path from "node:path";
 import { after, before, describe as group, test } from "node:test";
 import { DIFFERENCES } from "./differences.mjs";
+import { PROJECT } from "./lib/places.mjs";
 import { describe } from "./lib/report.mjs";
 import { startRun } from "./lib/run.mjs";
 
@@ -39,7 +40,7 @@ group("reading", () => {
   test("commands tree and context, pi", async () => agrees([...await run.reading.commands("vector", "pi"), ...await run.reading.commands("hand", "pi")]));
   test("commands tree and context, omp", async () => agrees(await run.reading.commands("hand", "omp")));
   test("list of all sessions, pi", async () => agrees(await run.reading.list("pi")));
-  test("list of one folder's sessions, pi", async () => agrees(await run.reading.list("pi", "/tmp")));
+  test("list of one folder's sessions, pi", async () => agrees(await run.reading.list("pi", PROJECT)));
   test("list of all sessions, omp", async () => agrees(await run.reading.list("omp")));
   test("odd files open whole, files that are no sessions are refused", async () => agrees(await run.reading.odd()));
 });

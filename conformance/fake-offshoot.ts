@@ -3,7 +3,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { serve } from "./lib/lines.mjs";
-import { ompPackage, piPackage, temporaryFolder } from "./lib/places.mjs";
+import { PROJECT, ompPackage, piPackage, temporaryFolder } from "./lib/places.mjs";
 
 const pi = await import(path.join(piPackage(), "dist/core/session-manager.js"));
 const omp = await import(path.join(ompPackage(), "src/session/session-manager.ts"));
@@ -149,9 +149,9 @@ function piList(dir: string, cwd?: string): any[] {
 async function list(args: string[]): Promise<unknown> {
   const dir = args[args.indexOf("--session-dir") + 1];
   const isOmp = fs.readdirSync(dir).some((name) => name.endsWith(".jsonl") && dialectOf(path.join(dir, name)) === "omp");
-  const infos = isOmp ? (await omp.SessionManager.list("/tmp", dir)).map(({ title, ...info }: any) => ({ ...info, name: title }))
+  const infos = isOmp ? (await omp.SessionManager.list(PROJECT, dir)).map(({ title, ...info }: any) => ({ ...info, name: title }))
     : piList(dir, args.includes("--all") ? undefined : process.cwd());
-  return FAULT === "list" ? infos.map((info: any, i: number) => (i === 3 ? { ...info, messageCount: info.messageCount + 1, name: "x" } : info)) : infos;
+  return FAULT === "list" ? infos.map((info: any, i: number) => (i === 0 ? { ...info, messageCount: info.messageCount + 1, name: "x" } : info)) : infos;
 }
 
 const [command, ...args] = process.argv.slice(2);

@@ -8,7 +8,7 @@ import { after, before, describe as group, test } from "node:test";
 import { writeCorpus } from "./corpus.mjs";
 import { canon, digestBytes, firstDifference, flattenTree, leavesOf } from "./lib/canon.mjs";
 import { operationList } from "./lib/ops.mjs";
-import { HERE, bunBinary, temporaryFolder } from "./lib/places.mjs";
+import { HERE, PROJECT, bunBinary, temporaryFolder } from "./lib/places.mjs";
 import { describe } from "./lib/report.mjs";
 import { startRun } from "./lib/run.mjs";
 import { shapeOf } from "./lib/shape.mjs";
@@ -91,7 +91,7 @@ group("peers", () => {
     }
     agrees(await run.reading.pureContexts());
     for (const peer of ["pi", "omp"]) agrees(await run.reading.list(peer));
-    agrees(await run.reading.list("pi", "/tmp"));
+    agrees(await run.reading.list("pi", PROJECT));
   });
   test("the peers agree with themselves when they write", async () => {
     agrees(await run.writing.operationVectors());

@@ -4,7 +4,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { applyOperations, dumpManager } from "./lib/peer.mjs";
 import { serve } from "./lib/lines.mjs";
-import { ompPackage, temporaryFolder } from "./lib/places.mjs";
+import { PROJECT, ompPackage, temporaryFolder } from "./lib/places.mjs";
 
 const { SessionManager } = await import(path.join(ompPackage(), "src/session/session-manager.ts"));
 const QUIET = { suppressBreadcrumb: true };
@@ -49,11 +49,11 @@ const COMMANDS: Record<string, (fields: Fields) => unknown> = {
     }
   },
 
-  async list({ dir, cwd = "/tmp" }) {
+  async list({ dir, cwd = PROJECT }) {
     return SessionManager.list(cwd, dir);
   },
 
-  async grow({ file, dir, cwd = "/tmp", ops }) {
+  async grow({ file, dir, cwd = PROJECT, ops }) {
     const manager = file ? await SessionManager.open(file, path.dirname(file), undefined, QUIET) : SessionManager.create(cwd, dir);
     const ids = await applyOperations(manager, ops, OPERATIONS);
     await manager.flush();

@@ -5,7 +5,7 @@ import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 import { applyOperations, dumpManager } from "./lib/peer.mjs";
 import { serve } from "./lib/lines.mjs";
-import { piPackage, temporaryFolder } from "./lib/places.mjs";
+import { PROJECT, piPackage, temporaryFolder } from "./lib/places.mjs";
 
 const { SessionManager, buildSessionContext } = await import(pathToFileURL(path.join(piPackage(), "dist/core/session-manager.js")).href);
 
@@ -43,7 +43,7 @@ const COMMANDS = {
     return cwd === undefined ? await SessionManager.listAll(dir) : await SessionManager.list(cwd, dir);
   },
 
-  async grow({ file, dir, cwd = "/tmp", ops }) {
+  async grow({ file, dir, cwd = PROJECT, ops }) {
     const manager = file ? SessionManager.open(file) : SessionManager.create(cwd, dir);
     const ids = await applyOperations(manager, ops, OPERATIONS);
     return { ids, file: manager.getSessionFile(), leafId: manager.getLeafId() };

@@ -1,8 +1,9 @@
 // A session file being written by hand: gives ids, parents and times, and keeps every line as text.
 // Knows the format's field names, not what any reader makes of them.
+import { PROJECT } from "../lib/places.mjs";
 
 export const EPOCH = Date.parse("2026-01-01T00:00:00.000Z");
-export const CWD = "/tmp";
+export const CWD = PROJECT;
 
 export const iso = (ms) => new Date(ms).toISOString();
 

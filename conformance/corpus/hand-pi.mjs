@@ -25,7 +25,7 @@ function everyEntryType() {
   d.add("session_info", { name: "  Auth\nrewrite " });
   d.label(first, "start");
   d.message({ role: "bashExecution", command: "ls -l", output: "a\nb", exitCode: 0, cancelled: false, truncated: false, timestamp: EPOCH });
-  d.message({ role: "bashExecution", command: "sleep 9", output: "", cancelled: true, truncated: true, fullOutputPath: "/tmp/pi-bash-0.log", timestamp: EPOCH });
+  d.message({ role: "bashExecution", command: "sleep 9", output: "", cancelled: true, truncated: true, fullOutputPath: "/var/log/pi-bash-0.log", timestamp: EPOCH });
   d.message({ role: "bashExecution", command: "env", output: "secret", exitCode: 1, cancelled: false, truncated: false, excludeFromContext: true, timestamp: EPOCH });
   d.add("context_edit", { targetId: call, replacement: { content: text("edited") } });
   d.add("compaction", { summary: "S", firstKeptEntryId: call, tokensBefore: 91000, details: { readFiles: ["a.ts"], modifiedFiles: [] }, fromHook: false, usage: usage(),

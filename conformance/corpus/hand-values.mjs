@@ -16,7 +16,7 @@ function layout(shelf) {
   shelf.put("garbage-before-the-header", { plain: true }, `\n  \nnot json at all\n{"type":"ses\n${small().text()}`);
   const g = small(); g.lines.splice(2, 0, "{{{ broken", "plain words", '{"type":"message","id":"cut');
   shelf.put("garbage-between-lines", { plain: true }, g);
-  shelf.put("header-100-kb", { plain: true }, (() => { const h = new Draft({ extra: "x".repeat(100_000), cwd: `/tmp/${"deep/".repeat(200)}` }); h.user("a"); h.assistant("b"); return h; })());
+  shelf.put("header-100-kb", { plain: true }, (() => { const h = new Draft({ extra: "x".repeat(100_000), cwd: `${CWD}/${"deep/".repeat(200)}` }); h.user("a"); h.assistant("b"); return h; })());
   shelf.put("header-over-1-mb", { plain: true }, (() => { const h = new Draft({ extra: "é".repeat(600_000) }); h.user("a"); h.assistant("b"); return h; })());
 
   shelf.put("white-space-inside-lines", { plain: true }, [
@@ -125,7 +125,7 @@ function fields(shelf) {
 }
 
 function lists(shelf) {
-  let d = new Draft({ cwd: "/tmp/." }); d.add("session_info", { name: "first" }); d.user("  untrimmed question  "); d.assistant("answer"); d.add("session_info", { name: " second\t" }); d.at(null).user("another root");
+  let d = new Draft({ cwd: `${CWD}/.` }); d.add("session_info", { name: "first" }); d.user("  untrimmed question  "); d.assistant("answer"); d.add("session_info", { name: " second\t" }); d.at(null).user("another root");
   shelf.put("list-name-last-wins", {}, d);
   d = new Draft(); d.add("session_info", { name: "set" }); d.user("q"); d.add("session_info", { name: "  " });
   shelf.put("list-name-cleared", {}, d);

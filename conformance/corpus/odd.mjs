@@ -1,5 +1,7 @@
 // Files on which a peer crashes, hangs, refuses or hides entries. Expected of offshoot: it opens them, every entry is
 // somewhere in the tree, every leaf has a context, and `check` says what is wrong. `refused` files: an error, bytes untouched.
+// Facts in the manifest: `entries`, how many must be there; `diagnostic`, whether `check` must speak; `contexts`, at how many
+// leaves; `nested`, false where a tree is too deep to be one JSON value for every reader.
 import { Draft, Shelf } from "./draft.mjs";
 
 const small = () => { const d = new Draft(); d.user("a", { id: "a" }); d.assistant("b", {}, { id: "b" }); d.user("c", { id: "c" }); return d; };

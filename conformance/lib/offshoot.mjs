@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { digest, flattenTree } from "./canon.mjs";
 import { LineServer } from "./lines.mjs";
 import { packContext, plainContext, runOperations } from "./peer.mjs";
-import { sealedEnvironment } from "./places.mjs";
+import { PROJECT, sealedEnvironment } from "./places.mjs";
 
 const run = promisify(execFile);
 
@@ -74,10 +74,10 @@ export class Offshoot {
    * The facts that the peers' `dump` gives (see peer.mjs). `points(entries)` names where contexts are wanted, in ids of
    * this reading; points of kind "open" must come first, since the others move the leaf.
    */
-  dump(file, { points = () => [], full = false, plain = false } = {}) {
+  dump(file, { points = () => [], full = false, plain = false, withTree = true } = {}) {
     return this.withSession(this.api("open", { path: file }), async (call) => {
       const [entries, nested, header, name, leafId] = await Promise.all(
-        ["getEntries", "getTree", "getHeader", "getSessionName", "getLeafId"].map((method) => call(method)));
+        ["getEntries", "getTree", "getHeader", "getSessionName", "getLeafId"].map((method) => (method === "getTree" && !withTree ? [] : call(method))));
       const tree = flattenTree(nested);
       const { id, timestamp, cwd, parentSession } = header;
       const facts = {
@@ -102,7 +102,7 @@ export class Offshoot {
   }
 
   /** Applies an operation list to a file, or to a new session in `dir`: the peers' `grow`. */
-  grow({ file, dir, cwd = "/tmp" }, ops) {
+  grow({ file, dir, cwd = PROJECT }, ops) {
     const opening = file ? this.api("open", { path: file }) : this.api("create", { cwd, sessionDir: dir });
     return this.withSession(opening, async (call) => {
       const ids = await runOperations(ops, async ({ op, ...fields }) => {
@@ -113,7 +113,7 @@ export class Offshoot {
     });
   }
 
-  fork(file, dir, cwd = "/tmp") {
+  fork(file, dir, cwd = PROJECT) {
     return this.withSession(this.api("forkFrom", { sourcePath: file, targetCwd: cwd, sessionDir: dir }), async (call) => ({ file: await call("getSessionFile") }));
   }
 

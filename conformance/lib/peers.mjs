@@ -1,7 +1,7 @@
 // Starts the two peers as line servers and gives them plain methods. Knows how they are run, not what they answer.
 import * as path from "node:path";
 import { LineServer } from "./lines.mjs";
-import { HERE, bunBinary, sealedEnvironment } from "./places.mjs";
+import { HERE, PROJECT, bunBinary, sealedEnvironment } from "./places.mjs";
 
 export class Peer {
   #server;
@@ -15,7 +15,7 @@ export class Peer {
   list(dir, cwd) { return this.#server.request({ cmd: "list", dir, cwd }); }
   grow(target, ops) { return this.#server.request({ cmd: "grow", ...target, ops }); }
   contextOf(entries, leafId) { return this.#server.request({ cmd: "context", entries, ...(leafId === undefined ? {} : { leafId }) }); }
-  fork(file, dir, cwd = "/tmp") { return this.#server.request({ cmd: "fork", file, dir, cwd }); }
+  fork(file, dir, cwd = PROJECT) { return this.#server.request({ cmd: "fork", file, dir, cwd }); }
   close() { return this.#server.close(); }
 }
 

@@ -7,6 +7,9 @@ import { fileURLToPath } from "node:url";
 export const HERE = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 export const REPOSITORY = path.dirname(HERE);
 
+/** A folder that every machine has: the sessions of the corpus belong to it. */
+export const PROJECT = "/usr";
+
 /** Folder with the installed peers. CONFORMANCE_MODULES names another one. */
 export const MODULES = process.env.CONFORMANCE_MODULES ?? path.join(HERE, "node_modules");
 

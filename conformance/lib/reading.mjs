@@ -133,14 +133,17 @@ export class Reading {
     const isTrue = (aspect, holds, wanted, got) => ({ aspect, difference: holds ? null : { path: "", left: String(wanted), right: String(got) } });
     try {
       const points = (tree) => [{ kind: "open" }, ...leavesOf(tree).slice(0, facts.contexts).map((id) => ({ kind: "id", id }))];
-      const first = await this.offshoot.dump(file);
-      const dump = await this.offshoot.dump(file, { points: () => points(first.tree) });
-      const missing = idsIn(file).filter((id) => !dump.tree.some((row) => row[1] === id));
+      const withTree = facts.nested;
+      const first = await this.offshoot.dump(file, { withTree });
+      const dump = await this.offshoot.dump(file, { withTree, points: () => points(first.tree) });
+      const nodes = withTree ? dump.tree.map((row) => row[1]) : dump.entries.map(([id]) => id);
+      const held = new Set(nodes);
+      const missing = idsIn(file).filter((id) => !held.has(id));
       const broken = dump.contexts.filter(({ error }) => error);
       const diagnostics = await this.offshoot.check(file);
       const formed = diagnostics.every((d) => ["code", "severity", "message"].every((key) => typeof d[key] === "string"));
       return [
-        isTrue("nodes in the tree", dump.tree.length >= facts.entries, `at least ${facts.entries}`, dump.tree.length),
+        isTrue("nodes in the tree", nodes.length >= facts.entries, `at least ${facts.entries}`, nodes.length),
         isTrue("ids in the tree", missing.length === 0, "all", `without ${missing.slice(0, 5)}`),
         isTrue("contexts", broken.length === 0, "one for each leaf", broken[0]?.error),
         isTrue("diagnostics", !facts.diagnostic || diagnostics.length > 0, "at least one", "none"),

@@ -3,7 +3,8 @@
 import { canon } from "./canon.mjs";
 
 const HOUR = 3_600_000;
-const ISO = /"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g;
+const STRING = /"(?:[^"\\]|\\.)*"/g;
+const ISO = /^"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"$/;
 
 /** Lines with `"#n"` for the id of entry n, `"#session"`, `"#parent"` and `"#time"`; times before `since` are kept. */
 export function shapeOf(content, { since = Date.now() - HOUR, canonical = false } = {}) {
@@ -13,15 +14,17 @@ export function shapeOf(content, { since = Date.now() - HOUR, canonical = false 
   const names = new Map();
   let entries = 0;
   for (const record of records) {
-    if (record?.type === "session" && typeof record.id === "string") names.set(record.id, "#session");
-    else if (typeof record?.id === "string" && !names.has(record.id)) names.set(record.id, `#${entries++}`);
-    if (record?.type === "session" && typeof record.parentSession === "string") names.set(record.parentSession, "#parent");
+    const name = (value, as) => typeof value === "string" && names.set(JSON.stringify(value), JSON.stringify(as));
+    if (record?.type !== "session") {
+      if (!names.has(JSON.stringify(record?.id))) name(record?.id, `#${entries++}`);
+      continue;
+    }
+    name(record.id, "#session");
+    name(record.parentSession, "#parent");
   }
-  const written = (text) => (Date.parse(JSON.parse(text)) >= since ? '"#time"' : text);
+  const renamed = (text) => names.get(text) ?? (ISO.test(text) && Date.parse(JSON.parse(text)) >= since ? '"#time"' : text);
   return lines.map((line, i) => {
-    let text = canonical && records[i] ? canon(records[i]) : line;
-    for (const [id, name] of names) text = text.replaceAll(JSON.stringify(id), JSON.stringify(name));
-    text = text.replaceAll(ISO, written);
-    return text.replaceAll(/"timestamp":(\d{13})\b/g, (all, ms) => (Number(ms) >= since ? '"timestamp":"#time"' : all));
+    const text = canonical && records[i] ? canon(records[i]) : line;
+    return text.replaceAll(STRING, renamed).replaceAll(/"timestamp":(\d{13})\b/g, (all, ms) => (Number(ms) >= since ? '"timestamp":"#time"' : all));
   });
 }

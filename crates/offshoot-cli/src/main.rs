@@ -1,2 +1,14 @@
-//! stub
-fn main() {}
+//! The binary `offshoot`. Knows only where the command line begins.
+
+mod api;
+mod app;
+mod cli;
+mod commands;
+mod config;
+mod error;
+mod select;
+mod ui;
+
+fn main() -> std::process::ExitCode {
+    cli::run()
+}

@@ -19,6 +19,7 @@ pub trait Clock: Send {
 pub struct SystemClock;
 
 impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "this is the clock that everything else is given")]
     fn now(&self) -> Millis {
         Timestamp::now().as_millisecond()
     }

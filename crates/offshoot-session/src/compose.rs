@@ -43,6 +43,19 @@ pub struct NewCompaction<'a> {
     pub preserve_data: Option<Json<'a>>,
 }
 
+/// What a branch summary says.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NewBranchSummary<'a> {
+    /// What happened on the branch.
+    pub summary: &'a str,
+    /// Anything the summariser wants to find again.
+    pub details: Option<Json<'a>>,
+    /// Whether an extension made it.
+    pub from_hook: Option<bool>,
+    /// What making it cost (pi 0.87).
+    pub usage: Option<Json<'a>>,
+}
+
 impl NewEntry {
     fn new(kind: Kind) -> Self {
         Self { kind, word: kind.word().unwrap_or_default().to_owned(), role: None, payload: Vec::new() }
@@ -111,18 +124,23 @@ impl NewEntry {
     }
 
     /// The summary of a branch that was left. `from` is the leaf that was abandoned; `None` is written as `root`.
-    pub fn branch_summary(
-        from: Option<&str>,
-        summary: &str,
-        details: Option<Json<'_>>,
-        made_by_hook: Option<bool>,
-        dialect: Dialect,
-    ) -> Self {
+    pub fn branch_summary(from: Option<&str>, new: &NewBranchSummary<'_>, dialect: Dialect) -> Self {
         let entry = Self::new(Kind::BranchSummary)
             .with("fromId", quote(from.unwrap_or("root")))
-            .with("summary", quote(summary))
-            .with_opt("details", details);
-        from_hook(entry, made_by_hook, dialect)
+            .with("summary", quote(new.summary))
+            .with_opt("details", new.details);
+        from_hook(entry, new.from_hook, dialect).with_opt("usage", new.usage)
+    }
+
+    /// The same entry with one member spelt exactly as given, in the place of the member of that name if there is one.
+    /// For callers who must not have their text decoded and encoded again.
+    #[must_use]
+    pub fn verbatim(mut self, name: &str, value: Json<'_>) -> Self {
+        match self.payload.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = value.text().to_owned(),
+            None => self.payload.push((name.to_owned(), value.text().to_owned())),
+        }
+        self
     }
 
     /// State of an extension, never seen by the model.
@@ -340,7 +358,11 @@ mod tests {
                 ),
             ),
             (
-                NewEntry::branch_summary(None, "S", None, Some(false), Dialect::Omp),
+                NewEntry::branch_summary(
+                    None,
+                    &NewBranchSummary { summary: "S", from_hook: Some(false), ..Default::default() },
+                    Dialect::Omp,
+                ),
                 format!(
                     r#"{{"type":"branch_summary",{envelope},"fromId":"root","summary":"S","fromExtension":false}}"#
                 ),

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use crate::clock::{Millis, parse_iso};
 use crate::error::Result;
 use crate::id::EntryId;
-use crate::json::{Json, JsonKind, SyntaxError, validate};
+use crate::json::{Json, JsonKind, Object, SyntaxError, validate};
 use crate::kind::{Kind, Role};
 use crate::tree::{NodeIx, Tree};
 
@@ -42,6 +42,20 @@ impl Entry {
     /// Where the line stops being JSON, if it does: then the entry has a place in the tree but says nothing.
     pub fn damage(&self) -> Option<SyntaxError> {
         self.damage
+    }
+
+    /// The entry as one JSON object: its line, or for a damaged one an object that says who it is and where it breaks:
+    /// `{"type","id","parentId","timestamp":null,"damage":{"offset","message"}}`.
+    pub fn to_json(&self, tree: &Tree) -> Cow<'_, str> {
+        let Some(damage) = self.damage else { return Cow::Borrowed(&self.line) };
+        let said = Object::new().raw("offset", damage.at).str("message", &damage.to_string()).finish();
+        let object = Object::new()
+            .str("type", self.kind.word().unwrap_or("unknown"))
+            .str_or_null("id", self.id.as_ref().map(EntryId::as_str))
+            .str_or_null("parentId", tree.parent_id(self.ix).map(EntryId::as_str))
+            .raw("timestamp", "null")
+            .raw("damage", said);
+        Cow::Owned(object.finish())
     }
 
     /// The line as a view; `null` if it is damaged.

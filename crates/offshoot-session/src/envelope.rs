@@ -163,7 +163,7 @@ fn back<'a>(bytes: &'a [u8], found: &mut Found<'a>) -> Option<usize> {
     let mut end = trimmed_end(bytes);
     let mut taken = Taken::default();
     loop {
-        let Some(last) = bytes.get(end.wrapping_sub(1)).copied() else { return None };
+        let last = bytes.get(end.wrapping_sub(1)).copied()?;
         if matches!(last, b'}' | b']') {
             return Some(taken.names.len());
         }
@@ -172,7 +172,7 @@ fn back<'a>(bytes: &'a [u8], found: &mut Found<'a>) -> Option<usize> {
         } else {
             bytes[..end].iter().rposition(|b| *b == b':' || is_space(*b)).map(|at| at + 1)
         };
-        let Some(value_start) = value_start else { return None };
+        let value_start = value_start?;
         let colon = trimmed_end(&bytes[..value_start]);
         if colon == 0 || bytes[colon - 1] != b':' {
             return None;
@@ -181,7 +181,7 @@ fn back<'a>(bytes: &'a [u8], found: &mut Found<'a>) -> Option<usize> {
         if name_end == 0 || bytes[name_end - 1] != b'"' {
             return None;
         }
-        let Some(name_start) = string_start(bytes, name_end - 1) else { return None };
+        let name_start = string_start(bytes, name_end - 1)?;
         let name = &bytes[name_start + 1..name_end - 1];
         if name.contains(&b'\\') {
             return None;

@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::id::EntryId;
+use crate::json::Object;
 
 /// The result of an operation of this library.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -215,6 +216,22 @@ impl Diagnostic {
     /// How much it matters.
     pub fn severity(&self) -> Severity {
         self.code.severity()
+    }
+}
+
+impl Diagnostic {
+    /// The diagnostic as one JSON object: `code`, `severity`, `line`, `offset`, `entryId`, `message`.
+    pub fn to_json(&self) -> String {
+        let object = Object::new().str("code", self.code.as_str()).str("severity", self.severity().as_str());
+        let object = match self.line {
+            Some(line) => object.raw("line", line),
+            None => object.raw("line", "null"),
+        };
+        object
+            .raw("offset", self.offset)
+            .str_or_null("entryId", self.entry.as_ref().map(EntryId::as_str))
+            .str("message", &self.message)
+            .finish()
     }
 }
 

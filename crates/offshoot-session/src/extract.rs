@@ -42,7 +42,9 @@ pub fn path(source: &dyn Source, leaf: NodeIx, header: &Header, ids: &mut dyn Id
         }
         parent = node.id().cloned().or(parent);
     }
-    labels(tree, &kept, parent, &mut pieces, ids, now);
+    for line in label_lines(tree, &kept, parent, ids, now) {
+        pieces.line(&line);
+    }
     Ok(pieces)
 }
 
@@ -162,23 +164,26 @@ fn with_member(object: Json<'_>, name: &str, value: &str) -> String {
 }
 
 /// Bookmarks in force on the kept entries, as entries after the path, in the order of their targets.
-fn labels(
+fn label_lines(
     tree: &Tree,
     kept: &[NodeIx],
     mut parent: Option<EntryId>,
-    pieces: &mut Pieces,
     ids: &mut dyn IdSource,
     now: Millis,
-) {
+) -> Vec<String> {
     let mut taken: HashSet<EntryId> = kept.iter().filter_map(|ix| tree.node(*ix).id().cloned()).collect();
+    let mut lines = Vec::new();
     for target in kept.iter().filter_map(|ix| tree.node(*ix).id()) {
         let Some(label) = tree.label(target) else { continue };
-        let id =
-            std::iter::repeat_with(|| ids.entry_id()).find(|id| !taken.contains(id)).unwrap_or_else(|| ids.entry_id());
+        let mut id = ids.entry_id();
+        while taken.contains(&id) {
+            id = ids.entry_id();
+        }
         let line = NewEntry::label(target.as_str(), Some(&label.text)).line(&id, parent.as_ref(), now);
         let time = label.timestamp.clone().unwrap_or_else(|| to_iso(now));
-        pieces.line(&with_member(Json::trusted(&line), "timestamp", &quote(&time)));
+        lines.push(with_member(Json::trusted(&line), "timestamp", &quote(&time)));
         taken.insert(id.clone());
         parent = Some(id);
     }
+    lines
 }

@@ -55,6 +55,7 @@ pub trait IdSource: Send {
 #[derive(Debug, Default, Clone, Copy)]
 pub struct RandomIds;
 
+#[expect(clippy::disallowed_methods, reason = "this is the source of ids that everything else is given")]
 impl IdSource for RandomIds {
     fn entry_id(&mut self) -> EntryId {
         let hex = uuid::Uuid::new_v4().simple().to_string();

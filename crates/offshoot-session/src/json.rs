@@ -340,7 +340,7 @@ mod tests {
         for (end, _) in whole.char_indices() {
             let broken = Json::trusted(&whole[..end]);
             for (_, value) in broken.members() {
-                let _ = (value.as_str(), value.items().count(), value.members().count());
+                drop((value.as_str(), value.items().count(), value.members().count()));
             }
         }
     }

@@ -30,8 +30,8 @@
 
 pub mod clock;
 pub mod id;
-pub mod error;
 pub mod json;
+pub mod error;
 pub mod text;
 pub mod kind;
 pub mod envelope;

@@ -94,16 +94,29 @@ pub fn session_info(medium: &dyn Medium, file_time: Option<Millis>, with_text: b
 /// [`Error::NotASession`]; [`Error::Io`].
 pub fn header(medium: &dyn Medium) -> Result<Header> {
     let length = medium.len().map_err(Error::io("read", medium.path()))?;
-    let mut gather = Gather::new(medium, false);
-    let mut trouble = Ok(());
-    for_each_line(medium, 0, length, 1, |span, line| {
-        trouble = gather.line(span, line);
-        if trouble.is_ok() && gather.header.is_none() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    })
-    .map_err(Error::io("read", medium.path()))?;
-    trouble?;
-    gather.header.ok_or_else(|| no_header(medium.path(), 1, 0))
+    let mut window = FIRST_PIECE.min(length);
+    loop {
+        let mut gather = Gather::new(medium, false);
+        let mut trouble = Ok(());
+        for_each_line(medium, 0, window, 1, |span, line| {
+            if !span.terminated && window < length {
+                return ControlFlow::Break(()); // only the piece ends here, not the line
+            }
+            trouble = gather.line(span, line);
+            if trouble.is_ok() && gather.header.is_none() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })
+        .map_err(Error::io("read", medium.path()))?;
+        trouble?;
+        match gather.header {
+            Some(header) => return Ok(header),
+            None if window == length => return Err(no_header(medium.path(), 1, 0)),
+            None => window = window.saturating_mul(16).min(length),
+        }
+    }
 }
+
+/// How much of a file is read for its header at first; headers are seldom longer.
+const FIRST_PIECE: u64 = 16 << 10;
 
 fn no_header(path: &Path, line: u64, offset: u64) -> Error {
     Error::NotASession { path: path.to_path_buf(), line, offset, why: "the first record is no session header" }
@@ -203,7 +216,7 @@ impl<'a> Gather<'a> {
                 self.name = name.filter(|name| !name.is_empty());
             }
             Kind::Compaction => {
-                self.short_summary = json.str("shortSummary").map(Cow::into_owned).or(self.short_summary.take())
+                self.short_summary = json.str("shortSummary").map(Cow::into_owned).or(self.short_summary.take());
             }
             Kind::Message => {
                 if let Some(message) = json.get("message") {

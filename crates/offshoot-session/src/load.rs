@@ -3,6 +3,7 @@
 //! Never writes. Never fails on a line: a line that is no entry is a diagnostic, and stays where it is. It fails only
 //! where the file is not a session at all, or cannot be read. Source: spec operations §3, format §8.
 
+mod extend;
 mod scan;
 
 use std::ops::ControlFlow;
@@ -11,6 +12,7 @@ use std::path::Path;
 use crate::entry::{Entry, Source};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::header::{CURRENT_VERSION, Dialect, Header, TitleSlot};
+use crate::id::EntryId;
 use crate::json::validate;
 use crate::lines::for_each_line;
 use crate::medium::{Medium, read_exact_at};
@@ -104,9 +106,9 @@ impl Loaded {
         if !self.is_old() {
             return line;
         }
-        let id = |ix: NodeIx| self.tree.node(ix).id().map(|id| id.as_str());
+        let id = |ix: NodeIx| self.tree.node(ix).id().map(EntryId::as_str);
         let kept = kept_index(&line).and_then(|index| id(self.kept_node(ix, index)));
-        let place = Place { id: id(ix), parent: self.tree.parent_id(ix).map(|id| id.as_str()), kept };
+        let place = Place { id: id(ix), parent: self.tree.parent_id(ix).map(EntryId::as_str), kept };
         upgrade_entry(&line, place).into_owned()
     }
 

@@ -32,6 +32,14 @@ pub trait Medium: Send + Sync {
     /// What the system says.
     fn len(&self) -> io::Result<u64>;
 
+    /// Whether there are none.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
     /// Reads at most `buffer.len()` bytes at `offset`; fewer only where a single read gives fewer, 0 only at the end.
     ///
     /// # Errors

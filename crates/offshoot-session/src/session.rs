@@ -17,6 +17,7 @@ use crate::header::{Dialect, Header};
 use crate::id::{EntryId, IdSource, RandomIds};
 use crate::load::{Loaded, Opened};
 use crate::medium::Medium;
+use crate::migrate::upgrade_header;
 use crate::tree::{NodeIx, Tree};
 
 pub use branch::{Extracted, Part, Popped};
@@ -95,6 +96,11 @@ impl Session {
     /// The header.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// The header's line as version 3 has it.
+    pub fn header_line(&self) -> String {
+        upgrade_header(&self.header).unwrap_or_else(|| self.header.line().to_owned())
     }
 
     /// The file; `None` for a session in memory. A new session's file appears with its first entry.

@@ -69,18 +69,8 @@ pub fn branches(source: &dyn Source, open: Option<NodeIx>) -> Result<Vec<Branch>
     leaves.extend(open);
     leaves.sort_unstable();
     leaves.dedup();
-    let mut uses: HashMap<NodeIx, u32> = HashMap::new(); // of entries above a fork: how many branches go through
-    let sums = Sums::read(source)?;
-    for leaf in &leaves {
-        for ix in tree.ancestors(*leaf) {
-            *uses.entry(ix).or_default() += 1;
-            if uses[&ix] > 1 {
-                break;
-            }
-        }
-    }
-    let whole = whole_paths(source, &sums);
-    leaves.iter().map(|leaf| branch(source, *leaf, Some(*leaf) == open, &uses, &sums, &whole)).collect()
+    let mut reading = Reading::new(source, &leaves)?;
+    leaves.iter().map(|leaf| reading.branch(*leaf, Some(*leaf) == open)).collect()
 }
 
 /// Sums over all entries.
@@ -140,49 +130,91 @@ fn reported(entry: &Entry) -> Option<Usage> {
     usage.filter(|usage| !usage.is_null()).map(Usage::read)
 }
 
-/// Sums from the root to every entry: parents are summed before their children.
-fn whole_paths(source: &dyn Source, sums: &Sums) -> HashMap<NodeIx, Totals> {
-    let tree = source.tree();
-    let mut whole: HashMap<NodeIx, Totals> = HashMap::with_capacity(tree.len());
-    for (_, ix) in tree.walk() {
-        let mut totals = tree.parent(ix).and_then(|parent| whole.get(&parent)).copied().unwrap_or_default();
-        totals.add(&sums.of(source, ix));
-        whole.insert(ix, totals);
-    }
-    whole
+/// What all branches of a tree are read from.
+struct Reading<'a> {
+    source: &'a dyn Source,
+    sums: Sums,
+    /// Sums from the root to every entry.
+    whole: HashMap<NodeIx, Totals>,
+    /// How many branches go through an entry; of entries that several share, at least 2 at the lowest one.
+    uses: HashMap<NodeIx, u32>,
+    /// The last words at shared entries, so that no stretch of the tree is searched twice.
+    words: HashMap<NodeIx, Option<String>>,
 }
 
-fn branch(
-    source: &dyn Source,
-    leaf: NodeIx,
-    is_open: bool,
-    uses: &HashMap<NodeIx, u32>,
-    sums: &Sums,
-    whole: &HashMap<NodeIx, Totals>,
-) -> Result<Branch> {
-    let tree = source.tree();
-    let is_own = |ix: &NodeIx| uses.get(ix).is_some_and(|uses| *uses == 1);
-    let (mut own, mut label, mut last_words) = (Totals::default(), None, None);
-    for ix in tree.ancestors(leaf).take_while(is_own) {
-        own.add(&sums.of(source, ix));
-        label = label.or_else(|| tree.node(ix).id().and_then(|id| tree.label(id)).map(|label| label.text.clone()));
-    }
-    for ix in tree.ancestors(leaf) {
-        last_words = words(&source.entry(ix)?);
-        if last_words.is_some() {
-            break;
+impl<'a> Reading<'a> {
+    fn new(source: &'a dyn Source, leaves: &[NodeIx]) -> Result<Self> {
+        let sums = Sums::read(source)?;
+        let tree = source.tree();
+        let mut uses: HashMap<NodeIx, u32> = HashMap::new();
+        for leaf in leaves {
+            for ix in tree.ancestors(*leaf) {
+                let count = uses.entry(ix).or_default();
+                *count += 1;
+                if *count > 1 {
+                    break;
+                }
+            }
         }
+        let mut whole: HashMap<NodeIx, Totals> = HashMap::with_capacity(tree.len());
+        for (_, ix) in tree.walk() {
+            let mut totals = tree.parent(ix).and_then(|parent| whole.get(&parent)).copied().unwrap_or_default();
+            totals.add(&sums.of(source, ix));
+            whole.insert(ix, totals);
+        }
+        Ok(Self { source, sums, whole, uses, words: HashMap::new() })
     }
-    Ok(Branch {
-        leaf,
-        is_open,
-        last_words: last_words.unwrap_or_default(),
-        whole: whole.get(&leaf).copied().unwrap_or_default(),
-        own,
-        forks_from: tree.ancestors(leaf).find(|ix| !is_own(ix)),
-        time: tree.node(leaf).time(),
-        label,
-    })
+
+    fn is_own(&self, ix: NodeIx) -> bool {
+        self.uses.get(&ix).is_some_and(|uses| *uses == 1)
+    }
+
+    fn branch(&mut self, leaf: NodeIx, is_open: bool) -> Result<Branch> {
+        let last_words = self.last_words(leaf)?.unwrap_or_default();
+        let tree = self.source.tree();
+        let (mut own, mut label) = (Totals::default(), None);
+        for ix in tree.ancestors(leaf).take_while(|ix| self.is_own(*ix)) {
+            own.add(&self.sums.of(self.source, ix));
+            label = label.or_else(|| tree.node(ix).id().and_then(|id| tree.label(id)).map(|label| label.text.clone()));
+        }
+        Ok(Branch {
+            leaf,
+            is_open,
+            last_words,
+            whole: self.whole.get(&leaf).copied().unwrap_or_default(),
+            own,
+            forks_from: tree.ancestors(leaf).find(|ix| !self.is_own(*ix)),
+            time: tree.node(leaf).time(),
+            label,
+        })
+    }
+
+    fn last_words(&mut self, leaf: NodeIx) -> Result<Option<String>> {
+        let mut passed = Vec::new();
+        let mut found = None;
+        for ix in self.source.tree().ancestors(leaf) {
+            if let Some(known) = self.words.get(&ix) {
+                found = known.clone();
+                break;
+            }
+            passed.push(ix);
+            if may_speak(self.source, ix) {
+                found = words(&self.source.entry(ix)?);
+            }
+            if found.is_some() {
+                break;
+            }
+        }
+        self.words.extend(passed.into_iter().map(|ix| (ix, found.clone())));
+        Ok(found)
+    }
+}
+
+fn may_speak(source: &dyn Source, ix: NodeIx) -> bool {
+    match source.tree().node(ix).kind() {
+        Kind::Message => matches!(source.tree().node(ix).role(), Some(Role::User | Role::Assistant)),
+        kind => matches!(kind, Kind::BranchSummary | Kind::Compaction | Kind::CustomMessage),
+    }
 }
 
 /// What the person or the model said in an entry, on one line.

@@ -68,7 +68,8 @@ impl Found {
                 }
             }
             (_, Some(Role::BashExecution)) => {
-                let command = entry.message().and_then(|message| message.str("command").map(|text| text.into_owned()));
+                let command =
+                    entry.message().and_then(|message| message.str("command").map(std::borrow::Cow::into_owned));
                 self.done.extend(command.map(|command| format!("ran `{}`", one_line(&command, 80))));
             }
             _ => {}

@@ -56,7 +56,7 @@ fn select(source: &dyn Source, path: &[NodeIx], diagnostics: &mut Vec<Diagnostic
     let checkpoint = checkpoint::read(&entry);
     let first_retained = kept.map(|at| before[at]).or_else(|| after.first().copied());
     let summary = checkpoint::summary(source, &entry, &checkpoint, first_retained)?;
-    let mut chosen = vec![Chosen::Ready(Draft::ready(summary))];
+    let mut chosen = vec![Chosen::Ready(Draft::ready(&summary))];
     if let Some(request) = rollover_request(source, &entry, &path[..at], reset, kept)? {
         chosen.push(Chosen::Entry(request));
     }
@@ -134,8 +134,8 @@ fn draft(source: &dyn Source, ix: NodeIx, diagnostics: &mut Vec<Diagnostic>) -> 
             .message()
             .filter(|message| entry.role != Some(Role::Assistant) || !is_dropped_turn(*message))
             .map(|message| Draft::new(Step::Verbatim(ix), message)),
-        Kind::CustomMessage => custom_message(&entry).map(Draft::ready),
-        _ => render::branch_summary(&entry).map(Draft::ready),
+        Kind::CustomMessage => custom_message(&entry).as_ref().map(Draft::ready),
+        _ => render::branch_summary(&entry).as_ref().map(Draft::ready),
     })
 }
 

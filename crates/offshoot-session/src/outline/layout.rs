@@ -6,6 +6,10 @@ use std::rc::Rc;
 
 use crate::tree::{NodeIx, Tree};
 
+/// Branches inside branches move in no further than this: rows of a tree that branches at every step stay of finite
+/// width, and their layout linear.
+const MAX_LEVELS: usize = 64;
+
 /// A row's place.
 pub(super) struct Placed {
     pub(super) ix: NodeIx,
@@ -50,7 +54,7 @@ pub(super) fn place(tree: &Tree, open: Option<NodeIx>, visible: &[bool]) -> Vec<
     }
     let mut placed = Vec::new();
     while let Some(row) = stack.pop() {
-        let shown_indent = if many_roots { row.indent.saturating_sub(1) } else { row.indent };
+        let shown_indent = if many_roots { row.indent.saturating_sub(1) } else { row.indent }.min(MAX_LEVELS);
         let children = forest.children(row.ix);
         let is_foldable = !children.is_empty() && (row.is_branch || forest.is_root(row.ix));
         placed.push(Placed {
@@ -60,7 +64,7 @@ pub(super) fn place(tree: &Tree, open: Option<NodeIx>, visible: &[bool]) -> Vec<
         });
         let branches = children.len() > 1;
         let indent = if branches || (row.is_branch && row.indent > 0) { row.indent + 1 } else { row.indent };
-        let gutters = if row.has_connector && shown_indent > 0 {
+        let gutters = if row.has_connector && shown_indent > 0 && shown_indent < MAX_LEVELS {
             Some(Rc::new(Gutter { level: shown_indent - 1, is_open: !row.is_last, outer: row.gutters.clone() }))
         } else {
             row.gutters.clone()
@@ -136,7 +140,8 @@ impl Forest {
                 (None, _) => {}
                 (Some(only), None) => stack.push((above, only)),
                 _ => {
-                    stack.extend(first_on_path(tree.children_by_time(ix)).into_iter().rev().map(|child| (above, child)))
+                    stack
+                        .extend(first_on_path(tree.children_by_time(ix)).into_iter().rev().map(|child| (above, child)));
                 }
             }
         }

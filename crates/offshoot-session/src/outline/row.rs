@@ -36,7 +36,9 @@ impl<'a> Calls<'a> {
         let path = || self.short(&argument("path").or_else(|| argument("file_path")).unwrap_or_default());
         let within = || self.short(&argument("path").unwrap_or_else(|| ".".to_owned()));
         match name {
-            "read" => format!("[read: {}{}]", path(), range(argument("offset"), argument("limit"))),
+            "read" => {
+                format!("[read: {}{}]", path(), range(argument("offset").as_deref(), argument("limit").as_deref()))
+            }
             "write" => format!("[write: {}]", path()),
             "edit" => format!("[edit: {}]", path()),
             "bash" => format!("[bash: {}]", cut(&argument("command").unwrap_or_default(), 50)),
@@ -73,9 +75,9 @@ fn cut(text: &str, max: usize) -> String {
 }
 
 /// `:from-to` of a read that does not read everything.
-fn range(offset: Option<String>, limit: Option<String>) -> String {
-    let number = |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<u64>().ok());
-    match (number(&offset), number(&limit)) {
+fn range(offset: Option<&str>, limit: Option<&str>) -> String {
+    let number = |text: Option<&str>| text.and_then(|text| text.parse::<u64>().ok());
+    match (number(offset), number(limit)) {
         (None, None) => String::new(),
         (from, None) => format!(":{}", from.unwrap_or(1)),
         (from, Some(limit)) => {

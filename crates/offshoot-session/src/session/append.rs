@@ -13,11 +13,11 @@ use crate::error::{Error, Result};
 use crate::extract;
 use crate::id::EntryId;
 use crate::json::Json;
-use crate::kind::Kind;
+use crate::kind::{Kind, Role};
 use crate::load::load;
 use crate::medium::{FileMedium, Medium, Standing};
 use crate::pieces::{Pieces, create_folder_of, sync_folder};
-use crate::tree::{Label, NewNode, NodeIx};
+use crate::tree::{NewNode, NodeIx};
 
 impl Session {
     /// Appends an entry below the leaf and moves the leaf to it.
@@ -50,11 +50,14 @@ impl Session {
         let parent = parent.and_then(|ix| self.tree().node(ix).id().cloned());
         let standing = self.locked()?;
         let written = self.write_line(new, parent.as_ref(), standing);
-        if let Backing::File(medium) | Backing::Memory(medium) = &mut self.backing {
-            let path = medium.path().to_path_buf();
-            medium.unlock().map_err(Error::io("unlock", &path))?;
-        }
+        self.unlock()?;
         written
+    }
+
+    fn unlock(&mut self) -> Result<()> {
+        let (Backing::File(medium) | Backing::Memory(medium)) = &mut self.backing else { return Ok(()) };
+        let path = medium.path().to_path_buf();
+        medium.unlock().map_err(Error::io("unlock", &path))
     }
 
     /// Takes the lock on the file as it now is.
@@ -73,18 +76,47 @@ impl Session {
             None
         };
         if let Some(why) = trouble {
-            medium.unlock().map_err(Error::io("unlock", &path))?;
+            self.unlock()?;
             self.broken = Some(why.to_owned());
             return Err(Error::Conflict { path, why: format!("{why}; open the session again") });
         }
-        if standing.length > known {
-            self.catch_up()?;
+        if standing.length > known
+            && let Err(error) = self.catch_up(standing.length)
+        {
+            self.unlock()?;
+            return Err(error);
         }
         Ok(standing)
     }
 
-    /// Reads what another process appended. The leaf stays where it is.
-    fn catch_up(&mut self) -> Result<()> {
+    /// Reads what other processes have appended since; answers whether there was something. The leaf stays.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if the file was replaced or shortened; [`Error::Io`].
+    pub fn refresh(&mut self) -> Result<bool> {
+        let (Backing::File(medium) | Backing::Memory(medium)) = &self.backing else { return Ok(false) };
+        let path = medium.path().to_path_buf();
+        let length = medium.len().map_err(Error::io("read", &path))?;
+        if length == self.loaded.end.length {
+            return Ok(false);
+        }
+        if length < self.loaded.end.length {
+            return Err(Error::Conflict { path, why: "the file was shortened by another program".to_owned() });
+        }
+        self.catch_up(length)?;
+        Ok(true)
+    }
+
+    fn catch_up(&mut self, length: u64) -> Result<()> {
+        let (Backing::File(medium) | Backing::Memory(medium)) = &self.backing else { return Ok(()) };
+        if self.loaded.extend(medium.as_ref(), length)? {
+            return Ok(());
+        }
+        self.reload()
+    }
+
+    /// Reads the whole file again. The leaf stays where it is.
+    fn reload(&mut self) -> Result<()> {
         let leaf = self.leaf_id().cloned();
         self.loaded = load(self.medium()?)?;
         if let Some(header) = &self.loaded.header {
@@ -134,16 +166,9 @@ impl Session {
     /// The tree after the file: only now does the entry exist.
     fn take_in(&mut self, new: &NewNode, line: &str) -> NodeIx {
         let ix = self.loaded.tree.insert(new);
-        let json = Json::trusted(line);
         match new.kind {
             Kind::SessionInfo => self.loaded.last_session_info = Some(ix),
-            Kind::Label => {
-                if let Some(target) = json.str("targetId") {
-                    let timestamp = json.str("timestamp").map(std::borrow::Cow::into_owned);
-                    let label = json.str("label").map(|text| Label { text: text.into_owned(), timestamp });
-                    self.loaded.tree.set_label(EntryId::new(target), label);
-                }
-            }
+            Kind::Label => self.loaded.note_label(line),
             _ => {}
         }
         ix
@@ -170,7 +195,6 @@ impl Session {
             return Ok(());
         }
         let node = self.tree().node(ix);
-        use crate::kind::Role;
         let is_editable = matches!(
             (node.kind(), node.role()),
             (Kind::CustomMessage, _) | (Kind::Message, Some(Role::User | Role::Assistant | Role::ToolResult))
@@ -228,7 +252,7 @@ impl Session {
                 None
             }
         };
-        self.catch_up()?;
+        self.reload()?;
         self.leaf = leaf.and_then(|id| self.tree().find(id.as_str()));
         Ok(backup)
     }

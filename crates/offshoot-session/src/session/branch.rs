@@ -4,13 +4,12 @@ use std::path::{Path, PathBuf};
 
 use super::open::{NewSession, check_session_id};
 use super::{Backing, Session};
-use crate::compose::NewEntry;
+use crate::compose::{NewBranchSummary, NewEntry};
 use crate::entry::Source as _;
 use crate::error::{Error, Result};
 use crate::extract;
 use crate::header::{Header, NewHeader};
 use crate::id::EntryId;
-use crate::json::Json;
 use crate::kind::Role;
 use crate::load::load;
 use crate::medium::FileMedium;
@@ -73,17 +72,11 @@ impl Session {
     ///
     /// # Errors
     /// [`Error::EntryNotFound`], and as [`Session::append`].
-    pub fn branch_with_summary(
-        &mut self,
-        id: Option<&str>,
-        summary: &str,
-        details: Option<Json<'_>>,
-        from_hook: Option<bool>,
-    ) -> Result<EntryId> {
+    pub fn branch_with_summary(&mut self, id: Option<&str>, new: &NewBranchSummary<'_>) -> Result<EntryId> {
         let target = id.map(|id| self.find(id)).transpose()?;
         let left = self.leaf_id().cloned();
         let left = left.as_ref().map(EntryId::as_str);
-        let entry = NewEntry::branch_summary(left, summary, details, from_hook, self.dialect());
+        let entry = NewEntry::branch_summary(left, new, self.dialect());
         let before = std::mem::replace(&mut self.leaf, target);
         self.append(&entry).inspect_err(|_| self.leaf = before)
     }
@@ -111,11 +104,11 @@ impl Session {
     ///
     /// # Errors
     /// As [`Session::branch_with_summary`].
-    pub fn pop(&mut self, target: NodeIx, summary: &str, details: Option<Json<'_>>) -> Result<Popped> {
+    pub fn pop(&mut self, target: NodeIx, new: &NewBranchSummary<'_>) -> Result<Popped> {
         let id_of = |ix: Option<NodeIx>| ix.and_then(|ix| self.tree().node(ix).id().cloned());
         let left = id_of(self.leaf).ok_or_else(|| Error::no_entry("leaf"))?;
         let target = id_of(Some(target)).ok_or_else(|| Error::no_entry("target"))?;
-        let summary = self.branch_with_summary(Some(target.as_str()), summary, details, None)?;
+        let summary = self.branch_with_summary(Some(target.as_str()), new)?;
         Ok(Popped { summary, target, left })
     }
 
@@ -129,12 +122,18 @@ impl Session {
     }
 
     /// Makes a new session of the path to `leaf` (see [`extract::path`]) and becomes it, as pi's manager does; the
-    /// source stays as it is. `place` gives the new file its path; a session in memory stays in memory.
+    /// source stays as it is. `place` gives the new file its path; a session in memory stays in memory. `cwd` is the new
+    /// session's working directory, if it is to be another.
     ///
     /// # Errors
     /// [`Error::Conflict`] if the file exists; [`Error::Io`].
-    pub fn create_branched(&mut self, leaf: NodeIx, place: impl FnOnce(&str, &str) -> PathBuf) -> Result<Extracted> {
-        let header = self.child_header(None);
+    pub fn create_branched(
+        &mut self,
+        leaf: NodeIx,
+        cwd: Option<&str>,
+        place: impl FnOnce(&str, &str) -> PathBuf,
+    ) -> Result<Extracted> {
+        let header = self.child_header(cwd);
         let now = self.options.clock.now();
         let mut ids = std::mem::replace(&mut self.options.ids, Box::new(crate::id::RandomIds));
         let pieces = extract::path(self, leaf, &header, ids.as_mut(), now);
@@ -163,6 +162,15 @@ impl Session {
         create_folder_of(&path)?;
         pieces.create(self.medium()?, &path)?;
         Ok(Extracted { id: header.id().to_owned(), file: Some(path) })
+    }
+
+    /// Copies the session as it stands, all bytes behind each other, into a new file; an old version is upgraded in the
+    /// copy. Ids stay, also the session's.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if the file exists; [`Error::Io`].
+    pub fn copy_to(&self, path: &Path) -> Result<()> {
+        extract::everything(self, &self.loaded, None)?.create(self.medium()?, path)
     }
 
     /// The header of a session made from this one.

@@ -27,7 +27,6 @@ pub fn file_name(id: &str, timestamp: &str) -> String {
 #[derive(Debug, Clone)]
 struct Found {
     path: PathBuf,
-    root: usize,
     modified: Option<SystemTime>,
 }
 
@@ -78,17 +77,43 @@ impl DirStore {
         Ok(files.into_iter().map(|found| found.path).collect())
     }
 
+    /// The session file of a working directory (or of all) that was written to last, and its id.
+    ///
+    /// # Errors
+    /// A root cannot be read. A file that is no session is passed over.
+    pub fn most_recent_file(&self, cwd: Option<&str>) -> Result<Option<(PathBuf, String)>> {
+        for path in self.recent_files(cwd)? {
+            let Ok(medium) = FileMedium::open(&path) else { continue };
+            let Ok(header) = header(&medium) else { continue };
+            if cwd.is_none_or(|cwd| header.cwd().is_none_or(|own| same_folder(own, cwd))) {
+                return Ok(Some((path, header.id().to_owned())));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Opens a file in the spelling of the root that it belongs to.
+    ///
+    /// # Errors
+    /// As [`Session::open`].
+    pub fn open_file(&self, path: &Path, mut options: Options) -> Result<Session> {
+        if let Some(root) = self.root_of(path) {
+            options.dialect = root.dialect();
+        }
+        Session::open(path, options)
+    }
+
     /// Every `*.jsonl` where sessions of this working directory may be, or in all folders.
     fn files(&self, cwd: Option<&str>) -> Result<Vec<Found>> {
         let mut files = Vec::new();
-        for (at, root) in self.roots.iter().enumerate() {
+        for root in &self.roots {
             let folders = match (cwd, root.flavour) {
                 (Some(cwd), _) => root.folders_of(cwd),
                 (None, Flavour::Flat) => vec![root.folder.clone()],
                 (None, _) => sub_folders(&root.folder)?,
             };
             for folder in folders {
-                session_files(&folder, at, &mut files)?;
+                session_files(&folder, &mut files)?;
             }
         }
         let mut seen = std::collections::HashSet::new();
@@ -128,11 +153,11 @@ fn read_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     entries.map(|entry| entry.map(|entry| entry.path()).map_err(Error::io("read folder", folder))).collect()
 }
 
-fn session_files(folder: &Path, root: usize, files: &mut Vec<Found>) -> Result<()> {
+fn session_files(folder: &Path, files: &mut Vec<Found>) -> Result<()> {
     for path in read_folder(folder)? {
         if path.extension().is_some_and(|extension| extension == "jsonl") && path.is_file() {
             let modified = fs::metadata(&path).and_then(|meta| meta.modified()).ok();
-            files.push(Found { path, root, modified });
+            files.push(Found { path, modified });
         }
     }
     Ok(())
@@ -143,12 +168,8 @@ impl Store for DirStore {
         Session::create(new, options, |id, timestamp| self.place(new.cwd, id, timestamp))
     }
 
-    fn open(&self, id: &str, mut options: Options) -> Result<Session> {
-        let path = self.path_of(id)?;
-        if let Some(root) = self.root_of(&path) {
-            options.dialect = root.dialect();
-        }
-        Session::open(&path, options)
+    fn open(&self, id: &str, options: Options) -> Result<Session> {
+        self.open_file(&self.path_of(id)?, options)
     }
 
     fn list(&self, scope: Scope<'_>, progress: Progress<'_>) -> Result<(Vec<SessionInfo>, Vec<Diagnostic>)> {
@@ -168,14 +189,14 @@ impl Store for DirStore {
     }
 
     fn most_recent(&self, cwd: Option<&str>) -> Result<Option<String>> {
-        for path in self.recent_files(cwd)? {
-            let Ok(medium) = FileMedium::open(&path) else { continue };
-            let Ok(header) = header(&medium) else { continue };
-            if cwd.is_none_or(|cwd| header.cwd().is_none_or(|own| same_folder(own, cwd))) {
-                return Ok(Some(header.id().to_owned()));
-            }
+        Ok(self.most_recent_file(cwd)?.map(|(_, id)| id))
+    }
+
+    fn continue_recent(&self, new: &NewSession<'_>, options: Options) -> Result<Session> {
+        match self.most_recent_file(Some(new.cwd))? {
+            Some((path, _)) => self.open_file(&path, options),
+            None => self.create(new, options),
         }
-        Ok(None)
     }
 
     fn ids(&self) -> Result<Vec<String>> {

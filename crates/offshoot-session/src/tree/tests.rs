@@ -15,7 +15,7 @@ fn build(picture: &str) -> (Tree, Vec<Code>) {
             parent: (!parent.is_empty()).then(|| EntryId::new(parent)),
             kind: Kind::Message,
             role: Some(Role::User),
-            time: Some(at as i64),
+            time: i64::try_from(at).ok(),
             is_leaf_marker: false,
             offset: at as u64 * 10,
             length: 9,

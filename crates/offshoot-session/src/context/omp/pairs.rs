@@ -38,7 +38,7 @@ impl Draft {
         }
     }
 
-    pub(super) fn ready(message: Message) -> Self {
+    pub(super) fn ready(message: &Message) -> Self {
         Self::new(Step::Ready(message.clone()), message.json())
     }
 }

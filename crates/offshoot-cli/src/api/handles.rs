@@ -1,0 +1,150 @@
+//! The sessions that are open, by the number that stands for each, and where their successors go.
+//!
+//! Knows how sessions are made and found; not what is done with them.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Component, Path, PathBuf};
+
+use offshoot_session::error::Error;
+use offshoot_session::json::Object;
+use offshoot_session::session::{NewSession, Options, Session};
+use offshoot_session::store::{DirStore, Flavour, Root, file_name};
+
+use super::params::Params;
+use super::wire::{Failure, Outcome};
+
+/// What the methods work on.
+pub(super) struct Server<'a> {
+    /// Where sessions are whose folder is not named.
+    pub(super) store: &'a DirStore,
+    cwd: &'a str,
+    open: BTreeMap<u64, Handle>,
+    last: u64,
+}
+
+/// An open session.
+pub(super) struct Handle {
+    /// The session.
+    pub(super) session: Session,
+    /// The working directory that its successors get; pi lets a caller of `open` say another than the header's.
+    pub(super) cwd: String,
+    /// The folder that its successors go to; `None` in memory.
+    pub(super) folder: Option<PathBuf>,
+}
+
+impl<'a> Server<'a> {
+    /// Without open sessions.
+    pub(super) fn new(store: &'a DirStore, cwd: &'a str) -> Self {
+        Self { store, cwd, open: BTreeMap::new(), last: 0 }
+    }
+
+    /// Takes a session in and gives it a number, which is never used again.
+    pub(super) fn admit(&mut self, handle: Handle) -> u64 {
+        self.last += 1;
+        self.open.insert(self.last, handle);
+        self.last
+    }
+
+    /// The session that the argument `session` names, caught up with what others appended to its file.
+    pub(super) fn handle(&mut self, params: &Params<'_>) -> Result<&mut Handle, Failure> {
+        let number = params.count("session")?;
+        let handle = self.open.get_mut(&number).ok_or_else(|| not_open(number))?;
+        handle.refresh()?;
+        Ok(handle)
+    }
+
+    /// Forgets the session that the argument `session` names.
+    pub(super) fn close(&mut self, params: &Params<'_>) -> Outcome {
+        let number = params.count("session")?;
+        self.open.remove(&number).map(drop).ok_or_else(|| not_open(number))
+    }
+
+    /// A path as the caller means it.
+    pub(super) fn path(&self, given: &str) -> PathBuf {
+        resolved(Path::new(self.cwd), given)
+    }
+
+    /// The argument `cwd` (or `targetCwd`), if it is given.
+    pub(super) fn given_cwd(&self, params: &Params<'_>, name: &str) -> Result<Option<String>, Failure> {
+        Ok(params.opt_str(name)?.map(|cwd| self.path(&cwd).to_string_lossy().into_owned()))
+    }
+
+    /// The server's working directory.
+    pub(super) fn cwd(&self) -> &str {
+        self.cwd
+    }
+
+    /// The folder of the argument `sessionDir`, if it is given.
+    pub(super) fn given_folder(&self, params: &Params<'_>) -> Result<Option<PathBuf>, Failure> {
+        Ok(params.opt_str("sessionDir")?.map(|folder| self.path(&folder)))
+    }
+
+    /// The store that the argument `sessionDir` means: that folder alone, or the server's store.
+    pub(super) fn store_of(&self, folder: Option<&Path>) -> DirStore {
+        match folder {
+            Some(folder) => DirStore::new(Root::new(folder, Flavour::Flat), Vec::new()),
+            None => self.store.clone(),
+        }
+    }
+
+    /// The spelling that new entries of a file get which does not show one.
+    pub(super) fn options(&self, file: &Path) -> Options {
+        let dialect = self.store.root_of(file).map(Root::dialect).unwrap_or_default();
+        Options { dialect, ..Options::default() }
+    }
+}
+
+impl Handle {
+    /// A new session beside this one, in memory if this one is.
+    pub(super) fn successor(&self, id: Option<&str>, parent_session: Option<&str>) -> Result<Session, Error> {
+        let new = NewSession { id, cwd: &self.cwd, parent_session };
+        match &self.folder {
+            Some(folder) => Session::create(&new, Options::default(), |id, timestamp| folder.join(file_name(id, timestamp))),
+            None => Session::in_memory(&new, Options::default()),
+        }
+    }
+
+    /// Reads what other handles and processes appended. The leaf stays.
+    fn refresh(&mut self) -> Result<(), Error> {
+        self.session.refresh().map(drop)
+    }
+
+    /// Answers what constructors answer.
+    pub(super) fn write_introduction(&self, number: u64, out: &mut dyn Write) -> Outcome {
+        let file = self.session.file().map(Path::to_string_lossy);
+        let object = Object::new().raw("session", number).str("sessionId", self.session.id());
+        Ok(out.write_all(object.str_or_null("sessionFile", file.as_deref()).finish().as_bytes())?)
+    }
+}
+
+fn not_open(number: u64) -> Failure {
+    Failure::params(format!("session {number} is not open"))
+}
+
+/// The path seen from a folder, without `.` and `..`, as the peers resolve paths.
+fn resolved(from: &Path, given: &str) -> PathBuf {
+    let mut path = PathBuf::new();
+    for component in from.join(given).components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => drop(path.pop()),
+            other => path.push(other),
+        }
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_resolved_against_the_working_directory() {
+        for (given, expected) in
+            [("a/b", "/w/a/b"), ("./a", "/w/a"), ("../a", "/a"), ("/x/../y", "/y"), ("../../..", "/"), ("", "/w")]
+        {
+            assert_eq!(resolved(Path::new("/w"), given), Path::new(expected), "{given:?}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! `offshoot api`: the session library for programs in any language, as JSON-RPC 2.0 over two streams.
+//!
+//! Owns the loop: one request (or batch) a line in, one answer a line out, in order. `wire` knows how messages look,
+//! `params` how arguments are taken out of them, `dispatch` which methods there are, `handles` which sessions are open,
+//! `methods` what each method does. Must not know the terminal or the environment. `docs/api.md` is the contract.
+
+mod dispatch;
+mod handles;
+mod methods;
+mod params;
+mod records;
+mod wire;
+
+use std::io::{self, BufRead, Write};
+
+use offshoot_session::json::{Json, JsonKind};
+use offshoot_session::store::DirStore;
+
+use handles::Server;
+use wire::{Answer, Failure, Request};
+
+/// Answers requests until the input ends.
+///
+/// Relative paths are taken from `cwd`, which is also the working directory of sessions that name none; sessions whose
+/// folder is not named are kept in `store`.
+///
+/// # Errors
+/// A stream fails. Also if an answer that is partly written cannot be finished: nothing sensible can follow it.
+pub(crate) fn serve(store: &DirStore, cwd: &str, mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+    let mut server = Server::new(store, cwd);
+    loop {
+        // Lines end at LF only: U+2028 and CR are ordinary characters. The last line may lack its LF.
+        let mut line = Vec::new();
+        if input.read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
+        }
+        if !line.iter().all(u8::is_ascii_whitespace) {
+            answer_line(&mut server, &line, &mut output)?;
+            output.flush()?;
+        }
+    }
+}
+
+/// Answers one line: a request or a batch.
+fn answer_line(server: &mut Server<'_>, line: &[u8], output: &mut dyn Write) -> io::Result<()> {
+    let message = match std::str::from_utf8(line) {
+        Ok(text) => Json::parse(text).map_err(|error| Failure::parse(&error)),
+        Err(error) => Err(Failure::parse(&error)),
+    };
+    match message {
+        Err(failure) => Answer::new(None, "", output).finish(Err(failure))?,
+        Ok(batch) if batch.kind() == JsonKind::Array => return answer_batch(server, batch, output),
+        Ok(request) if !answer_request(server, request, "", output)? => return Ok(()),
+        Ok(_) => {}
+    }
+    output.write_all(b"\n")
+}
+
+/// Answers a batch with an array of the answers, in order; with nothing, if all were notifications.
+fn answer_batch(server: &mut Server<'_>, batch: Json<'_>, output: &mut dyn Write) -> io::Result<()> {
+    if batch.items().next().is_none() {
+        Answer::new(None, "", output).finish(Err(Failure::invalid_request("a batch holds at least one request")))?;
+        return output.write_all(b"\n");
+    }
+    let mut before = "[";
+    for request in batch.items() {
+        if answer_request(server, request, before, output)? {
+            before = ",";
+        }
+    }
+    match before {
+        "[" => Ok(()),
+        _ => output.write_all(b"]\n"),
+    }
+}
+
+/// Answers one request, after `before`; says whether there was an answer, which notifications have not.
+fn answer_request(server: &mut Server<'_>, json: Json<'_>, before: &str, output: &mut dyn Write) -> io::Result<bool> {
+    let request = match Request::read(json) {
+        Ok(request) => request,
+        Err((id, failure)) => return Answer::new(id, before, output).finish(Err(failure)).map(|()| true),
+    };
+    let Some(id) = request.id else {
+        // Nobody waits: whether it went well is not said either.
+        return match dispatch::run(server, &request, &mut io::sink()) {
+            Err(Failure::Output(error)) => Err(error),
+            _ => Ok(false),
+        };
+    };
+    let mut answer = Answer::new(Some(id), before, output);
+    let outcome = dispatch::run(server, &request, &mut answer);
+    answer.finish(outcome).map(|()| true)
+}

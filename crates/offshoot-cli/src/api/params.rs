@@ -1,0 +1,136 @@
+//! The arguments of a request: taken out by name, checked for their kind, never printed anew.
+//!
+//! Which arguments a method takes is written beside its name in `dispatch`, in the notation that is read here:
+//! `customType data?` is a needed and an optional one, `*` lets any others pass.
+
+use std::borrow::Cow;
+
+use offshoot_session::json::{Json, JsonKind};
+
+use super::wire::Failure;
+
+/// The arguments, as a view on the request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Params<'a> {
+    object: Option<Json<'a>>,
+}
+
+type Taken<T> = Result<T, Failure>;
+
+impl<'a> Params<'a> {
+    /// The arguments in an object; none if there is none.
+    pub(super) fn new(object: Option<Json<'a>>) -> Self {
+        Self { object }
+    }
+
+    /// Refuses arguments that the method does not know and the absence of those that it needs.
+    pub(super) fn check(&self, notation: &str) -> Taken<()> {
+        for needed in notation.split(' ').filter(|name| !name.is_empty() && *name != "*" && !name.ends_with('?')) {
+            self.raw(needed)?;
+        }
+        let is_known = |given: &str| notation.split(' ').any(|name| name == "*" || name.trim_end_matches('?') == given);
+        match self.members().find(|(given, _)| !is_known(given)) {
+            Some((given, _)) => Err(Failure::params(format!("there is no argument {given:?}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// All arguments in their order.
+    pub(super) fn members(&self) -> impl Iterator<Item = (Cow<'a, str>, Json<'a>)> + use<'a> {
+        self.object.into_iter().flat_map(Json::members)
+    }
+
+    /// An argument of any kind, `null` included; `None` only if it is not there.
+    pub(super) fn opt(&self, name: &str) -> Option<Json<'a>> {
+        self.object?.get(name)
+    }
+
+    /// A needed argument of any kind.
+    pub(super) fn raw(&self, name: &str) -> Taken<Json<'a>> {
+        self.opt(name).ok_or_else(|| Failure::params(format!("the argument {name:?} is missing")))
+    }
+
+    /// A needed string.
+    pub(super) fn str(&self, name: &str) -> Taken<Cow<'a, str>> {
+        self.raw(name)?.as_str().ok_or_else(|| wrong(name, "a string"))
+    }
+
+    /// An optional string; `null` counts as absent.
+    pub(super) fn opt_str(&self, name: &str) -> Taken<Option<Cow<'a, str>>> {
+        match self.given(name) {
+            Some(value) => value.as_str().map(Some).ok_or_else(|| wrong(name, "a string")),
+            None => Ok(None),
+        }
+    }
+
+    /// A needed truth value.
+    pub(super) fn bool(&self, name: &str) -> Taken<bool> {
+        self.raw(name)?.as_bool().ok_or_else(|| wrong(name, "true or false"))
+    }
+
+    /// An optional truth value; `null` counts as absent.
+    pub(super) fn opt_bool(&self, name: &str) -> Taken<Option<bool>> {
+        match self.given(name) {
+            Some(value) => value.as_bool().map(Some).ok_or_else(|| wrong(name, "true or false")),
+            None => Ok(None),
+        }
+    }
+
+    /// A needed whole number from 0.
+    pub(super) fn count(&self, name: &str) -> Taken<u64> {
+        let value = self.raw(name)?;
+        if let Ok(whole) = value.text().parse() {
+            return Ok(whole);
+        }
+        let number = value.as_f64().filter(|number| *number >= 0.0 && number.fract() == 0.0 && *number < u64::MAX as f64);
+        number.map(|number| number as u64).ok_or_else(|| wrong(name, "a whole number from 0"))
+    }
+
+    /// A needed array.
+    pub(super) fn array(&self, name: &str) -> Taken<Json<'a>> {
+        let value = self.raw(name)?;
+        if value.kind() == JsonKind::Array { Ok(value) } else { Err(wrong(name, "an array")) }
+    }
+
+    /// An optional argument; `null` counts as absent.
+    pub(super) fn given(&self, name: &str) -> Option<Json<'a>> {
+        self.opt(name).filter(|value| !value.is_null())
+    }
+}
+
+fn wrong(name: &str, expected: &str) -> Failure {
+    Failure::params(format!("the argument {name:?} must be {expected}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(text: &str) -> Params<'_> {
+        Params::new(Some(Json::parse(text).unwrap()))
+    }
+
+    #[test]
+    fn arguments_are_checked_against_the_notation() {
+        for (given, notation, is_fine) in [
+            ("{}", "", true),
+            ("{}", "a?", true),
+            ("{}", "a", false),
+            (r#"{"a":null}"#, "a", true),
+            (r#"{"a":1,"b":2}"#, "a", false),
+            (r#"{"a":1,"b":2}"#, "a b?", true),
+            (r#"{"a":1,"c":2}"#, "a *", true),
+            (r#"{"a?":1}"#, "a?", false),
+        ] {
+            assert_eq!(params(given).check(notation).is_ok(), is_fine, "{given} as {notation:?}");
+        }
+        assert!(Params::new(None).check("a?").is_ok());
+    }
+
+    #[test]
+    fn whole_numbers_in_any_spelling() {
+        for (text, expected) in [("7", Some(7)), ("1e3", Some(1000)), ("2.0", Some(2)), ("-1", None), ("1.5", None), ("1e400", None)] {
+            assert_eq!(params(&format!(r#"{{"n":{text}}}"#)).count("n").ok(), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! The messages on the wire: how a request is read, how an answer and an error are written.
+//!
+//! Framing, one message a line, is the loop's. What the methods mean is not known here.
+//!
+//! # Request
+//! ```text
+//! {"jsonrpc":"2.0","id":7,"method":"appendMessage","params":{"session":1,"message":{…}}}
+//! ```
+//! `id` is a string, a number or null, and comes back as it was written. Without `id` the request is a notification: it
+//! is carried out and not answered. `params` is an object; it may be left out where no argument is needed.
+//!
+//! # Answer
+//! ```text
+//! {"jsonrpc":"2.0","id":7,"result":{"id":"5d3f09ac"}}
+//! ```
+//!
+//! # Error
+//! ```text
+//! {"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"entry zzz not found","data":{"kind":"notFound"}}}
+//! ```
+//! | code | when | `data` |
+//! |---|---|---|
+//! | -32700 | the line is no JSON | |
+//! | -32600 | it is JSON and no request; `id` is null unless the request has one | |
+//! | -32601 | there is no such method | |
+//! | -32602 | an argument is missing, unknown or of the wrong kind; the session is not open | |
+//! | -32000 | the library refused: its error and that error's causes, joined by `: ` | `kind`, and where known `path`, `line`, `offset`, `candidates` |
+//!
+//! `kind` is `notFound`, `ambiguous`, `conflict`, `damaged`, `invalid`, `io` or `other`.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::path::Path;
+
+use offshoot_session::error::Error;
+use offshoot_session::json::{Json, JsonKind, Object, quote};
+
+use super::params::Params;
+
+/// Answers up to this size are held back until they are complete, so that an error on the way can take their place.
+/// Longer ones are written as they come: no answer needs to fit into memory.
+const HELD_BACK: usize = 1 << 20;
+
+/// Why a request has no result.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The request is wrong as JSON-RPC or for its method.
+    Refused {
+        /// A code of JSON-RPC.
+        code: i32,
+        /// What is wrong.
+        message: String,
+    },
+    /// The library's error.
+    Library(Error),
+    /// The answer cannot be written.
+    Output(io::Error),
+}
+
+/// What a method comes to, besides what it has written.
+pub(super) type Outcome = Result<(), Failure>;
+
+impl Failure {
+    pub(super) fn parse(why: &dyn std::error::Error) -> Self {
+        Self::Refused { code: -32700, message: format!("the line is no JSON: {why}") }
+    }
+
+    pub(super) fn invalid_request(why: &str) -> Self {
+        Self::Refused { code: -32600, message: why.to_owned() }
+    }
+
+    pub(super) fn no_method(name: &str) -> Self {
+        Self::Refused { code: -32601, message: format!("there is no method {name:?}") }
+    }
+
+    pub(super) fn params(why: impl Into<String>) -> Self {
+        Self::Refused { code: -32602, message: why.into() }
+    }
+
+    /// The error object.
+    fn to_json(&self) -> String {
+        let object = Object::new();
+        match self {
+            Self::Refused { code, message } => object.raw("code", code).str("message", message),
+            Self::Library(error) => object.raw("code", -32000).str("message", &chain(error)).raw("data", data(error)),
+            Self::Output(error) => object.raw("code", -32000).str("message", &chain(error)),
+        }
+        .finish()
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Library(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    /// Writers of the library wrap its errors in `io::Error`; what is left is the stream's own.
+    fn from(error: io::Error) -> Self {
+        match error.downcast::<Error>() {
+            Ok(error) => Self::Library(error),
+            Err(error) => Self::Output(error),
+        }
+    }
+}
+
+/// An error and its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+/// What a program needs to know of a library error.
+fn data(error: &Error) -> String {
+    let object = |kind: &str| Object::new().str("kind", kind);
+    let at = |object: Object, path: &Path| object.str("path", &path.to_string_lossy());
+    match error {
+        Error::Io { path, source, .. } => at(object(io_kind(source)), path),
+        Error::NotASession { path, line, offset, .. } | Error::Damaged { path, line, offset, .. } => {
+            at(object("damaged"), path).raw("line", line).raw("offset", offset)
+        }
+        Error::EntryNotFound { .. } | Error::SessionNotFound { .. } => object("notFound"),
+        Error::Ambiguous { candidates, .. } => {
+            let candidates: Vec<String> = candidates.iter().map(|candidate| quote(candidate)).collect();
+            object("ambiguous").raw("candidates", format!("[{}]", candidates.join(",")))
+        }
+        Error::Invalid(_) => object("invalid"),
+        Error::Conflict { path, .. } => at(object("conflict"), path),
+        _ => object("other"),
+    }
+    .finish()
+}
+
+fn io_kind(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "notFound",
+        io::ErrorKind::AlreadyExists => "conflict",
+        _ => "io",
+    }
+}
+
+/// A request, as a view on its line.
+#[derive(Debug)]
+pub(super) struct Request<'a> {
+    /// What names the answer; `None` for notifications.
+    pub(super) id: Option<Json<'a>>,
+    /// The method.
+    pub(super) method: Cow<'a, str>,
+    /// Its arguments.
+    pub(super) params: Params<'a>,
+}
+
+impl<'a> Request<'a> {
+    /// Reads a request; of a bad one the id that the error goes to, `None` standing for null.
+    pub(super) fn read(json: Json<'a>) -> Result<Self, (Option<Json<'a>>, Failure)> {
+        if json.kind() != JsonKind::Object {
+            return Err((None, Failure::invalid_request("a request is an object")));
+        }
+        let id = json.get("id");
+        if id.is_some_and(|id| !matches!(id.kind(), JsonKind::String | JsonKind::Number | JsonKind::Null)) {
+            return Err((None, Failure::invalid_request("an id is a string, a number or null")));
+        }
+        if json.get("jsonrpc").is_none_or(|version| version.text() != "\"2.0\"") {
+            return Err((id, Failure::invalid_request("a request has the member \"jsonrpc\":\"2.0\"")));
+        }
+        let Some(method) = json.str("method") else {
+            return Err((id, Failure::invalid_request("a request names its method by a string")));
+        };
+        match json.get("params") {
+            Some(params) if params.kind() == JsonKind::Array => {
+                Err((id, Failure::params("arguments are given by name, in an object")))
+            }
+            Some(params) if params.kind() != JsonKind::Object => {
+                Err((id, Failure::invalid_request("params is an object")))
+            }
+            params => Ok(Self { id, method, params: Params::new(params) }),
+        }
+    }
+}
+
+/// An answer in the making: the method writes the result into it.
+pub(super) struct Answer<'a> {
+    /// Everything up to the result.
+    head: String,
+    id: &'a str,
+    before: &'a str,
+    held: Vec<u8>,
+    is_begun: bool,
+    output: &'a mut dyn Write,
+}
+
+impl<'a> Answer<'a> {
+    /// An answer to the request with this id, to be written after `before`.
+    pub(super) fn new(id: Option<Json<'a>>, before: &'a str, output: &'a mut dyn Write) -> Self {
+        let id = id.map_or("null", Json::text);
+        let head = format!("{before}{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":");
+        Self { head, id, before, held: Vec::new(), is_begun: false, output }
+    }
+
+    /// Completes the answer, without line feed.
+    ///
+    /// # Errors
+    /// The output fails; or the method failed after the beginning of its result was written.
+    pub(super) fn finish(mut self, outcome: Outcome) -> io::Result<()> {
+        match outcome {
+            Ok(()) => {
+                self.release()?;
+                self.output.write_all(b"}")
+            }
+            Err(Failure::Output(error)) => Err(error),
+            Err(failure) if self.is_begun => Err(io::Error::other(format!("an answer broke off: {}", failure.to_json()))),
+            Err(failure) => {
+                let (before, id, error) = (self.before, self.id, failure.to_json());
+                write!(self.output, "{before}{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}")
+            }
+        }
+    }
+
+    fn release(&mut self) -> io::Result<()> {
+        if !std::mem::replace(&mut self.is_begun, true) {
+            self.output.write_all(self.head.as_bytes())?;
+        }
+        self.output.write_all(&std::mem::take(&mut self.held))
+    }
+}
+
+impl Write for Answer<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.held.extend_from_slice(bytes);
+        if self.held.len() > HELD_BACK {
+            self.release()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answered(result: usize, outcome: Outcome) -> (String, io::Result<()>) {
+        let mut output = Vec::new();
+        let mut answer = Answer::new(None, "", &mut output);
+        answer.write_all(&vec![b' '; result]).unwrap();
+        let finished = answer.finish(outcome);
+        (String::from_utf8(output).unwrap(), finished)
+    }
+
+    #[test]
+    fn a_failure_takes_the_place_of_what_was_held_back() {
+        let (text, finished) = answered(HELD_BACK, Err(Failure::params("no")));
+        assert_eq!(text, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"no"}}"#);
+        assert!(finished.is_ok());
+    }
+
+    #[test]
+    fn a_long_answer_is_written_as_it_comes_and_cannot_become_an_error() {
+        let (text, finished) = answered(HELD_BACK + 1, Err(Failure::params("no")));
+        assert!(text.starts_with(r#"{"jsonrpc":"2.0","id":null,"result": "#) && !text.contains("error"));
+        assert!(finished.is_err());
+    }
+
+    #[test]
+    fn errors_carry_their_causes_and_a_kind() {
+        let source = io::Error::new(io::ErrorKind::PermissionDenied, "not yours");
+        let error = Error::Io { action: "open", path: "/x".into(), source };
+        assert_eq!(
+            Failure::from(io::Error::other(error)).to_json(),
+            r#"{"code":-32000,"message":"could not open /x: not yours","data":{"kind":"io","path":"/x"}}"#
+        );
+        let error = Error::Ambiguous { what: "session", given: "a".into(), candidates: vec!["a1".into(), "a2".into()] };
+        assert!(data(&error).ends_with(r#""candidates":["a1","a2"]}"#));
+    }
+}

@@ -1,0 +1,133 @@
+//! What every command works with: the terminal, the settings, the store, and sessions opened from what was typed.
+
+use std::path::{Path, PathBuf};
+
+use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
+use offshoot_session::error::{Code, Diagnostic, Severity};
+use offshoot_session::session::{Options, Session};
+use offshoot_session::store::{DirStore, Flavour, Root};
+
+use crate::config::Settings;
+use crate::error::{CommandError, Kind, Result};
+use crate::select;
+use crate::ui::Ui;
+
+/// How many diagnostics of one sort are said before the rest is only counted.
+const SAID: usize = 3;
+
+/// One run of the program.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) ui: Ui,
+    pub(crate) settings: Settings,
+    pub(crate) session_dir: Option<PathBuf>,
+}
+
+impl App {
+    /// The store: the folder that was named for this run, else the roots of offshoot, pi and oh-my-pi.
+    pub(crate) fn store(&self) -> Result<DirStore> {
+        if let Some(folder) = &self.session_dir {
+            return Ok(DirStore::new(Root::new(folder, Flavour::Flat), Vec::new()));
+        }
+        let own = self.settings.own.clone().ok_or_else(|| {
+            CommandError::new(Kind::Failed, "there is no home directory to keep sessions in")
+                .hint("set OFFSHOOT_HOME, or name a folder with --session-dir")
+        })?;
+        Ok(DirStore::new(own, self.settings.others.clone()))
+    }
+
+    /// The working directory as text.
+    pub(crate) fn cwd(&self) -> String {
+        self.settings.cwd.to_string_lossy().into_owned()
+    }
+
+    /// The present moment.
+    pub(crate) fn now(&self) -> Millis {
+        self.settings.now.unwrap_or_else(|| SystemClock.now())
+    }
+
+    /// How sessions are opened and grown.
+    pub(crate) fn options(&self) -> Options {
+        match self.settings.now {
+            Some(now) => Options { clock: Box::new(FixedClock(now)), ..Options::default() },
+            None => Options::default(),
+        }
+    }
+
+    /// The file of a session, from what was typed.
+    pub(crate) fn file(&self, given: &str) -> Result<PathBuf> {
+        select::session_file(self, given)
+    }
+
+    /// Opens a session, from what was typed.
+    pub(crate) fn open(&self, given: &str) -> Result<Session> {
+        self.open_file(&self.file(given)?)
+    }
+
+    /// Opens a session file; where a file does not show its dialect, its folder does.
+    pub(crate) fn open_file(&self, file: &Path) -> Result<Session> {
+        Ok(Session::open(file, self.options_for(file))?)
+    }
+
+    /// How a file is opened.
+    pub(crate) fn options_for(&self, file: &Path) -> Options {
+        let mut options = self.options();
+        if let Ok(store) = self.store() {
+            options.dialect = store.root_of(file).map(Root::dialect).unwrap_or_default();
+        }
+        options
+    }
+
+    /// Says on stderr what is odd about a session that somebody looks at.
+    pub(crate) fn report(&self, session: &Session, given: &str) {
+        self.report_all(session.diagnostics(), given);
+    }
+
+    /// The same for any diagnostics.
+    pub(crate) fn report_all(&self, diagnostics: &[Diagnostic], given: &str) {
+        let odd = |diagnostic: &&Diagnostic| diagnostic.severity() >= Severity::Warning;
+        let mut is_cut = false;
+        for code in Code::ALL {
+            let same: Vec<_> = diagnostics.iter().filter(odd).filter(|diagnostic| diagnostic.code == *code).collect();
+            for diagnostic in same.iter().take(SAID) {
+                let place = diagnostic.line.map_or(String::new(), |line| format!("line {line}: "));
+                self.ui.warning(&format!("{place}{}", diagnostic.message));
+            }
+            if same.len() > SAID {
+                self.ui.warning(&format!("and {} more [{}]", same.len() - SAID, code.as_str()));
+                is_cut = true;
+            }
+        }
+        if is_cut {
+            self.ui.hint(&format!("`offshoot check {}` says them all", quoted(given)));
+        }
+        for diverged in diagnostics.iter().filter(|diagnostic| diagnostic.code == Code::Diverged) {
+            self.ui.note(&diverged.message);
+            if let Some(entry) = &diverged.entry {
+                self.ui.hint(&format!("`offshoot switch {} {entry}` goes there", quoted(given)));
+            }
+        }
+    }
+}
+
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '~' | '+' | ':' | '@' | ',');
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn words_are_quoted_only_where_a_shell_needs_it() {
+        assert_eq!(quoted("a/b-c.jsonl"), "a/b-c.jsonl");
+        assert_eq!(quoted("my name"), "'my name'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,98 @@
+//! The command line as a whole: its global options, and a run from arguments to exit code.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::app::App;
+use crate::commands::Command;
+use crate::config::Settings;
+use crate::ui::{ColorWhen, Ui};
+
+/// Sessions of terminal coding agents as trees: look into them, go back in them, branch them, lose nothing.
+///
+/// A session is one append-only file in which every entry names its parent. offshoot reads and writes its own sessions
+/// and those of pi and oh-my-pi where they are. Commands that only look never change a file.
+///
+/// SESSION is the path of a session file, a session id or a unique start of one, a session's name, or `latest`.
+/// ENTRY is an entry id or a unique start of one.
+///
+/// Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 damaged input, 5 conflict.
+#[derive(Debug, Parser)]
+#[command(name = "offshoot", version, infer_subcommands = true, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot list                       sessions of this folder, newest first
+  offshoot show latest                read the newest one
+  offshoot tree latest                see its branches
+  offshoot switch latest 1a2b3c4d     go back to an entry; pi and oh-my-pi open there too";
+
+/// Options of every command.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// Use the sessions in this folder, and no others, for this run
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) session_dir: Option<PathBuf>,
+
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    pub(crate) color: ColorWhen,
+
+    /// Do not send long output through a pager
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
+}
+
+/// Runs the program.
+pub(crate) fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to stdout; nobody may be reading either.
+            drop(error.print());
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let settings = Settings::read();
+    let ui = Ui::new(&settings, cli.global.color, !cli.global.no_pager);
+    let app = App { ui, settings, session_dir: cli.global.session_dir };
+    match cli.command.run(&app) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            app.ui.error(&error);
+            ExitCode::from(error.kind.code())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::Cli;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    /// Somebody who asks a command for help learns by example.
+    #[test]
+    fn every_command_shows_examples() {
+        for command in Cli::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.starts_with("Examples:\n  offshoot "), "{}: {help}", command.get_name());
+        }
+    }
+}

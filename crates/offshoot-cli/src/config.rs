@@ -1,0 +1,171 @@
+//! What the surroundings say: environment, home and working directory, read once, here and nowhere else.
+//!
+//! Turns them into settings and into the folders where offshoot, pi and oh-my-pi keep sessions. Opens no session.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use offshoot_session::clock::{Millis, parse_iso};
+use offshoot_session::store::{Flavour, Root};
+
+/// Everything that a run takes from its surroundings.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Settings {
+    /// The working directory.
+    pub(crate) cwd: PathBuf,
+    /// The home directory.
+    pub(crate) home: Option<PathBuf>,
+    /// Where new sessions go; `None` if neither `OFFSHOOT_HOME` nor a home directory is known.
+    pub(crate) own: Option<Root>,
+    /// The roots of pi and oh-my-pi.
+    pub(crate) others: Vec<Root>,
+    /// The program that long text goes through; `None` for the default.
+    pub(crate) pager: Option<String>,
+    /// `COLUMNS`, for output that is no terminal.
+    pub(crate) columns: Option<usize>,
+    /// The present moment, held still.
+    pub(crate) now: Option<Millis>,
+}
+
+/// Variables by name.
+type Env<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
+impl Settings {
+    /// Reads the surroundings of this process.
+    #[expect(clippy::disallowed_methods, reason = "the one reader of environment, home and working directory")]
+    pub(crate) fn read() -> Self {
+        let env = |name: &str| std::env::var_os(name);
+        let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+        Self::from(&env, cwd, std::env::home_dir(), &std::env::temp_dir())
+    }
+
+    fn from(all: Env<'_>, cwd: PathBuf, home: Option<PathBuf>, temp: &Path) -> Self {
+        // An empty variable counts as one that is not there.
+        let env = &|name: &str| all(name).filter(|value| !value.is_empty());
+        let home = home.filter(|home| !home.as_os_str().is_empty());
+        let text = |name: &str| env(name).map(|value| value.to_string_lossy().into_owned());
+        let base = env("OFFSHOOT_HOME").map(PathBuf::from).or_else(|| {
+            let data = env("XDG_DATA_HOME").map(PathBuf::from);
+            data.or_else(|| home.as_ref().map(|home| home.join(".local/share"))).map(|data| data.join("offshoot"))
+        });
+        let own = base.map(|base| Root::new(base.join("sessions"), Flavour::Offshoot));
+        // An empty OMP_PROFILE is the default profile, whatever PI_PROFILE says.
+        let profile = all("OMP_PROFILE").or_else(|| all("PI_PROFILE")).map(|name| name.to_string_lossy().trim().to_owned());
+        let profile = profile.filter(|name| !name.is_empty() && name != "default" && !name.contains(['/', '\\']));
+        let omp = omp_root(env, profile, home.as_deref(), temp);
+        let others = pi_root(env, home.as_deref()).into_iter().chain(omp).collect();
+        Self {
+            cwd,
+            own,
+            others,
+            pager: text("OFFSHOOT_PAGER").or_else(|| text("PAGER")),
+            columns: text("COLUMNS").and_then(|columns| columns.parse().ok()),
+            now: text("OFFSHOOT_NOW").and_then(|now| parse_iso(&now)),
+            home,
+        }
+    }
+
+    /// A path for people: inside the home directory as `~`.
+    pub(crate) fn short(&self, path: &str) -> String {
+        let home = self.home.as_ref().map(|home| home.to_string_lossy());
+        match home.and_then(|home| path.strip_prefix(home.as_ref()).map(str::to_owned)) {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("~{rest}"),
+            _ => path.to_owned(),
+        }
+    }
+}
+
+/// Where pi keeps sessions.
+fn pi_root(env: Env<'_>, home: Option<&Path>) -> Option<Root> {
+    if let Some(folder) = env("PI_CODING_AGENT_SESSION_DIR") {
+        return Some(Root::new(expand(folder, home), Flavour::Flat));
+    }
+    let agent = match env("PI_CODING_AGENT_DIR") {
+        Some(folder) => expand(folder, home),
+        None => home?.join(".pi/agent"),
+    };
+    Some(Root::new(agent.join("sessions"), Flavour::Pi))
+}
+
+/// Where oh-my-pi keeps sessions: a profile comes before the folder that the environment names, and without either its
+/// folder under `XDG_DATA_HOME` counts if it is there.
+fn omp_root(env: Env<'_>, profile: Option<String>, home: Option<&Path>, temp: &Path) -> Option<Root> {
+    let named = env("PI_CODING_AGENT_DIR").filter(|_| profile.is_none()).map(|folder| expand(folder, home));
+    let agent = match named {
+        Some(agent) => agent,
+        None => {
+            let inside = profile.map(|name| Path::new("profiles").join(name)).unwrap_or_default();
+            let data = env("XDG_DATA_HOME").map(|data| Path::new(&data).join("omp").join(&inside));
+            match data.filter(|data| data.is_dir()) {
+                Some(data) => data,
+                None => {
+                    let name = env("PI_CONFIG_DIR").map(|name| name.to_string_lossy().into_owned());
+                    let name = name.as_deref().map_or(".omp", |name| name.trim_start_matches('/'));
+                    home?.join(name).join(inside).join("agent")
+                }
+            }
+        }
+    };
+    let root = Root::new(agent.join("sessions"), Flavour::Omp);
+    Some(Root { home: home.map(Path::to_path_buf), temp: Some(temp.to_path_buf()), ..root })
+}
+
+/// `~` and `~/…` as the home directory.
+fn expand(path: OsString, home: Option<&Path>) -> PathBuf {
+    let path = PathBuf::from(path);
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(variables: &[(&str, &str)]) -> Settings {
+        let env = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(*value));
+        Settings::from(&env, "/work".into(), Some("/home/u".into()), Path::new("/tmp"))
+    }
+
+    fn folders(variables: &[(&str, &str)]) -> Vec<String> {
+        let settings = settings(variables);
+        settings.own.iter().chain(&settings.others).map(|root| root.folder.display().to_string()).collect()
+    }
+
+    #[test]
+    fn roots_follow_the_peers_rules() {
+        let own = "/home/u/.local/share/offshoot/sessions";
+        let (pi, omp) = ("/home/u/.pi/agent/sessions", "/home/u/.omp/agent/sessions");
+        assert_eq!(folders(&[]), [own, pi, omp]);
+        assert_eq!(folders(&[("OFFSHOOT_HOME", "/o")]), ["/o/sessions", pi, omp]);
+        assert_eq!(folders(&[("XDG_DATA_HOME", "/d")]), ["/d/offshoot/sessions", pi, omp]);
+        let both = folders(&[("PI_CODING_AGENT_DIR", "~/a")]);
+        assert_eq!(both, [own, "/home/u/a/sessions", "/home/u/a/sessions"]);
+        assert_eq!(folders(&[("PI_CODING_AGENT_SESSION_DIR", "~/s")])[1], "/home/u/s");
+        assert_eq!(folders(&[("PI_CONFIG_DIR", ".my")])[2], "/home/u/.my/agent/sessions");
+        let profile = folders(&[("OMP_PROFILE", "w"), ("PI_CODING_AGENT_DIR", "/a")]);
+        assert_eq!(profile, [own, "/a/sessions", "/home/u/.omp/profiles/w/agent/sessions"]);
+        assert_eq!(folders(&[("PI_PROFILE", "default")])[2], omp);
+        assert_eq!(folders(&[("OMP_PROFILE", ""), ("PI_PROFILE", "w")])[2], omp);
+    }
+
+    #[test]
+    fn omps_data_folder_counts_only_if_it_is_there() {
+        let data = tempfile::tempdir().unwrap();
+        let data = data.path().to_str().unwrap().to_owned();
+        assert_eq!(folders(&[("XDG_DATA_HOME", &data)])[2], "/home/u/.omp/agent/sessions");
+        std::fs::create_dir(format!("{data}/omp")).unwrap();
+        assert_eq!(folders(&[("XDG_DATA_HOME", &data)])[2], format!("{data}/omp/sessions"));
+        let profile = folders(&[("XDG_DATA_HOME", &data), ("OMP_PROFILE", "w")]);
+        assert_eq!(profile[2], "/home/u/.omp/profiles/w/agent/sessions");
+    }
+
+    #[test]
+    fn home_is_a_tilde_only_at_a_folders_edge() {
+        let settings = settings(&[]);
+        assert_eq!(settings.short("/home/u"), "~");
+        assert_eq!(settings.short("/home/u/x"), "~/x");
+        assert_eq!(settings.short("/home/user2"), "/home/user2");
+    }
+}

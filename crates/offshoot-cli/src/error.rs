@@ -1,0 +1,142 @@
+//! How a command fails: what went wrong, what caused it, what the person can do, and the exit code.
+//!
+//! Every error of the library becomes one of these here and nowhere else. Prints nothing: see `ui`.
+
+use std::error::Error as StdError;
+use std::io;
+
+use offshoot_session::error::Error;
+
+/// The result of a command.
+pub(crate) type Result<T> = std::result::Result<T, CommandError>;
+
+/// What sort of failure it is: each has its exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The system refused, or something else went wrong.
+    Failed,
+    /// The command line or the input asks for something that makes no sense.
+    Usage,
+    /// No such session, entry or file.
+    NotFound,
+    /// A session file is damaged, or none at all.
+    Damaged,
+    /// A file is in the way, or was changed by somebody else.
+    Conflict,
+    /// Nobody reads the output any more: no error.
+    ClosedPipe,
+}
+
+impl Kind {
+    /// The exit code.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::ClosedPipe => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::NotFound => 3,
+            Self::Damaged => 4,
+            Self::Conflict => 5,
+        }
+    }
+}
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    pub(crate) kind: Kind,
+    pub(crate) message: String,
+    pub(crate) causes: Vec<String>,
+    pub(crate) hints: Vec<String>,
+}
+
+impl CommandError {
+    /// A failure without a cause below it.
+    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), causes: Vec::new(), hints: Vec::new() }
+    }
+
+    /// The command line asks for something that makes no sense.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, message)
+    }
+
+    /// Adds what the person can do.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// The system refused `action` (a verb and its object).
+    pub(crate) fn io(action: impl std::fmt::Display, source: &io::Error) -> Self {
+        let kind = match source.kind() {
+            io::ErrorKind::NotFound => Kind::NotFound,
+            io::ErrorKind::AlreadyExists => Kind::Conflict,
+            _ => Kind::Failed,
+        };
+        Self { causes: chain(source), ..Self::new(kind, format!("could not {action}")) }
+    }
+}
+
+/// An error and everything below it, one text each.
+fn chain(error: &(dyn StdError + 'static)) -> Vec<String> {
+    std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string).collect()
+}
+
+impl From<Error> for CommandError {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::Io { source, .. } => return from_system(&error, source),
+            Error::NotASession { .. } | Error::Damaged { .. } => Kind::Damaged,
+            Error::EntryNotFound { .. } | Error::SessionNotFound { .. } => Kind::NotFound,
+            Error::Ambiguous { .. } | Error::Invalid(_) => Kind::Usage,
+            Error::Conflict { .. } => Kind::Conflict,
+            _ => Kind::Failed,
+        };
+        let hint = match &error {
+            Error::NotASession { .. } => Some("a session file begins with a line like {\"type\":\"session\",\"id\":…}"),
+            Error::Damaged { .. } => Some("`offshoot check FILE` says everything that is wrong with a file"),
+            Error::EntryNotFound { .. } => Some("`offshoot tree SESSION --flat` lists every entry with its id"),
+            Error::SessionNotFound { .. } => Some("`offshoot list --all` shows every session"),
+            Error::Ambiguous { .. } => Some("give more of the id"),
+            _ => None,
+        };
+        let causes = error.source().map(chain).unwrap_or_default();
+        Self { kind, message: error.to_string(), causes, hints: hint.into_iter().map(str::to_owned).collect() }
+    }
+}
+
+/// The library's words for what it attempted, the kind by what the system said.
+fn from_system(error: &Error, source: &io::Error) -> CommandError {
+    CommandError { message: error.to_string(), ..CommandError::io("", source) }
+}
+
+/// For writing to the output only: an error of the library that comes along is taken out again.
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::new(Kind::ClosedPipe, "nobody reads the output");
+        }
+        match error.downcast::<Error>() {
+            Ok(error) => error.into(),
+            Err(error) => Self::io("write the output", &error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_librarys_error_survives_the_way_through_io() {
+        let error = CommandError::from(io::Error::other(Error::EntryNotFound { id: "x".to_owned() }));
+        assert_eq!((error.kind, error.message.as_str()), (Kind::NotFound, "entry x not found"));
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_failure() {
+        assert_eq!(CommandError::from(io::Error::from(io::ErrorKind::BrokenPipe)).kind.code(), 0);
+    }
+}

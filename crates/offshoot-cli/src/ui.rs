@@ -1,0 +1,174 @@
+//! Everything that reaches the terminal: output, the pager, notes and errors, colours, progress.
+//!
+//! The only file that opens stdout and stderr. Text that comes from a session must be made harmless before it gets here
+//! (`offshoot_session::text`); errors and notes are made harmless here. Knows no sessions.
+
+mod pager;
+mod progress;
+pub(crate) mod style;
+
+use std::io::{self, BufWriter, IsTerminal as _, StderrLock, StdoutLock, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use offshoot_session::text::plain;
+
+use crate::config::Settings;
+use crate::error::{CommandError, Kind};
+pub(crate) use progress::Progress;
+use style::{ERROR, HINT, NOTE, WARNING};
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(crate) enum ColorWhen {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Also in files and pipes.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The terminal, or what stands in its place.
+#[derive(Debug)]
+pub(crate) struct Ui {
+    color: ColorChoice,
+    pager: Option<String>,
+    /// How many columns a line may have; `None` for a pipe or a file, which takes any.
+    pub(crate) width: Option<usize>,
+}
+
+impl Ui {
+    /// `paging` is what the command line says of the pager.
+    pub(crate) fn new(settings: &Settings, color: ColorWhen, paging: bool) -> Self {
+        let color = match color {
+            ColorWhen::Auto => ColorChoice::Auto,
+            ColorWhen::Always => ColorChoice::Always,
+            ColorWhen::Never => ColorChoice::Never,
+        };
+        let is_terminal = io::stdout().is_terminal();
+        let terminal = terminal_size::terminal_size().filter(|_| is_terminal).map(|(width, _)| usize::from(width.0));
+        let pager = settings.pager.clone().unwrap_or_else(|| pager::DEFAULT.to_owned());
+        Self { color, pager: Some(pager).filter(|_| paging && is_terminal), width: settings.columns.or(terminal) }
+    }
+
+    /// A place for text with colours.
+    pub(crate) fn text(&self) -> Output {
+        let stdout = BufWriter::with_capacity(BUFFER, io::stdout().lock());
+        Output::Screen(Box::new(strip(stdout, self.stdout_color())))
+    }
+
+    /// A place for long text with colours: on a terminal it goes through the pager.
+    pub(crate) fn paged(&self) -> Output {
+        match self.pager.as_deref().and_then(pager::start) {
+            Some((child, stdin)) => {
+                Output::Pager(Some(Box::new(strip(BufWriter::new(stdin), self.stdout_color()))), child)
+            }
+            None => self.text(),
+        }
+    }
+
+    /// A place for bytes that are to arrive as they are.
+    pub(crate) fn raw(&self) -> Output {
+        Output::Raw(BufWriter::with_capacity(BUFFER, io::stdout().lock()))
+    }
+
+    fn stdout_color(&self) -> ColorChoice {
+        match self.color {
+            ColorChoice::Auto => AutoStream::choice(&io::stdout()),
+            decided => decided,
+        }
+    }
+
+    fn stderr(&self) -> AutoStream<StderrLock<'static>> {
+        AutoStream::new(io::stderr().lock(), self.color)
+    }
+
+    /// Says on stderr what went wrong and what can be done.
+    pub(crate) fn error(&self, error: &CommandError) {
+        if error.kind == Kind::ClosedPipe {
+            return;
+        }
+        let mut lines = vec![format!("{ERROR}error:{ERROR:#} {}", plain(&error.message))];
+        lines.extend(error.causes.iter().map(|cause| format!("{ERROR}caused by:{ERROR:#} {}", plain(cause))));
+        lines.extend(error.hints.iter().map(|hint| format!("{HINT}hint:{HINT:#} {}", plain(hint))));
+        self.say(&lines);
+    }
+
+    /// Something worth knowing.
+    pub(crate) fn note(&self, text: &str) {
+        self.say(&[format!("{NOTE}note:{NOTE:#} {}", plain(text))]);
+    }
+
+    /// Something odd.
+    pub(crate) fn warning(&self, text: &str) {
+        self.say(&[format!("{WARNING}warning:{WARNING:#} {}", plain(text))]);
+    }
+
+    /// What can be done.
+    pub(crate) fn hint(&self, text: &str) {
+        self.say(&[format!("{HINT}hint:{HINT:#} {}", plain(text))]);
+    }
+
+    /// A closed stderr silences notes, nothing more.
+    fn say(&self, lines: &[String]) {
+        let mut stderr = self.stderr();
+        drop(writeln!(stderr, "{}", lines.join("\n")));
+    }
+
+    /// A progress bar on stderr, which appears when the work takes over a second on a terminal.
+    pub(crate) fn progress(&self, what: &'static str) -> Progress {
+        Progress::new(what, io::stderr().is_terminal())
+    }
+}
+
+const BUFFER: usize = 64 << 10;
+
+type Colored = AutoStream<Box<dyn Write>>;
+
+fn strip(out: impl Write + 'static, color: ColorChoice) -> Colored {
+    AutoStream::new(Box::new(out), color)
+}
+
+/// Where a command writes. Must be finished, so that trouble at the very end is not lost.
+#[must_use]
+pub(crate) enum Output {
+    Screen(Box<Colored>),
+    Pager(Option<Box<Colored>>, std::process::Child),
+    Raw(BufWriter<StdoutLock<'static>>),
+}
+
+impl Output {
+    /// Writes what is left; waits for the pager.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.flush()
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Screen(out) | Self::Pager(Some(out), _) => out.write(bytes),
+            Self::Raw(out) => out.write(bytes),
+            Self::Pager(None, _) => Ok(bytes.len()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Screen(out) | Self::Pager(Some(out), _) => out.flush(),
+            Self::Raw(out) => out.flush(),
+            Self::Pager(None, _) => Ok(()),
+        }
+    }
+}
+
+impl Drop for Output {
+    /// The pager gets its end of file and then all the time it wants, also after an error.
+    fn drop(&mut self) {
+        if let Self::Pager(out, child) = self {
+            drop(out.take());
+            drop(child.wait());
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! A progress bar for work that turns out to be long.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use offshoot_session::clock::{Clock as _, Millis, SystemClock};
+
+const PATIENCE: Millis = 1000;
+
+/// Counts along; draws itself on stderr after a second, and goes away when dropped.
+pub(crate) struct Progress {
+    what: &'static str,
+    is_seen: bool,
+    since: Millis,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    pub(super) fn new(what: &'static str, is_seen: bool) -> Self {
+        Self { what, is_seen, since: SystemClock.now(), bar: None }
+    }
+
+    /// So much is done, of so much.
+    pub(crate) fn at(&mut self, done: usize, total: usize) {
+        if !self.is_seen {
+            return;
+        }
+        if self.bar.is_none() && SystemClock.now() - self.since > PATIENCE {
+            let bar = ProgressBar::new(total as u64).with_message(self.what);
+            if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}") {
+                bar.set_style(style);
+            }
+            self.bar = Some(bar);
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_position(done as u64);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The colours, by what they mean.
+
+use anstyle::{AnsiColor, Style};
+
+const fn color(color: AnsiColor) -> Style {
+    Style::new().fg_color(Some(anstyle::Color::Ansi(color)))
+}
+
+pub(crate) const ERROR: Style = color(AnsiColor::Red).bold();
+pub(crate) const WARNING: Style = color(AnsiColor::Yellow).bold();
+pub(crate) const NOTE: Style = color(AnsiColor::Cyan).bold();
+pub(crate) const HINT: Style = color(AnsiColor::Green).bold();
+
+/// What the person said.
+pub(crate) const USER: Style = color(AnsiColor::Cyan).bold();
+/// What the model said.
+pub(crate) const ASSISTANT: Style = color(AnsiColor::Green).bold();
+/// Tools and commands.
+pub(crate) const TOOL: Style = color(AnsiColor::Blue);
+/// Compactions, summaries, settings.
+pub(crate) const MARK: Style = color(AnsiColor::Magenta);
+/// Bookmarks.
+pub(crate) const LABEL: Style = color(AnsiColor::Yellow);
+/// Ids.
+pub(crate) const ID: Style = color(AnsiColor::Yellow);
+/// What is there only to orient.
+pub(crate) const DIM: Style = Style::new().dimmed();
+/// What the eye should find first.
+pub(crate) const BOLD: Style = Style::new().bold();

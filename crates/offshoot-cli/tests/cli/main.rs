@@ -1,0 +1,1 @@
+//! The one test binary of the command line: the real program in an empty home.
