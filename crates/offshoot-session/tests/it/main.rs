@@ -1,0 +1,10 @@
+//! The library from outside: one binary, one file for each matter.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, reason = "tests")]
+
+mod common;
+mod context;
+mod growth;
+mod properties;
+mod stores;
+mod vectors;
