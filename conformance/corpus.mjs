@@ -4,6 +4,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
+import { ompContextFiles } from "./corpus/hand-omp-contexts.mjs";
 import { ompFiles } from "./corpus/hand-omp.mjs";
 import { piFiles } from "./corpus/hand-pi.mjs";
 import { valueFiles } from "./corpus/hand-values.mjs";
@@ -38,7 +39,13 @@ async function grownFiles(peers, seed, count) {
         const ops = operationList(`${seed}/grown/${dialect}/${i}`, { dialect, size: 30 + i * 8, own: true });
         const { file } = await peers[dialect].grow({ dir: path.join(folder, dialect) }, ops);
         const peersThatRead = dialect === "pi" ? ["pi", "omp"] : ["omp"];
-        files.push({ name: `grown-${String(i).padStart(2, "0")}`, set: "grown", dialect, peers: peersThatRead, body: fs.readFileSync(file) });
+        files.push({
+          name: `grown-${String(i).padStart(2, "0")}`,
+          set: "grown",
+          dialect,
+          peers: peersThatRead,
+          body: fs.readFileSync(file),
+        });
       }
     }
   } finally {
@@ -51,7 +58,9 @@ async function grownFiles(peers, seed, count) {
 function fixtureFiles() {
   const file = path.join(REPOSITORY, "../shared/fixtures/before-compaction.jsonl");
   if (!fs.existsSync(file)) return [];
-  return [{ name: "fixture-before-compaction", set: "fixture", dialect: "pi", peers: ["pi", "omp"], v1: true, body: fs.readFileSync(file) }];
+  return [
+    { name: "fixture-before-compaction", set: "fixture", dialect: "pi", peers: ["pi", "omp"], v1: true, body: fs.readFileSync(file) },
+  ];
 }
 
 /**
@@ -60,8 +69,15 @@ function fixtureFiles() {
  */
 export async function writeCorpus(dir, { seed = "offshoot", peers, random = { pi: 40, omp: 20 }, grown = 12, keep = () => true } = {}) {
   const files = [
-    ...vectorFiles(), ...piFiles(), ...valueFiles(), ...ompFiles(), ...oddFiles(), ...fixtureFiles(),
-    ...randomFiles(seed, random), ...(peers ? await grownFiles(peers, seed, grown) : []),
+    ...vectorFiles(),
+    ...piFiles(),
+    ...valueFiles(),
+    ...ompFiles(),
+    ...ompContextFiles(),
+    ...oddFiles(),
+    ...fixtureFiles(),
+    ...randomFiles(seed, random),
+    ...(peers ? await grownFiles(peers, seed, grown) : []),
   ];
   fs.mkdirSync(dir, { recursive: true });
   const manifest = files.filter((file) => keep(pathOf(file))).map((file) => writeFile(dir, file));

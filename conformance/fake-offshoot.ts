@@ -8,21 +8,37 @@ import { PROJECT, ompPackage, piPackage, temporaryFolder } from "./lib/places.mj
 const pi = await import(path.join(piPackage(), "dist/core/session-manager.js"));
 const omp = await import(path.join(ompPackage(), "src/session/session-manager.ts"));
 const FAULT = process.env.FAKE_FAULT ?? "";
-const OMP_TYPES = new Set(["title", "title_change", "mode_change", "service_tier_change", "ttsr_injection", "session_init", "credential_pin", "model_usage", "reset_boundary"]);
+const OMP_TYPES = new Set([
+  "title",
+  "title_change",
+  "mode_change",
+  "service_tier_change",
+  "ttsr_injection",
+  "session_init",
+  "credential_pin",
+  "model_usage",
+  "reset_boundary",
+]);
 
 type Fields = Record<string, any>;
 
 function dialectOf(file: string): "pi" | "omp" {
   for (const line of fs.readFileSync(file, "utf8").split("\n")) {
     let record: any;
-    try { record = JSON.parse(line); } catch { continue; }
+    try {
+      record = JSON.parse(line);
+    } catch {
+      continue;
+    }
     if (OMP_TYPES.has(record?.type) || (record?.type === "model_change" && typeof record.model === "string")) return "omp";
   }
   return "pi";
 }
 
 async function load(dialect: string, file: string): Promise<any> {
-  return dialect === "pi" ? pi.SessionManager.open(file) : omp.SessionManager.open(file, path.dirname(file), undefined, { suppressBreadcrumb: true });
+  return dialect === "pi"
+    ? pi.SessionManager.open(file)
+    : omp.SessionManager.open(file, path.dirname(file), undefined, { suppressBreadcrumb: true });
 }
 
 const scratch = temporaryFolder("fake");
@@ -31,7 +47,12 @@ let opened = 0;
 
 /** One open session. Reads work on a copy, since the peers may write on open; the first write moves to the file itself. */
 class Session {
-  private constructor(public dialect: string, private file: string, private copy: string | null, public manager: any) {}
+  private constructor(
+    public dialect: string,
+    private file: string,
+    private copy: string | null,
+    public manager: any,
+  ) {}
 
   static async open(file: string): Promise<Session> {
     const copy = path.join(scratch, String(opened++), path.basename(file));
@@ -72,17 +93,29 @@ class Session {
 }
 
 const READS: Record<string, (m: any, f: Fields) => unknown> = {
-  getEntries: (m) => m.getEntries(), getTree: (m) => faultyTree(m.getTree()), getHeader: (m) => m.getHeader(), getSessionName: (m) => m.getSessionName(),
-  getLeafId: (m) => m.getLeafId(), getLabel: (m, f) => m.getLabel(f.id), getSessionFile: (m) => m.getSessionFile(),
-  branch: (m, f) => m.branch(f.entryId), resetLeaf: (m) => m.resetLeaf(), buildSessionContext: (m) => faultyContext(m.buildSessionContext()),
+  getEntries: (m) => m.getEntries(),
+  getTree: (m) => faultyTree(m.getTree()),
+  getHeader: (m) => m.getHeader(),
+  getSessionName: (m) => m.getSessionName(),
+  getLeafId: (m) => m.getLeafId(),
+  getLabel: (m, f) => m.getLabel(f.id),
+  getSessionFile: (m) => m.getSessionFile(),
+  branch: (m, f) => m.branch(f.entryId),
+  resetLeaf: (m) => m.resetLeaf(),
+  buildSessionContext: (m) => faultyContext(m.buildSessionContext()),
 };
 
 const WRITES: Record<string, (m: any, f: Fields, isPi: boolean) => unknown> = {
   appendMessage: (m, f) => m.appendMessage(FAULT === "append" ? { ...f.message, extra: 1 } : f.message),
   appendThinkingLevelChange: (m, f) => m.appendThinkingLevelChange(f.thinkingLevel, f.configured),
   appendModelChange: (m, f, isPi) => (isPi ? m.appendModelChange(f.provider, f.modelId) : m.appendModelChange(f.model, f.role)),
-  appendCompaction: (m, f, isPi) => isPi ? m.appendCompaction(f.summary, f.firstKeptEntryId, f.tokensBefore, f.details, f.fromHook)
-    : m.appendCompaction(f.summary, f.shortSummary, f.firstKeptEntryId, f.tokensBefore, { details: f.details, fromExtension: f.fromHook }),
+  appendCompaction: (m, f, isPi) =>
+    isPi
+      ? m.appendCompaction(f.summary, f.firstKeptEntryId, f.tokensBefore, f.details, f.fromHook)
+      : m.appendCompaction(f.summary, f.shortSummary, f.firstKeptEntryId, f.tokensBefore, {
+          details: f.details,
+          fromExtension: f.fromHook,
+        }),
   appendCustomEntry: (m, f) => m.appendCustomEntry(f.customType, f.data),
   appendCustomMessageEntry: (m, f) => m.appendCustomMessageEntry(f.customType, f.content, f.display, f.details, f.attribution),
   appendLabelChange: (m, f) => m.appendLabelChange(f.targetId, f.label),
@@ -96,7 +129,11 @@ const WRITES: Record<string, (m: any, f: Fields, isPi: boolean) => unknown> = {
 
 function faultyContext(context: any): any {
   if (FAULT === "drop-message") return { ...context, messages: context.messages.slice(0, -1) };
-  if (FAULT === "timestamp") return { ...context, messages: context.messages.map((m: any) => (m?.role === "compactionSummary" ? { ...m, timestamp: m.timestamp + 1 } : m)) };
+  if (FAULT === "timestamp")
+    return {
+      ...context,
+      messages: context.messages.map((m: any) => (m?.role === "compactionSummary" ? { ...m, timestamp: m.timestamp + 1 } : m)),
+    };
   if (FAULT === "thinking") return { ...context, thinkingLevel: context.thinkingLevel === "off" ? undefined : context.thinkingLevel };
   return context;
 }
@@ -123,8 +160,13 @@ async function call(method: string, fields: Fields): Promise<unknown> {
   if (method === "buildSessionContext" && fields.entries) return pi.buildSessionContext(fields.entries, fields.leafId);
   const session = sessions.get(fields.session);
   if (!session) throw new Error(`no session ${fields.session}`);
-  if (method === "close") { if (session.dialect === "omp") await session.manager.flush(); sessions.set(fields.session, undefined as any); return null; }
-  if (method === "getSessionFile") return session.dialect === "pi" ? (await session.writable()).getSessionFile() : session.manager.getSessionFile();
+  if (method === "close") {
+    if (session.dialect === "omp") await session.manager.flush();
+    sessions.set(fields.session, undefined as any);
+    return null;
+  }
+  if (method === "getSessionFile")
+    return session.dialect === "pi" ? (await session.writable()).getSessionFile() : session.manager.getSessionFile();
   if (method === "createBranchedSession") return { sessionFile: await session.branched(fields.leafId) };
   if (READS[method]) return READS[method](session.manager, fields) ?? null;
   if (!WRITES[method]) throw new Error(`no method ${method}`);
@@ -149,9 +191,12 @@ function piList(dir: string, cwd?: string): any[] {
 async function list(args: string[]): Promise<unknown> {
   const dir = args[args.indexOf("--session-dir") + 1];
   const isOmp = fs.readdirSync(dir).some((name) => name.endsWith(".jsonl") && dialectOf(path.join(dir, name)) === "omp");
-  const infos = isOmp ? (await omp.SessionManager.list(PROJECT, dir)).map(({ title, ...info }: any) => ({ ...info, name: title }))
+  const infos = isOmp
+    ? (await omp.SessionManager.list(PROJECT, dir)).map(({ title, ...info }: any) => ({ ...info, name: title }))
     : piList(dir, args.includes("--all") ? undefined : process.cwd());
-  return FAULT === "list" ? infos.map((info: any, i: number) => (i === 0 ? { ...info, messageCount: info.messageCount + 1, name: "x" } : info)) : infos;
+  return FAULT === "list"
+    ? infos.map((info: any, i: number) => (i === 0 ? { ...info, messageCount: info.messageCount + 1, name: "x" } : info))
+    : infos;
 }
 
 const [command, ...args] = process.argv.slice(2);
@@ -159,6 +204,11 @@ if (command === "api") {
   await serve(async ({ method, params }: any) => (await call(method, params)) ?? null);
 } else {
   const manager = command === "list" ? null : (await Session.open(args.find((arg) => !arg.startsWith("--"))!)).manager;
-  const answers: Record<string, () => unknown> = { list: () => list(args), tree: () => manager.getTree(), context: () => manager.buildSessionContext(), check: () => [] };
+  const answers: Record<string, () => unknown> = {
+    list: () => list(args),
+    tree: () => manager.getTree(),
+    context: () => manager.buildSessionContext(),
+    check: () => [],
+  };
   console.log(JSON.stringify(await answers[command]()));
 }

@@ -18,7 +18,11 @@ const OPERATIONS: Record<string, (manager: any, o: Fields) => unknown> = {
   appendModelChange: (m, o) => m.appendModelChange(o.model, o.role),
   appendCompaction: (m, o) =>
     m.appendCompaction(o.summary, o.shortSummary, o.firstKeptEntryId, o.tokensBefore, {
-      details: o.details, fromExtension: o.fromHook, method: o.method, tokensAfter: o.tokensAfter, preserveData: o.preserveData,
+      details: o.details,
+      fromExtension: o.fromHook,
+      method: o.method,
+      tokensAfter: o.tokensAfter,
+      preserveData: o.preserveData,
     }),
   appendCustomEntry: (m, o) => m.appendCustomEntry(o.customType, o.data),
   appendCustomMessageEntry: (m, o) => m.appendCustomMessageEntry(o.customType, o.content, o.display, o.details, o.attribution),

@@ -14,7 +14,11 @@ export function titleSlot(title, source, updatedAt = iso(EPOCH)) {
 }
 
 export const usage = (input = 10, output = 5) => ({
-  input, output, cacheRead: 0, cacheWrite: 0, totalTokens: input + output,
+  input,
+  output,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: input + output,
   cost: { input: 0.001, output: 0.002, cacheRead: 0, cacheWrite: 0, total: 0.003 },
 });
 
@@ -29,7 +33,16 @@ export class Draft {
   /** `header: null` leaves the header out; other values overwrite header fields (undefined removes one). */
   constructor(header = {}) {
     if (header === null) return;
-    this.lines.push(JSON.stringify({ type: "session", version: 3, id: "5e551000-0000-7000-8000-000000000001", timestamp: iso(EPOCH), cwd: CWD, ...header }));
+    this.lines.push(
+      JSON.stringify({
+        type: "session",
+        version: 3,
+        id: "5e551000-0000-7000-8000-000000000001",
+        timestamp: iso(EPOCH),
+        cwd: CWD,
+        ...header,
+      }),
+    );
   }
 
   nextId() {
@@ -70,17 +83,35 @@ export class Draft {
 
   assistant(content, more = {}, fields = {}) {
     const blocks = typeof content === "string" ? text(content) : content;
-    return this.message({
-      role: "assistant", content: blocks, api: "anthropic-messages", provider: "anthropic", model: "claude-x",
-      usage: usage(), stopReason: "stop", timestamp: EPOCH + this.#count * 1000, ...more,
-    }, fields);
+    return this.message(
+      {
+        role: "assistant",
+        content: blocks,
+        api: "anthropic-messages",
+        provider: "anthropic",
+        model: "claude-x",
+        usage: usage(),
+        stopReason: "stop",
+        timestamp: EPOCH + this.#count * 1000,
+        ...more,
+      },
+      fields,
+    );
   }
 
   result(toolCallId, output = "done", more = {}, fields = {}) {
-    return this.message({
-      role: "toolResult", toolCallId, toolName: "bash", content: text(output), isError: false,
-      timestamp: EPOCH + this.#count * 1000, ...more,
-    }, fields);
+    return this.message(
+      {
+        role: "toolResult",
+        toolCallId,
+        toolName: "bash",
+        content: text(output),
+        isError: false,
+        timestamp: EPOCH + this.#count * 1000,
+        ...more,
+      },
+      fields,
+    );
   }
 
   compaction(firstKeptEntryId, fields = {}) {
@@ -95,6 +126,18 @@ export class Draft {
   text({ eol = "\n", open = false } = {}) {
     const all = this.lines.map((line) => line + eol).join("");
     return open ? all.slice(0, -eol.length) : all;
+  }
+}
+
+/** A draft in omp's dialect: starts with a model change as omp writes it. */
+export class OmpDraft extends Draft {
+  constructor(header) {
+    super(header);
+    this.add("model_change", { model: "anthropic/claude-x", role: "default", resolvedModelIsFallback: false });
+  }
+
+  note(customType = "interrupted-thinking") {
+    return this.add("custom_message", { customType, content: "note", display: false, attribution: "agent" });
   }
 }
 

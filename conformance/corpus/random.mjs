@@ -18,7 +18,11 @@ class RandomTree {
 
   /** Mostly forward, sometimes the same instant, sometimes back. */
   time() {
-    this.clock += this.rng.weighted([[6, this.rng.int(1, 90_000)], [2, 0], [1, -this.rng.int(1, 600_000)]]);
+    this.clock += this.rng.weighted([
+      [6, this.rng.int(1, 90_000)],
+      [2, 0],
+      [1, -this.rng.int(1, 600_000)],
+    ]);
     return iso(this.clock);
   }
 
@@ -51,7 +55,8 @@ class RandomTree {
   assistant(more = {}) {
     const { rng } = this;
     const blocks = [];
-    if (rng.chance(0.3)) blocks.push({ type: "thinking", thinking: rng.text(), ...(rng.chance(0.6) ? { thinkingSignature: rng.hex(8) } : {}) });
+    if (rng.chance(0.3))
+      blocks.push({ type: "thinking", thinking: rng.text(), ...(rng.chance(0.6) ? { thinkingSignature: rng.hex(8) } : {}) });
     if (rng.chance(0.9)) blocks.push({ type: "text", text: rng.text() });
     const [provider, model] = rng.pick(["anthropic/claude-x", "openai/gpt-x", "google/gem-x"]).split("/");
     return { role: "assistant", content: blocks, api: "x", provider, model, usage: usage(rng.int(1, 9999)), stopReason: "stop", ...more };
@@ -66,25 +71,41 @@ class RandomTree {
       turn.content.push(...ids.map((id) => toolCall(id, rng.pick(["bash", "read", "edit"]), { path: rng.text(2), n: rng.int(0, 9) })));
       this.message(turn);
       const answered = this.plain || rng.chance(0.8) ? ids : ids.slice(1);
-      for (const id of answered) this.message({ role: "toolResult", toolCallId: id, toolName: "bash", content: text(rng.text()), isError: rng.chance(0.1) });
+      for (const id of answered)
+        this.message({ role: "toolResult", toolCallId: id, toolName: "bash", content: text(rng.text()), isError: rng.chance(0.1) });
     }
-    if (!this.plain && rng.chance(0.15)) return this.message(this.assistant({ stopReason: rng.pick(["error", "aborted", "length"]), errorMessage: "x" }));
+    if (!this.plain && rng.chance(0.15))
+      return this.message(this.assistant({ stopReason: rng.pick(["error", "aborted", "length"]), errorMessage: "x" }));
     return this.message(this.assistant());
   }
 
   branch() {
     const { rng, draft } = this;
-    draft.leaf = rng.weighted([[8, this.someId()], [1, null], [this.plain ? 0 : 0.5, "gone"]]);
+    draft.leaf = rng.weighted([
+      [8, this.someId()],
+      [1, null],
+      [this.plain ? 0 : 0.5, "gone"],
+    ]);
     if (rng.chance(0.5)) this.put("branch_summary", { fromId: this.someId(), summary: rng.chance(0.15) ? "" : rng.text() });
     this.message({ role: "user", content: this.content() });
   }
 
   compaction() {
     const { rng } = this;
-    const more = this.dialect === "pi"
-      ? rng.pick([{}, { details: { readFiles: ["a"], modifiedFiles: [] }, fromHook: false }, this.plain ? {} : { systemMessage: { role: "system", content: rng.text(), timestamp: this.clock } }])
-      : rng.pick([{}, { shortSummary: rng.text(3), method: "soft", tokensAfter: 10 }, { fromExtension: true, preserveData: { k: 1 } }]);
-    const kept = rng.weighted([[6, this.recent(10)], [2, this.draft.leaf ?? "none"], [1, this.someId()], [1, "unknown"]]);
+    const more =
+      this.dialect === "pi"
+        ? rng.pick([
+            {},
+            { details: { readFiles: ["a"], modifiedFiles: [] }, fromHook: false },
+            this.plain ? {} : { systemMessage: { role: "system", content: rng.text(), timestamp: this.clock } },
+          ])
+        : rng.pick([{}, { shortSummary: rng.text(3), method: "soft", tokensAfter: 10 }, { fromExtension: true, preserveData: { k: 1 } }]);
+    const kept = rng.weighted([
+      [6, this.recent(10)],
+      [2, this.draft.leaf ?? "none"],
+      [1, this.someId()],
+      [1, "unknown"],
+    ]);
     this.put("compaction", { summary: rng.text(), firstKeptEntryId: kept, tokensBefore: rng.int(1000, 200_000), ...more });
   }
 
@@ -94,12 +115,26 @@ class RandomTree {
 
   common() {
     const { rng } = this;
-    const shown = { customType: rng.pick(["gate", "note"]), content: this.content(), display: rng.chance(0.5), ...(rng.chance(0.4) ? { details: { n: rng.int(0, 9) } } : {}) };
+    const shown = {
+      customType: rng.pick(["gate", "note"]),
+      content: this.content(),
+      display: rng.chance(0.5),
+      ...(rng.chance(0.4) ? { details: { n: rng.int(0, 9) } } : {}),
+    };
     rng.pick([
       () => this.put("label", { targetId: this.someId(), ...(rng.chance(0.75) ? { label: rng.text(2) } : {}) }),
       () => this.put("custom", { customType: "state", data: { n: rng.int(0, 99), s: rng.text() } }),
       () => this.put("custom_message", shown),
-      () => this.message({ role: "bashExecution", command: rng.text(2), output: rng.text(), exitCode: rng.int(0, 2), cancelled: false, truncated: false, ...(rng.chance(0.3) ? { excludeFromContext: true } : {}) }),
+      () =>
+        this.message({
+          role: "bashExecution",
+          command: rng.text(2),
+          output: rng.text(),
+          exitCode: rng.int(0, 2),
+          cancelled: false,
+          truncated: false,
+          ...(rng.chance(0.3) ? { excludeFromContext: true } : {}),
+        }),
       () => this.put("a_type_of_tomorrow", { body: rng.text() }),
     ])();
   }
@@ -125,24 +160,42 @@ class RandomTree {
   ompEntry() {
     const { rng } = this;
     rng.pick([
-      () => this.put("model_change", { model: `${rng.pick(["a", "b"])}/${rng.text(1)}`, role: rng.pick(ROLES), resolvedModelIsFallback: false }),
+      () =>
+        this.put("model_change", {
+          model: `${rng.pick(["a", "b"])}/${rng.text(1)}`,
+          role: rng.pick(ROLES),
+          resolvedModelIsFallback: false,
+        }),
       () => this.put("thinking_level_change", { thinkingLevel: rng.pick([...LEVELS, null]), configured: rng.pick(["auto", null]) }),
       () => this.put("mode_change", { mode: rng.pick(["plan", "none", "vibe"]), ...(rng.chance(0.5) ? { data: { f: rng.text(1) } } : {}) }),
-      () => this.put("service_tier_change", { serviceTier: rng.pick([null, { openai: "flex" }, { anthropic: "priority", google: "auto" }]) }),
+      () =>
+        this.put("service_tier_change", { serviceTier: rng.pick([null, { openai: "flex" }, { anthropic: "priority", google: "auto" }]) }),
       () => this.put("ttsr_injection", { injectedRules: [rng.hex(1), rng.hex(1)] }),
       () => this.put("title_change", { title: rng.text(2), source: "auto" }),
       () => this.put("session_init", { systemPrompt: rng.text(), task: rng.text(), tools: ["read"] }),
       () => this.put("credential_pin", { provider: "p", hash: rng.hex(64) }),
       () => this.put("model_usage", { purpose: "title", api: "a", provider: "p", model: "m", usage: usage(), stopReason: "stop" }),
       () => rng.chance(0.4) && this.put("reset_boundary", {}),
-      () => this.put("custom_message", { customType: rng.pick(["interrupted-thinking", "note"]), content: rng.text(), display: false, attribution: rng.pick(["agent", "user"]) }),
+      () =>
+        this.put("custom_message", {
+          customType: rng.pick(["interrupted-thinking", "note"]),
+          content: rng.text(),
+          display: false,
+          attribution: rng.pick(["agent", "user"]),
+        }),
       () => this.message({ role: "developer", content: rng.text(), attribution: "agent" }),
     ])();
   }
 
   grow(size) {
     if (this.dialect === "omp") this.put("model_change", { model: "anthropic/claude-x", role: "default", resolvedModelIsFallback: false });
-    const steps = [[8, () => this.turn()], [2, () => this.branch()], [1, () => this.compaction()], [3, () => this.common()], [3, () => (this.dialect === "pi" ? this.piEntry() : this.ompEntry())]];
+    const steps = [
+      [8, () => this.turn()],
+      [2, () => this.branch()],
+      [1, () => this.compaction()],
+      [3, () => this.common()],
+      [3, () => (this.dialect === "pi" ? this.piEntry() : this.ompEntry())],
+    ];
     while (this.nodes.length < size) this.rng.weighted(steps)();
     return this;
   }

@@ -7,7 +7,9 @@ export function canon(value) {
   if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
   if (typeof value.toJSON === "function") return canon(value.toJSON());
   if (Array.isArray(value)) return `[${value.map(canon).join(",")}]`;
-  const keys = Object.keys(value).filter((key) => value[key] !== undefined).sort();
+  const keys = Object.keys(value)
+    .filter((key) => value[key] !== undefined)
+    .sort();
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canon(value[key])}`).join(",")}}`;
 }
 

@@ -19,13 +19,26 @@ export function translatePoints(points, from, to, v1) {
 const finding = (aspect, left, right, at) => ({ aspect, at, difference: firstDifference(left, right) });
 
 function compareTrees(left, right, names, { labelTimes, v1 }) {
-  const rows = (dump, name) => dump.tree.map(([depth, id, label, time]) => (labelTimes ? [depth, name(id), label, time] : [depth, name(id), label]));
+  const rows = (dump, name) =>
+    dump.tree.map(([depth, id, label, time]) => (labelTimes ? [depth, name(id), label, time] : [depth, name(id), label]));
   const labels = (dump, name) => dump.labels.map(([id, label]) => [name(id), label]);
   return [
     finding("tree", rows(left, names[0]), rows(right, names[1])),
     finding("labels", labels(left, names[0]), labels(right, names[1])),
-    ...(v1 ? [] : [finding("ids", left.entries.map(([id, type]) => [id, type]), right.entries.map(([id, type]) => [id, type]))]),
-    finding("types", left.entries.map(([, type]) => type), right.entries.map(([, type]) => type)),
+    ...(v1
+      ? []
+      : [
+          finding(
+            "ids",
+            left.entries.map(([id, type]) => [id, type]),
+            right.entries.map(([id, type]) => [id, type]),
+          ),
+        ]),
+    finding(
+      "types",
+      left.entries.map(([, type]) => type),
+      right.entries.map(([, type]) => type),
+    ),
   ];
 }
 
@@ -35,7 +48,8 @@ function compareContexts(left, right, names, plain) {
     const actual = right[i];
     const at = expected.kind === "id" ? names[0](expected.id) : expected.kind;
     const place = (point, name) => (point.kind === "id" ? name(point.id) : point.kind);
-    if (place(expected, names[0]) !== place(actual, names[1])) return [finding("context", { point: at }, { point: place(actual, names[1]) }, at)];
+    if (place(expected, names[0]) !== place(actual, names[1]))
+      return [finding("context", { point: at }, { point: place(actual, names[1]) }, at)];
     if (expected.error || actual.error) return [finding("context", { error: expected.error ?? null }, { error: actual.error ?? null }, at)];
     if (!plain) return [finding("context", pick(expected), pick(actual), at)];
     return expected.plain === null || actual.plain === null ? [] : [finding("context", expected.plain, actual.plain, at)];
@@ -55,7 +69,15 @@ export function compareDumps(left, right, { v1 = false, own = true, plain = fals
     finding("leaf", names[0](left.leafId), names[1](right.leafId)),
     ...compareTrees(left, right, names, { labelTimes, v1 }),
     ...(own ? [finding("name", left.name, right.name)] : []),
-    ...(own && !v1 ? [finding("entries", left.entries.map((row) => row[2]), right.entries.map((row) => row[2]))] : []),
+    ...(own && !v1
+      ? [
+          finding(
+            "entries",
+            left.entries.map((row) => row[2]),
+            right.entries.map((row) => row[2]),
+          ),
+        ]
+      : []),
   ];
   return own || plain ? [...findings, ...compareContexts(left.contexts, right.contexts, names, plain)] : findings;
 }
@@ -73,8 +95,16 @@ export function compareLists(peer, expected, actual, nameOf) {
   const byPath = (infos) => new Map(infos.map((info) => [info.path, only(info)]));
   const [left, right] = [byPath(titled), byPath(actual)];
   const paths = [...new Set([...left.keys(), ...right.keys()])];
-  const findings = paths.map((path) => ({ file: nameOf(path), aspect: "list", difference: firstDifference(left.get(path), right.get(path)) }));
+  const findings = paths.map((path) => ({
+    file: nameOf(path),
+    aspect: "list",
+    difference: firstDifference(left.get(path), right.get(path)),
+  }));
   if (peer === "omp") return findings;
-  const order = (infos, others) => infos.map(({ path }) => path).filter((path) => others.has(path)).map(nameOf);
+  const order = (infos, others) =>
+    infos
+      .map(({ path }) => path)
+      .filter((path) => others.has(path))
+      .map(nameOf);
   return [...findings, { file: "(all)", ...finding("list-order", order(titled, right), order(actual, left)) }];
 }

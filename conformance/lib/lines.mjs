@@ -46,7 +46,13 @@ export class RemoteError extends Error {}
 
 /** A child process that answers lines. `request(fields)` resolves with `result` and rejects with a RemoteError. */
 export class LineServer {
-  #child; #pending = new Map(); #nextId = 1; #stderr = ""; #name; #timeout; #exited;
+  #child;
+  #pending = new Map();
+  #nextId = 1;
+  #stderr = "";
+  #name;
+  #timeout;
+  #exited;
 
   constructor(name, command, { env, cwd, timeout = 60_000 } = {}) {
     this.#name = name;
@@ -54,12 +60,20 @@ export class LineServer {
     this.#child = spawn(command[0], command.slice(1), { env: { ...process.env, TZ: "UTC", ...env }, cwd, stdio: ["pipe", "pipe", "pipe"] });
     const splitter = new LineSplitter();
     this.#child.stdout.on("data", (chunk) => splitter.push(chunk, (line) => this.#answer(line)));
-    this.#child.stderr.on("data", (chunk) => { this.#stderr = (this.#stderr + chunk).slice(-4000); });
+    this.#child.stderr.on("data", (chunk) => {
+      this.#stderr = (this.#stderr + chunk).slice(-4000);
+    });
     this.#child.stdin.on("error", () => {});
     this.#exited = new Promise((resolve) => {
-      const ended = (why) => { this.#failAll(`${name} ended (${why}) ${this.#stderr}`); resolve(); };
+      const ended = (why) => {
+        this.#failAll(`${name} ended (${why}) ${this.#stderr}`);
+        resolve();
+      };
       this.#child.on("error", (error) => ended(error.message));
-      this.#child.on("exit", (code, signal) => { this.exited = true; ended(signal ?? `code ${code}`); });
+      this.#child.on("exit", (code, signal) => {
+        this.exited = true;
+        ended(signal ?? `code ${code}`);
+      });
     });
     this.exited = false;
   }
@@ -67,18 +81,25 @@ export class LineServer {
   #answer(line) {
     if (line.trim() === "") return;
     let answer;
-    try { answer = JSON.parse(line); } catch { return this.#failAll(`${this.#name} wrote a line that is not JSON: ${line.slice(0, 200)}`); }
+    try {
+      answer = JSON.parse(line);
+    } catch {
+      return this.#failAll(`${this.#name} wrote a line that is not JSON: ${line.slice(0, 200)}`);
+    }
     const waiting = this.#pending.get(answer.id);
     if (!waiting) return;
     this.#pending.delete(answer.id);
     clearTimeout(waiting.timer);
     if (answer.error === undefined || answer.error === null) return waiting.resolve(answer.result);
-    const message = typeof answer.error === "string" ? answer.error : answer.error.message ?? JSON.stringify(answer.error);
+    const message = typeof answer.error === "string" ? answer.error : (answer.error.message ?? JSON.stringify(answer.error));
     waiting.reject(new RemoteError(`${this.#name}: ${message}`));
   }
 
   #failAll(message) {
-    for (const { reject, timer } of this.#pending.values()) { clearTimeout(timer); reject(new Error(message)); }
+    for (const { reject, timer } of this.#pending.values()) {
+      clearTimeout(timer);
+      reject(new Error(message));
+    }
     this.#pending.clear();
   }
 

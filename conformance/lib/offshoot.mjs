@@ -10,7 +10,9 @@ import { PROJECT, sealedEnvironment } from "./places.mjs";
 const run = promisify(execFile);
 
 export class Offshoot {
-  #command; #folder; #server = null;
+  #command;
+  #folder;
+  #server = null;
 
   /** `command` is the program with its leading arguments; `folder` becomes its home and working folder. */
   constructor(command, folder) {
@@ -77,11 +79,19 @@ export class Offshoot {
   dump(file, { points = () => [], full = false, plain = false, withTree = true } = {}) {
     return this.withSession(this.api("open", { path: file }), async (call) => {
       const [entries, nested, header, name, leafId] = await Promise.all(
-        ["getEntries", "getTree", "getHeader", "getSessionName", "getLeafId"].map((method) => (method === "getTree" && !withTree ? [] : call(method))));
+        ["getEntries", "getTree", "getHeader", "getSessionName", "getLeafId"].map((method) =>
+          method === "getTree" && !withTree ? [] : call(method),
+        ),
+      );
       const tree = flattenTree(nested);
       const { id, timestamp, cwd, parentSession } = header;
       const facts = {
-        header: { id, timestamp, cwd, parentSession }, name, leafId, tree, labels: [], contexts: [],
+        header: { id, timestamp, cwd, parentSession },
+        name,
+        leafId,
+        tree,
+        labels: [],
+        contexts: [],
         entries: entries.map((entry) => [entry?.id ?? null, entry?.type ?? null, digest(entry)]),
       };
       for (const row of tree) if (row[2] !== null) facts.labels.push([row[1], await call("getLabel", { id: row[1] })]);
@@ -107,14 +117,16 @@ export class Offshoot {
     return this.withSession(opening, async (call) => {
       const ids = await runOperations(ops, async ({ op, ...fields }) => {
         const result = await call(op, fields);
-        return typeof result === "string" ? result : result?.id ?? result?.sessionFile ?? null;
+        return typeof result === "string" ? result : (result?.id ?? result?.sessionFile ?? null);
       });
       return { ids, file: await call("getSessionFile"), leafId: await call("getLeafId") };
     });
   }
 
   fork(file, dir, cwd = PROJECT) {
-    return this.withSession(this.api("forkFrom", { sourcePath: file, targetCwd: cwd, sessionDir: dir }), async (call) => ({ file: await call("getSessionFile") }));
+    return this.withSession(this.api("forkFrom", { sourcePath: file, targetCwd: cwd, sessionDir: dir }), async (call) => ({
+      file: await call("getSessionFile"),
+    }));
   }
 
   /** The pure function over entries, without a session. */

@@ -35,8 +35,10 @@ export function packContext(context, full) {
 function needsRepair(messages) {
   const answered = new Set(messages.filter(({ role }) => role === "toolResult").map(({ toolCallId }) => toolCallId));
   const loose = (block) => block.type === "toolCall" && !answered.has(block.id);
-  return messages.some(({ role, stopReason, content }) =>
-    role === "assistant" && (["error", "aborted"].includes(stopReason) || (Array.isArray(content) && content.some(loose))));
+  return messages.some(
+    ({ role, stopReason, content }) =>
+      role === "assistant" && (["error", "aborted"].includes(stopReason) || (Array.isArray(content) && content.some(loose))),
+  );
 }
 
 /**
@@ -74,9 +76,11 @@ export function dumpManager(manager, { points, full = false, plain = false, cont
     name: manager.getSessionName() ?? null,
     leafId: manager.getLeafId() ?? null,
     entries: entries.map((entry) => [entry?.id ?? null, entry?.type ?? null, digest(entry)]),
-    tree, labels, contexts: [],
+    tree,
+    labels,
+    contexts: [],
   };
-  const wanted = contexts ? points ?? pointsOf(ids, tree) : [];
+  const wanted = contexts ? (points ?? pointsOf(ids, tree)) : [];
   facts.contexts = wanted.map((point) => contextAt(manager, point, { full, plain }));
   return facts;
 }

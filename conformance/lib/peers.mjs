@@ -11,12 +11,24 @@ export class Peer {
     this.#server = new LineServer(name, command, { env: sealedEnvironment(folder), cwd: folder });
   }
 
-  dump(file, options = {}) { return this.#server.request({ cmd: "dump", file, ...options }); }
-  list(dir, cwd) { return this.#server.request({ cmd: "list", dir, cwd }); }
-  grow(target, ops) { return this.#server.request({ cmd: "grow", ...target, ops }); }
-  contextOf(entries, leafId) { return this.#server.request({ cmd: "context", entries, ...(leafId === undefined ? {} : { leafId }) }); }
-  fork(file, dir, cwd = PROJECT) { return this.#server.request({ cmd: "fork", file, dir, cwd }); }
-  close() { return this.#server.close(); }
+  dump(file, options = {}) {
+    return this.#server.request({ cmd: "dump", file, ...options });
+  }
+  list(dir, cwd) {
+    return this.#server.request({ cmd: "list", dir, cwd });
+  }
+  grow(target, ops) {
+    return this.#server.request({ cmd: "grow", ...target, ops });
+  }
+  contextOf(entries, leafId) {
+    return this.#server.request({ cmd: "context", entries, ...(leafId === undefined ? {} : { leafId }) });
+  }
+  fork(file, dir, cwd = PROJECT) {
+    return this.#server.request({ cmd: "fork", file, dir, cwd });
+  }
+  close() {
+    return this.#server.close();
+  }
 }
 
 /** `folder` becomes the home of the peers, so that they leave nothing in the home of the person who runs this. */

@@ -39,8 +39,19 @@ export function temporaryFolder(name) {
 export function sealedEnvironment(folder) {
   const at = (name) => path.join(folder, name);
   return {
-    TZ: "UTC", HOME: folder, OFFSHOOT_HOME: at("offshoot"), PI_CODING_AGENT_DIR: at("agent"), TERM: "dumb", NO_COLOR: "1",
-    OMP_PROFILE: undefined, PI_PROFILE: undefined, PI_CONFIG_DIR: undefined, PI_CODING_AGENT_SESSION_DIR: undefined,
-    XDG_DATA_HOME: at("data"), XDG_CACHE_HOME: at("cache"), XDG_STATE_HOME: at("state"), XDG_CONFIG_HOME: at("config"),
+    TZ: "UTC",
+    HOME: folder,
+    OFFSHOOT_HOME: at("offshoot"),
+    PI_CODING_AGENT_DIR: at("agent"),
+    TERM: "dumb",
+    NO_COLOR: "1",
+    OMP_PROFILE: undefined,
+    PI_PROFILE: undefined,
+    PI_CONFIG_DIR: undefined,
+    PI_CODING_AGENT_SESSION_DIR: undefined,
+    XDG_DATA_HOME: at("data"),
+    XDG_CACHE_HOME: at("cache"),
+    XDG_STATE_HOME: at("state"),
+    XDG_CONFIG_HOME: at("config"),
   };
 }

@@ -13,9 +13,6 @@ function fingerprint(file) {
 }
 
 export class Reading {
-  /** Dumps by the peer of a file's dialect, kept for groups that come later. */
-  dumps = new Map();
-
   /** `offshoot`, `peers` {pi, omp}, the corpus folder `dir`, its `manifest`, and the `report`. */
   constructor({ offshoot, peers, dir, manifest, report }) {
     Object.assign(this, { offshoot, peers, dir, manifest, report });
@@ -28,11 +25,17 @@ export class Reading {
   /** Every file of one set: its own peer in everything, the other peer in ids and tree. */
   async read(set, dialect) {
     const failed = [];
-    for (const facts of this.files(set, dialect)) {
+    const files = this.files(set, dialect);
+    if (files.length === 0) throw new Error(`the corpus has no ${set} files of ${dialect}`);
+    for (const facts of files) {
       const file = path.join(this.dir, facts.file);
       const before = fingerprint(file);
-      for (const name of facts.peers) failed.push(...await this.#against(name, set, file, facts));
-      failed.push(...this.report.add("(itself)", `${set} left alone`, nameOf(file), [{ aspect: "bytes", difference: firstDifference(before, fingerprint(file)) }]));
+      for (const name of facts.peers) failed.push(...(await this.#against(name, set, file, facts)));
+      failed.push(
+        ...this.report.add("(itself)", `${set} left alone`, nameOf(file), [
+          { aspect: "bytes", difference: firstDifference(before, fingerprint(file)) },
+        ]),
+      );
     }
     return failed;
   }
@@ -42,7 +45,6 @@ export class Reading {
     const options = { v1: facts.v1, own, plain: facts.plain && !own, labelTimes: own && name === "pi" };
     try {
       const expected = await this.peers[name].dump(file, { plain: options.plain, contexts: own || options.plain });
-      if (own) this.dumps.set(facts.file, expected);
       const points = (entries) => translatePoints(expected.contexts, expected.entries, entries, facts.v1);
       const actual = await this.offshoot.dump(file, { points, plain: options.plain });
       const findings = compareDumps(expected, actual, options);
@@ -71,21 +73,22 @@ export class Reading {
     }
   }
 
-  /** The commands `tree --json` and `context --json` must say what the api says. */
+  /** The commands `tree --json` and `context --json` must say what the peer says of the whole file. */
   async commands(set, dialect) {
     const failed = [];
-    for (const facts of this.files(set, dialect)) {
-      const known = this.dumps.get(facts.file);
-      if (!known || facts.v1) continue;
+    for (const facts of this.files(set, dialect).filter(({ v1 }) => !v1)) {
       const file = path.join(this.dir, facts.file);
+      const known = await this.peers[dialect].dump(file, { points: [{ kind: "open" }] });
       const rows = (tree) => (dialect === "pi" ? tree : tree.map((row) => row.slice(0, 3)));
       try {
         const [tree, context] = await Promise.all([this.offshoot.tree(file), this.offshoot.context(file)]);
         const { settings, messages } = known.contexts[0];
-        failed.push(...this.report.add(dialect, "commands", nameOf(file), [
-          { aspect: "tree", difference: firstDifference(rows(known.tree), rows(tree)) },
-          { aspect: "context", at: "open", difference: firstDifference({ settings, messages }, context) },
-        ]));
+        failed.push(
+          ...this.report.add(dialect, "commands", nameOf(file), [
+            { aspect: "tree", difference: firstDifference(rows(known.tree), rows(tree)) },
+            { aspect: "context", at: "open", difference: firstDifference({ settings, messages }, context) },
+          ]),
+        );
       } catch (error) {
         failed.push(...this.report.fail(dialect, "commands", nameOf(file), error.stderr || error.message));
       }
@@ -103,9 +106,20 @@ export class Reading {
 
   /** Context of the last entry for an unknown leaf, of nothing for null: the function without a session. */
   async pureContexts() {
-    const entries = fs.readFileSync(path.join(this.dir, "pi/every-entry-type.jsonl"), "utf8").trim().split("\n").slice(1).map((line) => JSON.parse(line));
+    const entries = fs
+      .readFileSync(path.join(this.dir, "pi/every-entry-type.jsonl"), "utf8")
+      .trim()
+      .split("\n")
+      .slice(1)
+      .map((line) => JSON.parse(line));
     const findings = [];
-    for (const [at, leafId] of [["absent", undefined], ["unknown", "no-such-entry"], ["null", null], ["first", entries[0].id], ["last", entries.at(-1).id]]) {
+    for (const [at, leafId] of [
+      ["absent", undefined],
+      ["unknown", "no-such-entry"],
+      ["null", null],
+      ["first", entries[0].id],
+      ["last", entries.at(-1).id],
+    ]) {
       const [expected, actual] = await Promise.all([this.peers.pi.contextOf(entries, leafId), this.offshoot.contextOf(entries, leafId)]);
       findings.push({ aspect: "context", at, difference: firstDifference(expected, actual) });
     }
@@ -125,14 +139,25 @@ export class Reading {
   }
 
   async #refused(file) {
-    const outcome = await this.offshoot.api("open", { path: file }).then(() => "opened", () => "refused");
+    const outcome = await this.offshoot.api("open", { path: file }).then(
+      () => "opened",
+      () => "refused",
+    );
     return [{ aspect: "open", difference: firstDifference("refused", outcome) }];
   }
 
   async #survives(file, facts) {
-    const isTrue = (aspect, holds, wanted, got) => ({ aspect, difference: holds ? null : { path: "", left: String(wanted), right: String(got) } });
+    const isTrue = (aspect, holds, wanted, got) => ({
+      aspect,
+      difference: holds ? null : { path: "", left: String(wanted), right: String(got) },
+    });
     try {
-      const points = (tree) => [{ kind: "open" }, ...leavesOf(tree).slice(0, facts.contexts).map((id) => ({ kind: "id", id }))];
+      const points = (tree) => [
+        { kind: "open" },
+        ...leavesOf(tree)
+          .slice(0, facts.contexts)
+          .map((id) => ({ kind: "id", id })),
+      ];
       const withTree = facts.nested;
       const first = await this.offshoot.dump(file, { withTree });
       const dump = await this.offshoot.dump(file, { withTree, points: () => points(first.tree) });
@@ -158,9 +183,16 @@ export class Reading {
 /** Ids that stand in the file in lines that parse, each once. */
 function idsIn(file) {
   const ids = new Set();
-  for (const line of fs.readFileSync(file, "utf8").replace(/^\ufeff/, "").split("\n")) {
+  for (const line of fs
+    .readFileSync(file, "utf8")
+    .replace(/^\ufeff/, "")
+    .split("\n")) {
     let record;
-    try { record = JSON.parse(line); } catch { continue; }
+    try {
+      record = JSON.parse(line);
+    } catch {
+      continue;
+    }
     if (record?.type !== "session" && typeof record?.id === "string" && record.id !== "") ids.add(record.id);
   }
   return [...ids];

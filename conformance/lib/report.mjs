@@ -12,7 +12,8 @@ export class Report {
 
   #row(peer, group) {
     const key = `${peer}\t${group}`;
-    if (!this.#rows.has(key)) this.#rows.set(key, { files: new Set(), leaves: 0, equal: 0, different: 0, deliberate: 0, facts: 0, otherwise: 0 });
+    if (!this.#rows.has(key))
+      this.#rows.set(key, { files: new Set(), leaves: 0, equal: 0, different: 0, deliberate: 0, facts: 0, otherwise: 0 });
     return this.#rows.get(key);
   }
 
@@ -29,13 +30,15 @@ export class Report {
     const failed = [];
     for (const { aspect, at, difference, file: other } of findings) {
       const context = aspect === "context";
-      if (context) row.leaves++; else row.facts++;
+      if (context) row.leaves++;
+      else row.facts++;
       if (difference === null) {
         if (context) row.equal++;
       } else if (this.#deliberate(peer, other ?? file, aspect)) {
         row.deliberate++;
       } else {
-        if (context) row.different++; else row.otherwise++;
+        if (context) row.different++;
+        else row.otherwise++;
         failed.push({ peer, group, file: other ?? file, aspect, at, difference });
       }
     }
@@ -55,7 +58,9 @@ export class Report {
 
   table() {
     const head = ["peer", "group", "files", "leaves", "equal", "different", "deliberate", "other facts", "different"];
-    const body = [...this.#rows].map(([key, r]) => [...key.split("\t"), r.files.size, r.leaves, r.equal, r.different, r.deliberate, r.facts, r.otherwise].map(String));
+    const body = [...this.#rows].map(([key, r]) =>
+      [...key.split("\t"), r.files.size, r.leaves, r.equal, r.different, r.deliberate, r.facts, r.otherwise].map(String),
+    );
     const widths = head.map((name, i) => Math.max(name.length, ...body.map((line) => line[i].length)));
     const line = (cells) => cells.map((cell, i) => (i < 2 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join("  ");
     return [line(head), line(widths.map((w) => "-".repeat(w))), ...body.map(line)].join("\n");
@@ -64,8 +69,12 @@ export class Report {
 
 /** The first few failures in words, for the message of a failed test. */
 export function describe(failures, limit = 12) {
-  const shown = failures.slice(0, limit).map(({ peer, file, aspect, at, difference }) =>
-    `${file}: ${aspect}${at === undefined ? "" : ` at ${at}`}${difference.path ? ` ${difference.path}` : ""}\n    ${peer}: ${difference.left}\n    offshoot: ${difference.right}`);
+  const shown = failures
+    .slice(0, limit)
+    .map(
+      ({ peer, file, aspect, at, difference }) =>
+        `${file}: ${aspect}${at === undefined ? "" : ` at ${at}`}${difference.path ? ` ${difference.path}` : ""}\n    ${peer}: ${difference.left}\n    offshoot: ${difference.right}`,
+    );
   const rest = failures.length > limit ? [`... and ${failures.length - limit} more`] : [];
   return [`${failures.length} differences`, ...shown, ...rest].join("\n  ");
 }

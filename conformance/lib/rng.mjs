@@ -16,11 +16,14 @@ function seedWords(text) {
 }
 
 const WORDS =
-  "branch leaf root entry path merge commit parser token stream buffer naïve café Ωmega 日本語 😀 \u2028 \\n \"quoted\" </tag> " +
+  'branch leaf root entry path merge commit parser token stream buffer naïve café Ωmega 日本語 😀 \u2028 \\n "quoted" </tag> ' +
   "function return value error file test import export const struct match option result vector offset header";
 
 export class Rng {
-  #a; #b; #c; #d;
+  #a;
+  #b;
+  #c;
+  #d;
 
   constructor(seed) {
     const next = seedWords(String(seed));
@@ -34,7 +37,7 @@ export class Rng {
     this.#d = (this.#d + 1) | 0;
     this.#a = this.#b ^ (this.#b >>> 9);
     this.#b = (this.#c + (this.#c << 3)) | 0;
-    this.#c = ((this.#c << 21) | (this.#c >>> 11)) + t | 0;
+    this.#c = (((this.#c << 21) | (this.#c >>> 11)) + t) | 0;
     return (t >>> 0) / 4294967296;
   }
 

@@ -10,7 +10,13 @@ const ISO = /^"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"$/;
 export function shapeOf(content, { since = Date.now() - HOUR, canonical = false } = {}) {
   const lines = content.toString().split("\n");
   if (lines.pop() !== "") lines.push("(the last line has no line feed)");
-  const records = lines.map((line) => { try { return JSON.parse(line); } catch { return null; } });
+  const records = lines.map((line) => {
+    try {
+      return JSON.parse(line);
+    } catch {
+      return null;
+    }
+  });
   const names = new Map();
   let entries = 0;
   for (const record of records) {
@@ -25,6 +31,8 @@ export function shapeOf(content, { since = Date.now() - HOUR, canonical = false 
   const renamed = (text) => names.get(text) ?? (ISO.test(text) && Date.parse(JSON.parse(text)) >= since ? '"#time"' : text);
   return lines.map((line, i) => {
     const text = canonical && records[i] ? canon(records[i]) : line;
-    return text.replaceAll(STRING, renamed).replaceAll(/"timestamp":(\d{13})\b/g, (all, ms) => (Number(ms) >= since ? '"timestamp":"#time"' : all));
+    return text
+      .replaceAll(STRING, renamed)
+      .replaceAll(/"timestamp":(\d{13})\b/g, (all, ms) => (Number(ms) >= since ? '"timestamp":"#time"' : all));
   });
 }

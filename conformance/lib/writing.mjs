@@ -9,7 +9,18 @@ import { nameOf } from "./reading.mjs";
 import { shapeOf } from "./shape.mjs";
 import { OPERATION_VECTORS } from "./vectors.mjs";
 
-const ANSWER = { op: "appendMessage", message: { role: "assistant", content: [{ type: "text", text: "appended" }], api: "x", provider: "p", model: "m", stopReason: "stop", timestamp: 1 } };
+const ANSWER = {
+  op: "appendMessage",
+  message: {
+    role: "assistant",
+    content: [{ type: "text", text: "appended" }],
+    api: "x",
+    provider: "p",
+    model: "m",
+    stopReason: "stop",
+    timestamp: 1,
+  },
+};
 
 export class Writing {
   #copies = 0;
@@ -33,7 +44,10 @@ export class Writing {
   /** What both show of a file that at least one of them wrote. `points` limits the contexts. */
   async #agree(peer, file, { plain = false, points } = {}) {
     const expected = await this.peers[peer].dump(file, { plain, points });
-    const actual = await this.offshoot.dump(file, { plain, points: (entries) => translatePoints(expected.contexts, expected.entries, entries, false) });
+    const actual = await this.offshoot.dump(file, {
+      plain,
+      points: (entries) => translatePoints(expected.contexts, expected.entries, entries, false),
+    });
     return compareDumps(expected, actual, { own: !plain, plain, labelTimes: peer === "pi" });
   }
 
@@ -52,10 +66,13 @@ export class Writing {
     const ours = await this.offshoot.grow(target("offshoot"), ops);
     const outcome = ({ ids }) => ids.map((id) => (id === null || id.error ? id : typeof id));
     const shape = ({ file }) => shapeOf(fs.readFileSync(file));
-    return { file: ours.file, findings: [
-      { aspect: "results", difference: firstDifference(outcome(theirs), outcome(ours)) },
-      { aspect: "bytes", difference: firstDifference(shape(theirs), shape(ours)) },
-    ] };
+    return {
+      file: ours.file,
+      findings: [
+        { aspect: "results", difference: firstDifference(outcome(theirs), outcome(ours)) },
+        { aspect: "bytes", difference: firstDifference(shape(theirs), shape(ours)) },
+      ],
+    };
   }
 
   /** offshoot makes a session, pi reads it, pi goes on, offshoot reads that, offshoot goes on, pi reads that. */
@@ -64,15 +81,18 @@ export class Writing {
     for (let i = 0; i < count; i++) {
       const plain = i % 3 === 0;
       const ops = (part) => operationList(`${seed}/both/${i}/${part}`, { size: 25 + 5 * i, plain });
-      failed.push(...await this.#group("pi", "both ways", `seed-${i}`, async () => {
-        const { file, findings } = await this.#sameOperations("pi", ops("new"));
-        const all = [...findings, ...await this.#agree("pi", file)];
-        if (plain) failed.push(...await this.#group("omp", "both ways, pi files", `seed-${i}`, () => this.#agree("omp", file, { plain })));
-        await this.peers.pi.grow({ file }, ops("pi goes on"));
-        all.push(...await this.#agree("pi", file));
-        await this.offshoot.grow({ file }, ops("offshoot goes on"));
-        return [...all, ...await this.#agree("pi", file)];
-      }));
+      failed.push(
+        ...(await this.#group("pi", "both ways", `seed-${i}`, async () => {
+          const { file, findings } = await this.#sameOperations("pi", ops("new"));
+          const all = [...findings, ...(await this.#agree("pi", file))];
+          if (plain)
+            failed.push(...(await this.#group("omp", "both ways, pi files", `seed-${i}`, () => this.#agree("omp", file, { plain }))));
+          await this.peers.pi.grow({ file }, ops("pi goes on"));
+          all.push(...(await this.#agree("pi", file)));
+          await this.offshoot.grow({ file }, ops("offshoot goes on"));
+          return [...all, ...(await this.#agree("pi", file))];
+        })),
+      );
     }
     return failed;
   }
@@ -82,17 +102,19 @@ export class Writing {
     const failed = [];
     for (let i = 0; i < count; i++) {
       const ops = (part, own) => operationList(`${seed}/omp both/${i}/${part}`, { dialect: "omp", size: 25 + 5 * i, own });
-      failed.push(...await this.#group("omp", "both ways", `seed-${i}`, async () => {
-        const { file } = await this.peers.omp.grow({ dir: this.#newFolder() }, ops("omp begins", true));
-        const twin = path.join(this.#newFolder(), path.basename(file));
-        fs.copyFileSync(file, twin);
-        const { findings } = await this.#sameOperations("omp", ops("offshoot goes on", false), { peer: twin, offshoot: file });
-        const all = [...findings, ...await this.#agree("omp", file)];
-        await this.peers.omp.grow({ file }, ops("omp goes on", true));
-        all.push(...await this.#agree("omp", file));
-        await this.offshoot.grow({ file }, ops("offshoot again", false));
-        return [...all, ...await this.#agree("omp", file)];
-      }));
+      failed.push(
+        ...(await this.#group("omp", "both ways", `seed-${i}`, async () => {
+          const { file } = await this.peers.omp.grow({ dir: this.#newFolder() }, ops("omp begins", true));
+          const twin = path.join(this.#newFolder(), path.basename(file));
+          fs.copyFileSync(file, twin);
+          const { findings } = await this.#sameOperations("omp", ops("offshoot goes on", false), { peer: twin, offshoot: file });
+          const all = [...findings, ...(await this.#agree("omp", file))];
+          await this.peers.omp.grow({ file }, ops("omp goes on", true));
+          all.push(...(await this.#agree("omp", file)));
+          await this.offshoot.grow({ file }, ops("offshoot again", false));
+          return [...all, ...(await this.#agree("omp", file))];
+        })),
+      );
     }
     return failed;
   }
@@ -101,10 +123,12 @@ export class Writing {
   async operationVectors() {
     const failed = [];
     for (const [name, ops] of Object.entries(OPERATION_VECTORS)) {
-      failed.push(...await this.#group("pi", "operation vectors", name, async () => {
-        const { file, findings } = await this.#sameOperations("pi", ops);
-        return [...findings, ...await this.#agree("pi", file)];
-      }));
+      failed.push(
+        ...(await this.#group("pi", "operation vectors", name, async () => {
+          const { file, findings } = await this.#sameOperations("pi", ops);
+          return [...findings, ...(await this.#agree("pi", file))];
+        })),
+      );
     }
     return failed;
   }
@@ -114,13 +138,15 @@ export class Writing {
     const failed = [];
     for (const facts of this.manifest.filter((f) => f.dialect === dialect && f.set !== "odd")) {
       const name = nameOf(facts.file);
-      failed.push(...await this.#group(dialect, "append to each", name, async () => {
-        const file = this.#copy(facts.file);
-        const before = fs.readFileSync(file);
-        const { ids } = await this.offshoot.grow({ file }, [ANSWER]);
-        const findings = await this.#agree(dialect, file, { points: [{ kind: "open" }, { kind: "id", id: ids[0] }] });
-        return [...findings, { aspect: "old bytes", difference: keeps(before, file) }];
-      }));
+      failed.push(
+        ...(await this.#group(dialect, "append to each", name, async () => {
+          const file = this.#copy(facts.file);
+          const before = fs.readFileSync(file);
+          const { ids } = await this.offshoot.grow({ file }, [ANSWER]);
+          const findings = await this.#agree(dialect, file, { points: [{ kind: "open" }, { kind: "id", id: ids[0] }] });
+          return [...findings, { aspect: "old bytes", difference: keeps(before, file) }];
+        })),
+      );
     }
     return failed;
   }
@@ -132,7 +158,7 @@ export class Writing {
       const source = await this.peers.pi.dump(path.join(this.dir, facts.file));
       const points = source.contexts.filter(({ kind, error }) => kind === "id" && !error);
       for (const point of points.slice(0, leavesEach)) {
-        failed.push(...await this.#group("pi", "createBranchedSession", nameOf(facts.file), () => this.#branched(facts, point)));
+        failed.push(...(await this.#group("pi", "createBranchedSession", nameOf(facts.file), () => this.#branched(facts, point))));
       }
     }
     return failed;
@@ -150,7 +176,7 @@ export class Writing {
       { aspect: "bytes", at: point.id, difference: firstDifference(shape(theirs), shape(ours)) },
       { aspect: "source bytes", at: point.id, difference: untouched },
       { aspect: "parentSession", at: point.id, difference: firstDifference(source, parentOf(ours.file)) },
-      ...await this.#agree("pi", ours.file, { points: [{ kind: "open" }] }),
+      ...(await this.#agree("pi", ours.file, { points: [{ kind: "open" }] })),
     ];
   }
 
@@ -159,15 +185,17 @@ export class Writing {
     const failed = [];
     for (const facts of this.manifest.filter((f) => sets.includes(f.set) && f.dialect === "pi" && f.peers.includes("pi"))) {
       const source = path.join(this.dir, facts.file);
-      failed.push(...await this.#group("pi", "forkFrom", nameOf(facts.file), async () => {
-        const ours = await this.offshoot.fork(source, this.#newFolder());
-        const findings = await this.#agree("pi", ours.file, { points: [{ kind: "open" }] });
-        findings.push({ aspect: "parentSession", difference: firstDifference(source, parentOf(ours.file)) });
-        if (facts.v1 || facts.v2) return findings;
-        const theirs = await this.peers.pi.fork(source, this.#newFolder());
-        const shape = ({ file }) => shapeOf(fs.readFileSync(file), { canonical: true });
-        return [...findings, { aspect: "bytes", difference: firstDifference(shape(theirs), shape(ours)) }];
-      }));
+      failed.push(
+        ...(await this.#group("pi", "forkFrom", nameOf(facts.file), async () => {
+          const ours = await this.offshoot.fork(source, this.#newFolder());
+          const findings = await this.#agree("pi", ours.file, { points: [{ kind: "open" }] });
+          findings.push({ aspect: "parentSession", difference: firstDifference(source, parentOf(ours.file)) });
+          if (facts.v1 || facts.v2) return findings;
+          const theirs = await this.peers.pi.fork(source, this.#newFolder());
+          const shape = ({ file }) => shapeOf(fs.readFileSync(file), { canonical: true });
+          return [...findings, { aspect: "bytes", difference: firstDifference(shape(theirs), shape(ours)) }];
+        })),
+      );
     }
     return failed;
   }

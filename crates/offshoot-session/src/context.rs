@@ -136,6 +136,3 @@ fn kept_missing(source: &dyn Source, ix: NodeIx, kept: &str) -> Diagnostic {
         message: format!("the compaction keeps from {kept}, which is not on its path; nothing before it is kept"),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -163,7 +163,7 @@ fn with_member(object: Json<'_>, name: &str, value: &str) -> String {
     }
 }
 
-/// Bookmarks in force on the kept entries, as entries after the path, in the order of their targets.
+/// Bookmarks in force on the kept entries, as entries after the path, in the order in which they were set.
 fn label_lines(
     tree: &Tree,
     kept: &[NodeIx],
@@ -173,8 +173,8 @@ fn label_lines(
 ) -> Vec<String> {
     let mut taken: HashSet<EntryId> = kept.iter().filter_map(|ix| tree.node(*ix).id().cloned()).collect();
     let mut lines = Vec::new();
-    for target in kept.iter().filter_map(|ix| tree.node(*ix).id()) {
-        let Some(label) = tree.label(target) else { continue };
+    let kept_ids: HashSet<&EntryId> = kept.iter().filter_map(|ix| tree.node(*ix).id()).collect();
+    for (target, label) in tree.labels().into_iter().filter(|(target, _)| kept_ids.contains(target)) {
         let mut id = ids.entry_id();
         while taken.contains(&id) {
             id = ids.entry_id();

@@ -37,7 +37,9 @@ pub fn for_each_line(
     first_number: u64,
     mut each: impl FnMut(LineSpan, LineBytes<'_>) -> ControlFlow<()>,
 ) -> io::Result<()> {
-    let mut buffer = vec![0u8; BUFFER.min(usize::try_from(to.saturating_sub(from)).unwrap_or(BUFFER)).max(1)];
+    // One byte more than there is to read: a buffer that is full holds a line that goes on.
+    let room = to.saturating_sub(from).saturating_add(1);
+    let mut buffer = vec![0u8; BUFFER.min(usize::try_from(room).unwrap_or(BUFFER))];
     let mut span = LineSpan { number: first_number, offset: from, length: 0, terminated: true };
     let mut filled = 0; // bytes in the buffer; its first byte is at `span.offset`
     loop {

@@ -157,7 +157,9 @@ pub struct Tree {
     first_root: Option<NodeIx>,
     last_root: Option<NodeIx>,
     orphans: HashMap<u32, EntryId>,
-    labels: HashMap<EntryId, Label>,
+    /// Bookmarks in force, each with the number of the first set since it was last cleared.
+    labels: HashMap<EntryId, (u64, Label)>,
+    labels_set: u64,
     dead: usize,
 }
 
@@ -272,20 +274,25 @@ impl Tree {
 
     /// The bookmark on an entry.
     pub fn label(&self, target: &EntryId) -> Option<&Label> {
-        self.labels.get(target)
+        self.labels.get(target).map(|(_, label)| label)
     }
 
-    /// All bookmarks in force, in no order; their targets need not be in the file.
-    pub fn labels(&self) -> impl Iterator<Item = (&EntryId, &Label)> {
-        self.labels.iter()
+    /// All bookmarks in force, in the order in which they were first set; their targets need not be in the file.
+    pub fn labels(&self) -> Vec<(&EntryId, &Label)> {
+        let mut labels: Vec<_> = self.labels.iter().collect();
+        labels.sort_by_key(|(_, (first_set, _))| *first_set);
+        labels.into_iter().map(|(target, (_, label))| (target, label)).collect()
     }
 
     /// Sets or clears a bookmark: the last word in file order counts, whatever branch it stands on.
     pub fn set_label(&mut self, target: EntryId, label: Option<Label>) {
-        match label.filter(|label| !label.text.is_empty()) {
-            Some(label) => self.labels.insert(target, label),
-            None => self.labels.remove(&target),
+        let Some(label) = label.filter(|label| !label.text.is_empty()) else {
+            self.labels.remove(&target);
+            return;
         };
+        self.labels_set += 1;
+        let number = self.labels_set;
+        self.labels.entry(target).and_modify(|(_, known)| known.clone_from(&label)).or_insert((number, label));
     }
 
     /// All entries depth first, parents before children, children by time: `(depth, entry)`.

@@ -8,7 +8,7 @@ use crate::entry::Source as _;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::header::{Header, NewHeader, TitleSlot};
 use crate::id::is_valid_session_id;
-use crate::json::Json;
+use crate::json::{Json, Object};
 use crate::load::{Loaded, load};
 use crate::medium::{FileMedium, MemoryMedium};
 use crate::tree::NodeIx;
@@ -140,7 +140,8 @@ impl Session {
         (is_newer && !is_ours).then(|| tree.node(newest).id().cloned().map(|id| (newest, id)))?
     }
 
-    /// The entries of a session as an array of JSON objects (with or without header), as a session in memory.
+    /// The entries of a session as an array of JSON objects (with or without header), as a session in memory. Without
+    /// header, entries that lack ids are taken for version 1.
     ///
     /// # Errors
     /// [`Error::NotASession`], [`Error::Invalid`].
@@ -148,8 +149,12 @@ impl Session {
         let mut lines: Vec<&str> = entries.items().map(Json::text).collect();
         let header;
         if lines.first().is_none_or(|first| Header::parse(first).is_none()) {
-            header = new_header(new, &mut options)?;
-            lines.insert(0, header.line());
+            let has_ids = entries.items().all(|entry| entry.str("id").is_some());
+            header = match (new_header(new, &mut options)?, has_ids) {
+                (header, true) => header.line().to_owned(),
+                (header, false) => without_version(&header),
+            };
+            lines.insert(0, &header);
         }
         Self::from_text(&(lines.join("\n") + "\n"), options)
     }
@@ -170,6 +175,12 @@ fn new_header(new: &NewSession<'_>, options: &mut Options) -> Result<Header> {
     let parent_session = new.parent_session;
     let at = options.clock.now();
     Ok(Header::new(&NewHeader { id: &id, at, cwd: new.cwd, parent_session, title: None }))
+}
+
+/// The header of entries without ids, which are those of version 1.
+fn without_version(header: &Header) -> String {
+    let others = header.json().members().filter(|(name, _)| name != "version");
+    others.fold(Object::new(), |object, (name, value)| object.json(&name, value)).finish()
 }
 
 /// Refuses what is no session id.

@@ -33,7 +33,9 @@ pub(crate) fn line(picture: &str, second: usize) -> String {
     );
     let message = |role: &str| {
         let more = if role == "assistant" { r#","provider":"p","model":"m""# } else { "" };
-        format!(r#"{{"type":"message",{envelope},"message":{{"role":"{role}","content":[{{"type":"text","text":"{id}"}}]{more}}}}}"#)
+        format!(
+            r#"{{"type":"message",{envelope},"message":{{"role":"{role}","content":[{{"type":"text","text":"{id}"}}]{more}}}}}"#
+        )
     };
     let parts: Vec<&str> = what.splitn(3, '=').collect();
     match parts.as_slice() {
@@ -41,7 +43,9 @@ pub(crate) fn line(picture: &str, second: usize) -> String {
         ["A"] => message("assistant"),
         ["T"] => message("toolResult"),
         ["k", kept] => {
-            format!(r#"{{"type":"compaction",{envelope},"summary":"S{id}","firstKeptEntryId":"{kept}","tokensBefore":9}}"#)
+            format!(
+                r#"{{"type":"compaction",{envelope},"summary":"S{id}","firstKeptEntryId":"{kept}","tokensBefore":9}}"#
+            )
         }
         ["bs", text] => format!(r#"{{"type":"branch_summary",{envelope},"fromId":"x","summary":"{text}"}}"#),
         ["l", target, ""] => format!(r#"{{"type":"label",{envelope},"targetId":"{target}"}}"#),

@@ -21,11 +21,15 @@ const V1_HEADER: &str = r#"{"type":"session","id":"s","timestamp":"2025-12-08T10
 fn v1(records: &[&str]) -> String {
     let record = |what: &&str| match what.split_once('=') {
         Some(("compaction", index)) => {
-            format!(r#"{{"type":"compaction","timestamp":"2025-12-08T10:00:01.000Z","summary":"S","firstKeptEntryIndex":{index},"tokensBefore":9}}"#)
+            format!(
+                r#"{{"type":"compaction","timestamp":"2025-12-08T10:00:01.000Z","summary":"S","firstKeptEntryIndex":{index},"tokensBefore":9}}"#
+            )
         }
         _ => {
             let role = if what.starts_with('u') { "user" } else { "assistant" };
-            format!(r#"{{"type":"message","timestamp":"2025-12-08T10:00:01.000Z","message":{{"role":"{role}","content":[{{"type":"text","text":"{what}"}}]}}}}"#)
+            format!(
+                r#"{{"type":"message","timestamp":"2025-12-08T10:00:01.000Z","message":{{"role":"{role}","content":[{{"type":"text","text":"{what}"}}]}}}}"#
+            )
         }
     };
     let lines = records.iter().map(record);
@@ -131,7 +135,8 @@ fn vector_13_the_first_prompt_is_on_disk_at_once() {
     say(&mut session, "assistant", "r");
     let on_disk = fs::read_to_string(&file).unwrap();
     assert!(on_disk.ends_with('\n'));
-    let types: Vec<_> = on_disk.lines().map(|line| Json::parse(line).unwrap().str("type").unwrap().into_owned()).collect();
+    let types: Vec<_> =
+        on_disk.lines().map(|line| Json::parse(line).unwrap().str("type").unwrap().into_owned()).collect();
     assert_eq!(types, ["session", "message", "message"]);
 }
 
@@ -172,7 +177,10 @@ fn vector_16_branch_summaries_name_the_leaf_that_was_left() {
     let mut fresh = Session::in_memory(&at("/w"), fixed_options()).unwrap();
     let first = fresh.branch_with_summary(None, &new).unwrap();
     assert_eq!(fresh.entry(fresh.find(first.as_str()).unwrap()).unwrap().str("fromId").unwrap(), "root");
-    assert!(matches!(fresh.branch_with_summary(Some("?"), &new), Err(offshoot_session::error::Error::EntryNotFound { .. })));
+    assert!(matches!(
+        fresh.branch_with_summary(Some("?"), &new),
+        Err(offshoot_session::error::Error::EntryNotFound { .. })
+    ));
     assert_eq!(fresh.leaf_id(), Some(&first), "a refused branch moves nothing");
 }
 
@@ -190,13 +198,19 @@ fn vector_17_a_fork_copies_all_branches() {
     assert_eq!((forked.cwd(), forked.header().version()), (Some("/other"), 3));
     assert_eq!(forked.header().parent_session(), source.to_str());
     let copied = fs::read_to_string(&target).unwrap();
-    assert_eq!(copied.split_once('\n').unwrap().1, lines.split_once('\n').unwrap().1, "every line, also the broken one");
+    assert_eq!(
+        copied.split_once('\n').unwrap().1,
+        lines.split_once('\n').unwrap().1,
+        "every line, also the broken one"
+    );
     // A version 1 source is upgraded in the copy; pi writes entries without ids here.
     fs::write(&source, v1(&["u1", "a1", "u2"])).unwrap();
     let target = folder.path().join("from-v1.jsonl");
     Session::fork_file(&source, &new, fixed_options(), |_, _| target.clone()).unwrap();
     assert_eq!(open_messages(&Session::open(&target, Options::default()).unwrap()), ["u1", "a1", "u2"]);
-    assert!(Session::fork_file(&folder.path().join("none.jsonl"), &new, fixed_options(), |_, _| target.clone()).is_err());
+    assert!(
+        Session::fork_file(&folder.path().join("none.jsonl"), &new, fixed_options(), |_, _| target.clone()).is_err()
+    );
 }
 
 #[test]
@@ -204,14 +218,19 @@ fn vector_18_a_list_of_a_version_1_file() {
     let medium = MemoryMedium::new(v1(&["u1", "a1", "u2", "a2"]).into_bytes());
     let info = session_info(&medium, None, true).unwrap();
     assert_eq!((info.message_count, info.first_message.as_str()), (4, "u1"));
-    let bare = format!("{V1_HEADER}\n{}\n", r#"{"type":"message","timestamp":"?","message":{"role":"user","content":"x"}}"#);
+    let bare =
+        format!("{V1_HEADER}\n{}\n", r#"{"type":"message","timestamp":"?","message":{"role":"user","content":"x"}}"#);
     let info = session_info(&MemoryMedium::new(bare.into_bytes()), None, false).unwrap();
     assert_eq!(info.modified, info.created, "without a usable time, the header's");
 }
 
 #[test]
 fn vector_19_a_session_that_begins_with_settings_and_failures() {
-    let error = |id: &str, parent: &str| format!(r#"{id} {parent} {{"type":"message","message":{{"role":"assistant","content":[],"provider":"p","model":"m","stopReason":"error","errorMessage":"x"}}}}"#);
+    let error = |id: &str, parent: &str| {
+        format!(
+            r#"{id} {parent} {{"type":"message","message":{{"role":"assistant","content":[],"provider":"p","model":"m","stopReason":"error","errorMessage":"x"}}}}"#
+        )
+    };
     let model = r#"m - {"type":"model_change","provider":"p","modelId":"m"}"#;
     let level = r#"t m {"type":"thinking_level_change","thinkingLevel":"high"}"#;
     let file = text(&[model, level, "u t U", &error("e1", "u"), &error("e2", "e1")]);
