@@ -1,8 +1,8 @@
 //! Entries before they are entries: what a caller gives, checked, and the line that it becomes.
 //!
 //! The only file that spells the members of entries for writing. Type and payload come from the caller; id, parent and
-//! time are given by the session. Every dialect has its spelling and its order of members. Source: spec format §5,
-//! operations §6.
+//! time are given by the session. Every dialect has its spelling and its order of members. Source:
+//! `docs/format.md`, *Entries* and *Writing*.
 
 use crate::clock::{Millis, to_iso};
 use crate::error::{Error, Result};

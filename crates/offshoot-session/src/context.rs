@@ -2,7 +2,7 @@
 //!
 //! A context is a plan first: entries are chosen by their envelopes, bodies are read one by one when the messages are
 //! asked for, so that a context costs its path and not its file. Two forms, as the two peers build them. Knows no files
-//! and no providers. Source: spec operations §9.
+//! and no providers. See `docs/format.md`, *Context*.
 
 mod omp;
 mod pi;

@@ -277,7 +277,7 @@ impl<'a> Found<'a> {
         Ok(Envelope {
             kind,
             role: (kind == Kind::Message).then(|| self.role.unwrap_or(Role::Unknown)),
-            // The names of the tree proposal that came before version 2 (spec format §2).
+            // The names of the tree proposal that came before version 2.
             id: id(self.id).or_else(|| id(self.uuid)),
             parent: id(self.parent).or_else(|| id(self.parent_uuid)),
             time: self.timestamp.and_then(string).and_then(|text| parse_iso(&text)),

@@ -1,7 +1,7 @@
 //! Sessions out of sessions: a path, a subtree, or everything, as the pieces of a new file.
 //!
-//! Entries keep ids, times and payloads; lines that need no change are copied as bytes. Knows no files. Source: spec
-//! operations §8 and §2 (`forkFrom`), ui-and-export §5.
+//! Entries keep ids, times and payloads; lines that need no change are copied as bytes. Knows no files. See
+//! `docs/format.md`, *Extraction and forks*.
 
 use std::collections::{HashMap, HashSet};
 

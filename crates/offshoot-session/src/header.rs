@@ -1,6 +1,7 @@
 //! The header record and omp's title slot: reading them, writing new ones.
 //!
-//! The header is no entry: it has no parent and is not in the tree. Source: spec format §3.
+//! The header is no entry: it has no parent and is not in the tree. See
+//! `docs/format.md`, *Header*.
 
 use std::borrow::Cow;
 
@@ -152,7 +153,7 @@ fn version(value: Option<Json<'_>>) -> u32 {
 }
 
 /// omp's title slot: the physical line before the header that holds the title, padded so that it can be overwritten in
-/// place. It overrides the header's title (spec format §3.1).
+/// place. It overrides the header's title (`docs/format.md`, *Container*).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TitleSlot {
     /// The title; empty means none.

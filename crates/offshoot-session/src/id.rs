@@ -6,7 +6,7 @@ use std::fmt;
 
 use smol_str::SmolStr;
 
-/// The id of one entry: any non-empty string, unique within one file only (spec: format §2).
+/// The id of one entry: any non-empty string, unique within one file only.
 ///
 /// offshoot writes 8 lower-case hexadecimal digits. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]

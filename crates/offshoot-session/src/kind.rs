@@ -1,6 +1,7 @@
 //! What sorts of records and messages there are: the words of the format, as enums.
 //!
-//! One table each; unknown words keep their line and get `Unknown`. Source: spec format §5, §6.
+//! One table each; unknown words keep their line and get `Unknown`. See `docs/format.md`, *Entries*
+//! and *Messages*.
 
 macro_rules! words {
     ($(#[$outer:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)* }) => {
@@ -109,7 +110,7 @@ words! {
     }
 }
 
-/// The `customType` of the entry that makes a move of the leaf durable (design §4): child of the target, hidden in
+/// The `customType` of the entry that makes a move of the leaf durable: child of the target, hidden in
 /// trees and transcripts. Peers open at it, which is where the person went.
 pub const LEAF_MARKER: &str = "offshoot.leaf";
 

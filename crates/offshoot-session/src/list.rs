@@ -1,6 +1,6 @@
 //! What a list shows of a session, read in one pass over its file without building a tree.
 //!
-//! The fields and their rules are pi's (spec operations §11), but no session ever falls off the list for an odd line.
+//! The fields and their rules are pi's (`docs/format.md`, *Lists*), but no session ever falls off the list for an odd line.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;

@@ -1,6 +1,6 @@
 //! From a context's messages to messages that a model may be sent: roles it knows, and every tool call answered.
 //!
-//! Nothing of this is ever stored. Source: spec operations §10; what the peers do at their provider layer is done here,
+//! Nothing of this is ever stored. What the peers do at their provider layer is done here,
 //! so that no request can leave with a call without result or a result without call.
 
 use crate::context::{Message, text_block};

@@ -1,7 +1,8 @@
 //! Opening: one scan over a medium gives the header, the tree of envelopes and what is odd about the file.
 //!
 //! Never writes. Never fails on a line: a line that is no entry is a diagnostic, and stays where it is. It fails only
-//! where the file is not a session at all, or cannot be read. Source: spec operations §3, format §8.
+//! where the file is not a session at all, or cannot be read. See
+//! `docs/format.md`, *The tree* and *Odd input*.
 
 mod extend;
 mod scan;

@@ -1,7 +1,8 @@
 //! Old versions, upgraded line by line in memory: version 1 (no ids) and version 2 (`hookMessage`) to version 3.
 //!
 //! Pure functions over text. The ids given to version 1 lines are derived from the session id and the line's number, so
-//! that they are the same at every open. Every member that is not concerned keeps its text. Source: spec operations §4.
+//! that they are the same at every open. Every member that is not concerned keeps its text. Source:
+//! `docs/format.md`, *Old versions*.
 
 use std::borrow::Cow;
 

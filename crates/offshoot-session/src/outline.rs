@@ -1,6 +1,6 @@
 //! The tree as rows of text: which entries are shown, in which order, how far in, and what each row says.
 //!
-//! The layout is that of the peers' tree selectors (spec ui-and-export §1, §10), so that a picture in the documents, the
+//! The layout is that of the peers' tree selectors, so that a picture in the documents, the
 //! `tree` command and a front end's selector are the same. All walks are loops. Knows no colours and no keys.
 
 mod layout;

@@ -1,7 +1,7 @@
 //! One session: its tree, the place in it, and the file behind both.
 //!
-//! Opening reads and never writes. What is appended is on the medium before the tree grows and the leaf moves. Source:
-//! spec operations §1 to §8.
+//! Opening reads and never writes. What is appended is on the medium before the tree grows and the leaf moves. See
+//! `docs/format.md`, *Writing*.
 
 mod append;
 mod branch;

@@ -1,7 +1,8 @@
 //! Where sessions are kept: the store's promises, a store over folders, and one in memory.
 //!
 //! A store is told where to look; it reads neither the environment nor the home directory. [`crate::testing`] holds the
-//! suite that every store must pass. Source: spec operations §2, §11, format §2.
+//! suite that every store must pass. See `docs/format.md`,
+//! *Lists* and *Where files are*.
 
 mod dir;
 mod memory;

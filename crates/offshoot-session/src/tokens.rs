@@ -1,6 +1,6 @@
 //! How many tokens a message is, estimated as pi does: characters by four.
 //!
-//! Characters are UTF-16 units, since that is what the peers count. Source: spec compaction §2.
+//! Characters are UTF-16 units, since that is what the peers count.
 
 use crate::json::{Json, JsonKind};
 

@@ -202,7 +202,7 @@ fn the_models_messages_have_valid_pairs_at_every_entry() {
                 open.remove(at);
             } else {
                 assert!(open.is_empty(), "a turn ends with all its results");
-                let blocks = json.get("content").into_iter().flat_map(|content| content.items());
+                let blocks = json.get("content").into_iter().flat_map(offshoot_session::json::Json::items);
                 open.extend(
                     blocks
                         .filter(|b| b.str("type").is_some_and(|t| t == "toolCall"))
