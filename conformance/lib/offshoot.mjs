@@ -41,7 +41,7 @@ export class Offshoot {
 
   /** The session infos below `dir`: all of them, or those whose folder is `cwd`. */
   async list(dir, cwd) {
-    const args = ["list", "--json", "--session-dir", dir, ...(cwd === undefined ? ["--all"] : [])];
+    const args = ["list", "--json", "--text", "--session-dir", dir, ...(cwd === undefined ? ["--all"] : [])];
     return JSON.parse(await this.command(args, cwd));
   }
 

@@ -52,27 +52,39 @@ pub fn parse_iso(text: &str) -> Option<Millis> {
     if let Ok(at) = text.parse::<Timestamp>() {
         return Some(at.as_millisecond());
     }
-    let local = match text.parse::<civil::DateTime>() {
-        Ok(at) => at,
-        Err(_) => text.parse::<civil::Date>().ok()?.to_datetime(civil::Time::midnight()),
+    if let Some((day, "24:00:00.000Z")) = text.split_once('T') {
+        return parse_iso(day).map(|midnight| midnight + 86_400_000);
+    }
+    let local = match (text.parse::<civil::DateTime>(), text.len()) {
+        (Ok(at), _) => at,
+        (Err(_), 4) => format!("{text}-01-01").parse::<civil::Date>().ok()?.to_datetime(civil::Time::midnight()),
+        (Err(_), _) => text.parse::<civil::Date>().ok()?.to_datetime(civil::Time::midnight()),
     };
     let at = TimeZone::UTC.to_timestamp(local).ok()?;
     Some(at.as_millisecond())
 }
 
-/// The one form that nearly every line has, `YYYY-MM-DDTHH:MM:SS.mmmZ`, without the cost of a general parser.
+/// The one form that nearly every line has, `YYYY-MM-DDTHH:MM:SS.mmmZ` (or with six digits and a sign for the year),
+/// without the cost of a general parser.
 fn parse_canonical(text: &[u8]) -> Option<Millis> {
-    let text: &[u8; 24] = text.try_into().ok()?;
-    for (at, expected) in [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'.'), (23, b'Z')] {
-        if text[at] != expected {
+    let number = |digits: &[u8]| -> Option<i64> {
+        digits.iter().try_fold(0i64, |sum, b| b.is_ascii_digit().then(|| sum * 10 + i64::from(b - b'0')))
+    };
+    let (year, rest) = match text {
+        [sign @ (b'+' | b'-'), rest @ ..] if rest.len() == 26 => {
+            let year = number(&rest[..6])?;
+            (if *sign == b'-' { -year } else { year }, &rest[6..])
+        }
+        _ if text.len() == 24 => (number(&text[..4])?, &text[4..]),
+        _ => return None,
+    };
+    for (at, expected) in [(0, b'-'), (3, b'-'), (6, b'T'), (9, b':'), (12, b':'), (15, b'.'), (19, b'Z')] {
+        if rest[at] != expected {
             return None;
         }
     }
-    let number = |from: usize, to: usize| -> Option<i64> {
-        text[from..to].iter().try_fold(0i64, |sum, b| b.is_ascii_digit().then(|| sum * 10 + i64::from(b - b'0')))
-    };
-    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
+    let two = |at: usize| number(&rest[at..at + 2]);
+    let (month, day, hour, minute, second) = (two(1)?, two(4)?, two(7)?, two(10)?, two(13)?);
     let in_range = (1..=12).contains(&month)
         && (1..=days_in_month(year, month)).contains(&day)
         && hour < 24
@@ -82,7 +94,7 @@ fn parse_canonical(text: &[u8]) -> Option<Millis> {
         return None;
     }
     let days = days_since_1970(year, month, day);
-    Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + number(20, 23)?)
+    Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + number(&rest[16..19])?)
 }
 
 fn days_in_month(year: i64, month: i64) -> i64 {
@@ -133,6 +145,9 @@ mod tests {
         assert_eq!(parse_iso("2024-12-03T15:02:47.890+01:00"), Some(1_733_234_567_890));
         assert_eq!(parse_iso("1970-01-02"), Some(86_400_000));
         assert_eq!(parse_iso("1970-01-01T00:00:01"), Some(1000));
+        assert_eq!(parse_iso("1970"), Some(0));
+        assert_eq!(parse_iso("1970-01-01T24:00:00.000Z"), Some(86_400_000));
+        assert_eq!(parse_iso("+020260-01-01T00:00:00.000Z"), Some(577_176_624_000_000));
         for bad in ["", "yesterday", "2024-02-30T00:00:00.000Z", "2024-13-01T00:00:00.000Z"] {
             assert_eq!(parse_iso(bad), None, "{bad}");
         }

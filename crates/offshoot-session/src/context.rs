@@ -48,6 +48,8 @@ enum Step {
     Verbatim(NodeIx),
     /// The entry's own message with another content (JSON).
     Edited(NodeIx, String),
+    /// The entry's own message without its content.
+    WithoutContent(NodeIx),
     /// The compaction: its system message, if it has one, and its summary.
     Compaction(NodeIx),
     /// A message that is finished.

@@ -127,7 +127,6 @@ struct Gather<'a> {
     header: Option<Header>,
     slot: Option<TitleSlot>,
     name: Option<String>,
-    short_summary: Option<String>,
     activity: Option<f64>,
     message_count: u64,
     first_message: Option<String>,
@@ -141,7 +140,6 @@ impl<'a> Gather<'a> {
             header: None,
             slot: None,
             name: None,
-            short_summary: None,
             activity: None,
             message_count: 0,
             first_message: None,
@@ -172,7 +170,7 @@ impl<'a> Gather<'a> {
                 self.message_count += 1;
                 matches!(role, Role::User | Role::Assistant)
             }
-            (Kind::SessionInfo | Kind::Compaction, _) => true,
+            (Kind::SessionInfo, _) => true,
             _ => false,
         };
         if !wants_body {
@@ -214,9 +212,6 @@ impl<'a> Gather<'a> {
             Kind::SessionInfo if validate(text.as_bytes()).is_ok() => {
                 let name = json.str("name").map(|name| name.trim().to_owned());
                 self.name = name.filter(|name| !name.is_empty());
-            }
-            Kind::Compaction => {
-                self.short_summary = json.str("shortSummary").map(Cow::into_owned).or(self.short_summary.take());
             }
             Kind::Message => {
                 if let Some(message) = json.get("message") {
@@ -277,7 +272,7 @@ impl<'a> Gather<'a> {
             path: self.medium.path().to_path_buf(),
             id: header.id().to_owned(),
             cwd: header.cwd().unwrap_or_default().to_owned(),
-            name: self.name.or(title).or(self.short_summary),
+            name: self.name.or(title),
             parent_session_path: header.parent_session().map(str::to_owned),
             created,
             modified: activity.unwrap_or_else(|| created.or(file_time)),

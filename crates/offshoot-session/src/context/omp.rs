@@ -13,7 +13,7 @@ use crate::kind::{Kind, Role};
 use crate::tree::NodeIx;
 
 use super::render;
-use pairs::Draft;
+use pairs::{Draft, unbound};
 
 pub use settings::OmpSettings;
 
@@ -133,7 +133,13 @@ fn draft(source: &dyn Source, ix: NodeIx, diagnostics: &mut Vec<Diagnostic>) -> 
         Kind::Message => entry
             .message()
             .filter(|message| entry.role != Some(Role::Assistant) || !is_dropped_turn(*message))
-            .map(|message| Draft::new(Step::Verbatim(ix), message)),
+            .map(|message| match unbound(message) {
+                Some(json) => {
+                    let role = entry.role.unwrap_or(Role::Unknown);
+                    Draft::ready(&super::Message { entry: entry.id.clone(), role, json })
+                }
+                None => Draft::new(Step::Verbatim(ix), message),
+            }),
         Kind::CustomMessage => custom_message(&entry).as_ref().map(Draft::ready),
         _ => render::branch_summary(&entry).as_ref().map(Draft::ready),
     })

@@ -74,8 +74,8 @@ pub(super) fn kept_position(
 enum Edit {
     Omit,
     Content(String),
-    /// It says nothing usable.
-    Nothing,
+    /// The replacement names no content: the message is left without.
+    NoContent,
 }
 
 /// The last edit of every target among the chosen entries.
@@ -90,7 +90,7 @@ fn edits(source: &dyn Source, selection: &[Chosen]) -> Result<HashMap<EntryId, E
         let edit = match (replacement.kind(), replacement.get("content")) {
             (JsonKind::Null, _) => Edit::Omit,
             (_, Some(content)) => Edit::Content(content.text().to_owned()),
-            (_, None) => Edit::Nothing,
+            (_, None) => Edit::NoContent,
         };
         edits.insert(EntryId::new(target), edit);
     }
@@ -114,7 +114,8 @@ fn step(source: &dyn Source, chosen: Chosen, edits: &HashMap<EntryId, Edit>) -> 
     match node.id().and_then(|id| edits.get(id)) {
         Some(Edit::Omit) => None,
         Some(Edit::Content(content)) if editable => Some(Step::Edited(ix, content.clone())),
-        Some(Edit::Content(_) | Edit::Nothing) | None => Some(plain),
+        Some(Edit::NoContent) if editable => Some(Step::WithoutContent(ix)),
+        Some(Edit::Content(_) | Edit::NoContent) | None => Some(plain),
     }
 }
 

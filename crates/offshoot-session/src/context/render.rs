@@ -15,6 +15,10 @@ pub(super) fn step(source: &dyn Source, step: &Step) -> Result<Vec<Message>> {
             let message = entry_message(&source.entry(*ix)?);
             message.map(|message| edited(message, content)).into_iter().collect()
         }
+        Step::WithoutContent(ix) => {
+            let message = entry_message(&source.entry(*ix)?);
+            message.map(|message| Message { json: without(message.json(), "content"), ..message }).into_iter().collect()
+        }
         Step::Compaction(ix) => compaction(&source.entry(*ix)?),
         Step::Ready(message) => vec![message.clone()],
     })
@@ -121,6 +125,12 @@ fn edited(message: Message, content: &str) -> Message {
         _ => content.text().to_owned(),
     };
     Message { json: with_content(message.json(), &content), ..message }
+}
+
+/// The object without a member.
+pub(super) fn without(object: Json<'_>, name: &str) -> String {
+    let others = object.members().filter(|(member, _)| member != name);
+    others.fold(Object::new(), |new, (name, value)| new.json(&name, value)).finish()
 }
 
 /// A text block as JSON.

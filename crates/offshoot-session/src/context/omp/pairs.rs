@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::context::{Message, Step, render};
 use crate::entry::{Source, is_truthy};
 use crate::error::Result;
-use crate::json::{Json, Object};
+use crate::json::Json;
 
 /// A message on its way into the context, with what decides whether it stays.
 #[derive(Debug, Clone)]
@@ -71,6 +71,23 @@ fn drop_dangling(source: &dyn Source, drafts: Vec<Draft>) -> Result<Vec<Draft>> 
     Ok(kept)
 }
 
+/// A turn of a provider whose replayed history is bound to one connection goes without that history and without the
+/// signatures that belong to it.
+pub(super) fn unbound(message: Json<'_>) -> Option<String> {
+    let is_bound = message.str("provider").is_some_and(|provider| provider == "github-copilot")
+        && message
+            .get("providerPayload")
+            .and_then(|payload| payload.str("type"))
+            .is_some_and(|kind| kind == "openaiResponsesHistory");
+    if !is_bound {
+        return None;
+    }
+    let json = render::without(message, "providerPayload");
+    let message = Json::trusted(&json);
+    let blocks: Vec<String> = message.get("content")?.items().map(without_signature).collect();
+    Some(render::with_content(message, &format!("[{}]", blocks.join(","))))
+}
+
 /// The turn without its unanswered calls, and without signatures that no longer fit it.
 fn without_calls(message: &Message, answered: &HashSet<String>) -> Option<Message> {
     let mut blocks = Vec::new();
@@ -93,8 +110,7 @@ fn without_signature(block: Json<'_>) -> String {
     if !is_thinking || !block.get("thinkingSignature").is_some_and(is_truthy) {
         return block.text().to_owned();
     }
-    let others = block.members().filter(|(name, _)| name != "thinkingSignature");
-    others.fold(Object::new(), |object, (name, value)| object.json(&name, value)).finish()
+    render::without(block, "thinkingSignature")
 }
 
 /// Drops failed turns and the results of their calls, unless a note about the interruption follows.
