@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use crate::context;
 use crate::entry::Source as _;
 use crate::error::{Code, Diagnostic, Error, Result};
-use crate::json::{Json, validate};
+use crate::json::{Json, JsonKind, validate};
 use crate::kind::Kind;
 use crate::lines::{LineSpan, for_each_line};
 use crate::llm::Converter;
@@ -23,11 +23,27 @@ pub fn check(medium: &dyn Medium) -> Result<Vec<Diagnostic>> {
     let loaded = load(medium)?;
     let mut diagnostics = loaded.diagnostics.clone();
     every_line(medium, &loaded, &mut diagnostics)?;
+    odd_version(&loaded, &mut diagnostics);
     references(medium, &loaded, &mut diagnostics)?;
     open_context(medium, &loaded, &mut diagnostics)?;
     diagnostics.sort_by_key(|d| (d.line.unwrap_or(u64::MAX), d.offset));
     diagnostics.dedup();
     Ok(diagnostics)
+}
+
+fn odd_version(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) {
+    let version = loaded.header.as_ref().and_then(|header| header.json().get("version"));
+    let Some(version) = version.filter(|version| !matches!(version.kind(), JsonKind::Number | JsonKind::Null)) else {
+        return;
+    };
+    let message = format!("the header's version is {}, not a number", version.text());
+    diagnostics.push(Diagnostic {
+        code: Code::OddVersion,
+        line: None,
+        offset: loaded.header_span.0,
+        entry: None,
+        message,
+    });
 }
 
 /// The bytes of every line.
@@ -79,7 +95,21 @@ fn one_line(loaded: &Loaded, span: LineSpan, bytes: &[u8], entry: Option<NodeIx>
     if let Err(error) = validate(bytes.get(before..).unwrap_or_default()) {
         let what = format!("the entry's body is damaged ({error}); it keeps its place in the tree and says nothing");
         note(Code::DamagedEntry, before + error.at, what);
-    } else if node.time().is_none() {
+        return;
+    }
+    let text = String::from_utf8_lossy(bytes.get(before..).unwrap_or_default());
+    let json = Json::trusted(&text);
+    if json.str("type").is_none() {
+        note(Code::MissingType, 0, "the entry has no type; it keeps its place and says nothing".to_owned());
+    }
+    if node.kind() == Kind::Message && json.get("message").is_none_or(Json::is_null) {
+        note(
+            Code::EmptyMessage,
+            0,
+            "the message entry holds no message; it keeps its place and says nothing".to_owned(),
+        );
+    }
+    if node.time().is_none() {
         note(Code::BadTimestamp, 0, "the timestamp is missing or no date; siblings are ordered by time".to_owned());
     }
 }

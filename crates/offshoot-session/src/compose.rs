@@ -89,9 +89,14 @@ impl NewEntry {
         Ok(Self { role: Some(role), ..Self::new(Kind::Message).with("message", message.text()) })
     }
 
-    /// The thinking level: `off`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`.
-    pub fn thinking_level(level: &str) -> Self {
-        Self::new(Kind::ThinkingLevelChange).with("thinkingLevel", quote(level))
+    /// The thinking level: `off`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`. omp also keeps how it was
+    /// configured, which [`NewEntry::verbatim`] can set.
+    pub fn thinking_level(level: &str, dialect: Dialect) -> Self {
+        let entry = Self::new(Kind::ThinkingLevelChange).with("thinkingLevel", quote(level));
+        match dialect {
+            Dialect::Pi => entry,
+            Dialect::Omp => entry.with("configured", "null"),
+        }
     }
 
     /// The model, spelt as the file's dialect spells it.
@@ -107,7 +112,8 @@ impl NewEntry {
     /// The model `provider/id` for a role; no role is `default` (omp).
     pub fn model_by_role(model: &str, role: Option<&str>) -> Self {
         let entry = Self::new(Kind::ModelChange).with("model", quote(model));
-        role.into_iter().fold(entry, |entry, role| entry.with("role", quote(role)))
+        let entry = role.into_iter().fold(entry, |entry, role| entry.with("role", quote(role)));
+        entry.with("resolvedModelIsFallback", "false")
     }
 
     /// A compaction. Without a kept entry it names itself, which every peer reads as "keep nothing".
@@ -346,7 +352,10 @@ mod tests {
                 NewEntry::model("p", "m", Dialect::Pi),
                 format!(r#"{{"type":"model_change",{envelope},"provider":"p","modelId":"m"}}"#),
             ),
-            (NewEntry::model("p", "m", Dialect::Omp), format!(r#"{{"type":"model_change",{envelope},"model":"p/m"}}"#)),
+            (
+                NewEntry::model("p", "m", Dialect::Omp),
+                format!(r#"{{"type":"model_change",{envelope},"model":"p/m","resolvedModelIsFallback":false}}"#),
+            ),
             (
                 NewEntry::custom("t", Some(details)),
                 format!(r#"{{"type":"custom","customType":"t","data":{{"a":1.0}},{envelope}}}"#),

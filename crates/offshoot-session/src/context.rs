@@ -16,6 +16,7 @@ use crate::header::Dialect;
 use crate::id::EntryId;
 use crate::json::Json;
 use crate::kind::Role;
+use crate::system::Replay;
 use crate::tree::NodeIx;
 
 pub use omp::OmpSettings;
@@ -88,6 +89,29 @@ impl Context {
             Ok(messages) => messages.into_iter().map(Ok).collect::<Vec<_>>(),
             Err(error) => vec![Err(error)],
         })
+    }
+
+    /// What the system messages of the context come to, as one message of that time; `None` if there are none.
+    ///
+    /// # Errors
+    /// The medium cannot be read.
+    pub(crate) fn system_message(&self, source: &dyn Source, at: i64) -> Result<Option<String>> {
+        let mut replay = Replay::default();
+        for step in &self.steps {
+            let may_be = match step {
+                Step::Entry(ix) => source.tree().node(*ix).role() == Some(Role::System),
+                Step::Compaction(_) => true,
+                _ => false,
+            };
+            if may_be {
+                let messages = render::step(source, step)?;
+                messages
+                    .iter()
+                    .filter(|message| message.role == Role::System)
+                    .for_each(|message| replay.take(message.json()));
+            }
+        }
+        Ok(replay.finish(at))
     }
 
     /// Writes the context as one JSON object: pi's `SessionContext`, or omp's.

@@ -179,6 +179,12 @@ codes! {
     Cycle = "cycle", Error;
     /// An entry's line has a good head but is no valid JSON inside; it keeps its place in the tree and says nothing.
     DamagedEntry = "damaged-entry", Error;
+    /// A message entry holds no message.
+    EmptyMessage = "empty-message", Warning;
+    /// An entry's type is missing or no string.
+    MissingType = "missing-type", Warning;
+    /// The header's version is no number; read as the current one.
+    OddVersion = "odd-version", Warning;
     /// A compaction keeps messages from an entry that is not on its path: nothing before it is kept.
     KeptEntryMissing = "kept-entry-missing", Warning;
     /// A label names an entry that is not in the file.

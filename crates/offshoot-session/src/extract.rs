@@ -33,7 +33,8 @@ pub fn path(source: &dyn Source, leaf: NodeIx, header: &Header, ids: &mut dyn Id
     let mut parent: Option<EntryId> = None;
     for ix in &kept {
         let node = tree.node(*ix);
-        let is_chained = tree.parent_id(*ix) == parent.as_ref();
+        // A root may say so in other ways than by null.
+        let is_chained = parent.is_some() && tree.parent_id(*ix) == parent.as_ref();
         let may_name_dropped = node.kind() == Kind::Compaction && !moved.is_empty();
         if is_chained && !may_name_dropped {
             verbatim(source, *ix, &mut pieces)?;

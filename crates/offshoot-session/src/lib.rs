@@ -43,6 +43,7 @@ pub mod tree;
 pub mod path;
 pub mod entry;
 pub mod load;
+mod system;
 pub mod tokens;
 pub mod context;
 pub mod llm;

@@ -127,6 +127,7 @@ struct Gather<'a> {
     header: Option<Header>,
     slot: Option<TitleSlot>,
     name: Option<String>,
+    short_summary: Option<String>,
     activity: Option<f64>,
     message_count: u64,
     first_message: Option<String>,
@@ -140,6 +141,7 @@ impl<'a> Gather<'a> {
             header: None,
             slot: None,
             name: None,
+            short_summary: None,
             activity: None,
             message_count: 0,
             first_message: None,
@@ -170,7 +172,7 @@ impl<'a> Gather<'a> {
                 self.message_count += 1;
                 matches!(role, Role::User | Role::Assistant)
             }
-            (Kind::SessionInfo, _) => true,
+            (Kind::SessionInfo | Kind::Compaction, _) => true,
             _ => false,
         };
         if !wants_body {
@@ -213,6 +215,9 @@ impl<'a> Gather<'a> {
                 let name = json.str("name").map(|name| name.trim().to_owned());
                 self.name = name.filter(|name| !name.is_empty());
             }
+            Kind::Compaction => {
+                self.short_summary = json.str("shortSummary").map(Cow::into_owned).or(self.short_summary.take());
+            }
             Kind::Message => {
                 if let Some(message) = json.get("message") {
                     self.message(message, json.get("timestamp"));
@@ -229,7 +234,7 @@ impl<'a> Gather<'a> {
             match name.as_ref() {
                 "content" => content = Some(value),
                 "timestamp" => time = value.as_f64(),
-                "role" => is_user = value.text() == "\"user\"",
+                "role" => is_user = value.as_str().is_some_and(|role| role == "user"),
                 _ => {}
             }
         }
@@ -272,7 +277,7 @@ impl<'a> Gather<'a> {
             path: self.medium.path().to_path_buf(),
             id: header.id().to_owned(),
             cwd: header.cwd().unwrap_or_default().to_owned(),
-            name: self.name.or(title),
+            name: self.name.or(title).or(self.short_summary),
             parent_session_path: header.parent_session().map(str::to_owned),
             created,
             modified: activity.unwrap_or_else(|| created.or(file_time)),

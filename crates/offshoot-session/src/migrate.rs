@@ -47,9 +47,8 @@ pub(crate) struct Place<'a> {
 pub(crate) fn upgrade_entry<'a>(line: &'a str, place: Place<'_>) -> Cow<'a, str> {
     let line = rename_hook_role(line);
     let json = Json::trusted(&line);
-    let has = |name: &str| json.get(name).is_some();
-    let needs_ids = place.id.is_some() && !has("id");
-    if !needs_ids && place.kept.is_none() && !has("parentUuid") {
+    let is = |name: &str, wanted: Option<&str>| json.get(name).and_then(Json::as_str).as_deref() == wanted;
+    if is("id", place.id) && is("parentId", place.parent) && place.kept.is_none() {
         return line;
     }
     let mut object = Object::new();

@@ -1,6 +1,6 @@
 //! What branches hold and what they cost, each entry counted once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::clock::Millis;
 use crate::entry::{Entry, Source, text_of};
@@ -9,7 +9,7 @@ use crate::json::Json;
 use crate::kind::{Kind, Role};
 use crate::text::one_line;
 use crate::tokens::Usage;
-use crate::tree::NodeIx;
+use crate::tree::{Node, NodeIx};
 
 /// Sums over entries.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -56,21 +56,40 @@ pub struct Branch {
 
 /// Every branch, in file order of its leaf. `open` is the leaf of the session.
 ///
-/// Markers of a moved leaf make no branch of their own.
+/// Markers of a moved leaf, labels and names make no branch of their own.
 ///
 /// # Errors
 /// The medium cannot be read.
 pub fn branches(source: &dyn Source, open: Option<NodeIx>) -> Result<Vec<Branch>> {
     let tree = source.tree();
-    let open = open.and_then(|ix| tree.behind_markers(ix));
-    let mut leaves: Vec<NodeIx> = tree.leaves().filter_map(|ix| tree.behind_markers(ix)).collect();
-    // A marker below an entry that goes on elsewhere is no end of a branch, unless the session is open there.
-    leaves.retain(|ix| Some(*ix) == open || tree.children(*ix).all(|child| tree.node(child).is_leaf_marker()));
-    leaves.extend(open);
+    let open = open.and_then(|ix| behind_tail(source, ix));
+    let mut leaves: Vec<NodeIx> = tree.leaves().filter_map(|ix| behind_tail(source, ix)).chain(open).collect();
     leaves.sort_unstable();
     leaves.dedup();
+    // A bookmark or marker below an entry that goes on elsewhere ends no branch, unless the session is open there.
+    let above = strictly_above(source, &leaves);
+    leaves.retain(|ix| Some(*ix) == open || !above.contains(ix));
     let mut reading = Reading::new(source, &leaves)?;
     leaves.iter().map(|leaf| reading.branch(*leaf, Some(*leaf) == open)).collect()
+}
+
+/// The entry at which a branch ends for a person: not a marker, a label or a name behind it.
+fn behind_tail(source: &dyn Source, ix: NodeIx) -> Option<NodeIx> {
+    let is_tail = |node: &Node| node.is_leaf_marker() || matches!(node.kind(), Kind::Label | Kind::SessionInfo);
+    source.tree().ancestors(ix).find(|at| !is_tail(source.tree().node(*at)))
+}
+
+/// Every entry that another one of these is below of.
+fn strictly_above(source: &dyn Source, leaves: &[NodeIx]) -> HashSet<NodeIx> {
+    let mut above = HashSet::new();
+    for leaf in leaves {
+        for ix in source.tree().ancestors(*leaf).skip(1) {
+            if !above.insert(ix) {
+                break;
+            }
+        }
+    }
+    above
 }
 
 /// Sums over all entries.

@@ -7,10 +7,12 @@
 use std::path::PathBuf;
 
 use super::{Backing, Durability, Options, Session};
+use crate::clock::Millis;
 use crate::compose::NewEntry;
 use crate::entry::Source as _;
 use crate::error::{Error, Result};
 use crate::extract;
+use crate::header::Dialect;
 use crate::id::EntryId;
 use crate::json::Json;
 use crate::kind::{Kind, Role};
@@ -47,9 +49,12 @@ impl Session {
         self.check_target(new)?;
         self.be_born_or_upgraded()?;
         // From here on the parent is named by id: another process may have changed the order of things.
+        let at = self.options.clock.now();
+        let with_system = self.with_system_message(new, parent, at)?;
+        let new = with_system.as_ref().unwrap_or(new);
         let parent = parent.and_then(|ix| self.tree().node(ix).id().cloned());
         let standing = self.locked()?;
-        let written = self.write_line(new, parent.as_ref(), standing);
+        let written = self.write_line(new, parent.as_ref(), standing, at);
         self.unlock()?;
         written
     }
@@ -126,9 +131,27 @@ impl Session {
         Ok(())
     }
 
-    fn write_line(&mut self, new: &NewEntry, parent: Option<&EntryId>, standing: Standing) -> Result<NodeIx> {
+    /// A compaction in pi's dialect carries what the system messages before it come to.
+    fn with_system_message(&self, new: &NewEntry, parent: Option<NodeIx>, at: Millis) -> Result<Option<NewEntry>> {
+        let is_wanted = new.kind() == Kind::Compaction
+            && self.dialect() == Dialect::Pi
+            && new.member("systemMessage").is_none()
+            && parent.is_some();
+        if !is_wanted {
+            return Ok(None);
+        }
+        let system = self.context_at(parent)?.system_message(self, at)?;
+        Ok(system.map(|system| new.clone().verbatim("systemMessage", Json::trusted(&system))))
+    }
+
+    fn write_line(
+        &mut self,
+        new: &NewEntry,
+        parent: Option<&EntryId>,
+        standing: Standing,
+        at: Millis,
+    ) -> Result<NodeIx> {
         let id = self.fresh_id();
-        let at = self.options.clock.now();
         let line = new.line(&id, parent, at);
         let opening = if standing.length == 0 { self.opening_lines() } else { String::new() };
         let heal = if self.loaded.end.terminated { "" } else { "\n" };

@@ -182,7 +182,7 @@ impl Session {
         Header::new(&NewHeader {
             id: &id,
             at: self.options.clock.now(),
-            cwd: cwd.or(self.cwd()).unwrap_or_default(),
+            cwd: &lexical(cwd.or(self.cwd()).unwrap_or_default()),
             parent_session: parent.as_deref(),
             title: title.as_deref(),
         })
@@ -234,6 +234,23 @@ impl Session {
         }
         session.export(Part::Everything, Some(new.cwd), place)
     }
+}
+
+/// An absolute path without `.`, `..` and doubled or trailing separators; others as they are.
+fn lexical(path: &str) -> String {
+    use std::path::Component;
+    if !path.starts_with('/') {
+        return path.to_owned();
+    }
+    let mut clean = PathBuf::new();
+    for part in Path::new(path).components() {
+        match part {
+            Component::ParentDir => drop(clean.pop()),
+            Component::CurDir => {}
+            part => clean.push(part),
+        }
+    }
+    clean.to_string_lossy().into_owned()
 }
 
 /// Which part of a session goes into a new one.

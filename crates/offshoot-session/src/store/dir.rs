@@ -121,6 +121,13 @@ impl DirStore {
         Ok(files)
     }
 
+    /// Folder names are not unique: the header tells whose session it is. One that names no directory belongs to its
+    /// folder's, if that stands for one.
+    fn belongs(&self, info: &SessionInfo, cwd: Option<&str>) -> bool {
+        let folder_tells = self.root_of(&info.path).is_some_and(|root| root.flavour != Flavour::Flat);
+        cwd.is_none_or(|cwd| if info.cwd.is_empty() { folder_tells } else { same_folder(&info.cwd, cwd) })
+    }
+
     fn info(&self, found: &Found, with_text: bool) -> Result<SessionInfo> {
         let medium = FileMedium::open(&found.path).map_err(Error::io("open", &found.path))?;
         session_info(&medium, found.modified.and_then(millis), with_text)
@@ -178,7 +185,7 @@ impl Store for DirStore {
         for (at, found) in files.iter().enumerate() {
             progress(at, files.len());
             match self.info(found, scope.with_text) {
-                Ok(info) if belongs(&info, scope.cwd) => sessions.push(info),
+                Ok(info) if self.belongs(&info, scope.cwd) => sessions.push(info),
                 Ok(_) => {}
                 Err(error) => diagnostics.push(unreadable(&error)),
             }
@@ -204,12 +211,6 @@ impl Store for DirStore {
         ids.sort();
         Ok(ids)
     }
-}
-
-/// Folder names are not unique: the header tells whose session it is. One that names no directory belongs to its
-/// folder's.
-fn belongs(info: &SessionInfo, cwd: Option<&str>) -> bool {
-    cwd.is_none_or(|cwd| info.cwd.is_empty() || same_folder(&info.cwd, cwd))
 }
 
 fn same_folder(a: &str, b: &str) -> bool {

@@ -242,7 +242,7 @@ fn omp_files_are_written_as_omp_writes() {
     session.append(&NewEntry::model("p", "m", dialect)).unwrap();
     let on_disk = fs::read_to_string(&file.path).unwrap();
     assert!(on_disk.starts_with(slot.line()));
-    assert!(on_disk.trim_end().ends_with(r#""model":"p/m"}"#));
+    assert!(on_disk.trim_end().ends_with(r#""model":"p/m","resolvedModelIsFallback":false}"#));
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn anthropic(data: Json<'_>) -> Option<String> {
     let mut object =
         Object::new().str("type", "anthropicCompaction").json("provider", provider).json("content", content);
     for name in ["encryptedContent", "filesText"] {
-        if let Some(value) = data.get(name) {
+        if let Some(value) = non_empty(data, name) {
             object = object.json(name, value);
         }
     }
