@@ -4,13 +4,29 @@ import { createHash } from "node:crypto";
 
 /** Canonical JSON text. What JSON cannot say (undefined, NaN, Infinity) becomes what JSON.stringify makes of it. */
 export function canon(value) {
-  if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
-  if (typeof value.toJSON === "function") return canon(value.toJSON());
-  if (Array.isArray(value)) return `[${value.map(canon).join(",")}]`;
-  const keys = Object.keys(value)
-    .filter((key) => value[key] !== undefined)
-    .sort();
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${canon(value[key])}`).join(",")}}`;
+  let text = "";
+  const left = [[value]]; // what is to be written, last first: [value], or a finished piece of text
+  while (left.length > 0) {
+    const next = left.pop();
+    if (typeof next === "string") {
+      text += next;
+      continue;
+    }
+    let [item] = next;
+    while (item !== null && typeof item === "object" && typeof item.toJSON === "function") item = item.toJSON();
+    if (item === null || typeof item !== "object") {
+      text += JSON.stringify(item) ?? "null";
+    } else if (Array.isArray(item)) {
+      left.push("]", ...item.flatMap((inner, i) => (i > 0 ? [",", [inner]] : [[inner]])).reverse(), "[");
+    } else {
+      const keys = Object.keys(item)
+        .filter((key) => item[key] !== undefined)
+        .sort();
+      const members = keys.flatMap((key, i) => [`${i > 0 ? "," : ""}${JSON.stringify(key)}:`, [item[key]]]);
+      left.push("}", ...members.reverse(), "{");
+    }
+  }
+  return text;
 }
 
 export function digest(value) {

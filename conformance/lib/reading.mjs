@@ -155,6 +155,7 @@ export class Reading {
       const points = (tree) => [
         { kind: "open" },
         ...leavesOf(tree)
+          .filter((id) => typeof id === "string" && id !== "") // only such an id can be named
           .slice(0, facts.contexts)
           .map((id) => ({ kind: "id", id })),
       ];

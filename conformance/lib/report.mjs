@@ -17,8 +17,9 @@ export class Report {
     return this.#rows.get(key);
   }
 
-  #deliberate(peer, file, aspect) {
-    const row = this.differences.find((d) => d.peer === peer && d.aspect === aspect && d.files.includes(file));
+  #deliberate(peer, file, aspect, difference) {
+    const covers = (row) => (row.files ? row.files.includes(file) : true) && (row.when ? row.when(difference) : true);
+    const row = this.differences.find((d) => d.peer === peer && d.aspect === aspect && covers(d));
     if (row) this.#used.add(row);
     return row !== undefined;
   }
@@ -34,7 +35,7 @@ export class Report {
       else row.facts++;
       if (difference === null) {
         if (context) row.equal++;
-      } else if (this.#deliberate(peer, other ?? file, aspect)) {
+      } else if (this.#deliberate(peer, other ?? file, aspect, difference)) {
         row.deliberate++;
       } else {
         if (context) row.different++;

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
+use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Code, Diagnostic, Severity};
 use offshoot_session::session::{Options, Session};
 use offshoot_session::store::{DirStore, Flavour, Root};
+use offshoot_session::tree::NodeIx;
 
 use crate::config::Settings;
 use crate::error::{CommandError, Kind, Result};
@@ -39,6 +41,12 @@ impl App {
     /// The working directory as text.
     pub(crate) fn cwd(&self) -> String {
         self.settings.cwd.to_string_lossy().into_owned()
+    }
+
+    /// A folder that was named, as a working directory: absolute, links resolved if it is there.
+    pub(crate) fn absolute(&self, folder: &Path) -> String {
+        let whole = self.settings.cwd.join(folder);
+        whole.canonicalize().unwrap_or(whole).to_string_lossy().into_owned()
     }
 
     /// The present moment.
@@ -78,6 +86,26 @@ impl App {
         options
     }
 
+    /// Upgrades a session of an old version, as its first append would, and says where the old bytes are.
+    pub(crate) fn upgrade(&self, session: &mut Session) -> Result<()> {
+        let version = session.version();
+        if let Some(backup) = session.upgrade()? {
+            let backup = backup.display();
+            self.ui.note(&format!("upgraded from version {version}; the old file is kept as {backup}"));
+        }
+        Ok(())
+    }
+
+    /// The same, with an entry that is to be found again afterwards.
+    pub(crate) fn upgraded(&self, session: &mut Session, ix: NodeIx) -> Result<NodeIx> {
+        let id = session.tree().node(ix).id().cloned();
+        self.upgrade(session)?;
+        match id {
+            Some(id) => Ok(session.find(id.as_str())?),
+            None => Ok(ix),
+        }
+    }
+
     /// Says on stderr what is odd about a session that somebody looks at.
     pub(crate) fn report(&self, session: &Session, given: &str) {
         self.report_all(session.diagnostics(), given);
@@ -90,7 +118,9 @@ impl App {
         for code in Code::ALL {
             let same: Vec<_> = diagnostics.iter().filter(odd).filter(|diagnostic| diagnostic.code == *code).collect();
             for diagnostic in same.iter().take(SAID) {
-                let place = diagnostic.line.map_or(String::new(), |line| format!("line {line}: "));
+                // Of a file that is no session the message says everything.
+                let line = diagnostic.line.filter(|_| *code != Code::UnreadableSession);
+                let place = line.map_or(String::new(), |line| format!("line {line}: "));
                 self.ui.warning(&format!("{place}{}", diagnostic.message));
             }
             if same.len() > SAID {

@@ -20,7 +20,7 @@ use crate::ui::{ColorWhen, Ui};
 ///
 /// Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 damaged input, 5 conflict.
 #[derive(Debug, Parser)]
-#[command(name = "offshoot", version, infer_subcommands = true, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "offshoot", version, arg_required_else_help = true, after_help = EXAMPLES)]
 #[command(max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -45,8 +45,9 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) session_dir: Option<PathBuf>,
 
-    /// When to use colours
+    /// When to use colours: auto (on a terminal, unless NO_COLOR is set), always, never
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
     pub(crate) color: ColorWhen,
 
     /// Do not send long output through a pager

@@ -50,7 +50,8 @@ impl Settings {
         });
         let own = base.map(|base| Root::new(base.join("sessions"), Flavour::Offshoot));
         // An empty OMP_PROFILE is the default profile, whatever PI_PROFILE says.
-        let profile = all("OMP_PROFILE").or_else(|| all("PI_PROFILE")).map(|name| name.to_string_lossy().trim().to_owned());
+        let profile =
+            all("OMP_PROFILE").or_else(|| all("PI_PROFILE")).map(|name| name.to_string_lossy().trim().to_owned());
         let profile = profile.filter(|name| !name.is_empty() && name != "default" && !name.contains(['/', '\\']));
         let omp = omp_root(env, profile, home.as_deref(), temp);
         let others = pi_root(env, home.as_deref()).into_iter().chain(omp).collect();
@@ -124,7 +125,8 @@ mod tests {
     use super::*;
 
     fn settings(variables: &[(&str, &str)]) -> Settings {
-        let env = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(*value));
+        let env =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(*value));
         Settings::from(&env, "/work".into(), Some("/home/u".into()), Path::new("/tmp"))
     }
 

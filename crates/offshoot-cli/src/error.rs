@@ -81,7 +81,13 @@ impl CommandError {
 
 /// An error and everything below it, one text each.
 fn chain(error: &(dyn StdError + 'static)) -> Vec<String> {
-    std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string).collect()
+    let mut texts = Vec::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        texts.push(error.to_string());
+        next = error.source();
+    }
+    texts
 }
 
 impl From<Error> for CommandError {

@@ -6,7 +6,9 @@ mod cli;
 mod commands;
 mod config;
 mod error;
+mod records;
 mod select;
+mod transcript;
 mod ui;
 
 fn main() -> std::process::ExitCode {

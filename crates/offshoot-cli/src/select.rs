@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use offshoot_session::entry::Source as _;
 use offshoot_session::error::Error;
 use offshoot_session::list::{SessionInfo, header};
 use offshoot_session::medium::FileMedium;
+use offshoot_session::session::Session;
 use offshoot_session::store::{DirStore, Flavour, Scope, Store as _};
+use offshoot_session::tree::NodeIx;
 
 use crate::app::App;
 use crate::error::{CommandError, Kind, Result};
@@ -108,6 +111,11 @@ fn by_name(store: &DirStore, cwd: Option<&str>, given: &str) -> Result<Option<Pa
             Err(CommandError { hints: vec!["name one by its id".to_owned()], ..error.into() })
         }
     }
+}
+
+/// The entry with this id, or the only one whose id starts so.
+pub(crate) fn entry(session: &Session, given: &str) -> Result<NodeIx> {
+    Ok(session.tree().find_prefix(given)?)
 }
 
 /// Whether two texts name the same folder.

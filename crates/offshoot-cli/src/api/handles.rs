@@ -48,10 +48,16 @@ impl<'a> Server<'a> {
 
     /// The session that the argument `session` names, caught up with what others appended to its file.
     pub(super) fn handle(&mut self, params: &Params<'_>) -> Result<&mut Handle, Failure> {
+        let (_, handle) = self.stale_handle(params)?;
+        handle.session.refresh()?;
+        Ok(handle)
+    }
+
+    /// The same without a look at the file, and the number.
+    pub(super) fn stale_handle(&mut self, params: &Params<'_>) -> Result<(u64, &mut Handle), Failure> {
         let number = params.count("session")?;
         let handle = self.open.get_mut(&number).ok_or_else(|| not_open(number))?;
-        handle.refresh()?;
-        Ok(handle)
+        Ok((number, handle))
     }
 
     /// Forgets the session that the argument `session` names.
@@ -96,25 +102,34 @@ impl<'a> Server<'a> {
 }
 
 impl Handle {
-    /// A new session beside this one, in memory if this one is.
+    /// A new session beside this one, in its spelling, and in memory if this one is.
     pub(super) fn successor(&self, id: Option<&str>, parent_session: Option<&str>) -> Result<Session, Error> {
         let new = NewSession { id, cwd: &self.cwd, parent_session };
+        let options = Options { dialect: self.session.dialect(), ..Options::default() };
         match &self.folder {
-            Some(folder) => Session::create(&new, Options::default(), |id, timestamp| folder.join(file_name(id, timestamp))),
-            None => Session::in_memory(&new, Options::default()),
+            Some(folder) => Session::create(&new, options, |id, timestamp| folder.join(file_name(id, timestamp))),
+            None => Session::in_memory(&new, options),
         }
     }
 
-    /// Reads what other handles and processes appended. The leaf stays.
-    fn refresh(&mut self) -> Result<(), Error> {
-        self.session.refresh().map(drop)
+    /// What constructors answer.
+    pub(super) fn introduction(&self) -> Introduction {
+        let file = self.session.file().map(|file| file.to_string_lossy().into_owned());
+        Introduction { id: self.session.id().to_owned(), file }
     }
+}
 
-    /// Answers what constructors answer.
-    pub(super) fn write_introduction(&self, number: u64, out: &mut dyn Write) -> Outcome {
-        let file = self.session.file().map(Path::to_string_lossy);
-        let object = Object::new().raw("session", number).str("sessionId", self.session.id());
-        Ok(out.write_all(object.str_or_null("sessionFile", file.as_deref()).finish().as_bytes())?)
+/// Which session a constructor has made.
+pub(super) struct Introduction {
+    id: String,
+    file: Option<String>,
+}
+
+impl Introduction {
+    /// Writes it with the number that stands for the session.
+    pub(super) fn write(&self, number: u64, out: &mut dyn Write) -> Outcome {
+        let object = Object::new().raw("session", number).str("sessionId", &self.id);
+        Ok(out.write_all(object.str_or_null("sessionFile", self.file.as_deref()).finish().as_bytes())?)
     }
 }
 

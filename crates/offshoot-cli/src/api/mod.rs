@@ -34,8 +34,9 @@ pub(crate) fn serve(store: &DirStore, cwd: &str, mut input: impl BufRead, mut ou
         if input.read_until(b'\n', &mut line)? == 0 {
             return Ok(());
         }
+        let line = line.strip_suffix(b"\n").unwrap_or(&line);
         if !line.iter().all(u8::is_ascii_whitespace) {
-            answer_line(&mut server, &line, &mut output)?;
+            answer_line(&mut server, line, &mut output)?;
             output.flush()?;
         }
     }

@@ -82,7 +82,8 @@ impl<'a> Params<'a> {
         if let Ok(whole) = value.text().parse() {
             return Ok(whole);
         }
-        let number = value.as_f64().filter(|number| *number >= 0.0 && number.fract() == 0.0 && *number < u64::MAX as f64);
+        let number =
+            value.as_f64().filter(|number| *number >= 0.0 && number.fract() == 0.0 && *number < u64::MAX as f64);
         number.map(|number| number as u64).ok_or_else(|| wrong(name, "a whole number from 0"))
     }
 
@@ -129,7 +130,9 @@ mod tests {
 
     #[test]
     fn whole_numbers_in_any_spelling() {
-        for (text, expected) in [("7", Some(7)), ("1e3", Some(1000)), ("2.0", Some(2)), ("-1", None), ("1.5", None), ("1e400", None)] {
+        for (text, expected) in
+            [("7", Some(7)), ("1e3", Some(1000)), ("2.0", Some(2)), ("-1", None), ("1.5", None), ("1e400", None)]
+        {
             assert_eq!(params(&format!(r#"{{"n":{text}}}"#)).count("n").ok(), expected, "{text}");
         }
     }

@@ -1,28 +1,27 @@
-//! Records as they stand in answers: entries line for line, trees, headers, diagnostics.
+//! Records as they stand in answers: entries line for line, arrays of them, trees.
 //!
 //! Everything is written as it is read, one entry at a time, and without recursion. Knows no methods.
 
 use std::io::Write;
 
-use offshoot_session::clock::to_iso;
-use offshoot_session::entry::{Entry, Source};
-use offshoot_session::error::Diagnostic;
-use offshoot_session::header::{CURRENT_VERSION, Header};
+use offshoot_session::entry::Source;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{Object, quote};
 use offshoot_session::tree::NodeIx;
 
 use super::wire::Outcome;
 
-/// Writes a string, or `null`.
-pub(super) fn write_str(out: &mut dyn Write, text: Option<&str>) -> Outcome {
-    let json = text.map_or("null".to_owned(), quote);
-    Ok(out.write_all(json.as_bytes())?)
-}
-
 /// Writes `null`, the answer of methods that have nothing to say.
 pub(super) fn write_null(out: &mut dyn Write) -> Outcome {
     Ok(out.write_all(b"null")?)
+}
+
+/// Writes a string, or `null`.
+pub(super) fn write_str(out: &mut dyn Write, text: Option<&str>) -> Outcome {
+    match text {
+        Some(text) => Ok(out.write_all(quote(text).as_bytes())?),
+        None => write_null(out),
+    }
 }
 
 /// Writes the answer of an append.
@@ -32,25 +31,10 @@ pub(super) fn write_id(out: &mut dyn Write, id: Option<&EntryId>) -> Outcome {
 
 /// Writes an entry as its line stands (old versions upgraded), or `null`.
 pub(super) fn write_entry(out: &mut dyn Write, source: &dyn Source, ix: Option<NodeIx>) -> Outcome {
-    let Some(ix) = ix else { return write_null(out) };
-    let entry = source.entry(ix)?;
-    match entry.damage() {
-        None => Ok(out.write_all(entry.json().text().as_bytes())?),
-        Some(damage) => Ok(out.write_all(stand_in(source, &entry, &damage.to_string()).as_bytes())?),
+    match ix {
+        Some(ix) => Ok(out.write_all(source.entry(ix)?.to_json(source.tree()).as_bytes())?),
+        None => write_null(out),
     }
-}
-
-/// What stands for an entry whose line is no JSON: what its head says, and what is wrong.
-fn stand_in(source: &dyn Source, entry: &Entry, damage: &str) -> String {
-    let node = source.tree().node(entry.ix);
-    let time = node.time().map(to_iso);
-    Object::new()
-        .str("type", entry.kind.word().unwrap_or("unknown"))
-        .str_or_null("id", entry.id.as_ref().map(EntryId::as_str))
-        .str_or_null("parentId", source.tree().parent_id(entry.ix).map(EntryId::as_str))
-        .str_or_null("timestamp", time.as_deref())
-        .str("damage", damage)
-        .finish()
 }
 
 /// Writes an array of entries.
@@ -80,11 +64,11 @@ pub(super) fn write_array<T>(
 
 /// Writes the tree as nested nodes `{entry, children, label?, labelTimestamp?}`.
 ///
-/// A node is closed, and its label said, when the next one stands no deeper: the only thing kept is the open path.
+/// A node is closed, and its label said, when the next one stands no deeper: all that is kept is the open path.
 pub(super) fn write_tree(out: &mut dyn Write, source: &dyn Source) -> Outcome {
     let mut open: Vec<NodeIx> = Vec::new();
-    out.write_all(b"[")?;
     let mut is_first = true;
+    out.write_all(b"[")?;
     for (depth, ix) in source.tree().walk() {
         while open.len() > depth {
             close_node(out, source, open.pop())?;
@@ -96,8 +80,8 @@ pub(super) fn write_tree(out: &mut dyn Write, source: &dyn Source) -> Outcome {
         open.push(ix);
         is_first = true;
     }
-    while let Some(ix) = open.pop() {
-        close_node(out, source, Some(ix))?;
+    while !open.is_empty() {
+        close_node(out, source, open.pop())?;
     }
     Ok(out.write_all(b"]")?)
 }
@@ -114,25 +98,47 @@ fn close_node(out: &mut dyn Write, source: &dyn Source, ix: Option<NodeIx>) -> O
     Ok(out.write_all(b"}")?)
 }
 
-/// The header as version 3 has it.
-pub(super) fn header_line(header: &Header) -> String {
-    if header.version() >= CURRENT_VERSION {
-        return header.json().text().to_owned();
-    }
-    let others = header.json().members().filter(|(name, _)| name != "version");
-    let object = others.fold(Object::new(), |object, (name, value)| object.json(&name, value));
-    object.raw("version", CURRENT_VERSION).finish()
-}
+#[cfg(test)]
+mod tests {
+    use offshoot_session::session::{Options, Session};
 
-/// A diagnostic as an object.
-pub(super) fn diagnostic(diagnostic: &Diagnostic) -> String {
-    let object = Object::new().str("code", diagnostic.code.as_str()).str("severity", diagnostic.severity().as_str());
-    match diagnostic.line {
-        Some(line) => object.raw("line", line),
-        None => object.raw("line", "null"),
+    use super::*;
+
+    fn tree(entries: &str) -> String {
+        let text = format!("{{\"type\":\"session\",\"version\":3,\"id\":\"s\"}}\n{entries}");
+        let session = Session::from_text(&text, Options::default()).unwrap();
+        let mut out = Vec::new();
+        write_tree(&mut out, &session).unwrap();
+        String::from_utf8(out).unwrap()
     }
-    .raw("offset", diagnostic.offset)
-    .str_or_null("entryId", diagnostic.entry.as_ref().map(EntryId::as_str))
-    .str("message", &diagnostic.message)
-    .finish()
+
+    fn entry(id: &str, parent: &str) -> String {
+        format!("{{\"type\":\"x\",\"id\":\"{id}\",\"parentId\":{parent}}}\n")
+    }
+
+    #[test]
+    fn nodes_are_nested_and_labelled() {
+        let label = "{\"type\":\"label\",\"id\":\"l\",\"parentId\":\"c\",\"timestamp\":\"t\",\"targetId\":\"a\",\"label\":\"L\"}\n";
+        let entries =
+            [entry("a", "null"), entry("b", "\"a\""), entry("c", "\"a\""), label.to_owned(), entry("r", "null")];
+        let expected = concat!(
+            r#"[{"entry":{"type":"x","id":"a","parentId":null},"children":["#,
+            r#"{"entry":{"type":"x","id":"b","parentId":"a"},"children":[]},"#,
+            r#"{"entry":{"type":"x","id":"c","parentId":"a"},"children":["#,
+            r#"{"entry":{"type":"label","id":"l","parentId":"c","timestamp":"t","targetId":"a","label":"L"},"children":[]}]}"#,
+            r#"],"label":"L","labelTimestamp":"t"},"#,
+            r#"{"entry":{"type":"x","id":"r","parentId":null},"children":[]}]"#,
+        );
+        assert_eq!(tree(&entries.concat()), expected);
+        assert_eq!(tree(""), "[]");
+    }
+
+    #[test]
+    fn depth_costs_no_stack() {
+        let mut entries = entry("0", "null");
+        for at in 1..200_000 {
+            entries.push_str(&entry(&at.to_string(), &format!("\"{}\"", at - 1)));
+        }
+        assert!(tree(&entries).ends_with(&format!("{}]", "]}".repeat(200_000))));
+    }
 }

@@ -167,7 +167,7 @@ impl<'a> Request<'a> {
         let Some(method) = json.str("method") else {
             return Err((id, Failure::invalid_request("a request names its method by a string")));
         };
-        match json.get("params") {
+        match json.get("params").filter(|params| !params.is_null()) {
             Some(params) if params.kind() == JsonKind::Array => {
                 Err((id, Failure::params("arguments are given by name, in an object")))
             }
@@ -209,7 +209,9 @@ impl<'a> Answer<'a> {
                 self.output.write_all(b"}")
             }
             Err(Failure::Output(error)) => Err(error),
-            Err(failure) if self.is_begun => Err(io::Error::other(format!("an answer broke off: {}", failure.to_json()))),
+            Err(failure) if self.is_begun => {
+                Err(io::Error::other(format!("an answer broke off: {}", failure.to_json())))
+            }
             Err(failure) => {
                 let (before, id, error) = (self.before, self.id, failure.to_json());
                 write!(self.output, "{before}{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}")

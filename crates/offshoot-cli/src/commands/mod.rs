@@ -1,7 +1,23 @@
 //! The commands: their list, and which function runs each.
 
+mod api;
+mod append;
+mod branches;
+mod check;
+mod completions;
 mod context;
+mod entry;
+mod export;
+mod fork;
+mod import;
+mod label;
 mod list;
+mod man;
+mod migrate;
+mod name;
+mod pop;
+mod show;
+mod switch;
 mod tree;
 
 use clap::Subcommand;
@@ -9,12 +25,28 @@ use clap::Subcommand;
 use crate::app::App;
 use crate::error::Result;
 
-/// Every command of the program.
+/// Every command of the program, in the order of the help.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::Args),
+    Show(show::Args),
     Tree(tree::Args),
+    Branches(branches::Args),
     Context(context::Args),
+    Entry(entry::Args),
+    Switch(switch::Args),
+    Pop(pop::Args),
+    Label(label::Args),
+    Name(name::Args),
+    Fork(fork::Args),
+    Export(export::Args),
+    Import(import::Args),
+    Append(append::Args),
+    Check(check::Args),
+    Migrate(migrate::Args),
+    Api(api::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 impl Command {
@@ -22,8 +54,24 @@ impl Command {
     pub(crate) fn run(&self, app: &App) -> Result<()> {
         match self {
             Self::List(args) => list::run(app, args),
+            Self::Show(args) => show::run(app, args),
             Self::Tree(args) => tree::run(app, args),
+            Self::Branches(args) => branches::run(app, args),
             Self::Context(args) => context::run(app, args),
+            Self::Entry(args) => entry::run(app, args),
+            Self::Switch(args) => switch::run(app, args),
+            Self::Pop(args) => pop::run(app, args),
+            Self::Label(args) => label::run(app, args),
+            Self::Name(args) => name::run(app, args),
+            Self::Fork(args) => fork::run(app, args),
+            Self::Export(args) => export::run(app, args),
+            Self::Import(args) => import::run(app, args),
+            Self::Append(args) => append::run(app, args),
+            Self::Check(args) => check::run(app, args),
+            Self::Migrate(args) => migrate::run(app, args),
+            Self::Api(args) => api::run(app, args),
+            Self::Completions(args) => completions::run(app, args),
+            Self::Man(args) => man::run(app, args),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The colours, by what they mean.
 
+use std::fmt;
+
 use anstyle::{AnsiColor, Style};
 
 const fn color(color: AnsiColor) -> Style {
@@ -27,3 +29,18 @@ pub(crate) const ID: Style = color(AnsiColor::Yellow);
 pub(crate) const DIM: Style = Style::new().dimmed();
 /// What the eye should find first.
 pub(crate) const BOLD: Style = Style::new().bold();
+/// Everything else.
+pub(crate) const PLAIN: Style = Style::new();
+
+/// Text in a colour: nothing at all for no text, no escapes for no colour.
+pub(crate) struct Painted<'a>(pub(crate) Style, pub(crate) &'a str);
+
+impl fmt::Display for Painted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(style, text) = self;
+        if text.is_empty() || *style == PLAIN {
+            return f.write_str(text);
+        }
+        write!(f, "{style}{text}{style:#}")
+    }
+}

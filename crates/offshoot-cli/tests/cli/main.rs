@@ -1,1 +1,27 @@
 //! The one test binary of the command line: the real program in an empty home.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+#![allow(clippy::disallowed_methods, reason = "tests prepare files as they need them")]
+
+mod world;
+
+mod api;
+mod append;
+mod branches;
+mod check;
+mod completions;
+mod context;
+mod entry;
+mod export;
+mod fork;
+mod import;
+mod label;
+mod list;
+mod man;
+mod migrate;
+mod name;
+mod output;
+mod pop;
+mod show;
+mod switch;
+mod tree;
+mod untouched;

@@ -1,0 +1,157 @@
+//! From the name of a method to the function that carries it out: one table, in the order of `docs/api.md`.
+//!
+//! Also `rpc.discover`, which tells clients what the table holds. What methods do is in `methods`.
+
+use std::io::Write;
+
+use offshoot_session::compose::NewEntry;
+use offshoot_session::json::{Object, quote};
+use offshoot_session::session::Session;
+
+use super::handles::{Handle, Server};
+use super::methods::{append, construct, pure, read, tree};
+use super::params::Params;
+use super::records;
+use super::wire::{Failure, Outcome, Request};
+
+use Run::{Append, Change, Free, Read};
+
+/// How a method is carried out.
+enum Run {
+    /// Without an open session, or with one only in one of its forms.
+    Free(fn(&mut Server<'_>, &Params<'_>, &mut dyn Write) -> Outcome),
+    /// By making an entry, which is then appended below the leaf; the answer is its id.
+    Append(fn(&Session, &Params<'_>) -> Result<NewEntry, Failure>),
+    /// By looking at an open session.
+    Read(fn(&Handle, &Params<'_>, &mut dyn Write) -> Outcome),
+    /// By changing an open session in another way.
+    Change(fn(&mut Handle, &Params<'_>, &mut dyn Write) -> Outcome),
+}
+
+/// Name, arguments (in the notation of [`Params::check`]) and function.
+type Method = (&'static str, &'static str, Run);
+
+const METHODS: &[Method] = &[
+    ("rpc.discover", "", Free(discover)),
+    // Sessions begin and end.
+    ("create", "cwd? sessionDir? id? parentSession?", Free(construct::create)),
+    ("open", "path sessionDir? cwd?", Free(construct::open)),
+    ("continueRecent", "cwd? sessionDir?", Free(construct::continue_recent)),
+    ("inMemory", "cwd? entries? id? parentSession?", Free(construct::in_memory)),
+    ("forkFrom", "sourcePath targetCwd sessionDir? id?", Free(construct::fork_from)),
+    ("newSession", "session id? parentSession?", Free(construct::new_session)),
+    ("close", "session", Free(construct::close)),
+    ("list", "cwd? sessionDir? withDiagnostics?", Free(construct::list)),
+    ("listAll", "sessionDir? withDiagnostics?", Free(construct::list_all)),
+    ("findMostRecentSession", "sessionDir? cwd?", Free(construct::find_most_recent)),
+    // Entries.
+    ("appendMessage", "session message", Append(append::message)),
+    ("appendThinkingLevelChange", "session thinkingLevel configured?", Append(append::thinking_level)),
+    ("appendModelChange", "session provider? modelId? model? role?", Append(append::model)),
+    (
+        "appendCompaction",
+        "session summary firstKeptEntryId tokensBefore details? fromHook? usage? shortSummary? preserveData? fromExtension?",
+        Append(append::compaction),
+    ),
+    ("appendCustomEntry", "session customType data?", Append(append::custom)),
+    (
+        "appendCustomMessageEntry",
+        "session customType content display details? attribution?",
+        Append(append::custom_message),
+    ),
+    ("appendLabelChange", "session targetId label?", Append(append::label)),
+    ("appendSessionInfo", "session name", Append(append::session_info)),
+    ("appendUsage", "session kind provider model usage note?", Append(append::usage)),
+    ("appendContextEdit", "session targetId replacement", Append(append::context_edit)),
+    ("appendSessionInit", "session systemPrompt task tools *", Append(append::session_init)),
+    ("appendTtsrInjection", "session injectedRules", Append(append::ttsr_injection)),
+    ("appendModeChange", "session mode data?", Append(append::mode)),
+    ("appendServiceTierChange", "session serviceTier", Append(append::service_tier)),
+    ("appendResetBoundary", "session", Append(append::reset_boundary)),
+    ("appendEntry", "session entry", Append(append::any)),
+    ("appendMessageToBranch", "session message parentId", Change(append::message_to_branch)),
+    // The leaf.
+    ("branch", "session entryId", Change(tree::branch)),
+    (
+        "branchWithSummary",
+        "session entryId summary details? fromHook? usage? fromExtension?",
+        Change(tree::branch_with_summary),
+    ),
+    ("resetLeaf", "session", Change(tree::reset_leaf)),
+    ("switch", "session entryId", Change(tree::switch)),
+    ("createBranchedSession", "session leafId", Change(tree::create_branched)),
+    // What an open session says.
+    ("getLeafId", "session", Read(read::leaf_id)),
+    ("getLeafEntry", "session", Read(read::leaf_entry)),
+    ("getEntry", "session id", Read(read::entry)),
+    ("getChildren", "session parentId", Read(read::children)),
+    ("getBranch", "session fromId?", Read(read::branch)),
+    ("getTree", "session", Read(read::tree)),
+    ("getEntries", "session", Read(read::entries)),
+    ("getEntryCount", "session", Read(read::entry_count)),
+    ("getHeader", "session", Read(read::header)),
+    ("getLabel", "session id", Read(read::label)),
+    ("getSessionName", "session", Read(read::name)),
+    ("getSessionFile", "session", Read(read::file)),
+    ("getSessionId", "session", Read(read::id)),
+    ("getCwd", "session", Read(read::cwd)),
+    ("getSessionDir", "session", Read(read::folder)),
+    ("isPersisted", "session", Read(read::is_persisted)),
+    ("getDiagnostics", "session", Read(read::diagnostics)),
+    // Without an open session.
+    ("buildSessionContext", "session? entries? leafId?", Free(pure::build_context)),
+    ("parseSessionEntries", "content", Free(pure::parse_entries)),
+    ("migrateSessionEntries", "entries", Free(pure::migrate_entries)),
+    ("loadEntriesFromFile", "path", Free(pure::load_entries)),
+];
+
+/// Carries out a request; the result is written to `out`.
+pub(super) fn run(server: &mut Server<'_>, request: &Request<'_>, out: &mut dyn Write) -> Outcome {
+    let found = METHODS.iter().find(|(name, ..)| *name == request.method);
+    let (_, notation, run) = found.ok_or_else(|| Failure::no_method(&request.method))?;
+    let params = &request.params;
+    params.check(notation)?;
+    match run {
+        Free(method) => method(server, params, out),
+        Append(make) => {
+            let session = &mut server.handle(params)?.session;
+            let entry = make(session, params)?;
+            records::write_id(out, Some(&session.append(&entry)?))
+        }
+        Read(method) => method(server.handle(params)?, params, out),
+        Change(method) => method(server.handle(params)?, params, out),
+    }
+}
+
+/// The methods and their arguments as an OpenRPC document.
+fn discover(_: &mut Server<'_>, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    let param = |name: &str| {
+        let needed = !name.ends_with('?');
+        Object::new().str("name", name.trim_end_matches('?')).raw("required", needed).raw("schema", "{}").finish()
+    };
+    let method = |(name, notation, _): &Method| {
+        let names = notation.split(' ').filter(|name| !name.is_empty() && *name != "*");
+        let params: Vec<String> = names.map(param).collect();
+        Object::new()
+            .str("name", name)
+            .str("paramStructure", "by-name")
+            .raw("params", format!("[{}]", params.join(",")))
+            .raw("result", r#"{"name":"result","schema":{}}"#)
+            .finish()
+    };
+    let methods: Vec<String> = METHODS.iter().map(method).collect();
+    let version = quote(env!("CARGO_PKG_VERSION"));
+    write!(out, "{{\"openrpc\":\"1.3.2\",\"info\":{{\"title\":\"offshoot api\",\"version\":{version}}},")?;
+    Ok(write!(out, "\"methods\":[{}]}}", methods.join(","))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_method_has_one_name() {
+        let names: std::collections::BTreeSet<_> = METHODS.iter().map(|(name, ..)| name).collect();
+        assert_eq!(names.len(), METHODS.len());
+    }
+}

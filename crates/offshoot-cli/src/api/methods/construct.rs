@@ -1,0 +1,158 @@
+//! Methods by which sessions begin, end and are found.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use offshoot_session::list::SessionInfo;
+use offshoot_session::session::{NewSession, Options, Session};
+use offshoot_session::store::{DirStore, Scope, Store as _, file_name};
+
+use crate::api::handles::{Handle, Server};
+use crate::api::params::Params;
+use crate::api::records::{write_array, write_null, write_str};
+use crate::api::wire::{Failure, Outcome};
+
+/// The working directory of a new session and the folder that its file goes to.
+struct Place {
+    cwd: String,
+    folder: PathBuf,
+}
+
+impl Place {
+    fn of(server: &Server<'_>, params: &Params<'_>, cwd_name: &str) -> Result<Self, Failure> {
+        let cwd = server.given_cwd(params, cwd_name)?.unwrap_or_else(|| server.cwd().to_owned());
+        let folder = match server.given_folder(params)? {
+            Some(folder) => folder,
+            None => folder_of(server.store.place(&cwd, "", "")),
+        };
+        Ok(Self { cwd, folder })
+    }
+}
+
+fn folder_of(mut file: PathBuf) -> PathBuf {
+    file.pop();
+    file
+}
+
+fn introduce(server: &mut Server<'_>, handle: Handle, out: &mut dyn Write) -> Outcome {
+    let introduction = handle.introduction();
+    let number = server.admit(handle);
+    introduction.write(number, out)
+}
+
+/// `create`: a new session, whose file appears with its first entry.
+pub(in crate::api) fn create(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    let Place { cwd, folder } = Place::of(server, params, "cwd")?;
+    let (id, parent_session) = (params.opt_str("id")?, params.opt_str("parentSession")?);
+    let new = NewSession { id: id.as_deref(), cwd: &cwd, parent_session: parent_session.as_deref() };
+    let session =
+        Session::create(&new, server.options(&folder), |id, timestamp| folder.join(file_name(id, timestamp)))?;
+    introduce(server, Handle { session, cwd, folder: Some(folder) }, out)
+}
+
+/// `open`: a session file, or a new session at a path where there is none.
+pub(in crate::api) fn open(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    let path = server.path(&params.str("path")?);
+    let given_cwd = server.given_cwd(params, "cwd")?;
+    let new = NewSession { cwd: given_cwd.as_deref().unwrap_or(server.cwd()), ..NewSession::default() };
+    let session = Session::open_or_create(&path, &new, server.options(&path))?;
+    let own_cwd = || session.cwd().unwrap_or(server.cwd()).to_owned();
+    let cwd = given_cwd.clone().unwrap_or_else(own_cwd);
+    let folder = server.given_folder(params)?.unwrap_or_else(|| folder_of(path));
+    introduce(server, Handle { session, cwd, folder: Some(folder) }, out)
+}
+
+/// `continueRecent`: the session of the working directory that was written to last, or a new one.
+pub(in crate::api) fn continue_recent(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    let Place { cwd, folder } = Place::of(server, params, "cwd")?;
+    let store = server.store_of(server.given_folder(params)?.as_deref());
+    let session = match store.most_recent_file(Some(&cwd))? {
+        Some((path, _)) => Session::open(&path, server.options(&path))?,
+        None => {
+            let new = NewSession { cwd: &cwd, ..NewSession::default() };
+            Session::create(&new, server.options(&folder), |id, timestamp| folder.join(file_name(id, timestamp)))?
+        }
+    };
+    introduce(server, Handle { session, cwd, folder: Some(folder) }, out)
+}
+
+/// `inMemory`: a session that is never on disk, empty or from the entries given.
+pub(in crate::api) fn in_memory(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    let given_cwd = server.given_cwd(params, "cwd")?;
+    let (id, parent_session) = (params.opt_str("id")?, params.opt_str("parentSession")?);
+    let cwd = given_cwd.as_deref().unwrap_or(server.cwd());
+    let new = NewSession { id: id.as_deref(), cwd, parent_session: parent_session.as_deref() };
+    let session = match params.given("entries") {
+        Some(_) => Session::seeded(params.array("entries")?, &new, Options::default())?,
+        None => Session::in_memory(&new, Options::default())?,
+    };
+    let own_cwd = || session.cwd().unwrap_or(server.cwd()).to_owned();
+    let cwd = given_cwd.clone().unwrap_or_else(own_cwd);
+    introduce(server, Handle { session, cwd, folder: None }, out)
+}
+
+/// `forkFrom`: a copy of a session file, all branches, as a new session of another working directory.
+pub(in crate::api) fn fork_from(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    let source = server.path(&params.str("sourcePath")?);
+    let Place { cwd, folder } = Place::of(server, params, "targetCwd")?;
+    let id = params.opt_str("id")?;
+    let new = NewSession { id: id.as_deref(), cwd: &cwd, parent_session: None };
+    let place = |id: &str, timestamp: &str| folder.join(file_name(id, timestamp));
+    let made = Session::fork_file(&source, &new, server.options(&source), place)?;
+    let path = made.file.unwrap_or_else(|| folder.join(made.id));
+    let session = Session::open(&path, server.options(&path))?;
+    introduce(server, Handle { session, cwd, folder: Some(folder) }, out)
+}
+
+/// `newSession`: the same number stands for a new session from now on.
+pub(in crate::api) fn new_session(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    let (id, parent_session) = (params.opt_str("id")?, params.opt_str("parentSession")?);
+    let (number, handle) = server.stale_handle(params)?;
+    handle.session = handle.successor(id.as_deref(), parent_session.as_deref())?;
+    handle.introduction().write(number, out)
+}
+
+/// `close`: forgets the session. All it holds is on disk already.
+pub(in crate::api) fn close(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    server.close(params)?;
+    write_null(out)
+}
+
+/// `list`: the sessions of a working directory, last activity first.
+pub(in crate::api) fn list(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    let cwd = server.given_cwd(params, "cwd")?.unwrap_or_else(|| server.cwd().to_owned());
+    let store = server.store_of(server.given_folder(params)?.as_deref());
+    write_list(&store, Some(&cwd), params, out)
+}
+
+/// `listAll`: the sessions of all working directories.
+pub(in crate::api) fn list_all(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    let store = server.store_of(server.given_folder(params)?.as_deref());
+    write_list(&store, None, params, out)
+}
+
+fn write_list(store: &DirStore, cwd: Option<&str>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    let with_diagnostics = params.opt_bool("withDiagnostics")? == Some(true);
+    let (sessions, diagnostics) = store.list(Scope { cwd, with_text: true }, &mut |_, _| {})?;
+    let write_info = |out: &mut dyn Write, info: &SessionInfo| Ok(out.write_all(info.to_json().as_bytes())?);
+    if !with_diagnostics {
+        return write_array(out, &sessions, write_info);
+    }
+    out.write_all(b"{\"sessions\":")?;
+    write_array(out, &sessions, write_info)?;
+    out.write_all(b",\"diagnostics\":")?;
+    write_array(out, &diagnostics, |out, diagnostic| Ok(out.write_all(diagnostic.to_json().as_bytes())?))?;
+    Ok(out.write_all(b"}")?)
+}
+
+/// `findMostRecentSession`: the file of the session that was written to last.
+pub(in crate::api) fn find_most_recent(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    let folder = server.given_folder(params)?;
+    let cwd = match server.given_cwd(params, "cwd")? {
+        None if folder.is_none() => Some(server.cwd().to_owned()),
+        cwd => cwd,
+    };
+    let found = server.store_of(folder.as_deref()).most_recent_file(cwd.as_deref())?;
+    let path = found.map(|(path, _)| path.to_string_lossy().into_owned());
+    write_str(out, path.as_deref())
+}

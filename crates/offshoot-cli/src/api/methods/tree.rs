@@ -1,0 +1,76 @@
+//! Methods that move the leaf, for now or for good, or take a branch out into a session of its own.
+
+use std::io::Write;
+use std::path::Path;
+
+use offshoot_session::compose::{NewBranchSummary, NewEntry};
+use offshoot_session::id::EntryId;
+use offshoot_session::session::Session;
+use offshoot_session::store::file_name;
+
+use super::append::{made_by_hook, spelt};
+use crate::api::handles::Handle;
+use crate::api::params::Params;
+use crate::api::records::{write_id, write_null, write_str};
+use crate::api::wire::{Failure, Outcome};
+
+/// `branch`: the next entry goes below this one. Nothing is written.
+pub(in crate::api) fn branch(handle: &mut Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    handle.session.branch(&params.str("entryId")?)?;
+    write_null(out)
+}
+
+/// `resetLeaf`: the next entry is a root. Nothing is written.
+pub(in crate::api) fn reset_leaf(handle: &mut Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    handle.session.reset_leaf();
+    write_null(out)
+}
+
+/// `switch`: the leaf moves for good, for every program that opens the file later.
+pub(in crate::api) fn switch(handle: &mut Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    let session = &mut handle.session;
+    session.switch(session.find(&params.str("entryId")?)?)?;
+    write_id(out, session.leaf_id())
+}
+
+/// `branchWithSummary`: the leaf moves, and below it a summary of what is left is appended.
+pub(in crate::api) fn branch_with_summary(handle: &mut Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    params.raw("entryId")?;
+    let session = &mut handle.session;
+    let target = params.opt_str("entryId")?;
+    let left = session.leaf_id().cloned();
+    let summary = params.str("summary")?;
+    let new = NewBranchSummary {
+        summary: &summary,
+        details: params.opt("details"),
+        from_hook: made_by_hook(params)?,
+        usage: params.opt("usage"),
+    };
+    let entry = NewEntry::branch_summary(left.as_ref().map(EntryId::as_str), &new, session.dialect());
+    let entry = spelt(entry, params, &["summary"]);
+    go_to(session, target.as_deref())?;
+    match session.append(&entry) {
+        Ok(id) => write_id(out, Some(&id)),
+        Err(error) => {
+            go_to(session, left.as_ref().map(EntryId::as_str))?;
+            Err(error.into())
+        }
+    }
+}
+
+fn go_to(session: &mut Session, id: Option<&str>) -> Result<(), Failure> {
+    match id {
+        Some(id) => session.branch(id)?,
+        None => session.reset_leaf(),
+    }
+    Ok(())
+}
+
+/// `createBranchedSession`: the path to an entry as a new session, which the same number stands for from now on.
+pub(in crate::api) fn create_branched(handle: &mut Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    let leaf = handle.session.find(&params.str("leafId")?)?;
+    let folder = handle.folder.clone().unwrap_or_default();
+    let place = |id: &str, timestamp: &str| folder.join(file_name(id, timestamp));
+    let made = handle.session.create_branched(leaf, Some(&handle.cwd), place)?;
+    write_str(out, made.file.as_deref().map(Path::to_string_lossy).as_deref())
+}

@@ -1,0 +1,27 @@
+//! `offshoot api`: the session library for other programs. What it says and hears is in `crate::api`.
+
+use std::io;
+
+use crate::app::App;
+use crate::error::Result;
+
+/// Serve the session library to another program
+///
+/// Reads JSON-RPC 2.0 requests from standard input, one object per line, and
+/// answers on standard output in the same way, until the input ends. Methods
+/// carry the names of pi's SessionManager. docs/api.md describes them all.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct Args {}
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot api
+  echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"list\",\"params\":{\"cwd\":\"/work\"}}' | offshoot api";
+
+/// Serves until the input ends.
+pub(crate) fn run(app: &App, _args: &Args) -> Result<()> {
+    let mut out = app.ui.raw();
+    crate::api::serve(&app.store()?, &app.cwd(), io::stdin().lock(), &mut out)?;
+    Ok(out.finish()?)
+}

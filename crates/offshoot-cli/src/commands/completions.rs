@@ -1,0 +1,34 @@
+//! `offshoot completions`: what a shell needs to complete the command line.
+
+use std::io::Write as _;
+
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+
+use crate::app::App;
+use crate::cli::Cli;
+use crate::error::Result;
+
+/// Print completions for a shell
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The shell
+    shell: Shell,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot completions bash > ~/.local/share/bash-completion/completions/offshoot
+  offshoot completions zsh > ~/.zfunc/_offshoot
+  offshoot completions fish > ~/.config/fish/completions/offshoot.fish";
+
+/// Prints completions.
+pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    // First into memory: the generator does not take a closed pipe calmly.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "offshoot", &mut script);
+    let mut out = app.ui.raw();
+    out.write_all(&script)?;
+    Ok(out.finish()?)
+}

@@ -1,0 +1,234 @@
+//! `offshoot context`: what the model would see.
+
+use std::io::Write as _;
+
+use offshoot_session::context::{Context, Message};
+use offshoot_session::id::EntryId;
+use offshoot_session::json::{Json, Object};
+use offshoot_session::llm::Converter;
+use offshoot_session::session::Session;
+use offshoot_session::text::one_line;
+use offshoot_session::tokens::{ContextEstimate, Estimator};
+
+use crate::app::App;
+use crate::error::Result;
+use crate::select;
+use crate::transcript::screen::{Heading, Length, Screen, count};
+use crate::transcript::{Part, Turn, of_message};
+use crate::ui::columns::{Align, Column, Table};
+use crate::ui::style::{DIM, ID, PLAIN};
+
+/// Show what the model would see
+///
+/// The messages from the root to an entry, with compactions and branch
+/// summaries in the place of what they stand for. Nothing is cut.
+///
+/// --json prints pi's `SessionContext`:
+///
+///   {"messages": [...], "thinkingLevel", "model": {"provider", "modelId"}}
+///
+/// (of an oh-my-pi session: oh-my-pi's). --llm prints the same with messages
+/// as a model takes them: summaries, notes and commands as user messages, and
+/// every tool call with its result.
+///
+/// --tokens prints an estimate for each message (four characters are a token)
+/// and for the whole (what the last answer's provider reported, and estimates
+/// for everything after it). With --json or --llm:
+///
+///   {"tokens", "usageTokens", "trailingTokens", "lastUsageIndex",
+///    "messages": [{"entryId", "role", "tokens"}]}
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Path, id, unique start of an id, name, or `latest`
+    session: String,
+
+    /// The entry at which to look; without it the place where the session goes on
+    #[arg(long, value_name = "ENTRY")]
+    at: Option<String>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Print JSON, with messages as a model takes them
+    #[arg(long, conflicts_with = "json")]
+    llm: bool,
+
+    /// Say how many tokens the messages are
+    #[arg(long)]
+    tokens: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot context latest
+  offshoot context latest --at 1a2b3c4d --tokens
+  offshoot context latest --llm | jq '.messages[].role'";
+
+/// Shows a context.
+pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    let session = app.open(&args.session)?;
+    let leaf = match &args.at {
+        Some(given) => Some(select::entry(&session, given)?),
+        None => session.leaf(),
+    };
+    let context = session.context_at(leaf)?;
+    let source = Messages { session: &session, context: &context, llm: args.llm };
+    let is_json = args.json || args.llm;
+    match (args.tokens, is_json) {
+        (false, true) => json(app, &source)?,
+        (false, false) => transcript(app, &source)?,
+        (true, true) => tokens_json(app, &source)?,
+        (true, false) => tokens_table(app, &source)?,
+    }
+    if !is_json {
+        app.report_all(&context.diagnostics, &args.session);
+        app.report(&session, &args.session);
+    }
+    Ok(())
+}
+
+/// The messages of a context, as they are or as a model takes them; one at a time.
+struct Messages<'a> {
+    session: &'a Session,
+    context: &'a Context,
+    llm: bool,
+}
+
+impl Messages<'_> {
+    fn each(&self, mut take: impl FnMut(Message) -> Result<()>) -> Result<()> {
+        let mut converter = self.llm.then(Converter::default);
+        for message in self.context.messages(self.session) {
+            let message = message?;
+            match &mut converter {
+                Some(converter) => converter.push(message).into_iter().try_for_each(&mut take)?,
+                None => take(message)?,
+            }
+        }
+        let rest = converter.map(|converter| converter.finish().0).unwrap_or_default();
+        rest.into_iter().try_for_each(take)
+    }
+}
+
+fn json(app: &App, source: &Messages<'_>) -> Result<()> {
+    let mut out = app.ui.raw();
+    if !source.llm {
+        source.context.write_json(source.session, &mut out)?;
+        out.write_all(b"\n")?;
+        return Ok(out.finish()?);
+    }
+    out.write_all(b"{\"messages\":[")?;
+    let mut separator = "";
+    source.each(|message| {
+        write!(out, "{separator}{}", message.json)?;
+        separator = ",";
+        Ok(())
+    })?;
+    let level = source.context.thinking_level.as_deref().unwrap_or("null");
+    writeln!(out, "],\"thinkingLevel\":{level},\"model\":{}}}", model(source.context))?;
+    Ok(out.finish()?)
+}
+
+/// The model as pi has it, also where oh-my-pi names it by role.
+fn model(context: &Context) -> String {
+    let by_role = context.omp.iter().flat_map(|omp| &omp.models).find(|(role, _)| role == "default");
+    match (&context.model, by_role.and_then(|(_, model)| model.split_once('/'))) {
+        (Some(model), _) => model.clone(),
+        (None, Some((provider, id))) => Object::new().str("provider", provider).str("modelId", id).finish(),
+        (None, None) => "null".to_owned(),
+    }
+}
+
+fn transcript(app: &App, source: &Messages<'_>) -> Result<()> {
+    let mut out = app.ui.paged();
+    let mut screen = Screen::new(&mut out, Length::Whole);
+    let mut messages = 0;
+    source.each(|message| {
+        messages += 1;
+        let heading = Heading { id: id(&message), ..Heading::default() };
+        Ok(screen.turn(&of_message(message.role, message.json()), &heading)?)
+    })?;
+    let model = model(source.context);
+    let member = |name: &str| Json::parse(&model).ok().and_then(|model| model.str(name)).unwrap_or("?".into());
+    let model = match model.as_str() {
+        "null" => "no model".to_owned(),
+        _ => format!("{}/{}", member("provider"), member("modelId")),
+    };
+    let level = source.context.thinking_level.as_deref().unwrap_or("off").trim_matches('"');
+    let line = format!("{}, {model}, thinking {level}", count(messages, "message"));
+    screen.close(&one_line(&line, 200))?;
+    Ok(out.finish()?)
+}
+
+fn id(message: &Message) -> String {
+    message.entry.as_ref().map(|id| one_line(id.as_str(), 40)).unwrap_or_default()
+}
+
+fn tokens_table(app: &App, source: &Messages<'_>) -> Result<()> {
+    let mut table = Table::new(vec![
+        Column::new("TOKENS", Align::Right, PLAIN),
+        Column::new("ENTRY", Align::Left, ID),
+        Column::new("ROLE", Align::Left, DIM),
+        Column::new("WORDS", Align::Left, PLAIN).last(),
+    ]);
+    let mut estimator = Estimator::default();
+    source.each(|message| {
+        let tokens = estimator.add(message.json());
+        let role = message.json().str("role").unwrap_or_default().into_owned();
+        let said = first_words(&of_message(message.role, message.json()));
+        table.row(vec![tokens.to_string(), id(&message), one_line(&role, 20), said], PLAIN);
+        Ok(())
+    })?;
+    let mut out = app.ui.paged();
+    table.write(&mut out, app.ui.width)?;
+    writeln!(out, "{}", total(&estimator.finish()))?;
+    Ok(out.finish()?)
+}
+
+fn first_words(turn: &Turn) -> String {
+    let words = turn.parts.iter().find_map(|part| match part {
+        Part::Text(text) | Part::Call(text) | Part::Output(text) | Part::Trouble(text) => Some(text),
+        Part::Thinking(_) | Part::Image(_) => None,
+    });
+    words.map(|words| one_line(words, 100)).unwrap_or_default()
+}
+
+fn total(estimate: &ContextEstimate) -> String {
+    match estimate.last_usage_index {
+        Some(at) => format!(
+            "{} tokens: {} reported with message {}, {} estimated after it",
+            estimate.tokens,
+            estimate.usage_tokens,
+            at + 1,
+            estimate.trailing_tokens
+        ),
+        None => format!("{} tokens, estimated", estimate.tokens),
+    }
+}
+
+fn tokens_json(app: &App, source: &Messages<'_>) -> Result<()> {
+    let mut out = app.ui.raw();
+    let mut estimator = Estimator::default();
+    let mut messages = String::new();
+    source.each(|message| {
+        let tokens = estimator.add(message.json());
+        let object = Object::new()
+            .str_or_null("entryId", message.entry.as_ref().map(EntryId::as_str))
+            .str("role", &message.json().str("role").unwrap_or_default())
+            .raw("tokens", tokens);
+        messages += if messages.is_empty() { "" } else { "," };
+        messages += &object.finish();
+        Ok(())
+    })?;
+    let estimate = estimator.finish();
+    let last = estimate.last_usage_index.map_or("null".to_owned(), |at| at.to_string());
+    let object = Object::new()
+        .raw("tokens", estimate.tokens)
+        .raw("usageTokens", estimate.usage_tokens)
+        .raw("trailingTokens", estimate.trailing_tokens)
+        .raw("lastUsageIndex", last)
+        .raw("messages", format!("[{messages}]"));
+    writeln!(out, "{}", object.finish())?;
+    Ok(out.finish()?)
+}

@@ -1,0 +1,36 @@
+//! `offshoot entry`: one record, byte for byte.
+
+use std::io::Write as _;
+
+use crate::app::App;
+use crate::error::Result;
+use crate::select;
+
+/// Print one entry exactly as it stands in the file
+///
+/// The line's bytes and a line feed, also where the line is damaged or the
+/// file has an old version.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Path, id, unique start of an id, name, or `latest`
+    session: String,
+
+    /// Entry id, or a unique start of one
+    entry: String,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot entry latest 1a2b3c4d
+  offshoot entry latest 1a2b | jq .message.usage";
+
+/// Prints an entry.
+pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    let session = app.open(&args.session)?;
+    let line = session.raw_line(select::entry(&session, &args.entry)?)?;
+    let mut out = app.ui.raw();
+    out.write_all(&line)?;
+    out.write_all(b"\n")?;
+    Ok(out.finish()?)
+}

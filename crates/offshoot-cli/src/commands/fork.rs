@@ -1,0 +1,70 @@
+//! `offshoot fork`: a new session out of a branch, or out of all of them.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use offshoot_session::session::Part;
+
+use crate::app::App;
+use crate::error::{CommandError, Kind, Result};
+use crate::select;
+
+/// Make a new session out of the path to an entry
+///
+/// The new session holds the entries from the root to ENTRY with their ids,
+/// and the labels on them; its header names the session it comes from. --all
+/// copies every branch. The source stays as it is; one of an old version is
+/// upgraded in the copy.
+///
+/// Prints the path of the new file, which is in offshoot's own store or, with
+/// --session-dir, in that folder.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Path, id, unique start of an id, name, or `latest`
+    session: String,
+
+    /// The last entry to copy; without it the open one
+    #[arg(long, value_name = "ENTRY", conflicts_with = "all")]
+    at: Option<String>,
+
+    /// The working directory of the new session; without it the source's
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+
+    /// Copy every branch
+    #[arg(long)]
+    all: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot fork latest --at 1a2b3c4d
+  offshoot fork 019b --all --cwd ~/other-project
+  offshoot show \"$(offshoot fork latest)\"";
+
+/// Forks a session.
+pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    let mut session = app.open(&args.session)?;
+    let part = match (&args.at, args.all) {
+        (Some(given), _) => Part::Path(select::entry(&session, given)?),
+        (None, true) => Part::Everything,
+        (None, false) => Part::Path(session.leaf().ok_or_else(empty)?),
+    };
+    let cwd = match &args.cwd {
+        Some(cwd) => app.absolute(cwd),
+        None => session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| app.cwd(), str::to_owned),
+    };
+    let store = app.store()?;
+    let new = session.export(part, Some(&cwd), |id, timestamp| store.place(&cwd, id, timestamp))?;
+    let mut out = app.ui.text();
+    writeln!(out, "{}", new.file.unwrap_or_default().display())?;
+    out.finish()?;
+    app.report(&session, &args.session);
+    Ok(())
+}
+
+/// There is nothing to copy.
+pub(crate) fn empty() -> CommandError {
+    CommandError::new(Kind::Usage, "the session is empty: there is nothing to copy")
+}

@@ -1,0 +1,118 @@
+//! `offshoot import`: a session file into the store.
+
+use std::io::Write as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use offshoot_session::error::Error;
+use offshoot_session::medium::{FileMedium, Medium as _, read_exact_at};
+use offshoot_session::pieces::Pieces;
+use offshoot_session::store::DirStore;
+
+use super::fork::empty;
+use crate::app::App;
+use crate::error::{CommandError, Result};
+
+/// Copy a session file into the store
+///
+/// The copy goes to the folder of the working directory that the session
+/// names, byte for byte, with its ids and under its name. If another file has
+/// that name, -1, -2 and so on is added; nothing is ever written over. A file
+/// that is in the store already stays where it is.
+///
+/// Prints the path of the file in the store.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The session file
+    file: PathBuf,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot import ~/Downloads/session.jsonl";
+
+/// Imports a session file.
+pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    let session = app.open_file(&args.file)?;
+    if std::fs::metadata(&args.file).is_ok_and(|meta| meta.len() == 0) {
+        return Err(empty());
+    }
+    let store = app.store()?;
+    let (path, note) = match inside(&store, &args.file) {
+        Some(path) => (path, Some("the file is in the store already")),
+        None => {
+            let cwd = session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| app.cwd(), str::to_owned);
+            let target = store.place(&cwd, session.id(), session.header().timestamp().unwrap_or_default());
+            let name = file_name(&args.file, &target);
+            copy(&args.file, &target.with_file_name(name))?
+        }
+    };
+    let mut out = app.ui.text();
+    writeln!(out, "{}", path.display())?;
+    out.finish()?;
+    if let Some(note) = note {
+        app.ui.note(note);
+    }
+    Ok(())
+}
+
+/// The file's path, if one of the store's roots holds it.
+fn inside(store: &DirStore, file: &Path) -> Option<PathBuf> {
+    let file = file.canonicalize().ok()?;
+    let holds = |folder: &Path| folder.canonicalize().is_ok_and(|folder| file.starts_with(folder));
+    store.roots().iter().any(|root| holds(&root.folder)).then_some(file.clone())
+}
+
+/// The name that the file has; only a name that ends in `.jsonl` is found again.
+fn file_name(file: &Path, otherwise: &Path) -> PathBuf {
+    let is_jsonl = file.extension().is_some_and(|extension| extension == "jsonl");
+    let name = if is_jsonl { file.file_name() } else { otherwise.file_name() };
+    name.map(PathBuf::from).unwrap_or_default()
+}
+
+/// Copies the file to the first free name; a file with the same bytes is the copy already.
+fn copy(file: &Path, target: &Path) -> Result<(PathBuf, Option<&'static str>)> {
+    let folder = target.parent().unwrap_or(Path::new("."));
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| CommandError::io(format!("create folder {}", folder.display()), &error))?;
+    let medium =
+        FileMedium::open(file).map_err(|error| CommandError::io(format!("open {}", file.display()), &error))?;
+    let length = medium.len().map_err(|error| CommandError::io(format!("read {}", file.display()), &error))?;
+    let mut pieces = Pieces::default();
+    pieces.range(0, length);
+    let mut number = 0;
+    loop {
+        let path = numbered(target, number);
+        match pieces.create(&medium, &path) {
+            Ok(()) => return Ok((path, None)),
+            Err(Error::Conflict { .. }) if is_same(&medium, &path) => {
+                return Ok((path, Some("the same file is in the store already")));
+            }
+            Err(Error::Conflict { .. }) => number += 1,
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// `name.jsonl`, `name-1.jsonl`, `name-2.jsonl`, …
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    if number == 0 {
+        return path.to_path_buf();
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{stem}-{number}.jsonl"))
+}
+
+/// Whether a file holds the same bytes; one that cannot be read does not.
+fn is_same(medium: &FileMedium, path: &Path) -> bool {
+    const STEP: u64 = 1 << 20;
+    let Ok(other) = FileMedium::open(path) else { return false };
+    let (Ok(length), Ok(others)) = (medium.len(), other.len()) else { return false };
+    let read = |medium: &FileMedium, at: u64| {
+        let step = usize::try_from(STEP.min(length - at)).unwrap_or_default();
+        read_exact_at(medium, at, step).ok()
+    };
+    let mut starts = (0..length).step_by(STEP as usize);
+    length == others && starts.all(|at| read(medium, at).is_some_and(|bytes| read(&other, at) == Some(bytes)))
+}

@@ -1,0 +1,54 @@
+//! `offshoot label`: set or clear a bookmark.
+
+use std::io::Write as _;
+
+use offshoot_session::compose::NewEntry;
+use offshoot_session::entry::Source as _;
+use offshoot_session::error::Error;
+use offshoot_session::text::one_line;
+
+use crate::app::App;
+use crate::error::Result;
+use crate::select;
+use crate::ui::style::{ID, LABEL, Painted};
+
+/// Put a label on an entry, or take it off
+///
+/// Labels are shown in trees and transcripts and by `branches`. An entry has
+/// one label; without TEXT it is taken off.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Path, id, unique start of an id, name, or `latest`
+    session: String,
+
+    /// Entry id, or a unique start of one
+    entry: String,
+
+    /// The label
+    text: Option<String>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot label latest 1a2b3c4d 'tests pass here'
+  offshoot label latest 1a2b3c4d
+  offshoot tree latest --filter labeled-only";
+
+/// Sets or clears a label.
+pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    let mut session = app.open(&args.session)?;
+    let target = select::entry(&session, &args.entry)?;
+    let target = app.upgraded(&mut session, target)?;
+    let id =
+        session.tree().node(target).id().cloned().ok_or_else(|| Error::EntryNotFound { id: args.entry.clone() })?;
+    let text = args.text.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    session.append(&NewEntry::label(id.as_str(), text))?;
+    let shown = Painted(ID, &one_line(id.as_str(), 40)).to_string();
+    let mut out = app.ui.text();
+    match text {
+        Some(text) => writeln!(out, "{shown} {}", Painted(LABEL, &format!("[{}]", one_line(text, 200))))?,
+        None => writeln!(out, "{shown} has no label now")?,
+    }
+    Ok(out.finish()?)
+}

@@ -1,0 +1,47 @@
+//! `offshoot name`: give a session its display name.
+
+use std::io::Write as _;
+
+use offshoot_session::compose::NewEntry;
+use offshoot_session::header::Dialect;
+use offshoot_session::text::one_line;
+
+use crate::app::App;
+use crate::error::Result;
+use crate::ui::style::{BOLD, Painted};
+
+/// Name a session
+///
+/// The name is shown by `list` and can stand for the session on the command
+/// line. An empty name takes it off.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Path, id, unique start of an id, name, or `latest`
+    session: String,
+
+    /// The name
+    text: String,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot name latest 'fix the login test'
+  offshoot show 'fix the login test'";
+
+/// Names a session.
+pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    let mut session = app.open(&args.session)?;
+    app.upgrade(&mut session)?;
+    session.append(&NewEntry::session_info(&args.text))?;
+    let mut out = app.ui.text();
+    match session.name()? {
+        Some(name) => writeln!(out, "named {}", Painted(BOLD, &one_line(&name, 200)))?,
+        None => writeln!(out, "the session has no name now")?,
+    }
+    out.finish()?;
+    if session.dialect() == Dialect::Omp {
+        app.ui.note("oh-my-pi goes on showing the session's own title");
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! `offshoot pop`: go back, and leave a summary of what is left behind.
+
+use std::io::Write as _;
+
+use clap::builder::NonEmptyStringValueParser;
+use offshoot_session::compose::NewBranchSummary;
+use offshoot_session::entry::Source as _;
+use offshoot_session::json::Json;
+use offshoot_session::summary::extractive;
+use offshoot_session::text::one_line;
+
+use super::switch::place;
+use crate::app::{App, quoted};
+use crate::error::{CommandError, Kind, Result};
+use crate::select;
+use crate::ui::style::{DIM, Painted};
+
+/// Go back, and take along a summary of what is left behind
+///
+/// Goes back to the last user message before the open entry, or to ENTRY. What
+/// stood after it stays as another branch; a summary of it becomes the next
+/// entry, so that the model knows what was tried.
+///
+/// Without --summary the summary is put together from what was said: goal,
+/// requests, files read and changed, errors, last words.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Path, id, unique start of an id, name, or `latest`
+    session: String,
+
+    /// Entry id, or a unique start of one
+    entry: Option<String>,
+
+    /// The summary, in your words
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    summary: Option<String>,
+
+    /// Let a model write the summary (not in this version)
+    #[arg(long, conflicts_with = "summary")]
+    summarize: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot pop latest
+  offshoot pop latest 1a2b3c4d --summary 'the cache was a dead end: invalidation is too hard'";
+
+/// Goes back with a summary.
+pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    if args.summarize {
+        let error = CommandError::new(Kind::Failed, "this version has no model to write a summary");
+        return Err(error
+            .hint("without --summarize, the summary is put together from what was said")
+            .hint("--summary TEXT takes yours"));
+    }
+    let mut session = app.open(&args.session)?;
+    let given = args.entry.as_ref().map(|given| select::entry(&session, given)).transpose()?;
+    let target = session.pop_target(given)?;
+    let left = session.abandoned_by(Some(target));
+    let left_entries = left.iter().filter(|ix| !session.tree().node(**ix).is_leaf_marker()).count();
+    let (text, details) = match &args.summary {
+        Some(text) => (text.clone(), None),
+        None => {
+            let summary = extractive(&session, &left)?;
+            (summary.text, Some(summary.details))
+        }
+    };
+    let details = details.as_deref().and_then(|details| Json::parse(details).ok());
+    let target = app.upgraded(&mut session, target)?;
+    let popped = session.pop(target, &NewBranchSummary { summary: &text, details, ..NewBranchSummary::default() })?;
+    let mut out = app.ui.text();
+    writeln!(out, "back at {}", place(&session, target)?)?;
+    let line = format!("{left_entries} entries left behind, summarised in {}", popped.summary);
+    writeln!(out, "{}", Painted(DIM, &one_line(&line, 200)))?;
+    out.finish()?;
+    app.ui.hint(&format!("`offshoot switch {} {}` goes back to what was left", quoted(&args.session), popped.left));
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! `offshoot switch`: move to another place in the tree, to stay.
+
+use std::io::Write as _;
+
+use offshoot_session::entry::Source as _;
+use offshoot_session::id::EntryId;
+use offshoot_session::session::Session;
+use offshoot_session::stats::words;
+use offshoot_session::text::one_line;
+use offshoot_session::tree::NodeIx;
+
+use crate::app::App;
+use crate::error::Result;
+use crate::select;
+use crate::ui::style::{ID, Painted};
+
+/// Go to another entry: the session goes on from there
+///
+/// Nothing is lost: what stood after the entry stays as another branch. The
+/// move is written into the file as one small entry below the target, which
+/// trees and transcripts do not show, so that pi and oh-my-pi open there too.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Path, id, unique start of an id, name, or `latest`
+    session: String,
+
+    /// Entry id, or a unique start of one
+    entry: String,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot switch latest 1a2b3c4d
+  offshoot branches latest            shows where there is to go";
+
+/// Moves the leaf.
+pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    let mut session = app.open(&args.session)?;
+    let target = select::entry(&session, &args.entry)?;
+    let tree = session.tree();
+    let is_there = session.leaf().and_then(|leaf| tree.behind_markers(leaf)) == tree.behind_markers(target);
+    let mut out = app.ui.text();
+    if is_there {
+        writeln!(out, "already at {}", place(&session, target)?)?;
+        return Ok(out.finish()?);
+    }
+    let target = app.upgraded(&mut session, target)?;
+    session.switch(target)?;
+    writeln!(out, "now at {}", place(&session, target)?)?;
+    Ok(out.finish()?)
+}
+
+/// An entry's id and first words.
+pub(crate) fn place(session: &Session, ix: NodeIx) -> Result<String> {
+    let tree = session.tree();
+    let id = tree.node(ix).id().map(EntryId::as_str).unwrap_or("-");
+    let said = words(&session.entry(ix)?).map(|said| format!("  {}", one_line(&said, 60))).unwrap_or_default();
+    Ok(format!("{}{said}", Painted(ID, &one_line(id, 40))))
+}

@@ -1,0 +1,155 @@
+//! Tables that fit the screen: the last column gets what is left, a column without content is not shown.
+
+use std::io::{self, Write};
+
+use anstyle::Style;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use super::style::{DIM, Painted};
+
+/// On which side a column's text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// One column.
+#[derive(Debug)]
+pub(crate) struct Column {
+    title: &'static str,
+    align: Align,
+    style: Style,
+    /// The most it takes of a screen.
+    max: Option<usize>,
+    is_last: bool,
+}
+
+impl Column {
+    pub(crate) fn new(title: &'static str, align: Align, style: Style) -> Self {
+        Self { title, align, style, max: None, is_last: false }
+    }
+
+    /// On a screen it takes no more than this.
+    pub(crate) fn cut_to(mut self, max: usize) -> Self {
+        self.max = Some(max);
+        self
+    }
+
+    /// It takes what is left, and has the row's style.
+    pub(crate) fn last(mut self) -> Self {
+        self.is_last = true;
+        self
+    }
+}
+
+/// Rows under columns.
+#[derive(Debug)]
+pub(crate) struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Vec<(String, Style)>>,
+}
+
+/// What the last column gets on a narrow screen all the same.
+const LEAST: usize = 12;
+
+impl Table {
+    pub(crate) fn new(columns: Vec<Column>) -> Self {
+        Self { columns, rows: Vec::new() }
+    }
+
+    /// Adds a row; `style` is that of its last column.
+    pub(crate) fn row(&mut self, cells: Vec<String>, style: Style) {
+        let styled = self.columns.iter().zip(cells);
+        let row = styled.map(|(column, cell)| (cell, if column.is_last { style } else { column.style }));
+        self.rows.push(row.collect());
+    }
+
+    /// Writes titles and rows, cut to the screen if there is one. Nothing for no rows.
+    pub(crate) fn write(&self, out: &mut dyn Write, screen: Option<usize>) -> io::Result<()> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let widths = self.widths(screen);
+        let titles: Vec<_> = self.columns.iter().map(|column| (column.title.to_owned(), DIM)).collect();
+        self.line(out, &widths, &titles)?;
+        self.rows.iter().try_for_each(|cells| self.line(out, &widths, cells))
+    }
+
+    /// The width of each column; 0 for those without content.
+    fn widths(&self, screen: Option<usize>) -> Vec<usize> {
+        let content =
+            |at: usize| self.rows.iter().filter_map(|cells| cells.get(at)).map(|(cell, _)| cell.width()).max();
+        let mut widths: Vec<usize> = Vec::new();
+        for (at, column) in self.columns.iter().enumerate() {
+            let width = content(at).filter(|width| *width > 0).map_or(0, |width| width.max(column.title.width()));
+            let max = column.max.filter(|_| screen.is_some()).unwrap_or(usize::MAX);
+            widths.push(width.min(max));
+        }
+        if let (Some(screen), Some(last)) = (screen, self.columns.iter().position(|column| column.is_last)) {
+            let others: usize = widths
+                .iter()
+                .enumerate()
+                .filter(|(at, width)| *at != last && **width > 0)
+                .map(|(_, width)| width + 2)
+                .sum();
+            widths[last] = widths[last].min(screen.saturating_sub(others).max(LEAST));
+        }
+        widths
+    }
+
+    fn line(&self, out: &mut dyn Write, widths: &[usize], cells: &[(String, Style)]) -> io::Result<()> {
+        let mut gap = 0;
+        for ((column, width), (cell, style)) in self.columns.iter().zip(widths).zip(cells) {
+            if *width == 0 {
+                continue;
+            }
+            let cell = cut(cell, *width);
+            let pad = width - cell.width();
+            let before = if column.align == Align::Right { pad } else { 0 };
+            write!(out, "{:1$}{2}", "", gap + before, Painted(*style, &cell))?;
+            gap = 2 + pad - before;
+        }
+        writeln!(out)
+    }
+}
+
+/// The text cut to so many columns of a screen, with `…` for the rest.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut used = 1; // the mark
+    let fits = |c: &char| {
+        used += c.width().unwrap_or(0);
+        used <= width
+    };
+    let kept: String = text.chars().take_while(fits).collect();
+    format!("{}…", kept.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::style::PLAIN;
+    use super::*;
+
+    fn table(screen: Option<usize>) -> String {
+        let mut table = Table::new(vec![
+            Column::new("N", Align::Right, PLAIN),
+            Column::new("NONE", Align::Left, PLAIN),
+            Column::new("TEXT", Align::Left, PLAIN).last(),
+        ]);
+        table.row(vec!["1".into(), String::new(), "a short one".into()], PLAIN);
+        table.row(vec!["100".into(), String::new(), "日本語の長いセッション名".into()], PLAIN);
+        let mut out = Vec::new();
+        table.write(&mut out, screen).unwrap();
+        anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
+    }
+
+    #[test]
+    fn a_table_fits_the_screen_in_columns_not_in_bytes() {
+        assert_eq!(table(None), "  N  TEXT\n  1  a short one\n100  日本語の長いセッション名\n");
+        assert_eq!(table(Some(20)), "  N  TEXT\n  1  a short one\n100  日本語の長いセ…\n");
+        assert_eq!(table(Some(1)), "  N  TEXT\n  1  a short one\n100  日本語の長…\n");
+    }
+}

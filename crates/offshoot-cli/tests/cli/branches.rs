@@ -1,0 +1,35 @@
+//! `offshoot branches`.
+
+use insta::assert_snapshot;
+
+use crate::world::{World, text};
+
+#[test]
+fn what_each_branch_holds_and_cost() {
+    let world = World::with_sample();
+    let output = world.command(&["branches", "sample.jsonl"]).env("COLUMNS", "90").output().unwrap();
+    assert_snapshot!(world.shown(&output), @"
+       LEAF      WHEN  ENTRIES   TOKENS        COST  LABEL       LAST WORDS
+    ›  42e6b1f9  18 d    13/21  20k/26k  $0.04/0.06  tests pass  With `--lines` the number of…
+       4e8a1f36  18 d     7/15  14k/20k  $0.03/0.04              A dependency or 40 lines, fo…
+    ");
+}
+
+#[test]
+fn json_has_own_and_whole() {
+    assert_snapshot!(World::with_sample().run("branches sample.jsonl --json"), @r#"
+    [{"leafId":"4e8a1f36","isOpen":false,"label":null,"lastWords":"A dependency or 40 lines, for counting words? Let us go back.","time":"2026-01-14T08:43:00.030Z","forksFrom":"30f8c62b","entries":15,"messages":11,"tokens":20644,"cost":0.042378,"own":{"entries":7,"messages":6,"tokens":14570,"cost":0.026916}},
+    {"leafId":"42e6b1f9","isOpen":true,"label":"tests pass","lastWords":"With `--lines` the number of lines follows on a line of its own: ``` $ printf 'one two\\nthree\\n' | wordcount --lines 3 2 ```","time":"2026-01-14T08:45:22.030Z","forksFrom":"30f8c62b","entries":21,"messages":15,"tokens":26799,"cost":0.058700999999999996,"own":{"entries":13,"messages":10,"tokens":20725,"cost":0.043239}}]
+    "#);
+}
+
+#[test]
+fn an_empty_session_has_none() {
+    let world = World::new();
+    world.write("empty.jsonl", text("s", "/w", &[]));
+    assert_snapshot!(world.run("branches empty.jsonl"), @"
+    [stderr]
+    note: the session is empty
+    ");
+    assert_eq!(world.stdout("branches empty.jsonl --json"), "[]\n");
+}

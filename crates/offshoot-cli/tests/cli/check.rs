@@ -1,0 +1,68 @@
+//! `offshoot check`.
+
+use insta::assert_snapshot;
+
+use crate::world::{VERSION_1, World, message, text};
+
+fn world() -> World {
+    let world = World::with_sample();
+    let orphan = message("aaaa1111", Some("gone"), 10, "user", "q");
+    world.write("folder/deep/bad.jsonl", text("bad", "/w", &[&orphan, "no json"]) + "{\"type\":");
+    world.write("folder/notes.jsonl", "{\"a\":1}\n");
+    world.write("folder/notes.txt", "not looked at");
+    world
+}
+
+#[test]
+fn a_sound_file_is_ok() {
+    assert_snapshot!(World::with_sample().run("check sample.jsonl"), @"sample.jsonl: ok");
+}
+
+#[test]
+fn everything_odd_with_its_place() {
+    assert_snapshot!(world().run("check sample.jsonl folder"), @"
+    sample.jsonl: ok
+    folder/deep/bad.jsonl:2: error[orphan]: parent gone is not in the file; shown as a root
+    folder/deep/bad.jsonl:3: error[malformed-line]: the line is not one JSON object; it stays in the file and takes no part in the tree
+    folder/deep/bad.jsonl:4: note[no-final-newline]: the last line has no line feed; the next append writes one first
+    folder/deep/bad.jsonl:4: error[torn-tail]: the last line is cut off; it stays in the file, and the next entry starts on a line of its own
+    folder/notes.jsonl:1: error[unreadable-session]: not a session: the first record is no session header
+    [stderr]
+    error: 2 of 3 sessions damaged
+    hint: what is damaged stays where it is; everything else can be read and continued
+    [exit code 4]
+    ");
+}
+
+#[test]
+fn json_has_an_element_for_each_file() {
+    assert_snapshot!(world().run("check sample.jsonl folder/deep --json"), @r#"
+    [{"file":"sample.jsonl","diagnostics":[]},
+    {"file":"folder/deep/bad.jsonl","diagnostics":[{"code":"orphan","severity":"error","line":2,"offset":92,"entryId":"aaaa1111","message":"parent gone is not in the file; shown as a root"},{"code":"malformed-line","severity":"error","line":3,"offset":275,"entryId":null,"message":"the line is not one JSON object; it stays in the file and takes no part in the tree"},{"code":"no-final-newline","severity":"note","line":4,"offset":283,"entryId":null,"message":"the last line has no line feed; the next append writes one first"},{"code":"torn-tail","severity":"error","line":4,"offset":291,"entryId":null,"message":"the last line is cut off; it stays in the file, and the next entry starts on a line of its own"}]}]
+    [stderr]
+    error: 1 of 2 sessions damaged
+    hint: what is damaged stays where it is; everything else can be read and continued
+    [exit code 4]
+    "#);
+}
+
+#[test]
+fn notes_are_no_damage() {
+    let world = World::new();
+    world.write("old.jsonl", VERSION_1);
+    assert_snapshot!(world.run("check old.jsonl"), @"old.jsonl:1: note[old-version]: version 1; upgraded in memory, and on disk by the first append");
+}
+
+#[test]
+fn nothing_to_check() {
+    let world = World::new();
+    assert_snapshot!(world.run("check gone.jsonl"), @"
+    [stderr]
+    error: could not open gone.jsonl
+    caused by: No such file or directory (os error 2)
+    [exit code 3]
+    ");
+    std::fs::create_dir(world.work().join("empty")).unwrap();
+    assert_snapshot!(world.run("check empty"), @"no session files");
+    assert_eq!(world.stdout("check empty --json"), "[]\n");
+}

@@ -1,0 +1,122 @@
+//! `offshoot export`.
+
+use insta::assert_snapshot;
+
+use crate::world::{SAMPLE, VERSION_1, World, message, text};
+
+#[test]
+fn a_whole_session_is_copied_byte_for_byte() {
+    let world = World::new();
+    let odd = format!(
+        "{}no json\n{}",
+        text("s", "/w", &[&message("aaaa1111", None, 10, "user", "q")]),
+        "{\"type\":\"novel\" }\n"
+    );
+    world.write("s.jsonl", &odd);
+    assert_snapshot!(world.run("export s.jsonl -o copy.jsonl"), @"");
+    assert_eq!(world.read("copy.jsonl"), odd);
+}
+
+#[test]
+fn an_old_session_is_upgraded_in_the_copy() {
+    let world = World::new();
+    world.write("old.jsonl", VERSION_1);
+    world.run("export old.jsonl -o new.jsonl");
+    assert_snapshot!(world.run("tree new.jsonl --flat"), @"
+    0 [ID1] message user
+    1 [ID2] message assistant
+    ");
+    assert!(
+        world.read("new.jsonl").starts_with(r#"{"type":"session","version":3,"id":"old-one""#)
+            || world.read("new.jsonl").contains(r#""version":3"#)
+    );
+    assert_eq!(world.read("old.jsonl"), VERSION_1);
+}
+
+#[test]
+fn a_path_and_a_subtree_are_sessions_of_their_own() {
+    let world = World::with_sample();
+    assert_snapshot!(world.run("export sample.jsonl -o path.jsonl --at 1b9d"), @"");
+    assert_snapshot!(world.run("tree path.jsonl --flat"), @"
+    0 6c1f0a52 model_change
+    1 a83e5d17 thinking_level_change
+    2 1b9d40c6 message user
+    ");
+    world.run("export sample.jsonl -o subtree.jsonl --subtree dd37");
+    let subtree = world.run("tree subtree.jsonl --flat");
+    assert!(subtree.starts_with("0 dd3760b2 branch_summary\n1 08c5e94f message assistant\n"), "{subtree}");
+    assert_eq!(subtree.lines().count(), 13);
+}
+
+#[test]
+fn a_transcript_in_markdown() {
+    let world = World::with_sample();
+    world.run("export sample.jsonl -o t.md --at 5f06");
+    assert_snapshot!(world.read("t.md"), @r#"
+    # word count off by the blanks
+
+    *model: anthropic/claude-sonnet-4-5*
+
+    *thinking: medium*
+
+    ## user
+
+    <sub>1b9d40c6</sub>
+
+    wordcount says 4 for the text "one  two three" (two blanks after one). Can you find out why?
+
+    ## assistant
+
+    <sub>5f06b8d1, claude-sonnet-4-5</sub>
+
+    <details><summary>Thinking</summary>
+
+    ```
+    Probably it splits at every single blank. Let me look.
+    ```
+
+    </details>
+
+    Let me look at how it counts.
+
+    - `read: src/main.rs`
+    "#);
+    world.run("export sample.jsonl -o whole.md");
+    assert!(world.read("whole.md").contains("````\n$ printf") || world.read("whole.md").contains("```\n$ printf"));
+}
+
+#[test]
+fn nothing_is_written_over() {
+    let world = World::with_sample();
+    world.write("there.jsonl", "mine");
+    world.write("there.md", "mine");
+    assert_snapshot!(world.run("export sample.jsonl -o there.jsonl"), @"
+    [stderr]
+    error: there.jsonl: the file exists already
+    [exit code 5]
+    ");
+    assert_snapshot!(world.run("export sample.jsonl -o there.md"), @"
+    [stderr]
+    error: there.md: the file exists already
+    [exit code 5]
+    ");
+    assert_eq!(world.read("there.jsonl") + &world.read("there.md"), "minemine");
+    assert_eq!(world.read("sample.jsonl"), SAMPLE);
+}
+
+#[test]
+fn other_endings_are_refused() {
+    let world = World::with_sample();
+    assert_snapshot!(world.run("export sample.jsonl -o page.html"), @"
+    [stderr]
+    error: the ending of page.html says nothing that can be written
+    hint: end the name with .jsonl for a session file, or .md for a transcript
+    [exit code 2]
+    ");
+    assert_snapshot!(world.run("export sample.jsonl -o t.md --subtree 1b9d"), @"
+    [stderr]
+    error: a transcript has no branches: --subtree needs a .jsonl file
+    hint: --at ENTRY writes the transcript up to an entry
+    [exit code 2]
+    ");
+}

@@ -1,0 +1,63 @@
+//! `offshoot fork`.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use crate::world::{VERSION_1, World, text};
+
+#[test]
+fn the_path_to_an_entry_becomes_a_session() {
+    let world = World::with_sample();
+    let before = world.snapshot();
+    let path = world.stdout("fork sample.jsonl --at d715a9e4");
+    assert_snapshot!(world.normalised(&path), @"[HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/2026-02-01T12-00-00-000Z_[ID1].jsonl");
+    let forked = fs::read_to_string(path.trim_end()).unwrap();
+    assert_snapshot!(world.normalised(forked.lines().next().unwrap()), @r#"{"type":"session","version":3,"id":"[ID1]","timestamp":"2026-02-01T12:00:00.000Z","cwd":"/home/ada/wordcount","parentSession":"[WORK]/sample.jsonl"}"#);
+    assert!(forked.lines().skip(1).take(7).all(|line| crate::world::SAMPLE.contains(line)));
+    assert_snapshot!(world.run(&format!("tree {}", path.trim_end())), @r#"
+      • user: wordcount says 4 for the text "one two three" (two blanks after one). Can you find out why?
+      • assistant: Let me look at how it counts.
+      • [read: src/main.rs]
+      • assistant: `count` splits at every single blank. Two blanks in a row give an empty piece between them, and that piece is counted as a word; the line feed at the end does the same when a blank stands…
+    › • [before the fix] user: Yes. And add a test that would have caught it.
+      (5/5)
+    "#);
+    assert_eq!(world.read("sample.jsonl").as_bytes(), before[&world.work().join("sample.jsonl")].0);
+}
+
+#[test]
+fn all_branches_and_another_folder() {
+    let world = World::with_sample();
+    fs::create_dir(world.work().join("other")).unwrap();
+    let path = world.stdout("fork sample.jsonl --all --cwd other");
+    assert_snapshot!(world.normalised(&path), @"[HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work-other--/2026-02-01T12-00-00-000Z_[ID1].jsonl");
+    let forked = fs::read_to_string(path.trim_end()).unwrap();
+    let entries = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(entries(&forked), entries(crate::world::SAMPLE));
+}
+
+#[test]
+fn an_old_file_is_upgraded_in_the_copy_only() {
+    let world = World::new();
+    world.write("old.jsonl", VERSION_1);
+    let before = world.snapshot();
+    let path = world.stdout("fork old.jsonl");
+    assert_snapshot!(world.normalised(&fs::read_to_string(path.trim_end()).unwrap()), @r#"
+    {"type":"session","version":3,"id":"[ID1]","timestamp":"2026-02-01T12:00:00.000Z","cwd":"/old","parentSession":"[WORK]/old.jsonl"}
+    {"type":"message","timestamp":"2025-11-01T10:00:01.000Z","message":{"role":"user","content":"first","timestamp":1761991201000},"id":"[ID2]","parentId":null}
+    {"type":"message","timestamp":"2025-11-01T10:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"answer"}],"timestamp":1761991202000},"id":"[ID3]","parentId":"[ID2]"}
+    "#);
+    assert!(before.iter().all(|(path, file)| world.snapshot()[path] == *file));
+}
+
+#[test]
+fn nothing_makes_no_session() {
+    let world = World::new();
+    world.write("empty.jsonl", text("s", "/w", &[]));
+    assert_snapshot!(world.run("fork empty.jsonl"), @"
+    [stderr]
+    error: the session is empty: there is nothing to copy
+    [exit code 2]
+    ");
+}

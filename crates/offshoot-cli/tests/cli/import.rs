@@ -1,0 +1,84 @@
+//! `offshoot import`.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use crate::world::{SAMPLE, VERSION_1, World};
+
+#[test]
+fn a_file_goes_to_the_folder_of_its_working_directory() {
+    let world = World::with_sample();
+    let path = world.stdout("import sample.jsonl");
+    assert_snapshot!(world.normalised(&path), @"[HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/sample.jsonl");
+    assert_eq!(fs::read_to_string(path.trim_end()).unwrap(), SAMPLE);
+    assert_snapshot!(world.run("list --all"), @"
+    WHEN  ID        MESSAGES  FOLDER               SESSION
+    18 d  019bbbd8        21  /home/ada/wordcount  word count off by the blanks
+    ");
+    assert_snapshot!(world.run("import sample.jsonl"), @"
+    [HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/sample.jsonl
+    [stderr]
+    note: the same file is in the store already
+    ");
+}
+
+#[test]
+fn another_file_of_the_same_name_stays() {
+    let world = World::with_sample();
+    let first = world.stdout("import sample.jsonl");
+    world.run("label sample.jsonl 1b9d changed");
+    assert_snapshot!(world.run("import sample.jsonl"), @"[HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/sample-1.jsonl");
+    world.run("label sample.jsonl 1b9d again");
+    assert_snapshot!(world.run("import sample.jsonl"), @"[HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/sample-2.jsonl");
+    assert_eq!(fs::read_to_string(first.trim_end()).unwrap(), SAMPLE);
+}
+
+#[test]
+fn a_file_of_the_store_stays_where_it_is() {
+    let world = World::new();
+    let path = world.own("0000aaaa-1", &[]);
+    let before = world.snapshot();
+    assert_snapshot!(world.run(&format!("import {}", path.display())), @"
+    [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl
+    [stderr]
+    note: the file is in the store already
+    ");
+    assert_eq!(world.snapshot(), before);
+}
+
+#[test]
+fn an_old_file_stays_old() {
+    let world = World::new();
+    world.write("old.jsonl", VERSION_1);
+    let path = world.stdout("import old.jsonl");
+    assert_eq!(fs::read_to_string(path.trim_end()).unwrap(), VERSION_1);
+}
+
+#[test]
+fn what_is_no_session_is_not_taken_in() {
+    let world = World::new();
+    world.write("notes.jsonl", "{\"a\":1}\n");
+    world.write("empty.jsonl", "");
+    assert_snapshot!(world.run("import notes.jsonl"), @r#"
+    [stderr]
+    error: notes.jsonl is not a session: the first record is no session header (line 1, byte 0)
+    hint: a session file begins with a line like {"type":"session","id":…}
+    [exit code 4]
+    "#);
+    assert_snapshot!(world.run("import empty.jsonl"), @"
+    [stderr]
+    error: the session is empty: there is nothing to copy
+    [exit code 2]
+    ");
+    assert_snapshot!(world.run("import gone.jsonl"), @"
+    [stderr]
+    error: could not open gone.jsonl
+    caused by: No such file or directory (os error 2)
+    [exit code 3]
+    ");
+    assert_snapshot!(world.run("list --all"), @"
+    [stderr]
+    note: there are no sessions yet
+    ");
+}

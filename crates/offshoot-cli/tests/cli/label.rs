@@ -1,0 +1,51 @@
+//! `offshoot label`.
+
+use insta::assert_snapshot;
+
+use crate::world::{VERSION_1, World};
+
+#[test]
+fn a_label_is_put_on_and_taken_off() {
+    let world = World::with_sample();
+    assert_snapshot!(world.run("label sample.jsonl 1b9d 'where it began'"), @"1b9d40c6 [where it began]");
+    assert_snapshot!(world.run("tree sample.jsonl --filter labeled-only"), @r#"
+      • [where it began] user: wordcount says 4 for the text "one two three" (two blanks after one). Can you find out why?
+      • [before the fix] user: Yes. And add a test that would have caught it.
+    › • [tests pass] assistant: Fixed: runs of blanks no longer count, and two new assertions hold that down. The test passes.
+      (3/3) [labeled-only]
+    "#);
+    assert_snapshot!(world.run("label sample.jsonl 1b9d"), @"1b9d40c6 has no label now");
+    assert!(!world.run("tree sample.jsonl").contains("where it began"));
+}
+
+#[test]
+fn a_label_needs_its_entry() {
+    let world = World::with_sample();
+    let before = world.snapshot();
+    assert_snapshot!(world.run("label sample.jsonl nothing text"), @"
+    [stderr]
+    error: entry nothing not found
+    hint: `offshoot tree SESSION --flat` lists every entry with its id
+    [exit code 3]
+    ");
+    assert_eq!(world.snapshot(), before);
+}
+
+#[test]
+fn an_old_file_is_upgraded_by_its_first_append() {
+    let world = World::new();
+    world.write("old.jsonl", VERSION_1);
+    let id = world.stdout("tree old.jsonl --flat").split(' ').nth(1).unwrap().to_owned();
+    assert_snapshot!(world.run(&format!("label old.jsonl {id} first")), @"
+    [ID1] [first]
+    [stderr]
+    note: upgraded from version 1; the old file is kept as old.jsonl.v1.bak
+    ");
+    assert_snapshot!(world.normalised(&world.read("old.jsonl")), @r#"
+    {"type":"session","id":"old-one","timestamp":"2025-11-01T10:00:00.000Z","cwd":"/old","provider":"anthropic","modelId":"claude","thinkingLevel":"off","version":3}
+    {"type":"message","timestamp":"2025-11-01T10:00:01.000Z","message":{"role":"user","content":"first","timestamp":1761991201000},"id":"[ID1]","parentId":null}
+    {"type":"message","timestamp":"2025-11-01T10:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"answer"}],"timestamp":1761991202000},"id":"[ID2]","parentId":"[ID1]"}
+    {"type":"label","id":"[ID3]","parentId":"[ID2]","timestamp":"2026-02-01T12:00:00.000Z","targetId":"[ID1]","label":"first"}
+    "#);
+    assert_eq!(world.read("old.jsonl.v1.bak"), VERSION_1);
+}

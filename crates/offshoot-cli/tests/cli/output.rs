@@ -1,0 +1,208 @@
+//! What holds for every command: colours, pipes, errors, exit codes, how sessions are named.
+
+use std::io::Read as _;
+use std::process::Stdio;
+
+use insta::assert_snapshot;
+
+use crate::world::{World, message, talk, text};
+
+#[test]
+fn no_command_at_all_shows_the_help() {
+    let shown = World::new().run("");
+    assert!(
+        shown.starts_with("[stderr]\nSessions of terminal coding agents") && shown.ends_with("[exit code 2]\n"),
+        "{shown}"
+    );
+    assert!(World::new().stdout("--version").starts_with("offshoot "));
+}
+
+#[test]
+fn help_of_a_command_ends_with_examples() {
+    assert_snapshot!(World::new().run("switch --help"), @"
+    Go to another entry: the session goes on from there
+
+    Nothing is lost: what stood after the entry stays as another branch. The
+    move is written into the file as one small entry below the target, which
+    trees and transcripts do not show, so that pi and oh-my-pi open there too.
+
+    Usage: offshoot switch [OPTIONS] <SESSION> <ENTRY>
+
+    Arguments:
+      <SESSION>
+              Path, id, unique start of an id, name, or `latest`
+
+      <ENTRY>
+              Entry id, or a unique start of one
+
+    Options:
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Global options:
+          --session-dir <DIR>
+              Use the sessions in this folder, and no others, for this run
+
+          --color <WHEN>
+              When to use colours
+
+              Possible values:
+              - auto:   On a terminal, unless `NO_COLOR` is set
+              - always: Also in files and pipes
+              - never:  Never
+              
+              [default: auto]
+
+          --no-pager
+              Do not send long output through a pager
+
+    Examples:
+      offshoot switch latest [ID1]
+      offshoot branches latest            shows where there is to go
+    ");
+}
+
+#[test]
+fn wrong_usage_is_exit_code_2() {
+    assert_snapshot!(World::new().run("list --nope"), @"
+    [stderr]
+    error: unexpected argument '--nope' found
+
+      tip: a similar argument exists: '--no-pager'
+
+    Usage: offshoot list --no-pager
+
+    For more information, try '--help'.
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn colours_are_for_terminals_unless_asked_for() {
+    let world = World::with_sample();
+    let run = |arguments: &[&str], no_color: &str| {
+        let output = world.command(arguments).env("NO_COLOR", no_color).output().unwrap();
+        String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(!run(&["tree", "sample.jsonl"], "").contains('\u{1b}'));
+    assert!(run(&["tree", "sample.jsonl", "--color", "always"], "1").contains('\u{1b}'));
+    assert!(!run(&["tree", "sample.jsonl", "--color", "never"], "").contains('\u{1b}'));
+    assert!(run(&["tree", "gone.jsonl", "--color", "always"], "").contains("\u{1b}[1m\u{1b}[31merror:"));
+    assert!(!run(&["tree", "gone.jsonl"], "").contains('\u{1b}'));
+    assert!(!run(&["tree", "sample.jsonl", "--json", "--color", "always"], "").contains('\u{1b}'));
+}
+
+/// `offshoot context … | head -1` is no failure.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let world = World::new();
+    let long = message("aaaa1111", None, 10, "user", &"x".repeat(1 << 20));
+    world.write("s.jsonl", text("s", "/w", &[&long]));
+    for arguments in [
+        &["context", "s.jsonl", "--json"][..],
+        &["show", "s.jsonl"],
+        &["entry", "s.jsonl", "aaaa"],
+        &["tree", "s.jsonl", "--json"],
+    ] {
+        let mut child = world.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let mut first = [0; 10];
+        child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn what_is_no_session_is_damaged_input() {
+    let world = World::new();
+    world.write("notes.jsonl", "{\"a\":1}\n");
+    assert_snapshot!(world.run("show notes.jsonl"), @r#"
+    [stderr]
+    error: notes.jsonl is not a session: the first record is no session header (line 1, byte 0)
+    hint: a session file begins with a line like {"type":"session","id":…}
+    [exit code 4]
+    "#);
+}
+
+#[test]
+fn a_folder_is_no_session() {
+    assert_snapshot!(World::new().run("show ./"), @"
+    [stderr]
+    error: ./ is a folder, not a session file
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_session_is_a_path_an_id_a_prefix_a_name_or_latest() {
+    let world = World::new();
+    let [question, answer] = talk("why?");
+    let named = r#"{"type":"session_info","id":"cccc3333","parentId":"bbbb2222","timestamp":"2026-02-01T11:12:00.000Z","name":"the name"}"#;
+    world.own("0000aaaa-1", &[&question]);
+    let path = world.session(".pi/agent/sessions", "0000bbbb-2", &world.work(), &[&question, &answer, named]);
+    let expected = world.stdout(&format!("show {} --json", path.display()));
+    for given in ["0000bbbb-2", "0000b", "'the name'", "latest"] {
+        assert_eq!(world.stdout(&format!("show {given} --json")), expected, "{given}");
+    }
+    assert_snapshot!(world.run("show 0000"), @r#"
+    [stderr]
+    error: session "0000" is ambiguous: 0000aaaa-1, 0000bbbb-2
+    hint: give more of the id
+    [exit code 2]
+    "#);
+    assert_snapshot!(world.run("show nothing"), @r#"
+    [stderr]
+    error: no session fits "nothing"
+    hint: `offshoot list --all` shows every session
+    [exit code 3]
+    "#);
+    assert_snapshot!(World::new().run("show latest"), @"
+    [stderr]
+    error: there is no session of [WORK] yet
+    hint: `offshoot list --all` shows the sessions of other folders
+    [exit code 3]
+    ");
+}
+
+/// Sessions of this folder come first: what is short and unique here need not be unique everywhere.
+#[test]
+fn a_prefix_is_looked_for_in_this_folder_first() {
+    let world = World::new();
+    let [question, _] = talk("here");
+    world.own("0000aaaa-1", &[&question]);
+    world.session(".local/share/offshoot/sessions", "0000bbbb-2", std::path::Path::new("/srv/x"), &[]);
+    assert!(world.stdout("show 0000 --json").contains("here"));
+    assert_eq!(world.stdout("show 0000b --json"), "[]\n");
+}
+
+/// An imported session has the id of its source; the copy in offshoot's own store is meant.
+#[test]
+fn the_same_id_twice_is_not_ambiguous() {
+    let world = World::new();
+    let [question, answer] = talk("why?");
+    world.session(".pi/agent/sessions", "0000aaaa-1", &world.work(), &[&question]);
+    world.own("0000aaaa-1", &[&question, &answer]);
+    assert!(world.stdout("show 0000 --json").contains("bbbb2222"));
+}
+
+#[test]
+fn odd_lines_are_said_a_few_times_then_counted() {
+    let world = World::new();
+    let [question, _] = talk("why?");
+    world.write("s.jsonl", text("s", "/w", &[&question, "a", "b", "c", "d", "e"]));
+    assert_snapshot!(world.run("show s.jsonl"), @"
+    s  /w
+
+    user  aaaa1111  2026-02-01 11:10
+      why?
+
+    1 entry
+    [stderr]
+    warning: line 3: the line is not one JSON object; it stays in the file and takes no part in the tree
+    warning: line 4: the line is not one JSON object; it stays in the file and takes no part in the tree
+    warning: line 5: the line is not one JSON object; it stays in the file and takes no part in the tree
+    warning: and 2 more [malformed-line]
+    hint: `offshoot check s.jsonl` says them all
+    ");
+}

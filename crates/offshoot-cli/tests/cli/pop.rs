@@ -1,0 +1,63 @@
+//! `offshoot pop`.
+
+use insta::assert_snapshot;
+
+use crate::world::{World, message, text};
+
+#[test]
+fn back_to_the_last_user_message_with_a_summary_of_the_rest() {
+    let world = World::with_sample();
+    let before = world.read("sample.jsonl");
+    assert_snapshot!(world.run("pop sample.jsonl"), @"
+    back at af72e50c  Good. Now print the number of lines as well when --lines is…
+    4 entries left behind, summarised in [ID1]
+    [stderr]
+    hint: `offshoot switch sample.jsonl 42e6b1f9` goes back to what was left
+    ");
+    let after = world.read("sample.jsonl");
+    assert_snapshot!(world.normalised(after.strip_prefix(&before).unwrap()), @r###"{"type":"branch_summary","id":"[ID1]","parentId":"af72e50c","timestamp":"2026-02-01T12:00:00.000Z","fromId":"42e6b1f9","summary":"## Goal\n(none stated)\n\n## Constraints & Preferences\n(none)\n\n## Progress\n### Done\n- [x] edited src/main.rs\n\n### Blocked\n(none)\n\n## Critical Context\n- ## Goal wordcount should count words as people do. ## Done - `count` uses `split_whitespace` (src/main.rs); tests cover runs of blanks. - The regex crate was tried and dropped: no network, and too much for this. ## Next - `--lines` prints…\n- Last answer: With `--lines` the number of lines follows on a line of its own: ``` $ printf 'one two\\nthree\\n' | wordcount --lines 3 2 ```\n\n<modified-files>\nsrc/main.rs\n</modified-files>\n","details":{"readFiles":[],"modifiedFiles":["src/main.rs"],"summariser":"extractive"}}"###);
+}
+
+#[test]
+fn back_to_an_entry_with_ones_own_words() {
+    let world = World::with_sample();
+    assert_snapshot!(world.run("pop sample.jsonl 9e3b --summary 'it was the blanks'"), @"
+    back at 9e3b57f0  `count` splits at every single blank. Two blanks in a row g…
+    14 entries left behind, summarised in [ID1]
+    [stderr]
+    hint: `offshoot switch sample.jsonl 42e6b1f9` goes back to what was left
+    ");
+    let tree = world.run("tree sample.jsonl --filter user-only");
+    assert!(!tree.contains("• user: Yes"), "{tree}");
+    assert!(world.stdout("context sample.jsonl --json").contains("it was the blanks"));
+}
+
+#[test]
+fn there_is_no_model_to_summarise() {
+    let world = World::with_sample();
+    let before = world.snapshot();
+    assert_snapshot!(world.run("pop sample.jsonl --summarize"), @"
+    [stderr]
+    error: this version has no model to write a summary
+    hint: without --summarize, the summary is put together from what was said
+    hint: --summary TEXT takes yours
+    [exit code 1]
+    ");
+    assert_eq!(world.snapshot(), before);
+}
+
+#[test]
+fn nowhere_to_go_back_to() {
+    let world = World::new();
+    world.write("s.jsonl", text("s", "/w", &[&message("aaaa1111", None, 10, "user", "q")]));
+    assert_snapshot!(world.run("pop s.jsonl"), @"
+    [stderr]
+    error: there is no user message before the leaf
+    [exit code 2]
+    ");
+    assert_snapshot!(world.run("pop s.jsonl aaaa"), @"
+    [stderr]
+    error: the leaf is there already: nothing would be left behind
+    [exit code 2]
+    ");
+}

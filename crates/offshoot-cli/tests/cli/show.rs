@@ -1,0 +1,179 @@
+//! `offshoot show`.
+
+use insta::assert_snapshot;
+
+use crate::world::{VERSION_1, World, message, text};
+
+#[test]
+fn a_branch_reads_like_a_conversation() {
+    let world = World::with_sample();
+    assert_snapshot!(world.run("show sample.jsonl --at 4e8a"), @r#"
+    word count off by the blanks
+    019bbbd8-3100-7c42-9d1a-6f20b7e4a581  /home/ada/wordcount
+
+    model: anthropic/claude-sonnet-4-5  6c1f0a52  2026-01-14 08:40
+    thinking: medium  a83e5d17  08:40
+
+    user  1b9d40c6  08:40
+      wordcount says 4 for the text "one  two three" (two blanks after one). Can you find out why?
+
+    assistant  5f06b8d1  08:40  claude-sonnet-4-5
+      (thinking, 1 line)
+      Let me look at how it counts.
+      read: src/main.rs
+
+    read  c4d21e7a  08:40
+      use std::io::Read;
+
+      fn count(text: &str) -> usize {
+          text.split(' ').count()
+      }
+      … 16 more lines
+
+    assistant  9e3b57f0  08:40
+      `count` splits at every single blank. Two blanks in a row give an empty piece between them, and that piece is counted as a word; the line feed at the end does the same when a blank stands before it.
+
+      Shall I fix it?
+
+    user  30f8c62b  08:41  [before the fix]
+      Yes. And add a test that would have caught it.
+
+    assistant  84b6f03d  08:42
+      I will count matches of `\w+` with the regex crate.
+      bash: cargo add regex
+
+    bash  2ac97e58  08:42  failed
+          Updating crates.io index
+      error: failed to download from `https://index.crates.io/re/ge/regex`
+
+      Caused by:
+        [6] Could not resolve host: index.crates.io
+
+    assistant  f1508d3c  08:42
+      There is no network. Perhaps the crate has been downloaded before.
+      bash: ls ~/.cargo/registry/cache/*/ | grep regex
+
+    bash  67e4b2a9  08:42
+      (no output)
+
+    assistant  b05d9c71  08:42
+      It has not. I could write a small matcher by hand instead, about 40 lines with tests.
+
+    user  4e8a1f36  08:43
+      A dependency or 40 lines, for counting words? Let us go back.
+
+    15 entries, 13 more on other branches
+    "#);
+}
+
+#[test]
+fn compactions_summaries_and_labels_are_marked() {
+    let world = World::with_sample();
+    let shown = world.run("show sample.jsonl");
+    let marks: Vec<&str> = shown.lines().filter(|line| !line.starts_with(' ') && !line.is_empty()).collect();
+    assert_snapshot!(marks.join("\n"), @"
+    word count off by the blanks
+    019bbbd8-3100-7c42-9d1a-6f20b7e4a581  /home/ada/wordcount
+    model: anthropic/claude-sonnet-4-5  6c1f0a52  2026-01-14 08:40
+    thinking: medium  a83e5d17  08:40
+    user  1b9d40c6  08:40
+    assistant  5f06b8d1  08:40  claude-sonnet-4-5
+    read  c4d21e7a  08:40
+    assistant  9e3b57f0  08:40
+    user  30f8c62b  08:41  [before the fix]
+    branch summary  dd3760b2  08:43  of the branch that ended at 4e8a1f36
+    assistant  08c5e94f  08:43
+    edit  93a7d2e6  08:43
+    edit  71fb48c0  08:43
+    assistant  ea2c6d95  08:43
+    bash  5b9e07f4  08:43
+    assistant  c86f31ad  08:43  [tests pass]
+    user  af72e50c  08:45
+    compaction  3d80c9b6  08:45  3k tokens before
+    assistant  e95b4f12  08:45
+    edit  7704dca8  08:45
+    assistant  42e6b1f9  08:45
+    21 entries, 7 more on other branches
+    ");
+}
+
+#[test]
+fn json_is_the_path_with_lines_as_they_stand() {
+    let world = World::new();
+    let lines =
+        [message("aaaa1111", None, 10, "user", "q"), message("bbbb2222", Some("aaaa1111"), 11, "assistant", "a")];
+    world.write("s.jsonl", text("s", "/w", &[&lines[0], &lines[1]]));
+    assert_eq!(world.stdout("show s.jsonl --json"), format!("[{},{}]\n", lines[0], lines[1]));
+    assert_eq!(world.stdout("show s.jsonl --json --at aaaa"), format!("[{}]\n", lines[0]));
+}
+
+#[test]
+fn an_old_file_reads_as_well() {
+    let world = World::new();
+    world.write("old.jsonl", VERSION_1);
+    assert_snapshot!(world.run("show old.jsonl"), @"
+    old-one  /old
+
+    user  [ID1]  2025-11-01 10:00
+      first
+
+    assistant  [ID2]  10:00
+      answer
+
+    2 entries
+    ");
+}
+
+/// Another program went on elsewhere: its work is not hidden in silence.
+#[test]
+fn newer_work_on_another_branch_is_pointed_out() {
+    let world = World::new();
+    let entries = [
+        message("aaaa1111", None, 10, "user", "q"),
+        message("bbbb2222", Some("aaaa1111"), 30, "assistant", "newer"),
+        message("cccc3333", Some("aaaa1111"), 20, "assistant", "open"),
+    ];
+    world.write("my session.jsonl", text("s", "/w", &[&entries[0], &entries[1], &entries[2]]));
+    assert_snapshot!(world.run("show 'my session.jsonl'"), @"
+    s  /w
+
+    user  aaaa1111  2026-02-01 11:10
+      q
+
+    assistant  cccc3333  11:20
+      open
+
+    2 entries, 1 more on other branches
+    [stderr]
+    note: the branch that ends at bbbb2222 holds newer work than the open one
+    hint: `offshoot switch 'my session.jsonl' bbbb2222` goes there
+    ");
+}
+
+#[test]
+fn an_empty_session_is_no_error() {
+    let world = World::new();
+    world.write("empty.jsonl", text("s", "/w", &[]));
+    assert_snapshot!(world.run("show empty.jsonl"), @"
+    s  /w
+
+    0 entries
+    ");
+}
+
+#[test]
+fn entries_that_are_not_there_are_not_found() {
+    let world = World::with_sample();
+    assert_snapshot!(world.run("show sample.jsonl --at zz"), @"
+    [stderr]
+    error: entry zz not found
+    hint: `offshoot tree SESSION --flat` lists every entry with its id
+    [exit code 3]
+    ");
+    assert_snapshot!(world.run("show sample.jsonl --at 3"), @r#"
+    [stderr]
+    error: entry "3" is ambiguous: 30f8c62b, 3d80c9b6
+    hint: give more of the id
+    [exit code 2]
+    "#);
+}

@@ -1,0 +1,54 @@
+//! `offshoot switch`.
+
+use insta::assert_snapshot;
+
+use crate::world::{VERSION_1, World};
+
+#[test]
+fn the_session_opens_where_it_was_sent() {
+    let world = World::with_sample();
+    let before = world.read("sample.jsonl");
+    assert_snapshot!(world.run("switch sample.jsonl 4e8a"), @"now at 4e8a1f36  A dependency or 40 lines, for counting words? Let us go bac…");
+    let after = world.read("sample.jsonl");
+    let added = after.strip_prefix(&before).unwrap();
+    assert_snapshot!(world.normalised(added), @r#"{"type":"custom","customType":"offshoot.leaf","id":"[ID1]","parentId":"4e8a1f36","timestamp":"2026-02-01T12:00:00.000Z"}"#);
+    let open: Vec<String> =
+        world.stdout("branches sample.jsonl").lines().filter(|line| line.starts_with('›')).map(str::to_owned).collect();
+    assert!(open.len() == 1 && open[0].contains("4e8a1f36"), "{open:?}");
+}
+
+#[test]
+fn going_where_one_is_writes_nothing() {
+    let world = World::with_sample();
+    let before = world.snapshot();
+    assert_snapshot!(world.run("switch sample.jsonl 42e6"), @"already at 42e6b1f9  With `--lines` the number of lines follows on a line of its…");
+    assert_eq!(world.snapshot(), before);
+}
+
+#[test]
+fn an_old_file_is_upgraded_first() {
+    let world = World::new();
+    world.write("old.jsonl", VERSION_1);
+    let id = world.stdout("tree old.jsonl --flat").split(' ').nth(1).unwrap().to_owned();
+    assert_snapshot!(world.run(&format!("switch old.jsonl {id}")), @"
+    now at [ID1]  first
+    [stderr]
+    note: upgraded from version 1; the old file is kept as old.jsonl.v1.bak
+    ");
+    assert_eq!(world.read("old.jsonl.v1.bak"), VERSION_1);
+}
+
+/// A wrong id must not have upgraded the file by the time it is refused.
+#[test]
+fn an_unknown_entry_changes_nothing() {
+    let world = World::new();
+    world.write("old.jsonl", VERSION_1);
+    let before = world.snapshot();
+    assert_snapshot!(world.run("switch old.jsonl nothing"), @"
+    [stderr]
+    error: entry nothing not found
+    hint: `offshoot tree SESSION --flat` lists every entry with its id
+    [exit code 3]
+    ");
+    assert_eq!(world.snapshot(), before);
+}
