@@ -4,6 +4,7 @@
 //! (`offshoot_session::text`); errors and notes are made harmless here. Knows no sessions.
 
 pub(crate) mod columns;
+mod harmless;
 mod pager;
 mod progress;
 pub(crate) mod style;
@@ -16,6 +17,7 @@ use offshoot_session::text::plain;
 
 use crate::config::Settings;
 use crate::error::{CommandError, Kind};
+use harmless::Harmless;
 pub(crate) use progress::Progress;
 use style::{ERROR, HINT, NOTE, WARNING};
 
@@ -36,6 +38,7 @@ pub(crate) enum ColorWhen {
 pub(crate) struct Ui {
     color: ColorChoice,
     pager: Option<String>,
+    is_terminal: bool,
     /// How many columns a line may have; `None` for a pipe or a file, which takes any.
     pub(crate) width: Option<usize>,
 }
@@ -51,7 +54,8 @@ impl Ui {
         let is_terminal = io::stdout().is_terminal();
         let terminal = terminal_size::terminal_size().filter(|_| is_terminal).map(|(width, _)| usize::from(width.0));
         let pager = settings.pager.clone().unwrap_or_else(|| pager::DEFAULT.to_owned());
-        Self { color, pager: Some(pager).filter(|_| paging && is_terminal), width: settings.columns.or(terminal) }
+        let pager = Some(pager).filter(|_| paging && is_terminal);
+        Self { color, pager, is_terminal, width: settings.columns.or(terminal) }
     }
 
     /// A place for text with colours.
@@ -70,9 +74,10 @@ impl Ui {
         }
     }
 
-    /// A place for bytes that are to arrive as they are.
+    /// A place for bytes that are to arrive as they are; on a terminal, for bytes that do not steer it.
     pub(crate) fn raw(&self) -> Output {
-        Output::Raw(BufWriter::with_capacity(BUFFER, io::stdout().lock()))
+        let stdout = BufWriter::with_capacity(BUFFER, io::stdout().lock());
+        if self.is_terminal { Output::Shown(Harmless::new(stdout)) } else { Output::Raw(stdout) }
     }
 
     fn stdout_color(&self) -> ColorChoice {
@@ -138,6 +143,7 @@ pub(crate) enum Output {
     Screen(Box<Colored>),
     Pager(Option<Box<Colored>>, std::process::Child),
     Raw(BufWriter<StdoutLock<'static>>),
+    Shown(Harmless<BufWriter<StdoutLock<'static>>>),
 }
 
 impl Output {
@@ -152,6 +158,7 @@ impl Write for Output {
         match self {
             Self::Screen(out) | Self::Pager(Some(out), _) => out.write(bytes),
             Self::Raw(out) => out.write(bytes),
+            Self::Shown(out) => out.write(bytes),
             Self::Pager(None, _) => Ok(bytes.len()),
         }
     }
@@ -160,6 +167,7 @@ impl Write for Output {
         match self {
             Self::Screen(out) | Self::Pager(Some(out), _) => out.flush(),
             Self::Raw(out) => out.flush(),
+            Self::Shown(out) => out.flush(),
             Self::Pager(None, _) => Ok(()),
         }
     }

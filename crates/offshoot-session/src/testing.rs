@@ -41,16 +41,9 @@ impl Clock for TickingClock {
 /// Runs the whole suite over a store. `empty_store` must answer a new, empty store at each call.
 ///
 /// # Panics
-/// With what is wrong, at the first promise that does not hold.
+/// At the first promise that does not hold; the place of the panic is the story of that promise.
 pub fn store_conformance(empty_store: &dyn Fn() -> Box<dyn Store>) {
-    for (name, story) in stories::ALL {
-        println_story(name);
+    for (_, story) in stories::ALL {
         story(empty_store().as_ref());
     }
-}
-
-/// Shown by the test runner next to a panic.
-#[allow(clippy::print_stdout, reason = "the runner shows it only for a test that fails")]
-fn println_story(name: &str) {
-    println!("store conformance: {name}");
 }

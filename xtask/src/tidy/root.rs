@@ -26,6 +26,7 @@ const REQUIRED: &[&str] = &[
     "conformance",
     "crates",
     "deny.toml",
+    "examples",
     "docs",
     "rustfmt.toml",
     "xtask",

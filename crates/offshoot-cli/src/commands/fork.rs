@@ -57,7 +57,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     };
     let store = app.store()?;
     let new = session.export(part, Some(&cwd), |id, timestamp| store.place(&cwd, id, timestamp))?;
-    let mut out = app.ui.text();
+    let mut out = app.ui.raw();
     writeln!(out, "{}", new.file.unwrap_or_default().display())?;
     out.finish()?;
     app.report(&session, &args.session);

@@ -39,6 +39,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         return Err(empty());
     }
     let store = app.store()?;
+    let known = store.path_of(session.id()).ok().filter(|path| path.starts_with(&store.roots()[0].folder));
     let (path, note) = match inside(&store, &args.file) {
         Some(path) => (path, Some("the file is in the store already")),
         None => {
@@ -48,7 +49,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
             copy(&args.file, &target.with_file_name(name))?
         }
     };
-    let mut out = app.ui.text();
+    let mut out = app.ui.raw();
     writeln!(out, "{}", path.display())?;
     out.finish()?;
     if let Some(note) = note {

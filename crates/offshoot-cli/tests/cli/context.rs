@@ -71,5 +71,5 @@ fn tokens_are_counted_by_message_and_in_all() {
         12  30f8c62b  user        Yes. And add a test that would have caught it.
     4150 tokens: 4138 reported with message 4, 12 estimated after it
     "#);
-    assert_snapshot!(world.run("context sample.jsonl --tokens --json --at 1b9d40c6"), @r#"{"tokens":23,"usageTokens":0,"trailingTokens":23,"lastUsageIndex":null,"messages":[{"entry":"1b9d40c6","role":"user","tokens":23}]}"#);
+    assert_snapshot!(world.run("context sample.jsonl --tokens --json --at 1b9d40c6"), @r#"{"tokens":23,"usageTokens":0,"trailingTokens":23,"lastUsageIndex":null,"messages":[{"entryId":"1b9d40c6","role":"user","tokens":23}]}"#);
 }

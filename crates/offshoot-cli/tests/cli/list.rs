@@ -81,7 +81,7 @@ fn what_is_no_session_hides_no_other() {
           WHEN  ID        MESSAGES  SESSION
     2026-01-01  0000aaaa         0  (no messages)
     [stderr]
-    warning: line 1: [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/notes.jsonl is not a session: the first record is no session header (line 1, byte 0)
+    warning: [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/notes.jsonl is not a session: the first record is no session header (line 1, byte 0)
     ");
 }
 

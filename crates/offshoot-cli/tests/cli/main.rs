@@ -21,6 +21,7 @@ mod migrate;
 mod name;
 mod output;
 mod pop;
+mod readme;
 mod show;
 mod switch;
 mod tree;

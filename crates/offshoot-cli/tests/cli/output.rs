@@ -44,14 +44,7 @@ fn help_of_a_command_ends_with_examples() {
               Use the sessions in this folder, and no others, for this run
 
           --color <WHEN>
-              When to use colours
-
-              Possible values:
-              - auto:   On a terminal, unless `NO_COLOR` is set
-              - always: Also in files and pipes
-              - never:  Never
-              
-              [default: auto]
+              When to use colours: auto (on a terminal, unless NO_COLOR is set), always, never
 
           --no-pager
               Do not send long output through a pager
