@@ -81,7 +81,9 @@ impl App {
     pub(crate) fn options_for(&self, file: &Path) -> Options {
         let mut options = self.options();
         if let Ok(store) = self.store() {
-            options.dialect = store.root_of(file).map(Root::dialect).unwrap_or_default();
+            let root = store.root_of(file);
+            options.dialect = root.map(Root::dialect).unwrap_or_default();
+            options.blobs = root.and_then(Root::blobs);
         }
         options
     }

@@ -5,31 +5,14 @@
 
 use std::io::{self, Write};
 
-use offshoot_session::clock::to_iso;
-use offshoot_session::entry::{Entry, Source};
-use offshoot_session::id::EntryId;
-use offshoot_session::json::{Object, quote};
+use offshoot_session::entry::Source;
+use offshoot_session::json::quote;
 use offshoot_session::tree::{NodeIx, Tree};
 
-/// Writes an entry as its line stands in the file (old versions upgraded).
+/// Writes an entry as its line stands in the file (old versions upgraded); a damaged one says where it breaks.
 pub(crate) fn write_entry(out: &mut dyn Write, source: &dyn Source, ix: NodeIx) -> io::Result<()> {
     let entry = source.entry(ix).map_err(io::Error::other)?;
-    match entry.damage() {
-        None => out.write_all(entry.json().text().as_bytes()),
-        Some(damage) => out.write_all(stand_in(source.tree(), &entry, &damage.to_string()).as_bytes()),
-    }
-}
-
-/// What stands for an entry whose line is no JSON: what its head says, and what is wrong.
-fn stand_in(tree: &Tree, entry: &Entry, damage: &str) -> String {
-    let time = tree.node(entry.ix).time().map(to_iso);
-    Object::new()
-        .str("type", entry.kind.word().unwrap_or("unknown"))
-        .str_or_null("id", entry.id.as_ref().map(EntryId::as_str))
-        .str_or_null("parentId", tree.parent_id(entry.ix).map(EntryId::as_str))
-        .str_or_null("timestamp", time.as_deref())
-        .str("damage", damage)
-        .finish()
+    out.write_all(entry.to_json(source.tree()).as_bytes())
 }
 
 /// Writes an array of entries.
@@ -78,4 +61,49 @@ fn close_node(out: &mut dyn Write, tree: &Tree, ix: Option<NodeIx>) -> io::Resul
         }
     }
     out.write_all(b"}")
+}
+
+#[cfg(test)]
+mod tests {
+    use offshoot_session::session::{Options, Session};
+
+    use super::*;
+
+    fn tree(entries: &str) -> String {
+        let text = format!("{{\"type\":\"session\",\"version\":3,\"id\":\"s\"}}\n{entries}");
+        let session = Session::from_text(&text, Options::default()).unwrap();
+        let mut out = Vec::new();
+        write_tree(&mut out, &session).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn entry(id: &str, parent: &str) -> String {
+        format!("{{\"type\":\"x\",\"id\":\"{id}\",\"parentId\":{parent}}}\n")
+    }
+
+    #[test]
+    fn nodes_are_nested_and_labelled() {
+        let label = "{\"type\":\"label\",\"id\":\"l\",\"parentId\":\"c\",\"timestamp\":\"t\",\"targetId\":\"a\",\"label\":\"L\"}\n";
+        let entries =
+            [entry("a", "null"), entry("b", "\"a\""), entry("c", "\"a\""), label.to_owned(), entry("r", "null")];
+        let expected = concat!(
+            r#"[{"entry":{"type":"x","id":"a","parentId":null},"children":["#,
+            r#"{"entry":{"type":"x","id":"b","parentId":"a"},"children":[]},"#,
+            r#"{"entry":{"type":"x","id":"c","parentId":"a"},"children":["#,
+            r#"{"entry":{"type":"label","id":"l","parentId":"c","timestamp":"t","targetId":"a","label":"L"},"children":[]}]}"#,
+            r#"],"label":"L","labelTimestamp":"t"},"#,
+            r#"{"entry":{"type":"x","id":"r","parentId":null},"children":[]}]"#,
+        );
+        assert_eq!(tree(&entries.concat()), expected);
+        assert_eq!(tree(""), "[]");
+    }
+
+    #[test]
+    fn depth_costs_no_stack() {
+        let mut entries = entry("0", "null");
+        for at in 1..200_000 {
+            entries.push_str(&entry(&at.to_string(), &format!("\"{}\"", at - 1)));
+        }
+        assert!(tree(&entries).ends_with(&format!("{}]", "]}".repeat(200_000))));
+    }
 }

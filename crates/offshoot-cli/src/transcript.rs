@@ -187,8 +187,10 @@ fn text(text: &str) -> Option<Part> {
 fn part(block: Json<'_>) -> Option<Part> {
     match block.str("type")?.as_ref() {
         "text" => text(&block.str("text")?),
-        "thinking" => Some(Part::Thinking(plain(block.str("thinking")?.trim())))
-            .filter(|_| block.str("thinking").is_some_and(|text| !text.trim().is_empty())),
+        "thinking" => {
+            let thought = plain(block.str("thinking")?.trim());
+            (!thought.is_empty()).then_some(Part::Thinking(thought))
+        }
         "toolCall" => Some(Part::Call(call(&block.str("name").unwrap_or_default(), block.get("arguments")))),
         "image" => Some(Part::Image(one_line(&block.str("mimeType").unwrap_or("image".into()), 40))),
         other => Some(Part::Image(one_line(other, 40))),

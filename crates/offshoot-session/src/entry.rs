@@ -102,6 +102,11 @@ pub trait Source {
     /// The medium cannot be read. A damaged line is no error: see [`Entry::damage`].
     fn entry(&self, ix: NodeIx) -> Result<Entry>;
 
+    /// The bytes of a blob that a message refers to (see [`crate::blobs`]), if this source has them.
+    fn blob(&self, _hash: &str) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Where the entry's line stands, if it stands there as version 3 has it: first byte and length without line feed.
     fn raw_span(&self, ix: NodeIx) -> Option<(u64, u64)>;
 }

@@ -199,8 +199,6 @@ codes! {
     Diverged = "diverged", Note;
     /// A file in a session folder cannot be read as a session.
     UnreadableSession = "unreadable-session", Error;
-    /// A stored payload is kept in another file that is not there.
-    MissingBlob = "missing-blob", Warning;
 }
 
 /// Something worth saying about a session that could be read all the same.

@@ -41,6 +41,7 @@ pub mod lines;
 mod migrate;
 pub mod tree;
 pub mod path;
+pub mod blobs;
 pub mod entry;
 pub mod load;
 mod system;

@@ -6,6 +6,7 @@
 use crate::context::{Message, text_block};
 use crate::entry::text_of;
 use crate::error::{Code, Diagnostic};
+use crate::id::EntryId;
 use crate::json::{Json, JsonKind, Object, quote};
 use crate::kind::Role;
 
@@ -21,6 +22,8 @@ const NO_RESULT: &str = "No result: the tool call was not completed.";
 pub struct Converter {
     /// Calls of the last assistant turn that have no result yet: id and tool.
     open: Vec<(String, String)>,
+    /// The entry of that turn.
+    turn: Option<EntryId>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -43,6 +46,7 @@ impl Converter {
                 let mut out = self.close();
                 if !is_failed(&converted) {
                     self.open = calls(&converted);
+                    self.turn = converted.entry.clone();
                     out.push(converted);
                 }
                 out
@@ -70,7 +74,7 @@ impl Converter {
             }
             None => {
                 let what = format!("the result of tool call {id} has no call before it; left out for the model");
-                self.note(Code::OrphanToolResult, &message, what);
+                self.note(Code::OrphanToolResult, message.entry, what);
                 None
             }
         }
@@ -79,6 +83,7 @@ impl Converter {
     /// Answers the calls that nothing answered.
     fn close(&mut self) -> Vec<Message> {
         let open = std::mem::take(&mut self.open);
+        let turn = self.turn.take();
         let answers = open.into_iter().map(|(id, tool)| {
             let json = Object::new()
                 .str("role", "toolResult")
@@ -91,7 +96,7 @@ impl Converter {
             let message = Message { entry: None, role: Role::ToolResult, json };
             self.note(
                 Code::DanglingToolCall,
-                &message,
+                turn.clone(),
                 format!("tool call {id} has no result; the model gets one that says so"),
             );
             message
@@ -99,8 +104,7 @@ impl Converter {
         answers.collect()
     }
 
-    fn note(&mut self, code: Code, message: &Message, what: String) {
-        let entry = message.entry.clone();
+    fn note(&mut self, code: Code, entry: Option<EntryId>, what: String) {
         self.diagnostics.push(Diagnostic { code, line: None, offset: 0, entry, message: what });
     }
 }

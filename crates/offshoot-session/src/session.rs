@@ -7,7 +7,7 @@ mod append;
 mod branch;
 mod open;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::clock::{Clock, SystemClock};
 use crate::context::{self, Context};
@@ -43,6 +43,8 @@ pub struct Options {
     pub durability: Durability,
     /// The spelling for files that do not show one.
     pub dialect: Dialect,
+    /// The folder of omp's blob store, for messages that refer to it.
+    pub blobs: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -52,6 +54,7 @@ impl Default for Options {
             ids: Box::new(RandomIds),
             durability: Durability::default(),
             dialect: Dialect::default(),
+            blobs: None,
         }
     }
 }
@@ -65,7 +68,7 @@ impl std::fmt::Debug for Options {
 /// Where a session's bytes are.
 enum Backing {
     /// Not yet: the first append creates the file.
-    Unborn(std::path::PathBuf),
+    Unborn(PathBuf),
     File(Box<dyn Medium>),
     Memory(Box<dyn Medium>),
 }
@@ -213,6 +216,10 @@ impl Source for Session {
 
     fn entry(&self, ix: NodeIx) -> Result<Entry> {
         Opened { medium: self.medium()?, loaded: &self.loaded }.entry(ix)
+    }
+
+    fn blob(&self, hash: &str) -> Option<Vec<u8>> {
+        std::fs::read(self.options.blobs.as_ref()?.join(hash)).ok()
     }
 
     fn raw_span(&self, ix: NodeIx) -> Option<(u64, u64)> {

@@ -26,7 +26,7 @@ const EDGES: &[(&str, &[&str])] = &[
 /// What the library may bring with it: no runtime, no network, no terminal, no home directory.
 const LIBRARY: &str = "offshoot-session";
 const BUDGET: &[&str] =
-    &["hashbrown", "jiff", "memchr", "serde", "serde_json", "smol_str", "tempfile", "thiserror", "uuid"];
+    &["base64", "hashbrown", "jiff", "memchr", "serde", "serde_json", "smol_str", "tempfile", "thiserror", "uuid"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {

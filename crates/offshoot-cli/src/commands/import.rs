@@ -39,7 +39,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         return Err(empty());
     }
     let store = app.store()?;
-    let known = store.path_of(session.id()).ok().filter(|path| path.starts_with(&store.roots()[0].folder));
+    let known = store.path_of(session.id()).ok();
     let (path, note) = match inside(&store, &args.file) {
         Some(path) => (path, Some("the file is in the store already")),
         None => {
@@ -52,8 +52,12 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut out = app.ui.raw();
     writeln!(out, "{}", path.display())?;
     out.finish()?;
-    if let Some(note) = note {
-        app.ui.note(note);
+    match (note, known) {
+        (Some(note), _) => app.ui.note(note),
+        (None, Some(other)) => {
+            app.ui.note(&format!("the id also stands in {}; give the path to name one of them", other.display()));
+        }
+        (None, None) => {}
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 /// Spells out controls, bidirectional controls and bytes that are no UTF-8.
-pub(super) struct Harmless<W> {
+pub(crate) struct Harmless<W> {
     out: W,
     /// The start of a character whose end has not been written yet.
     pending: Vec<u8>,

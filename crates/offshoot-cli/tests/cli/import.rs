@@ -28,9 +28,17 @@ fn another_file_of_the_same_name_stays() {
     let world = World::with_sample();
     let first = world.stdout("import sample.jsonl");
     world.run("label sample.jsonl 1b9d changed");
-    assert_snapshot!(world.run("import sample.jsonl"), @"[HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/sample-1.jsonl");
+    assert_snapshot!(world.run("import sample.jsonl"), @"
+    [HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/sample-1.jsonl
+    [stderr]
+    note: the id also stands in [HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/sample.jsonl; give the path to name one of them
+    ");
     world.run("label sample.jsonl 1b9d again");
-    assert_snapshot!(world.run("import sample.jsonl"), @"[HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/sample-2.jsonl");
+    assert_snapshot!(world.run("import sample.jsonl"), @"
+    [HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/sample-2.jsonl
+    [stderr]
+    note: the id also stands in [HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/sample.jsonl; give the path to name one of them
+    ");
     assert_eq!(fs::read_to_string(first.trim_end()).unwrap(), SAMPLE);
 }
 

@@ -199,3 +199,65 @@ fn odd_lines_are_said_a_few_times_then_counted() {
     hint: `offshoot check s.jsonl` says them all
     ");
 }
+
+/// A pager is for people: what goes through a pipe never meets one.
+#[test]
+fn a_pipe_has_no_pager() {
+    let world = World::with_sample();
+    let output = world.command(&["show", "sample.jsonl"]).env("OFFSHOOT_PAGER", "false").output().unwrap();
+    assert!(output.status.success() && output.stdout.len() > 1000);
+}
+
+/// Only the folder that was named is read and written.
+#[test]
+fn a_folder_for_one_run_takes_new_sessions() {
+    let world = World::with_sample();
+    let path = world.stdout("fork sample.jsonl --session-dir mine");
+    assert!(world.normalised(&path).starts_with("mine/2026-02-01T12-00-00-000Z_[ID1].jsonl"), "{path}");
+    world.run_with("append --new --session-dir mine", r#"{"type":"message","message":{"role":"user","content":"q"}}"#);
+    assert_eq!(world.stdout("list --all --session-dir mine").lines().count(), 3);
+    assert_eq!(world.stdout("list --all"), "");
+}
+
+/// Names, folders and words come from files that anybody may have written.
+#[test]
+fn no_word_of_a_session_steers_the_terminal() {
+    let world = World::new();
+    let hostile = "\\u001b]0;owned\\u0007";
+    let entries = [
+        message("aaaa1111", None, 10, "user", hostile),
+        format!(
+            r#"{{"type":"session_info","id":"bbbb2222","parentId":"aaaa1111","timestamp":"2026-02-01T11:11:00.000Z","name":"x{hostile}"}}"#
+        ),
+    ];
+    let path = world.own("0000aaaa", &[&entries[0], &entries[1]]);
+    let text = std::fs::read_to_string(&path).unwrap().replace("/home/work\"", &format!("/home/work/{hostile}\""));
+    std::fs::write(&path, text).unwrap();
+    for (line, code) in [
+        ("list --all", 0),
+        ("show 0000", 0),
+        ("context 0000", 0),
+        ("context 0000 --tokens", 0),
+        ("label 0000 aaaa '\u{1b}[2J x'", 0),
+        ("name 0000 '\u{1b}[2J x'", 0),
+        ("switch 0000 aaaa", 0),
+        ("branches 0000", 0),
+        ("pop 0000", 2),
+        ("show '\u{1b}[2J'", 3),
+    ] {
+        // With colours, since what takes these away takes other escapes away as well.
+        let shown = world.run(&format!("{line} --color always"));
+        assert!(!steers(&shown), "{line}: {shown:?}");
+        assert_eq!(shown.contains(&format!("[exit code {code}]")), code != 0, "{line}: {shown}");
+    }
+}
+
+/// Whether there is a control or an escape other than a colour.
+pub(crate) fn steers(shown: &str) -> bool {
+    let is_color = |rest: &str| {
+        let inner = rest.strip_prefix('[').and_then(|rest| rest.split_once('m')).map(|(inner, _)| inner);
+        inner.is_some_and(|inner| inner.bytes().all(|b| b.is_ascii_digit() || b == b';'))
+    };
+    let controls = shown.char_indices().filter(|(_, c)| c.is_control() && *c != '\n');
+    controls.into_iter().any(|(at, c)| c != '\u{1b}' || !is_color(&shown[at + 1..]))
+}

@@ -1,5 +1,6 @@
 //! From a step of a plan to messages, with the members and their order as the peers write them.
 
+use crate::blobs::resolve;
 use crate::context::{Message, Step};
 use crate::entry::{Entry, Source, is_truthy};
 use crate::error::Result;
@@ -10,7 +11,9 @@ use crate::kind::{Kind, Role};
 pub(super) fn step(source: &dyn Source, step: &Step) -> Result<Vec<Message>> {
     Ok(match step {
         Step::Entry(ix) => entry_message(&source.entry(*ix)?).into_iter().collect(),
-        Step::Verbatim(ix) => verbatim(&source.entry(*ix)?).into_iter().collect(),
+        Step::Verbatim(ix) => {
+            verbatim(&source.entry(*ix)?).map(|message| with_blobs(source, message)).into_iter().collect()
+        }
         Step::Edited(ix, content) => {
             let message = entry_message(&source.entry(*ix)?);
             message.map(|message| edited(message, content)).into_iter().collect()
@@ -20,8 +23,16 @@ pub(super) fn step(source: &dyn Source, step: &Step) -> Result<Vec<Message>> {
             message.map(|message| Message { json: without(message.json(), "content"), ..message }).into_iter().collect()
         }
         Step::Compaction(ix) => compaction(&source.entry(*ix)?),
-        Step::Ready(message) => vec![message.clone()],
+        Step::Ready(message) => vec![with_blobs(source, message.clone())],
     })
+}
+
+/// The message with images that are kept elsewhere (only omp's files have such).
+fn with_blobs(source: &dyn Source, message: Message) -> Message {
+    match resolve(&message.json, &|hash| source.blob(hash)) {
+        Some(json) => Message { json, ..message },
+        None => message,
+    }
 }
 
 /// The message of a message entry, untouched.

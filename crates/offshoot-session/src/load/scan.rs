@@ -260,10 +260,8 @@ impl<'a> Scan<'a> {
         let failed = Error::io("read", self.medium.path());
         let (tree, linked) = self.builder.finish(|node| is_sound(self.medium, node)).map_err(failed)?;
         self.diagnostics.extend(linked);
-        let torn = |d: &Diagnostic| d.code == Code::TornTail;
-        if let Some(last) = self.last.filter(|_| !terminated)
-            && !self.diagnostics.last().is_some_and(torn)
-        {
+        let is_torn = self.diagnostics.iter().any(|d| d.code == Code::TornTail);
+        if let Some(last) = self.last.filter(|_| !terminated && !is_torn) {
             let message = "the last line has no line feed; the next append writes one first";
             self.diagnostics.push(diagnostic(Code::NoFinalNewline, last.number, last.offset, message));
         }

@@ -44,6 +44,33 @@ fn odd_but_readable_files() {
         ("second header", format!("{HEADER}\n{a}\n{HEADER}\n{b}\n"), &["a", "b"], &["second-header"]),
         ("newer", format!("{}\n{a}\n", HEADER.replace(":3", ":99")), &["a"], &["newer-version"]),
         ("unknown type", format!("{HEADER}\n{}\n", a.replace("message", "surprise")), &["a"], &[]),
+        (
+            "u+2028 in a string",
+            format!("{HEADER}\n{}\n", a.replace("\"content\":\"a", "\"content\":\"\u{2028}")),
+            &["a"],
+            &[],
+        ),
+        (
+            "lone surrogate",
+            format!("{HEADER}\n{}\n", a.replace("\"content\":\"a", "\"content\":\"\\ud83d")),
+            &["a"],
+            &[],
+        ),
+        (
+            "numbers",
+            format!("{HEADER}\n{}\n", a.replace("\"content\":\"a\"", "\"n\":[1e400,-0,1.0,123456789012345680000]")),
+            &["a"],
+            &[],
+        ),
+        (
+            "200 deep",
+            format!(
+                "{HEADER}\n{}\n",
+                a.replace("\"content\":\"a\"", &format!("\"n\":{}{}", "[".repeat(200), "]".repeat(200)))
+            ),
+            &["a"],
+            &[],
+        ),
         ("header of 100 kB", format!("{}\n{a}\n", HEADER.replace("/w", &"/w".repeat(50_000))), &["a"], &[]),
     ] {
         let loaded = open(&file).unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -99,6 +99,7 @@ impl DirStore {
     pub fn open_file(&self, path: &Path, mut options: Options) -> Result<Session> {
         if let Some(root) = self.root_of(path) {
             options.dialect = root.dialect();
+            options.blobs = root.blobs();
         }
         Session::open(path, options)
     }

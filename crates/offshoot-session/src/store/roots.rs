@@ -44,6 +44,11 @@ impl Root {
         }
     }
 
+    /// Where omp keeps big images: beside its sessions.
+    pub fn blobs(&self) -> Option<PathBuf> {
+        (self.flavour == Flavour::Omp).then(|| self.folder.with_file_name("blobs"))
+    }
+
     /// The folders in which sessions of this working directory may be; the first is where new ones go.
     pub fn folders_of(&self, cwd: &str) -> Vec<PathBuf> {
         match self.flavour {

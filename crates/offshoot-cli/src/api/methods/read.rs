@@ -9,8 +9,9 @@ use offshoot_session::tree::NodeIx;
 
 use crate::api::handles::Handle;
 use crate::api::params::Params;
-use crate::api::records::{write_array, write_entries, write_entry, write_str, write_tree};
+use crate::api::records::{write_array, write_entries, write_entry, write_str};
 use crate::api::wire::Outcome;
+use crate::records::write_tree;
 
 pub(in crate::api) fn leaf_id(handle: &Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
     write_str(out, handle.session.leaf_id().map(EntryId::as_str))
@@ -48,7 +49,7 @@ pub(in crate::api) fn branch(handle: &Handle, params: &Params<'_>, out: &mut dyn
 }
 
 pub(in crate::api) fn tree(handle: &Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
-    write_tree(out, &handle.session)
+    Ok(write_tree(out, &handle.session)?)
 }
 
 pub(in crate::api) fn entries(handle: &Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
