@@ -1,5 +1,10 @@
 //! The binary `offshoot`. Knows only where the command line begins.
 
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "doc comments of arguments are help texts, with brackets of their own"
+)]
+
 mod api;
 mod app;
 mod cli;
