@@ -260,7 +260,7 @@ impl<'a> Found<'a> {
     /// Whether nothing that an envelope needs can still be hidden in the part of the line that was not read.
     fn is_settled(&self) -> bool {
         let Some(kind) = self.kind.and_then(string) else { return false };
-        let body_is_settled = match Kind::from_word(kind.as_bytes()) {
+        let body_is_settled = match kind_of(&kind) {
             Kind::Message => self.role.is_some(),
             Kind::Custom => self.custom_type.is_some(),
             Kind::Session | Kind::Title => return true,
@@ -270,9 +270,7 @@ impl<'a> Found<'a> {
     }
 
     fn envelope(self) -> Result<Envelope<'a>, NoEnvelope> {
-        let kind = self.kind.and_then(string);
-        let kind = kind.map_or(Kind::Unknown, |word| Kind::from_word(word.as_bytes()));
-        let custom_type = self.custom_type.and_then(string);
+        let kind = self.kind.and_then(string).map_or(Kind::Unknown, |word| kind_of(&word));
         let id = |value: Option<&'a [u8]>| value.and_then(string).filter(|id| !id.is_empty());
         Ok(Envelope {
             kind,
@@ -281,7 +279,7 @@ impl<'a> Found<'a> {
             id: id(self.id).or_else(|| id(self.uuid)),
             parent: id(self.parent).or_else(|| id(self.parent_uuid)),
             time: self.timestamp.and_then(string).and_then(|text| parse_iso(&text)),
-            is_leaf_marker: kind == Kind::Custom && custom_type.as_deref() == Some(LEAF_MARKER),
+            is_leaf_marker: kind == Kind::Custom && self.custom_type.and_then(string).as_deref() == Some(LEAF_MARKER),
         })
     }
 
@@ -298,8 +296,19 @@ impl<'a> Found<'a> {
     }
 }
 
+fn kind_of(word: &str) -> Kind {
+    // Nearly every line is one of these.
+    if word == "message" { Kind::Message } else { Kind::from_word(word.as_bytes()) }
+}
+
 /// A raw JSON value as a string, if it is one.
 fn string(value: &[u8]) -> Option<Cow<'_, str>> {
+    if let [b'"', inner @ .., b'"'] = value
+        && !inner.contains(&b'\\')
+        && let Ok(text) = std::str::from_utf8(inner)
+    {
+        return Some(Cow::Borrowed(text));
+    }
     match String::from_utf8_lossy(value) {
         Cow::Borrowed(text) => Json::trusted(text).as_str(),
         Cow::Owned(text) => Json::trusted(&text).as_str().map(|text| Cow::Owned(text.into_owned())),
