@@ -56,9 +56,11 @@ impl App {
 
     /// How sessions are opened and grown.
     pub(crate) fn options(&self) -> Options {
+        let index = self.settings.cache.as_ref().map(|cache| cache.join("index"));
+        let options = Options { index, ..Options::default() };
         match self.settings.now {
-            Some(now) => Options { clock: Box::new(FixedClock(now)), ..Options::default() },
-            None => Options::default(),
+            Some(now) => Options { clock: Box::new(FixedClock(now)), ..options },
+            None => options,
         }
     }
 

@@ -50,6 +50,10 @@ pub(crate) struct Global {
     #[arg(hide_possible_values = true, hide_default_value = true)]
     pub(crate) color: ColorWhen,
 
+    /// Do without the side index that makes big sessions open at once (in the cache folder)
+    #[arg(long, global = true)]
+    pub(crate) no_index: bool,
+
     /// Do not send long output through a pager
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
@@ -65,7 +69,8 @@ pub(crate) fn run() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let settings = Settings::read();
+    let mut settings = Settings::read();
+    settings.cache = settings.cache.filter(|_| !cli.global.no_index);
     let ui = Ui::new(&settings, cli.global.color, !cli.global.no_pager);
     let app = App { ui, settings, session_dir: cli.global.session_dir };
     match cli.command.run(&app) {

@@ -17,6 +17,8 @@ pub(crate) struct Settings {
     pub(crate) home: Option<PathBuf>,
     /// Where new sessions go; `None` if neither `OFFSHOOT_HOME` nor a home directory is known.
     pub(crate) own: Option<Root>,
+    /// Where caches go; they may be deleted at any time.
+    pub(crate) cache: Option<PathBuf>,
     /// The roots of pi and oh-my-pi.
     pub(crate) others: Vec<Root>,
     /// The program that long text goes through; `None` for the default.
@@ -48,6 +50,8 @@ impl Settings {
             let data = env("XDG_DATA_HOME").map(PathBuf::from);
             data.or_else(|| home.as_ref().map(|home| home.join(".local/share"))).map(|data| data.join("offshoot"))
         });
+        let cache = env("XDG_CACHE_HOME").map(PathBuf::from).filter(|cache| cache.is_absolute());
+        let cache = cache.or_else(|| home.as_ref().map(|home| home.join(".cache"))).map(|cache| cache.join("offshoot"));
         let own = base.map(|base| Root::new(base.join("sessions"), Flavour::Offshoot));
         // An empty OMP_PROFILE is the default profile, whatever PI_PROFILE says.
         let profile =
@@ -58,6 +62,7 @@ impl Settings {
         Self {
             cwd,
             own,
+            cache,
             others,
             pager: text("OFFSHOOT_PAGER").or_else(|| text("PAGER")),
             columns: text("COLUMNS").and_then(|columns| columns.parse().ok()),

@@ -44,6 +44,7 @@ pub mod path;
 pub mod blobs;
 pub mod entry;
 pub mod load;
+mod index;
 mod system;
 pub mod tokens;
 pub mod context;

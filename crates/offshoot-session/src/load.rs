@@ -42,7 +42,7 @@ pub struct Loaded {
     /// Where the scan ended.
     pub end: End,
     /// Records that look like headers behind the first, counted as version 1 counts records.
-    second_headers: Vec<u64>,
+    pub(crate) second_headers: Vec<u64>,
 }
 
 /// The end of a file as far as it has been read.

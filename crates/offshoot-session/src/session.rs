@@ -45,6 +45,8 @@ pub struct Options {
     pub dialect: Dialect,
     /// The folder of omp's blob store, for messages that refer to it.
     pub blobs: Option<PathBuf>,
+    /// The cache folder for side indexes, with which big files open without being read; `None` does without.
+    pub index: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -55,6 +57,7 @@ impl Default for Options {
             durability: Durability::default(),
             dialect: Dialect::default(),
             blobs: None,
+            index: None,
         }
     }
 }

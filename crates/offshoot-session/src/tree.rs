@@ -5,6 +5,7 @@
 //! All walks are loops. Knows no lines and no files, only where in them an entry stands.
 
 pub(crate) mod link;
+pub(crate) mod stored;
 
 use std::collections::HashMap;
 use std::hash::BuildHasher as _;

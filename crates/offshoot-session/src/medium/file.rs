@@ -15,7 +15,28 @@ pub struct FileMedium {
     writer: Option<File>,
 }
 
+/// Which file it is, and when it was last written: enough to tell whether it is still the same one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// The device.
+    pub device: u64,
+    /// The inode.
+    pub inode: u64,
+    /// When it was last written, in nanoseconds since 1970.
+    pub modified: u64,
+}
+
 impl FileMedium {
+    /// Which file is open here.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn identity(&self) -> io::Result<Identity> {
+        let meta = self.reader.metadata()?;
+        let modified = meta.mtime().wrapping_mul(1_000_000_000).wrapping_add(meta.mtime_nsec());
+        Ok(Identity { device: meta.dev(), inode: meta.ino(), modified: modified.cast_unsigned() })
+    }
+
     /// Opens an existing file for reading.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use crate::entry::Source as _;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::header::{Header, NewHeader, TitleSlot};
 use crate::id::is_valid_session_id;
+use crate::index::load_indexed;
 use crate::json::{Json, Object};
 use crate::load::{Loaded, load};
 use crate::medium::{FileMedium, MemoryMedium};
@@ -33,7 +34,7 @@ impl Session {
     /// [`Error::NotASession`] for a file with other content; [`Error::Io`], also if it does not exist.
     pub fn open(path: &Path, options: Options) -> Result<Self> {
         let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
-        let loaded = load(&medium)?;
+        let loaded = load_indexed(&medium, options.index.as_deref())?;
         let mut session = Self::over(Backing::File(Box::new(medium)), loaded, options, &NewSession::default())?;
         session.note_divergence();
         Ok(session)
@@ -52,7 +53,7 @@ impl Session {
             }
             Err(error) => return Err(Error::io("open", path)(error)),
         };
-        let loaded = load(&medium)?;
+        let loaded = load_indexed(&medium, options.index.as_deref())?;
         let mut session = Self::over(Backing::File(Box::new(medium)), loaded, options, new)?;
         session.note_divergence();
         Ok(session)

@@ -213,8 +213,14 @@ impl Tree {
         NodeIx(at)
     }
 
+    /// Makes room for so many ids at once.
+    pub(super) fn reserve_ids(&mut self, count: usize) {
+        let (hasher, nodes) = (&self.hasher, &self.nodes);
+        self.ids.reserve(count, |raw| hasher.hash_one(nodes[*raw as usize].id.as_ref().map_or("", EntryId::as_str)));
+    }
+
     /// Makes an id name an entry; answers the entry it named before.
-    fn index_id(&mut self, at: u32, id: &EntryId) -> Option<u32> {
+    pub(super) fn index_id(&mut self, at: u32, id: &EntryId) -> Option<u32> {
         let hash = self.hasher.hash_one(id.as_str());
         let nodes = &self.nodes;
         if let Some(slot) = self.ids.find_mut(hash, |raw| nodes[*raw as usize].id.as_ref() == Some(id)) {
@@ -242,7 +248,7 @@ impl Tree {
     }
 
     /// Puts an entry at the end of its parent's children, or of the roots.
-    fn link(&mut self, at: u32) {
+    pub(super) fn link(&mut self, at: u32) {
         let parent = self.nodes[at as usize].parent;
         let elder = if parent == NONE {
             self.last_root.replace(NodeIx(at)).map_or(NONE, |ix| ix.0)
