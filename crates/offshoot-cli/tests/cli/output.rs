@@ -46,6 +46,9 @@ fn help_of_a_command_ends_with_examples() {
           --color <WHEN>
               When to use colours: auto (on a terminal, unless NO_COLOR is set), always, never
 
+          --no-index
+              Do without the side index that makes big sessions open at once (in the cache folder)
+
           --no-pager
               Do not send long output through a pager
 
