@@ -148,7 +148,8 @@ fn contestants(options: &Options) -> Result<(Vec<Contestant>, Vec<String>)> {
     let binary = this.with_file_name("offshoot");
     let version =
         programs::first_line(&binary.to_string_lossy(), &["--version"]).unwrap_or_else(|| "unknown".to_owned());
-    let mut list = vec![Contestant::floor(&this), Contestant::offshoot(&binary, version)];
+    let (cold, warm) = (Contestant::offshoot(&binary, version.clone()), Contestant::warm(&binary, version));
+    let mut list = vec![Contestant::floor(&this), cold, warm];
     let mut notes = Vec::new();
     for (peer, found) in [("pi", Contestant::pi(&options.peers)), ("omp", Contestant::omp(&options.peers))] {
         match found {
@@ -220,10 +221,16 @@ impl Bench<'_> {
         fs::create_dir_all(&home)?;
         let path = if input == Input::V1 { fresh_copy(path, &home)? } else { path.to_owned() };
         let Some(words) = contestant.words(task, &path) else { return Ok(None) };
+        let mut vars = empty_home(&home);
+        if contestant.keeps_caches() {
+            let kept = self.scratch.path().join("kept").to_string_lossy().into_owned();
+            vars.retain(|(name, _)| name != "XDG_CACHE_HOME");
+            vars.push(("XDG_CACHE_HOME".to_owned(), kept));
+        }
         let job = Job {
             words,
             folder: if task == Task::List { self.inputs.project().to_owned() } else { home.clone() },
-            vars: empty_home(&home),
+            vars,
             stdout: stdout.map(Path::to_owned),
             stderr: self.scratch.path().join("stderr"),
             timeout: TIMEOUT,

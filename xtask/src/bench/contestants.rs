@@ -48,6 +48,8 @@ pub(super) struct Contestant {
 enum How {
     Floor(PathBuf),
     Offshoot(PathBuf),
+    /// The same with its caches kept from run to run.
+    Warm(PathBuf),
     /// Runtime, script, and the module that exports `SessionManager`.
     Peer(PathBuf, PathBuf, PathBuf),
 }
@@ -63,6 +65,16 @@ impl Contestant {
 
     pub(super) fn offshoot(binary: &Path, version: String) -> Self {
         Self { name: "offshoot", version, how: How::Offshoot(binary.to_owned()) }
+    }
+
+    /// offshoot for files that it has opened before.
+    pub(super) fn warm(binary: &Path, version: String) -> Self {
+        Self { name: "offshoot again", version, how: How::Warm(binary.to_owned()) }
+    }
+
+    /// Whether it finds the caches of its last run.
+    pub(super) fn keeps_caches(&self) -> bool {
+        matches!(self.how, How::Warm(_))
     }
 
     /// Whether it only reads, and answers nothing.
@@ -100,7 +112,8 @@ impl Contestant {
             How::Peer(runtime, script, module) => {
                 vec![text(runtime), text(script), text(module), task.name().to_owned(), input]
             }
-            How::Offshoot(binary) => {
+            How::Warm(_) if matches!(task, Task::Check | Task::List) => return None,
+            How::Offshoot(binary) | How::Warm(binary) => {
                 let words: &[&str] = match task {
                     Task::Context => &["context", &input, "--json"],
                     Task::Tree => &["tree", &input, "--flat", "--filter", "all"],
