@@ -30,28 +30,19 @@ impl NodeIx {
 
 impl Tree {
     /// All nodes, also those that were taken out, so that places stay places.
-    pub(crate) fn stored(&self) -> Vec<StoredNode<'_>> {
-        let stored = |(at, node): (usize, &'_ Node)| -> (u32, u8, u8) {
-            (at as u32, node.kind as u8, node.role.map_or(0, |role| role as u8 + 1))
-        };
-        let nodes = self.nodes.iter().enumerate();
-        nodes
-            .map(|(at, node)| {
-                let (at, kind, role) = stored((at, node));
-                StoredNode {
-                    id: node.id.as_ref().map(EntryId::as_str),
-                    offset: node.offset,
-                    length: node.length,
-                    time: node.time,
-                    parent: node.parent,
-                    line: node.line,
-                    kind,
-                    role,
-                    flags: node.flags,
-                    missing_parent: self.orphans.get(&at).map(EntryId::as_str),
-                }
-            })
-            .collect()
+    pub(crate) fn stored(&self) -> impl ExactSizeIterator<Item = StoredNode<'_>> {
+        self.nodes.iter().enumerate().map(|(at, node)| StoredNode {
+            id: node.id.as_ref().map(EntryId::as_str),
+            offset: node.offset,
+            length: node.length,
+            time: node.time,
+            parent: node.parent,
+            line: node.line,
+            kind: node.kind as u8,
+            role: node.role.map_or(0, |role| role as u8 + 1),
+            flags: node.flags,
+            missing_parent: self.orphans.get(&(at as u32)).map(EntryId::as_str),
+        })
     }
 
     /// The tree again; `None` if the values make none.
