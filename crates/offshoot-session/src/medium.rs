@@ -3,6 +3,7 @@
 //! A handful of methods, so that a test can stand in for a disk that fails. Positioned reads only: a session file is never
 //! mapped, since another process may truncate it. Knows bytes, not lines.
 
+mod ahead;
 mod file;
 mod memory;
 

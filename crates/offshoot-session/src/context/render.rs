@@ -45,8 +45,8 @@ fn verbatim(entry: &Entry) -> Option<Message> {
 pub(super) fn entry_message(entry: &Entry) -> Option<Message> {
     match entry.kind {
         Kind::Message => {
-            let json = stored(entry.message()?);
-            Some(Message { entry: entry.id.clone(), role: entry.role.unwrap_or(Role::Unknown), json })
+            let role = entry.role.unwrap_or(Role::Unknown);
+            Some(Message { entry: entry.id.clone(), role, json: stored(entry.message()?, role) })
         }
         Kind::CustomMessage => {
             let mut object = copy(Object::new().str("role", "custom"), entry, &["customType"]);
@@ -100,10 +100,10 @@ pub(super) fn message(entry: &Entry, role: Role, object: Object) -> Message {
 }
 
 /// A stored message; a missing content becomes an empty one, as pi does.
-fn stored(message: Json<'_>) -> String {
-    let empty = match message.str("role").as_deref() {
-        Some("user" | "assistant" | "toolResult") => "[]",
-        Some("system") => "\"\"",
+fn stored(message: Json<'_>, role: Role) -> String {
+    let empty = match role {
+        Role::User | Role::Assistant | Role::ToolResult => "[]",
+        Role::System => "\"\"",
         _ => return message.text().to_owned(),
     };
     match message.get("content") {

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use super::ahead::Ahead;
 use super::{Medium, Standing};
 
 /// A file on disk. Opening never writes.
@@ -13,6 +14,7 @@ pub struct FileMedium {
     path: PathBuf,
     reader: File,
     writer: Option<File>,
+    ahead: Ahead,
 }
 
 /// Which file it is, and when it was last written: enough to tell whether it is still the same one.
@@ -43,7 +45,7 @@ impl FileMedium {
     /// What the system says.
     pub fn open(path: &Path) -> io::Result<Self> {
         let reader = File::open(path)?;
-        Ok(Self { path: path.to_path_buf(), reader, writer: None })
+        Ok(Self { path: path.to_path_buf(), reader, writer: None, ahead: Ahead::default() })
     }
 
     /// Creates a file that must not exist, readable by its owner only.
@@ -53,7 +55,7 @@ impl FileMedium {
     pub fn create(path: &Path) -> io::Result<Self> {
         let writer = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
         let reader = File::open(path)?;
-        Ok(Self { path: path.to_path_buf(), reader, writer: Some(writer) })
+        Ok(Self { path: path.to_path_buf(), reader, writer: Some(writer), ahead: Ahead::default() })
     }
 
     /// Whether the path still names the file that is open here.
@@ -88,12 +90,13 @@ impl Medium for FileMedium {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        self.reader.read_at(buffer, offset)
+        self.ahead.read(offset, buffer, |buffer, offset| self.reader.read_at(buffer, offset))
     }
 
     /// `flock` on the session file itself: it ends with the process, so no stale lock can block.
     fn lock(&mut self) -> io::Result<Standing> {
         self.reader.lock()?;
+        self.ahead.forget();
         match self.is_current().and_then(|is_current| Ok(Standing { is_current, length: self.len()? })) {
             Ok(standing) => Ok(standing),
             Err(error) => {
@@ -108,6 +111,7 @@ impl Medium for FileMedium {
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.ahead.forget();
         self.writer()?.write_all(bytes)
     }
 

@@ -1,0 +1,99 @@
+//! Reading ahead: entries are small and mostly read in the order of the file, so one read of the system serves many.
+
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+/// How much is read at once when reads follow each other.
+const WINDOW: usize = 64 << 10;
+/// Reads of this size and more gain nothing.
+const LARGE: usize = 16 << 10;
+
+/// The last piece of a file that was read ahead.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    offset: u64,
+    bytes: Vec<u8>,
+    /// Where the last read ended.
+    last_end: u64,
+}
+
+impl Ahead {
+    /// Reads as `read_at` does, which is asked for more than is wanted where reads follow each other.
+    pub(super) fn read(
+        &self,
+        offset: u64,
+        buffer: &mut [u8],
+        read_at: impl Fn(&mut [u8], u64) -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        if buffer.len() >= LARGE {
+            return read_at(buffer, offset);
+        }
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let follows = (state.last_end..state.last_end + WINDOW as u64).contains(&offset);
+        state.last_end = offset + buffer.len() as u64;
+        if let Some(count) = state.copy(offset, buffer) {
+            return Ok(count);
+        }
+        if !follows {
+            return read_at(buffer, offset);
+        }
+        let mut bytes = std::mem::take(&mut state.bytes);
+        bytes.resize(WINDOW, 0);
+        let count = read_at(&mut bytes, offset)?;
+        bytes.truncate(count);
+        (state.offset, state.bytes) = (offset, bytes);
+        let count = count.min(buffer.len());
+        buffer[..count].copy_from_slice(&state.bytes[..count]);
+        Ok(count)
+    }
+
+    /// Forgets what was read: others may have written since.
+    pub(super) fn forget(&self) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).bytes.clear();
+    }
+}
+
+impl State {
+    /// Serves a read that lies wholly in the window.
+    fn copy(&self, offset: u64, buffer: &mut [u8]) -> Option<usize> {
+        let from = usize::try_from(offset.checked_sub(self.offset)?).ok()?;
+        buffer.copy_from_slice(self.bytes.get(from..from.checked_add(buffer.len())?)?);
+        Some(buffer.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_read_gives_what_stands_there() {
+        let file: Vec<u8> = (0..300_000u32).map(|n| n as u8 ^ (n >> 8) as u8).collect();
+        let reads = std::cell::Cell::new(0);
+        let read_at = |buffer: &mut [u8], offset: u64| {
+            reads.set(reads.get() + 1);
+            let rest = file.get(offset as usize..).unwrap_or_default();
+            let count = rest.len().min(buffer.len());
+            buffer[..count].copy_from_slice(&rest[..count]);
+            Ok(count)
+        };
+        let ahead = Ahead::default();
+        let mut buffer = vec![0; 20_000];
+        let mut check = |offset: usize, length: usize| {
+            let count = ahead.read(offset as u64, &mut buffer[..length], read_at).unwrap();
+            assert_eq!(&buffer[..count], &file[offset.min(file.len())..(offset + length).min(file.len())]);
+        };
+        (0..3000).for_each(|n| check(n * 99, 90)); // in order
+        assert!(reads.get() < 10, "{} reads of the system", reads.get());
+        for (offset, length) in [(0, 10), (299_990, 20), (299_999, 1), (300_000, 5), (5, 20_000), (100, 50), (130, 400)]
+        {
+            check(offset, length);
+        }
+        (0..2000).for_each(|n| check(n * 7919 % 300_000, n % 700)); // all over the place
+    }
+}
