@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use super::{Flavour, Progress, Root, Scope, Store};
@@ -129,10 +130,43 @@ impl DirStore {
         cwd.is_none_or(|cwd| if info.cwd.is_empty() { folder_tells } else { same_folder(&info.cwd, cwd) })
     }
 
+    /// Reads the files on all cores; answers in their order.
+    fn infos(&self, files: &[Found], with_text: bool, progress: Progress<'_>) -> Vec<Result<SessionInfo>> {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let next = AtomicUsize::new(0);
+        let (send, receive) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            for _ in 0..cores.min(files.len()) {
+                let (next, send) = (&next, send.clone());
+                scope.spawn(move || {
+                    while let Some((at, found)) = take(files, next) {
+                        if send.send((at, self.info(found, with_text))).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            drop(send);
+            let mut infos = Vec::with_capacity(files.len());
+            for (done, info) in receive.into_iter().enumerate() {
+                progress(done + 1, files.len());
+                infos.push(info);
+            }
+            infos.sort_by_key(|(at, _)| *at);
+            infos.into_iter().map(|(_, info)| info).collect()
+        })
+    }
+
     fn info(&self, found: &Found, with_text: bool) -> Result<SessionInfo> {
         let medium = FileMedium::open(&found.path).map_err(Error::io("open", &found.path))?;
         session_info(&medium, found.modified.and_then(millis), with_text)
     }
+}
+
+/// The next file that no other thread has taken.
+fn take<'a>(files: &'a [Found], next: &AtomicUsize) -> Option<(usize, &'a Found)> {
+    let at = next.fetch_add(1, Ordering::Relaxed);
+    files.get(at).map(|found| (at, found))
 }
 
 fn millis(time: SystemTime) -> Option<Millis> {
@@ -183,15 +217,13 @@ impl Store for DirStore {
     fn list(&self, scope: Scope<'_>, progress: Progress<'_>) -> Result<(Vec<SessionInfo>, Vec<Diagnostic>)> {
         let files = self.files(scope.cwd)?;
         let (mut sessions, mut diagnostics) = (Vec::new(), Vec::new());
-        for (at, found) in files.iter().enumerate() {
-            progress(at, files.len());
-            match self.info(found, scope.with_text) {
+        for info in self.infos(&files, scope.with_text, progress) {
+            match info {
                 Ok(info) if self.belongs(&info, scope.cwd) => sessions.push(info),
                 Ok(_) => {}
                 Err(error) => diagnostics.push(unreadable(&error)),
             }
         }
-        progress(files.len(), files.len());
         sort_by_activity(&mut sessions);
         Ok((sessions, diagnostics))
     }
