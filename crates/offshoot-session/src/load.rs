@@ -11,14 +11,15 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::entry::{Entry, Source};
+use crate::envelope::Envelope;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::header::{CURRENT_VERSION, Dialect, Header, TitleSlot};
 use crate::id::EntryId;
-use crate::json::validate;
-use crate::lines::for_each_line;
+use crate::json::{Json, validate};
+use crate::lines::{LineSpan, for_each_line};
 use crate::medium::{Medium, read_exact_at};
 use crate::migrate::{Place, kept_index, upgrade_entry};
-use crate::tree::{Node, NodeIx, Tree};
+use crate::tree::{Label, NewNode, Node, NodeIx, Tree};
 
 use scan::Scan;
 
@@ -164,6 +165,29 @@ fn line_text(medium: &dyn Medium, node: &Node) -> std::io::Result<String> {
 fn is_sound(medium: &dyn Medium, node: &Node) -> std::io::Result<bool> {
     let length = usize::try_from(node.length()).map_err(std::io::Error::other)?;
     Ok(validate(&read_exact_at(medium, node.offset(), length)?).is_ok())
+}
+
+/// An entry for the tree: where its line stands, what its envelope says, its id and its parent's.
+fn new_node(span: LineSpan, envelope: &Envelope<'_>, (id, parent): (Option<EntryId>, Option<EntryId>)) -> NewNode {
+    NewNode {
+        id,
+        parent,
+        kind: envelope.kind,
+        role: envelope.role,
+        time: envelope.time,
+        is_leaf_marker: envelope.is_leaf_marker,
+        offset: span.offset,
+        length: span.length,
+        line: span.number,
+    }
+}
+
+/// What a label entry says: its target, and the bookmark or that there is none any more.
+fn label_of(line: &str) -> Option<(EntryId, Option<Label>)> {
+    let json = Json::trusted(line);
+    let owned = |name: &str| json.str(name).map(std::borrow::Cow::into_owned);
+    let label = owned("label").map(|text| Label { text, timestamp: owned("timestamp") });
+    Some((EntryId::new(owned("targetId")?), label))
 }
 
 fn not_a_session(path: &Path, line: u64, offset: u64, why: &'static str) -> Error {

@@ -5,15 +5,14 @@
 
 use std::ops::ControlFlow;
 
-use super::Loaded;
+use super::{Loaded, label_of, new_node};
 use crate::envelope::{Envelope, scan};
 use crate::error::{Error, Result};
 use crate::id::EntryId;
-use crate::json::{Json, validate};
+use crate::json::validate;
 use crate::kind::Kind;
 use crate::lines::{LineSpan, for_each_line};
 use crate::medium::Medium;
-use crate::tree::{Label, NewNode};
 
 impl Loaded {
     /// Reads what stands between the known end and `length`. Answers whether that was enough; if not, nothing has
@@ -40,17 +39,8 @@ impl Loaded {
         if !parent_is_known || matches!(envelope.kind, Kind::Session | Kind::Title) {
             return false;
         }
-        let ix = self.tree.insert(&NewNode {
-            id: Some(EntryId::new(id)),
-            parent: envelope.parent.as_deref().map(EntryId::new),
-            kind: envelope.kind,
-            role: envelope.role,
-            time: envelope.time,
-            is_leaf_marker: envelope.is_leaf_marker,
-            offset: span.offset,
-            length: span.length,
-            line: span.number,
-        });
+        let ids = (Some(EntryId::new(id)), envelope.parent.as_deref().map(EntryId::new));
+        let ix = self.tree.insert(&new_node(span, envelope, ids));
         match envelope.kind {
             Kind::SessionInfo => self.last_session_info = Some(ix),
             Kind::Label => self.note_label(&String::from_utf8_lossy(bytes)),
@@ -63,10 +53,8 @@ impl Loaded {
 
     /// Takes in what a label entry says.
     pub(crate) fn note_label(&mut self, line: &str) {
-        let json = Json::trusted(line);
-        let Some(target) = json.str("targetId") else { return };
-        let timestamp = json.str("timestamp").map(std::borrow::Cow::into_owned);
-        let label = json.str("label").map(|text| Label { text: text.into_owned(), timestamp });
-        self.tree.set_label(EntryId::new(target), label);
+        if let Some((target, label)) = label_of(line) {
+            self.tree.set_label(target, label);
+        }
     }
 }

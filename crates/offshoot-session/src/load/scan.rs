@@ -9,9 +9,9 @@ use crate::kind::Kind;
 use crate::lines::LineSpan;
 use crate::medium::{Medium, read_exact_at};
 use crate::migrate::derived_id;
-use crate::tree::{Label, NewNode, NodeIx, link::TreeBuilder};
+use crate::tree::{NewNode, NodeIx, link::TreeBuilder};
 
-use super::{End, Loaded, diagnostic, is_sound, not_a_session};
+use super::{End, Loaded, diagnostic, is_sound, label_of, new_node, not_a_session};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -182,17 +182,7 @@ impl<'a> Scan<'a> {
             let parent = envelope.parent.as_deref().filter(|parent| Some(*parent) != self.header_uuid.as_deref());
             (envelope.id.as_deref().map(EntryId::new), parent.map(EntryId::new))
         };
-        NewNode {
-            id,
-            parent,
-            kind: envelope.kind,
-            role: envelope.role,
-            time: envelope.time,
-            is_leaf_marker: envelope.is_leaf_marker,
-            offset: span.offset,
-            length: span.length,
-            line: span.number,
-        }
+        new_node(span, envelope, (id, parent))
     }
 
     fn version(&self) -> u32 {
@@ -210,14 +200,8 @@ impl<'a> Scan<'a> {
 
     fn label(&mut self, span: LineSpan, line: LineBytes<'_>) -> Result<()> {
         let bytes = if line.tail.is_some() { self.read(span)? } else { line.head.to_vec() };
-        let text = String::from_utf8_lossy(&bytes);
-        let json = Json::trusted(&text);
-        if let Some(target) = json.str("targetId") {
-            let label = json.str("label").map(|text| Label {
-                text: text.into_owned(),
-                timestamp: json.str("timestamp").map(std::borrow::Cow::into_owned),
-            });
-            self.builder.tree_mut().set_label(EntryId::new(target), label);
+        if let Some((target, label)) = label_of(&String::from_utf8_lossy(&bytes)) {
+            self.builder.tree_mut().set_label(target, label);
         }
         Ok(())
     }
