@@ -6,6 +6,7 @@
 mod append;
 mod branch;
 mod open;
+mod put;
 
 use std::path::{Path, PathBuf};
 
@@ -31,6 +32,8 @@ pub enum Durability {
     /// The disk has the bytes (`fdatasync`): they survive a crash of the system and a loss of power.
     #[default]
     Data,
+    /// The disk has the bytes and all that is known of the file, such as its times (`fsync`).
+    Full,
 }
 
 /// Where a session takes time and ids from, and what its appends promise.

@@ -8,3 +8,4 @@ mod growth;
 mod properties;
 mod stores;
 mod vectors;
+mod writing;
