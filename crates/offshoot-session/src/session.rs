@@ -6,6 +6,8 @@
 mod append;
 mod branch;
 mod open;
+#[cfg(any(test, feature = "testing"))]
+mod over;
 mod put;
 
 use std::path::{Path, PathBuf};

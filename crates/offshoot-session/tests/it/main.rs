@@ -4,6 +4,7 @@
 
 mod common;
 mod context;
+mod faults;
 mod growth;
 mod properties;
 mod stores;
