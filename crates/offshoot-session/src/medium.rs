@@ -70,6 +70,20 @@ pub trait Medium: Send + Sync {
     /// # Errors
     /// What the system says; then nothing is known of what was appended since the last success.
     fn sync(&mut self) -> io::Result<()>;
+
+    /// The same with all that is known of the bytes, such as their times; where nothing is, [`Medium::sync`].
+    ///
+    /// # Errors
+    /// As [`Medium::sync`].
+    fn sync_all(&mut self) -> io::Result<()> {
+        self.sync()
+    }
+
+    /// Cuts off everything from `length` on. For what a failed [`Medium::append`] left behind, while the lock is held.
+    ///
+    /// # Errors
+    /// What the system says; then the bytes may still be there.
+    fn truncate(&mut self, length: u64) -> io::Result<()>;
 }
 
 /// Reads `length` bytes at `offset`.

@@ -166,12 +166,19 @@ pub(crate) fn sync_folder(path: &Path) -> Result<()> {
     opened.sync_all().map_err(Error::io("sync folder", folder))
 }
 
-/// Creates the folder of a session file, readable by its owner only.
+/// Creates the folder of a session file, readable by its owner only, with a durable name.
 pub(crate) fn create_folder_of(path: &Path) -> Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     let folder = folder_of(path);
+    let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !is_there(folder)).collect();
     let created = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    created.map_err(Error::io("create folder", folder))
+    created.map_err(Error::io("create folder", folder))?;
+    missing.into_iter().try_for_each(sync_folder)
+}
+
+/// The empty path is the working directory.
+fn is_there(folder: &Path) -> bool {
+    folder.as_os_str().is_empty() || folder.exists()
 }
 
 #[cfg(test)]

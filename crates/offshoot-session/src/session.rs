@@ -6,6 +6,9 @@
 mod append;
 mod branch;
 mod open;
+#[cfg(any(test, feature = "testing"))]
+mod over;
+mod put;
 
 use std::path::{Path, PathBuf};
 
@@ -31,6 +34,8 @@ pub enum Durability {
     /// The disk has the bytes (`fdatasync`): they survive a crash of the system and a loss of power.
     #[default]
     Data,
+    /// The disk has the bytes and all that is known of the file, such as its times (`fsync`).
+    Full,
 }
 
 /// Where a session takes time and ids from, and what its appends promise.

@@ -1,15 +1,19 @@
-//! For those who build on this library: the suite that every store must pass, and builders of small sessions.
+//! For those who build on this library: the suite that every store must pass, a disk that fails on demand, and builders
+//! of small sessions.
 //!
 //! Enable the feature `testing`. Panics on failure, as tests do.
 
 #![allow(clippy::panic, clippy::unwrap_used, clippy::expect_used, reason = "a test suite says no by panicking")]
 
+mod faults;
 mod stories;
 
 use crate::clock::{Clock, FixedClock, Millis};
 use crate::id::CountingIds;
 use crate::session::{Durability, Options};
 use crate::store::Store;
+
+pub use faults::{Fault, FaultMedium, Loss, Operation};
 
 /// Options that give the same ids and times in every run.
 pub fn fixed_options() -> Options {

@@ -10,6 +10,7 @@ mod branches;
 mod check;
 mod completions;
 mod context;
+mod crashes;
 mod entry;
 mod export;
 mod fork;

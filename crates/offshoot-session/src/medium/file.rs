@@ -118,4 +118,12 @@ impl Medium for FileMedium {
     fn sync(&mut self) -> io::Result<()> {
         self.writer()?.sync_data()
     }
+
+    fn sync_all(&mut self) -> io::Result<()> {
+        self.writer()?.sync_all()
+    }
+
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        self.writer()?.set_len(length)
+    }
 }

@@ -58,4 +58,10 @@ impl Medium for MemoryMedium {
     fn sync(&mut self) -> io::Result<()> {
         Ok(())
     }
+
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        let mut bytes = self.bytes.write().unwrap_or_else(PoisonError::into_inner);
+        bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
+        Ok(())
+    }
 }

@@ -1,12 +1,14 @@
-//! Growing: one line at the end of the file, durable before it is visible.
+//! Growing: lines at the end of the file, durable before they are visible.
 //!
 //! The lock is held for one append. Under it the file is looked at again: what another process appended is read first,
-//! a file that was replaced or shortened stops the append. A failed write closes the session to further appends until
-//! it is opened again, so that the tree never runs ahead of the file.
+//! a file that was replaced or shortened stops the append. What a failure leaves behind is for `put` to settle; the tree
+//! never runs ahead of the file.
 
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
-use super::{Backing, Durability, Options, Session};
+use super::put::{Batch, Failed, put};
+use super::{Backing, Options, Session};
 use crate::clock::Millis;
 use crate::compose::NewEntry;
 use crate::entry::Source as _;
@@ -17,24 +19,40 @@ use crate::id::EntryId;
 use crate::json::Json;
 use crate::kind::{Kind, Role};
 use crate::load::load;
-use crate::medium::{FileMedium, Medium, Standing};
-use crate::pieces::{Pieces, create_folder_of, sync_folder};
+use crate::medium::{FileMedium, MemoryMedium, Standing};
+use crate::pieces::{Pieces, create_folder_of};
 use crate::tree::{NewNode, NodeIx};
 
 impl Session {
     /// Appends an entry below the leaf and moves the leaf to it.
     ///
-    /// When this returns, the entry is in the file as the session's [`Durability`] says; nothing else in the file has
-    /// changed, but for a version 1 or 2 file, which is upgraded first (its old bytes stay as `<file>.v1.bak`).
+    /// When this returns, the entry is in the file as the session's [`Durability`](super::Durability) says; nothing else
+    /// in the file has changed, but for a version 1 or 2 file, which is upgraded first (its old bytes stay as
+    /// `<file>.v1.bak`).
     ///
     /// # Errors
     /// [`Error::EntryNotFound`] and [`Error::Invalid`] for entries that point at nothing; [`Error::Conflict`] if the
-    /// file was replaced, shortened or deleted meanwhile; [`Error::Io`]. The entry is then not in the tree.
+    /// file was replaced, shortened or deleted meanwhile; [`Error::Io`]. The entry is then not in the tree. If the write
+    /// failed, the file is as it was, and the session can go on; if that could not be brought about, or if the sync
+    /// failed, the session refuses appends until it is opened again.
     pub fn append(&mut self, new: &NewEntry) -> Result<EntryId> {
-        let parent = self.leaf;
-        let ix = self.append_below(new, parent)?;
-        self.leaf = Some(ix);
-        self.tree().node(ix).id().cloned().ok_or_else(|| Error::no_entry("just appended"))
+        let ids = self.append_all(std::slice::from_ref(new))?;
+        ids.into_iter().next().ok_or_else(|| Error::no_entry("just appended"))
+    }
+
+    /// Appends entries below the leaf, each below the one before, and moves the leaf to the last: one write and one sync
+    /// for all of them.
+    ///
+    /// All of them enter the tree, or none. A crash in the middle of the write may leave the first few of them in the
+    /// file, whole, and at most one torn line behind them.
+    ///
+    /// # Errors
+    /// As [`Session::append`]; also [`Error::Invalid`] for a compaction that is not the first of them, since it speaks of
+    /// what is in the tree.
+    pub fn append_all(&mut self, new: &[NewEntry]) -> Result<Vec<EntryId>> {
+        let nodes = self.append_chain(new, self.leaf)?;
+        self.leaf = nodes.last().copied().or(self.leaf);
+        Ok(nodes.iter().filter_map(|ix| self.tree().node(*ix).id().cloned()).collect())
     }
 
     /// Appends an entry below any entry, or as a root. The leaf stays.
@@ -42,21 +60,61 @@ impl Session {
     /// # Errors
     /// As [`Session::append`].
     pub fn append_below(&mut self, new: &NewEntry, parent: Option<NodeIx>) -> Result<NodeIx> {
-        if let Some(why) = &self.broken {
-            let path = self.file().map(PathBuf::from).unwrap_or_default();
-            return Err(Error::Conflict { path, why: format!("{why}; open the session again") });
+        let nodes = self.append_chain(std::slice::from_ref(new), parent)?;
+        nodes.first().copied().ok_or_else(|| Error::no_entry("just appended"))
+    }
+
+    fn append_chain(&mut self, new: &[NewEntry], parent: Option<NodeIx>) -> Result<Vec<NodeIx>> {
+        self.refuse_if_broken()?;
+        for entry in new {
+            self.check_target(entry)?;
         }
-        self.check_target(new)?;
-        self.be_born_or_upgraded()?;
+        let Some((first, others)) = new.split_first() else { return Ok(Vec::new()) };
+        if others.iter().any(|entry| entry.kind() == Kind::Compaction) {
+            return Err(Error::Invalid("of entries that are appended together, only the first can compact".to_owned()));
+        }
+        self.upgrade()?;
         // From here on the parent is named by id: another process may have changed the order of things.
         let at = self.options.clock.now();
-        let with_system = self.with_system_message(new, parent, at)?;
-        let new = with_system.as_ref().unwrap_or(new);
+        let with_system = self.with_system_message(first, parent, at)?;
         let parent = parent.and_then(|ix| self.tree().node(ix).id().cloned());
+        let mut chain = vec![with_system.as_ref().unwrap_or(first)];
+        chain.extend(others);
+        let batch = self.written(&chain, parent, at)?;
+        Ok(self.take_in(&batch))
+    }
+
+    fn refuse_if_broken(&self) -> Result<()> {
+        let Some(why) = &self.broken else { return Ok(()) };
+        let path = self.file().map(PathBuf::from).unwrap_or_default();
+        Err(Error::Conflict { path, why: format!("{why}; open the session again") })
+    }
+
+    /// Puts entries into the file, which is born if need be.
+    fn written(&mut self, chain: &[&NewEntry], parent: Option<EntryId>, at: Millis) -> Result<Batch> {
+        if let Backing::Unborn(path) = &self.backing {
+            let path = path.clone();
+            let batch = self.composed(chain, parent, at, 0);
+            self.backing = be_born(&path, &batch)?;
+            return Ok(batch);
+        }
         let standing = self.locked()?;
-        let written = self.write_line(new, parent.as_ref(), standing, at);
-        self.unlock()?;
-        written
+        let batch = self.composed(chain, parent, at, standing.length);
+        let durability = self.options.durability;
+        let (Backing::File(medium) | Backing::Memory(medium)) = &mut self.backing else {
+            return Err(Error::Invalid("the session has no file yet".to_owned()));
+        };
+        let put = put(medium.as_mut(), standing.length, batch.bytes.as_bytes(), durability);
+        let unlocked = self.unlock();
+        if let Err(Failed { error, broken }) = put {
+            self.broken = broken.map(str::to_owned);
+            return Err(error);
+        }
+        // The entries are in the file whatever becomes of the lock; it ends when the session does.
+        if unlocked.is_err() {
+            self.broken = Some("the lock could not be given back".to_owned());
+        }
+        Ok(batch)
     }
 
     fn unlock(&mut self) -> Result<()> {
@@ -144,63 +202,60 @@ impl Session {
         Ok(system.map(|system| new.clone().verbatim("systemMessage", Json::trusted(&system))))
     }
 
-    fn write_line(
-        &mut self,
-        new: &NewEntry,
-        parent: Option<&EntryId>,
-        standing: Standing,
-        at: Millis,
-    ) -> Result<NodeIx> {
-        let id = self.fresh_id();
-        let line = new.line(&id, parent, at);
-        let opening = if standing.length == 0 { self.opening_lines() } else { String::new() };
+    /// The lines to be written at `length`, and what they are in the tree.
+    fn composed(&mut self, chain: &[&NewEntry], mut parent: Option<EntryId>, at: Millis, length: u64) -> Batch {
+        let opening = if length == 0 { self.opening_lines() } else { String::new() };
         let heal = if self.loaded.end.terminated { "" } else { "\n" };
-        let bytes = format!("{heal}{opening}{line}\n");
-        let durability = self.options.durability;
-        let (Backing::File(medium) | Backing::Memory(medium)) = &mut self.backing else {
-            return Err(Error::Invalid("the session has no file yet".to_owned()));
-        };
-        if let Err(error) = put(medium.as_mut(), bytes.as_bytes(), durability) {
-            self.broken = Some("an earlier append failed".to_owned());
-            return Err(error);
+        let first = 1 + self.loaded.end.lines + opening.matches('\n').count() as u64;
+        let mut batch =
+            Batch { start: length, bytes: format!("{heal}{opening}"), nodes: Vec::with_capacity(chain.len()) };
+        let mut given = HashSet::new();
+        for (line_number, new) in (first..).zip(chain) {
+            let id = self.fresh_id(&given);
+            given.insert(id.clone());
+            let line = new.line(&id, parent.as_ref(), at);
+            batch.nodes.push(NewNode {
+                id: Some(id.clone()),
+                parent: parent.replace(id),
+                kind: new.kind(),
+                role: new.role(),
+                time: Some(at),
+                is_leaf_marker: new.is_leaf_marker(),
+                offset: length + batch.bytes.len() as u64,
+                length: line.len() as u64,
+                line: line_number,
+            });
+            batch.bytes.push_str(&line);
+            batch.bytes.push('\n');
         }
-        let before = heal.len() + opening.len();
-        let lines_before = opening.matches('\n').count() as u64;
-        let new_node = NewNode {
-            id: Some(id),
-            parent: parent.cloned(),
-            kind: new.kind(),
-            role: new.role(),
-            time: Some(at),
-            is_leaf_marker: new.is_leaf_marker(),
-            offset: standing.length + before as u64,
-            length: line.len() as u64,
-            line: self.loaded.end.lines + lines_before + 1,
-        };
-        self.loaded.end.length = standing.length + bytes.len() as u64;
-        self.loaded.end.lines = new_node.line;
+        batch
+    }
+
+    /// The tree after the file: only now do the entries exist.
+    fn take_in(&mut self, batch: &Batch) -> Vec<NodeIx> {
+        self.loaded.end.length = batch.start + batch.bytes.len() as u64;
+        self.loaded.end.lines = batch.nodes.last().map_or(self.loaded.end.lines, |node| node.line);
         self.loaded.end.terminated = true;
         if self.loaded.header.is_none() {
             self.loaded.header = Some(self.header.clone());
         }
-        Ok(self.take_in(&new_node, &line))
-    }
-
-    /// The tree after the file: only now does the entry exist.
-    fn take_in(&mut self, new: &NewNode, line: &str) -> NodeIx {
-        let ix = self.loaded.tree.insert(new);
-        match new.kind {
-            Kind::SessionInfo => self.loaded.last_session_info = Some(ix),
-            Kind::Label => self.loaded.note_label(line),
-            _ => {}
+        let mut taken = Vec::with_capacity(batch.nodes.len());
+        for new in &batch.nodes {
+            let ix = self.loaded.tree.insert(new);
+            match new.kind {
+                Kind::SessionInfo => self.loaded.last_session_info = Some(ix),
+                Kind::Label => self.loaded.note_label(batch.line(new)),
+                _ => {}
+            }
+            taken.push(ix);
         }
-        ix
+        taken
     }
 
-    fn fresh_id(&mut self) -> EntryId {
+    fn fresh_id(&mut self, given: &HashSet<EntryId>) -> EntryId {
         loop {
             let id = self.options.ids.entry_id();
-            if self.loaded.tree.find(id.as_str()).is_none() {
+            if self.loaded.tree.find(id.as_str()).is_none() && !given.contains(&id) {
                 return id;
             }
         }
@@ -232,32 +287,31 @@ impl Session {
         Ok(())
     }
 
-    /// Creates the file of a new session; upgrades an old one.
-    fn be_born_or_upgraded(&mut self) -> Result<()> {
-        if let Backing::Unborn(path) = &self.backing {
-            create_folder_of(path)?;
-            let medium = FileMedium::create(path).map_err(Error::io("create", path))?;
-            if self.options.durability != Durability::Os {
-                sync_folder(path)?;
-            }
-            self.backing = Backing::File(Box::new(medium));
-        }
-        if self.loaded.is_old() {
-            self.upgrade()?;
-        }
-        Ok(())
-    }
-
     /// Upgrades an old file now; answers the backup's path, or `None` if there was nothing to do.
     ///
     /// The new file is written beside the old one and takes its place in one step. In memory it simply happens.
     ///
     /// # Errors
-    /// [`Error::Io`]; the file is then as it was.
+    /// [`Error::Conflict`] if another program replaced, shortened or deleted the file; [`Error::Io`]. The file is then as
+    /// it was.
     pub fn upgrade(&mut self) -> Result<Option<PathBuf>> {
         if !self.loaded.is_old() {
             return Ok(None);
         }
+        self.refuse_if_broken()?;
+        // The lock keeps others from appending to bytes that are about to be replaced; who waits for it finds the file
+        // replaced. It ends with the old medium.
+        if matches!(self.backing, Backing::File(_)) {
+            self.locked()?;
+        }
+        let upgraded = self.upgrade_locked();
+        if upgraded.is_err() {
+            self.unlock()?;
+        }
+        upgraded
+    }
+
+    fn upgrade_locked(&mut self) -> Result<Option<PathBuf>> {
         let suffix = format!(".v{}.bak", self.version());
         let leaf = self.leaf_id().cloned();
         let pieces = extract::everything(self, &self.loaded, None)?;
@@ -280,11 +334,11 @@ impl Session {
         Ok(backup)
     }
 
-    pub(super) fn in_memory_copy(&self, pieces: &Pieces) -> Result<crate::medium::MemoryMedium> {
+    pub(super) fn in_memory_copy(&self, pieces: &Pieces) -> Result<MemoryMedium> {
         let mut bytes = Vec::new();
         let source = self.medium()?;
         pieces.write(source, &mut bytes).map_err(Error::io("read", source.path()))?;
-        Ok(crate::medium::MemoryMedium::new(bytes))
+        Ok(MemoryMedium::new(bytes))
     }
 
     /// Replaces where time, ids and promises come from.
@@ -293,11 +347,12 @@ impl Session {
     }
 }
 
-fn put(medium: &mut dyn Medium, bytes: &[u8], durability: Durability) -> Result<()> {
-    let path = medium.path().to_path_buf();
-    medium.append(bytes).map_err(Error::io("append to", &path))?;
-    match durability {
-        Durability::Os => Ok(()),
-        Durability::Data => medium.sync().map_err(Error::io("sync", &path)),
-    }
+/// A new session's file: it appears with its header and its first entries, or not at all.
+fn be_born(path: &Path, batch: &Batch) -> Result<Backing> {
+    create_folder_of(path)?;
+    let mut pieces = Pieces::default();
+    pieces.text(batch.bytes.as_str());
+    pieces.create(&MemoryMedium::default(), path)?;
+    let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
+    Ok(Backing::File(Box::new(medium)))
 }

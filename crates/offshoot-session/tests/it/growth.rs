@@ -277,7 +277,7 @@ fn a_session_is_created_next_to_no_other() {
     say(&mut one, "user", "q");
     let before = fs::read(one.file().unwrap()).unwrap();
     let refused = same_name.append(&NewEntry::session_info("x"));
-    assert!(matches!(refused, Err(Error::Io { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::Conflict { .. })), "{refused:?}");
     assert_eq!(fs::read(one.file().unwrap()).unwrap(), before);
 }
 

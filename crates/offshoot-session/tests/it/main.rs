@@ -4,7 +4,9 @@
 
 mod common;
 mod context;
+mod faults;
 mod growth;
 mod properties;
 mod stores;
 mod vectors;
+mod writing;

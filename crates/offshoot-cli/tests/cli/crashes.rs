@@ -1,0 +1,247 @@
+//! The real program on a system that fails: limits, folders and disks without room, and programs that are killed.
+
+use std::collections::BTreeSet;
+use std::fs::{self, Permissions};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+
+use crate::world::{World, message, text};
+
+fn entry(size: usize) -> String {
+    let said = "x".repeat(size);
+    format!("{{\"type\":\"message\",\"message\":{{\"role\":\"user\",\"content\":\"{said}\"}}}}\n")
+}
+
+/// A command inside a line of bash, which stands where `"$@"` is.
+fn in_bash(inner: &Command, line: &str) -> Command {
+    let mut bash = Command::new("bash");
+    bash.args(["-c", line, "bash"]).arg(inner.get_program()).args(inner.get_args());
+    bash.current_dir(inner.get_current_dir().unwrap()).env_clear();
+    bash.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+    bash.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    bash.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    bash
+}
+
+/// Runs a command that may stop reading before the end of its input.
+fn fed(mut command: Command, input: &str) -> Output {
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    let feeder = thread::spawn(move || stdin.write_all(input.as_bytes()).is_ok());
+    let output = child.wait_with_output().unwrap();
+    let _whole_input_was_read = feeder.join().unwrap();
+    output
+}
+
+/// The ids in the answers of `append`: what was acknowledged.
+fn acknowledged(stdout: &[u8]) -> Vec<String> {
+    let whole = stdout.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
+    let answers = whole.map(|line| String::from_utf8_lossy(line).into_owned());
+    answers.filter_map(|line| Some(line.trim().strip_prefix("{\"id\":\"")?.strip_suffix("\"}")?.to_owned())).collect()
+}
+
+fn ids(file: &Path) -> BTreeSet<String> {
+    let text = String::from_utf8_lossy(&fs::read(file).unwrap()).into_owned();
+    let lines = text.lines().filter(|line| line.ends_with('}'));
+    lines.filter_map(|line| Some(line.split("\"id\":\"").nth(1)?.split('"').next()?.to_owned())).collect()
+}
+
+/// How many lines of a file are damaged; nothing else may be wrong with it.
+fn damaged_lines(world: &World, file: &Path) -> usize {
+    let output = world.command(&["check", file.to_str().unwrap(), "--json"]).output().unwrap();
+    let found = String::from_utf8(output.stdout).unwrap();
+    let count = |what: &str| found.matches(what).count();
+    let damaged = count("\"code\":\"torn-tail\"") + count("\"code\":\"malformed-line\"");
+    assert_eq!(count("\"severity\":\"error\""), damaged, "{found}");
+    assert!(found.contains("\"diagnostics\":["), "{found}");
+    damaged
+}
+
+fn works_again(world: &World, file: &Path) {
+    let before = fs::read(file).unwrap();
+    let after = fed(append(world, file), &entry(10));
+    assert!(after.status.success(), "{after:?}");
+    assert!(fs::read(file).unwrap().starts_with(&before), "an append changes nothing before it");
+    assert!(ids(file).is_superset(&acknowledged(&after.stdout).into_iter().collect()));
+}
+
+fn append(world: &World, file: &Path) -> Command {
+    let mut command = world.command(&["append", file.to_str().unwrap()]);
+    command.stdin(Stdio::piped());
+    command
+}
+
+fn session(world: &World) -> PathBuf {
+    world.write("s.jsonl", text("s", "/w", &[&message("aaaa1111", None, 10, "user", "q")]))
+}
+
+#[test]
+fn a_write_that_a_limit_stops_is_taken_back() {
+    let world = World::new();
+    let file = session(&world);
+    let before = fs::read(&file).unwrap();
+    let limited = in_bash(&append(&world, &file), "trap '' XFSZ; ulimit -f 8; exec \"$@\"");
+    let output = fed(limited, &entry(1500).repeat(10));
+    let given = acknowledged(&output.stdout);
+    let shown = world.shown(&output);
+    assert!(shown.contains("could not append to") && shown.ends_with("[exit code 1]\n"), "{shown}");
+    assert!((2..10).contains(&given.len()), "some went in: {given:?}");
+    let after = fs::read(&file).unwrap();
+    assert!(after.starts_with(&before) && after.ends_with(b"}\n"), "nothing of the failed write is left");
+    assert_eq!(after.iter().filter(|byte| **byte == b'\n').count(), 2 + given.len());
+    assert_eq!(damaged_lines(&world, &file), 0);
+    works_again(&world, &file);
+}
+
+/// Nobody ignores the signal: the process ends in the middle of its write.
+#[test]
+fn a_program_that_a_limit_kills_leaves_one_torn_line() {
+    let world = World::new();
+    let file = session(&world);
+    let limited = in_bash(&append(&world, &file), "ulimit -c 0; ulimit -f 8; exec \"$@\"");
+    let output = fed(limited, &entry(1500).repeat(10));
+    assert!(output.status.signal().is_some(), "{output:?}");
+    let given = acknowledged(&output.stdout);
+    assert!(given.len() >= 2 && given.iter().all(|id| ids(&file).contains(id)));
+    assert_eq!(damaged_lines(&world, &file), 1);
+    works_again(&world, &file);
+    assert_eq!(damaged_lines(&world, &file), 1);
+}
+
+fn say(what: &str) {
+    let _written = writeln!(std::io::stderr(), "{what}");
+}
+
+/// Root may write anywhere: then another user is asked for.
+#[test]
+fn a_folder_that_cannot_be_written_is_said_and_read() {
+    let world = World::new();
+    let file = session(&world);
+    let before = fs::read(&file).unwrap();
+    let program = world.write("program", fs::read(env!("CARGO_BIN_EXE_offshoot")).unwrap());
+    fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    let is_root = fs::metadata(&file).unwrap().uid() == 0;
+    let root = world.home().parent().unwrap().to_path_buf();
+    for (path, mode) in [(&root, 0o755), (&world.home(), 0o755), (&file, 0o444), (&world.work(), 0o555)] {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+    let run = |words: &[&str], input: &str| {
+        let mut inner = Command::new(&program);
+        inner.args(words).current_dir(world.work()).env("HOME", world.home());
+        let as_nobody = "exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"";
+        fed(in_bash(&inner, if is_root { as_nobody } else { "exec \"$@\"" }), input)
+    };
+    let read = run(&["check", "s.jsonl"], "");
+    if is_root && !read.status.success() {
+        say("NOT TESTED: a read-only folder: this is root, and setpriv does not make it another user");
+    } else {
+        assert_eq!(String::from_utf8_lossy(&read.stdout), "s.jsonl: ok\n");
+        for name in ["s.jsonl", "new.jsonl"] {
+            let shown = world.shown(&run(&["append", name], &entry(10)));
+            assert!(shown.contains("Permission denied") && shown.ends_with("[exit code 1]\n"), "{shown}");
+        }
+        assert_eq!(fs::read(&file).unwrap(), before);
+        assert_eq!(fs::read_dir(world.work()).unwrap().count(), 2, "no new file, no temporary one");
+    }
+    fs::set_permissions(world.work(), Permissions::from_mode(0o755)).unwrap();
+}
+
+/// A file system that is unmounted at the end, whatever happens.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn tmpfs(at: PathBuf) -> Option<Self> {
+        fs::create_dir_all(&at).unwrap();
+        let output = Command::new("mount").args(["-t", "tmpfs", "-o", "size=128k", "tmpfs"]).arg(&at).output();
+        output.is_ok_and(|output| output.status.success()).then(|| Self(at))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _status = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn on_a_full_disk_the_file_stays_as_it_was_until_there_is_room() {
+    let world = World::new();
+    let Some(disk) = Mounted::tmpfs(world.work().join("small")) else {
+        return say("NOT TESTED: a full disk: mounting a file system is not allowed here");
+    };
+    let file = disk.0.join("s.jsonl");
+    fs::write(disk.0.join("filler"), vec![0; 40 << 10]).unwrap();
+    fs::write(&file, text("s", "/w", &[&message("aaaa1111", None, 10, "user", "q")])).unwrap();
+    let output = fed(append(&world, &file), &entry(9000).repeat(20));
+    let shown = world.shown(&output);
+    assert!(shown.contains("No space left on device") && shown.ends_with("[exit code 1]\n"), "{shown}");
+    let given = acknowledged(&output.stdout);
+    assert!((2..20).contains(&given.len()), "{given:?}");
+    assert_eq!(fs::read_to_string(&file).unwrap().lines().count(), 2 + given.len());
+    assert_eq!(damaged_lines(&world, &file), 0);
+    let new = fed(append(&world, &disk.0.join("new.jsonl")), &entry(20_000));
+    assert_eq!(new.status.code(), Some(1));
+    assert_eq!(fs::read_dir(&disk.0).unwrap().count(), 2, "a session without room for its first entry is no file");
+    fs::remove_file(disk.0.join("filler")).unwrap();
+    works_again(&world, &file);
+}
+
+/// Feeds a writer for ever, small entries and now and then a large one.
+fn feed(child: &mut Child) -> thread::JoinHandle<()> {
+    let mut stdin = child.stdin.take().unwrap();
+    thread::spawn(move || {
+        let sizes = [100, 700, 200_000, 50, 3000];
+        while sizes.iter().all(|size| stdin.write_all(entry(*size).as_bytes()).is_ok()) {}
+    })
+}
+
+/// Four programs write to one file and are killed; answers what was acknowledged.
+fn killed_writers(world: &World, file: &Path, round: usize) -> Vec<String> {
+    let mut writers: Vec<Child> = (0..4).map(|_| append(world, file).spawn().unwrap()).collect();
+    let feeders: Vec<_> = writers.iter_mut().map(feed).collect();
+    let mut outputs: Vec<_> = writers.iter_mut().map(|writer| BufReader::new(writer.stdout.take().unwrap())).collect();
+    let mut answers = vec![Vec::new(); 4];
+    // Each round at another moment: after so many answers of one of them.
+    for _ in 0..=round % 7 {
+        outputs[round % 4].read_until(b'\n', &mut answers[round % 4]).unwrap();
+    }
+    for writer in &mut writers {
+        writer.kill().unwrap();
+    }
+    for (output, answer) in outputs.iter_mut().zip(&mut answers) {
+        while output.read_until(b'\n', answer).unwrap() > 0 {}
+    }
+    for writer in &mut writers {
+        assert_eq!(writer.wait().unwrap().signal(), Some(9));
+    }
+    feeders.into_iter().for_each(|feeder| feeder.join().unwrap());
+    answers.iter().flat_map(|answers| acknowledged(answers)).collect()
+}
+
+/// `OFFSHOOT_KILL_ROUNDS` asks for more rounds than the usual 20.
+#[test]
+fn four_writers_of_one_file_are_killed_and_nothing_acknowledged_is_lost() {
+    let rounds = std::env::var("OFFSHOOT_KILL_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(20);
+    let world = World::new();
+    let (mut given, mut damaged) = (0, 0);
+    for first in (0..rounds).step_by(10) {
+        let file = session(&world);
+        let mut known = BTreeSet::new();
+        for round in first..rounds.min(first + 10) {
+            known.extend(killed_writers(&world, &file, round));
+            let lost: Vec<_> = known.difference(&ids(&file)).cloned().collect();
+            assert_eq!(lost, [] as [String; 0], "round {round}");
+            assert!(damaged_lines(&world, &file) <= 4 * (round - first + 1), "one torn line for each kill at most");
+        }
+        works_again(&world, &file);
+        given += known.len();
+        damaged += damaged_lines(&world, &file);
+    }
+    say(&format!("{rounds} rounds, {} kills: {given} acknowledged, 0 lost, {damaged} torn lines", rounds * 4));
+    assert!(given > rounds);
+}

@@ -1,0 +1,196 @@
+//! A disk that fails when it is told to: every operation is counted, and the chosen ones go wrong in the chosen way.
+//!
+//! Two layers, as in a real system: what programs see, and what would survive a loss of power. Knows bytes only.
+
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::medium::{Medium, Standing};
+
+/// How an operation goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It fails and does nothing.
+    Fail,
+    /// An append writes half of its bytes and fails, as on a full disk; anything else fails and does nothing.
+    Short,
+    /// It fails, and what was not synced turns into NUL bytes, as after a sync that lost its pages.
+    Forget,
+    /// Everything ends in the middle of it, an append half done; nothing works until [`FaultMedium::restart`].
+    Crash(Loss),
+}
+
+/// What a crash takes with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// Nothing: only the process ended.
+    Nothing,
+    /// What was not synced.
+    Unsynced,
+    /// The second half of what was not synced.
+    HalfOfUnsynced,
+    /// The bytes of what was not synced, not their number: they are NUL now.
+    ZeroedUnsynced,
+}
+
+/// An operation of a medium.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as the methods of `Medium`")]
+pub enum Operation {
+    Len,
+    Read,
+    Lock,
+    Unlock,
+    Append,
+    Sync,
+    Truncate,
+}
+
+/// Bytes in memory behind operations that fail on demand. Clones share them, as two openings of a file would.
+#[derive(Debug, Clone, Default)]
+pub struct FaultMedium {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    seen: Vec<u8>,
+    /// How many of the seen bytes are on the disk.
+    synced: usize,
+    log: Vec<Operation>,
+    faults: Vec<(usize, Fault)>,
+    crashed: Option<Loss>,
+}
+
+impl FaultMedium {
+    /// Starts with these bytes, which are on the disk.
+    pub fn new(bytes: Vec<u8>) -> Self {
+        let state = State { synced: bytes.len(), seen: bytes, ..State::default() };
+        Self { state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// Lets the operation with this number go wrong; they are counted from 0.
+    #[must_use]
+    pub fn with_fault(self, operation: usize, fault: Fault) -> Self {
+        self.state().faults.push((operation, fault));
+        self
+    }
+
+    /// Every operation so far.
+    pub fn log(&self) -> Vec<Operation> {
+        self.state().log.clone()
+    }
+
+    /// What programs see.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.state().seen.clone()
+    }
+
+    /// Whether everything has ended.
+    pub fn is_crashed(&self) -> bool {
+        self.state().crashed.is_some()
+    }
+
+    /// Starts again after a crash, with what survived it.
+    pub fn restart(&self) {
+        let mut state = self.state();
+        let (synced, unsynced) = (state.synced, state.seen.len() - state.synced);
+        match state.crashed.take() {
+            None | Some(Loss::Nothing) => {}
+            Some(Loss::Unsynced) => state.seen.truncate(synced),
+            Some(Loss::HalfOfUnsynced) => state.seen.truncate(synced + unsynced / 2),
+            Some(Loss::ZeroedUnsynced) => state.seen[synced..].fill(0),
+        }
+        state.synced = state.seen.len();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts an operation; an error if it goes wrong.
+    fn begin(&self, operation: Operation) -> (MutexGuard<'_, State>, Option<Fault>) {
+        let mut state = self.state();
+        if state.crashed.is_some() {
+            return (state, Some(Fault::Fail));
+        }
+        let number = state.log.len();
+        state.log.push(operation);
+        let fault = state.faults.iter().find(|(at, _)| *at == number).map(|(_, fault)| *fault);
+        match fault {
+            Some(Fault::Crash(loss)) => state.crashed = Some(loss),
+            Some(Fault::Forget) => {
+                let synced = state.synced;
+                state.seen[synced..].fill(0);
+            }
+            Some(Fault::Fail | Fault::Short) | None => {}
+        }
+        (state, fault)
+    }
+
+    /// An operation that goes wrong by failing.
+    fn whole(&self, operation: Operation) -> io::Result<MutexGuard<'_, State>> {
+        match self.begin(operation) {
+            (state, None) => Ok(state),
+            (_, Some(_)) => Err(failure()),
+        }
+    }
+}
+
+fn failure() -> io::Error {
+    io::Error::other("a fault on demand")
+}
+
+impl Medium for FaultMedium {
+    fn path(&self) -> &Path {
+        Path::new("(faulty)")
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.whole(Operation::Len)?.seen.len() as u64)
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let state = self.whole(Operation::Read)?;
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(state.seen.len());
+        let rest = &state.seen[start..];
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        Ok(count)
+    }
+
+    fn lock(&mut self) -> io::Result<Standing> {
+        let state = self.whole(Operation::Lock)?;
+        Ok(Standing { is_current: true, length: state.seen.len() as u64 })
+    }
+
+    fn unlock(&mut self) -> io::Result<()> {
+        self.whole(Operation::Unlock).map(drop)
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let was_crashed = self.is_crashed();
+        let (mut state, fault) = self.begin(Operation::Append);
+        let written = match fault {
+            None => bytes.len(),
+            Some(Fault::Short | Fault::Crash(_)) if !was_crashed => bytes.len() / 2,
+            Some(_) => 0,
+        };
+        state.seen.extend_from_slice(&bytes[..written]);
+        fault.map_or(Ok(()), |_| Err(failure()))
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        let mut state = self.whole(Operation::Sync)?;
+        state.synced = state.seen.len();
+        Ok(())
+    }
+
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        let mut state = self.whole(Operation::Truncate)?;
+        state.seen.truncate(usize::try_from(length).unwrap_or(usize::MAX));
+        state.synced = state.synced.min(state.seen.len());
+        Ok(())
+    }
+}

@@ -1,0 +1,291 @@
+//! Every operation of a script goes wrong once, in every way. What was acknowledged is there, and work goes on.
+
+use offshoot_session::check::check;
+use offshoot_session::compose::NewEntry;
+use offshoot_session::entry::Source as _;
+use offshoot_session::error::{Code, Error, Result, Severity};
+use offshoot_session::id::EntryId;
+use offshoot_session::json::Json;
+use offshoot_session::session::{Durability, Options, Session};
+use offshoot_session::testing::{Fault, FaultMedium, Loss, Operation, fixed_options};
+
+use super::common::{HEADER, at, text};
+
+/// Appends, a batch, a branch from a given place, a switch (a leaf marker), and a label.
+const SCRIPT: &[Step] = &[
+    Step::Say,
+    Step::Batch,
+    Step::SayBelow("a"),
+    Step::Switch("b"),
+    Step::Say,
+    Step::Label("a"),
+    Step::SayBelow("b"),
+    Step::Batch,
+];
+
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Say,
+    Batch,
+    SayBelow(&'static str),
+    Switch(&'static str),
+    Label(&'static str),
+}
+
+/// One run of the script over a disk: what was attempted, and what was acknowledged.
+struct Run {
+    disk: FaultMedium,
+    durability: Durability,
+    attempts: usize,
+    /// Ids with their parents' and the words that their lines hold.
+    acknowledged: Vec<(EntryId, Option<EntryId>, String)>,
+    trouble: Vec<Operation>,
+}
+
+impl Run {
+    fn over(disk: FaultMedium, durability: Durability) -> Self {
+        Self { disk, durability, attempts: 0, acknowledged: Vec::new(), trouble: Vec::new() }
+    }
+
+    fn open(&self) -> Result<Session> {
+        let options = Options { durability: self.durability, ..fixed_options() };
+        Session::over_medium(Box::new(self.disk.clone()), &at("/w"), options)
+    }
+
+    /// Opens, again if a fault hits just that; after a crash the machine starts again first.
+    fn opened(&mut self) -> Session {
+        for _ in 0..4 {
+            if self.disk.is_crashed() {
+                self.disk.restart();
+            }
+            match self.open() {
+                Ok(session) => return session,
+                Err(Error::Io { .. }) => self.trouble.extend(self.disk.log().last()),
+                Err(error) => panic!("the file does not open: {error}"),
+            }
+        }
+        panic!("the file does not open");
+    }
+
+    /// All steps; each that fails is tried again, after the session has been opened again if it says so.
+    fn script(&mut self) {
+        let mut session = self.opened();
+        for step in SCRIPT {
+            for attempt in 0.. {
+                assert!(attempt < 5, "{step:?} never works again");
+                let before = self.disk.bytes();
+                let Err(error) = self.step(&mut session, *step) else { break };
+                match error {
+                    Error::Io { action, .. } => {
+                        self.trouble.extend(self.disk.log().last());
+                        if !self.disk.is_crashed() && action != "sync" && self.still_works(&mut session) {
+                            assert_eq!(self.disk.bytes(), before, "{step:?}: a failed append leaves no trace");
+                        }
+                    }
+                    Error::Conflict { why, .. } => assert!(why.ends_with("open the session again"), "{why}"),
+                    other => panic!("{step:?}: {other}"),
+                }
+                if self.disk.is_crashed() || attempt > 0 {
+                    session = self.opened();
+                    self.compare(&session);
+                }
+            }
+        }
+    }
+
+    /// Whether the session still takes appends; asked with one that writes nothing.
+    fn still_works(&self, session: &mut Session) -> bool {
+        session.append_all(&[]).is_ok()
+    }
+
+    fn words(&mut self) -> (String, NewEntry) {
+        self.attempts += 1;
+        let words = format!("attempt {} of the script, long enough to be torn", self.attempts);
+        let message = format!(r#"{{"role":"user","content":"{words}"}}"#);
+        (words, NewEntry::message(Json::parse(&message).unwrap()).unwrap())
+    }
+
+    fn step(&mut self, session: &mut Session, step: Step) -> Result<()> {
+        let count = if matches!(step, Step::Batch) { 3 } else { 1 };
+        let (said, new): (Vec<String>, Vec<NewEntry>) = (0..count).map(|_| self.words()).unzip();
+        let leaf = session.leaf_id().cloned();
+        let given = match step {
+            Step::Say | Step::Batch => session.append_all(&new).map(|ids| (ids, leaf)),
+            Step::SayBelow(parent) => {
+                let parent_ix = session.find(parent)?;
+                let ix = session.append_below(&new[0], Some(parent_ix))?;
+                Ok((session.tree().node(ix).id().cloned().into_iter().collect(), Some(EntryId::new(parent))))
+            }
+            Step::Switch(to) => {
+                let to = session.find(to)?;
+                return session.switch(to);
+            }
+            Step::Label(target) => return session.append(&NewEntry::label(target, Some("x"))).map(drop),
+        };
+        let (ids, mut parent) = given?;
+        assert_eq!(ids.len(), said.len(), "all or nothing");
+        for (id, said) in ids.into_iter().zip(said) {
+            self.acknowledged.push((id.clone(), parent.replace(id), said));
+        }
+        Ok(())
+    }
+
+    /// Everything acknowledged is in its place, and nothing was made up.
+    fn compare(&self, session: &Session) {
+        for (id, parent, said) in &self.acknowledged {
+            let ix = session.find(id.as_str()).unwrap_or_else(|_| panic!("{id} was acknowledged and is lost"));
+            assert_eq!(session.tree().parent_id(ix), parent.as_ref(), "{id}");
+            assert!(session.entry(ix).unwrap().line().contains(said), "{id}");
+        }
+        let mut found: Vec<String> = Vec::new();
+        for ix in session.tree().entries() {
+            let entry = session.entry(ix).unwrap();
+            let message =
+                entry.get("message").and_then(|message| message.str("content").map(std::borrow::Cow::into_owned));
+            found.extend(message);
+        }
+        let count = found.len();
+        found.sort();
+        found.dedup();
+        assert_eq!(found.len(), count, "an entry is there twice");
+    }
+
+    /// The end of a run, with a fresh look at the file.
+    fn finish(mut self, what: &str) -> Vec<Code> {
+        let mut session = self.opened();
+        self.compare(&session);
+        self.step(&mut session, Step::Say).unwrap();
+        let again = self.opened();
+        self.compare(&again);
+        let errors: Vec<Code> =
+            check(&self.disk).unwrap().iter().filter(|d| d.severity() == Severity::Error).map(|d| d.code).collect();
+        let is_expected = |code: &Code| matches!(code, Code::MalformedLine | Code::TornTail | Code::NulBytes);
+        assert!(errors.iter().all(is_expected), "{what}: {errors:?}");
+        errors
+    }
+}
+
+fn beginnings() -> Vec<String> {
+    let whole = text(&["a - U", "b a A"]);
+    vec![whole.clone(), whole.trim_end().to_owned(), format!("{whole}{{\"type\":\"mess")]
+}
+
+/// How many operations the script takes when nothing goes wrong.
+fn operations(beginning: &str, durability: Durability) -> usize {
+    let disk = FaultMedium::new(beginning.as_bytes().to_vec());
+    let mut run = Run::over(disk.clone(), durability);
+    run.script();
+    let count = disk.log().len();
+    assert!([Operation::Append, Operation::Lock, Operation::Read].iter().all(|kind| disk.log().contains(kind)));
+    run.finish("nothing goes wrong");
+    count
+}
+
+#[test]
+fn every_operation_may_fail_once() {
+    for beginning in beginnings() {
+        let is_torn = beginning.ends_with("mess");
+        for durability in [Durability::Os, Durability::Data] {
+            for at in 0..operations(&beginning, durability) {
+                for fault in [Fault::Fail, Fault::Short] {
+                    let disk = FaultMedium::new(beginning.clone().into_bytes()).with_fault(at, fault);
+                    let mut run = Run::over(disk, durability);
+                    run.script();
+                    let what = format!("{fault:?} at {at}");
+                    assert_eq!(run.finish(&what).len(), usize::from(is_torn), "{what}: no line is damaged");
+                }
+            }
+        }
+    }
+}
+
+/// A short write, and then trouble while it is taken back.
+#[test]
+fn taking_back_may_fail_too() {
+    let beginning = &beginnings()[0];
+    let mut cut = 0;
+    for first in 0..operations(beginning, Durability::Data) {
+        for second in 1..6 {
+            for fault in [Fault::Fail, Fault::Crash(Loss::Nothing), Fault::Crash(Loss::HalfOfUnsynced)] {
+                let disk = FaultMedium::new(beginning.clone().into_bytes());
+                let disk = disk.with_fault(first, Fault::Short).with_fault(first + second, fault);
+                let mut run = Run::over(disk.clone(), Durability::Data);
+                run.script();
+                cut += usize::from(disk.log().get(first + second) == Some(&Operation::Truncate));
+                run.finish(&format!("short at {first}, {fault:?} {second} later"));
+            }
+        }
+    }
+    assert!(cut > 0, "no truncation was hit");
+}
+
+#[test]
+fn after_a_crash_everything_acknowledged_is_there() {
+    let losses = [Loss::Nothing, Loss::Unsynced, Loss::HalfOfUnsynced, Loss::ZeroedUnsynced];
+    for beginning in beginnings() {
+        for loss in losses {
+            // NULs in the place of the line feed that a peer left out spoil its line until it is repaired.
+            if loss == Loss::ZeroedUnsynced && beginning.ends_with('}') {
+                continue;
+            }
+            // Only what the disk has survives more than the end of the process.
+            let durability = if loss == Loss::Nothing { Durability::Os } else { Durability::Data };
+            for at in 0..operations(&beginning, durability) {
+                let fault = Fault::Crash(loss);
+                let disk = FaultMedium::new(beginning.clone().into_bytes()).with_fault(at, fault);
+                let mut run = Run::over(disk, durability);
+                run.script();
+                run.finish(&format!("{fault:?} at {at}"));
+            }
+        }
+    }
+}
+
+/// A sync that fails may have lost what it was to write: the session trusts nothing until it is opened again.
+#[test]
+fn after_a_failed_sync_the_session_is_opened_again() {
+    for fault in [Fault::Fail, Fault::Forget] {
+        for at in 0..operations(&beginnings()[0], Durability::Data) {
+            let disk = FaultMedium::new(beginnings()[0].clone().into_bytes()).with_fault(at, fault);
+            let mut run = Run::over(disk.clone(), Durability::Data);
+            let mut session = run.opened();
+            let refused = (0..SCRIPT.len()).find_map(|step| run.step(&mut session, SCRIPT[step]).err());
+            if disk.log().get(at) == Some(&Operation::Sync) {
+                assert!(matches!(refused, Some(Error::Io { action: "sync", .. })), "{refused:?}");
+                let again = session.append(&NewEntry::session_info("x"));
+                assert!(matches!(again, Err(Error::Conflict { .. })), "{again:?}");
+            }
+            run.finish(&format!("{fault:?} at {at}"));
+        }
+    }
+}
+
+/// An empty file gets its header by the first append. A crash in the middle of that may leave half a header; nothing had
+/// been acknowledged then.
+#[test]
+fn an_empty_file_that_does_not_open_after_a_crash_held_nothing() {
+    let (mut opened, mut refused) = (0, 0);
+    for at in 0..12 {
+        for loss in [Loss::Nothing, Loss::Unsynced, Loss::HalfOfUnsynced] {
+            let disk = FaultMedium::default().with_fault(at, Fault::Crash(loss));
+            let mut run = Run::over(disk.clone(), Durability::Data);
+            let said = run.open().and_then(|mut session| run.step(&mut session, Step::Say));
+            if !disk.is_crashed() {
+                continue; // over before it
+            }
+            disk.restart();
+            match run.open() {
+                Ok(session) => {
+                    run.compare(&session);
+                    opened += 1;
+                }
+                Err(Error::NotASession { .. }) => {
+                    assert!(said.is_err() && HEADER.len() > disk.bytes().len() / 2);
+                    refused += 1;
+                }
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+    assert!(opened > refused, "{opened} opened, {refused} did not");
+}
