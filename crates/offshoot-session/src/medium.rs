@@ -47,6 +47,14 @@ pub trait Medium: Send + Sync {
     /// What the system says.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
+    /// Whether the path still names the bytes that were opened: a file may have been replaced or deleted.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn is_current(&self) -> io::Result<bool> {
+        Ok(true)
+    }
+
     /// Takes the writers' lock, waiting for it, and says how the medium stands while it is held.
     ///
     /// # Errors

@@ -18,6 +18,7 @@ mod name;
 mod pop;
 mod show;
 mod switch;
+mod tail;
 mod tree;
 
 use clap::Subcommand;
@@ -34,6 +35,7 @@ pub(crate) enum Command {
     Branches(branches::Args),
     Context(context::Args),
     Entry(entry::Args),
+    Tail(tail::Args),
     Switch(switch::Args),
     Pop(pop::Args),
     Label(label::Args),
@@ -59,6 +61,7 @@ impl Command {
             Self::Branches(args) => branches::run(app, args),
             Self::Context(args) => context::run(app, args),
             Self::Entry(args) => entry::run(app, args),
+            Self::Tail(args) => tail::run(app, args),
             Self::Switch(args) => switch::run(app, args),
             Self::Pop(args) => pop::run(app, args),
             Self::Label(args) => label::run(app, args),

@@ -25,5 +25,6 @@ mod pop;
 mod readme;
 mod show;
 mod switch;
+mod tail;
 mod tree;
 mod untouched;

@@ -58,19 +58,6 @@ impl FileMedium {
         Ok(Self { path: path.to_path_buf(), reader, writer: Some(writer), ahead: Ahead::default() })
     }
 
-    /// Whether the path still names the file that is open here.
-    ///
-    /// # Errors
-    /// What the system says; a missing file is `Ok(false)`.
-    fn is_current(&self) -> io::Result<bool> {
-        let ours = self.reader.metadata()?;
-        match std::fs::metadata(&self.path) {
-            Ok(theirs) => Ok(ours.dev() == theirs.dev() && ours.ino() == theirs.ino()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error),
-        }
-    }
-
     fn writer(&mut self) -> io::Result<&mut File> {
         let writer = match self.writer.take() {
             Some(writer) => writer,
@@ -87,6 +74,15 @@ impl Medium for FileMedium {
 
     fn len(&self) -> io::Result<u64> {
         Ok(self.reader.metadata()?.len())
+    }
+
+    fn is_current(&self) -> io::Result<bool> {
+        let ours = self.reader.metadata()?;
+        match std::fs::metadata(&self.path) {
+            Ok(theirs) => Ok(ours.dev() == theirs.dev() && ours.ino() == theirs.ino()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
@@ -124,6 +120,7 @@ impl Medium for FileMedium {
     }
 
     fn truncate(&mut self, length: u64) -> io::Result<()> {
+        self.ahead.forget();
         self.writer()?.set_len(length)
     }
 }

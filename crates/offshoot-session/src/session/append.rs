@@ -170,6 +170,15 @@ impl Session {
         Ok(true)
     }
 
+    /// Whether the file is still the one that was opened; a session that is in memory or not begun is.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn is_current(&self) -> Result<bool> {
+        let (Backing::File(medium) | Backing::Memory(medium)) = &self.backing else { return Ok(true) };
+        medium.is_current().map_err(Error::io("look at", medium.path()))
+    }
+
     fn catch_up(&mut self, length: u64) -> Result<()> {
         let (Backing::File(medium) | Backing::Memory(medium)) = &self.backing else { return Ok(()) };
         if self.loaded.extend(medium.as_ref(), length)? {

@@ -1,0 +1,99 @@
+//! `offshoot tail`: what is being said in a session, as it is said.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use offshoot_session::entry::Source as _;
+use offshoot_session::error::Error;
+use offshoot_session::session::Session;
+use offshoot_session::text::one_line;
+use offshoot_session::tree::NodeIx;
+
+use crate::app::App;
+use crate::error::Result;
+use crate::records;
+use crate::transcript::of_entry;
+use crate::transcript::screen::{Heading, Length, Screen};
+
+/// How long to wait before looking at the file again.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Follow a session: show entries as any program appends them
+///
+/// Shows the last entries of the open branch, then every entry that arrives,
+/// whichever branch it stands on; one that does not continue the entry shown
+/// before it says below which entry it stands. The session itself is not
+/// touched, and other programs are not disturbed. Ends when it is interrupted,
+/// and with exit code 5 when the file is replaced, shortened or deleted.
+///
+/// --json prints each entry's line as it stands, those that nobody reads
+/// (labels, settings) too.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Path, id, unique start of an id, name, or `latest`
+    session: String,
+
+    /// How many entries to show first
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 10)]
+    last: usize,
+
+    /// Print the entries' lines
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot tail latest
+  offshoot tail latest -n 0 --json | jq -r .type";
+
+/// Follows a session until it is interrupted.
+pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    let mut session = app.open(&args.session)?;
+    let path = session.leaf().map(|leaf| session.tree().path(leaf)).unwrap_or_default();
+    let mut shown = path.len().saturating_sub(args.last);
+    let mut before = shown.checked_sub(1).and_then(|at| path.get(at)).copied();
+    let mut fresh: Vec<NodeIx> = path.get(shown..).unwrap_or_default().to_vec();
+    loop {
+        show(app, args, &session, &fresh, &mut before)?;
+        shown = session.tree().entries().count();
+        while session.tree().entries().count() == shown {
+            std::thread::sleep(PAUSE);
+            if !session.is_current()? {
+                let path = session.file().map(PathBuf::from).unwrap_or_default();
+                return Err(Error::Conflict { path, why: "the file was replaced or deleted".to_owned() }.into());
+            }
+            session.refresh()?;
+        }
+        fresh = session.tree().entries().skip(shown).collect();
+    }
+}
+
+/// Shows entries at once: what reads them may be waiting.
+fn show(app: &App, args: &Args, session: &Session, entries: &[NodeIx], before: &mut Option<NodeIx>) -> Result<()> {
+    let mut out = if args.json { app.ui.raw() } else { app.ui.text() };
+    for ix in entries {
+        if args.json {
+            records::write_entry(&mut out, session, *ix)?;
+            out.write_all(b"\n")?;
+        } else {
+            turn(&mut out, session, *ix, *before)?;
+        }
+        *before = Some(*ix);
+    }
+    Ok(out.finish()?)
+}
+
+fn turn(out: &mut dyn std::io::Write, session: &Session, ix: NodeIx, before: Option<NodeIx>) -> Result<()> {
+    let tree = session.tree();
+    let Some(turn) = of_entry(&session.entry(ix)?) else { return Ok(()) };
+    let name = |ix: NodeIx| tree.node(ix).id().map(|id| one_line(id.as_str(), 40)).unwrap_or_default();
+    let continues = before.is_none() || tree.parent(ix) == before;
+    let label = (!continues)
+        .then(|| tree.parent(ix).map_or("a new root".to_owned(), |parent| format!("below {}", name(parent))));
+    let heading = Heading { id: name(ix), label, time: tree.node(ix).time() };
+    Screen::new(out, Length::Cut).turn(&turn, &heading)?;
+    Ok(writeln!(out)?)
+}

@@ -1,0 +1,70 @@
+//! `offshoot tail`.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Lines, Read as _};
+use std::process::{Child, ChildStdout, Stdio};
+
+use insta::assert_snapshot;
+
+use crate::world::World;
+
+const USER: &str = r#"{"type":"message","message":{"role":"user","content":"why?"}}"#;
+
+fn follow(world: &World, arguments: &[&str]) -> (Child, Lines<BufReader<ChildStdout>>) {
+    let mut child = world.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    (child, lines)
+}
+
+#[test]
+fn entries_show_as_other_programs_append_them() {
+    let world = World::with_sample();
+    let (mut child, mut lines) = follow(&world, &["tail", "sample.jsonl", "-n", "1", "--json"]);
+    assert!(lines.next().unwrap().unwrap().contains(r#""id":"42e6b1f9""#), "the last one first");
+    for _ in 0..2 {
+        let answer = world.run_with("append sample.jsonl", USER);
+        assert!(answer.starts_with(r#"{"id":""#));
+        let shown = lines.next().unwrap().unwrap();
+        assert_eq!(Some(shown.as_str()), world.read("sample.jsonl").lines().last(), "the line as it stands");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn an_entry_on_another_branch_says_where_it_stands() {
+    let world = World::with_sample();
+    let (mut child, mut lines) = follow(&world, &["tail", "sample.jsonl", "-n", "1", "--color", "never"]);
+    let mut until = |end: &str| {
+        let mut text = String::new();
+        while !text.contains(end) {
+            text += &(lines.next().unwrap().unwrap() + "\n");
+        }
+        text
+    };
+    until("--lines");
+    world.run_with("append sample.jsonl --parent 9e3b", USER);
+    let shown = until("why?");
+    assert!(shown.contains("below 9e3b57f0"), "{shown}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_file_that_goes_away_ends_it() {
+    let world = World::with_sample();
+    let mut child = world.command(&["tail", "sample.jsonl", "-n", "0"]).stderr(Stdio::piped()).spawn().unwrap();
+    // The session is open once it holds the file; deleting it before that would be "not found".
+    let open = |pid: u32| {
+        let files = fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
+        files.flatten().any(|fd| fs::read_link(fd.path()).is_ok_and(|path| path.ends_with("sample.jsonl")))
+    };
+    while !open(child.id()) {
+        std::thread::yield_now();
+    }
+    fs::remove_file(world.work().join("sample.jsonl")).unwrap();
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(5));
+    assert_snapshot!(world.normalised(&stderr), @"error: sample.jsonl: the file was replaced or deleted");
+}
