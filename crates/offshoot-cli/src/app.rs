@@ -29,13 +29,19 @@ impl App {
     /// The store: the folder that was named for this run, else the roots of offshoot, pi and oh-my-pi.
     pub(crate) fn store(&self) -> Result<DirStore> {
         if let Some(folder) = &self.session_dir {
-            return Ok(DirStore::new(Root::new(folder, Flavour::Flat), Vec::new()));
+            let store = DirStore::new(Root::new(folder, Flavour::Flat), Vec::new());
+            return Ok(store.with_index(self.index_folder()));
         }
         let own = self.settings.own.clone().ok_or_else(|| {
             CommandError::new(Kind::Failed, "there is no home directory to keep sessions in")
                 .hint("set OFFSHOOT_HOME, or name a folder with --session-dir")
         })?;
-        Ok(DirStore::new(own, self.settings.others.clone()))
+        Ok(DirStore::new(own, self.settings.others.clone()).with_index(self.index_folder()))
+    }
+
+    /// Where side indexes go.
+    fn index_folder(&self) -> Option<PathBuf> {
+        self.settings.cache.as_ref().map(|cache| cache.join("index"))
     }
 
     /// The working directory as text.
@@ -56,8 +62,7 @@ impl App {
 
     /// How sessions are opened and grown.
     pub(crate) fn options(&self) -> Options {
-        let index = self.settings.cache.as_ref().map(|cache| cache.join("index"));
-        let options = Options { index, ..Options::default() };
+        let options = Options { index: self.index_folder(), ..Options::default() };
         match self.settings.now {
             Some(now) => Options { clock: Box::new(FixedClock(now)), ..options },
             None => options,
@@ -81,13 +86,10 @@ impl App {
 
     /// How a file is opened.
     pub(crate) fn options_for(&self, file: &Path) -> Options {
-        let mut options = self.options();
-        if let Ok(store) = self.store() {
-            let root = store.root_of(file);
-            options.dialect = root.map(Root::dialect).unwrap_or_default();
-            options.blobs = root.and_then(Root::blobs);
+        match self.store() {
+            Ok(store) => store.options_for(file, self.options()),
+            Err(_) => self.options(),
         }
-        options
     }
 
     /// Upgrades a session of an old version, as its first append would, and says where the old bytes are.

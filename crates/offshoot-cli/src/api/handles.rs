@@ -94,10 +94,9 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// The spelling that new entries of a file get which does not show one.
+    /// How a file is opened: as one of the server's store.
     pub(super) fn options(&self, file: &Path) -> Options {
-        let dialect = self.store.root_of(file).map(Root::dialect).unwrap_or_default();
-        Options { dialect, ..Options::default() }
+        self.store.options_for(file, Options::default())
     }
 }
 

@@ -17,6 +17,7 @@ use crate::session::{NewSession, Options, Session};
 #[derive(Debug, Clone)]
 pub struct DirStore {
     roots: Vec<Root>,
+    index: Option<PathBuf>,
 }
 
 /// The name of a session's file: its creation time with `:` and `.` as `-`, and its id.
@@ -34,7 +35,24 @@ struct Found {
 impl DirStore {
     /// A store over these roots; there must be one.
     pub fn new(own: Root, others: Vec<Root>) -> Self {
-        Self { roots: std::iter::once(own).chain(others).collect() }
+        Self { roots: std::iter::once(own).chain(others).collect(), index: None }
+    }
+
+    /// The same store with side indexes of big files in this cache folder.
+    #[must_use]
+    pub fn with_index(self, folder: Option<PathBuf>) -> Self {
+        Self { index: folder, ..self }
+    }
+
+    /// How a file is opened here: its root tells the spelling of a file that shows none, and where its images are.
+    pub fn options_for(&self, file: &Path, options: Options) -> Options {
+        let root = self.root_of(file);
+        Options {
+            dialect: root.map_or(options.dialect, Root::dialect),
+            blobs: root.and_then(Root::blobs).or(options.blobs),
+            index: self.index.clone().or(options.index),
+            ..options
+        }
     }
 
     /// The roots, the store's own first.
@@ -97,12 +115,8 @@ impl DirStore {
     ///
     /// # Errors
     /// As [`Session::open`].
-    pub fn open_file(&self, path: &Path, mut options: Options) -> Result<Session> {
-        if let Some(root) = self.root_of(path) {
-            options.dialect = root.dialect();
-            options.blobs = root.blobs();
-        }
-        Session::open(path, options)
+    pub fn open_file(&self, path: &Path, options: Options) -> Result<Session> {
+        Session::open(path, self.options_for(path, options))
     }
 
     /// Every `*.jsonl` where sessions of this working directory may be, or in all folders.
