@@ -18,7 +18,7 @@ export class Report {
   }
 
   #deliberate(peer, file, aspect, difference) {
-    const covers = (row) => (row.files ? row.files.includes(file) : true) && (row.when ? row.when(difference) : true);
+    const covers = (row) => (row.files ? row.files.includes(file) : true) && (row.when ? row.when(difference, file) : true);
     const row = this.differences.find((d) => d.peer === peer && d.aspect === aspect && covers(d));
     if (row) this.#used.add(row);
     return row !== undefined;
