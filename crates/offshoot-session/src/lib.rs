@@ -56,6 +56,7 @@ pub mod check;
 pub mod compose;
 pub mod pieces;
 pub mod extract;
+pub mod repair;
 pub mod session;
 pub mod list;
 pub mod store;

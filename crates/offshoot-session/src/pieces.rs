@@ -3,8 +3,9 @@
 //! The only file that writes whole session files: temporary file, sync, rename, sync of the folder. Bytes that are not
 //! changed are copied in ranges and never parsed.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -97,6 +98,18 @@ impl Pieces {
         temporary.persist(path).map_err(|error| Error::io("replace", path)(error.error))?;
         sync_folder(path)?;
         Ok(backup)
+    }
+
+    /// Adds the pieces at the end of a file beside a session, which is created if need be, and makes them durable.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; then some of the bytes may be there.
+    pub(crate) fn append_to(&self, source: &dyn Medium, path: &Path) -> Result<()> {
+        let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+        let mut file = opened.map_err(Error::io("open", path))?;
+        self.write(source, &mut file).map_err(Error::io("append to", path))?;
+        file.sync_all().map_err(Error::io("sync", path))?;
+        sync_folder(path)
     }
 
     fn write_temporary(&self, source: &dyn Medium, path: &Path) -> Result<tempfile::NamedTempFile> {

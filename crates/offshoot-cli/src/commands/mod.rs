@@ -16,6 +16,7 @@ mod man;
 mod migrate;
 mod name;
 mod pop;
+mod repair;
 mod show;
 mod switch;
 mod tail;
@@ -45,6 +46,7 @@ pub(crate) enum Command {
     Import(import::Args),
     Append(append::Args),
     Check(check::Args),
+    Repair(repair::Args),
     Migrate(migrate::Args),
     Api(api::Args),
     Completions(completions::Args),
@@ -71,6 +73,7 @@ impl Command {
             Self::Import(args) => import::run(app, args),
             Self::Append(args) => append::run(app, args),
             Self::Check(args) => check::run(app, args),
+            Self::Repair(args) => repair::run(app, args),
             Self::Migrate(args) => migrate::run(app, args),
             Self::Api(args) => api::run(app, args),
             Self::Completions(args) => completions::run(app, args),

@@ -23,6 +23,7 @@ mod name;
 mod output;
 mod pop;
 mod readme;
+mod repair;
 mod show;
 mod switch;
 mod tail;

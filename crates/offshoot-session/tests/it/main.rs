@@ -7,6 +7,7 @@ mod context;
 mod faults;
 mod growth;
 mod properties;
+mod repair;
 mod stores;
 mod vectors;
 mod writing;

@@ -1,0 +1,245 @@
+//! Making a damaged file sound again without losing a byte: what is no record moves to a file beside it.
+//!
+//! Planning is a pure function over a medium. Nothing is invented: records that were glued together get lines of their
+//! own, everything unreadable is kept in the quarantine with its place, and an entry that is damaged but has children
+//! leaves an empty entry behind, so that they stay where they are. See `docs/format.md`, *Repair*.
+
+mod split;
+
+use std::ops::{ControlFlow, Range};
+use std::path::{Path, PathBuf};
+
+use crate::compose::NewEntry;
+use crate::error::{Code, Error, Result};
+use crate::json::{Json, Object};
+use crate::lines::{LineSpan, for_each_line};
+use crate::load::{Loaded, load};
+use crate::medium::{FileMedium, Medium, read_exact_at};
+use crate::pieces::Pieces;
+use crate::tree::NodeIx;
+
+use split::{Part, is_whole, parts};
+
+/// The extension type of the empty entry that holds the place of a damaged one.
+const DAMAGED: &str = "offshoot.damaged";
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// What is done with a part of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Its bytes move to the quarantine.
+    Quarantine,
+    /// The same, and an empty entry takes its id and its place in the tree.
+    HoldPlace,
+    /// It is a record that gets a line of its own.
+    OwnLine,
+}
+
+impl Action {
+    /// The stable name, as found in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Quarantine => "quarantine",
+            Self::HoldPlace => "hold-place",
+            Self::OwnLine => "own-line",
+        }
+    }
+}
+
+/// One thing to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// What is wrong there.
+    pub code: Code,
+    /// On which line, from 1.
+    pub line: u64,
+    /// The first byte that is concerned.
+    pub offset: u64,
+    /// How many are.
+    pub length: u64,
+    /// What is done with them.
+    pub action: Action,
+}
+
+/// What a repair would do.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    /// Everything to be done, in file order; empty if the file needs no repair.
+    pub steps: Vec<Step>,
+    repaired: Pieces,
+    quarantined: Pieces,
+    length: u64,
+}
+
+/// Where a repair put the bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repaired {
+    /// The file as it was.
+    pub backup: PathBuf,
+    /// What was taken out; `None` if nothing was.
+    pub quarantine: Option<PathBuf>,
+}
+
+/// Plans the repair of a session.
+///
+/// # Errors
+/// [`Error::NotASession`]; [`Error::Invalid`] for versions 1 and 2, whose entries are named by their lines' numbers: they
+/// are upgraded first; [`Error::Io`].
+pub fn plan(medium: &dyn Medium) -> Result<Plan> {
+    let loaded = load(medium)?;
+    if loaded.is_old() {
+        let why = format!("the session has version {}: it is upgraded before it is repaired", loaded.version());
+        return Err(Error::Invalid(why));
+    }
+    let mut planner = Planner::new(medium, &loaded);
+    let mut trouble = Ok(());
+    for_each_line(medium, 0, loaded.end.length, 1, |span, line| {
+        let whole = match line.tail {
+            None => Ok(line.head.to_vec()),
+            Some(_) => read_exact_at(medium, span.offset, usize::try_from(span.length).unwrap_or(usize::MAX)),
+        };
+        match whole {
+            Ok(bytes) => planner.line(span, &bytes),
+            Err(error) => {
+                trouble = Err(error);
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    })
+    .map_err(Error::io("read", medium.path()))?;
+    trouble.map_err(Error::io("read", medium.path()))?;
+    Ok(planner.plan)
+}
+
+impl Plan {
+    /// Carries the plan out: the old bytes stay as `<file>.bak`, what is taken out is added to `<file>.quarantine`, and
+    /// the repaired file takes the place of the old one in one step.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is nothing to repair; [`Error::Conflict`] if the file is not the planned one any more;
+    /// [`Error::Io`]. The file is then as it was.
+    pub fn apply(&self, medium: &mut FileMedium) -> Result<Repaired> {
+        let path = medium.path().to_path_buf();
+        if self.steps.is_empty() {
+            return Err(Error::Invalid(format!("{}: nothing to repair", path.display())));
+        }
+        let standing = medium.lock().map_err(Error::io("lock", &path))?;
+        let repaired = if standing.is_current && standing.length == self.length {
+            self.apply_locked(medium, &path)
+        } else {
+            Err(Error::Conflict { path: path.clone(), why: "the file changed while it was looked at".to_owned() })
+        };
+        medium.unlock().map_err(Error::io("unlock", &path))?;
+        repaired
+    }
+
+    fn apply_locked(&self, medium: &FileMedium, path: &Path) -> Result<Repaired> {
+        let mut quarantine = None;
+        if self.steps.iter().any(|step| step.action != Action::OwnLine) {
+            let mut name = path.as_os_str().to_owned();
+            name.push(".quarantine");
+            self.quarantined.append_to(medium, Path::new(&name))?;
+            quarantine = Some(PathBuf::from(name));
+        }
+        let backup = self.repaired.replace(medium, path, ".bak")?;
+        Ok(Repaired { backup, quarantine })
+    }
+}
+
+/// A plan in the making.
+struct Planner<'a> {
+    loaded: &'a Loaded,
+    entries: std::iter::Peekable<Box<dyn Iterator<Item = NodeIx> + 'a>>,
+    name: String,
+    plan: Plan,
+}
+
+impl<'a> Planner<'a> {
+    fn new(medium: &dyn Medium, loaded: &'a Loaded) -> Self {
+        let entries: Box<dyn Iterator<Item = NodeIx> + 'a> = Box::new(loaded.tree.entries());
+        let name = medium.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let plan = Plan { length: loaded.end.length, ..Plan::default() };
+        Self { loaded, entries: entries.peekable(), name, plan }
+    }
+
+    fn line(&mut self, mut span: LineSpan, mut bytes: &[u8]) {
+        let entry = self.entries.next_if(|ix| self.loaded.tree.node(*ix).line() == span.number);
+        if span.number == 1
+            && let Some(rest) = bytes.strip_prefix(BYTE_ORDER_MARK)
+        {
+            self.plan.repaired.range(span.offset, BYTE_ORDER_MARK.len() as u64);
+            span.offset += BYTE_ORDER_MARK.len() as u64;
+            bytes = rest;
+        }
+        if bytes.iter().all(u8::is_ascii_whitespace) || is_whole(bytes) {
+            self.plan.repaired.range(span.offset, bytes.len() as u64 + u64::from(span.terminated));
+            if !span.terminated {
+                self.plan.repaired.text("\n");
+            }
+            return;
+        }
+        self.parts(span, bytes, entry);
+    }
+
+    fn parts(&mut self, span: LineSpan, bytes: &[u8], entry: Option<NodeIx>) {
+        let parts = parts(bytes);
+        let mut lost = entry.filter(|ix| !parts.iter().any(|part| self.is_entry(*ix, part, bytes)));
+        let mut records = 0;
+        for part in parts {
+            match part {
+                Part::Record(range) => {
+                    if records > 0 {
+                        self.step(span, &range, Code::MalformedLine, Action::OwnLine);
+                    }
+                    records += 1;
+                    self.plan.repaired.range(span.offset + range.start as u64, range.len() as u64);
+                    self.plan.repaired.text("\n");
+                }
+                Part::Nuls(range) => self.isolate(span, &range, (Code::NulBytes, Action::Quarantine)),
+                Part::Junk(range) => {
+                    let held = lost.take().filter(|ix| self.hold_place(*ix));
+                    let what = match held {
+                        Some(_) => (Code::DamagedEntry, Action::HoldPlace),
+                        None if span.terminated => (Code::MalformedLine, Action::Quarantine),
+                        None => (Code::TornTail, Action::Quarantine),
+                    };
+                    self.isolate(span, &range, what);
+                }
+            }
+        }
+    }
+
+    /// Whether a part is the record of an entry.
+    fn is_entry(&self, ix: NodeIx, part: &Part, bytes: &[u8]) -> bool {
+        let Part::Record(range) = part else { return false };
+        let text = String::from_utf8_lossy(&bytes[range.clone()]);
+        let id = Json::trusted(&text).str("id").map(std::borrow::Cow::into_owned);
+        id.as_deref() == self.loaded.tree.node(ix).id().map(crate::id::EntryId::as_str)
+    }
+
+    /// Puts an empty entry in the place of a damaged one; not of one without id, which nothing can name.
+    fn hold_place(&mut self, ix: NodeIx) -> bool {
+        let node = self.loaded.tree.node(ix);
+        let Some(id) = node.id() else { return false };
+        let parent = self.loaded.tree.parent_id(ix);
+        let line = NewEntry::custom(DAMAGED, None).line(id, parent, node.time().unwrap_or_default());
+        self.plan.repaired.line(&line);
+        true
+    }
+
+    fn isolate(&mut self, span: LineSpan, range: &Range<usize>, (code, action): (Code, Action)) {
+        self.step(span, range, code, action);
+        let (offset, length) = (span.offset + range.start as u64, range.len() as u64);
+        let place = Object::new().str("type", "quarantined").str("file", &self.name).str("code", code.as_str());
+        let place = place.raw("line", span.number).raw("offset", offset).raw("length", length);
+        self.plan.quarantined.line(&place.finish());
+        self.plan.quarantined.range(offset, length);
+        self.plan.quarantined.text("\n");
+    }
+
+    fn step(&mut self, span: LineSpan, range: &Range<usize>, code: Code, action: Action) {
+        let (offset, length) = (span.offset + range.start as u64, range.len() as u64);
+        self.plan.steps.push(Step { code, line: span.number, offset, length, action });
+    }
+}
