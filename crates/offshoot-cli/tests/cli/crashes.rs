@@ -245,3 +245,66 @@ fn four_writers_of_one_file_are_killed_and_nothing_acknowledged_is_lost() {
     say(&format!("{rounds} rounds, {} kills: {given} acknowledged, 0 lost, {damaged} torn lines", rounds * 4));
     assert!(given > rounds);
 }
+
+/// How much of a file to come a program has written beside the old one.
+fn written_beside(folder: &Path) -> u64 {
+    let beside = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let lengths = beside.filter(|path| path.to_string_lossy().ends_with(".tmp")).map(fs::metadata);
+    lengths.filter_map(|meta| Some(meta.ok()?.len())).max().unwrap_or(0)
+}
+
+/// Kills a program that rewrites a file, later from round to round; the file is the old one or the new one.
+fn killed_rewrites(words: &[&str], old: &str) {
+    let world = World::new();
+    let file = world.write("s.jsonl", old);
+    assert!(world.command(words).output().unwrap().status.success());
+    let new = fs::read(&file).unwrap();
+    assert_ne!(new, old.as_bytes());
+    let (mut kept, rounds) = (0, 12);
+    for round in 0..rounds {
+        let world = World::new();
+        let file = world.write("s.jsonl", old);
+        let mut child = world.command(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let enough = new.len() as u64 * round / (rounds - 4);
+        while written_beside(&world.work()) < enough && child.try_wait().unwrap().is_none() {
+            thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let now = fs::read(&file).unwrap();
+        assert!(now == old.as_bytes() || now == new, "round {round}: the file is whole, old or new");
+        kept += u64::from(now == old.as_bytes());
+        for entry in fs::read_dir(world.work()).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.to_string_lossy().ends_with(".bak") {
+                assert_eq!(fs::read(&entry).unwrap(), old.as_bytes(), "round {round}: the backup is whole");
+            }
+        }
+        assert!(fed(append(&world, &file), &entry(10)).status.success(), "round {round}: work goes on");
+    }
+    say(&format!("{words:?}: killed {rounds} times, {kept} times before the new file took its place"));
+    assert!(kept > 0, "no kill came in time");
+}
+
+#[test]
+fn an_upgrade_that_is_killed_leaves_the_old_file_or_the_new_one() {
+    let line =
+        r#"{"type":"message","timestamp":"2025-11-01T10:00:01.000Z","message":{"role":"user","content":"words"}}"#;
+    let header = r#"{"type":"session","id":"old-one","timestamp":"2025-11-01T10:00:00.000Z","cwd":"/old"}"#;
+    killed_rewrites(&["migrate", "s.jsonl"], &format!("{header}\n{}", format!("{line}\n").repeat(5000)));
+}
+
+#[test]
+fn a_repair_that_is_killed_leaves_the_old_file_or_the_new_one() {
+    let entries: Vec<String> =
+        (0..5000)
+            .map(|at| {
+                if at % 3 == 0 {
+                    "no json".to_owned()
+                } else {
+                    message(&format!("{at:08x}"), None, 10, "user", "words")
+                }
+            })
+            .collect();
+    let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
+    killed_rewrites(&["repair", "s.jsonl"], &text("s", "/w", &entries));
+}
