@@ -92,12 +92,14 @@ fn one_line(loaded: &Loaded, span: LineSpan, bytes: &[u8], entry: Option<NodeIx>
     let Some(ix) = entry else { return };
     let node = loaded.tree.node(ix);
     let before = usize::try_from(node.offset() - span.offset).unwrap_or(0);
-    if let Err(error) = validate(bytes.get(before..).unwrap_or_default()) {
+    let length = usize::try_from(node.length()).unwrap_or(0);
+    let record = bytes.get(before..).and_then(|rest| rest.get(..length)).unwrap_or_default();
+    if let Err(error) = validate(record) {
         let what = format!("the entry's body is damaged ({error}); it keeps its place in the tree and says nothing");
         note(Code::DamagedEntry, before + error.at, what);
         return;
     }
-    let text = String::from_utf8_lossy(bytes.get(before..).unwrap_or_default());
+    let text = String::from_utf8_lossy(record);
     let json = Json::trusted(&text);
     if json.str("type").is_none() {
         note(Code::MissingType, 0, "the entry has no type; it keeps its place and says nothing".to_owned());

@@ -66,6 +66,7 @@ impl<'a> Scan<'a> {
             self.diagnostics.push(diagnostic(Code::NulBytes, span.number, span.offset, message));
             (span, line) = behind(span, line, nuls);
         }
+        (span, line) = self.before_nuls(span, line);
         self.last = Some(span);
         if line.tail.is_none() && line.head.iter().all(u8::is_ascii_whitespace) {
             return Ok(());
@@ -78,6 +79,24 @@ impl<'a> Scan<'a> {
             }
             settled => self.settled(span, line, settled),
         }
+    }
+
+    /// A record that was written whole may be followed by NUL bytes up to the end of the file's last block.
+    fn before_nuls<'b>(&mut self, span: LineSpan, line: LineBytes<'b>) -> (LineSpan, LineBytes<'b>) {
+        let last = line.tail.unwrap_or(line.head);
+        let nuls = last.iter().rev().take_while(|b| **b == 0).count();
+        if nuls == 0 || nuls == last.len() {
+            return (span, line);
+        }
+        let message = format!("{nuls} NUL bytes behind the record, as a power failure leaves them; the record is read");
+        let offset = span.offset + span.length - nuls as u64;
+        self.diagnostics.push(diagnostic(Code::NulBytes, span.number, offset, message));
+        let rest = &last[..last.len() - nuls];
+        let line = match line.tail {
+            None => LineBytes { head: rest, tail: None },
+            Some(_) => LineBytes { head: line.head, tail: Some(rest) },
+        };
+        (LineSpan { length: span.length - nuls as u64, ..span }, line)
     }
 
     fn settled(

@@ -40,6 +40,8 @@ fn odd_but_readable_files() {
         ("torn tail", format!("{HEADER}\n{a}\n{}", &b[..b.len() - 9]), &["a"], &["torn-tail"]),
         ("torn tail, then newline", format!("{HEADER}\n{a}\n{}\n", &b[..b.len() - 1]), &["a"], &["malformed-line"]),
         ("nul run", format!("{HEADER}\n{a}\n\0\0\0\0{b}\n"), &["a", "b"], &["nul-bytes"]),
+        ("nuls behind", format!("{HEADER}\n{a}\n{b}\0\0\0"), &["a", "b"], &["nul-bytes", "no-final-newline"]),
+        ("nuls behind, then newline", format!("{HEADER}\n{a}\0\0\n{b}\n"), &["a", "b"], &["nul-bytes"]),
         ("nul tail", format!("{HEADER}\n{a}\n\0\0\0\0"), &["a"], &["nul-bytes", "no-final-newline"]),
         ("second header", format!("{HEADER}\n{a}\n{HEADER}\n{b}\n"), &["a", "b"], &["second-header"]),
         ("newer", format!("{}\n{a}\n", HEADER.replace(":3", ":99")), &["a"], &["newer-version"]),
