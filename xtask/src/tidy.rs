@@ -13,6 +13,7 @@ mod opening;
 mod order;
 mod pins;
 mod private_paths;
+mod promises;
 mod root;
 mod sizes;
 mod words;
@@ -42,6 +43,7 @@ const CHECKS: &[Check] = &[
     Check { name: "pins", run: pins::check },
     Check { name: "root", run: root::check },
     Check { name: "private-paths", run: private_paths::check },
+    Check { name: "promises", run: promises::check },
 ];
 
 /// Runs every check over the work tree, prints findings and the sizes of files.
@@ -124,6 +126,11 @@ mod tests {
     #[test]
     fn the_root_folder_holds_what_is_listed() {
         assert_clean("root");
+    }
+
+    #[test]
+    fn every_promise_of_durability_has_its_test() {
+        assert_clean("promises");
     }
 
     #[test]
