@@ -97,6 +97,7 @@ export function compareLists(peer, expected, actual, nameOf) {
   const paths = [...new Set([...left.keys(), ...right.keys()])];
   const findings = paths.map((path) => ({
     file: nameOf(path),
+    session: path,
     aspect: "list",
     difference: firstDifference(left.get(path), right.get(path)),
   }));

@@ -12,6 +12,31 @@ function fingerprint(file) {
   return { bytes: digestBytes(fs.readFileSync(file)), modified: fs.statSync(file).mtimeMs };
 }
 
+/** Whether a name (as JSON) is a compaction's short summary in the file. */
+function isShortSummary(file, name) {
+  return fs.readFileSync(file, "utf8").includes(`"shortSummary":${name}`);
+}
+
+/** Whether a message of the file, or its name, is of the kind that takes a whole session out of a peer's list. */
+function holdsOddMessage(file) {
+  const entries = fs.readFileSync(file, "utf8").split("\n").flatMap((line) => {
+    try {
+      return [JSON.parse(line)];
+    } catch {
+      return [];
+    }
+  });
+  return entries.some((entry) => {
+    if (entry?.type === "session_info") return entry.name != null && typeof entry.name !== "string";
+    if (entry?.type !== "message") return false;
+    const { message } = entry;
+    if (message === null || message === undefined) return true;
+    if (!["user", "assistant"].includes(message.role) || !("content" in message)) return false;
+    const { content } = message;
+    return Array.isArray(content) ? content.includes(null) : typeof content !== "string";
+  });
+}
+
 export class Reading {
   /** `offshoot`, `peers` {pi, omp}, the corpus folder `dir`, its `manifest`, and the `report`. */
   constructor({ offshoot, peers, dir, manifest, report }) {
@@ -101,6 +126,10 @@ export class Reading {
     const dir = path.join(this.dir, peer);
     const [expected, actual] = await Promise.all([this.peers[peer].list(dir, cwd), this.offshoot.list(dir, cwd)]);
     const findings = compareLists(peer, expected, actual, nameOf);
+    for (const { session, difference } of findings) {
+      if (difference?.path === "" && difference.left === "(absent)") difference.odd = holdsOddMessage(session);
+      if (difference?.path === "/name") difference.summary = isShortSummary(session, difference.right);
+    }
     return this.report.add(peer, cwd === undefined ? "list all" : "list of a folder", `list ${peer}`, findings);
   }
 

@@ -94,6 +94,9 @@ impl Pieces {
     /// [`Error::Io`]; the file is then as it was.
     pub fn replace(&self, source: &dyn Medium, path: &Path, backup_suffix: &str) -> Result<PathBuf> {
         let temporary = self.write_temporary(source, path)?;
+        // Who may read the file is not for an upgrade or a repair to change.
+        let mode = std::fs::metadata(path).map_err(Error::io("look at", path))?.permissions();
+        temporary.as_file().set_permissions(mode).map_err(Error::io("prepare the new", path))?;
         let backup = keep_backup(path, backup_suffix)?;
         temporary.persist(path).map_err(|error| Error::io("replace", path)(error.error))?;
         sync_folder(path)?;
@@ -223,7 +226,10 @@ mod tests {
         let source = MemoryMedium::default();
         pieces.create(&source, &path).unwrap();
         assert!(matches!(pieces.create(&source, &path), Err(Error::Conflict { .. })));
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o640)).unwrap();
         let first = pieces.replace(&source, &path, ".v1.bak").unwrap();
+        let mode = std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(&path).unwrap());
+        assert_eq!(mode & 0o777, 0o640, "who may read it is as before");
         let second = pieces.replace(&source, &path, ".v1.bak").unwrap();
         assert!(first.ends_with("s.jsonl.v1.bak") && second.ends_with("s.jsonl.v1.bak.2"));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no temporary file stays");

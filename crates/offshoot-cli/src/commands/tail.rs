@@ -58,8 +58,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut fresh: Vec<NodeIx> = path.get(shown..).unwrap_or_default().to_vec();
     loop {
         show(app, args, &session, &fresh, &mut before)?;
-        shown = session.tree().entries().count();
-        while session.tree().entries().count() == shown {
+        shown = session.tree().len();
+        while session.tree().len() == shown {
             std::thread::sleep(PAUSE);
             if !session.is_current()? {
                 let path = session.file().map(PathBuf::from).unwrap_or_default();
