@@ -56,6 +56,7 @@ group("reading", () => {
 group("planning", () => {
   for (const set of ["vector", "hand", "random", "grown"]) test(`${set} files of pi`, async () => agrees(await run.planning.plan(set)));
   test("sessions made for plans", async () => agrees(await run.planning.made(SEED, 40)));
+  test("sessions that offshoot compacted", async () => agrees(await run.planning.compacted(SEED, 15)));
   test("real sessions", async (t) => {
     if (!run.manifest.some(({ set }) => set === "fixture")) return t.skip("no ../shared/fixtures beside the repository");
     agrees(await run.planning.plan("fixture"));

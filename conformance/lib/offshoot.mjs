@@ -52,6 +52,14 @@ export class Offshoot {
     return JSON.parse(await this.command(args, cwd));
   }
 
+  /** Compacts a session; false if there was nothing to compact. */
+  async compact(file, keep) {
+    const size = `--keep-recent-tokens=${keep}`;
+    if (JSON.parse(await this.command(["compact", file, "--dry-run", "--json", size])) === null) return false;
+    const { id } = JSON.parse(await this.command(["compact", file, "--json", size]));
+    return typeof id === "string";
+  }
+
   async tree(file) {
     return flattenTree(JSON.parse(await this.command(["tree", file, "--json"])));
   }

@@ -50,7 +50,10 @@ export class Planning {
       const findings = SORTS.flatMap((sort) =>
         wanted[sort].map((point, i) => this.#finding(sort, file, point, expected[sort][i], actual[sort][i])),
       );
-      return this.report.add("pi", `plans, ${set}`, nameOf(file), findings.filter((finding) => finding !== null));
+      const compared = findings.filter((finding) => finding !== null);
+      const failed = this.report.add("pi", `plans, ${set}`, nameOf(file), compared);
+      this.#count(compared, failed);
+      return failed;
     } catch (error) {
       return this.report.fail("pi", `plans, ${set}`, nameOf(file), error.stderr || error.stack);
     }
@@ -61,12 +64,43 @@ export class Planning {
     counts.files.add(file);
     if (expected?.error !== undefined) return void counts.refused++ ?? null;
     if (sort === "contexts" && expected === null) return void counts.none++ ?? null;
-    counts.compared++;
     const difference = firstDifference(expected, actual);
-    if (difference === null) counts.equal++;
     const aspect = difference !== null && sort === "compactions" && isFalseSplit(expected, actual) ? "false-split" : "plan";
-    if (aspect === "false-split") counts.deliberate++;
-    return { aspect, at: `${sort} ${JSON.stringify(point)}`, difference };
+    return { sort, aspect, at: `${sort} ${JSON.stringify(point)}`, difference };
+  }
+
+  #count(compared, failed) {
+    const isWrong = new Set(failed.map(({ at }) => at));
+    for (const { sort, at, difference } of compared) {
+      const counts = this.#counts.get(sort);
+      counts.compared++;
+      if (difference === null) counts.equal++;
+      else if (!isWrong.has(at)) counts.deliberate++;
+    }
+  }
+
+  /** Sessions that offshoot compacted: pi opens them with the same context. */
+  async compacted(seed, count) {
+    const folder = path.join(this.folder, "compacted");
+    fs.mkdirSync(folder, { recursive: true });
+    const failed = [];
+    let done = 0;
+    for (const { name, body } of planFiles(seed, count)) {
+      const file = path.join(folder, `${name}.jsonl`);
+      fs.writeFileSync(file, body);
+      if (!(await this.offshoot.compact(file, 300))) continue;
+      done++;
+      const points = [{ kind: "open" }];
+      const [expected, actual] = await Promise.all([
+        this.peers.pi.dump(file, { points, full: true }),
+        this.offshoot.dump(file, { points: () => points, full: true, withTree: false }),
+      ]);
+      const whole = ({ contexts: [{ settings, full }] }) => ({ settings, messages: full });
+      const difference = firstDifference(whole(expected), whole(actual));
+      failed.push(...this.report.add("pi", "compacted", name, [{ aspect: "context", at: "open", difference }]));
+    }
+    if (done === 0) throw new Error("nothing was compacted");
+    return failed;
   }
 
   /** How many plans were compared, in words. */
