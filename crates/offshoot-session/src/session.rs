@@ -5,12 +5,17 @@
 
 mod append;
 mod branch;
+mod diverged;
 mod open;
 #[cfg(any(test, feature = "testing"))]
 mod over;
 mod put;
+mod spill;
+mod standing;
+mod upgrade;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::clock::{Clock, SystemClock};
 use crate::context::{self, Context};
@@ -19,7 +24,7 @@ use crate::error::{Diagnostic, Error, Result};
 use crate::header::{Dialect, Header};
 use crate::id::{EntryId, IdSource, RandomIds};
 use crate::load::{Loaded, Opened};
-use crate::medium::Medium;
+use crate::medium::{FileMedium, Medium};
 use crate::migrate::upgrade_header;
 use crate::tree::{NodeIx, Tree};
 
@@ -52,6 +57,23 @@ pub struct Options {
     pub blobs: Option<PathBuf>,
     /// The cache folder for side indexes, with which big files open without being read; `None` does without.
     pub index: Option<PathBuf>,
+    /// The folder for entries that cannot be written to their session ([`Error::Spilled`]); `None` does without: then
+    /// they are nowhere but with the caller.
+    pub spill: Option<PathBuf>,
+    /// How long an append waits for another program that holds the lock before it gives up ([`Error::Locked`]).
+    pub lock_wait: Duration,
+}
+
+impl Options {
+    /// Opens a session's file.
+    fn medium(&self, path: &Path) -> Result<FileMedium> {
+        let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
+        Ok(medium.with_patience(self.lock_wait))
+    }
+
+    fn file(&self, path: &Path) -> Result<Backing> {
+        Ok(Backing::File(Box::new(self.medium(path)?)))
+    }
 }
 
 impl Default for Options {
@@ -63,6 +85,8 @@ impl Default for Options {
             dialect: Dialect::default(),
             blobs: None,
             index: None,
+            spill: None,
+            lock_wait: FileMedium::PATIENCE,
         }
     }
 }
@@ -88,8 +112,15 @@ pub struct Session {
     loaded: Loaded,
     leaf: Option<NodeIx>,
     options: Options,
-    /// Why no more appends are accepted until the session is opened again.
-    broken: Option<String>,
+    /// Why no more appends are simply accepted.
+    broken: Option<standing::Broken>,
+    holds_lock: bool,
+    /// What it has spilled.
+    own: spill::Own,
+    /// What other programs have appended meanwhile.
+    others: diverged::Others,
+    /// What has been found out since the caller asked last.
+    news: Vec<Diagnostic>,
 }
 
 impl std::fmt::Debug for Session {

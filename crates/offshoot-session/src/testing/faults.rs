@@ -61,6 +61,7 @@ struct State {
     log: Vec<Operation>,
     faults: Vec<(usize, Fault)>,
     crashed: Option<Loss>,
+    has_no_locks: bool,
 }
 
 impl FaultMedium {
@@ -74,6 +75,13 @@ impl FaultMedium {
     #[must_use]
     pub fn with_fault(self, operation: usize, fault: Fault) -> Self {
         self.state().faults.push((operation, fault));
+        self
+    }
+
+    /// The same without locks, as some network file systems are.
+    #[must_use]
+    pub fn without_locks(self) -> Self {
+        self.state().has_no_locks = true;
         self
     }
 
@@ -162,6 +170,9 @@ impl Medium for FaultMedium {
 
     fn lock(&mut self) -> io::Result<Standing> {
         let state = self.whole(Operation::Lock)?;
+        if state.has_no_locks {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         Ok(Standing { is_current: true, length: state.seen.len() as u64 })
     }
 
