@@ -74,7 +74,8 @@ impl Session {
     pub fn switch(&mut self, target: NodeIx) -> Result<()> {
         let tree = self.tree();
         let last = tree.last();
-        if last.and_then(|last| tree.behind_markers(last)) == tree.behind_markers(target) {
+        let opens_there = last.and_then(|last| tree.behind_markers(last)) == tree.behind_markers(target);
+        if opens_there && !self.own.is_pending {
             self.leaf = last;
             return Ok(());
         }

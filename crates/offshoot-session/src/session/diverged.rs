@@ -25,6 +25,7 @@ pub(super) struct Others {
 struct Branch {
     /// The entry that it continues.
     fork: Option<EntryId>,
+    /// Its last work.
     tip: EntryId,
     entries: usize,
     has_work: bool,
@@ -50,8 +51,10 @@ impl Session {
             }
             if let Some(branch) = self.others.branches.get_mut(at) {
                 branch.entries += 1;
-                branch.has_work |= is_work(tree, ix);
-                branch.tip = id.clone();
+                if is_work(tree, ix) {
+                    branch.has_work = true;
+                    branch.tip = id.clone();
+                }
             }
             self.others.members.insert(id, at);
         }

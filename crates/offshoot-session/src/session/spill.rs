@@ -24,7 +24,7 @@ use crate::tree::NodeIx;
 #[derive(Debug, Default)]
 pub(super) struct Own {
     /// Whether there is something.
-    is_pending: bool,
+    pub(super) is_pending: bool,
     /// The entry that would be the leaf if it stood in the session.
     pub(super) tail: Option<EntryId>,
 }

@@ -62,6 +62,7 @@ struct State {
     faults: Vec<(usize, Fault)>,
     crashed: Option<Loss>,
     has_no_locks: bool,
+    is_full: bool,
 }
 
 impl FaultMedium {
@@ -83,6 +84,11 @@ impl FaultMedium {
     pub fn without_locks(self) -> Self {
         self.state().has_no_locks = true;
         self
+    }
+
+    /// From now on an append writes half of its bytes and fails, or works again.
+    pub fn set_full(&self, is_full: bool) {
+        self.state().is_full = is_full;
     }
 
     /// Every operation so far.
@@ -183,6 +189,7 @@ impl Medium for FaultMedium {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let was_crashed = self.is_crashed();
         let (mut state, fault) = self.begin(Operation::Append);
+        let fault = fault.or_else(|| state.is_full.then_some(Fault::Short));
         let written = match fault {
             None => bytes.len(),
             Some(Fault::Short | Fault::Crash(_)) if !was_crashed => bytes.len() / 2,
