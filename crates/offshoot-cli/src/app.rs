@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Code, Diagnostic, Severity};
-use offshoot_session::session::{Options, Session};
+use offshoot_session::session::{Durability, Options, Session};
 use offshoot_session::store::{DirStore, Flavour, Root};
 use offshoot_session::tree::NodeIx;
 
@@ -23,6 +23,8 @@ pub(crate) struct App {
     pub(crate) ui: Ui,
     pub(crate) settings: Settings,
     pub(crate) session_dir: Option<PathBuf>,
+    /// What appends promise.
+    pub(crate) durability: Durability,
 }
 
 impl App {
@@ -62,7 +64,8 @@ impl App {
 
     /// How sessions are opened and grown.
     pub(crate) fn options(&self) -> Options {
-        let options = Options { index: self.index_folder(), ..Options::default() };
+        let (index, spill) = (self.index_folder(), self.settings.spill.clone());
+        let options = Options { index, spill, durability: self.durability, ..Options::default() };
         match self.settings.now {
             Some(now) => Options { clock: Box::new(FixedClock(now)), ..options },
             None => options,
@@ -112,6 +115,13 @@ impl App {
         }
     }
 
+    /// Says on stderr what somebody who goes on with a session should know: what waits outside it, and newer work.
+    pub(crate) fn report_waiting(&self, session: &Session, given: &str) {
+        let is_waiting = |told: &&Diagnostic| matches!(told.code, Code::Spilled | Code::Diverged);
+        let told: Vec<Diagnostic> = session.diagnostics().iter().filter(is_waiting).cloned().collect();
+        self.report_all(&told, given);
+    }
+
     /// Says on stderr what is odd about a session that somebody looks at.
     pub(crate) fn report(&self, session: &Session, given: &str) {
         self.report_all(session.diagnostics(), given);
@@ -136,6 +146,9 @@ impl App {
         }
         if is_cut {
             self.ui.hint(&format!("`offshoot check {}` says them all", quoted(given)));
+        }
+        if diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Spilled) {
+            self.ui.hint(&format!("`offshoot repair {}` puts them into the session", quoted(given)));
         }
         for diverged in diagnostics.iter().filter(|diagnostic| diagnostic.code == Code::Diverged) {
             self.ui.note(&diverged.message);

@@ -43,6 +43,29 @@ pub enum Durability {
     Full,
 }
 
+impl Durability {
+    /// From the weakest to the strongest.
+    pub const ALL: [Self; 3] = [Self::Os, Self::Data, Self::Full];
+
+    /// The word for it: `os`, `data`, `full`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Os => "os",
+            Self::Data => "data",
+            Self::Full => "full",
+        }
+    }
+
+    /// The level that a word stands for.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for any other word.
+    pub fn from_word(word: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|level| level.as_str() == word);
+        found.ok_or_else(|| Error::Invalid(format!("{word:?} is no durability: it is os, data or full")))
+    }
+}
+
 /// Where a session takes time and ids from, and what its appends promise.
 pub struct Options {
     /// The clock.

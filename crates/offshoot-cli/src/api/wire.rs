@@ -127,6 +127,15 @@ fn data(error: &Error) -> String {
         }
         Error::Invalid(_) => object("invalid"),
         Error::Conflict { path, .. } => at(object("conflict"), path),
+        Error::Locked { path, by, .. } => {
+            let by: Vec<String> = by.iter().map(ToString::to_string).collect();
+            at(object("locked"), path).raw("processes", format!("[{}]", by.join(",")))
+        }
+        Error::Spilled { path, spill, ids, .. } => {
+            let ids: Vec<String> = ids.iter().map(|id| quote(id.as_str())).collect();
+            let object = at(object("spilled"), path).str("spill", &spill.to_string_lossy());
+            object.raw("ids", format!("[{}]", ids.join(",")))
+        }
         _ => object("other"),
     }
     .finish()

@@ -268,6 +268,11 @@ impl Session {
         Ok(())
     }
 
+    /// Changes what appends promise from now on.
+    pub fn set_durability(&mut self, durability: super::Durability) {
+        self.options.durability = durability;
+    }
+
     /// Replaces where time, ids and promises come from.
     pub fn set_options(&mut self, options: Options) {
         self.options = options;

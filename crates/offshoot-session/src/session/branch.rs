@@ -54,8 +54,11 @@ impl Session {
         self.own.tail = None;
     }
 
-    /// Appends below another entry than the leaf. If the entry is nowhere then, the leaf is where it was.
-    fn append_from(&mut self, target: Option<NodeIx>, new: &NewEntry) -> Result<EntryId> {
+    /// Appends an entry below any other, or as a root, and moves the leaf to it; if that fails, the leaf stays.
+    ///
+    /// # Errors
+    /// As [`Session::append`].
+    pub fn append_from(&mut self, target: Option<NodeIx>, new: &NewEntry) -> Result<EntryId> {
         let before = (std::mem::replace(&mut self.leaf, target), self.own.tail.take());
         self.append(new).inspect_err(|error| {
             if matches!(error, Error::Spilled { .. }) {

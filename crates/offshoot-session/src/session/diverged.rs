@@ -82,25 +82,20 @@ impl Session {
 
     /// Says so if another branch holds newer work than the place where the session opened, or grew at the same time.
     pub(super) fn note_divergence(&mut self) {
-        let newer = self.newer_leaf().map(|tip| (tip, "holds newer work than the open one".to_owned()));
-        let mut found: Vec<(NodeIx, String)> = newer.into_iter().collect();
-        if let Some(leaf) = self.leaf {
-            for (tip, entries) in interleaved(&self.loaded.tree, leaf) {
-                let grew = format!("({entries} entries) grew at the same time as the open one");
-                match found.iter_mut().find(|(known, _)| *known == tip) {
-                    Some((_, told)) => *told = format!("{grew}, and {told}"),
-                    None => found.push((tip, grew)),
-                }
-            }
+        let tree = &self.loaded.tree;
+        let newer = self.newer_leaf();
+        let mut told = Vec::new();
+        for (tip, entries) in self.leaf.map(|leaf| interleaved(tree, leaf)).unwrap_or_default() {
+            let when = tree.node(tip).time().map(|time| format!(", the last at {}", to_iso(time))).unwrap_or_default();
+            let newer = if newer == Some(tip) { ", and holds newer work" } else { "" };
+            let what = format!("({}{when}) grew at the same time as the open one{newer}", counted(entries));
+            told.push((tip, what));
         }
-        for (tip, what) in found {
-            let node = self.tree().node(tip);
-            let Some(id) = node.id().cloned() else { continue };
-            let since = node.time().map(|time| format!(", last at {}", to_iso(time))).unwrap_or_default();
-            let (line, offset) = (Some(node.line()), node.offset());
-            let message = format!("the branch that ends at {id}{since}, {what}").replacen(", holds", " holds", 1);
-            self.loaded.diagnostics.push(Diagnostic { code: Code::Diverged, line, offset, entry: Some(id), message });
+        if let Some(newer) = newer.filter(|newer| told.iter().all(|(tip, _)| tip != newer)) {
+            told.push((newer, "holds newer work than the open one".to_owned()));
         }
+        let diagnostics = told.into_iter().filter_map(|(tip, what)| about(tree, tip, |id| format!("the branch that ends at {id} {what}")));
+        self.loaded.diagnostics.extend(diagnostics.collect::<Vec<_>>());
     }
 
     /// The newest leaf off the open path, if it is newer than the entry at which the session opened.
@@ -122,17 +117,24 @@ fn is_work(tree: &Tree, ix: NodeIx) -> bool {
 }
 
 fn beside(tree: &Tree, branch: &Branch) -> Option<Diagnostic> {
-    let ix = tree.find(branch.tip.as_str())?;
-    let node = tree.node(ix);
+    let tip = tree.find(branch.tip.as_str())?;
     let below = branch.fork.as_ref().map_or("at the root".to_owned(), |fork| format!("below {fork}"));
-    let when = node.time().map(|time| format!(" at {}", to_iso(time))).unwrap_or_default();
-    let count = match branch.entries {
-        1 => "an entry".to_owned(),
-        entries => format!("{entries} entries"),
-    };
-    let message = format!("another program appended {count} {below}: a branch beside this one, which ends at {}{when}", branch.tip);
-    let entry = Some(branch.tip.clone());
-    Some(Diagnostic { code: Code::Diverged, line: Some(node.line()), offset: node.offset(), entry, message })
+    let when = tree.node(tip).time().map(|time| format!(" at {}", to_iso(time))).unwrap_or_default();
+    let count = counted(branch.entries);
+    about(tree, tip, |tip| {
+        format!("another program appended {count} {below}: a branch beside this one, which ends at {tip}{when}")
+    })
+}
+
+fn counted(entries: usize) -> String {
+    if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
+}
+
+fn about(tree: &Tree, tip: NodeIx, message: impl FnOnce(&EntryId) -> String) -> Option<Diagnostic> {
+    let node = tree.node(tip);
+    let id = node.id()?;
+    let (line, offset, entry) = (Some(node.line()), node.offset(), Some(id.clone()));
+    Some(Diagnostic { code: Code::Diverged, line, offset, entry, message: message(id) })
 }
 
 /// Branches whose entries alternate in the file with those of the open path, as only several programs at once write them:

@@ -63,9 +63,7 @@ impl Session {
     ) -> Result<Self> {
         let header = new_header(new, &mut options)?;
         let path = place(header.id(), header.timestamp().unwrap_or_default());
-        let mut session = Self::new(Backing::Unborn(path), header, Loaded::default(), options);
-        session.note_spill();
-        Ok(session)
+        Ok(Self::unborn(path, header, options))
     }
 
     /// Starts a session that is never on disk.
@@ -107,6 +105,12 @@ impl Session {
             None => new_header(new, &mut options)?,
         };
         Ok(Self::new(backing, header, loaded, options))
+    }
+
+    pub(super) fn unborn(path: PathBuf, header: Header, options: Options) -> Self {
+        let mut session = Self::new(Backing::Unborn(path), header, Loaded::default(), options);
+        session.note_spill();
+        session
     }
 
     fn new(backing: Backing, header: Header, loaded: Loaded, options: Options) -> Self {

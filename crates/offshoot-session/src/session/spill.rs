@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 
 use super::append::be_born;
 use super::put::put;
-use super::{Backing, Durability, Session};
+use super::{Backing, Durability, Options, Session};
 use crate::clock::Millis;
 use crate::compose::NewEntry;
 use crate::entry::Source as _;
 use crate::error::{Code, Diagnostic, Error, Result};
+use crate::header::Header;
 use crate::id::EntryId;
 use crate::json::{Json, Object};
 use crate::medium::{FileMedium, Medium as _, read_exact_at};
@@ -71,7 +72,24 @@ impl Session {
 
     fn spill_head(&self, path: &Path) -> String {
         let object = Object::new().str("type", "offshoot.spill").raw("version", 1).str("sessionId", self.id());
-        object.str("file", &path.to_string_lossy()).finish()
+        let object = object.str("file", &path.to_string_lossy());
+        match self.backing {
+            // The session is nowhere else.
+            Backing::Unborn(_) => object.raw("header", self.header.line()).finish(),
+            Backing::File(_) | Backing::Memory(_) => object.finish(),
+        }
+    }
+
+    /// A session whose file could not even be created, from its spill file; `None` if there is none. Its file appears
+    /// with [`Session::give_back`].
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn open_spilled(path: &Path, options: Options) -> Result<Option<Self>> {
+        let place = options.spill.as_ref().map(|folder| place(folder, path));
+        let kept = place.map(|place| Kept::read(&place)).transpose()?.flatten();
+        let header = kept.and_then(|kept| kept.header);
+        Ok(header.map(|header| Self::unborn(path.to_path_buf(), header, options)))
     }
 
     /// Says so if entries of this session are waiting in a spill file.
@@ -87,6 +105,15 @@ impl Session {
         );
         let entry = kept.lines.first().map(|line| line.id.clone());
         self.loaded.diagnostics.push(Diagnostic { code: Code::Spilled, line: None, offset: 0, entry, message });
+    }
+
+    /// The entries that [`Session::give_back`] would put into the session.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn spilled_ids(&self) -> Result<Vec<EntryId>> {
+        let kept = self.spill_place().map(|(_, place)| Kept::read(&place)).transpose()?.flatten();
+        Ok(kept.map(|kept| kept.lines.into_iter().map(|line| line.id).collect()).unwrap_or_default())
     }
 
     /// Puts entries back that could not be written to this session, by this program or another one: those of its spill
@@ -204,6 +231,8 @@ struct Line {
 #[derive(Debug)]
 struct Kept {
     session_id: String,
+    /// The session's header, if it is nowhere else.
+    header: Option<Header>,
     lines: Vec<Line>,
 }
 
@@ -216,13 +245,18 @@ impl Kept {
             Err(error) => return Err(Error::io("read", place)(error)),
         };
         let mut whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
-        let head = whole.next().and_then(|line| Json::parse(line).ok()?.str("sessionId").map(std::borrow::Cow::into_owned));
+        let head = |line: &str| {
+            let head = Json::parse(line).ok()?;
+            let header = head.get("header").and_then(|header| Header::parse(header.text()));
+            Some((head.str("sessionId")?.into_owned(), header))
+        };
+        let head = whole.next().and_then(head);
         let line = |text: &str| {
             let id = EntryId::new(Json::parse(text).ok()?.str("id")?);
             Some(Line { id, text: text.to_owned() })
         };
         let lines: Vec<Line> = whole.filter_map(line).collect();
-        Ok(head.filter(|_| !lines.is_empty()).map(|session_id| Self { session_id, lines }))
+        Ok(head.filter(|_| !lines.is_empty()).map(|(session_id, header)| Self { session_id, header, lines }))
     }
 }
 
