@@ -172,7 +172,7 @@ struct Mounted(PathBuf);
 impl Mounted {
     fn tmpfs(at: PathBuf) -> Option<Self> {
         fs::create_dir_all(&at).unwrap();
-        let output = Command::new("mount").args(["-t", "tmpfs", "-o", "size=128k", "tmpfs"]).arg(&at).output();
+        let output = Command::new("mount").args(["-t", "tmpfs", "-o", "size=320k", "tmpfs"]).arg(&at).output();
         output.is_ok_and(|output| output.status.success()).then(|| Self(at))
     }
 }
@@ -190,7 +190,7 @@ fn on_a_full_disk_the_file_stays_as_it_was_until_there_is_room() {
         return say("NOT TESTED: a full disk: mounting a file system is not allowed here");
     };
     let file = disk.0.join("s.jsonl");
-    fs::write(disk.0.join("filler"), vec![0; 40 << 10]).unwrap();
+    fs::write(disk.0.join("filler"), vec![0; 232 << 10]).unwrap();
     fs::write(&file, text("s", "/w", &[&message("aaaa1111", None, 10, "user", "q")])).unwrap();
     let output = fed(append(&world, &file), &entry(9000).repeat(20));
     let shown = world.shown(&output);
