@@ -114,6 +114,12 @@ impl FileMedium {
         }
     }
 
+    /// The same file once more, for reading.
+    pub(crate) fn again(&self) -> io::Result<Self> {
+        let reader = self.reader.try_clone()?;
+        Ok(Self { path: self.path.clone(), reader, writer: None, ahead: Ahead::default(), patience: self.patience })
+    }
+
     fn writer(&mut self) -> io::Result<&mut File> {
         let writer = match self.writer.take() {
             Some(writer) => writer,

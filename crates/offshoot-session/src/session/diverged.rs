@@ -13,6 +13,9 @@ use crate::id::EntryId;
 use crate::kind::{Kind, Role};
 use crate::tree::{NodeIx, Tree};
 
+/// How many entries before the open one are looked at for branches that grew at the same time.
+const RECENT: usize = 1000;
+
 /// Branches that others have begun since this session was opened.
 #[derive(Debug, Default)]
 pub(super) struct Others {
@@ -141,16 +144,18 @@ fn about(tree: &Tree, tip: NodeIx, message: impl FnOnce(&EntryId) -> String) -> 
 /// their last entries, and how many they have beside the open path.
 ///
 /// A person who goes back and forth leaves long runs. Four runs in turn are told; three only if the last begins within a
-/// turn, with an answer or a tool's result that was not asked for again.
+/// turn, with an answer or a tool's result that was not asked for again. What alternated before the last entries of the
+/// file ([`RECENT`]) is an ordinary branch by now; so opening does not cost the length of the path.
 fn interleaved(tree: &Tree, leaf: NodeIx) -> Vec<(NodeIx, usize)> {
     let mut seen: HashSet<NodeIx> = HashSet::new();
     let mut found = Vec::new();
     let mut child = leaf;
-    while let Some(parent) = tree.parent(child) {
+    let floor = leaf.index().saturating_sub(RECENT);
+    while let Some(parent) = tree.parent(child).filter(|_| child.index() > floor) {
         // The last work that was written before an entry of the path and is not of the path.
         let between = tree.between(parent, child).rev().find(|other| is_work(tree, *other));
         if let Some(other) = between.filter(|other| seen.insert(*other)) {
-            let runs = Runs::count(tree, other, child, &mut seen);
+            let runs = Runs::count(tree, (other, child), floor, &mut seen);
             if runs.is_of_several_writers() {
                 found.push((other, runs.others));
             }
@@ -171,14 +176,14 @@ struct Runs {
 
 impl Runs {
     /// Walks both branches up to where they meet, the later entry first.
-    fn count(tree: &Tree, other: NodeIx, open: NodeIx, seen: &mut HashSet<NodeIx>) -> Self {
+    fn count(tree: &Tree, (other, open): (NodeIx, NodeIx), floor: usize, seen: &mut HashSet<NodeIx>) -> Self {
         let mut runs = Self::default();
         let (mut theirs, mut ours) = (Some(other), Some(open));
         let mut was_ours = None;
         let mut later: Option<NodeIx> = None;
         while theirs != ours {
             let is_ours = ours > theirs;
-            let Some(at) = (if is_ours { ours } else { theirs }) else { break };
+            let Some(at) = (if is_ours { ours } else { theirs }).filter(|at| at.index() >= floor) else { break };
             if was_ours.replace(is_ours) != Some(is_ours) {
                 runs.close(tree, later, was_ours == Some(false));
                 runs.runs += 1;

@@ -12,7 +12,7 @@ use crate::id::is_valid_session_id;
 use crate::index::load_indexed;
 use crate::json::{Json, Object};
 use crate::load::{Loaded, load};
-use crate::medium::{FileMedium, MemoryMedium};
+use crate::medium::{FileMedium, Medium as _, MemoryMedium};
 
 /// What a new session is to be.
 #[derive(Debug, Clone, Copy, Default)]
@@ -92,7 +92,7 @@ impl Session {
     }
 
     fn over_file(medium: FileMedium, options: Options, new: &NewSession<'_>) -> Result<Self> {
-        let loaded = load_indexed(&medium, options.index.as_deref())?;
+        let loaded = read_file(&medium, &options)?;
         let mut session = Self::over(Backing::File(Box::new(medium)), loaded, options, new)?;
         session.note_divergence();
         session.note_spill();
@@ -153,6 +153,14 @@ impl Session {
         let lines: Vec<&str> = slot.into_iter().chain([self.header.line()]).collect();
         lines.join("\n") + "\n"
     }
+}
+
+fn read_file(medium: &FileMedium, options: &Options) -> Result<Loaded> {
+    let length = medium.len().map_err(Error::io("read", medium.path()))?;
+    let tell = |done| options.progress.iter().for_each(|progress| progress(done, length));
+    let loaded = load_indexed(medium, options.index.as_deref(), &mut |done| tell(done))?;
+    tell(length);
+    Ok(loaded)
 }
 
 fn new_header(new: &NewSession<'_>, options: &mut Options) -> Result<Header> {
