@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
 use offshoot_session::entry::Source as _;
@@ -42,6 +43,12 @@ impl App {
         Ok(DirStore::new(own, self.settings.others.clone()).with_index(self.index_folder()))
     }
 
+    /// How long a lock is waited for.
+    pub(crate) fn lock_wait(&self) -> Duration {
+        let wait = self.settings.lock_wait.and_then(|wait| Duration::try_from_secs_f64(wait).ok());
+        wait.unwrap_or(Options::default().lock_wait)
+    }
+
     /// Where side indexes go.
     fn index_folder(&self) -> Option<PathBuf> {
         self.settings.cache.as_ref().map(|cache| cache.join("index"))
@@ -75,6 +82,7 @@ impl App {
             progress: Some(Box::new(progress)),
             spill: self.settings.spill.clone(),
             durability: self.durability,
+            lock_wait: self.lock_wait(),
             ..Options::default()
         };
         match self.settings.now {

@@ -23,6 +23,8 @@ pub(crate) struct Settings {
     pub(crate) spill: Option<PathBuf>,
     /// What appends promise, as the environment spells it.
     pub(crate) durability: Option<String>,
+    /// How long an append waits for another program's lock, in seconds, if the environment says.
+    pub(crate) lock_wait: Option<f64>,
     /// The roots of pi and oh-my-pi.
     pub(crate) others: Vec<Root>,
     /// The program that long text goes through; `None` for the default.
@@ -72,6 +74,7 @@ impl Settings {
             cache,
             spill: state.map(|state| state.join("offshoot/spill")),
             durability: text("OFFSHOOT_DURABILITY"),
+            lock_wait: text("OFFSHOOT_LOCK_WAIT").and_then(|wait| wait.parse().ok()),
             others,
             pager: text("OFFSHOOT_PAGER").or_else(|| text("PAGER")),
             columns: text("COLUMNS").and_then(|columns| columns.parse().ok()),

@@ -86,7 +86,7 @@ pub enum Error {
     },
     /// Another program holds the lock on the file and does not give it back. Nothing was attempted: trying again later
     /// is fine.
-    #[error("{} is locked: {} did not give it back for {} seconds", path.display(), named(by), waited.as_secs_f32().ceil())]
+    #[error("{} is locked: {} did not give it back within {} s", path.display(), named(by), waited.as_secs_f32().ceil())]
     Locked {
         /// The file.
         path: PathBuf,

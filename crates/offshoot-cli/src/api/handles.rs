@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use offshoot_session::error::Error;
 use offshoot_session::json::Object;
@@ -25,17 +26,20 @@ pub(super) struct Server<'a> {
 }
 
 /// How sessions are written unless a request says otherwise.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Defaults {
     /// Where entries go that could not be written to their session.
     pub(crate) spill: Option<PathBuf>,
     /// What an answered append promises.
     pub(crate) durability: Durability,
+    /// How long an append waits for another program's lock.
+    pub(crate) lock_wait: Duration,
 }
 
 impl Defaults {
     fn options(&self) -> Options {
-        Options { spill: self.spill.clone(), durability: self.durability, ..Options::default() }
+        let (spill, durability, lock_wait) = (self.spill.clone(), self.durability, self.lock_wait);
+        Options { spill, durability, lock_wait, ..Options::default() }
     }
 }
 

@@ -148,8 +148,8 @@ impl Run<'_> {
         match self.session.append_all(entries) {
             Ok(ids) => self.appended(&ids),
             Err(Error::Spilled { spill, ids, source, .. }) => self.spilled(&spill, &ids, *source),
-            // One of them cannot be; those before it can.
-            Err(_) if entries.len() > 1 => {
+            // One of them cannot be, or there is no room for all; those before it can.
+            Err(error) if entries.len() > 1 && !matches!(error, Error::Locked { .. } | Error::Conflict { .. }) => {
                 entries.iter().zip(numbers).try_for_each(|(entry, number)| self.entries(from_ref(entry), &[*number]))
             }
             Err(error) => self.refuse(numbers.first().copied().unwrap_or_default(), error.into()),
@@ -166,7 +166,8 @@ impl Run<'_> {
             let answer = Object::new().str("id", id.as_str());
             // What was noticed is said once, with the first.
             let told: Vec<String> = news.iter().filter(|_| at == 0).map(Diagnostic::to_json).collect();
-            let answer = if told.is_empty() { answer } else { answer.raw("diagnostics", format!("[{}]", told.join(","))) };
+            let answer =
+                if told.is_empty() { answer } else { answer.raw("diagnostics", format!("[{}]", told.join(","))) };
             writeln!(self.out, "{}", answer.finish())?;
         }
         self.out.flush()?;
@@ -272,5 +273,48 @@ impl<R: Read> Lines<R> {
             }
         }
         Ok(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives one piece at a time, as a pipe does.
+    struct Pieces(Vec<String>);
+
+    impl Read for Pieces {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if self.0.is_empty() {
+                return Ok(0);
+            }
+            let piece = self.0.remove(0);
+            buffer[..piece.len()].copy_from_slice(piece.as_bytes());
+            Ok(piece.len())
+        }
+    }
+
+    const CUSTOM: &str = "{\"type\":\"custom\",\"customType\":\"x\"}\n";
+
+    fn sizes(pieces: &[String]) -> Vec<Vec<u64>> {
+        let mut lines = Lines { input: BufReader::with_capacity(BUFFER, Pieces(pieces.to_vec())), number: 0 };
+        let batches = std::iter::from_fn(|| Some(lines.available().unwrap()).filter(|batch| !batch.is_empty()));
+        batches.map(|batch| batch.into_iter().map(|(number, _)| number).collect()).collect()
+    }
+
+    #[test]
+    fn what_is_there_is_taken_together_and_nothing_waits_for_more() {
+        let half = CUSTOM.len() / 2;
+        let torn = [format!("{CUSTOM}{}", &CUSTOM[..half]), format!("{}{CUSTOM}", &CUSTOM[half..])];
+        assert_eq!(sizes(&[CUSTOM.to_owned(), CUSTOM.repeat(3), CUSTOM.to_owned()]), [vec![1], vec![2, 3, 4], vec![5]]);
+        assert_eq!(sizes(&torn), [vec![1], vec![2, 3]]);
+        assert_eq!(sizes(&[format!("\n{CUSTOM}\n\n{}", CUSTOM.trim_end())]), [vec![2], vec![5]], "blank lines count");
+    }
+
+    #[test]
+    fn a_bad_line_ends_a_batch_and_a_compaction_begins_one() {
+        let compaction = "{\"type\":\"compaction\",\"summary\":\"s\",\"tokensBefore\":1}\n";
+        assert_eq!(sizes(&[format!("{CUSTOM}{compaction}{CUSTOM}")]), [vec![1], vec![2, 3]]);
+        assert_eq!(sizes(&[format!("{CUSTOM}bad\n{CUSTOM}")]), [vec![1, 2], vec![3]]);
     }
 }

@@ -146,12 +146,7 @@ fn shown(path: &Path) -> String {
     one_line(&path.to_string_lossy(), 4096)
 }
 
-fn json(
-    app: &App,
-    file: &Path,
-    (plan, repaired): (&Plan, Option<&Repaired>),
-    returned: &[EntryId],
-) -> Result<()> {
+fn json(app: &App, file: &Path, (plan, repaired): (&Plan, Option<&Repaired>), returned: &[EntryId]) -> Result<()> {
     let returned: Vec<String> = returned.iter().map(|id| quote(id.as_str())).collect();
     let steps: Vec<String> = plan.steps.iter().map(step_json).collect();
     let path = |path: Option<&Path>| path.map_or("null".to_owned(), |path| quote(&path.to_string_lossy()));

@@ -108,7 +108,10 @@ fn a_write_that_a_limit_stops_is_taken_back() {
     assert!((2..10 - given.len()).contains(&kept.len()), "{kept:?}");
     assert!(shown.contains("entries are kept in [HOME]/.local/state/offshoot/spill/s-"), "{shown}");
     let shown = world.run(&format!("repair {}", file.display()));
-    assert!(shown.contains(&format!("{} entries that could not be written were put into the session", kept.len())), "{shown}");
+    assert!(
+        shown.contains(&format!("{} entries that could not be written were put into the session", kept.len())),
+        "{shown}"
+    );
     assert!(kept.iter().all(|id| ids(&file).contains(id)));
     works_again(&world, &file);
 }
@@ -233,12 +236,14 @@ fn a_repair_that_is_killed_while_it_brings_entries_back_goes_on_next_time() {
         fs::write(&file, fs::read_to_string(&file).unwrap() + &large + "\n").unwrap();
         let kept = spilled(&fed(limited, &entry(500).repeat(300)).stdout);
         assert_eq!(kept.len(), 300);
-        let place = fs::read_dir(world.home().join(".local/state/offshoot/spill")).unwrap().next().unwrap().unwrap().path();
+        let place =
+            fs::read_dir(world.home().join(".local/state/offshoot/spill")).unwrap().next().unwrap().unwrap().path();
         let (before, path) = (fs::metadata(&file).unwrap().len(), file.to_str().unwrap());
         let mut child = world.command(&["repair", path]).spawn().unwrap();
         // From the moment it opens the file to the moment it has written.
         let mut looks = 0;
-        while child.try_wait().unwrap().is_none() && looks < round * 20 && fs::metadata(&file).unwrap().len() == before {
+        while child.try_wait().unwrap().is_none() && looks < round * 20 && fs::metadata(&file).unwrap().len() == before
+        {
             looks += 1;
             thread::yield_now();
         }
@@ -247,7 +252,11 @@ fn a_repair_that_is_killed_while_it_brings_entries_back_goes_on_next_time() {
         cut += u32::from(place.exists());
         world.run(&format!("repair {path}"));
         assert!(!place.exists());
-        assert_eq!(fs::read_to_string(&file).unwrap().lines().count(), 3 + kept.len(), "round {round}: none is there twice");
+        assert_eq!(
+            fs::read_to_string(&file).unwrap().lines().count(),
+            3 + kept.len(),
+            "round {round}: none is there twice"
+        );
         assert!(ids(&file).is_superset(&kept.into_iter().collect()), "round {round}: none is missing");
         assert_eq!(damaged_lines(&world, &file), 0);
     }

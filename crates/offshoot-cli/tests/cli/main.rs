@@ -29,3 +29,4 @@ mod switch;
 mod tail;
 mod tree;
 mod untouched;
+mod writers;

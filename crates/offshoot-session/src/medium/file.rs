@@ -73,7 +73,13 @@ impl FileMedium {
     pub fn create(path: &Path) -> io::Result<Self> {
         let writer = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
         let reader = File::open(path)?;
-        Ok(Self { path: path.to_path_buf(), reader, writer: Some(writer), ahead: Ahead::default(), patience: Self::PATIENCE })
+        Ok(Self {
+            path: path.to_path_buf(),
+            reader,
+            writer: Some(writer),
+            ahead: Ahead::default(),
+            patience: Self::PATIENCE,
+        })
     }
 
     /// Waiting is done in short pauses, since the system's own waiting knows no end.

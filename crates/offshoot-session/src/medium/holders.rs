@@ -14,7 +14,8 @@ fn holder(line: &str, device: u64, inode: u64) -> Option<u32> {
     let words: Vec<&str> = line.split_whitespace().collect();
     // A line with an arrow is of one who waits.
     let [_, "FLOCK", _, _, process, place, ..] = words.as_slice() else { return None };
-    let (major, minor) = (((device >> 8) & 0xfff) | ((device >> 32) & !0xfff), (device & 0xff) | ((device >> 12) & !0xff));
+    let (major, minor) =
+        (((device >> 8) & 0xfff) | ((device >> 32) & !0xfff), (device & 0xff) | ((device >> 12) & !0xff));
     (*place == format!("{major:02x}:{minor:02x}:{inode}")).then(|| process.parse().ok()).flatten().filter(|id| *id > 0)
 }
 

@@ -184,7 +184,13 @@ impl Session {
     }
 
     /// The lines to be written at `length`, and what they are in the tree.
-    pub(super) fn composed(&mut self, chain: &[&NewEntry], mut parent: Option<EntryId>, at: Millis, length: u64) -> Batch {
+    pub(super) fn composed(
+        &mut self,
+        chain: &[&NewEntry],
+        mut parent: Option<EntryId>,
+        at: Millis,
+        length: u64,
+    ) -> Batch {
         let opening = if length == 0 { self.opening_lines() } else { String::new() };
         let heal = if self.loaded.end.terminated { "" } else { "\n" };
         let first = 1 + self.loaded.end.lines + opening.matches('\n').count() as u64;

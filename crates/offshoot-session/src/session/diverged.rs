@@ -40,8 +40,7 @@ impl Session {
     /// Notes the entries behind a line: they are others'.
     pub(super) fn notice_others(&mut self, after_line: u64) {
         let tree = &self.loaded.tree;
-        let mut fresh: Vec<NodeIx> =
-            tree.entries().rev().take_while(|ix| tree.node(*ix).line() > after_line).collect();
+        let mut fresh: Vec<NodeIx> = tree.entries().rev().take_while(|ix| tree.node(*ix).line() > after_line).collect();
         fresh.reverse();
         for ix in fresh {
             let Some(id) = tree.node(ix).id().cloned() else { continue };
@@ -97,7 +96,9 @@ impl Session {
         if let Some(newer) = newer.filter(|newer| told.iter().all(|(tip, _)| tip != newer)) {
             told.push((newer, "holds newer work than the open one".to_owned()));
         }
-        let diagnostics = told.into_iter().filter_map(|(tip, what)| about(tree, tip, |id| format!("the branch that ends at {id} {what}")));
+        let diagnostics = told
+            .into_iter()
+            .filter_map(|(tip, what)| about(tree, tip, |id| format!("the branch that ends at {id} {what}")));
         self.loaded.diagnostics.extend(diagnostics.collect::<Vec<_>>());
     }
 

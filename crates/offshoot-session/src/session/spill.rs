@@ -38,13 +38,7 @@ impl Session {
     }
 
     /// Keeps entries that could not be appended; answers what the caller is told.
-    pub(super) fn spilled(
-        &mut self,
-        chain: &[&NewEntry],
-        parent: Option<EntryId>,
-        at: Millis,
-        error: Error,
-    ) -> Error {
+    pub(super) fn spilled(&mut self, chain: &[&NewEntry], parent: Option<EntryId>, at: Millis, error: Error) -> Error {
         let is_foreign = matches!((&self.backing, &error), (Backing::Unborn(_), Error::Conflict { .. }));
         let Some((path, place)) = self.spill_place() else { return error };
         if is_foreign || !matches!(error, Error::Io { .. } | Error::Conflict { .. }) {
@@ -214,9 +208,8 @@ fn place(folder: &Path, file: &Path) -> PathBuf {
     let stem: String = stem.chars().take(80).map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     // FNV-1a: the name must be the same in every version.
     let bytes = whole.as_os_str().as_encoded_bytes().iter();
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash =
+        bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     folder.join(format!("{stem}-{hash:016x}.jsonl"))
 }
 

@@ -98,9 +98,8 @@ impl Session {
                 Ok(standing)
             }
             Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {
-                let look = |medium: &dyn Medium| {
-                    Ok(Standing { is_current: medium.is_current()?, length: medium.len()? })
-                };
+                let look =
+                    |medium: &dyn Medium| Ok(Standing { is_current: medium.is_current()?, length: medium.len()? });
                 let standing = look(medium).map_err(Error::io("look at", &path))?;
                 self.note_missing_locks();
                 Ok(standing)

@@ -109,7 +109,11 @@ fn whatever_fails_an_entry_is_written_or_kept_or_refused() {
             assert!(tries.is_some(), "{fault:?} from {first}");
             let found = ids(&over(&disk, folder.path()));
             for id in &given {
-                assert_eq!(found.iter().filter(|known| *known == id.as_str()).count(), 1, "{fault:?} from {first}: {id}");
+                assert_eq!(
+                    found.iter().filter(|known| *known == id.as_str()).count(),
+                    1,
+                    "{fault:?} from {first}: {id}"
+                );
             }
         }
     }

@@ -178,7 +178,13 @@ fn a_file_that_was_written_anew_in_place_is_read_anew() {
     ] {
         let shared = Shared::new(&text(&["a - U", "b a A"]));
         let mut session = shared.open();
-        OpenOptions::new().write(true).truncate(true).open(&shared.path).unwrap().write_all(content.as_bytes()).unwrap();
+        OpenOptions::new()
+            .write(true)
+            .truncate(true)
+            .open(&shared.path)
+            .unwrap()
+            .write_all(content.as_bytes())
+            .unwrap();
         let given = session.append(&NewEntry::session_info("x"));
         if goes_on {
             let given = given.unwrap();
@@ -315,7 +321,12 @@ fn without_locks_a_session_goes_on_and_says_so_once() {
     assert_eq!(session.take_news(), []);
     assert_eq!(open_messages(&session), ["a", "b", "c"]);
     // Others are still noticed by the size.
-    let mut two = Session::over_medium(Box::new(disk.clone()), &at("/w"), Options { ids: Options::default().ids, ..fixed_options() }).unwrap();
+    let mut two = Session::over_medium(
+        Box::new(disk.clone()),
+        &at("/w"),
+        Options { ids: Options::default().ids, ..fixed_options() },
+    )
+    .unwrap();
     let theirs = say(&mut two, "user", "d");
     say(&mut session, "user", "e");
     assert_eq!(diverged(&session.take_news()), [theirs]);
