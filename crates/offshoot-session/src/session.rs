@@ -15,14 +15,18 @@ mod standing;
 mod upgrade;
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::clock::{Clock, SystemClock};
 use crate::context::{self, Context};
 use crate::entry::{Entry, Source};
 use crate::error::{Diagnostic, Error, Result};
+use crate::facts::Facts;
+use crate::gather;
 use crate::header::{Dialect, Header};
 use crate::id::{EntryId, IdSource, RandomIds};
+use crate::index;
 use crate::load::{Loaded, Opened};
 use crate::medium::{FileMedium, Medium};
 use crate::migrate::upgrade_header;
@@ -141,12 +145,16 @@ pub struct Session {
     /// Why no more appends are simply accepted.
     broken: Option<standing::Broken>,
     holds_lock: bool,
+    /// What the last failed append tried to write.
+    attempted: Option<put::Batch>,
     /// What it has spilled.
     own: spill::Own,
     /// What other programs have appended meanwhile.
     others: diverged::Others,
     /// What has been found out since the caller asked last.
     news: Vec<Diagnostic>,
+    /// What is known of the bodies, once somebody asked.
+    facts: Mutex<Option<Arc<Facts>>>,
 }
 
 impl std::fmt::Debug for Session {
@@ -285,6 +293,23 @@ impl Source for Session {
 
     fn blob(&self, hash: &str) -> Option<Vec<u8>> {
         std::fs::read(self.options.blobs.as_ref()?.join(hash)).ok()
+    }
+
+    fn facts(&self) -> Result<Option<Arc<Facts>>> {
+        let mut kept = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+        let facts = match kept.take() {
+            Some(known) if known.count == self.tree().stored_len() => known,
+            Some(known) if known.count < self.tree().stored_len() => {
+                Arc::new(gather::read(self, Arc::unwrap_or_clone(known))?)
+            }
+            _ => Arc::new(match &self.backing {
+                Backing::File(medium) => {
+                    index::facts::facts(self, medium.path(), self.loaded.end.length, self.options.index.as_deref())?
+                }
+                Backing::Memory(_) | Backing::Unborn(_) => gather::read(self, Facts::default())?,
+            }),
+        };
+        Ok(Some(kept.insert(facts).clone()))
     }
 
     fn raw_span(&self, ix: NodeIx) -> Option<(u64, u64)> {

@@ -95,6 +95,7 @@ impl Session {
 
     /// What an earlier append could not write goes first.
     fn appended(&mut self, chain: &[&NewEntry], parent: Option<&EntryId>, at: Millis) -> Result<Vec<NodeIx>> {
+        self.attempted = None;
         self.refuse_if_broken()?;
         self.upgrade()?;
         self.give_back_own()?;
@@ -118,9 +119,14 @@ impl Session {
                 return Err(self.rewritten(missing));
             }
             let batch = self.composed(chain, parent.cloned(), at, standing.length);
-            self.put_locked(standing.length, &batch.bytes)?;
-            if let Some(nodes) = self.found(&batch)? {
-                return Ok(nodes);
+            let put = self.put_locked(standing.length, &batch.bytes).and_then(|()| self.found(&batch));
+            match put {
+                Ok(Some(nodes)) => return Ok(nodes),
+                Ok(None) => {}
+                Err(error) => {
+                    self.attempted = Some(batch);
+                    return Err(error);
+                }
             }
         }
         let path = self.medium()?.path().to_path_buf();
@@ -145,7 +151,11 @@ impl Session {
         let nodes = match self.ends_at(end) {
             Ok(false) => {
                 let lines = self.loaded.end.lines;
-                self.reload()?;
+                if let Err(error) = self.reload() {
+                    self.broken = Some(Broken::Unknown("another program wrote at the same time"));
+                    drop(self.unlock());
+                    return Err(error);
+                }
                 self.notice_others(lines);
                 let found = |node: &NewNode| self.tree().find(node.id.as_ref()?.as_str());
                 batch.nodes.iter().map(found).collect()

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use super::diverged::Others;
 use super::spill::Own;
@@ -125,6 +126,8 @@ impl Session {
             own: Own::default(),
             others: Others::default(),
             news: Vec::new(),
+            attempted: None,
+            facts: Mutex::default(),
         }
     }
 

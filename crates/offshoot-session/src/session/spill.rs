@@ -44,7 +44,9 @@ impl Session {
         if is_foreign || !matches!(error, Error::Io { .. } | Error::Conflict { .. }) {
             return error;
         }
-        let batch = self.composed(chain, parent, at, self.loaded.end.length.max(1));
+        // What was tried may be in the file after all: the same ids tell that it is the same.
+        let tried = self.attempted.take();
+        let batch = tried.unwrap_or_else(|| self.composed(chain, parent, at, self.loaded.end.length.max(1)));
         let lines: Vec<&str> = batch.nodes.iter().map(|node| batch.line(node)).collect();
         if Spill::at(&place).and_then(|spill| spill.add(&self.spill_head(&path), &lines)).is_err() {
             return error;

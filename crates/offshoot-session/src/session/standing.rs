@@ -3,6 +3,7 @@
 //! Size and inode tell of programs that take no lock. What a session may still do after trouble is decided here.
 
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 use super::{Backing, Session};
 use crate::entry::Source as _;
@@ -178,7 +179,10 @@ impl Session {
         let leaf = self.leaf_id().cloned();
         let told = std::mem::take(&mut self.loaded.diagnostics);
         match load(self.medium()?) {
-            Ok(loaded) => self.loaded = loaded,
+            Ok(loaded) => {
+                self.loaded = loaded;
+                self.facts = Mutex::default();
+            }
             Err(error) => {
                 self.loaded.diagnostics = told;
                 return Err(error);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_session::check::check;
 use offshoot_session::compose::NewEntry;
+use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Code, Error, Severity};
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
@@ -107,7 +108,14 @@ fn whatever_fails_an_entry_is_written_or_kept_or_refused() {
             let again = || Session::over_medium(Box::new(disk.clone()), &at("/w"), options(folder.path()));
             let tries = (0..30).find(|_| again().and_then(|mut session| session.give_back()).is_ok());
             assert!(tries.is_some(), "{fault:?} from {first}");
-            let found = ids(&over(&disk, folder.path()));
+            let again = over(&disk, folder.path());
+            let found = ids(&again);
+            let lines: Vec<Vec<u8>> = again.tree().entries().map(|ix| again.raw_line(ix).unwrap()).collect();
+            for word in 0..8 {
+                let word = format!("word {word}");
+                let count = lines.iter().filter(|line| String::from_utf8_lossy(line).contains(&word)).count();
+                assert!(count <= 1, "{fault:?} from {first}: {word:?} is there {count} times");
+            }
             for id in &given {
                 assert_eq!(
                     found.iter().filter(|known| *known == id.as_str()).count(),
