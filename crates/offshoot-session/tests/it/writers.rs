@@ -175,6 +175,8 @@ fn a_file_that_was_written_anew_in_place_is_read_anew() {
         (text(&["a - U", "b a A", "x b U", "c x A"]), true),
         (text(&["b - A", "a - U", "x b U", "c x A"]), true),
         (text(&["x - U", "y x A", "z y U", "v z U"]), false),
+        // As long as what is known, and then a line that seems to go on from it.
+        (text(&["a - U", "z a A", "c a U"]), false),
     ] {
         let shared = Shared::new(&text(&["a - U", "b a A"]));
         let mut session = shared.open();
