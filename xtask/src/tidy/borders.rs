@@ -26,6 +26,7 @@ const ALLOWED: &[(&str, Border, &str)] = &[
     ("crates/offshoot-session/benches/", Clock, "measuring is its work"),
     ("crates/offshoot-session/benches/", Environment, "benchmarks are whole programs"),
     ("crates/offshoot-session/benches/", Printing, "benchmarks are whole programs"),
+    ("crates/offshoot-agent/examples/", Printing, "examples are whole programs"),
     ("crates/offshoot-cli/src/config.rs", Environment, "settings are read once, here"),
     ("crates/offshoot-cli/src/ui.rs", Printing, "every word to the terminal passes one place"),
     ("xtask/src/env.rs", Environment, "the one place of xtask that reads variables"),
