@@ -30,3 +30,4 @@ mod switch;
 mod tail;
 mod tree;
 mod untouched;
+mod writers;
