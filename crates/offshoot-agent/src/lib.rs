@@ -9,3 +9,5 @@
 pub mod message;
 pub mod provider;
 pub mod tool;
+#[cfg(feature = "testing")]
+pub mod testing;
