@@ -8,6 +8,7 @@
 
 pub mod message;
 pub mod provider;
+pub mod model;
 pub mod tool;
 #[cfg(feature = "testing")]
 pub mod testing;
