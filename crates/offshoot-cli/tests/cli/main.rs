@@ -19,6 +19,7 @@ mod label;
 mod list;
 mod man;
 mod migrate;
+mod models;
 mod name;
 mod output;
 mod pop;
