@@ -8,6 +8,9 @@
 
 pub mod message;
 pub mod provider;
+pub mod model;
 pub mod tool;
 pub mod context_files;
 pub mod system_prompt;
+#[cfg(feature = "testing")]
+pub mod testing;

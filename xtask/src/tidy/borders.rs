@@ -23,6 +23,7 @@ const ALLOWED: &[(&str, Border, &str)] = &[
     ("crates/offshoot-session/src/id.rs", Chance, "the default source of ids draws random bits"),
     ("crates/offshoot-session/examples/", Environment, "examples are whole programs"),
     ("crates/offshoot-session/examples/", Printing, "examples are whole programs"),
+    ("crates/offshoot-agent/examples/", Environment, "examples are whole programs"),
     ("crates/offshoot-session/benches/", Clock, "measuring is its work"),
     ("crates/offshoot-session/benches/", Environment, "benchmarks are whole programs"),
     ("crates/offshoot-session/benches/", Printing, "benchmarks are whole programs"),

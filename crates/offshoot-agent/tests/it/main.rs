@@ -1,6 +1,12 @@
-//! What the agent promises to those who embed it, tested from outside.
+//! The crate's tests through its public face: one binary.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests are neither #[test] nor cfg(test)"
+)]
 #![allow(clippy::disallowed_methods, reason = "tests make files and folders as they need them")]
 
 mod tools;
+mod wires;
