@@ -65,10 +65,7 @@ impl SessionInfo {
 
 /// Puts a list into its order: last activity first, then by file name, downwards.
 pub fn sort_by_activity(sessions: &mut [SessionInfo]) {
-    sessions.sort_by(|a, b| {
-        let name = |info: &SessionInfo| info.path.file_name().map(std::ffi::OsStr::to_owned);
-        b.modified.cmp(&a.modified).then_with(|| name(b).cmp(&name(a)))
-    });
+    sessions.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| b.path.file_name().cmp(&a.path.file_name())));
 }
 
 /// Reads what a list shows of a session file.
@@ -79,7 +76,7 @@ pub fn session_info(medium: &dyn Medium, file_time: Option<Millis>, with_text: b
     let length = medium.len().map_err(Error::io("read", medium.path()))?;
     let mut gather = Gather::new(medium, Reading::default(), with_text);
     gather.go_on(length)?;
-    let info = gather.reading.info(medium.path(), file_time)?;
+    let info = gather.reading.into_info(medium.path(), file_time)?;
     Ok(SessionInfo { all_messages_text: gather.text, ..info })
 }
 

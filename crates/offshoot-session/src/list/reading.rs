@@ -83,29 +83,34 @@ impl Reading {
     ///
     /// # Errors
     /// [`Error::NotASession`].
-    pub fn info(&self, path: &Path, file_time: Option<Millis>) -> Result<SessionInfo> {
-        let header = match (&self.beginning, self.refused) {
-            (Some(header), _) => header,
-            (None, refused) => {
-                let (line, offset) = refused.unwrap_or((1, 0));
-                return Err(no_header(path, line, offset));
-            }
+    pub fn into_info(self, path: &Path, file_time: Option<Millis>) -> Result<SessionInfo> {
+        let Some(header) = self.beginning else {
+            let (line, offset) = self.refused.unwrap_or((1, 0));
+            return Err(no_header(path, line, offset));
         };
         // A double beyond what a date can hold has no date.
         let activity = self.activity.map(|ms| (ms.abs() <= 8.64e15).then_some(ms.trunc() as Millis));
-        let title = self.slot_title.as_ref().or(header.title.as_ref()).filter(|title| !title.is_empty());
+        let title = self.slot_title.or(header.title).filter(|title| !title.is_empty());
         Ok(SessionInfo {
             path: path.to_path_buf(),
-            id: header.id.clone(),
-            cwd: header.cwd.clone(),
-            name: self.name.as_ref().or(title).or(self.short_summary.as_ref()).cloned(),
-            parent_session_path: header.parent_session.clone(),
+            id: header.id,
+            cwd: header.cwd,
+            name: self.name.or(title).or(self.short_summary),
+            parent_session_path: header.parent_session,
             created: header.created,
             modified: activity.unwrap_or_else(|| header.created.or(file_time)),
             message_count: self.message_count,
-            first_message: self.first_message.clone().unwrap_or_else(|| "(no messages)".to_owned()),
+            first_message: self.first_message.unwrap_or_else(|| "(no messages)".to_owned()),
             all_messages_text: None,
         })
+    }
+
+    /// The same of a reading that goes on.
+    ///
+    /// # Errors
+    /// As [`Reading::into_info`].
+    pub fn info(&self, path: &Path, file_time: Option<Millis>) -> Result<SessionInfo> {
+        self.clone().into_info(path, file_time)
     }
 }
 
