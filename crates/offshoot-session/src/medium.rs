@@ -11,7 +11,7 @@ mod memory;
 use std::io;
 use std::path::Path;
 
-pub use file::{FileMedium, Identity};
+pub use file::{FileMedium, Identity, Stamp};
 pub use memory::MemoryMedium;
 
 /// How a medium stands while its lock is held.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::ahead::Ahead;
 use super::holders::holders;
 use super::{Medium, Standing};
+use crate::clock::Millis;
 use crate::error::Held;
 
 /// How long the first pause is while another program holds the lock, and how long the longest.
@@ -37,6 +38,46 @@ pub struct Identity {
     pub modified: u64,
 }
 
+/// How a file stands: while none of this changes, neither do its bytes (but see [`Stamp::is_settled`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// The device.
+    pub device: u64,
+    /// The inode.
+    pub inode: u64,
+    /// How many bytes there are.
+    pub length: u64,
+    /// When it was last written, in nanoseconds since 1970.
+    pub modified: i64,
+    /// When it was last changed in any way, in nanoseconds since 1970; nobody can set that.
+    pub changed: i64,
+}
+
+impl Stamp {
+    /// How a file or folder stands.
+    pub fn of(meta: &Metadata) -> Self {
+        let nanos = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
+        Self {
+            device: meta.dev(),
+            inode: meta.ino(),
+            length: meta.len(),
+            modified: nanos(meta.mtime(), meta.mtime_nsec()),
+            changed: nanos(meta.ctime(), meta.ctime_nsec()),
+        }
+    }
+
+    /// When it was last written; `None` before 1970.
+    pub fn modified_at(&self) -> Option<Millis> {
+        (self.modified >= 0).then_some(self.modified / 1_000_000)
+    }
+
+    /// Whether a change from now on cannot leave the stamp as it is. Systems keep time in ticks of some milliseconds, some
+    /// file systems in seconds; what was changed in this tick can be changed again in it.
+    pub fn is_settled(&self, now: Millis) -> bool {
+        now.saturating_sub(self.changed.max(self.modified) / 1_000_000) > 3000
+    }
+}
+
 impl FileMedium {
     /// How long a lock is waited for if nobody says otherwise.
     pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -45,6 +86,14 @@ impl FileMedium {
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
+    }
+
+    /// How the open file stands.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn stamp(&self) -> io::Result<Stamp> {
+        Ok(Stamp::of(&self.reader.metadata()?))
     }
 
     /// Which file is open here.

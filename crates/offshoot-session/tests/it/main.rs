@@ -6,6 +6,7 @@ mod common;
 mod context;
 mod faults;
 mod growth;
+mod lists;
 mod properties;
 mod repair;
 mod spill;
