@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
+pub(crate) use validate::validate_members;
 pub use validate::{SyntaxError, validate};
 pub use write::{Object, quote};
 
