@@ -125,10 +125,7 @@ fn moved_kept_ids(tree: &Tree, path: &[NodeIx]) -> HashMap<EntryId, EntryId> {
 
 fn verbatim(source: &dyn Source, ix: NodeIx, pieces: &mut Pieces) -> Result<()> {
     match source.raw_span(ix) {
-        Some((offset, length)) => {
-            pieces.range(offset, length);
-            pieces.text("\n");
-        }
+        Some((offset, length)) => pieces.source_line(offset, length),
         None => pieces.line(source.entry(ix)?.line()),
     }
     Ok(())

@@ -1,9 +1,10 @@
 //! A session file: opened for reading, reopened for appending when the first append comes.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::ahead::Ahead;
 use super::{Medium, Standing};
@@ -15,6 +16,8 @@ pub struct FileMedium {
     reader: File,
     writer: Option<File>,
     ahead: Ahead,
+    /// Held by whoever moves the reader's cursor, which nothing else looks at.
+    cursor: Mutex<()>,
 }
 
 /// Which file it is, and when it was last written: enough to tell whether it is still the same one.
@@ -45,7 +48,7 @@ impl FileMedium {
     /// What the system says.
     pub fn open(path: &Path) -> io::Result<Self> {
         let reader = File::open(path)?;
-        Ok(Self { path: path.to_path_buf(), reader, writer: None, ahead: Ahead::default() })
+        Ok(Self { path: path.to_path_buf(), reader, writer: None, ahead: Ahead::default(), cursor: Mutex::default() })
     }
 
     /// Creates a file that must not exist, readable by its owner only.
@@ -55,7 +58,7 @@ impl FileMedium {
     pub fn create(path: &Path) -> io::Result<Self> {
         let writer = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
         let reader = File::open(path)?;
-        Ok(Self { path: path.to_path_buf(), reader, writer: Some(writer), ahead: Ahead::default() })
+        Ok(Self { path: path.to_path_buf(), reader, writer: Some(writer), ahead: Ahead::default(), cursor: Mutex::default() })
     }
 
     fn writer(&mut self) -> io::Result<&mut File> {
@@ -87,6 +90,15 @@ impl Medium for FileMedium {
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         self.ahead.read(offset, buffer, |buffer, offset| self.reader.read_at(buffer, offset))
+    }
+
+    /// By `copy_file_range` where there is one: shared blocks on file systems that share, no bytes over the wire on
+    /// network file systems.
+    fn copy_to(&self, offset: u64, length: u64, out: &File) -> io::Result<u64> {
+        let _cursor = self.cursor.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reader = &self.reader;
+        reader.seek(SeekFrom::Start(offset))?;
+        io::copy(&mut reader.take(length), &mut &*out)
     }
 
     /// `flock` on the session file itself: it ends with the process, so no stale lock can block.
