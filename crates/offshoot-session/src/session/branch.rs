@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::extract;
 use crate::header::{Header, NewHeader};
 use crate::id::EntryId;
+use crate::index::load_indexed;
 use crate::kind::Role;
 use crate::load::load;
 use crate::medium::FileMedium;
@@ -194,19 +195,18 @@ impl Session {
         header: &Header,
         place: impl FnOnce(&str, &str) -> PathBuf,
     ) -> Result<Extracted> {
-        let (backing, file) = if let Backing::Memory(_) = self.backing {
-            (Backing::Memory(Box::new(self.in_memory_copy(pieces)?)), None)
+        let (backing, mut loaded, file) = if let Backing::Memory(_) = self.backing {
+            let medium = self.in_memory_copy(pieces)?;
+            let loaded = load(&medium)?;
+            (Backing::Memory(Box::new(medium)), loaded, None)
         } else {
             let path = place(header.id(), header.timestamp().unwrap_or_default());
             create_folder_of(&path)?;
             pieces.create(self.medium()?, &path)?;
             let medium = FileMedium::open(&path).map_err(Error::io("open", &path))?;
-            (Backing::File(Box::new(medium)), Some(path))
+            let loaded = load_indexed(&medium, self.options.index.as_deref())?;
+            (Backing::File(Box::new(medium)), loaded, Some(path))
         };
-        let (Backing::File(medium) | Backing::Memory(medium)) = &backing else {
-            return Err(Error::Invalid("a copy has bytes".to_owned()));
-        };
-        let mut loaded = load(medium.as_ref())?;
         loaded.dialect = loaded.dialect.or(self.loaded.dialect);
         self.leaf = loaded.tree.last();
         self.header = header.clone();
