@@ -91,8 +91,8 @@ impl Entry {
     }
 }
 
-/// Gives the bodies of a tree's entries.
-pub trait Source {
+/// Gives the bodies of a tree's entries, to several threads at once.
+pub trait Source: Sync {
     /// The tree.
     fn tree(&self) -> &Tree;
 

@@ -52,6 +52,8 @@ pub struct Options {
     pub blobs: Option<PathBuf>,
     /// The cache folder for side indexes, with which big files open without being read; `None` does without.
     pub index: Option<PathBuf>,
+    /// Is told while a file is read: bytes read, and bytes of the file. Both are equal once, when that is done.
+    pub progress: Option<Box<dyn Fn(u64, u64) + Send + Sync>>,
 }
 
 impl Default for Options {
@@ -63,6 +65,7 @@ impl Default for Options {
             dialect: Dialect::default(),
             blobs: None,
             index: None,
+            progress: None,
         }
     }
 }
