@@ -85,6 +85,7 @@ impl Pieces {
         self.texts.push_str(text);
         match self.pieces.last_mut() {
             Some(Piece::Text { length }) => *length += text.len(),
+            _ if text.is_empty() => {}
             _ => self.pieces.push(Piece::Text { length: text.len() }),
         }
     }

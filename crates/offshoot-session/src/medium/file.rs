@@ -58,13 +58,19 @@ impl FileMedium {
     pub fn create(path: &Path) -> io::Result<Self> {
         let writer = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
         let reader = File::open(path)?;
-        Ok(Self { path: path.to_path_buf(), reader, writer: Some(writer), ahead: Ahead::default(), cursor: Mutex::default() })
+        Ok(Self {
+            path: path.to_path_buf(),
+            reader,
+            writer: Some(writer),
+            ahead: Ahead::default(),
+            cursor: Mutex::default(),
+        })
     }
 
     /// The same file once more, for reading.
     pub(crate) fn again(&self) -> io::Result<Self> {
         let reader = self.reader.try_clone()?;
-        Ok(Self { path: self.path.clone(), reader, writer: None, ahead: Ahead::default() })
+        Ok(Self { path: self.path.clone(), reader, writer: None, ahead: Ahead::default(), cursor: Mutex::default() })
     }
 
     fn writer(&mut self) -> io::Result<&mut File> {

@@ -204,7 +204,7 @@ impl Session {
             create_folder_of(&path)?;
             pieces.create(self.medium()?, &path)?;
             let medium = FileMedium::open(&path).map_err(Error::io("open", &path))?;
-            let loaded = load_indexed(&medium, self.options.index.as_deref())?;
+            let loaded = load_indexed(&medium, self.options.index.as_deref(), &mut |_| ())?;
             (Backing::File(Box::new(medium)), loaded, Some(path))
         };
         loaded.dialect = loaded.dialect.or(self.loaded.dialect);
