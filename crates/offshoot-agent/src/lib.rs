@@ -9,3 +9,5 @@
 pub mod message;
 pub mod provider;
 pub mod tool;
+pub mod context_files;
+pub mod system_prompt;

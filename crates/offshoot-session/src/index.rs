@@ -8,6 +8,7 @@
 //! they are upgraded by their first append.
 
 mod bytes;
+pub(crate) mod facts;
 mod head;
 mod ids;
 mod pages;
@@ -128,10 +129,8 @@ fn place(folder: &Path, file: &Path) -> PathBuf {
 fn read(medium: &FileMedium, place: &Path, length: u64) -> Option<Indexed> {
     let index = File::open(place).ok()?;
     let head = Head::read(&head_bytes(&index)?)?;
-    let (of, now) = (head.of, medium.identity().ok()?);
-    let is_same_file = (now.device, now.inode) == (of.identity.device, of.identity.inode);
-    let may_have_grown_only = of.length < length || (of.length == length && now.modified == of.identity.modified);
-    if !is_same_file || !may_have_grown_only || Of::sample(medium, of.length)? != (of.head, of.tail) {
+    let of = head.of;
+    if !of.fits(medium, length) {
         return None;
     }
     let pages = Arc::new(IndexPages {
@@ -243,6 +242,15 @@ fn write_ids(out: &mut Out<'_>, loaded: &Loaded, old: Option<&IndexPages>) -> io
 }
 
 impl Of {
+    /// Whether it is of this file as it is now, `length` bytes long, or as it was before it grew.
+    fn fits(&self, medium: &FileMedium, length: u64) -> bool {
+        let Ok(now) = medium.identity() else { return false };
+        let is_same_file = (now.device, now.inode) == (self.identity.device, self.identity.inode);
+        let may_have_grown_only =
+            self.length < length || (self.length == length && now.modified == self.identity.modified);
+        is_same_file && may_have_grown_only && Self::sample(medium, self.length) == Some((self.head, self.tail))
+    }
+
     /// Hashes of the file's head and of the last bytes before `length`.
     fn sample(medium: &dyn Medium, length: u64) -> Option<(u64, u64)> {
         let size = SAMPLE.min(length);

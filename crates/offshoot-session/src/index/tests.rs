@@ -215,3 +215,38 @@ fn a_file_is_indexed_in_segments() {
     assert_eq!(loaded.tree.leaves().collect::<Vec<_>>(), cold.tree.leaves().collect::<Vec<_>>());
     assert!(loaded.tree.find_prefix("e").is_err() && loaded.tree.find_prefix("e2999").is_ok());
 }
+
+/// What is known of bodies is kept as well, and read on; a file of it that is damaged is not used.
+#[test]
+fn facts_are_kept_beside_the_index() {
+    use crate::entry::Source as _;
+    use crate::session::{Options, Session};
+    let (_folder, path, cache) = file();
+    let answer = |at: usize| {
+        format!(
+            r#"{{"type":"message","id":"a{at}","parentId":"e1","timestamp":"t","message":{{"role":"assistant","content":[],"usage":{{"totalTokens":{at}}}}}}}"#
+        ) + "\n"
+    };
+    let mut text = std::fs::read_to_string(&path).unwrap();
+    (0..600).for_each(|at| text.push_str(&answer(at)));
+    std::fs::write(&path, &text).unwrap();
+    let facts = |cache: Option<&Path>| {
+        let options = Options { index: cache.map(Path::to_path_buf), ..Options::default() };
+        Session::open(&path, options).unwrap().facts().unwrap().unwrap()
+    };
+    let kept = place(&cache, &path).with_extension("facts");
+    let cold = facts(None);
+    assert_eq!((cold.reported.len(), cold.silent.len(), kept.exists()), (600, 600, false));
+    assert_eq!((facts(Some(&cache)), kept.exists()), (cold.clone(), true));
+    assert_eq!(facts(Some(&cache)), cold);
+    (600..700).for_each(|at| text.push_str(&answer(at)));
+    let appended = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+    let known = std::fs::metadata(&path).unwrap().len() as usize;
+    std::io::Write::write_all(&mut &appended, &text.as_bytes()[known..]).unwrap();
+    assert_eq!((facts(Some(&cache)), facts(Some(&cache)).reported.len()), (facts(None), 700));
+    let mut bytes = std::fs::read(&kept).unwrap();
+    let last = bytes.len() - 9;
+    bytes[last] ^= 1;
+    std::fs::write(&kept, bytes).unwrap();
+    assert_eq!(facts(Some(&cache)), facts(None));
+}

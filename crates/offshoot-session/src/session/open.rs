@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use super::{Backing, Options, Session};
 use crate::entry::Source as _;
@@ -78,6 +79,7 @@ impl Session {
             leaf: None,
             options,
             broken: None,
+            facts: Mutex::default(),
         })
     }
 
@@ -112,7 +114,7 @@ impl Session {
             None => new_header(new, &mut options)?,
         };
         let leaf = loaded.tree.last();
-        Ok(Self { backing, header, loaded, leaf, options, broken: None })
+        Ok(Self { backing, header, loaded, leaf, options, broken: None, facts: Mutex::default() })
     }
 
     /// Says so if another branch holds newer work than the place where the session opened.
