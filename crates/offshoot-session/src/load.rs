@@ -177,7 +177,8 @@ impl Loaded {
         }
         let headers_before = 1 + self.second_headers.iter().filter(|at| **at < index).count() as u64;
         let entry = usize::try_from(index - headers_before).unwrap_or(usize::MAX);
-        self.tree.entries().nth(entry).filter(|kept| *kept < compaction).unwrap_or(compaction)
+        // Of a version 1 file every entry but the last has a child, and so a place: none is missing in between.
+        self.tree.entries_from(entry).next().filter(|kept| *kept < compaction).unwrap_or(compaction)
     }
 }
 

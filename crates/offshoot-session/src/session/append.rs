@@ -85,7 +85,7 @@ impl Session {
         Ok(self.take_in(&batch))
     }
 
-    fn refuse_if_broken(&self) -> Result<()> {
+    pub(super) fn refuse_if_broken(&self) -> Result<()> {
         let Some(why) = &self.broken else { return Ok(()) };
         let path = self.file().map(PathBuf::from).unwrap_or_default();
         Err(Error::Conflict { path, why: format!("{why}; open the session again") })
@@ -125,7 +125,7 @@ impl Session {
     }
 
     /// Takes the lock on the file as it now is.
-    fn locked(&mut self) -> Result<Standing> {
+    pub(super) fn locked(&mut self) -> Result<Standing> {
         let (Backing::File(medium) | Backing::Memory(medium)) = &mut self.backing else {
             return Err(Error::Invalid("the session has no file yet".to_owned()));
         };

@@ -175,6 +175,22 @@ impl Session {
         extract::everything(self, &self.loaded, None)?.create(self.medium()?, path)
     }
 
+    /// As [`Session::upgrade`], for a session that is not needed afterwards: the new file is not read again.
+    ///
+    /// # Errors
+    /// As [`Session::upgrade`].
+    pub fn upgrade_and_close(mut self) -> Result<Option<PathBuf>> {
+        if !self.loaded.is_old() || !matches!(self.backing, Backing::File(_)) {
+            return Ok(None);
+        }
+        self.refuse_if_broken()?;
+        // The lock ends with the session.
+        self.locked()?;
+        let medium = self.medium()?;
+        let pieces = extract::everything(&self, &self.loaded, None)?;
+        pieces.replace(medium, medium.path(), &format!(".v{}.bak", self.version())).map(Some)
+    }
+
     /// The header of a session made from this one.
     fn child_header(&mut self, cwd: Option<&str>) -> Header {
         let id = self.options.ids.session_id();
