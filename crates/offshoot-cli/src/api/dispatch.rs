@@ -9,7 +9,7 @@ use offshoot_session::json::{Object, quote};
 use offshoot_session::session::Session;
 
 use super::handles::{Handle, Server};
-use super::methods::{append, construct, pure, read, tree};
+use super::methods::{append, construct, plan, pure, read, tree};
 use super::params::Params;
 use super::records;
 use super::wire::{Failure, Outcome, Request};
@@ -34,11 +34,11 @@ type Method = (&'static str, &'static str, Run);
 const METHODS: &[Method] = &[
     ("rpc.discover", "", Free(discover)),
     // Sessions begin and end.
-    ("create", "cwd? sessionDir? id? parentSession?", Free(construct::create)),
-    ("open", "path sessionDir? cwd?", Free(construct::open)),
-    ("continueRecent", "cwd? sessionDir?", Free(construct::continue_recent)),
+    ("create", "cwd? sessionDir? id? parentSession? durability?", Free(construct::create)),
+    ("open", "path sessionDir? cwd? durability?", Free(construct::open)),
+    ("continueRecent", "cwd? sessionDir? durability?", Free(construct::continue_recent)),
     ("inMemory", "cwd? entries? id? parentSession?", Free(construct::in_memory)),
-    ("forkFrom", "sourcePath targetCwd sessionDir? id?", Free(construct::fork_from)),
+    ("forkFrom", "sourcePath targetCwd sessionDir? id? durability?", Free(construct::fork_from)),
     ("newSession", "session id? parentSession?", Free(construct::new_session)),
     ("close", "session", Free(construct::close)),
     ("list", "cwd? sessionDir? withDiagnostics?", Free(construct::list)),
@@ -80,6 +80,9 @@ const METHODS: &[Method] = &[
     ("resetLeaf", "session", Change(tree::reset_leaf)),
     ("switch", "session entryId", Change(tree::switch)),
     ("createBranchedSession", "session leafId", Change(tree::create_branched)),
+    // After trouble.
+    ("giveBack", "session", Change(tree::give_back)),
+    ("recreate", "session", Change(tree::recreate)),
     // What an open session says.
     ("getLeafId", "session", Read(read::leaf_id)),
     ("getLeafEntry", "session", Read(read::leaf_entry)),
@@ -98,6 +101,9 @@ const METHODS: &[Method] = &[
     ("getSessionDir", "session", Read(read::folder)),
     ("isPersisted", "session", Read(read::is_persisted)),
     ("getDiagnostics", "session", Read(read::diagnostics)),
+    // What a summary would be made of.
+    ("prepareCompaction", "session leafId? settings?", Read(plan::compaction)),
+    ("prepareBranchSummary", "session targetId oldLeafId? tokenBudget?", Read(plan::branch_summary)),
     // Without an open session.
     ("buildSessionContext", "session? entries? leafId?", Free(pure::build_context)),
     ("parseSessionEntries", "content", Free(pure::parse_entries)),
@@ -116,7 +122,8 @@ pub(super) fn run(server: &mut Server<'_>, request: &Request<'_>, out: &mut dyn 
         Append(make) => {
             let session = &mut server.handle(params)?.session;
             let entry = make(session, params)?;
-            records::write_id(out, Some(&session.append(&entry)?))
+            let id = session.append(&entry)?;
+            records::write_id(out, Some(&id), session)
         }
         Read(method) => method(server.handle(params)?, params, out),
         Change(method) => method(server.handle(params)?, params, out),
