@@ -25,7 +25,7 @@ usage: cargo xtask COMMAND
   test [--no-peers]      all tests: unit, integration, doctests, conformance
   tidy                   the house rules that no compiler checks
   bless                  rewrite the hashes that pin documents to code
-  bench [NAME...] [--huge] [--runs N] [--dir DIR] [--peers DIR] [--write FILE]
+  bench [NAME...] [--huge] [--rounds N] [--dir DIR] [--peers DIR] [--write FILE]
                          whole processes against pi and omp, in turn; NAME selects cases (`context`, `tree/L`)
 
   --no-peers             leave the conformance step out when there is no node, npm or registry
@@ -54,6 +54,8 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         "bless" => none_left(rest).and_then(|()| tidy::bless()),
         "bench" => bench::run(rest),
         bench::FLOOR => bench::floor(rest),
+        bench::FLOOR_COPY => bench::floor_copy(rest),
+        bench::FLOOR_APPEND => bench::floor_append(rest),
         bench::MEASURE => bench::measure_one(rest),
         "help" | "--help" | "-h" => {
             out::say(USAGE);

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use crate::clock::{Millis, parse_iso};
-use crate::json::{Json, is_space, skip_space, skip_string, skip_value, validate};
+use crate::json::{Json, is_space, skip_space, skip_string, skip_value, validate, validate_members};
 use crate::kind::{Kind, LEAF_MARKER, Role};
 
 /// What is known of a line without its body.
@@ -91,13 +91,18 @@ fn whole(line: LineBytes<'_>) -> Result<Envelope<'_>, NoEnvelope> {
     if line.tail.is_some() {
         return Err(NoEnvelope::NeedWholeLine);
     }
-    validate(line.head).map_err(|error| NoEnvelope::Malformed(error.at))?;
-    let text = String::from_utf8_lossy(line.head);
     let mut found = Found::default();
-    for (name, value) in Json::trusted(&text).members() {
-        found.take(name.as_bytes(), value.text().as_bytes());
-    }
-    found.into_owned()
+    let checked = validate_members(line.head, |name, value| match name.contains(&b'\\') {
+        true => found.take(unescaped(name).as_bytes(), value),
+        false => found.take(name, value),
+    });
+    checked.map_err(|error| NoEnvelope::Malformed(error.at))?;
+    found.envelope()
+}
+
+fn unescaped(name: &[u8]) -> String {
+    let quoted = format!("\"{}\"", String::from_utf8_lossy(name));
+    Json::trusted(&quoted).as_str().unwrap_or_default().into_owned()
 }
 
 enum Front {
@@ -248,10 +253,10 @@ impl<'a> Found<'a> {
             b"parentUuid" => self.parent_uuid = Some(value),
             b"message" => {
                 self.message = true;
-                self.role = std::str::from_utf8(value)
-                    .ok()
-                    .and_then(|text| Json::trusted(text).str("role"))
-                    .map(|role| Role::from_word(role.as_bytes()));
+                self.role = role_at_front(value, 0).or_else(|| {
+                    let text = String::from_utf8_lossy(value);
+                    Json::trusted(&text).str("role").map(|role| Role::from_word(role.as_bytes()))
+                });
             }
             _ => {}
         }
@@ -280,18 +285,6 @@ impl<'a> Found<'a> {
             parent: id(self.parent).or_else(|| id(self.parent_uuid)),
             time: self.timestamp.and_then(string).and_then(|text| parse_iso(&text)),
             is_leaf_marker: kind == Kind::Custom && self.custom_type.and_then(string).as_deref() == Some(LEAF_MARKER),
-        })
-    }
-
-    fn into_owned<'b>(self) -> Result<Envelope<'b>, NoEnvelope> {
-        let envelope = self.envelope()?;
-        Ok(Envelope {
-            kind: envelope.kind,
-            role: envelope.role,
-            id: envelope.id.map(|id| Cow::Owned(id.into_owned())),
-            parent: envelope.parent.map(|id| Cow::Owned(id.into_owned())),
-            time: envelope.time,
-            is_leaf_marker: envelope.is_leaf_marker,
         })
     }
 }

@@ -41,6 +41,37 @@ pub(crate) struct Place<'a> {
     pub(crate) kept: Option<&'a str>,
 }
 
+/// How much of a line's two ends [`takes_splice`] wants to see.
+pub(crate) const SPLICE_SAMPLE: u64 = 128;
+
+/// Whether a version 1 line, of which this is the beginning and this the end, is a message as pi wrote it, so that all
+/// it lacks are ids at its end.
+pub(crate) fn takes_splice(head: &[u8], end: &[u8]) -> bool {
+    let role = |head: &[u8]| {
+        let time = head.strip_prefix(br#"{"type":"message","timestamp":""#)?;
+        let stop = memchr::memchr2(b'"', b'\\', time)?;
+        let role = time.get(stop..)?.strip_prefix(br#"","message":{"role":""#)?;
+        Some(role.starts_with(b"hookMessage\""))
+    };
+    let last_is_time = |end: &[u8]| {
+        let number = end.strip_suffix(b"}}")?;
+        let digits = number.iter().rev().take_while(|b| b.is_ascii_digit()).count();
+        Some(digits > 0 && number[..number.len() - digits].ends_with(br#","timestamp":"#))
+    };
+    role(head) == Some(false) && last_is_time(end) == Some(true)
+}
+
+/// What stands at the end of such a line instead of its last brace.
+pub(crate) fn splice(place: Place<'_>) -> String {
+    let ids = Object::new().opt_str("id", place.id).str_or_null("parentId", place.parent).finish();
+    ids.replacen('{', ",", 1)
+}
+
+/// Such a line as version 3 has it; `None` if it is none.
+pub(crate) fn spliced(line: &str, place: Place<'_>) -> Option<String> {
+    takes_splice(line.as_bytes(), line.as_bytes()).then(|| format!("{}{}", &line[..line.len() - 1], splice(place)))
+}
+
 /// An old entry as version 3 has it.
 ///
 /// Gives the line ids if it lacks them, turns a compaction's kept index into an id, and renames the role `hookMessage`.
@@ -101,6 +132,28 @@ mod tests {
             upgrade_entry(line, place),
             r#"{"type":"compaction","timestamp":"t","n":1.0,"big":123456789012345680000,"firstKeptEntryId":"k","id":"i","parentId":"p"}"#
         );
+    }
+
+    /// The quick way gives what the careful one gives, or leaves it to that.
+    #[test]
+    fn ids_are_spliced_into_messages_as_pi_wrote_them() {
+        let place = Place { id: Some("i\""), parent: None, kept: None };
+        let (head, end) = (r#"{"type":"message","timestamp":"t","message":{"role":"user","#, r#""timestamp":12}}"#);
+        let plain = format!(r#"{head}"content":[{{"a":"}}"}}],{end}"#);
+        assert_eq!(spliced(&plain, place).as_deref(), Some(upgrade_entry(&plain, place).as_ref()));
+        for other in [
+            format!(r#"{head}"content":"x"}}}}"#),
+            format!(r#"{head}"x":1,"timestamp":}}}}"#),
+            format!(r#"{head}"x":1,"timestamp":12}} }}"#),
+            format!(r#"{head}"x":"\"timestamp":12}}}}"#),
+            plain.replacen(',', ", ", 1),
+            plain.replacen("\"t\"", "\"\\t\"", 1),
+            plain.replacen("\"user\"", "\"hookMessage\"", 1),
+            plain.replacen("\"timestamp\"", "\"id\":\"x\",\"timestamp\"", 1),
+            "}}".to_owned(),
+        ] {
+            assert_eq!(spliced(&other, place), None, "{other}");
+        }
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! A session file: opened for reading, reopened for appending when the first append comes.
 
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::ahead::Ahead;
@@ -25,6 +26,8 @@ pub struct FileMedium {
     writer: Option<File>,
     ahead: Ahead,
     patience: Duration,
+    /// Held by whoever moves the reader's cursor, which nothing else looks at.
+    cursor: Arc<Mutex<()>>,
 }
 
 /// Which file it is, and when it was last written: enough to tell whether it is still the same one.
@@ -112,7 +115,14 @@ impl FileMedium {
     /// What the system says.
     pub fn open(path: &Path) -> io::Result<Self> {
         let reader = File::open(path)?;
-        Ok(Self { path: path.to_path_buf(), reader, writer: None, ahead: Ahead::default(), patience: Self::PATIENCE })
+        Ok(Self {
+            path: path.to_path_buf(),
+            reader,
+            writer: None,
+            ahead: Ahead::default(),
+            patience: Self::PATIENCE,
+            cursor: Arc::default(),
+        })
     }
 
     /// Creates a file that must not exist, readable by its owner only.
@@ -127,6 +137,7 @@ impl FileMedium {
             reader,
             writer: Some(writer),
             ahead: Ahead::default(),
+            cursor: Arc::default(),
             patience: Self::PATIENCE,
         })
     }
@@ -172,7 +183,14 @@ impl FileMedium {
     /// The same file once more, for reading.
     pub(crate) fn again(&self) -> io::Result<Self> {
         let reader = self.reader.try_clone()?;
-        Ok(Self { path: self.path.clone(), reader, writer: None, ahead: Ahead::default(), patience: self.patience })
+        Ok(Self {
+            path: self.path.clone(),
+            reader,
+            writer: None,
+            ahead: Ahead::default(),
+            patience: self.patience,
+            cursor: self.cursor.clone(),
+        })
     }
 
     fn writer(&mut self) -> io::Result<&mut File> {
@@ -203,6 +221,15 @@ impl Medium for FileMedium {
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         self.ahead.read(offset, buffer, |buffer, offset| self.reader.read_at(buffer, offset))
+    }
+
+    /// By `copy_file_range` where there is one: shared blocks on file systems that share, no bytes over the wire on
+    /// network file systems.
+    fn copy_to(&self, offset: u64, length: u64, out: &File) -> io::Result<u64> {
+        let _cursor = self.cursor.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reader = &self.reader;
+        reader.seek(SeekFrom::Start(offset))?;
+        io::copy(&mut reader.take(length), &mut &*out)
     }
 
     /// `flock` on the session file itself: it ends with the process, so no stale lock can block. A program that holds it
