@@ -122,6 +122,11 @@ fn no_header(path: &Path, line: u64, offset: u64) -> Error {
     Error::NotASession { path: path.to_path_buf(), line, offset, why: "the first record is no session header" }
 }
 
+/// A record without the NUL bytes that a crash of the system left behind it.
+fn before_nuls(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1)]
+}
+
 struct Gather<'a> {
     medium: &'a dyn Medium,
     header: Option<Header>,
@@ -155,6 +160,10 @@ impl<'a> Gather<'a> {
         }
         while let Some((0, rest)) = line.head.split_first().map(|(first, rest)| (*first, rest)) {
             line.head = rest;
+        }
+        match &mut line.tail {
+            Some(tail) => *tail = before_nuls(tail),
+            None => line.head = before_nuls(line.head),
         }
         let envelope = match scan(line) {
             Ok(envelope) => envelope,
@@ -193,7 +202,7 @@ impl<'a> Gather<'a> {
     fn first_record(&mut self, span: LineSpan, kind: Kind) -> Result<()> {
         let bytes = self.read(span)?;
         let text = String::from_utf8_lossy(&bytes);
-        let text = text.trim_start_matches(['\u{feff}', '\0']);
+        let text = text.trim_start_matches(['\u{feff}', '\0']).trim_end_matches('\0');
         if kind == Kind::Title && span.number == 1 && self.slot.is_none() {
             self.slot = TitleSlot::parse(text);
             if self.slot.is_some() {
