@@ -33,33 +33,50 @@ fn count(file: &Path) -> usize {
     fs::read(file).unwrap().iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// One `append` of three entries with a fault: what was acknowledged is in the file, and what was there before.
-fn appends_under(injections: &[String]) -> (Output, usize) {
+/// How one `append` of three entries under a fault ended.
+struct Ended {
+    output: Output,
+    /// How many entries were kept outside the file.
+    kept: usize,
+}
+
+/// One `append` of three entries with a fault: what was acknowledged is in the file, what was kept comes back, and what
+/// was there before stays. Entries longer than a pipe holds come one by one, and are written one by one.
+fn appends_under(injections: &[String]) -> Ended {
     let world = World::new();
     let file = session(&world);
     let before = fs::read(&file).unwrap();
-    let output = fed(injected(&append(&world, &file), injections, Some(&file)), &entry(300).repeat(3));
+    let output = fed(injected(&append(&world, &file), injections, Some(&file)), &entry(100_000).repeat(3));
     let given = acknowledged(&output.stdout);
-    let after = fs::read(&file).unwrap();
-    assert!(after.starts_with(&before), "{injections:?}: the old bytes stay");
+    assert!(fs::read(&file).unwrap().starts_with(&before), "{injections:?}: the old bytes stay");
     assert!(given.iter().all(|id| ids(&file).contains(id)), "{injections:?}: an acknowledged entry is lost");
-    assert_eq!(output.status.success(), given.len() == 3, "{injections:?}: {output:?}");
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(said.starts_with("error: ") && !said.contains("panicked"), "{injections:?}: {said}");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() || said.contains("error: "), "{injections:?}: {said}");
+    assert!(!said.contains("panicked"), "{injections:?}: {said}");
+    let kept: Vec<String> = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .filter(|line| line.contains("\"spilled\":"))
+        .filter_map(|line| Some(line.strip_prefix("{\"id\":\"")?.split('"').next()?.to_owned()))
+        .collect();
+    if !output.status.success() && !kept.is_empty() {
+        let repaired = world.command(&["repair", file.to_str().unwrap()]).output().unwrap();
+        assert!(repaired.status.success(), "{injections:?}: {repaired:?}");
     }
+    assert!(kept.iter().all(|id| ids(&file).contains(id)), "{injections:?}: an entry that was kept is lost");
     works_again(&world, &file);
-    let damaged = damaged_lines(&world, &file);
-    (output, damaged + count(&file) - given.len() - 3)
+    assert_eq!(damaged_lines(&world, &file), 0, "{injections:?}");
+    // Header, question, and the entry of the run that works again; a failed sync may leave an entry that nobody was told of.
+    let beyond = count(&file) - given.len() - kept.len() - 3;
+    assert!(beyond <= 1, "{injections:?}: {beyond} lines too many");
+    Ended { output, kept: kept.len() }
 }
 
-/// A failed write leaves nothing; a failed sync may leave its entry, which nobody was told of.
 #[test]
 fn a_system_call_that_fails_loses_nothing_acknowledged() {
     if !can_inject("system calls that fail") {
         return;
     }
-    let mut failed = 0;
+    let (mut failed, mut later) = (0, 0);
     for call in [
         "write:error=ENOSPC",
         "write:error=EIO",
@@ -69,15 +86,15 @@ fn a_system_call_that_fails_loses_nothing_acknowledged() {
         "flock:error=EIO",
     ] {
         for when in 1..=6 {
-            let (output, left) = appends_under(&[format!("{call}:when={when}")]);
-            failed += usize::from(!output.status.success());
-            assert!(left <= usize::from(call.starts_with("fdatasync")), "{call} {when}: {left} lines too many");
+            let ended = appends_under(&[format!("{call}:when={when}")]);
+            failed += usize::from(!ended.output.status.success());
+            later += ended.kept;
         }
     }
     say(&format!(
-        "36 injected failures of write, fdatasync and flock: {failed} commands failed, 0 acknowledged entries lost"
+        "36 injected failures of write, fdatasync and flock: {failed} commands failed, 0 acknowledged entries lost, {later} kept and brought back"
     ));
-    assert!(failed >= 15, "the faults were hit: {failed}");
+    assert!(failed + later >= 12, "the faults were hit: {failed}, {later}");
 }
 
 #[test]
@@ -86,8 +103,8 @@ fn a_write_that_is_interrupted_is_tried_again() {
         return;
     }
     for when in 1..=3 {
-        let (output, left) = appends_under(&[format!("write:error=EINTR:when={when}")]);
-        assert!(output.status.success() && left == 0, "{output:?}");
+        let ended = appends_under(&[format!("write:error=EINTR:when={when}")]);
+        assert!(ended.output.status.success() && ended.kept == 0, "{:?}", ended.output);
     }
 }
 

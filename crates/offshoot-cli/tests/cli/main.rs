@@ -31,3 +31,4 @@ mod switch;
 mod tail;
 mod tree;
 mod untouched;
+mod writers;

@@ -358,7 +358,7 @@ fn the_matrix_of_operations_and_faults() {
     insta::assert_snapshot!(table, @"
     operation | fail | short write | lost at sync | killed | crash: unsynced | crash: torn | crash: NULs | crash: lost page
     Append | 27 27 0 | 27 27 0 | 27 27 0 | 27 27 0 | 27 27 0 | 27 27 0 | 27 27 0 | 27 27 0
-    Len | 3 3 0 | 3 3 0 | 3 3 0 | 3 3 0 | 3 3 0 | 3 3 0 | 3 3 0 | 3 3 0
+    Len | 30 30 0 | 30 30 0 | 30 30 0 | 30 30 0 | 30 30 0 | 30 30 0 | 30 30 0 | 30 30 0
     Lock | 27 27 0 | 27 27 0 | 27 27 0 | 27 27 0 | 27 27 0 | 27 27 0 | 27 27 0 | 27 27 0
     Read | 12 12 0 | 12 12 0 | 12 12 0 | 12 12 0 | 12 12 0 | 12 12 0 | 12 12 0 | 12 12 0
     Sync | 27 27 0 | 27 27 0 | 27 27 0 | 27 27 0 | 27 27 0 | 27 27 0 | 27 27 0 | 27 27 0

@@ -10,6 +10,8 @@ mod fuzzed;
 mod growth;
 mod properties;
 mod repair;
+mod spill;
 mod stores;
 mod vectors;
+mod writers;
 mod writing;
