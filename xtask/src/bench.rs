@@ -10,7 +10,7 @@ mod chance;
 mod contestants;
 mod floor;
 mod inputs;
-mod machine;
+pub(crate) mod machine;
 mod measure;
 mod options;
 mod prose;

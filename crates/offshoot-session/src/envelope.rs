@@ -52,6 +52,10 @@ pub enum NoEnvelope {
 pub fn scan(line: LineBytes<'_>) -> Result<Envelope<'_>, NoEnvelope> {
     let start = skip_space(line.head, 0);
     if line.head.get(start) != Some(&b'{') {
+        // Nothing but white space so far.
+        if start == line.head.len() && line.tail.is_some() {
+            return Err(NoEnvelope::NeedWholeLine);
+        }
         return Err(NoEnvelope::Malformed(start));
     }
     let end = trimmed_end(line.tail.unwrap_or(line.head));
@@ -59,16 +63,19 @@ pub fn scan(line: LineBytes<'_>) -> Result<Envelope<'_>, NoEnvelope> {
     match front(line.head, start + 1, &mut found) {
         Front::Whole(at) => {
             let rest = skip_space(line.head, at);
-            return if rest == line.head.len() && line.tail.is_none() {
-                found.envelope()
-            } else {
-                Err(NoEnvelope::Malformed(rest))
+            return match (rest == line.head.len(), line.tail) {
+                (false, _) => Err(NoEnvelope::Malformed(rest)),
+                (true, None) => found.envelope(),
+                (true, Some(_)) => Err(NoEnvelope::NeedWholeLine),
             };
         }
         Front::Body => {}
         Front::Unsettled => return whole(line),
     }
     let last_part = line.tail.unwrap_or(line.head);
+    if end == 0 {
+        return whole(line);
+    }
     if last_part.get(end.wrapping_sub(1)) != Some(&b'}') {
         return Err(NoEnvelope::Malformed(line.head.len()));
     }

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 
 use crate::header::{CURRENT_VERSION, Header};
 use crate::id::EntryId;
-use crate::json::{Json, Object, quote};
+use crate::json::{Json, Object, quote, validate};
+use crate::kind::DAMAGED;
 
 /// The `attempt`-th candidate for the id of a version 1 line.
 pub(crate) fn derived_id(session_id: &str, line: u64, attempt: u32) -> EntryId {
@@ -74,8 +75,12 @@ pub(crate) fn spliced(line: &str, place: Place<'_>) -> Option<String> {
 
 /// An old entry as version 3 has it.
 ///
-/// Gives the line ids if it lacks them, turns a compaction's kept index into an id, and renames the role `hookMessage`.
+/// A damaged line becomes an empty entry that keeps its text. Others get ids if they lack them; a compaction's
+/// kept index becomes an id, and the role `hookMessage` gets its new name.
 pub(crate) fn upgrade_entry<'a>(line: &'a str, place: Place<'_>) -> Cow<'a, str> {
+    if validate(line.as_bytes()).is_err() {
+        return Cow::Owned(held(line, place));
+    }
     let line = rename_hook_role(line);
     let json = Json::trusted(&line);
     let is = |name: &str, wanted: Option<&str>| json.get(name).and_then(Json::as_str).as_deref() == wanted;
@@ -93,6 +98,16 @@ pub(crate) fn upgrade_entry<'a>(line: &'a str, place: Place<'_>) -> Cow<'a, str>
     }
     let object = object.opt_str("firstKeptEntryId", place.kept);
     Cow::Owned(object.opt_str("id", place.id).str_or_null("parentId", place.parent).finish())
+}
+
+/// In the place of a damaged line, whose members nobody can take apart: an empty entry that names it for its children
+/// and keeps its text.
+fn held(line: &str, place: Place<'_>) -> String {
+    let time = Json::trusted(line).str("timestamp");
+    let text = Object::new().str("line", line).finish();
+    let object = Object::new().str("type", "custom").str("customType", DAMAGED).json("data", Json::trusted(&text));
+    let object = object.opt_str("id", place.id).str_or_null("parentId", place.parent);
+    object.opt_str("timestamp", time.as_deref()).finish()
 }
 
 fn rename_hook_role(line: &str) -> Cow<'_, str> {
@@ -154,6 +169,18 @@ mod tests {
         ] {
             assert_eq!(spliced(&other, place), None, "{other}");
         }
+    }
+
+    /// Taking what could be read of it lost the rest, and its children their parent.
+    #[test]
+    fn in_the_place_of_a_damaged_line_stays_an_entry_with_its_text() {
+        let place = Place { id: Some("i"), parent: Some("p"), kept: None };
+        let line = r#"{"type":"message","timestamp":"t","message":{"role":"user","content":u}}"#;
+        let held = upgrade_entry(line, place);
+        let json = Json::parse(&held).unwrap();
+        assert_eq!(json.get("data").and_then(|data| data.str("line")).as_deref(), Some(line));
+        let members: Vec<_> = json.members().map(|(name, _)| name).collect();
+        assert_eq!(members, ["type", "customType", "data", "id", "parentId", "timestamp"]);
     }
 
     #[test]

@@ -182,6 +182,10 @@ impl<'a> Gather<'a> {
         while let Some((0, rest)) = line.head.split_first().map(|(first, rest)| (*first, rest)) {
             line.head = rest;
         }
+        match &mut line.tail {
+            Some(tail) => *tail = before_nuls(tail),
+            None => line.head = before_nuls(line.head),
+        }
         let envelope = match scan(line) {
             Ok(envelope) => envelope,
             Err(NoEnvelope::NeedWholeLine) => {
@@ -219,7 +223,7 @@ impl<'a> Gather<'a> {
     fn first_record(&mut self, span: LineSpan, kind: Kind) -> Result<Option<Header>> {
         let bytes = self.read(span)?;
         let text = String::from_utf8_lossy(&bytes);
-        let text = text.trim_start_matches(['\u{feff}', '\0']);
+        let text = text.trim_start_matches(['\u{feff}', '\0']).trim_end_matches('\0');
         if kind == Kind::Title && span.number == 1 {
             self.reading.slot_title = TitleSlot::parse(text).map(|slot| slot.title);
             if self.reading.slot_title.is_some() {
@@ -298,4 +302,9 @@ impl<'a> Gather<'a> {
             self.reading.first_message = Some(said);
         }
     }
+}
+
+/// A record without the NUL bytes that a crash of the system left behind it.
+fn before_nuls(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1)]
 }

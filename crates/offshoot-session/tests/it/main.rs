@@ -4,7 +4,9 @@
 
 mod common;
 mod context;
+mod damage;
 mod faults;
+mod fuzzed;
 mod growth;
 mod lists;
 mod properties;
