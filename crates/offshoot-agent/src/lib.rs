@@ -9,3 +9,5 @@
 pub mod message;
 pub mod provider;
 pub mod tool;
+pub mod event;
+pub mod turn;

@@ -56,6 +56,11 @@ pub trait Tool: Send + Sync {
     /// What the model is told.
     fn spec(&self) -> ToolSpec;
 
+    /// Whether calls of it may run beside each other, and beside those of other such tools: it changes nothing.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     /// Starts a call. Partial outcomes may be sent while it runs; each replaces the one before.
     fn run(&self, arguments: Value, place: Arc<Place>, partial: UnboundedSender<Outcome>) -> Running;
 }
