@@ -11,8 +11,10 @@ mod cli;
 mod commands;
 mod config;
 mod error;
+mod plans;
 mod records;
 mod select;
+mod summarise;
 mod transcript;
 mod ui;
 

@@ -75,6 +75,9 @@ pub enum Error {
     /// The caller's values make no valid entry.
     #[error("{0}")]
     Invalid(String),
+    /// There is no summary, or none that may be kept.
+    #[error("no summary: {0}")]
+    NoSummary(String),
     /// A file is in the way, or somebody else changed the file in a way that forbids the operation.
     #[error("{}: {why}", path.display())]
     Conflict {

@@ -4,6 +4,7 @@
 //! nesting depth, so that numbers, key order, duplicate keys and lone surrogates stay as their writer wrote them.
 //! [`validate`] is the whole grammar, iteratively; [`Object`] writes one object on one line. Knows nothing of sessions.
 
+mod stringify;
 mod validate;
 mod write;
 
@@ -11,6 +12,8 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
+pub use stringify::stringify;
+pub(crate) use stringify::{js_members, js_number};
 pub use validate::{SyntaxError, validate};
 pub use write::{Object, quote};
 

@@ -122,7 +122,7 @@ fn calls(message: &Message) -> Vec<(String, String)> {
 }
 
 /// One message as the model may see it; `None` if it may not.
-fn to_llm(message: Message) -> Option<Message> {
+pub(crate) fn to_llm(message: Message) -> Option<Message> {
     let json = message.json();
     let (role, content) = match message.role {
         Role::User | Role::Assistant | Role::ToolResult | Role::System | Role::Developer => return Some(message),

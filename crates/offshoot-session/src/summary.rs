@@ -1,25 +1,13 @@
 //! A summary without a model: the words that are there, picked and put into the usual sections.
 //!
-//! It keeps what can be found again by rule (the request, what the person asked for, files, commands, errors, last
-//! words) and says in its details that no model wrote it.
-
-use std::collections::BTreeSet;
+//! It keeps what can be found again by rule: the request, what the person asked for, edits, commands, errors, last words.
 
 use crate::entry::{Entry, Source, text_of};
 use crate::error::Result;
-use crate::json::{Json, Object, quote};
+use crate::json::Json;
 use crate::kind::{Kind, Role};
 use crate::text::one_line;
 use crate::tree::NodeIx;
-
-/// A finished summary.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Summary {
-    /// Markdown with the peers' headings.
-    pub text: String,
-    /// `{"readFiles":[…],"modifiedFiles":[…],"summariser":"extractive"}`.
-    pub details: String,
-}
 
 /// How many lines a section shows; it says how many more there were.
 const SECTION: usize = 12;
@@ -34,15 +22,14 @@ struct Found {
     earlier: Vec<String>,
     last_request: Option<String>,
     last_answer: Option<String>,
-    read: BTreeSet<String>,
-    modified: BTreeSet<String>,
 }
 
-/// Summarises entries, given from the oldest to the newest.
+/// Summarises entries, given from the oldest to the newest: Markdown with the peers' headings. Which files they touched
+/// is not in it: see [`crate::files`].
 ///
 /// # Errors
 /// The medium cannot be read.
-pub fn extractive(source: &dyn Source, entries: &[NodeIx]) -> Result<Summary> {
+pub fn extractive(source: &dyn Source, entries: &[NodeIx]) -> Result<String> {
     let mut found = Found::default();
     for ix in entries {
         if matches!(source.tree().node(*ix).kind(), Kind::Message | Kind::BranchSummary | Kind::Compaction) {
@@ -57,7 +44,6 @@ impl Found {
         match (entry.kind, entry.role) {
             (Kind::BranchSummary | Kind::Compaction, _) => {
                 self.earlier.extend(entry.str("summary").map(|text| one_line(&text, LINE)));
-                self.take_files(entry.get("details"));
             }
             (_, Some(Role::User)) => self.user(&said(entry)),
             (_, Some(Role::Assistant)) => self.assistant(entry),
@@ -82,7 +68,7 @@ impl Found {
         }
         self.goal.get_or_insert_with(|| one_line(text, 2 * LINE));
         self.last_request = Some(one_line(text, LINE));
-        let rules = text.split(['\n', '.', '!']).filter(|sentence| is_rule(sentence));
+        let rules = sentences(text).filter(|sentence| is_rule(sentence));
         self.constraints.extend(rules.map(|rule| one_line(rule, LINE)));
     }
 
@@ -95,10 +81,8 @@ impl Found {
         for block in blocks.filter(|block| block.str("type").is_some_and(|kind| kind == "toolCall")) {
             let argument = |name: &str| block.get("arguments").and_then(|arguments| arguments.str(name));
             match (block.str("name").as_deref(), argument("path"), argument("command")) {
-                (Some("read"), Some(path), _) => drop(self.read.insert(path.into_owned())),
                 (Some(tool @ ("edit" | "write")), Some(path), _) => {
                     self.done.push(format!("{} {path}", if tool == "edit" { "edited" } else { "wrote" }));
-                    self.modified.insert(path.into_owned());
                 }
                 (Some("bash"), _, Some(command)) => self.done.push(format!("ran `{}`", one_line(&command, 80))),
                 _ => {}
@@ -106,17 +90,8 @@ impl Found {
         }
     }
 
-    fn take_files(&mut self, details: Option<Json<'_>>) {
-        let Some(details) = details else { return };
-        let files = |name: &str| details.get(name).map(Json::items).into_iter().flatten().filter_map(Json::as_str);
-        self.read.extend(files("readFiles").map(std::borrow::Cow::into_owned));
-        self.modified.extend(files("modifiedFiles").map(std::borrow::Cow::into_owned));
-    }
-
-    fn summary(mut self) -> Summary {
+    fn summary(mut self) -> String {
         self.done.dedup();
-        let read: Vec<String> = self.read.difference(&self.modified).cloned().collect();
-        let modified: Vec<String> = self.modified.iter().cloned().collect();
         let last = [("Last request", &self.last_request), ("Last answer", &self.last_answer)];
         let last = last.iter().filter_map(|(what, text)| text.as_ref().map(|text| format!("{what}: {text}")));
         let mut text = format!("## Goal\n{}\n", self.goal.as_deref().unwrap_or("(none stated)"));
@@ -125,19 +100,8 @@ impl Found {
         section(&mut text, "### Done", "- [x] ", &self.done);
         section(&mut text, "### Blocked", "- ", &self.blocked);
         section(&mut text, "## Critical Context", "- ", &self.earlier.iter().cloned().chain(last).collect::<Vec<_>>());
-        for (tag, files) in [("read-files", &read), ("modified-files", &modified)] {
-            if !files.is_empty() {
-                text.push_str(&format!("\n<{tag}>\n{}\n</{tag}>\n", files.join("\n")));
-            }
-        }
-        let list =
-            |files: &[String]| format!("[{}]", files.iter().map(|file| quote(file)).collect::<Vec<_>>().join(","));
-        let details = Object::new()
-            .raw("readFiles", list(&read))
-            .raw("modifiedFiles", list(&modified))
-            .str("summariser", "extractive")
-            .finish();
-        Summary { text, details }
+        text.truncate(text.trim_end().len());
+        text
     }
 }
 
@@ -146,8 +110,21 @@ fn said(entry: &Entry) -> String {
     content.map(|content| text_of(content, "\n")).unwrap_or_default()
 }
 
+/// A text's sentences: a line has at least one, and a full stop inside a name ends none.
+pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(|line| {
+        let is_end = |at: &usize| {
+            let rest = line.as_bytes().get(*at..).unwrap_or_default();
+            matches!(rest, [b'.' | b'!' | b'?' | b';'] | [b'.' | b'!' | b'?' | b';', b' ' | b'\t', ..])
+        };
+        let ends = (0..line.len()).filter(is_end).map(|at| at + 1).chain([line.len()]);
+        let pieces = ends.scan(0, move |start, end| line.get(std::mem::replace(start, end)..end));
+        pieces.map(str::trim).filter(|piece| !piece.is_empty()).collect::<Vec<_>>()
+    })
+}
+
 /// Whether a sentence reads like a rule.
-fn is_rule(sentence: &str) -> bool {
+pub(crate) fn is_rule(sentence: &str) -> bool {
     const WORDS: [&str; 9] = ["must", "never", "always", "don't", "do not", "only", "prefer", "avoid", "make sure"];
     let lower = sentence.to_lowercase();
     sentence.len() < 400 && WORDS.iter().any(|word| lower.contains(word))
@@ -197,11 +174,8 @@ mod tests {
             "- [x] edited a.rs",
             "- no such file",
             "Last answer: It parses now.",
-            "<read-files>\nb.rs\n</read-files>",
-            "<modified-files>\na.rs\n</modified-files>",
         ] {
-            assert!(summary.text.contains(part), "{part} in {}", summary.text);
+            assert!(summary.contains(part), "{part} in {summary}");
         }
-        assert_eq!(summary.details, r#"{"readFiles":["b.rs"],"modifiedFiles":["a.rs"],"summariser":"extractive"}"#);
     }
 }

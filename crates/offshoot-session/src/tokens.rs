@@ -2,7 +2,7 @@
 //!
 //! Characters are UTF-16 units, since that is what the peers count.
 
-use crate::json::{Json, JsonKind};
+use crate::json::{Json, JsonKind, stringify};
 
 /// What an image counts as, in characters (pi 0.87).
 const IMAGE_CHARS: u64 = 4800;
@@ -18,7 +18,7 @@ pub fn estimate(message: Json<'_>) -> u64 {
         Some("system") => {
             let sections = message.get("sections").map(Json::members).into_iter().flatten();
             let sections: u64 = sections.filter_map(|(_, text)| text.as_str()).map(|text| units(&text)).sum();
-            let tools = message.get("toolsAdded").map_or(0, |tools| units(tools.text()));
+            let tools = message.get("toolsAdded").map_or(0, |tools| units(&stringify(tools)));
             content.map_or(0, text_and_images) + sections + tools
         }
         _ => 0,
@@ -51,7 +51,7 @@ fn assistant(content: Json<'_>) -> u64 {
         Some("text") => member_chars(block, "text"),
         Some("thinking") => member_chars(block, "thinking"),
         Some("toolCall") => {
-            member_chars(block, "name") + block.get("arguments").map_or(0, |arguments| units(arguments.text()))
+            member_chars(block, "name") + block.get("arguments").map_or(0, |arguments| units(&stringify(arguments)))
         }
         _ => 0,
     });

@@ -9,7 +9,7 @@ use offshoot_session::json::{Object, quote};
 use offshoot_session::session::Session;
 
 use super::handles::{Handle, Server};
-use super::methods::{append, construct, pure, read, tree};
+use super::methods::{append, construct, plan, pure, read, tree};
 use super::params::Params;
 use super::records;
 use super::wire::{Failure, Outcome, Request};
@@ -98,6 +98,9 @@ const METHODS: &[Method] = &[
     ("getSessionDir", "session", Read(read::folder)),
     ("isPersisted", "session", Read(read::is_persisted)),
     ("getDiagnostics", "session", Read(read::diagnostics)),
+    // What a summary would be made of.
+    ("prepareCompaction", "session leafId? settings?", Read(plan::compaction)),
+    ("prepareBranchSummary", "session targetId oldLeafId? tokenBudget?", Read(plan::branch_summary)),
     // Without an open session.
     ("buildSessionContext", "session? entries? leafId?", Free(pure::build_context)),
     ("parseSessionEntries", "content", Free(pure::parse_entries)),

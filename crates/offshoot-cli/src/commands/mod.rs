@@ -4,6 +4,7 @@ mod api;
 mod append;
 mod branches;
 mod check;
+mod compact;
 mod completions;
 mod context;
 mod entry;
@@ -39,6 +40,7 @@ pub(crate) enum Command {
     Tail(tail::Args),
     Switch(switch::Args),
     Pop(pop::Args),
+    Compact(compact::Args),
     Label(label::Args),
     Name(name::Args),
     Fork(fork::Args),
@@ -66,6 +68,7 @@ impl Command {
             Self::Tail(args) => tail::run(app, args),
             Self::Switch(args) => switch::run(app, args),
             Self::Pop(args) => pop::run(app, args),
+            Self::Compact(args) => compact::run(app, args),
             Self::Label(args) => label::run(app, args),
             Self::Name(args) => name::run(app, args),
             Self::Fork(args) => fork::run(app, args),

@@ -5,15 +5,13 @@ use std::io::Write as _;
 use clap::builder::NonEmptyStringValueParser;
 use offshoot_session::compose::NewBranchSummary;
 use offshoot_session::entry::Source as _;
-use offshoot_session::json::Json;
-use offshoot_session::summary::extractive;
 use offshoot_session::text::one_line;
 
 use super::switch::place;
 use crate::app::{App, quoted};
-use crate::error::{CommandError, Kind, Result};
-use crate::select;
+use crate::error::Result;
 use crate::ui::style::{DIM, Painted};
+use crate::{select, summarise};
 
 /// Go back, and take along a summary of what is left behind
 ///
@@ -36,7 +34,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     summary: Option<String>,
 
-    /// Let a model write the summary (not in this version)
+    /// Have the summary written: by a model where there is one (not in this
+    /// version), else put together as without this option
     #[arg(long, conflicts_with = "summary")]
     summarize: bool,
 }
@@ -48,27 +47,18 @@ Examples:
 
 /// Goes back with a summary.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    if args.summarize {
-        let error = CommandError::new(Kind::Failed, "this version has no model to write a summary");
-        return Err(error
-            .hint("without --summarize, the summary is put together from what was said")
-            .hint("--summary TEXT takes yours"));
-    }
     let mut session = app.open(&args.session)?;
     let given = args.entry.as_ref().map(|given| select::entry(&session, given)).transpose()?;
     let target = session.pop_target(given)?;
     let left = session.abandoned_by(Some(target));
     let left_entries = left.iter().filter(|ix| !session.tree().node(**ix).is_leaf_marker()).count();
-    let (text, details) = match &args.summary {
-        Some(text) => (text.clone(), None),
-        None => {
-            let summary = extractive(&session, &left)?;
-            (summary.text, Some(summary.details))
-        }
+    let drafted = match &args.summary {
+        Some(_) => None,
+        None => Some(summarise::left_behind(&session, target)?),
     };
-    let details = details.as_deref().and_then(|details| Json::parse(details).ok());
+    let own = NewBranchSummary { summary: args.summary.as_deref().unwrap_or_default(), ..NewBranchSummary::default() };
     let target = app.upgraded(&mut session, target)?;
-    let popped = session.pop(target, &NewBranchSummary { summary: &text, details, ..NewBranchSummary::default() })?;
+    let popped = session.pop(target, &drafted.as_ref().map_or(own, |drafted| drafted.branch_summary()))?;
     let mut out = app.ui.text();
     writeln!(out, "back at {}", place(&session, target)?)?;
     let line = format!("{left_entries} entries left behind, summarised in {}", popped.summary);

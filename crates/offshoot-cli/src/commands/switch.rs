@@ -11,14 +11,16 @@ use offshoot_session::tree::NodeIx;
 
 use crate::app::App;
 use crate::error::Result;
-use crate::select;
-use crate::ui::style::{ID, Painted};
+use crate::ui::style::{DIM, ID, Painted};
+use crate::{select, summarise};
 
 /// Go to another entry: the session goes on from there
 ///
 /// Nothing is lost: what stood after the entry stays as another branch. The
 /// move is written into the file as one small entry below the target, which
 /// trees and transcripts do not show, so that pi and oh-my-pi open there too.
+/// With --summarize that entry is a summary of the branch that is left, which
+/// the model sees.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -27,11 +29,16 @@ pub(crate) struct Args {
 
     /// Entry id, or a unique start of one
     entry: String,
+
+    /// Leave a summary of the branch that is left, put together from what was said
+    #[arg(long)]
+    summarize: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   offshoot switch latest 1a2b3c4d
+  offshoot switch latest 1a2b3c4d --summarize
   offshoot branches latest            shows where there is to go";
 
 /// Moves the leaf.
@@ -45,9 +52,21 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         writeln!(out, "already at {}", place(&session, target)?)?;
         return Ok(out.finish()?);
     }
+    let left = session.abandoned_by(Some(target));
+    let left = left.iter().filter(|ix| !session.tree().node(**ix).is_leaf_marker()).count();
+    // Going further down a branch leaves nothing behind.
+    let drafted = (args.summarize && left > 0).then(|| summarise::left_behind(&session, target)).transpose()?;
     let target = app.upgraded(&mut session, target)?;
-    session.switch(target)?;
+    let Some(drafted) = drafted else {
+        session.switch(target)?;
+        writeln!(out, "now at {}", place(&session, target)?)?;
+        return Ok(out.finish()?);
+    };
+    let id = session.tree().node(target).id().cloned();
+    let summary = session.branch_with_summary(id.as_ref().map(EntryId::as_str), &drafted.branch_summary())?;
     writeln!(out, "now at {}", place(&session, target)?)?;
+    let line = format!("{left} entries left behind, summarised in {summary}");
+    writeln!(out, "{}", Painted(DIM, &one_line(&line, 200)))?;
     Ok(out.finish()?)
 }
 

@@ -8,6 +8,7 @@ mod api;
 mod append;
 mod branches;
 mod check;
+mod compact;
 mod completions;
 mod context;
 mod crashes;

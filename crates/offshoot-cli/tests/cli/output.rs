@@ -25,6 +25,8 @@ fn help_of_a_command_ends_with_examples() {
     Nothing is lost: what stood after the entry stays as another branch. The
     move is written into the file as one small entry below the target, which
     trees and transcripts do not show, so that pi and oh-my-pi open there too.
+    With --summarize that entry is a summary of the branch that is left, which
+    the model sees.
 
     Usage: offshoot switch [OPTIONS] <SESSION> <ENTRY>
 
@@ -36,6 +38,9 @@ fn help_of_a_command_ends_with_examples() {
               Entry id, or a unique start of one
 
     Options:
+          --summarize
+              Leave a summary of the branch that is left, put together from what was said
+
       -h, --help
               Print help (see a summary with '-h')
 
@@ -54,6 +59,7 @@ fn help_of_a_command_ends_with_examples() {
 
     Examples:
       offshoot switch latest [ID1]
+      offshoot switch latest [ID1] --summarize
       offshoot branches latest            shows where there is to go
     ");
 }

@@ -15,7 +15,7 @@ fn back_to_the_last_user_message_with_a_summary_of_the_rest() {
     hint: `offshoot switch sample.jsonl 42e6b1f9` goes back to what was left
     ");
     let after = world.read("sample.jsonl");
-    assert_snapshot!(world.normalised(after.strip_prefix(&before).unwrap()), @r###"{"type":"branch_summary","id":"[ID1]","parentId":"af72e50c","timestamp":"2026-02-01T12:00:00.000Z","fromId":"42e6b1f9","summary":"## Goal\n(none stated)\n\n## Constraints & Preferences\n(none)\n\n## Progress\n### Done\n- [x] edited src/main.rs\n\n### Blocked\n(none)\n\n## Critical Context\n- ## Goal wordcount should count words as people do. ## Done - `count` uses `split_whitespace` (src/main.rs); tests cover runs of blanks. - The regex crate was tried and dropped: no network, and too much for this. ## Next - `--lines` prints…\n- Last answer: With `--lines` the number of lines follows on a line of its own: ``` $ printf 'one two\\nthree\\n' | wordcount --lines 3 2 ```\n\n<modified-files>\nsrc/main.rs\n</modified-files>\n","details":{"readFiles":[],"modifiedFiles":["src/main.rs"],"summariser":"extractive"}}"###);
+    assert_snapshot!(world.normalised(after.strip_prefix(&before).unwrap()), @r#"{"type":"branch_summary","id":"[ID1]","parentId":"af72e50c","timestamp":"2026-02-01T12:00:00.000Z","fromId":"42e6b1f9","summary":"Another branch of this conversation was tried before the return to this point. What happened there:\n\n## Goal\n(none stated)\n\n## Constraints & Preferences\n(none)\n\n## Progress\n### Done\n- [x] edited src/main.rs\n\n### Blocked\n(none)\n\n## Critical Context\n- ## Goal wordcount should count words as people do. ## Done - `count` uses `split_whitespace` (src/main.rs); tests cover runs of blanks. - The regex crate was tried and dropped: no network, and too much for this. ## Next - `--lines` prints…\n- Last answer: With `--lines` the number of lines follows on a line of its own: ``` $ printf 'one two\\nthree\\n' | wordcount --lines 3 2 ```\n\n<modified-files>\nsrc/main.rs\n</modified-files>","details":{"readFiles":[],"modifiedFiles":["src/main.rs"],"summariser":"extractive"},"fromHook":false}"#);
 }
 
 #[test]
@@ -32,18 +32,13 @@ fn back_to_an_entry_with_ones_own_words() {
     assert!(world.stdout("context sample.jsonl --json").contains("it was the blanks"));
 }
 
+/// Without a model the summary is the same as without the option.
 #[test]
-fn there_is_no_model_to_summarise() {
-    let world = World::with_sample();
-    let before = world.snapshot();
-    assert_snapshot!(world.run("pop sample.jsonl --summarize"), @"
-    [stderr]
-    error: this version has no model to write a summary
-    hint: without --summarize, the summary is put together from what was said
-    hint: --summary TEXT takes yours
-    [exit code 1]
-    ");
-    assert_eq!(world.snapshot(), before);
+fn a_summary_on_request() {
+    let (world, other) = (World::with_sample(), World::with_sample());
+    world.run("pop sample.jsonl --summarize");
+    other.run("pop sample.jsonl");
+    assert_eq!(world.normalised(&world.read("sample.jsonl")), other.normalised(&other.read("sample.jsonl")));
 }
 
 #[test]

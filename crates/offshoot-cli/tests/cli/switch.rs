@@ -18,6 +18,24 @@ fn the_session_opens_where_it_was_sent() {
 }
 
 #[test]
+fn a_summary_of_what_is_left_can_go_along() {
+    let world = World::with_sample();
+    let before = world.read("sample.jsonl");
+    assert_snapshot!(world.run("switch sample.jsonl 9e3b --summarize"), @"
+    now at 9e3b57f0  `count` splits at every single blank. Two blanks in a row g…
+    14 entries left behind, summarised in [ID1]
+    ");
+    let after = world.read("sample.jsonl");
+    let added = world.normalised(after.strip_prefix(&before).unwrap());
+    assert!(added.starts_with(r#"{"type":"branch_summary","id":"[ID1]","parentId":"9e3b57f0","#), "{added}");
+    assert!(added.contains(r#""fromId":"42e6b1f9""#) && added.contains(r#""summariser":"extractive""#), "{added}");
+    // Further down a branch nothing is left behind.
+    let world = World::with_sample();
+    world.run("switch sample.jsonl 9e3b");
+    assert!(!world.run("switch sample.jsonl 42e6 --summarize").contains("left behind"));
+}
+
+#[test]
 fn going_where_one_is_writes_nothing() {
     let world = World::with_sample();
     let before = world.snapshot();

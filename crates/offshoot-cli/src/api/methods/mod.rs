@@ -2,6 +2,7 @@
 
 pub(super) mod append;
 pub(super) mod construct;
+pub(super) mod plan;
 pub(super) mod pure;
 pub(super) mod read;
 pub(super) mod tree;

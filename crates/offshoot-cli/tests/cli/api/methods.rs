@@ -21,6 +21,7 @@ fn every_method_is_exercised() {
     append(&mut api);
     move_the_leaf(&mut api, folder.path());
     look(&mut api, folder.path());
+    plan(&mut api);
     without_a_session(&mut api, folder.path());
     let names = |name: &String| name.split('{').next().unwrap().to_owned();
     let all: std::collections::BTreeSet<String> = discovered(&mut api).iter().map(names).collect();
@@ -279,6 +280,24 @@ fn look(api: &mut Api, folder: &Path) {
     assert_eq!(get("getSessionDir"), format!("\"{}/kept\"", folder.display()));
     assert_eq!([get("isPersisted"), get("getEntries"), get("getTree"), get("getLeafId")], ["true", "[]", "[]", "null"]);
     assert_eq!(get("buildSessionContext"), r#"{"messages":[],"thinkingLevel":"off","model":null}"#);
+}
+
+fn plan(api: &mut Api) {
+    let session = api.opened("inMemory", "{}");
+    let ids: Vec<String> = [HI, YO, HI, YO].iter().map(|message| say(api, &session, message)).collect();
+    let mut get = |method: &str, more: &str| api.result(method, &format!(r#"{{"session":{session}{more}}}"#));
+    assert_eq!(get("prepareCompaction", ""), "null", "all of it is recent enough");
+    let plan = get("prepareCompaction", r#","settings":{"keepRecentTokens":2}"#);
+    assert_eq!(string(&plan, "firstKeptEntryId"), ids[2]);
+    assert_eq!(string(&plan, "conversation"), "[User]: hi\n\n[Assistant]: yo");
+    assert_eq!(member(&plan, "isSplitTurn").as_deref(), Some("false"));
+    let earlier = get("prepareCompaction", &format!(r#","leafId":"{}","settings":{{"keepRecentTokens":1}}"#, ids[1]));
+    assert_eq!(member(&earlier, "isSplitTurn").as_deref(), Some("true"));
+    let plan = get("prepareBranchSummary", &format!(r#","targetId":"{}""#, ids[0]));
+    assert_eq!(items(&member(&plan, "entries").unwrap()).len(), 3);
+    assert_eq!(string(&plan, "commonAncestorId"), ids[0]);
+    let budget = format!(r#","targetId":null,"oldLeafId":"{}","tokenBudget":1"#, ids[2]);
+    assert_eq!(member(&get("prepareBranchSummary", &budget), "leftOut").as_deref(), Some("2"));
 }
 
 fn without_a_session(api: &mut Api, folder: &Path) {

@@ -1,0 +1,69 @@
+//! Methods that plan summaries: what a compaction or a branch summary would be made of. None of them writes.
+
+use std::io::Write;
+
+use offshoot_session::branch_summary;
+use offshoot_session::compact::{self, Settings};
+use offshoot_session::entry::Source as _;
+use offshoot_session::json::{Json, JsonKind};
+use offshoot_session::session::Session;
+use offshoot_session::tree::NodeIx;
+
+use crate::api::handles::Handle;
+use crate::api::params::Params;
+use crate::api::records::write_null;
+use crate::api::wire::{Failure, Outcome};
+use crate::plans;
+
+/// `prepareCompaction`: the plan for the path to an entry, or to the leaf; null if there is nothing to compact.
+pub(in crate::api) fn compaction(handle: &Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    let session = &handle.session;
+    let leaf = place(session, params, "leafId")?;
+    let settings = settings(params.given("settings"))?;
+    match compact::plan(session, leaf, session.dialect(), &settings)?.plan() {
+        Some(plan) => Ok(out.write_all(plans::compaction(session.tree(), &plan).finish().as_bytes())?),
+        None => write_null(out),
+    }
+}
+
+/// `prepareBranchSummary`: what going from one entry (without it the leaf) to another leaves behind.
+pub(in crate::api) fn branch_summary(handle: &Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    let session = &handle.session;
+    params.raw("targetId")?;
+    let from = place(session, params, "oldLeafId")?;
+    let target = params.opt_str("targetId")?.map(|id| session.find(&id)).transpose()?;
+    let budget = params.given("tokenBudget").map_or(Ok(0), |_| params.count("tokenBudget"))?;
+    let plan = branch_summary::plan(session, from, target, budget)?;
+    Ok(out.write_all(plans::branch_summary(session.tree(), &plan).finish().as_bytes())?)
+}
+
+/// The entry that an argument names; the leaf without it, no entry for `null`.
+fn place(session: &Session, params: &Params<'_>, name: &str) -> Result<Option<NodeIx>, Failure> {
+    match (params.opt(name), params.opt_str(name)?) {
+        (None, _) => Ok(session.leaf()),
+        (Some(_), None) => Ok(None),
+        (Some(_), Some(id)) => Ok(Some(session.find(&id)?)),
+    }
+}
+
+/// Settings, with pi's for those that are not given.
+fn settings(given: Option<Json<'_>>) -> Result<Settings, Failure> {
+    let mut settings = Settings::default();
+    let Some(given) = given else { return Ok(settings) };
+    if given.kind() != JsonKind::Object {
+        return Err(Failure::params("the argument \"settings\" must be an object"));
+    }
+    let params = Params::new(Some(given));
+    params.check("enabled? reserveTokens? keepRecentTokens?")?;
+    if let Some(enabled) = params.opt_bool("enabled")? {
+        settings.enabled = enabled;
+    }
+    for (name, place) in
+        [("reserveTokens", &mut settings.reserve_tokens), ("keepRecentTokens", &mut settings.keep_recent_tokens)]
+    {
+        if params.given(name).is_some() {
+            *place = params.count(name)?;
+        }
+    }
+    Ok(settings)
+}

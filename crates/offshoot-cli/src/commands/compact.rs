@@ -1,0 +1,214 @@
+//! `offshoot compact`: a summary in the place of the older part of a session.
+
+use std::io::Write;
+
+use offshoot_session::compact::report::{Finding, Report, report};
+use offshoot_session::compact::{Plan, Planned, Said, Settings, plan};
+use offshoot_session::entry::Source as _;
+use offshoot_session::id::EntryId;
+use offshoot_session::session::Session;
+use offshoot_session::stats::words;
+use offshoot_session::summariser::Drafted;
+use offshoot_session::text::one_line;
+
+use crate::app::{App, quoted};
+use crate::error::{CommandError, Kind, Result};
+use crate::ui::columns::{Align, Column, Table};
+use crate::ui::style::{BOLD, DIM, ID, MARK, PLAIN, Painted};
+use crate::{plans, summarise};
+
+/// Summarise the older part of a session, so that the model sees less
+///
+/// The newest messages are kept word for word, about --keep-recent-tokens of
+/// them; a summary takes the place of everything before. Nothing is deleted:
+/// the summary is one more entry, and earlier ones can be gone back to. What
+/// pi would cut is cut here. Entries with the label `pin` stay word for word,
+/// inside the summary.
+///
+/// Afterwards a report says which paths, identifiers, numbers and rules of
+/// what went the summary lacks. Without a model (as in this version) the
+/// summary is put together by rule, and its entry says so.
+///
+/// --dry-run changes nothing: it lists what would go and what would stay.
+///
+/// --json prints the plan, or `null` if there is nothing to compact:
+///
+///   {"firstKeptEntryId", "isSplitTurn", "turnStartEntryId", "tokensBefore",
+///    "tokensKept", "previousCompactionId", "previousSummary",
+///    "messagesToSummarize": [{"entryId", "role", "tokens"}],
+///    "turnPrefixMessages": [...], "keptMessages": [...], "pinned": [ids],
+///    "readFiles", "modifiedFiles", "conversation", "turnPrefixConversation",
+///    "settings": {"enabled", "reserveTokens", "keepRecentTokens"}}
+///
+/// and, unless it is a dry run, also "id" (the new entry), "summary",
+/// "details", "estimatedTokensAfter" and "report": {"rules": {"said",
+/// "missing", "listed": [{"text", "times"}]}, "paths", "identifiers",
+/// "numbers"}.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Path, id, unique start of an id, name, or `latest`
+    session: String,
+
+    /// What the summary should look at above all
+    instructions: Option<String>,
+
+    /// Only say what would go and what would stay
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    /// How many tokens of the newest messages to keep
+    #[arg(long, value_name = "N", default_value_t = Settings::default().keep_recent_tokens)]
+    keep_recent_tokens: u64,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot compact latest --dry-run
+  offshoot compact latest --keep-recent-tokens 5000
+  offshoot label latest 1a2b3c4d pin        keeps that entry word for word";
+
+/// Compacts, or says what that would do.
+pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    let mut session = app.open(&args.session)?;
+    let settings = Settings { keep_recent_tokens: args.keep_recent_tokens, ..Settings::default() };
+    let plan = match plan(&session, session.leaf(), session.dialect(), &settings)? {
+        Planned::Cut(plan) => plan,
+        Planned::AlreadyCompacted => {
+            let error = CommandError::new(Kind::Failed, "the session was just compacted: nothing was said since");
+            return nothing(app, args, error);
+        }
+        Planned::TooSmall => {
+            let why = "there is nothing to compact: everything is recent enough to be kept";
+            let kept = args.keep_recent_tokens;
+            let hint = format!("--keep-recent-tokens N keeps less than {kept} tokens");
+            return nothing(app, args, CommandError::new(Kind::Failed, why).hint(hint));
+        }
+    };
+    match (args.dry_run, args.json) {
+        (true, true) => {
+            let mut out = app.ui.raw();
+            writeln!(out, "{}", plans::compaction(session.tree(), &plan).finish())?;
+            Ok(out.finish()?)
+        }
+        (true, false) => preview(app, &session, &plan),
+        (false, _) => compact(app, args, &mut session, &plan),
+    }
+}
+
+/// Says that there is nothing to do: an error unless somebody only asked.
+fn nothing(app: &App, args: &Args, why: CommandError) -> Result<()> {
+    if !args.dry_run {
+        return Err(why);
+    }
+    let mut out = app.ui.raw();
+    writeln!(out, "{}", if args.json { "null" } else { &why.message })?;
+    Ok(out.finish()?)
+}
+
+fn compact(app: &App, args: &Args, session: &mut Session, plan: &Plan) -> Result<()> {
+    let drafted = summarise::compaction(app, session, plan, args.instructions.as_deref())?;
+    let report = report(plan, &drafted.text);
+    app.upgrade(session)?;
+    let id = session.append(&plan.entry(&drafted, session.dialect()))?;
+    if args.json {
+        let object = plans::compaction(session.tree(), plan)
+            .str("id", id.as_str())
+            .str("summary", &drafted.text)
+            .raw("details", &drafted.details)
+            .raw("estimatedTokensAfter", plan.tokens_after(&drafted.text))
+            .raw("report", report.to_json());
+        let mut out = app.ui.raw();
+        writeln!(out, "{}", object.finish())?;
+        return Ok(out.finish()?);
+    }
+    let mut out = app.ui.text();
+    done(&mut out, plan, &drafted, &id)?;
+    lacks(&mut out, &report)?;
+    out.finish()?;
+    app.ui.hint(&format!("`offshoot entry {} {id}` shows the summary", quoted(&args.session)));
+    Ok(())
+}
+
+fn done(out: &mut dyn Write, plan: &Plan, drafted: &Drafted, id: &EntryId) -> Result<()> {
+    let after = plan.tokens_after(&drafted.text);
+    writeln!(out, "compacted in {}: {}", Painted(ID, id.as_str()), sizes(plan.tokens_before, after))?;
+    writeln!(out, "{}", counts(plan))?;
+    Ok(())
+}
+
+fn sizes(before: u64, after: u64) -> String {
+    format!("{before} tokens before, about {after} after")
+}
+
+/// How much goes and stays.
+fn counts(plan: &Plan) -> String {
+    let went = match plan.dropped().count() {
+        1 => "1 message".to_owned(),
+        many => format!("{many} messages"),
+    };
+    let split = if plan.is_split() { ", among them the beginning of a turn whose end stays" } else { "" };
+    let pinned = match plan.pinned.len() {
+        0 => String::new(),
+        1 => "; 1 entry is pinned".to_owned(),
+        many => format!("; {many} entries are pinned"),
+    };
+    format!("{went} summarised{split}; {} kept from {}{pinned}", plan.kept.len(), plan.first_kept_id)
+}
+
+/// What a summary lacks, as a person reads it.
+fn lacks(out: &mut dyn Write, report: &Report) -> Result<()> {
+    if report.is_clean() {
+        writeln!(out, "the summary lacks no rule, path, identifier or number of what went")?;
+        return Ok(());
+    }
+    writeln!(out, "\nthe summary lacks, of what went:")?;
+    for finding in report.findings.iter().filter(|finding| finding.missing > 0) {
+        let Finding { sort, said, missing, listed } = finding;
+        writeln!(out, "  {}", Painted(BOLD, &format!("{missing} of {said} {}", sort.plural())))?;
+        for one in listed {
+            let times = if one.times > 1 { format!("  ({} times)", one.times) } else { String::new() };
+            writeln!(out, "    {}{}", one_line(&one.text, 200), Painted(DIM, &times))?;
+        }
+        if *missing > listed.len() {
+            writeln!(out, "    {}", Painted(DIM, &format!("and {} more", missing - listed.len())))?;
+        }
+    }
+    Ok(())
+}
+
+/// What would go and what would stay, message by message.
+fn preview(app: &App, session: &Session, plan: &Plan) -> Result<()> {
+    let mut table = Table::new(vec![
+        Column::new(" ", Align::Left, MARK),
+        Column::new("ENTRY", Align::Left, ID),
+        Column::new("ROLE", Align::Left, PLAIN),
+        Column::new("TOKENS", Align::Right, DIM),
+        Column::new("WORDS", Align::Left, PLAIN).last(),
+    ]);
+    for (what, messages) in [("goes", &plan.history), ("goes (turn)", &plan.turn_prefix), ("stays", &plan.kept)] {
+        for said in messages {
+            table.row(row(session, plan, what, said)?, PLAIN);
+        }
+    }
+    let mut out = app.ui.paged();
+    table.write(&mut out, app.ui.width)?;
+    writeln!(out, "\n{}", counts(plan))?;
+    let kept = plan.tokens_kept();
+    writeln!(out, "{}, and the summary", sizes(plan.tokens_before, kept))?;
+    Ok(out.finish()?)
+}
+
+fn row(session: &Session, plan: &Plan, what: &str, said: &Said) -> Result<Vec<String>> {
+    let is_pinned = plan.pinned.iter().any(|pinned| pinned.ix == said.ix);
+    let what = if is_pinned { "pinned" } else { what };
+    let id = session.tree().node(said.ix).id().map_or("-", EntryId::as_str);
+    let spoken = said.parts.first().map(|part| one_line(&part.text, 100));
+    let words = words(&session.entry(said.ix)?).or(spoken).unwrap_or_default();
+    let role = said.role.word().unwrap_or("?");
+    Ok(vec![what.to_owned(), one_line(id, 40), role.to_owned(), said.tokens.to_string(), words])
+}

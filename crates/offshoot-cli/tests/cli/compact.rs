@@ -1,0 +1,122 @@
+//! `offshoot compact`.
+
+use insta::assert_snapshot;
+
+use crate::world::{VERSION_1, World, message, text};
+
+/// Three turns; each message is about 30 tokens.
+fn talk() -> String {
+    let said = |words: &str| format!("{words} {}", "and so on ".repeat(10));
+    let entries = [
+        message("aaaa1111", None, 10, "user", &said("Fix src/parser.rs, port 8080. Never touch main.rs!")),
+        message("bbbb2222", Some("aaaa1111"), 11, "assistant", &said("See reads_twice in src/lexer.rs:47.")),
+        message("cccc3333", Some("bbbb2222"), 12, "user", &said("Go on.")),
+        message("dddd4444", Some("cccc3333"), 13, "assistant", &said("Half of it is done.")),
+        message("eeee5555", Some("dddd4444"), 14, "user", &said("And the rest?")),
+        message("ffff6666", Some("eeee5555"), 15, "assistant", &said("All done.")),
+    ];
+    text("s", "/w", &entries.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn world() -> World {
+    let world = World::new();
+    world.write("s.jsonl", talk());
+    world
+}
+
+#[test]
+fn a_dry_run_says_what_would_go_and_what_would_stay() {
+    let world = world();
+    world.run("label s.jsonl aaaa pin");
+    let before = world.snapshot();
+    assert_snapshot!(world.run("compact s.jsonl --dry-run --keep-recent-tokens 90"), @"
+            ENTRY     ROLE       TOKENS  WORDS
+    pinned  aaaa1111  user           38  Fix src/parser.rs, port 8080. Never touch main.rs! and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
+    goes    bbbb2222  assistant      34  See reads_twice in src/lexer.rs:47. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
+    stays   cccc3333  user           27  Go on. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
+    stays   dddd4444  assistant      30  Half of it is done. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
+    stays   eeee5555  user           29  And the rest? and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
+    stays   ffff6666  assistant      28  All done. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
+
+    2 messages summarised; 4 kept from cccc3333; 1 entry is pinned
+    186 tokens before, about 114 after, and the summary
+    ");
+    assert_snapshot!(world.run("compact s.jsonl --dry-run --keep-recent-tokens 90 --json"), @r#"{"firstKeptEntryId":"cccc3333","isSplitTurn":false,"turnStartEntryId":null,"tokensBefore":186,"tokensKept":114,"previousCompactionId":null,"previousSummary":null,"messagesToSummarize":[{"entryId":"aaaa1111","role":"user","tokens":38},{"entryId":"bbbb2222","role":"assistant","tokens":34}],"turnPrefixMessages":[],"keptMessages":[{"entryId":"cccc3333","role":"user","tokens":27},{"entryId":"dddd4444","role":"assistant","tokens":30},{"entryId":"eeee5555","role":"user","tokens":29},{"entryId":"ffff6666","role":"assistant","tokens":28}],"pinned":["aaaa1111"],"readFiles":[],"modifiedFiles":[],"conversation":"[User]: Fix src/parser.rs, port 8080. Never touch main.rs! and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on \n\n[Assistant]: See reads_twice in src/lexer.rs:47. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on ","turnPrefixConversation":"","settings":{"enabled":true,"reserveTokens":16384,"keepRecentTokens":90}}"#);
+    assert_eq!(world.snapshot(), before);
+}
+
+#[test]
+fn the_summary_takes_the_place_of_what_goes_and_the_report_says_what_it_lacks() {
+    let world = world();
+    let before = world.read("s.jsonl");
+    assert_snapshot!(world.run("compact s.jsonl 'the parser' --keep-recent-tokens 50"), @"
+    compacted in [ID1]: 186 tokens before, about 192 after
+    4 messages summarised; 2 kept from eeee5555
+
+    the summary lacks, of what went:
+      1 of 3 paths
+        src/lexer.rs
+      1 of 1 identifiers
+        reads_twice
+    [stderr]
+    note: without a model the summary is put together by rule: the instructions were not used
+    hint: `offshoot entry s.jsonl [ID1]` shows the summary
+    ");
+    let after = world.read("s.jsonl");
+    assert_snapshot!(world.normalised(after.strip_prefix(&before).unwrap()), @r###"{"type":"compaction","id":"[ID1]","parentId":"ffff6666","timestamp":"2026-02-01T12:00:00.000Z","summary":"## Goal\nFix src/parser.rs, port 8080. Never touch main.rs! and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on\n\n## Constraints & Preferences\n- Never touch main.rs!\n\n## Progress\n### Done\n(none)\n\n### Blocked\n(none)\n\n## Critical Context\n- Last request: Go on. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on\n- Last answer: Half of it is done. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on","firstKeptEntryId":"eeee5555","tokensBefore":186,"details":{"readFiles":[],"modifiedFiles":[],"summariser":"extractive"},"fromHook":false}"###);
+    assert_snapshot!(world.run("compact s.jsonl"), @"
+    [stderr]
+    error: the session was just compacted: nothing was said since
+    [exit code 1]
+    ");
+    assert_snapshot!(world.run("context s.jsonl --tokens"), @"
+    TOKENS  ENTRY     ROLE               WORDS
+       135  [ID1]  compactionSummary  ## Goal Fix src/parser.rs, port 8080. Never touch main.rs! and so on and so on and so on and so on…
+        29  eeee5555  user               And the rest? and so on and so on and so on and so on and so on and so on and so on and so on and s…
+        28  ffff6666  assistant          All done. and so on and so on and so on and so on and so on and so on and so on and so on and so on…
+    192 tokens, estimated
+    ");
+}
+
+#[test]
+fn what_is_pinned_stays_word_for_word() {
+    let world = world();
+    world.run("label s.jsonl aaaa pin");
+    let answer = world.stdout("compact s.jsonl --keep-recent-tokens 60 --json");
+    assert!(answer.contains(r#""pinned":["aaaa1111"]"#), "{answer}");
+    assert!(answer.contains(r#"<pinned-entries>\n<pinned entry=\"aaaa1111\">\n[User]: Fix src/parser.rs, port 8080."#));
+    assert!(answer.contains(r#""report":{"rules":{"said":1,"missing":0,"#), "{answer}");
+}
+
+#[test]
+fn nothing_to_compact() {
+    let world = world();
+    let before = world.snapshot();
+    assert_snapshot!(world.run("compact s.jsonl"), @"
+    [stderr]
+    error: there is nothing to compact: everything is recent enough to be kept
+    hint: --keep-recent-tokens N keeps less than 20000 tokens
+    [exit code 1]
+    ");
+    assert_snapshot!(world.run("compact s.jsonl --dry-run"), @"there is nothing to compact: everything is recent enough to be kept");
+    assert_snapshot!(world.run("compact s.jsonl --dry-run --json"), @"null");
+    assert_eq!(world.snapshot(), before);
+}
+
+#[test]
+fn an_old_file_is_upgraded_first_and_only_if_there_is_something_to_do() {
+    let world = World::new();
+    world.write("old.jsonl", VERSION_1);
+    let before = world.snapshot();
+    world.run("compact old.jsonl");
+    assert_eq!(world.snapshot(), before);
+    assert_snapshot!(world.run("compact old.jsonl --keep-recent-tokens 2"), @"
+    compacted in [ID1]: 4 tokens before, about 54 after
+    1 message summarised, among them the beginning of a turn whose end stays; 1 kept from [ID2]
+    the summary lacks no rule, path, identifier or number of what went
+    [stderr]
+    note: upgraded from version 1; the old file is kept as old.jsonl.v1.bak
+    hint: `offshoot entry old.jsonl [ID1]` shows the summary
+    ");
+    assert_eq!(world.read("old.jsonl.v1.bak"), VERSION_1);
+}

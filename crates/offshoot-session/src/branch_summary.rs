@@ -1,0 +1,216 @@
+//! Branch summaries: what is left behind by going elsewhere in the tree, what to ask a summariser about it, and the entry
+//! that comes of it.
+//!
+//! As pi does it. Writes nothing and asks nobody. See `docs/compaction.md`, *Branch summaries*.
+
+use crate::compact::{Said, focused, prompt};
+use crate::compose::NewEntry;
+use crate::context::Message;
+use crate::conversation::{self, Results, parts};
+use crate::entry::{Entry, Source};
+use crate::error::Result;
+use crate::files::{FileLists, Files};
+use crate::header::Dialect;
+use crate::id::EntryId;
+use crate::json::Object;
+use crate::kind::{Kind, Role};
+use crate::summariser::{Answer, Drafted, Purpose, Request, SYSTEM_PROMPT, Summariser, said};
+use crate::tokens::estimate;
+use crate::tree::NodeIx;
+
+const BRANCH: &str = include_str!("compact/prompts/branch.md");
+/// Stands before the summary.
+const LEAD: &str =
+    "Another branch of this conversation was tried before the return to this point. What happened there:";
+/// Stands for the summary where nobody said anything.
+const NOTHING_SAID: &str = "(nothing was said on this branch)";
+/// The most tokens of an answer.
+const MAX_TOKENS: u64 = 4096;
+/// The window of a model that does not say how big it is.
+pub const DEFAULT_WINDOW: u64 = 128_000;
+
+/// What a summariser is told beyond the conversation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Instructions<'a> {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// What to look at above all.
+    Focus(&'a str),
+    /// What to do instead.
+    Instead(&'a str),
+}
+
+/// A branch summary to be: see [`plan`].
+#[derive(Debug, Clone)]
+pub struct BranchPlan {
+    /// The leaf that is left.
+    pub from: Option<NodeIx>,
+    /// The last entry that the old and the new place share.
+    pub ancestor: Option<NodeIx>,
+    /// What is left behind, from the ancestor (excluded) to the leaf.
+    pub entries: Vec<NodeIx>,
+    /// The newest of it, as much as the budget holds, in its order.
+    pub said: Vec<Said>,
+    /// What that is estimated at.
+    pub tokens: u64,
+    /// How many messages the budget did not hold.
+    pub left_out: usize,
+    /// Files read and changed there, and on branches that were left from there.
+    pub files: FileLists,
+}
+
+/// Plans the summary of what going from one place to another leaves behind. `budget` is how many tokens of conversation
+/// the summariser takes: the model's window less what it needs for the answer; 0 is no limit.
+///
+/// # Errors
+/// The medium cannot be read.
+pub fn plan(source: &dyn Source, from: Option<NodeIx>, target: Option<NodeIx>, budget: u64) -> Result<BranchPlan> {
+    let (ancestor, entries) = left_behind(source, from, target);
+    let mut files = Files::default();
+    for ix in entries.iter().filter(|ix| source.tree().node(**ix).kind() == Kind::BranchSummary) {
+        files.take_summary(source.entry(*ix)?.json());
+    }
+    let mut plan =
+        BranchPlan { from, ancestor, entries, said: Vec::new(), tokens: 0, left_out: 0, files: FileLists::default() };
+    plan.take_newest(source, budget, &mut files)?;
+    plan.files = files.lists();
+    Ok(plan)
+}
+
+/// The common ancestor of two places, and the entries behind it up to the first of them.
+fn left_behind(source: &dyn Source, from: Option<NodeIx>, target: Option<NodeIx>) -> (Option<NodeIx>, Vec<NodeIx>) {
+    let Some(from) = from else { return (None, Vec::new()) };
+    let tree = source.tree();
+    let ancestor = target.and_then(|target| tree.common_ancestor(from, target));
+    let mut entries: Vec<NodeIx> = tree.ancestors(from).take_while(|ix| Some(*ix) != ancestor).collect();
+    entries.reverse();
+    (ancestor, entries)
+}
+
+impl BranchPlan {
+    /// Takes messages from the newest back until the budget is full. An earlier summary that does not quite fit is taken
+    /// all the same, since it stands for much.
+    fn take_newest(&mut self, source: &dyn Source, budget: u64, files: &mut Files) -> Result<()> {
+        let mut is_full = false;
+        for ix in self.entries.iter().rev() {
+            if !may_speak(source, *ix) {
+                continue;
+            }
+            if is_full {
+                self.left_out += 1;
+                continue;
+            }
+            let Some(message) = message(&source.entry(*ix)?) else { continue };
+            if message.role == Role::Assistant {
+                files.take_calls(message.json());
+            }
+            let (role, tokens) = (message.role, estimate(message.json()));
+            is_full = budget > 0 && self.tokens + tokens > budget;
+            let is_summary = matches!(role, Role::CompactionSummary | Role::BranchSummary);
+            if is_full && !(is_summary && self.tokens.saturating_mul(10) < budget.saturating_mul(9)) {
+                self.left_out += 1;
+                continue;
+            }
+            self.tokens += tokens;
+            let parts = parts(message, Results::Cut);
+            self.said.push(Said { ix: *ix, role, tokens, parts, files: Files::default() });
+        }
+        self.said.reverse();
+        Ok(())
+    }
+
+    /// The conversation as text.
+    pub fn text(&self) -> String {
+        conversation::text(self.said.iter().flat_map(|said| &said.parts))
+    }
+
+    /// What to ask a summariser; `None` if nothing was said on the branch.
+    pub fn request(&self, instructions: Instructions<'_>) -> Option<Request> {
+        if self.said.is_empty() {
+            return None;
+        }
+        let task = match instructions {
+            Instructions::Plain => focused(BRANCH, None),
+            Instructions::Focus(text) => focused(BRANCH, Some(text)),
+            Instructions::Instead(text) => text.to_owned(),
+        };
+        Some(Request {
+            purpose: Purpose::Branch,
+            system: SYSTEM_PROMPT,
+            prompt: prompt(&self.text(), "", &task),
+            max_tokens: MAX_TOKENS,
+            entries: self.said.iter().map(|said| said.ix).collect(),
+            previous: None,
+        })
+    }
+
+    /// Asks for the summary.
+    ///
+    /// # Errors
+    /// The summariser's, and as [`BranchPlan::summary`].
+    pub fn run(&self, summariser: &dyn Summariser, instructions: Instructions<'_>) -> Result<Drafted> {
+        let answer = self.request(instructions).map(|request| summariser.summarise(&request)).transpose()?;
+        self.summary(answer.as_ref(), summariser.name())
+    }
+
+    /// The summary from the answer to [`BranchPlan::request`]: what it is, the answer, the files. Without a request there is no
+    /// answer, and the summary says that there was nothing to say.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::NoSummary`] if the answer says nothing.
+    pub fn summary(&self, answer: Option<&Answer>, summariser: Option<&str>) -> Result<Drafted> {
+        let text = match answer {
+            Some(answer) => format!("{LEAD}\n\n{}{}", said(answer)?, self.files.blocks()),
+            None => NOTHING_SAID.to_owned(),
+        };
+        let details = self.files.details(Object::new()).opt_str("summariser", summariser.filter(|_| answer.is_some()));
+        Ok(Drafted { text, details: details.finish(), usage: answer.and_then(|answer| answer.usage.clone()) })
+    }
+
+    /// The branch summary, to be appended where the session goes on.
+    pub fn entry(&self, source: &dyn Source, drafted: &Drafted, dialect: Dialect) -> NewEntry {
+        let from = self.from.and_then(|from| source.tree().node(from).id());
+        NewEntry::branch_summary(from.map(EntryId::as_str), &drafted.branch_summary(), dialect)
+    }
+}
+
+/// Whether an entry may give a message; results do not: their calls say enough.
+fn may_speak(source: &dyn Source, ix: NodeIx) -> bool {
+    let node = source.tree().node(ix);
+    match node.kind() {
+        Kind::Message => node.role() != Some(Role::ToolResult),
+        Kind::CustomMessage | Kind::BranchSummary | Kind::Compaction => true,
+        _ => false,
+    }
+}
+
+/// The message of an entry as it is stored; edits for the model do not count here.
+fn message(entry: &Entry) -> Option<Message> {
+    let of =
+        |role, json: crate::json::Json<'_>| Message { entry: entry.id.clone(), role, json: json.text().to_owned() };
+    if entry.damage().is_some() {
+        return None;
+    }
+    Some(match entry.kind {
+        Kind::Message => of(entry.role?, entry.message()?),
+        // Their lines have the members that their messages would have.
+        Kind::CustomMessage => with_role(of(Role::Custom, entry.json())),
+        Kind::BranchSummary => with_role(of(Role::BranchSummary, entry.json())),
+        Kind::Compaction => with_role(of(Role::CompactionSummary, entry.json())),
+        _ => return None,
+    })
+}
+
+/// The message with its role written down, which is what estimates go by.
+fn with_role(message: Message) -> Message {
+    let members = ["content", "summary"];
+    let json = message.json();
+    let found = members.iter().filter_map(|name| Some((name, json.get(name)?)));
+    let role = Object::new().opt_str("role", message.role.word());
+    let json = found.fold(role, |object, (name, value)| object.json(name, value)).finish();
+    Message { json, ..message }
+}
+
+#[cfg(test)]
+mod tests;

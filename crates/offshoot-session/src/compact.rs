@@ -1,0 +1,318 @@
+//! Compaction: where to cut a path, what goes, what stays, what to ask a summariser, and the entry that comes of it.
+//!
+//! A plan is made of envelopes and one reading of the context; it writes nothing and asks nobody. The plans are pi's, so
+//! that a session is cut at the same place whichever program compacts it. See `docs/compaction.md`.
+
+mod cut;
+mod pinned;
+mod projection;
+pub mod report;
+
+use crate::compose::NewEntry;
+use crate::conversation::{self, Part};
+use crate::entry::Source;
+use crate::error::{Error, Result};
+use crate::files::{FileLists, Files};
+use crate::header::Dialect;
+use crate::id::EntryId;
+use crate::json::{Object, quote};
+use crate::kind::{Kind, Role};
+use crate::summariser::{Answer, Drafted, Purpose, Request, SYSTEM_PROMPT, Summariser, combined, said};
+use crate::tree::NodeIx;
+
+pub use pinned::{PIN, Pinned};
+
+const HISTORY: &str = include_str!("compact/prompts/history.md");
+const UPDATE: &str = include_str!("compact/prompts/update.md");
+const TURN_PREFIX: &str = include_str!("compact/prompts/turn-prefix.md");
+
+/// Stands for the history where a turn is cut that is the first of its session.
+const NO_HISTORY: &str = "(nothing before this turn)";
+
+/// When to compact and how much to keep. The defaults are pi's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Whether to compact unasked.
+    pub enabled: bool,
+    /// Tokens of the window that stay free: for the answer, and for the summary when there must be one.
+    pub reserve_tokens: u64,
+    /// Tokens of the newest messages that are kept word for word.
+    pub keep_recent_tokens: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { enabled: true, reserve_tokens: 16_384, keep_recent_tokens: 20_000 }
+    }
+}
+
+/// Whether a context of so many tokens is due for compaction in a model's window.
+pub fn should_compact(tokens: u64, window: u64, settings: &Settings) -> bool {
+    settings.enabled && tokens > window.saturating_sub(settings.reserve_tokens)
+}
+
+/// What planning came to.
+#[derive(Debug, Clone)]
+pub enum Planned {
+    /// There is something to summarise.
+    Cut(Box<Plan>),
+    /// The path ends in a compaction.
+    AlreadyCompacted,
+    /// Everything would be kept.
+    TooSmall,
+}
+
+impl Planned {
+    /// The plan, if there is one.
+    pub fn plan(self) -> Option<Plan> {
+        match self {
+            Self::Cut(plan) => Some(*plan),
+            Self::AlreadyCompacted | Self::TooSmall => None,
+        }
+    }
+}
+
+/// One message of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// The entry that it comes from.
+    pub ix: NodeIx,
+    /// Its role.
+    pub role: Role,
+    /// What it is estimated at.
+    pub tokens: u64,
+    /// What a summariser is told of it.
+    pub parts: Vec<Part>,
+    /// The files that its tool calls read or changed.
+    pub(crate) files: Files,
+}
+
+/// A compaction to be: see [`plan`].
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The first entry that stays.
+    pub first_kept: NodeIx,
+    /// Its id.
+    pub first_kept_id: EntryId,
+    /// Where the turn begins that the cut goes through; `None` if it goes between turns.
+    pub turn_start: Option<NodeIx>,
+    /// What goes, without the beginning of a cut turn. Empty where only such a beginning goes.
+    pub history: Vec<Said>,
+    /// The beginning of a cut turn: it goes, with a summary of its own.
+    pub turn_prefix: Vec<Said>,
+    /// What stays.
+    pub kept: Vec<Said>,
+    /// Tokens of the context as it is.
+    pub tokens_before: u64,
+    /// The compaction that the context starts with.
+    pub previous: Option<NodeIx>,
+    /// Its summary, as it stands in the file.
+    pub previous_summary: Option<String>,
+    /// Its summary without what every summary gets anew: pinned entries, and the files that are carried on.
+    earlier: Option<String>,
+    /// Files read and changed in all that goes, and before it.
+    pub files: FileLists,
+    /// What is pinned in all that goes, and before it: stays word for word, inside the summary.
+    pub pinned: Vec<Pinned>,
+    /// The settings that it was made with.
+    pub settings: Settings,
+}
+
+/// Plans the compaction of the path to `leaf`, whose context is built in the given form (that of the session's dialect).
+///
+/// # Errors
+/// The medium cannot be read.
+pub fn plan(source: &dyn Source, leaf: Option<NodeIx>, form: Dialect, settings: &Settings) -> Result<Planned> {
+    let tree = source.tree();
+    let path = leaf.map(|leaf| tree.path(leaf)).unwrap_or_default();
+    let end = leaf.and_then(|leaf| tree.behind_markers(leaf));
+    if end.is_some_and(|end| tree.node(end).kind() == Kind::Compaction) {
+        return Ok(Planned::AlreadyCompacted);
+    }
+    let projection = projection::project(source, &path, leaf, form)?;
+    let cut = cut::find(source, &projection, settings.keep_recent_tokens)?;
+    let first_kept = projection.entries.get(cut.first_kept).map(|entry| entry.ix);
+    let named = first_kept.and_then(|ix| Some((ix, tree.node(ix).id()?.clone())));
+    let Some((first_kept, first_kept_id)) = named else { return Ok(Planned::TooSmall) };
+    let history = projection.said(projection.start()..cut.turn_start.unwrap_or(cut.first_kept));
+    let turn_prefix = cut.turn_start.map_or(Vec::new(), |start| projection.said(start..cut.first_kept));
+    if history.is_empty() && turn_prefix.is_empty() {
+        return Ok(Planned::TooSmall);
+    }
+    let pinned = pinned::before(source, &path, first_kept)?;
+    let mut plan = Plan {
+        first_kept,
+        first_kept_id,
+        turn_start: cut.turn_start.and_then(|start| projection.entries.get(start)).map(|entry| entry.ix),
+        kept: projection.said(cut.first_kept..projection.entries.len()),
+        tokens_before: projection.tokens,
+        previous: projection.previous,
+        previous_summary: None,
+        earlier: None,
+        files: FileLists::default(),
+        pinned,
+        settings: *settings,
+        history,
+        turn_prefix,
+    };
+    plan.carry_on(source)?;
+    Ok(Planned::Cut(Box::new(plan)))
+}
+
+impl Plan {
+    /// Takes over what the previous compaction carries, and the files of what goes.
+    fn carry_on(&mut self, source: &dyn Source) -> Result<()> {
+        let mut files = Files::default();
+        if let Some(previous) = self.previous {
+            let entry = source.entry(previous)?;
+            files.take_summary(entry.json());
+            self.previous_summary = entry.str("summary").map(std::borrow::Cow::into_owned);
+            let carried = FileLists::of_summary(entry.json()).unwrap_or_default();
+            self.earlier = self.previous_summary.as_deref().map(|summary| {
+                let summary = summary.strip_suffix(&carried.blocks()).unwrap_or(summary);
+                pinned::without(summary, &self.pinned)
+            });
+        }
+        self.dropped().for_each(|said| files.extend(said.files.clone()));
+        self.files = files.lists();
+        Ok(())
+    }
+
+    /// All that goes, in its order.
+    pub fn dropped(&self) -> impl Iterator<Item = &Said> {
+        self.history.iter().chain(&self.turn_prefix)
+    }
+
+    /// Whether the cut goes through a turn.
+    pub fn is_split(&self) -> bool {
+        self.turn_start.is_some()
+    }
+
+    /// Tokens of what stays, estimated message by message.
+    pub fn tokens_kept(&self) -> u64 {
+        self.kept.iter().map(|said| said.tokens).sum()
+    }
+
+    /// Tokens of the context after a compaction with this summary, estimated: the summary, and what stays.
+    pub fn tokens_after(&self, summary: &str) -> u64 {
+        (summary.encode_utf16().count() as u64).div_ceil(4) + self.tokens_kept()
+    }
+
+    /// What goes as text, without the beginning of a cut turn.
+    pub fn history_text(&self) -> String {
+        text_of(&self.history)
+    }
+
+    /// The beginning of a cut turn as text.
+    pub fn turn_prefix_text(&self) -> String {
+        text_of(&self.turn_prefix)
+    }
+
+    /// What to ask a summariser, in this order: for the history, unless there is none, and for the beginning of a turn
+    /// that is cut. `instructions` are the person's own.
+    pub fn requests(&self, instructions: Option<&str>) -> Vec<Request> {
+        let entries = |said: &[Said]| said.iter().map(|said| said.ix).collect();
+        let mut requests = Vec::new();
+        if !self.history.is_empty() {
+            let previous = self.earlier.as_ref().filter(|earlier| !earlier.is_empty());
+            let (purpose, task) = match previous {
+                Some(_) => (Purpose::Update, UPDATE),
+                None => (Purpose::History, HISTORY),
+            };
+            let tag = |summary: &String| format!("<previous-summary>\n{summary}\n</previous-summary>\n\n");
+            let earlier = previous.map(tag).unwrap_or_default();
+            requests.push(Request {
+                purpose,
+                system: SYSTEM_PROMPT,
+                prompt: prompt(&self.history_text(), &earlier, &focused(task, instructions)),
+                max_tokens: self.settings.reserve_tokens.saturating_mul(4) / 5,
+                entries: entries(&self.history),
+                previous: previous.cloned(),
+            });
+        }
+        if !self.turn_prefix.is_empty() {
+            requests.push(Request {
+                purpose: Purpose::TurnPrefix,
+                system: SYSTEM_PROMPT,
+                prompt: prompt(&self.turn_prefix_text(), "", &focused(TURN_PREFIX, instructions)),
+                max_tokens: self.settings.reserve_tokens / 2,
+                entries: entries(&self.turn_prefix),
+                previous: None,
+            });
+        }
+        requests
+    }
+
+    /// Asks for every summary and puts them together.
+    ///
+    /// # Errors
+    /// The summariser's, and as [`Plan::summary`].
+    pub fn run(&self, summariser: &dyn Summariser, instructions: Option<&str>) -> Result<Drafted> {
+        let requests = self.requests(instructions);
+        let answers = requests.iter().map(|request| summariser.summarise(request)).collect::<Result<Vec<_>>>()?;
+        self.summary(&answers, summariser.name())
+    }
+
+    /// The summary from the answers to [`Plan::requests`]: both of them joined if a turn is cut, then what is pinned, then
+    /// the files. `summariser` is its name for the details, unless it is a model.
+    ///
+    /// # Errors
+    /// [`Error::NoSummary`] if answers are missing or say nothing.
+    pub fn summary(&self, answers: &[Answer], summariser: Option<&str>) -> Result<Drafted> {
+        let texts = answers.iter().map(said).collect::<Result<Vec<_>>>()?;
+        let earlier = self.earlier.as_deref().filter(|earlier| !earlier.is_empty()).unwrap_or(NO_HISTORY);
+        let text = match (texts.as_slice(), self.history.is_empty(), self.turn_prefix.is_empty()) {
+            ([history], false, true) => (*history).to_owned(),
+            ([prefix], true, false) => joined(earlier, prefix),
+            ([history, prefix], false, false) => joined(history, prefix),
+            _ => {
+                let (wanted, got) = (self.requests(None).len(), texts.len());
+                return Err(Error::NoSummary(format!("the plan asks {wanted} questions, {got} were answered")));
+            }
+        };
+        let usages = answers.iter().map(|answer| answer.usage.as_deref());
+        let usage = usages.fold(None, |all: Option<String>, usage| combined(all.as_deref(), usage));
+        let text = text + &pinned::section(&self.pinned) + &self.files.blocks();
+        Ok(Drafted { text, details: self.details(summariser), usage })
+    }
+
+    fn details(&self, summariser: Option<&str>) -> String {
+        let mut details = self.files.details(Object::new());
+        if !self.pinned.is_empty() {
+            let ids: Vec<String> = self.pinned.iter().map(|pinned| quote(pinned.id.as_str())).collect();
+            details = details.raw("pinned", format!("[{}]", ids.join(",")));
+        }
+        details.opt_str("summariser", summariser).finish()
+    }
+
+    /// The compaction, to be appended to the leaf that was planned for.
+    pub fn entry(&self, drafted: &Drafted, dialect: Dialect) -> NewEntry {
+        NewEntry::compaction(&drafted.compaction(self.first_kept_id.as_str(), self.tokens_before), dialect)
+    }
+}
+
+fn text_of(said: &[Said]) -> String {
+    conversation::text(said.iter().flat_map(|said| &said.parts))
+}
+
+/// Two summaries as one, as pi joins them.
+fn joined(history: &str, prefix: &str) -> String {
+    format!("{history}\n\n---\n\n**Turn Context (split turn):**\n\n{prefix}")
+}
+
+/// A prompt: the conversation, what else there is to know, and the task.
+pub(crate) fn prompt(conversation: &str, more: &str, task: &str) -> String {
+    format!("<conversation>\n{conversation}\n</conversation>\n\n{more}{task}")
+}
+
+/// A task with what the person wants to be looked at above all.
+pub(crate) fn focused(task: &str, instructions: Option<&str>) -> String {
+    let task = task.trim_end();
+    match instructions.map(str::trim).filter(|instructions| !instructions.is_empty()) {
+        Some(instructions) => format!("{task}\n\nPay special attention to this: {instructions}"),
+        None => task.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

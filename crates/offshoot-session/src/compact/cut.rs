@@ -1,0 +1,130 @@
+//! Where to cut: back from the newest entry until enough is kept, never between a tool call and its result.
+//!
+//! pi's rule with one difference: whether the cut goes through a turn is decided where the cut falls, before it moves back
+//! over settings. See `docs/compaction.md`, *Where the cut falls*.
+
+use std::collections::HashSet;
+
+use super::projection::{Projected, Projection};
+use crate::entry::{Entry, Source};
+use crate::error::Result;
+use crate::id::EntryId;
+use crate::kind::{Kind, Role};
+
+/// Positions among the entries of a projection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cut {
+    pub(super) first_kept: usize,
+    /// Where the turn begins that is cut.
+    pub(super) turn_start: Option<usize>,
+}
+
+/// Finds the cut that keeps about so many tokens.
+pub(super) fn find(source: &dyn Source, projection: &Projection, keep: u64) -> Result<Cut> {
+    let (entries, start) = (&projection.entries, projection.start());
+    let points: Vec<usize> = (start..entries.len()).filter(|at| has(entries, *at, may_be_first)).collect();
+    let (Some(first), Some(last)) = (points.first().copied(), points.last().copied()) else {
+        return Ok(Cut { first_kept: start, turn_start: None });
+    };
+    let full = filled(entries, start, keep);
+    // Trailing results that are too much by themselves keep their call with them.
+    let mut cut = full.map_or(first, |at| points.iter().copied().find(|point| *point >= at).unwrap_or(last));
+    if full.is_some() && is_failed_attempt(source, entries.get(cut + 1..).unwrap_or_default())? {
+        cut += 1;
+    }
+    let turn_start = turn_of(entries, start, cut);
+    while cut > start && is_silent(entries, cut - 1) {
+        cut -= 1;
+    }
+    Ok(Cut { first_kept: cut, turn_start: turn_start.filter(|turn| *turn < cut) })
+}
+
+/// The entry at which, counted from the newest, enough is kept.
+fn filled(entries: &[Projected], start: usize, keep: u64) -> Option<usize> {
+    let mut kept = 0;
+    for at in (start..entries.len()).rev() {
+        let own: u64 = entries.get(at).map_or(0, |entry| entry.said.iter().map(|said| said.tokens).sum());
+        kept += own;
+        if own > 0 && kept >= keep {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Where the turn begins that a cut goes through: `None` if the cut is at its beginning, or it has none.
+fn turn_of(entries: &[Projected], start: usize, cut: usize) -> Option<usize> {
+    // What the cut moves back over afterwards says nothing, so the first that speaks decides.
+    let speaks = (cut..entries.len()).find(|at| !is_silent(entries, *at)).unwrap_or(cut);
+    if has(entries, speaks, starts_turn) {
+        return None;
+    }
+    (start..cut).rev().find(|at| has(entries, *at, starts_turn))
+}
+
+fn has(entries: &[Projected], at: usize, wanted: fn(Role) -> bool) -> bool {
+    let entry = entries.get(at).filter(|entry| entry.kind != Kind::Compaction);
+    entry.is_some_and(|entry| entry.said.iter().any(|said| wanted(said.role)))
+}
+
+/// Whether an entry gives nothing to the context and is no older compaction.
+fn is_silent(entries: &[Projected], at: usize) -> bool {
+    entries.get(at).is_some_and(|entry| entry.kind != Kind::Compaction && entry.said.is_empty())
+}
+
+/// Whether a context may begin with it. A result may not: its call would be missing.
+fn may_be_first(role: Role) -> bool {
+    role == Role::Assistant || starts_turn(role)
+}
+
+fn starts_turn(role: Role) -> bool {
+    match role {
+        Role::User
+        | Role::BashExecution
+        | Role::PythonExecution
+        | Role::Custom
+        | Role::HookMessage
+        | Role::BranchSummary
+        | Role::CompactionSummary
+        | Role::FileMention => true,
+        Role::Assistant | Role::ToolResult | Role::System | Role::Developer | Role::Unknown => false,
+    }
+}
+
+/// Whether all that stands behind the cut is an attempt that failed and was taken out of the context, so that the input
+/// itself, too big to be kept, must go into the summary.
+fn is_failed_attempt(source: &dyn Source, behind: &[Projected]) -> Result<bool> {
+    let mut is_attempt = false;
+    let mut omitted: HashSet<EntryId> = HashSet::new();
+    let mut replaced: HashSet<EntryId> = HashSet::new();
+    for projected in behind {
+        let node = source.tree().node(projected.ix);
+        match projected.kind {
+            Kind::Compaction => return Ok(false),
+            Kind::ContextEdit => {
+                let entry = source.entry(projected.ix)?;
+                if entry.get("replacement").is_none_or(|replacement| !replacement.is_null()) {
+                    replaced.insert(EntryId::new(entry.str("targetId").unwrap_or_default()));
+                }
+            }
+            Kind::Message | Kind::CustomMessage | Kind::BranchSummary if would_speak(&source.entry(projected.ix)?) => {
+                if !projected.said.is_empty() {
+                    return Ok(false);
+                }
+                is_attempt |= node.role() == Some(Role::Assistant);
+                omitted.extend(node.id().cloned());
+            }
+            _ => {}
+        }
+    }
+    Ok(is_attempt && replaced.is_subset(&omitted))
+}
+
+/// Whether an entry would give a message if no edit took it out.
+fn would_speak(entry: &Entry) -> bool {
+    match entry.kind {
+        Kind::Message => entry.message().is_some(),
+        Kind::BranchSummary => entry.get("summary").is_some_and(crate::entry::is_truthy),
+        _ => entry.damage().is_none(),
+    }
+}

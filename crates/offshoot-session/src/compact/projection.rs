@@ -1,0 +1,129 @@
+//! The context entry by entry: what a plan can cut. Entries that give no messages are there, too, in their places.
+//!
+//! Reads the context once and keeps of each message what planning needs: role, estimate, text for the summariser, files.
+
+use std::ops::Range;
+
+use super::Said;
+use crate::context::{self, Message};
+use crate::conversation::{Results, parts};
+use crate::entry::Source;
+use crate::error::Result;
+use crate::files::Files;
+use crate::header::Dialect;
+use crate::json::Json;
+use crate::kind::{Kind, Role};
+use crate::tokens::{Estimator, estimate};
+use crate::tree::NodeIx;
+
+/// An entry and the messages that it gives to the context.
+#[derive(Debug)]
+pub(super) struct Projected {
+    pub(super) ix: NodeIx,
+    pub(super) kind: Kind,
+    pub(super) said: Vec<Said>,
+}
+
+/// The context at a leaf.
+#[derive(Debug)]
+pub(super) struct Projection {
+    /// The newest compaction, then what it keeps, then what comes after it; or the whole path.
+    pub(super) entries: Vec<Projected>,
+    /// The compaction that the context starts with.
+    pub(super) previous: Option<NodeIx>,
+    /// Tokens of the whole context.
+    pub(super) tokens: u64,
+}
+
+impl Projection {
+    /// The first entry that may be summarised.
+    pub(super) fn start(&self) -> usize {
+        usize::from(self.previous.is_some())
+    }
+
+    /// The conversation in a range of entries: no compactions, no system prompts.
+    pub(super) fn said(&self, range: Range<usize>) -> Vec<Said> {
+        let entries = self.entries.get(range).unwrap_or_default();
+        let spoken = entries.iter().filter(|entry| entry.kind != Kind::Compaction).flat_map(|entry| &entry.said);
+        spoken.filter(|said| said.role != Role::System).cloned().collect()
+    }
+}
+
+/// Reads the context of a path.
+pub(super) fn project(source: &dyn Source, path: &[NodeIx], leaf: Option<NodeIx>, form: Dialect) -> Result<Projection> {
+    let context = context::build(source, leaf, form)?;
+    let tree = source.tree();
+    let chosen = chosen(source, path)?;
+    let mut entries: Vec<Projected> =
+        chosen.into_iter().map(|ix| Projected { ix, kind: tree.node(ix).kind(), said: Vec::new() }).collect();
+    let mut estimator = Estimator::default();
+    let mut places = Vec::new();
+    let mut at = 0;
+    for message in context.messages(source) {
+        let message = message?;
+        estimator.add(message.json());
+        at = place(source, &entries, at, &message);
+        places.push(at);
+        if let Some(entry) = entries.get_mut(at) {
+            entry.said.push(take(entry.ix, message));
+        }
+    }
+    let estimate = estimator.finish();
+    let reporter = estimate.last_usage_index.and_then(|index| places.get(index)).and_then(|at| entries.get(*at));
+    let tokens = match reporter {
+        Some(entry) if is_current(source, path, entry.ix) => estimate.tokens,
+        _ => estimated(source, &context, &entries)?,
+    };
+    let previous = entries.first().filter(|entry| entry.kind == Kind::Compaction && !entry.said.is_empty());
+    let previous = previous.map(|entry| entry.ix);
+    Ok(Projection { entries, previous, tokens })
+}
+
+/// The entries that a context is made of, in its order.
+fn chosen(source: &dyn Source, path: &[NodeIx]) -> Result<Vec<NodeIx>> {
+    let tree = source.tree();
+    let compaction = path.iter().rposition(|ix| tree.node(*ix).kind() == Kind::Compaction);
+    let Some((before, [compaction, after @ ..])) = compaction.and_then(|at| path.split_at_checked(at)) else {
+        return Ok(path.to_vec());
+    };
+    let entry = source.entry(*compaction)?;
+    let kept = entry.str("firstKeptEntryId").and_then(|kept| tree.find(&kept));
+    let kept = kept.and_then(|kept| before.iter().position(|ix| *ix == kept)).unwrap_or(before.len());
+    // The compaction carries the system prompt of what came before it.
+    let is_kept = |ix: &&NodeIx| tree.node(**ix).role() != Some(Role::System);
+    let kept = before.get(kept..).unwrap_or_default().iter().filter(is_kept);
+    Ok(std::iter::once(compaction).chain(kept).chain(after).copied().collect())
+}
+
+/// Which entry a message belongs to, looked for from that of the message before it. One whose entry is not there belongs
+/// to that one, too.
+fn place(source: &dyn Source, entries: &[Projected], at: usize, message: &Message) -> usize {
+    let Some(id) = &message.entry else { return at };
+    let is_its = |entry: &Projected| source.tree().node(entry.ix).id() == Some(id);
+    let ahead = entries.get(at..).unwrap_or_default().iter().position(is_its).map(|ahead| at + ahead);
+    ahead.or_else(|| entries.iter().position(is_its)).unwrap_or(at)
+}
+
+fn take(ix: NodeIx, message: Message) -> Said {
+    let mut files = Files::default();
+    if message.role == Role::Assistant {
+        files.take_calls(message.json());
+    }
+    let tokens = estimate(message.json());
+    Said { ix, role: message.role, tokens, files, parts: parts(message, Results::Cut) }
+}
+
+/// Whether nothing behind an entry made what a provider reported there untrue.
+fn is_current(source: &dyn Source, path: &[NodeIx], reporter: NodeIx) -> bool {
+    let invalidates = |ix: &NodeIx| matches!(source.tree().node(*ix).kind(), Kind::ContextEdit | Kind::Compaction);
+    let last = path.iter().rposition(invalidates);
+    last.is_none_or(|last| path.iter().rposition(|ix| *ix == reporter).is_some_and(|at| at > last))
+}
+
+/// The whole context estimated message by message, the system prompt once, as it is now.
+fn estimated(source: &dyn Source, context: &context::Context, entries: &[Projected]) -> Result<u64> {
+    let system = context.system_message(source, 0)?;
+    let system = system.and_then(|system| Json::parse(&system).ok().map(estimate)).unwrap_or(0);
+    let spoken = entries.iter().flat_map(|entry| &entry.said).filter(|said| said.role != Role::System);
+    Ok(system + spoken.map(|said| said.tokens).sum::<u64>())
+}

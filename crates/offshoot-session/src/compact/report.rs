@@ -1,0 +1,323 @@
+//! What a summary lacks of what it stands for: the person's rules, paths, identifiers and numbers, by looking at words.
+//!
+//! Cheap and local: no model is asked. It compares texts, so a summary that says a thing in other words may be accused of
+//! lacking it; rules are compared by their words for that reason.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use super::Plan;
+use crate::conversation::{Part, Speaker};
+use crate::json::{Object, quote};
+use crate::summary::{is_rule, sentences};
+use crate::text::one_line;
+
+/// What sort of thing is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Sort {
+    /// A sentence of the person's that reads like a rule.
+    Rule,
+    /// A file, folder or address.
+    Path,
+    /// A name from code, or a hash.
+    Identifier,
+    /// A number of two digits or more, or with a point in it.
+    Number,
+}
+
+impl Sort {
+    /// All of them, the gravest first.
+    pub const ALL: [Self; 4] = [Self::Rule, Self::Path, Self::Identifier, Self::Number];
+
+    /// Its name: `rules`, `paths`, `identifiers`, `numbers`.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Rule => "rules",
+            Self::Path => "paths",
+            Self::Identifier => "identifiers",
+            Self::Number => "numbers",
+        }
+    }
+
+    /// How many of a sort are listed.
+    fn most(self) -> usize {
+        match self {
+            Self::Rule | Self::Identifier => 12,
+            Self::Path => 20,
+            Self::Number => 8,
+        }
+    }
+}
+
+/// Something that the dropped part says and the summary does not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// What sort of thing.
+    pub sort: Sort,
+    /// The thing.
+    pub text: String,
+    /// How often it was said.
+    pub times: usize,
+}
+
+/// What is missing of one sort.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The sort.
+    pub sort: Sort,
+    /// How many different ones the dropped part holds.
+    pub said: usize,
+    /// How many of them the summary lacks.
+    pub missing: usize,
+    /// Those that weigh most: who said them counts, and how often.
+    pub listed: Vec<Missing>,
+}
+
+/// What a summary lacks, by sort, the gravest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// One finding for each of [`Sort::ALL`].
+    pub findings: Vec<Finding>,
+}
+
+/// Compares a summary with what its plan drops.
+pub fn report(plan: &Plan, summary: &str) -> Report {
+    let mut seen = Seen::default();
+    plan.dropped().flat_map(|said| &said.parts).for_each(|part| seen.take(part));
+    let has = Has::new(summary);
+    Report { findings: Sort::ALL.iter().map(|sort| seen.finding(*sort, &has)).collect() }
+}
+
+impl Report {
+    /// Whether the summary lacks nothing that was looked for.
+    pub fn is_clean(&self) -> bool {
+        self.findings.iter().all(|finding| finding.missing == 0)
+    }
+
+    /// `{"rules":{"said","missing","listed":[{"text","times"}]},"paths":…,"identifiers":…,"numbers":…}`.
+    pub fn to_json(&self) -> String {
+        let findings = self.findings.iter().map(|finding| {
+            let listed = finding.listed.iter();
+            let listed = listed.map(|one| Object::new().raw("text", quote(&one.text)).raw("times", one.times).finish());
+            let listed: Vec<String> = listed.collect();
+            let object = Object::new().raw("said", finding.said).raw("missing", finding.missing);
+            (finding.sort.plural(), object.raw("listed", format!("[{}]", listed.join(","))).finish())
+        });
+        findings.fold(Object::new(), |object, (name, finding)| object.raw(name, finding)).finish()
+    }
+}
+
+/// What the dropped part says: how often, how heavy, and at which place last.
+#[derive(Default)]
+struct Seen {
+    things: HashMap<(Sort, String), Weight>,
+    place: usize,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Weight {
+    times: usize,
+    weight: usize,
+    last: usize,
+}
+
+impl Seen {
+    fn take(&mut self, part: &Part) {
+        let weight = match part.speaker {
+            Speaker::User => 8,
+            Speaker::Assistant => 4,
+            Speaker::Calls => 2,
+            Speaker::Thinking | Speaker::Result => 1,
+        };
+        if part.speaker == Speaker::User {
+            for sentence in sentences(&part.text).filter(|sentence| is_rule(sentence)) {
+                self.add(Sort::Rule, one_line(sentence, RULE), weight);
+            }
+        }
+        // What tools are given and print is full of code and numbers that nobody spoke of.
+        let only_paths = matches!(part.speaker, Speaker::Calls | Speaker::Result);
+        // Texts inside a call's arguments have their line breaks and tabs escaped.
+        let text = match part.speaker {
+            Speaker::Calls => Cow::Owned(part.text.replace("\\n", " ").replace("\\t", " ").replace("\\r", " ")),
+            _ => Cow::Borrowed(part.text.as_str()),
+        };
+        for word in words(&text) {
+            if let Some(sort) = sort_of(word).filter(|sort| !only_paths || *sort == Sort::Path) {
+                self.add(sort, word.to_owned(), weight);
+            }
+        }
+    }
+
+    fn add(&mut self, sort: Sort, text: String, weight: usize) {
+        self.place += 1;
+        let place = self.place;
+        let known = self.things.entry((sort, text)).or_default();
+        known.times += 1;
+        known.weight += weight;
+        known.last = place;
+    }
+
+    fn finding(&self, sort: Sort, has: &Has<'_>) -> Finding {
+        let own = || self.things.iter().filter(|((own, _), _)| *own == sort);
+        let mut missing: Vec<_> = own().filter(|((_, text), _)| !has.says(sort, text)).collect();
+        missing.sort_by_key(|(_, weight)| std::cmp::Reverse((weight.weight, weight.last)));
+        let count = missing.len();
+        missing.truncate(sort.most());
+        let listed =
+            missing.into_iter().map(|((_, text), weight)| Missing { sort, text: text.clone(), times: weight.times });
+        Finding { sort, said: own().count(), missing: count, listed: listed.collect() }
+    }
+}
+
+/// How much of a rule is shown, in characters.
+const RULE: usize = 200;
+
+/// What a summary says, ready to be asked.
+struct Has<'a> {
+    summary: &'a str,
+    words: HashSet<&'a str>,
+    lower: HashSet<String>,
+}
+
+impl<'a> Has<'a> {
+    fn new(summary: &'a str) -> Self {
+        Self { summary, words: words(summary).collect(), lower: plain_words(summary).collect() }
+    }
+
+    fn says(&self, sort: Sort, text: &str) -> bool {
+        match sort {
+            Sort::Rule => self.says_most_words_of(text),
+            Sort::Path => self.summary.contains(text) || self.words.iter().any(|word| is_tail(word, text)),
+            Sort::Identifier => self.words.contains(text) || self.summary.contains(text),
+            Sort::Number => self.words.contains(text),
+        }
+    }
+
+    /// Two thirds of a rule's words, wherever they stand: a summary says rules in other words.
+    fn says_most_words_of(&self, rule: &str) -> bool {
+        let words: HashSet<String> = plain_words(rule).filter(|word| word.chars().count() > 2).collect();
+        let said = words.iter().filter(|word| self.lower.contains(*word)).count();
+        said * 3 >= words.len() * 2
+    }
+}
+
+/// Whether a word of the summary names the same file from a folder further in.
+fn is_tail(word: &str, path: &str) -> bool {
+    sort_of(word) == Some(Sort::Path) && path.strip_suffix(word).is_some_and(|front| front.ends_with('/'))
+}
+
+fn plain_words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
+}
+
+/// A text's words, without the punctuation around them and without the line that is named behind a file.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let separates = |c: char| c.is_whitespace() || "\"'`()[]{}<>,;=|*\\!?$".contains(c);
+    let trimmed = text.split(separates).map(|word| {
+        let word = word.trim_start_matches([':', '#', '&', '%']).trim_end_matches(['.', ':', '#', '&', '%', '/']);
+        without_line(without_line(word))
+    });
+    trimmed.filter(|word| (2..=200).contains(&word.len()))
+}
+
+/// `src/a.rs` of `src/a.rs:12`.
+fn without_line(word: &str) -> &str {
+    match word.rsplit_once(':') {
+        Some((file, line)) if is_path(file) && line.bytes().all(|b| b.is_ascii_digit()) => file,
+        _ => word,
+    }
+}
+
+fn sort_of(word: &str) -> Option<Sort> {
+    let is_number = word.starts_with(|c: char| c.is_ascii_digit())
+        && word.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ':' | '-' | '_' | '/' | '+'));
+    if is_number {
+        return Some(Sort::Number);
+    }
+    if !word.contains(char::is_alphabetic) {
+        return None;
+    }
+    if is_path(word) {
+        return Some(Sort::Path);
+    }
+    is_identifier(word).then_some(Sort::Identifier)
+}
+
+/// Endings by which a word without a slash is known for a file: `theme.fg` is none.
+const ENDINGS: &str = " bash c cc cfg cjs conf cpp cs css csv cxx diff env gif go gz h hpp htm html ini ipynb java jpeg jpg js \
+     json jsonl jsx kt lock log lua md mjs nix patch pdf php png proto ps1 py rb rs rst scss sh sql svelte svg swift tar toml ts \
+     tsv tsx txt vue wasm xml yaml yml zig zip zsh ";
+
+/// `a/b`, `~/a`, `https://…`, `name.ending`.
+fn is_path(word: &str) -> bool {
+    let parts = word.split('/').filter(|part| !part.is_empty()).count();
+    let starts_well = word.starts_with(|c: char| c.is_alphanumeric() || "/.~_@".contains(c));
+    if starts_well && word.contains('/') && (parts > 1 || word.starts_with('/')) {
+        return true;
+    }
+    word.rsplit_once('.').is_some_and(|(stem, ending)| {
+        let is_stem = stem.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
+        is_stem && !ending.is_empty() && ENDINGS.contains(&format!(" {ending} "))
+    })
+}
+
+/// `snake_case`, `camelCase`, `a::b`, `--flag`, or a hash of seven digits or more.
+fn is_identifier(word: &str) -> bool {
+    let word = word.strip_prefix("--").map_or(word, |flag| if flag.len() > 1 { "a_flag" } else { word });
+    let is_name = word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '-'));
+    let has_hump = word.as_bytes().windows(2).any(|pair| matches!(pair, [b'a'..=b'z', b'A'..=b'Z']));
+    let has_inner = word.trim_matches('_').contains('_') || word.contains("::") || has_hump;
+    let is_hash = word.len() >= 7
+        && word.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+        && word.contains(|c: char| c.is_ascii_digit());
+    word.len() >= 4 && (is_hash || (is_name && has_inner))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_told_apart() {
+        for (word, sort) in [
+            ("src/main.rs", Some(Sort::Path)),
+            ("Cargo.toml", Some(Sort::Path)),
+            ("/etc/hosts", Some(Sort::Path)),
+            ("https://example.org/x", Some(Sort::Path)),
+            ("read_file", Some(Sort::Identifier)),
+            ("readFile", Some(Sort::Identifier)),
+            ("std::fs", Some(Sort::Identifier)),
+            ("--no-index", Some(Sort::Identifier)),
+            ("61ad5e9", Some(Sort::Identifier)),
+            ("8080", Some(Sort::Number)),
+            ("1.2.3", Some(Sort::Number)),
+            ("plain", None),
+            ("either/or", Some(Sort::Path)),
+            ("e.g", None),
+            ("theme.fg", None),
+            (".env", Some(Sort::Path)),
+            ("-", None),
+        ] {
+            assert_eq!(sort_of(word), sort, "{word}");
+        }
+    }
+
+    #[test]
+    fn words_lose_their_punctuation_and_line_numbers() {
+        let text = "See `../src/a.rs:10:5`, (main.rs:3): it's at http://localhost:8080/.";
+        assert_eq!(
+            words(text).filter(|word| sort_of(word).is_some()).collect::<Vec<_>>(),
+            ["../src/a.rs", "main.rs", "http://localhost:8080"]
+        );
+    }
+
+    #[test]
+    fn a_summary_may_name_a_file_from_further_in() {
+        let has = Has::new("changed src/a.rs; port 8080, and never touch the main branch.");
+        assert!(has.says(Sort::Path, "/home/x/src/a.rs"));
+        assert!(!has.says(Sort::Path, "/home/x/src/b.rs"));
+        assert!(has.says(Sort::Number, "8080") && !has.says(Sort::Number, "808"));
+        assert!(has.says(Sort::Rule, "Please never touch main branch"));
+        assert!(!has.says(Sort::Rule, "Always run the formatter before committing"));
+    }
+}

@@ -1,0 +1,186 @@
+//! Messages as plain text for a summariser: who said what, without anything that invites a model to go on.
+//!
+//! The text is pi's, so that a summariser sees the same of a session whichever program compacts it. Knows messages, not
+//! entries. See `docs/compaction.md`, *The conversation as text*.
+
+use std::fmt;
+
+use crate::context::Message;
+use crate::entry::text_of;
+use crate::json::{Json, js_members, stringify};
+use crate::kind::Role;
+use crate::llm::to_llm;
+
+/// How much of a tool's result a summariser is given, in UTF-16 units.
+pub const RESULT_UNITS: usize = 2000;
+
+/// Who speaks in a [`Part`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Speaker {
+    /// The person, and everything that a model takes as a person's: commands, notes, summaries.
+    User,
+    /// The model, thinking.
+    Thinking,
+    /// The model.
+    Assistant,
+    /// The model, calling tools.
+    Calls,
+    /// A tool.
+    Result,
+}
+
+/// One thing that was said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// By whom.
+    pub speaker: Speaker,
+    /// What.
+    pub text: String,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let who = match self.speaker {
+            Speaker::User => "User",
+            Speaker::Thinking => "Assistant thinking",
+            Speaker::Assistant => "Assistant",
+            Speaker::Calls => "Assistant tool calls",
+            Speaker::Result => "Tool result",
+        };
+        write!(f, "[{who}]: {}", self.text)
+    }
+}
+
+/// How much of a tool's result is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Results {
+    /// The first [`RESULT_UNITS`], and how many more there were.
+    Cut,
+    /// All of it.
+    Whole,
+}
+
+/// What a message of a context says; nothing for one that no model may see. Pictures say nothing.
+pub fn parts(message: Message, results: Results) -> Vec<Part> {
+    let Some(message) = to_llm(message) else { return Vec::new() };
+    let json = message.json();
+    let Some(content) = json.get("content") else { return Vec::new() };
+    let part = |speaker, text| Part { speaker, text };
+    match message.role {
+        Role::User => said(Speaker::User, text_of(content, "")),
+        Role::ToolResult => {
+            let text = text_of(content, "");
+            said(Speaker::Result, if results == Results::Cut { cut(text) } else { text })
+        }
+        Role::Assistant => {
+            let mut out = Vec::new();
+            let thinking = texts(content, "thinking", "thinking");
+            if !thinking.is_empty() {
+                out.push(part(Speaker::Thinking, thinking.join("\n")));
+            }
+            if content.as_str().is_some() || !texts(content, "text", "text").is_empty() {
+                out.push(part(Speaker::Assistant, text_of(content, "\n")));
+            }
+            let calls: Vec<String> = blocks(content, "toolCall").map(call).collect();
+            if !calls.is_empty() {
+                out.push(part(Speaker::Calls, calls.join("; ")));
+            }
+            out
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Parts as one text, a blank line between them.
+pub fn text<'a>(parts: impl IntoIterator<Item = &'a Part>) -> String {
+    let parts: Vec<String> = parts.into_iter().map(ToString::to_string).collect();
+    parts.join("\n\n")
+}
+
+fn said(speaker: Speaker, text: String) -> Vec<Part> {
+    if text.is_empty() { Vec::new() } else { vec![Part { speaker, text }] }
+}
+
+fn blocks<'a>(content: Json<'a>, kind: &'static str) -> impl Iterator<Item = Json<'a>> {
+    content.items().filter(move |block| block.str("type").is_some_and(|own| own == kind))
+}
+
+fn texts(content: Json<'_>, kind: &'static str, member: &str) -> Vec<String> {
+    blocks(content, kind).map(|block| block.str(member).unwrap_or_default().into_owned()).collect()
+}
+
+/// `name(argument=JSON, …)`.
+fn call(block: Json<'_>) -> String {
+    let arguments = block.get("arguments").map(js_members).unwrap_or_default();
+    let arguments: Vec<String> =
+        arguments.into_iter().map(|(name, value)| format!("{name}={}", stringify(value))).collect();
+    format!("{}({})", block.str("name").unwrap_or_default(), arguments.join(", "))
+}
+
+/// The start of a long text, and how many UTF-16 units more there were. A pair that the cut goes through leaves U+FFFD,
+/// which is what half a pair becomes on its way to a model.
+fn cut(text: String) -> String {
+    // A text has never more units than bytes.
+    if text.len() <= RESULT_UNITS {
+        return text;
+    }
+    let mut units = 0;
+    let mut end = None;
+    for (at, c) in text.char_indices() {
+        if end.is_none() && units + c.len_utf16() > RESULT_UNITS {
+            end = Some((at, units < RESULT_UNITS));
+        }
+        units += c.len_utf16();
+    }
+    let Some((at, halves)) = end else { return text };
+    let half = if halves { "\u{fffd}" } else { "" };
+    let more = units - RESULT_UNITS;
+    format!("{}{half}\n\n[... {more} more characters truncated]", text.get(..at).unwrap_or(""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(json: &str) -> Message {
+        let role = Role::from_word(Json::parse(json).unwrap().str("role").unwrap().as_bytes());
+        Message { entry: None, role, json: json.to_owned() }
+    }
+
+    fn said(messages: &[&str]) -> String {
+        let parts: Vec<Part> = messages.iter().flat_map(|json| parts(message(json), Results::Cut)).collect();
+        text(&parts)
+    }
+
+    #[test]
+    fn parts_stand_in_pis_order() {
+        let answer = r#"{"role":"assistant","content":[{"type":"text","text":"t1"},{"type":"thinking","thinking":"th"},{"type":"toolCall","name":"edit","arguments":{"path":"a","n":1.0}},{"type":"text","text":"t2"}]}"#;
+        let result = format!(r#"{{"role":"toolResult","content":[{{"type":"text","text":"{}"}}]}}"#, "x".repeat(2005));
+        let empty = r#"{"role":"toolResult","content":[]}"#;
+        let expected = format!(
+            "[User]: q\n\n[Assistant thinking]: th\n\n[Assistant]: t1\nt2\n\n[Assistant tool calls]: edit(path=\"a\", n=1)\n\n[Tool result]: {}\n\n[... 5 more characters truncated]",
+            "x".repeat(2000)
+        );
+        assert_eq!(said(&[r#"{"role":"user","content":"q"}"#, answer, &result, empty]), expected);
+    }
+
+    #[test]
+    fn what_no_model_may_see_is_not_said() {
+        for hidden in [
+            r#"{"role":"bashExecution","command":"ls","output":"","excludeFromContext":true}"#,
+            r#"{"role":"user","content":[{"type":"image","data":"x"}]}"#,
+            r#"{"role":"system","content":"prompt"}"#,
+        ] {
+            assert_eq!(said(&[hidden]), "", "{hidden}");
+        }
+        assert_eq!(said(&[r#"{"role":"bashExecution","command":"ls","output":"a"}"#]), "[User]: Ran `ls`\n```\na\n```");
+    }
+
+    #[test]
+    fn a_cut_counts_utf16_units() {
+        let halved = format!("{}😀tail", "x".repeat(1999));
+        assert_eq!(cut(halved), format!("{}\u{fffd}\n\n[... 5 more characters truncated]", "x".repeat(1999)));
+        let whole = "é".repeat(2000);
+        assert_eq!(cut(whole.clone()), whole);
+    }
+}

@@ -1,0 +1,178 @@
+//! A value as JavaScript prints it after reading it: what the peers get when they measure or quote arguments.
+
+use std::borrow::Cow;
+
+use super::{Json, JsonKind};
+
+/// How deep containers are printed anew; what lies deeper is taken as it stands, so that depth costs neither stack nor
+/// quadratic time. JavaScript gives up at such depths.
+const DEPTH: usize = 256;
+
+enum Step<'a> {
+    Value(Json<'a>, usize),
+    Text(Cow<'a, str>),
+}
+
+/// The value as `JSON.stringify(JSON.parse(text))` prints it: no white space, numbers at their shortest, of members with
+/// one name the last, members that are array indexes first.
+pub fn stringify(json: Json<'_>) -> String {
+    let mut out = String::with_capacity(json.text().len());
+    let mut steps = vec![Step::Value(json, 0)];
+    while let Some(step) = steps.pop() {
+        match step {
+            Step::Text(text) => out.push_str(&text),
+            Step::Value(value, depth) => match value.kind() {
+                JsonKind::String => string(value.text(), &mut out),
+                JsonKind::Number => out.push_str(&number(value)),
+                JsonKind::Null | JsonKind::Bool => out.push_str(value.text()),
+                JsonKind::Array | JsonKind::Object if depth >= DEPTH => out.push_str(value.text()),
+                JsonKind::Array => {
+                    let items = value.items().map(|item| (None, item)).collect();
+                    open(&mut steps, items, ["[", "]"], depth);
+                }
+                JsonKind::Object => {
+                    let members = js_members(value).into_iter().map(|(name, item)| (Some(name), item)).collect();
+                    open(&mut steps, members, ["{", "}"], depth);
+                }
+            },
+        }
+    }
+    out
+}
+
+/// Puts a container's parts on the stack, the first one on top.
+fn open<'a>(
+    steps: &mut Vec<Step<'a>>,
+    parts: Vec<(Option<Cow<'a, str>>, Json<'a>)>,
+    brackets: [&'static str; 2],
+    depth: usize,
+) {
+    let [open, close] = brackets;
+    steps.push(Step::Text(close.into()));
+    for (at, (name, value)) in parts.into_iter().enumerate().rev() {
+        steps.push(Step::Value(value, depth + 1));
+        let comma = if at > 0 { "," } else { "" };
+        match name {
+            Some(name) => steps.push(Step::Text(format!("{comma}{}:", super::quote(&name)).into())),
+            None => steps.push(Step::Text(comma.into())),
+        }
+    }
+    steps.push(Step::Text(open.into()));
+}
+
+/// The members of an object as JavaScript holds them: each name once, with its last value, array indexes first.
+pub(crate) fn js_members<'a>(object: Json<'a>) -> Vec<(Cow<'a, str>, Json<'a>)> {
+    let mut places = std::collections::HashMap::new();
+    let mut members: Vec<(Cow<'a, str>, Json<'a>)> = Vec::new();
+    for (name, value) in object.members() {
+        let place = *places.entry(name.clone()).or_insert(members.len());
+        match members.get_mut(place) {
+            Some(known) => known.1 = value,
+            None => members.push((name, value)),
+        }
+    }
+    // The sort is stable: names that are no indexes stay in their order.
+    members.sort_by_key(|(name, _)| array_index(name).unwrap_or(u64::MAX));
+    members
+}
+
+fn array_index(name: &str) -> Option<u64> {
+    let index: u64 = name.parse().ok()?;
+    (index < u64::from(u32::MAX) && index.to_string() == name).then_some(index)
+}
+
+/// A string, given as it stands in JSON, with only the escapes that are needed.
+fn string(text: &str, out: &mut String) {
+    let Some(mut at) = text.find('\\') else {
+        out.push_str(text);
+        return;
+    };
+    let mut rest = text;
+    loop {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = if rest.starts_with("\\u") { unicode(rest, out) } else { plain_escape(rest, out) };
+        rest = rest.get(length..).unwrap_or("");
+        match rest.find('\\') {
+            Some(next) => at = next,
+            None => break out.push_str(rest),
+        }
+    }
+}
+
+/// `\/` needs no escape, all others of two characters do.
+fn plain_escape(text: &str, out: &mut String) -> usize {
+    out.push_str(if text.starts_with("\\/") { "/" } else { text.get(..2).unwrap_or("") });
+    2
+}
+
+/// `\uXXXX`, or a pair of them: the character, unless it must stay an escape.
+fn unicode(text: &str, out: &mut String) -> usize {
+    let (decoded, length) = super::unescape_unicode(text);
+    let digits = text.get(2..6).unwrap_or("");
+    let is_lone = decoded == char::REPLACEMENT_CHARACTER && !digits.eq_ignore_ascii_case("fffd");
+    if is_lone {
+        out.push_str("\\u");
+        out.push_str(&digits.to_ascii_lowercase());
+    } else {
+        let quoted = super::quote(decoded.encode_utf8(&mut [0; 4]));
+        out.push_str(quoted.get(1..quoted.len() - 1).unwrap_or(""));
+    }
+    length
+}
+
+/// A number as JavaScript prints it; one beyond the range of a double is `null`.
+fn number(json: Json<'_>) -> String {
+    match json.as_f64() {
+        Some(value) if value.is_finite() => js_number(value),
+        _ => "null".to_owned(),
+    }
+}
+
+/// A finite number as JavaScript prints it: the fewest digits, an exponent from 1e21 and below 1e-6.
+pub(crate) fn js_number(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    if (1e-6..1e21).contains(&size) {
+        return value.to_string();
+    }
+    let text = format!("{value:e}");
+    match text.split_once('e') {
+        Some((digits, power)) if !power.starts_with('-') => format!("{digits}e+{power}"),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Expectations are Node's.
+    #[test]
+    fn prints_as_javascript_does() {
+        for (text, expected) in [
+            (r#"{ "b" : 1.0 , "a" : [ 1e2, -0, 0.10 ] }"#, r#"{"b":1,"a":[100,0,0.1]}"#),
+            (r#"{"x":1,"10":2,"9":3,"x":4}"#, r#"{"9":3,"10":2,"x":4}"#),
+            (r#""\u00e9\/\u000a\u001F\ud83d\ude00\uD83D""#, r#""é/\n\u001f😀\ud83d""#),
+            ("1e21", "1e+21"),
+            ("123456789012345680000", "123456789012345680000"),
+            ("0.000001", "0.000001"),
+            ("0.00000012", "1.2e-7"),
+            ("9007199254740993", "9007199254740992"),
+            ("1e999", "null"),
+            ("{}", "{}"),
+            ("[]", "[]"),
+            (r#""\ufffd""#, "\"\u{fffd}\""),
+        ] {
+            assert_eq!(stringify(Json::parse(text).unwrap()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn depth_costs_no_stack() {
+        let deep = format!("{}1{}", "[".repeat(200_000), "]".repeat(200_000));
+        assert_eq!(stringify(Json::parse(&deep).unwrap()), deep);
+    }
+}
