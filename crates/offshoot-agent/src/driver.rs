@@ -34,7 +34,8 @@ use crate::turn::{Call, Config, Draft, Effect, Input, QueueMode, Record, Retry, 
 use crate::writer::{Owned, Writer};
 use jobs::Ready;
 use outbox::Outbox;
-use replace::{Recorded, Replaced};
+pub(crate) use replace::Recorded;
+use replace::Replaced;
 
 /// Where keys come from. Asked before every request, so that one that ends can be made anew.
 pub trait Keys: Send + Sync {
@@ -112,7 +113,7 @@ pub(crate) enum In {
     /// A change of the session outside the turns is in the file, or not.
     Changed { result: Result<Option<Event>, String>, reply: oneshot::Sender<Result<Reply, AgentError>>, with: Reply },
     /// A command of the user ended.
-    Ran(Result<crate::tool::bash::BashRun, String>),
+    Ran { run_number: u64, run: Result<crate::tool::bash::BashRun, String> },
     /// The front end has gone.
     End,
 }
@@ -155,6 +156,10 @@ pub(crate) struct Driver {
     deferred: VecDeque<(Command, Waiter)>,
     is_replacing: bool,
     bash: Option<Shelled>,
+    /// Commands of the user so far.
+    runs: u64,
+    /// Whether a write has failed.
+    is_broken: bool,
     recorded: Recorded,
     auto_compaction: bool,
 }
@@ -181,6 +186,8 @@ impl Driver {
             deferred: VecDeque::new(),
             is_replacing: false,
             bash: None,
+            runs: 0,
+            is_broken: false,
             recorded,
             auto_compaction,
         };
@@ -211,7 +218,7 @@ impl Driver {
             In::Committed { ticket, result } => self.committed(ticket, result),
             In::Replaced { result, reply } => self.replaced(*result, reply),
             In::Changed { result, reply, with } => self.changed(result, reply, with),
-            In::Ran(run) => self.ran(run),
+            In::Ran { run_number, run } => self.ran(run_number, run),
             In::End => {}
         }
         self.catch_up();
@@ -282,7 +289,10 @@ impl Driver {
             Err(error) => {
                 let ended = self.outbox.lost();
                 self.answer_all(ended);
-                self.step(Input::WriteFailed { error });
+                // The writes behind it fail for the same reason.
+                if !std::mem::replace(&mut self.is_broken, true) {
+                    self.step(Input::WriteFailed { error });
+                }
             }
         }
     }
@@ -401,17 +411,13 @@ impl Driver {
         let window = setup.model.context_window;
         let is_on = self.auto_compaction && window > 0;
         self.state.config = Config {
-            retry: self.state_retry(),
+            retry: setup.retry,
             compact_above: is_on.then(|| window.saturating_sub(setup.compaction.reserve_tokens)),
             recover_overflow: self.auto_compaction,
             steering: setup.steering,
             follow_up: setup.follow_up,
             shared: setup.tools.iter().filter(|tool| tool.is_shared()).map(|tool| tool.spec().name).collect(),
         };
-    }
-
-    fn state_retry(&self) -> Retry {
-        self.setup.retry
     }
 
     /// Entries for what the session does not say yet of model and thinking.
@@ -493,9 +499,4 @@ async fn run_tool(
             outcome = &mut running => return outcome,
         }
     }
-}
-
-/// The spelling of the session that is open.
-pub(crate) fn dialect_of(owned: &Owned) -> Dialect {
-    owned.session().dialect()
 }

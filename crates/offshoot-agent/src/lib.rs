@@ -11,3 +11,13 @@ pub mod provider;
 pub mod tool;
 pub mod event;
 pub mod turn;
+pub mod sessions;
+pub mod writer;
+pub mod request;
+pub mod summarise;
+pub mod command;
+pub mod stats;
+mod driver;
+pub mod agent_session;
+
+pub use driver::{Keys, Setup};

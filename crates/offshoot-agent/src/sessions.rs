@@ -1,9 +1,12 @@
 //! The seam to where sessions come from: a new one, one that is there, the place of one that is copied.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use offshoot_session::error::Result;
 use offshoot_session::session::{NewSession, Options, Session};
+
+use crate::provider::Model;
 
 /// Gives sessions. Asked on the thread that owns the open session.
 pub trait Sessions: Send + Sync {
@@ -21,6 +24,11 @@ pub trait Sessions: Send + Sync {
 
     /// Where a session of this id, time and working directory is kept.
     fn place(&self, cwd: &str, id: &str, timestamp: &str) -> PathBuf;
+
+    /// The model that a session names, if it is to be had.
+    fn model(&self, _provider: &str, _id: &str) -> Option<Arc<Model>> {
+        None
+    }
 }
 
 /// Sessions that are never on disk, for agents that are embedded without a store.

@@ -145,13 +145,29 @@ impl Driver {
                     owned.append(&[new]).map(|_| appended(owned))
                 });
             }
-            Command::SetSteeringMode(mode) => self.setup.steering = mode,
-            Command::SetFollowUpMode(mode) => self.setup.follow_up = mode,
-            Command::SetAutoCompaction(is_on) => self.auto_compaction = is_on,
-            Command::SetAutoRetry(is_on) => self.setup.retry.enabled = is_on,
-            Command::SetSystemPrompt(prompt) => self.setup.system = prompt,
+            Command::SetSteeringMode(mode) => {
+                self.setup.steering = mode;
+                done(reply);
+            }
+            Command::SetFollowUpMode(mode) => {
+                self.setup.follow_up = mode;
+                done(reply);
+            }
+            Command::SetAutoCompaction(is_on) => {
+                self.auto_compaction = is_on;
+                done(reply);
+            }
+            Command::SetAutoRetry(is_on) => {
+                self.setup.retry.enabled = is_on;
+                done(reply);
+            }
+            Command::SetSystemPrompt(prompt) => {
+                self.setup.system = prompt;
+                done(reply);
+            }
             Command::Inspect => answer(reply, Reply::Standing(Box::new(self.standing()))),
-            _ => {}
+            // Everything else is begun elsewhere.
+            _ => done(reply),
         }
         self.configure();
     }
@@ -219,12 +235,14 @@ impl Driver {
         }
         let (stop, stopped) = oneshot::channel();
         let (shell, place) = (self.setup.shell.clone(), self.setup.place.clone());
+        self.runs += 1;
+        let run_number = self.runs;
         self.bash = Some(Shelled { command: command.clone(), exclude, stop: Some(stop), reply });
         let own = self.own.clone();
         // Not one of the turn's tasks: stopping a turn does not stop what the user runs.
         tokio::spawn(async move {
             let run = bash::run(&command, &shell, &place, stopped, |_| {}).await;
-            drop(own.send(In::Ran(run)));
+            drop(own.send(In::Ran { run_number, run }));
         });
     }
 
@@ -239,11 +257,15 @@ impl Driver {
         self.stop_bash();
         if self.bash.is_some() {
             let run = BashRun { output: String::new(), exit_code: None, cancelled: true, truncated: false, full_output_path: None };
-            self.ran(Ok(run));
+            self.ran(self.runs, Ok(run));
         }
     }
 
-    pub(super) fn ran(&mut self, run: Result<BashRun, String>) {
+    pub(super) fn ran(&mut self, run_number: u64, run: Result<BashRun, String>) {
+        // One that belongs to a session that was left has been recorded there.
+        if run_number != self.runs {
+            return;
+        }
         let Some(Shelled { command, exclude, reply, .. }) = self.bash.take() else { return };
         match run {
             Ok(run) => {

@@ -96,24 +96,27 @@ impl Driver {
 
 fn replace(owned: &mut Owned, sessions: &dyn Sessions, command: &Command) -> Result<Replaced, String> {
     let (session, text, reason) = match command {
-        Command::NewSession => (fresh(owned.session(), sessions, false)?, None, "new"),
-        Command::SwitchSession(file) => (opened(sessions, file)?, None, "resume"),
-        Command::Clone => (copied(owned.session(), sessions, None)?, None, "fork"),
+        Command::NewSession => (Some(fresh(owned.session(), sessions, false)?), None, "new"),
+        Command::SwitchSession(file) => (Some(opened(sessions, file)?), None, "resume"),
+        Command::Clone => (copied(owned, sessions, None)?, None, "fork"),
         Command::Fork { entry } => {
             let (before, text) = before_message(owned.session(), entry)?;
             let session = match before {
-                Some(parent) => copied(owned.session(), sessions, Some(&parent))?,
-                None => fresh(owned.session(), sessions, true)?,
+                Some(parent) => copied(owned, sessions, Some(&parent))?,
+                None => Some(fresh(owned.session(), sessions, true)?),
             };
             (session, Some(text), "fork")
         }
         _ => return Err("this opens no other session".to_owned()),
     };
+    if let Some(session) = session {
+        owned.replace(session);
+    }
+    let session = owned.session();
     let forked =
         Forked { text, session_id: session.id().to_owned(), file: session.file().map(Path::to_path_buf) };
     let recorded = Recorded::of(&session);
     let cwd = session.cwd().map(str::to_owned);
-    owned.replace(session);
     Ok(Replaced { forked, reason, recorded, cwd })
 }
 
@@ -137,23 +140,25 @@ fn opened(sessions: &dyn Sessions, file: &Path) -> Result<Session, String> {
     Ok(session)
 }
 
-/// A copy of the path to an entry, or to the leaf. The open session stays as it is.
-fn copied(old: &Session, sessions: &dyn Sessions, at: Option<&str>) -> Result<Session, String> {
+/// A copy of the path to an entry, or to the leaf. The open session's file stays as it is; one in memory becomes its copy.
+fn copied(owned: &mut Owned, sessions: &dyn Sessions, at: Option<&str>) -> Result<Option<Session>, String> {
     let in_words = |error: offshoot_session::error::Error| in_words(&error);
+    let old = owned.session();
     let leaf = match at {
         Some(id) => old.find(id).map_err(in_words)?,
         None => old.leaf().ok_or("there is nothing to copy yet")?,
     };
-    let place = |cwd: &str, id: &str, time: &str| sessions.place(cwd, id, time);
     let cwd = old.cwd().unwrap_or_default().to_owned();
-    match old.file() {
-        Some(file) => {
-            let mut source = sessions.open(file).map_err(in_words)?;
-            source.create_branched(leaf, None, |id, time| place(&cwd, id, time)).map_err(in_words)?;
-            Ok(source)
-        }
-        None => old.copy_in_memory(leaf).map_err(in_words),
-    }
+    let place = |id: &str, time: &str| sessions.place(&cwd, id, time);
+    let Some(file) = old.file() else {
+        owned.write(|session| session.create_branched(leaf, None, place))?;
+        return Ok(None);
+    };
+    let id = old.tree().node(leaf).id().cloned().ok_or("the entry has no id")?;
+    let mut source = sessions.open(file).map_err(in_words)?;
+    let leaf = source.find(id.as_str()).map_err(in_words)?;
+    source.create_branched(leaf, None, place).map_err(in_words)?;
+    Ok(Some(source))
 }
 
 /// What stands before a message of the user, and its text.
