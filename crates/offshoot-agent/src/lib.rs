@@ -21,3 +21,5 @@ mod driver;
 pub mod agent_session;
 
 pub use driver::{Keys, Setup};
+#[cfg(feature = "testing")]
+pub mod testing;

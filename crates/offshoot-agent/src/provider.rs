@@ -1,12 +1,39 @@
 //! The seam to models: a request in, a stream of deltas out. Knows messages and tools' descriptions, no sessions.
+//!
+//! Below it: one file a wire format (`anthropic`, `responses`, `completions`, `google`), each a pure request builder and
+//! a pure decoder; `prepare` makes a conversation fit a model; `http` alone talks to the network.
+
+mod anthropic;
+mod classify;
+mod completions;
+mod draft;
+mod google;
+mod http;
+mod json;
+mod level;
+mod prepare;
+mod problems;
+mod responses;
+mod retry_after;
+mod secret;
+mod sse;
+mod wire;
 
 use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_core::Stream;
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::message::{AssistantMessage, Message, StopReason};
+
+pub use classify::is_silent_overflow;
+pub use http::Http;
+pub use level::{Levels, ThinkingLevel};
+pub use problems::problems;
+pub use secret::Secret;
+pub use wire::{Api, Outgoing, Reader, Unsendable};
 
 /// What a model costs in US dollars per million tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -21,8 +48,17 @@ pub struct Price {
     pub cache_write: f64,
 }
 
+/// A price for requests with more than so many input tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Tier {
+    /// From how many input tokens on, cached ones included.
+    pub above: u64,
+    /// The price of the whole request.
+    pub price: Price,
+}
+
 /// A model and how to reach it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Model {
     /// Its id, as the provider knows it.
     pub id: String,
@@ -44,26 +80,59 @@ pub struct Model {
     pub max_tokens: u64,
     /// What it costs.
     pub price: Price,
-    /// Headers that every request carries.
-    pub headers: Vec<(String, String)>,
+    /// What it costs when the context is large.
+    pub tiers: Vec<Tier>,
+    /// How it is told how much to think.
+    pub levels: Levels,
+    /// In what it differs from others of its wire format.
+    pub compat: Compat,
+    /// Headers that every request carries. Their values may be keys.
+    pub headers: Vec<(String, Secret)>,
+    /// Whether the key goes into `Authorization: Bearer` besides the place where its wire format has it.
+    pub auth_header: bool,
 }
 
-/// How much a model shall think.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ThinkingLevel {
-    /// Not at all.
-    #[default]
-    Off,
-    /// Least.
-    Minimal,
-    /// Little.
-    Low,
-    /// Some.
-    Medium,
-    /// Much.
-    High,
-    /// Most.
-    XHigh,
+/// In what an endpoint differs from others of its wire format. What is `None` is guessed from provider and address.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Compat {
+    /// Anthropic: the model decides itself how much to think, and is told an effort instead of a budget.
+    pub force_adaptive_thinking: Option<bool>,
+    /// Anthropic: thinking without a signature may be sent back as thinking.
+    pub allow_empty_signature: Option<bool>,
+    /// Anthropic: tools may ask for their arguments as they are made.
+    pub supports_eager_tool_input_streaming: Option<bool>,
+    /// Anthropic: a tool may carry a cache mark.
+    pub supports_cache_control_on_tools: Option<bool>,
+    /// OpenAI: the system prompt has the role `developer` for models that think.
+    pub supports_developer_role: Option<bool>,
+    /// Responses: an output limit may be given.
+    pub supports_max_output_tokens: Option<bool>,
+    /// Completions: `store` is known.
+    pub supports_store: Option<bool>,
+    /// Completions: `reasoning_effort` is known.
+    pub supports_reasoning_effort: Option<bool>,
+    /// Completions: usage comes with the stream when asked for.
+    pub supports_usage_in_streaming: Option<bool>,
+    /// Completions: streams end with a `finish_reason`.
+    pub supports_finish_reason: Option<bool>,
+    /// OpenAI: tools may say whether they are strict.
+    pub supports_strict_mode: Option<bool>,
+    /// Completions: `max_tokens` or `max_completion_tokens`.
+    pub max_tokens_field: Option<String>,
+    /// Completions: results name their tool.
+    pub requires_tool_result_name: Option<bool>,
+    /// Completions: between a result and a user's message stands one of the assistant.
+    pub requires_assistant_after_tool_result: Option<bool>,
+    /// Completions: thinking goes back as text.
+    pub requires_thinking_as_text: Option<bool>,
+    /// Completions: every assistant message has `reasoning_content`.
+    pub requires_reasoning_content_on_assistant_messages: Option<bool>,
+    /// Completions: how thinking is asked for: `openai`, `openrouter`, `deepseek`, `zai`, `qwen`, `qwen-chat-template`,
+    /// `together`, `string-thinking`.
+    pub thinking_format: Option<String>,
+    /// Completions: `anthropic` if messages carry Anthropic's cache marks.
+    pub cache_control_format: Option<String>,
 }
 
 /// What a model is told of a tool.
@@ -75,28 +144,6 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON Schema of its arguments.
     pub parameters: Value,
-}
-
-/// A secret that shows itself to nobody: `Debug` prints `…`.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Hides a text.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// The text, for a request header and for nothing else.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::fmt::Debug for Secret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("…")
-    }
 }
 
 /// One request. Its messages are complete: every call of a tool is followed by its result.

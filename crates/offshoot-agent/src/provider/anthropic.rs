@@ -1,0 +1,441 @@
+//! Anthropic Messages: request body and stream. Knows no client and no key.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::classify::Trouble;
+use super::draft::Draft;
+use super::prepare::{joined, max_tokens, plain_id, prepare};
+use super::wire::{self, Next, cut_off, malformed, said};
+use super::{Model, Request, ThinkingLevel, ToolSpec};
+use crate::message::{AssistantMessage, Block, Content, Message, StopReason, ToolResultMessage, Usage};
+
+/// Ids of calls are letters, digits, `_` and `-`, at most so many.
+const LONGEST_ID: usize = 64;
+/// What stands for a thought that the provider hides.
+const REDACTED: &str = "[Reasoning redacted]";
+/// The least that stays for the answer when thinking shares its limit.
+const ANSWER: u64 = 1024;
+
+/// Betas that the request needs.
+pub(super) fn beta(request: &Request) -> Option<&'static str> {
+    let model = &request.model;
+    let budgeted = model.reasoning && request.thinking != ThinkingLevel::Off && !is_adaptive(model);
+    budgeted.then_some("interleaved-thinking-2025-05-14")
+}
+
+fn is_adaptive(model: &Model) -> bool {
+    model.compat.force_adaptive_thinking == Some(true)
+}
+
+/// The request's body.
+pub(super) fn body(request: &Request) -> String {
+    let model = &request.model;
+    let mut messages = messages(request);
+    mark_last(&mut messages);
+    let mut limit = max_tokens(request);
+    let mut body = Map::new();
+    let thinking = thinking(request, &mut limit);
+    body.insert("model".to_owned(), json!(model.id));
+    body.insert("max_tokens".to_owned(), json!(limit));
+    body.insert("stream".to_owned(), json!(true));
+    if !request.system.is_empty() {
+        body.insert("system".to_owned(), json!([{"type": "text", "text": request.system, "cache_control": cache()}]));
+    }
+    if !request.tools.is_empty() {
+        body.insert("tools".to_owned(), tools(&request.tools, model));
+    }
+    body.extend(thinking);
+    body.insert("messages".to_owned(), Value::Array(messages));
+    Value::Object(body).to_string()
+}
+
+fn cache() -> Value {
+    json!({"type": "ephemeral"})
+}
+
+fn tools(tools: &[ToolSpec], model: &Model) -> Value {
+    let eager = model.compat.supports_eager_tool_input_streaming != Some(false);
+    let marks = model.compat.supports_cache_control_on_tools != Some(false);
+    let one = |(at, tool): (usize, &ToolSpec)| {
+        let of = |name: &str, none: Value| tool.parameters.get(name).cloned().unwrap_or(none);
+        let schema =
+            json!({"type": "object", "properties": of("properties", json!({})), "required": of("required", json!([]))});
+        let is_last = at + 1 == tools.len();
+        Value::Object(wire::object([
+            ("name", Some(json!(tool.name))),
+            ("description", Some(json!(tool.description))),
+            ("eager_input_streaming", eager.then(|| json!(true))),
+            ("input_schema", Some(schema)),
+            ("cache_control", (marks && is_last).then(cache)),
+        ]))
+    };
+    Value::Array(tools.iter().enumerate().map(one).collect())
+}
+
+/// `thinking` and `output_config`; a budget takes its part of the limit.
+fn thinking(request: &Request, limit: &mut u64) -> Map<String, Value> {
+    let model = &request.model;
+    if !model.reasoning {
+        return Map::new();
+    }
+    if request.thinking == ThinkingLevel::Off {
+        let disabled = model.off().map(|_| json!({"type": "disabled"}));
+        return wire::object([("thinking", disabled)]);
+    }
+    if is_adaptive(model) {
+        let thinking = json!({"type": "adaptive", "display": "summarized"});
+        let config = json!({"effort": effort(model, model.clamp(request.thinking))});
+        return wire::object([("thinking", Some(thinking)), ("output_config", Some(config))]);
+    }
+    let wanted = budget(request.thinking);
+    if request.max_tokens.is_some() {
+        *limit = limit.saturating_add(wanted).min(model.max_tokens.max(*limit));
+    }
+    let budget = wanted.min(limit.saturating_sub(ANSWER)).max(ANSWER);
+    *limit = (*limit).max(budget + 1);
+    wire::object([("thinking", Some(json!({"type": "enabled", "budget_tokens": budget, "display": "summarized"})))])
+}
+
+fn effort(model: &Model, level: ThinkingLevel) -> &str {
+    match model.effort(level) {
+        "minimal" | "off" => "low",
+        name => name,
+    }
+}
+
+/// How many tokens each level may think on models that are told a number.
+pub(super) fn budget(level: ThinkingLevel) -> u64 {
+    match level {
+        ThinkingLevel::Off | ThinkingLevel::Minimal => 1024,
+        ThinkingLevel::Low => 2048,
+        ThinkingLevel::Medium => 8192,
+        ThinkingLevel::High | ThinkingLevel::XHigh | ThinkingLevel::Max => 16384,
+    }
+}
+
+fn messages(request: &Request) -> Vec<Value> {
+    let model = &request.model;
+    let prepared = prepare(&request.messages, model, &|id, _| plain_id(id, LONGEST_ID));
+    let mut out: Vec<Value> = Vec::new();
+    let mut results: Vec<Value> = Vec::new();
+    for message in &prepared {
+        if let Message::ToolResult(result) = message {
+            results.push(tool_result(result));
+            continue;
+        }
+        if !results.is_empty() {
+            out.push(json!({"role": "user", "content": std::mem::take(&mut results)}));
+        }
+        let (role, content) = match message {
+            Message::User(user) => ("user", user_content(&user.content)),
+            Message::Assistant(answer) => ("assistant", assistant_content(answer, model)),
+            Message::ToolResult(_) => continue,
+        };
+        if !content.is_empty() {
+            out.push(json!({"role": role, "content": content}));
+        }
+    }
+    if !results.is_empty() {
+        out.push(json!({"role": "user", "content": results}));
+    }
+    out
+}
+
+/// The last message of the user carries the cache mark: everything before it may be read from the cache next time.
+fn mark_last(messages: &mut [Value]) {
+    let Some(last) = messages.last_mut().filter(|last| last.get("role") == Some(&json!("user"))) else { return };
+    let blocks = last.get_mut("content").and_then(Value::as_array_mut);
+    if let Some(block) = blocks.and_then(|blocks| blocks.last_mut()).and_then(Value::as_object_mut) {
+        block.insert("cache_control".to_owned(), cache());
+    }
+}
+
+fn image(mime_type: &str, data: &str) -> Value {
+    json!({"type": "image", "source": {"type": "base64", "media_type": mime_type, "data": data}})
+}
+
+/// Without empty texts, which are refused.
+fn user_content(content: &Content) -> Vec<Value> {
+    let text = |text: &str| (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}));
+    match content {
+        Content::Text(all) => text(all).into_iter().collect(),
+        Content::Blocks(blocks) => {
+            let one = |block: &Block| match block {
+                Block::Text { text: all, .. } => text(all),
+                Block::Image { data, mime_type } => Some(image(mime_type, data)),
+                Block::Thinking { .. } | Block::ToolCall { .. } => None,
+            };
+            blocks.iter().filter_map(one).collect()
+        }
+    }
+}
+
+fn tool_result(result: &ToolResultMessage) -> Value {
+    let images = super::prepare::images(&result.content);
+    let text = joined(&result.content);
+    let content = if images.is_empty() {
+        json!(text)
+    } else {
+        let text = if text.is_empty() { "(see attached image)" } else { &text };
+        let mut blocks = vec![json!({"type": "text", "text": text})];
+        blocks.extend(images.into_iter().map(|(mime_type, data)| image(mime_type, data)));
+        Value::Array(blocks)
+    };
+    json!({"type": "tool_result", "tool_use_id": result.tool_call_id, "content": content, "is_error": result.is_error})
+}
+
+fn assistant_content(answer: &AssistantMessage, model: &Model) -> Vec<Value> {
+    let text = |text: &str| (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}));
+    let one = |block: &Block| match block {
+        Block::Text { text: all, .. } => text(all),
+        Block::Thinking { thinking_signature, redacted: Some(true), .. } => {
+            Some(json!({"type": "redacted_thinking", "data": thinking_signature.as_deref().unwrap_or_default()}))
+        }
+        Block::Thinking { thinking, thinking_signature, .. } => {
+            match thinking_signature.as_deref().filter(|signature| !signature.trim().is_empty()) {
+                Some(signature) => Some(json!({"type": "thinking", "thinking": thinking, "signature": signature})),
+                None if thinking.trim().is_empty() => None,
+                None if model.compat.allow_empty_signature == Some(true) => {
+                    Some(json!({"type": "thinking", "thinking": thinking, "signature": ""}))
+                }
+                None => text(thinking),
+            }
+        }
+        Block::ToolCall { id, name, arguments, .. } => {
+            Some(json!({"type": "tool_use", "id": id, "name": name, "input": arguments}))
+        }
+        Block::Image { .. } => None,
+    };
+    answer.content.iter().filter_map(one).collect()
+}
+
+/// Reads the stream.
+#[derive(Debug, Default)]
+pub(super) struct Decoder {
+    /// The provider's numbers of blocks, and ours.
+    places: Vec<(u64, usize)>,
+    stop: Option<StopReason>,
+    refusal: Option<String>,
+    has_begun: bool,
+}
+
+#[derive(Deserialize)]
+struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(default)]
+    index: u64,
+    #[serde(borrow, default)]
+    delta: Option<Piece<'a>>,
+    #[serde(borrow, default)]
+    content_block: Option<Piece<'a>>,
+    #[serde(default)]
+    message: Option<Head>,
+    #[serde(default)]
+    usage: Option<Tokens>,
+}
+
+/// A block as it begins, or what is added to it, or how the message ends.
+#[derive(Deserialize)]
+struct Piece<'a> {
+    #[serde(borrow, rename = "type", default)]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    text: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    thinking: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    signature: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    partial_json: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    data: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    name: Option<Cow<'a, str>>,
+    #[serde(default)]
+    input: Option<Value>,
+    #[serde(default)]
+    stop_reason: Option<String>,
+    #[serde(default)]
+    stop_details: Option<Details>,
+}
+
+#[derive(Deserialize)]
+struct Details {
+    #[serde(default)]
+    explanation: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    usage: Option<Tokens>,
+}
+
+#[derive(Deserialize)]
+struct Tokens {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+}
+
+impl wire::Decoder for Decoder {
+    fn event(&mut self, name: &str, data: &str, draft: &mut Draft) -> Result<Next, Trouble> {
+        if name == "error" {
+            return Err(said(data));
+        }
+        let event: Event<'_> = serde_json::from_str(data).map_err(|error| malformed("Anthropic", &error, data))?;
+        match event.kind.as_ref() {
+            "message_start" => self.begin(event.message, draft),
+            "content_block_start" => {
+                if let Some(block) = event.content_block {
+                    self.block(event.index, &block, draft);
+                }
+            }
+            "content_block_delta" => {
+                if let (Some(delta), Some(at)) = (event.delta, self.place(event.index)) {
+                    more(at, &delta, draft);
+                }
+            }
+            "content_block_stop" => {
+                if let Some(at) = self.place(event.index) {
+                    draft.end(at);
+                }
+            }
+            "message_delta" => {
+                if let Some(reason) = event.delta.as_ref().and_then(|delta| delta.stop_reason.as_deref()) {
+                    let details = event.delta.as_ref().and_then(|delta| delta.stop_details.as_ref());
+                    self.stop(reason, details)?;
+                }
+                count(event.usage, draft);
+            }
+            "message_stop" => return self.finish().map(Next::Complete),
+            "error" => return Err(said(data)),
+            // Pings, and what is yet to be invented.
+            _ => {}
+        }
+        Ok(Next::More)
+    }
+
+    fn end(&mut self, _: &mut Draft) -> Result<StopReason, Trouble> {
+        Err(cut_off("Anthropic", if self.has_begun { "message_stop" } else { "message_start" }))
+    }
+}
+
+impl Decoder {
+    fn begin(&mut self, head: Option<Head>, draft: &mut Draft) {
+        self.has_begun = true;
+        if let Some(head) = head {
+            draft.response_id(head.id.as_deref().unwrap_or_default());
+            count(head.usage, draft);
+        }
+    }
+
+    fn place(&self, index: u64) -> Option<usize> {
+        self.places.iter().rfind(|(theirs, _)| *theirs == index).map(|(_, ours)| *ours)
+    }
+
+    fn block(&mut self, index: u64, block: &Piece<'_>, draft: &mut Draft) {
+        let place = match block.kind.as_ref() {
+            "text" => {
+                let place = draft.text_start();
+                draft.more(place, block.text.as_deref().unwrap_or_default());
+                place
+            }
+            "thinking" => {
+                let place = draft.thinking_start();
+                draft.more(place, block.thinking.as_deref().unwrap_or_default());
+                sign(place, block.signature.as_deref().unwrap_or_default(), draft);
+                place
+            }
+            "redacted_thinking" => {
+                let place = draft.thinking_start();
+                if let Some(Block::Thinking { thinking, thinking_signature, redacted }) = draft.block_mut(place) {
+                    REDACTED.clone_into(thinking);
+                    *thinking_signature = Some(block.data.as_deref().unwrap_or_default().to_owned());
+                    *redacted = Some(true);
+                }
+                place
+            }
+            "tool_use" => {
+                let text = |text: &Option<Cow<'_, str>>| text.as_deref().unwrap_or_default().to_owned();
+                let place = draft.call_start(&text(&block.id), &text(&block.name));
+                // Some servers give all the arguments at once.
+                if let Some(Value::Object(input)) = block.input.as_ref().filter(|input| *input != &json!({})) {
+                    draft.set_arguments(place, &Value::Object(input.clone()).to_string());
+                }
+                place
+            }
+            // Blocks of the provider's own tools and what is yet to be invented.
+            _ => return,
+        };
+        self.places.push((index, place));
+    }
+
+    fn stop(&mut self, reason: &str, details: Option<&Details>) -> Result<(), Trouble> {
+        self.stop = Some(match reason {
+            "end_turn" | "stop_sequence" | "pause_turn" => StopReason::Stop,
+            "max_tokens" => StopReason::Length,
+            "tool_use" => StopReason::ToolUse,
+            "refusal" => {
+                let explanation = details.and_then(|details| details.explanation.clone());
+                let text = explanation.filter(|text| !text.is_empty());
+                self.refusal = Some(text.unwrap_or_else(|| "the model refused to answer".to_owned()));
+                StopReason::Error
+            }
+            other => return Err(said(format!("the provider stopped with: {other}"))),
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<StopReason, Trouble> {
+        match (self.refusal.take(), self.stop) {
+            (Some(text), _) => Err(said(text)),
+            (None, Some(stop)) => Ok(stop),
+            (None, None) => Err(cut_off("Anthropic", "a stop reason")),
+        }
+    }
+}
+
+fn more(at: usize, delta: &Piece<'_>, draft: &mut Draft) {
+    match (delta.kind.as_ref(), draft.block(at)) {
+        ("text_delta", Some(Block::Text { .. })) => draft.more(at, delta.text.as_deref().unwrap_or_default()),
+        ("thinking_delta", Some(Block::Thinking { .. })) => {
+            draft.more(at, delta.thinking.as_deref().unwrap_or_default());
+        }
+        ("input_json_delta", Some(Block::ToolCall { .. })) => {
+            draft.more(at, delta.partial_json.as_deref().unwrap_or_default());
+        }
+        ("signature_delta", Some(Block::Thinking { .. })) => {
+            sign(at, delta.signature.as_deref().unwrap_or_default(), draft);
+        }
+        _ => {}
+    }
+}
+
+/// Adds to a thought's signature.
+fn sign(at: usize, signature: &str, draft: &mut Draft) {
+    if let Some(Block::Thinking { thinking_signature, .. }) = draft.block_mut(at) {
+        thinking_signature.get_or_insert_default().push_str(signature);
+    }
+}
+
+/// Takes over the numbers that came; the others stay.
+fn count(tokens: Option<Tokens>, draft: &mut Draft) {
+    let Some(tokens) = tokens else { return };
+    let old = draft.usage();
+    let input = tokens.input_tokens.unwrap_or(old.input);
+    let output = tokens.output_tokens.unwrap_or(old.output);
+    let cache_read = tokens.cache_read_input_tokens.unwrap_or(old.cache_read);
+    let cache_write = tokens.cache_creation_input_tokens.unwrap_or(old.cache_write);
+    let total_tokens = input + output + cache_read + cache_write;
+    draft.set_usage(Usage { input, output, cache_read, cache_write, total_tokens, ..old });
+}

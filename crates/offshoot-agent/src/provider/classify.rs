@@ -1,0 +1,225 @@
+//! What a failure means: may it succeed later, is the context too long. Decides from status and words, nothing else.
+
+use super::Failure;
+use crate::message::{AssistantMessage, StopReason};
+
+/// What went wrong, as far as it is known.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Trouble {
+    /// The HTTP status, if there was one.
+    pub(super) status: Option<u16>,
+    /// In the provider's words, as far as it had any.
+    pub(super) text: String,
+    /// How long the server asked to wait, in milliseconds.
+    pub(super) retry_after: Option<u64>,
+    /// Whether the server said that the same request may succeed later.
+    pub(super) may_retry: Option<bool>,
+    /// Whether the connection was lost, or never made.
+    pub(super) is_lost: bool,
+}
+
+/// How servers say that a context is too long: `#` stands for a number, `*` for anything. Lower case.
+const TOO_LONG: &[&str] = &[
+    "prompt is too long",
+    "prompt too long",
+    "request_too_large",
+    "input is too long for requested model",
+    "exceeds the context window",
+    "exceeds the maximum context length of #",
+    "exceeds the maximum context length (#",
+    "exceeds maximum context length of #",
+    "exceeds maximum context length (#",
+    "exceeds model's maximum context length",
+    "exceeds the model's maximum context length",
+    "input token count*exceeds the maximum",
+    "maximum prompt length is #",
+    "reduce the length of the messages",
+    "maximum context length is # tokens",
+    "exceeds the maximum allowed input length of #",
+    "exceeds maximum allowed input length of #",
+    "tokens) is longer than the model*s context length",
+    "exceeds the limit of #",
+    "exceeds the available context size",
+    "greater than the context length",
+    "context window exceeds limit",
+    "exceeded model token limit",
+    "too large for model with # maximum context length",
+    "prompt has # token*but the configured context size is #",
+    "model_context_window_exceeded",
+    "range of input length should be",
+    "context_length_exceeded",
+    "context length exceeded",
+    "too many tokens",
+    "token limit exceeded",
+];
+
+/// Words of a throttled server, which may else sound like a context that is too long.
+const THROTTLED: &[&str] = &["rate limit", "too many requests", "throttling error", "service unavailable"];
+
+/// Words for an account that has run out: waiting a little does not help.
+const SPENT: &[&str] = &[
+    "gousagelimiterror",
+    "freeusagelimiterror",
+    "monthly usage limit reached",
+    "available balance",
+    "insufficient_quota",
+    "out of budget",
+    "quota exceeded",
+    "billing",
+];
+
+/// Words for what passes, in an error that came without a status.
+const PASSING: &[&str] = &[
+    "overloaded",
+    "high demand",
+    "rate limit",
+    "rate_limit",
+    "too many requests",
+    "service unavailable",
+    "server error",
+    "server_error",
+    "internal error",
+    "internal_error",
+    "api_error",
+    "network error",
+    "network_error",
+    "timeout",
+    "timed out",
+    "retry your request",
+    "try your request again",
+    "provider returned error",
+    "upstream connect",
+    "resourceexhausted",
+    "resource_exhausted",
+    "unavailable",
+    " 429",
+    " 500",
+    " 502",
+    " 503",
+    " 504",
+    " 529",
+];
+
+impl Trouble {
+    /// A connection that was lost.
+    pub(super) fn lost(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_lost: true, ..Self::default() }
+    }
+
+    /// What may be done about it.
+    pub(super) fn failure(&self) -> Failure {
+        let words = self.text.to_lowercase();
+        let says = |list: &[&str]| list.iter().any(|pattern| has(&words, pattern));
+        let is_overflow = !self.is_lost && (self.status == Some(413) || (says(TOO_LONG) && !says(THROTTLED)));
+        let passing = match self.status {
+            Some(408 | 409 | 425 | 429) | Some(500..) => true,
+            Some(_) => words.contains("overloaded"),
+            None => self.is_lost || says(PASSING),
+        };
+        let is_transient = !is_overflow && self.may_retry.unwrap_or(passing && !says(SPENT));
+        Failure { status: self.status, is_transient, is_overflow, retry_after: self.retry_after }
+    }
+}
+
+/// Whether the context was too long although the provider did not say so: it answered, but with more input than its
+/// window holds, or cut the input to fill the window and had no room left to answer.
+pub fn is_silent_overflow(message: &AssistantMessage, window: u64) -> bool {
+    let read = message.usage.input + message.usage.cache_read;
+    match message.stop_reason {
+        StopReason::Stop => window > 0 && read > window,
+        StopReason::Length => window > 0 && message.usage.output == 0 && read * 100 >= window * 99,
+        StopReason::ToolUse | StopReason::Error | StopReason::Aborted => false,
+    }
+}
+
+/// Whether `text` holds the pattern somewhere.
+fn has(text: &str, pattern: &str) -> bool {
+    let mut from = text;
+    let (first, rest) = split(pattern);
+    while let Some(at) = from.find(first) {
+        let after = from.get(at + first.len()..).unwrap_or_default();
+        if follows(after, rest) {
+            return true;
+        }
+        from = from.get(at + 1..).unwrap_or_default();
+    }
+    false
+}
+
+/// Whether `text` goes on as the pattern, which is empty or begins with a wild card, says.
+fn follows(text: &str, pattern: &str) -> bool {
+    if let Some(rest) = pattern.strip_prefix('*') {
+        return has(text, rest);
+    }
+    let Some(rest) = pattern.strip_prefix('#') else { return true };
+    let after = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',');
+    let (literal, more) = split(rest);
+    after.len() < text.len() && after.strip_prefix(literal).is_some_and(|after| follows(after, more))
+}
+
+/// The part of a pattern before its first wild card, and the rest.
+fn split(pattern: &str) -> (&str, &str) {
+    pattern.split_at(pattern.find(['#', '*']).unwrap_or(pattern.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(status: Option<u16>, text: &str) -> (bool, bool) {
+        let failure = Trouble { status, text: text.to_owned(), ..Trouble::default() }.failure();
+        (failure.is_transient, failure.is_overflow)
+    }
+
+    #[test]
+    fn each_providers_way_to_say_too_long_is_known() {
+        for text in [
+            "400 {\"type\":\"error\",\"error\":{\"message\":\"prompt is too long: 213462 tokens > 200000 maximum\"}}",
+            "413 {\"error\":{\"type\":\"request_too_large\",\"message\":\"Request exceeds the maximum size\"}}",
+            "Your input exceeds the context window of this model",
+            "Requested token count exceeds the model's maximum context length of 131072 tokens",
+            "Input length (265330) exceeds model's maximum context length (262144).",
+            "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)",
+            "This model's maximum prompt length is 131072 but the request contains 537812 tokens",
+            "Please reduce the length of the messages or completion",
+            "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens",
+            "Input length 9 exceeds the maximum allowed input length of 8 tokens.",
+            "The input (9000 tokens) is longer than the model's context length (8192 tokens).",
+            "the request exceeds the available context size, try increasing it",
+            "tokens to keep from the initial prompt is greater than the context length",
+            "prompt token count of 9 exceeds the limit of 8",
+            "invalid params, context window exceeds limit",
+            "Your request exceeded model token limit: 8 (requested: 9)",
+            "Prompt has 9,000 tokens, but the configured context size is 8,000 tokens",
+            "Prompt contains 9 tokens ... too large for model with 8 maximum context length",
+            "Range of input length should be [1, 8]",
+            "prompt too long; exceeded max context length by 7 tokens",
+        ] {
+            assert_eq!(failure(Some(400), text), (false, true), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_request_that_is_too_large_is_a_context_that_is_too_long() {
+        assert_eq!(failure(Some(413), "413 status code (no body)"), (false, true));
+    }
+
+    #[test]
+    fn a_throttle_is_no_overflow_and_an_empty_purse_is_not_worth_a_retry() {
+        assert_eq!(failure(Some(429), "Throttling error: Too many tokens, please wait"), (true, false));
+        assert_eq!(failure(Some(429), "rate limit: too many tokens"), (true, false));
+        assert_eq!(failure(Some(429), "{\"code\": \"insufficient_quota\"}"), (false, false));
+        assert_eq!(failure(Some(529), "overloaded"), (true, false));
+        assert_eq!(failure(Some(401), "invalid x-api-key"), (false, false));
+        assert_eq!(failure(None, "{\"type\":\"overloaded_error\"}"), (true, false));
+        assert_eq!(failure(None, "The model refused"), (false, false));
+        assert_eq!(failure(Some(400), "the limit of exceeds the limit of nothing"), (false, false));
+    }
+
+    #[test]
+    fn the_servers_word_on_retrying_counts() {
+        let no = Trouble { status: Some(500), may_retry: Some(false), ..Trouble::default() };
+        assert!(!no.failure().is_transient);
+        assert!(Trouble::lost("connection reset").failure().is_transient);
+    }
+}

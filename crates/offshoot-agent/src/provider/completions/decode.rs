@@ -1,0 +1,291 @@
+//! The stream of Chat Completions, in the dialects that servers speak.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::super::Model;
+use super::super::classify::Trouble;
+use super::super::draft::Draft;
+use super::super::wire::{self, Next, cut_off, malformed, said};
+use crate::message::{Block, StopReason, Usage};
+
+/// Reads the stream.
+#[derive(Debug, Default)]
+pub(in super::super) struct Decoder {
+    text: Option<usize>,
+    thinking: Option<usize>,
+    calls: Vec<Call>,
+    /// Structured reasoning, to be sent back as it came.
+    details: Vec<Value>,
+    stop: Option<Result<StopReason, String>>,
+    /// Whether this server ends its streams without saying why.
+    may_end: bool,
+}
+
+#[derive(Debug)]
+struct Call {
+    index: Option<u64>,
+    id: String,
+    place: usize,
+}
+
+#[derive(Deserialize)]
+struct Chunk<'a> {
+    #[serde(borrow, default)]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    choices: Option<Vec<Choice<'a>>>,
+    #[serde(default)]
+    usage: Option<Tokens>,
+    #[serde(default)]
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice<'a> {
+    #[serde(borrow, default)]
+    delta: Option<Delta<'a>>,
+    #[serde(default)]
+    finish_reason: Option<String>,
+    #[serde(default)]
+    usage: Option<Tokens>,
+}
+
+#[derive(Deserialize)]
+struct Delta<'a> {
+    #[serde(borrow, default)]
+    content: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    reasoning_content: Option<Cow<'a, str>>,
+    #[serde(default)]
+    reasoning: Option<Value>,
+    #[serde(borrow, default)]
+    reasoning_text: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    tool_calls: Option<Vec<ToolCall<'a>>>,
+    #[serde(default)]
+    reasoning_details: Option<Vec<Value>>,
+}
+
+#[derive(Deserialize)]
+struct ToolCall<'a> {
+    #[serde(default)]
+    index: Option<u64>,
+    #[serde(borrow, default)]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    function: Option<Function<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Function<'a> {
+    #[serde(borrow, default)]
+    name: Option<Cow<'a, str>>,
+    #[serde(default)]
+    arguments: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Tokens {
+    #[serde(default)]
+    prompt_tokens: Option<u64>,
+    #[serde(default)]
+    completion_tokens: Option<u64>,
+    #[serde(default)]
+    prompt_tokens_details: Option<Details>,
+    #[serde(default)]
+    prompt_cache_hit_tokens: Option<u64>,
+    #[serde(default)]
+    cached_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Details {
+    #[serde(default)]
+    cached_tokens: Option<u64>,
+    #[serde(default)]
+    cache_write_tokens: Option<u64>,
+}
+
+impl Decoder {
+    pub(in super::super) fn new(model: &Model) -> Self {
+        Self { may_end: model.compat.supports_finish_reason == Some(false), ..Self::default() }
+    }
+}
+
+impl wire::Decoder for Decoder {
+    fn event(&mut self, name: &str, data: &str, draft: &mut Draft) -> Result<Next, Trouble> {
+        if data.trim() == "[DONE]" {
+            return self.end(draft).map(Next::Complete);
+        }
+        if name == "error" {
+            return Err(said(data));
+        }
+        let chunk: Chunk<'_> = serde_json::from_str(data).map_err(|error| malformed("Completions", &error, data))?;
+        if chunk.error.as_ref().is_some_and(|error| !error.is_null()) {
+            return Err(said(data));
+        }
+        draft.response_id(chunk.id.as_deref().unwrap_or_default());
+        let choice = chunk.choices.unwrap_or_default().into_iter().next();
+        let usage = chunk.usage;
+        let Some(choice) = choice else {
+            count(usage, draft);
+            return Ok(Next::More);
+        };
+        count(usage.or(choice.usage), draft);
+        if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
+            self.stop = Some(stop(&reason));
+        }
+        if let Some(delta) = choice.delta {
+            self.delta(delta, draft);
+        }
+        Ok(Next::More)
+    }
+
+    fn end(&mut self, draft: &mut Draft) -> Result<StopReason, Trouble> {
+        if let (Some(place), false) = (self.thinking, self.details.is_empty()) {
+            sign(place, &Value::Array(std::mem::take(&mut self.details)).to_string(), draft);
+        }
+        match self.stop.take() {
+            Some(Ok(stop)) => Ok(stop),
+            Some(Err(text)) => Err(said(text)),
+            None if self.may_end => Ok(if draft.has_calls() { StopReason::ToolUse } else { StopReason::Stop }),
+            None => Err(cut_off("Completions", "finish_reason")),
+        }
+    }
+}
+
+impl Decoder {
+    fn delta(&mut self, delta: Delta<'_>, draft: &mut Draft) {
+        if let Some(text) = delta.content.filter(|text| !text.is_empty()) {
+            let place = *self.text.get_or_insert_with(|| draft.text_start());
+            draft.more(place, &text);
+        }
+        let reasoning = delta.reasoning.as_ref().and_then(Value::as_str).map(Cow::Borrowed);
+        // Some servers give the same thought under two names: the first one counts.
+        let thoughts = [delta.reasoning_content, reasoning, delta.reasoning_text];
+        let named = super::THINKING.into_iter().zip(thoughts);
+        if let Some((name, thought)) =
+            named.filter_map(|(name, text)| Some((name, text?))).find(|(_, text)| !text.is_empty())
+        {
+            let place = self.think(name, draft);
+            draft.more(place, &thought);
+        }
+        for call in delta.tool_calls.into_iter().flatten() {
+            self.call(&call, draft);
+        }
+        for detail in delta.reasoning_details.into_iter().flatten() {
+            self.think("", draft);
+            merge(&mut self.details, detail);
+        }
+    }
+
+    fn think(&mut self, signature: &str, draft: &mut Draft) -> usize {
+        *self.thinking.get_or_insert_with(|| {
+            let place = draft.thinking_start();
+            if !signature.is_empty() {
+                sign(place, signature, draft);
+            }
+            place
+        })
+    }
+
+    fn call(&mut self, call: &ToolCall<'_>, draft: &mut Draft) {
+        let id = call.id.as_deref().unwrap_or_default();
+        let name = call.function.as_ref().and_then(|function| function.name.as_deref()).unwrap_or_default();
+        let known = self.calls.iter().position(|known| {
+            if call.index.is_some() && known.index.is_some() {
+                known.index == call.index
+            } else {
+                !id.is_empty() && known.id == id
+            }
+        });
+        // A piece without index and id goes on with the last call.
+        let nameless = call.index.is_none() && id.is_empty() && name.is_empty();
+        let known = known.or_else(|| self.calls.len().checked_sub(1).filter(|_| nameless));
+        let place = match known.and_then(|at| self.calls.get_mut(at)) {
+            Some(known) => {
+                if known.id.is_empty() && !id.is_empty() {
+                    id.clone_into(&mut known.id);
+                }
+                known.place
+            }
+            None => {
+                let place = draft.call_start(id, name);
+                self.calls.push(Call { index: call.index, id: id.to_owned(), place });
+                place
+            }
+        };
+        if let Some(Block::ToolCall { id: known_id, name: known_name, .. }) = draft.block_mut(place) {
+            if known_id.is_empty() {
+                id.clone_into(known_id);
+            }
+            if known_name.is_empty() {
+                name.clone_into(known_name);
+            }
+        }
+        match call.function.as_ref().and_then(|function| function.arguments.as_ref()) {
+            Some(Value::String(text)) => draft.more(place, text),
+            // Some servers give an object instead of its text.
+            Some(object @ Value::Object(_)) => draft.more(place, &object.to_string()),
+            _ => {}
+        }
+    }
+}
+
+fn sign(place: usize, signature: &str, draft: &mut Draft) {
+    if let Some(Block::Thinking { thinking_signature, .. }) = draft.block_mut(place) {
+        *thinking_signature = Some(signature.to_owned());
+    }
+}
+
+/// Adds a piece of structured reasoning; consecutive texts and summaries are one.
+fn merge(details: &mut Vec<Value>, detail: Value) {
+    let member = match detail.get("type").and_then(Value::as_str) {
+        Some("reasoning.text") => "text",
+        Some("reasoning.summary") => "summary",
+        Some("reasoning.encrypted") => return details.push(detail),
+        _ => return,
+    };
+    let same = |last: &&mut Value| last.get("type") == detail.get("type");
+    let Some(last) = details.last_mut().filter(same).and_then(Value::as_object_mut) else {
+        return details.push(detail);
+    };
+    let Value::Object(detail) = detail else { return };
+    for (name, value) in detail {
+        match (name == member, last.get(&name), &value) {
+            (true, Some(Value::String(old)), Value::String(more)) => {
+                let both = format!("{old}{more}");
+                last.insert(name, Value::String(both));
+            }
+            (_, None | Some(Value::Null), _) => {
+                last.insert(name, value);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn stop(reason: &str) -> Result<StopReason, String> {
+    match reason {
+        "stop" | "end" => Ok(StopReason::Stop),
+        "length" => Ok(StopReason::Length),
+        "tool_calls" | "function_call" => Ok(StopReason::ToolUse),
+        other => Err(format!("the provider stopped with: {other}")),
+    }
+}
+
+/// Prompt tokens include those that the cache had: they are counted once.
+fn count(tokens: Option<Tokens>, draft: &mut Draft) {
+    let Some(tokens) = tokens else { return };
+    let details = tokens.prompt_tokens_details;
+    let (hit, cache_write) =
+        details.map_or((None, 0), |details| (details.cached_tokens, details.cache_write_tokens.unwrap_or(0)));
+    let cache_read = hit.or(tokens.prompt_cache_hit_tokens).or(tokens.cached_tokens).unwrap_or(0);
+    let input = tokens.prompt_tokens.unwrap_or(0).saturating_sub(cache_read).saturating_sub(cache_write);
+    let output = tokens.completion_tokens.unwrap_or(0);
+    let total_tokens = input + output + cache_read + cache_write;
+    draft.set_usage(Usage { input, output, cache_read, cache_write, total_tokens, ..draft.usage() });
+}

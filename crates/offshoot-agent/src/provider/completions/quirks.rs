@@ -1,0 +1,83 @@
+//! What the servers that speak Chat Completions want otherwise: guessed from provider and address, unless said.
+
+use super::super::Model;
+
+/// How one server wants things.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Quirks {
+    /// `store` is known.
+    pub(super) store: bool,
+    /// The role `developer` is known.
+    pub(super) developer: bool,
+    /// `reasoning_effort` is known.
+    pub(super) effort: bool,
+    /// Usage comes with the stream when asked for.
+    pub(super) usage: bool,
+    /// The name of the limit.
+    pub(super) limit: String,
+    /// Results name their tool.
+    pub(super) result_name: bool,
+    /// Between a result and a user's message stands one of the assistant.
+    pub(super) bridge: bool,
+    /// Thinking goes back as text.
+    pub(super) thinking_as_text: bool,
+    /// Every assistant message has `reasoning_content`.
+    pub(super) always_reasoning: bool,
+    /// How thinking is asked for.
+    pub(super) thinking: String,
+    /// Anthropic's cache marks are understood.
+    pub(super) anthropic_cache: bool,
+}
+
+impl Quirks {
+    /// Of the server that has the model.
+    pub(super) fn of(model: &Model) -> Self {
+        let url = model.base_url.to_lowercase();
+        let is = |names: &[&str], hosts: &[&str]| {
+            names.contains(&model.provider.as_str()) || hosts.iter().any(|host| url.contains(host))
+        };
+        let deepseek = is(&["deepseek"], &["deepseek.com"]);
+        let zai = is(&["zai", "zai-coding-cn"], &["api.z.ai", "open.bigmodel.cn"]);
+        let together = is(&["together"], &["api.together.ai", "api.together.xyz"]);
+        let moonshot = is(&["moonshotai", "moonshotai-cn"], &["api.moonshot."]);
+        let gateway = is(&["cloudflare-ai-gateway"], &["gateway.ai.cloudflare.com"]);
+        let nvidia = is(&["nvidia"], &["integrate.api.nvidia.com"]);
+        let grok = is(&["xai"], &["api.x.ai"]);
+        let openrouter = is(&["openrouter"], &["openrouter.ai"]);
+        let chutes = url.contains("chutes.ai");
+        let others = is(
+            &["cerebras", "opencode", "cloudflare-workers-ai"],
+            &["cerebras.ai", "opencode.ai", "api.cloudflare.com"],
+        );
+        let own_way = deepseek || zai || together || moonshot || gateway || nvidia || grok || chutes || others;
+        let short_limit = chutes || deepseek || moonshot || gateway || together || nvidia || zai;
+        let routed = openrouter && ["anthropic/", "openai/"].iter().any(|vendor| model.id.starts_with(vendor));
+        let thinking = match () {
+            () if deepseek => "deepseek",
+            () if zai => "zai",
+            () if together => "together",
+            () if openrouter => "openrouter",
+            () => "openai",
+        };
+        let limit = if short_limit { "max_tokens" } else { "max_completion_tokens" };
+        let said = &model.compat;
+        Self {
+            store: said.supports_store.unwrap_or(!own_way),
+            developer: said.supports_developer_role.unwrap_or(routed || (!own_way && !openrouter)),
+            effort: said
+                .supports_reasoning_effort
+                .unwrap_or(!(grok || zai || moonshot || together || gateway || nvidia)),
+            usage: said.supports_usage_in_streaming != Some(false),
+            limit: said.max_tokens_field.clone().unwrap_or_else(|| limit.to_owned()),
+            result_name: said.requires_tool_result_name == Some(true),
+            bridge: said.requires_assistant_after_tool_result == Some(true),
+            thinking_as_text: said.requires_thinking_as_text == Some(true),
+            always_reasoning: said.requires_reasoning_content_on_assistant_messages.unwrap_or(deepseek),
+            thinking: said.thinking_format.clone().unwrap_or_else(|| thinking.to_owned()),
+            anthropic_cache: match &said.cache_control_format {
+                Some(format) => format == "anthropic",
+                None => openrouter && model.id.starts_with("anthropic/"),
+            },
+        }
+    }
+}

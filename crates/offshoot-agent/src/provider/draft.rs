@@ -1,0 +1,233 @@
+//! An answer while it comes in: blocks that grow, and a delta for each step. Knows no wire format.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::classify::Trouble;
+use super::{Answer, Delta, Model, json};
+use crate::message::{AssistantMessage, Block, Cost, StopReason, Usage};
+
+/// An answer while it comes in.
+#[derive(Debug)]
+pub(super) struct Draft {
+    model: Arc<Model>,
+    message: AssistantMessage,
+    /// Beside each block: the arguments' text of a call, and whether more of the block may come.
+    parts: Vec<Part>,
+    deltas: Vec<Delta>,
+}
+
+#[derive(Debug)]
+struct Part {
+    arguments: String,
+    is_open: bool,
+}
+
+impl Draft {
+    /// An answer of which nothing came in yet.
+    pub(super) fn new(model: Arc<Model>, timestamp: i64) -> Self {
+        let message = AssistantMessage {
+            content: Vec::new(),
+            api: model.api.clone(),
+            provider: model.provider.clone(),
+            model: model.id.clone(),
+            response_id: None,
+            usage: Usage::default(),
+            stop_reason: StopReason::Error,
+            error_message: None,
+            timestamp,
+        };
+        Self { model, message, parts: Vec::new(), deltas: Vec::new() }
+    }
+
+    /// What happened since the last time.
+    pub(super) fn take(&mut self) -> Vec<Delta> {
+        std::mem::take(&mut self.deltas)
+    }
+
+    pub(super) fn start(&mut self) {
+        self.deltas.push(Delta::Start);
+    }
+
+    /// The provider's id of the response; the first one stays.
+    pub(super) fn response_id(&mut self, id: &str) {
+        if self.message.response_id.is_none() && !id.is_empty() {
+            self.message.response_id = Some(id.to_owned());
+        }
+    }
+
+    pub(super) fn block(&self, index: usize) -> Option<&Block> {
+        self.message.content.get(index)
+    }
+
+    pub(super) fn block_mut(&mut self, index: usize) -> Option<&mut Block> {
+        self.message.content.get_mut(index)
+    }
+
+    pub(super) fn has_calls(&self) -> bool {
+        self.message.content.iter().any(|block| matches!(block, Block::ToolCall { .. }))
+    }
+
+    pub(super) fn has_call(&self, wanted: &str) -> bool {
+        self.message.content.iter().any(|block| matches!(block, Block::ToolCall { id, .. } if id == wanted))
+    }
+
+    pub(super) fn timestamp(&self) -> i64 {
+        self.message.timestamp
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.message.content.len()
+    }
+
+    fn add(&mut self, block: Block) -> usize {
+        self.message.content.push(block);
+        self.parts.push(Part { arguments: String::new(), is_open: true });
+        self.message.content.len() - 1
+    }
+
+    pub(super) fn text_start(&mut self) -> usize {
+        let index = self.add(Block::Text { text: String::new(), text_signature: None });
+        self.deltas.push(Delta::TextStart { index });
+        index
+    }
+
+    pub(super) fn thinking_start(&mut self) -> usize {
+        let index = self.add(Block::Thinking { thinking: String::new(), thinking_signature: None, redacted: None });
+        self.deltas.push(Delta::ThinkingStart { index });
+        index
+    }
+
+    pub(super) fn call_start(&mut self, id: &str, name: &str) -> usize {
+        let arguments = Value::Object(serde_json::Map::new());
+        let (id, name) = (id.to_owned(), name.to_owned());
+        let index =
+            self.add(Block::ToolCall { id: id.clone(), name: name.clone(), arguments, thought_signature: None });
+        self.deltas.push(Delta::ToolCallStart { index, id, name });
+        index
+    }
+
+    /// More of a block, of whatever kind it is.
+    pub(super) fn more(&mut self, index: usize, delta: &str) {
+        let (Some(block), Some(part)) = (self.message.content.get_mut(index), self.parts.get_mut(index)) else {
+            return;
+        };
+        if delta.is_empty() || !part.is_open {
+            return;
+        }
+        let owned = delta.to_owned();
+        self.deltas.push(match block {
+            Block::Text { text, .. } => {
+                text.push_str(delta);
+                Delta::Text { index, delta: owned }
+            }
+            Block::Thinking { thinking, .. } => {
+                thinking.push_str(delta);
+                Delta::Thinking { index, delta: owned }
+            }
+            Block::ToolCall { .. } => {
+                part.arguments.push_str(delta);
+                Delta::ToolCall { index, delta: owned }
+            }
+            Block::Image { .. } => return,
+        });
+    }
+
+    /// The arguments' text of a call as far as it came in.
+    pub(super) fn arguments(&self, index: usize) -> &str {
+        self.parts.get(index).map_or("", |part| &part.arguments)
+    }
+
+    /// Replaces the arguments' text of a call, without a delta.
+    pub(super) fn set_arguments(&mut self, index: usize, text: &str) {
+        if let Some(part) = self.parts.get_mut(index) {
+            text.clone_into(&mut part.arguments);
+        }
+    }
+
+    /// A block is complete. Saying so twice does no harm.
+    pub(super) fn end(&mut self, index: usize) {
+        let (Some(block), Some(part)) = (self.message.content.get_mut(index), self.parts.get_mut(index)) else {
+            return;
+        };
+        if !std::mem::replace(&mut part.is_open, false) {
+            return;
+        }
+        self.deltas.push(match block {
+            Block::Text { .. } => Delta::TextEnd { index },
+            Block::Thinking { .. } => Delta::ThinkingEnd { index },
+            Block::ToolCall { arguments, .. } => {
+                *arguments = json::arguments(&part.arguments);
+                Delta::ToolCallEnd { index }
+            }
+            Block::Image { .. } => return,
+        });
+    }
+
+    pub(super) fn usage(&self) -> Usage {
+        self.message.usage
+    }
+
+    /// Sets the tokens; the cost follows from the model's price.
+    pub(super) fn set_usage(&mut self, usage: Usage) {
+        self.message.usage = Usage { cost: cost(&self.model, &usage), ..usage };
+    }
+
+    /// The answer is complete.
+    pub(super) fn complete(&mut self, stop: StopReason) {
+        for index in 0..self.message.content.len() {
+            self.end(index);
+        }
+        self.message.stop_reason = stop;
+        self.done(None);
+    }
+
+    /// The answer failed: what came in stays, broken calls with the arguments that could be read.
+    pub(super) fn fail(&mut self, trouble: &Trouble) {
+        for (block, part) in self.message.content.iter_mut().zip(&self.parts) {
+            if let (Block::ToolCall { arguments, .. }, true) = (block, part.is_open) {
+                *arguments = json::arguments(&part.arguments);
+            }
+        }
+        self.message.stop_reason = StopReason::Error;
+        self.message.error_message = Some(trouble.text.clone());
+        self.done(Some(trouble));
+    }
+
+    fn done(&mut self, trouble: Option<&Trouble>) {
+        let failure = trouble.map(Trouble::failure);
+        self.deltas.push(Delta::Done(Box::new(Answer { message: self.message.clone(), failure })));
+    }
+}
+
+/// What the tokens cost at the model's price for a context of this size.
+fn cost(model: &Model, usage: &Usage) -> Cost {
+    let read = usage.input + usage.cache_read + usage.cache_write;
+    let tiers = model.tiers.iter().filter(|tier| read > tier.above);
+    let price = tiers.max_by_key(|tier| tier.above).map_or(model.price, |tier| tier.price);
+    let of = |tokens: u64, price: f64| price / 1_000_000.0 * tokens as f64;
+    let input = of(usage.input, price.input);
+    let output = of(usage.output, price.output);
+    let cache_read = of(usage.cache_read, price.cache_read);
+    let cache_write = of(usage.cache_write, price.cache_write);
+    Cost { input, output, cache_read, cache_write, total: input + output + cache_read + cache_write }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Price, Tier};
+    use super::*;
+
+    #[test]
+    fn a_large_context_pays_the_price_of_its_tier() {
+        let price = Price { input: 2.0, output: 10.0, cache_read: 0.2, cache_write: 2.5 };
+        let dear = Price { input: 4.0, ..price };
+        let model = Model { price, tiers: vec![Tier { above: 1000, price: dear }], ..Model::default() };
+        let usage = |input| Usage { input, output: 100, cache_read: 500, ..Usage::default() };
+        assert_eq!(cost(&model, &usage(500)).input, 0.001);
+        assert_eq!(cost(&model, &usage(501)).input, 4.0 / 1_000_000.0 * 501.0);
+        let all = cost(&model, &usage(500));
+        assert!((all.total - (0.001 + 0.001 + 0.0001)).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,210 @@
+//! The stream of Google Generative AI.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::super::classify::Trouble;
+use super::super::draft::Draft;
+use super::super::wire::{self, Next, cut_off, malformed, said};
+use crate::message::{Block, StopReason, Usage};
+
+/// Reads the stream.
+#[derive(Debug, Default)]
+pub(in super::super) struct Decoder {
+    /// The text or thought that is open, and whether it is a thought.
+    open: Option<(usize, bool)>,
+    stop: Option<Result<StopReason, String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Chunk<'a> {
+    #[serde(borrow, default)]
+    response_id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    candidates: Option<Vec<Candidate<'a>>>,
+    #[serde(default)]
+    usage_metadata: Option<Tokens>,
+    #[serde(default)]
+    prompt_feedback: Option<Feedback>,
+    #[serde(default)]
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Candidate<'a> {
+    #[serde(borrow, default)]
+    content: Option<Content<'a>>,
+    #[serde(default)]
+    finish_reason: Option<String>,
+    #[serde(default)]
+    finish_message: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Content<'a> {
+    #[serde(borrow, default)]
+    parts: Option<Vec<Part<'a>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Part<'a> {
+    #[serde(borrow, default)]
+    text: Option<Cow<'a, str>>,
+    #[serde(default)]
+    thought: Option<bool>,
+    #[serde(borrow, default)]
+    thought_signature: Option<Cow<'a, str>>,
+    #[serde(default)]
+    function_call: Option<Call>,
+}
+
+#[derive(Deserialize)]
+struct Call {
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    args: Option<Map<String, Value>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Feedback {
+    #[serde(default)]
+    block_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+struct Tokens {
+    prompt_token_count: u64,
+    cached_content_token_count: u64,
+    candidates_token_count: u64,
+    thoughts_token_count: u64,
+    total_token_count: u64,
+}
+
+impl wire::Decoder for Decoder {
+    fn event(&mut self, _: &str, data: &str, draft: &mut Draft) -> Result<Next, Trouble> {
+        let chunk: Chunk<'_> = serde_json::from_str(data).map_err(|error| malformed("Google", &error, data))?;
+        if chunk.error.as_ref().is_some_and(|error| !error.is_null()) {
+            return Err(said(data));
+        }
+        draft.response_id(chunk.response_id.as_deref().unwrap_or_default());
+        if let Some(reason) = chunk.prompt_feedback.and_then(|feedback| feedback.block_reason) {
+            return Err(said(format!("the provider refused the prompt: {reason}")));
+        }
+        if let Some(candidate) = chunk.candidates.unwrap_or_default().into_iter().next() {
+            for part in candidate.content.and_then(|content| content.parts).unwrap_or_default() {
+                self.part(part, draft);
+            }
+            if let Some(reason) = candidate.finish_reason {
+                self.stop = Some(stop(&reason, candidate.finish_message));
+            }
+        }
+        count(chunk.usage_metadata, draft);
+        Ok(Next::More)
+    }
+
+    /// Usage may come after the reason: only the body's end is the end.
+    fn end(&mut self, draft: &mut Draft) -> Result<StopReason, Trouble> {
+        match self.stop.take() {
+            Some(Ok(StopReason::Stop)) if draft.has_calls() => Ok(StopReason::ToolUse),
+            Some(Ok(stop)) => Ok(stop),
+            Some(Err(text)) => Err(said(text)),
+            None => Err(cut_off("Google", "a finish reason")),
+        }
+    }
+}
+
+impl Decoder {
+    fn part(&mut self, part: Part<'_>, draft: &mut Draft) {
+        let signature = part.thought_signature.filter(|signature| !signature.is_empty());
+        if let Some(call) = part.function_call {
+            self.close(draft);
+            self.call(call, signature.as_deref(), draft);
+        } else if part.text.is_some() || signature.is_some() {
+            let place = self.open(part.thought == Some(true), draft);
+            draft.more(place, part.text.as_deref().unwrap_or_default());
+            if let Some(signature) = signature {
+                sign(place, &signature, draft);
+            }
+        }
+    }
+
+    fn open(&mut self, is_thought: bool, draft: &mut Draft) -> usize {
+        if let Some((place, is_open)) = self.open
+            && is_open == is_thought
+        {
+            return place;
+        }
+        self.close(draft);
+        let place = if is_thought { draft.thinking_start() } else { draft.text_start() };
+        self.open = Some((place, is_thought));
+        place
+    }
+
+    fn close(&mut self, draft: &mut Draft) {
+        if let Some((place, _)) = self.open.take() {
+            draft.end(place);
+        }
+    }
+
+    /// Calls come whole. An id that is missing or not new is made up: unique in the answer, and plain.
+    fn call(&self, call: Call, signature: Option<&str>, draft: &mut Draft) {
+        let name = call.name.unwrap_or_default();
+        let id = call.id.filter(|id| !id.is_empty() && !draft.has_call(id));
+        let id = id.unwrap_or_else(|| format!("{name}_{}_{}", draft.timestamp(), draft.len()));
+        let place = draft.call_start(&id, &name);
+        draft.more(place, &Value::Object(call.args.unwrap_or_default()).to_string());
+        if let Some(signature) = signature {
+            sign(place, signature, draft);
+        }
+        draft.end(place);
+    }
+}
+
+/// The last signature of a block counts.
+fn sign(place: usize, signature: &str, draft: &mut Draft) {
+    match draft.block_mut(place) {
+        Some(
+            Block::Text { text_signature: mark, .. }
+            | Block::Thinking { thinking_signature: mark, .. }
+            | Block::ToolCall { thought_signature: mark, .. },
+        ) => *mark = Some(signature.to_owned()),
+        Some(Block::Image { .. }) | None => {}
+    }
+}
+
+fn stop(reason: &str, message: Option<String>) -> Result<StopReason, String> {
+    match reason {
+        "STOP" => Ok(StopReason::Stop),
+        "MAX_TOKENS" => Ok(StopReason::Length),
+        other => {
+            let message = message.filter(|message| !message.is_empty());
+            let more = message.map(|message| format!(" ({message})")).unwrap_or_default();
+            Err(format!("the provider stopped with: {other}{more}"))
+        }
+    }
+}
+
+/// Prompt tokens include those that the cache had: they are counted once. Thinking is output.
+fn count(tokens: Option<Tokens>, draft: &mut Draft) {
+    let Some(tokens) = tokens else { return };
+    let cache_read = tokens.cached_content_token_count;
+    draft.set_usage(Usage {
+        input: tokens.prompt_token_count.saturating_sub(cache_read),
+        output: tokens.candidates_token_count + tokens.thoughts_token_count,
+        cache_read,
+        cache_write: 0,
+        total_tokens: tokens.total_token_count,
+        ..draft.usage()
+    });
+}

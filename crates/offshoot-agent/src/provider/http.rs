@@ -1,0 +1,272 @@
+//! The one place that talks to a network: sends a request, reads the answer's bytes, and says what went wrong.
+//!
+//! Redirects are not followed: they would carry the key to whoever the first server names.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use futures_util::stream;
+use offshoot_session::clock::Clock;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Response, redirect};
+
+use super::classify::Trouble;
+use super::wire::{Outgoing, Reader};
+use super::{Answer, Delta, Deltas, Model, Provider, Request, retry_after};
+
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(30);
+/// How long a server may be silent while it answers: some think for minutes and say nothing.
+const SILENCE: Duration = Duration::from_secs(600);
+/// So much of an error's text is kept.
+const ERROR_TEXT: usize = 4000;
+/// So much of an error's body is read.
+const ERROR_BODY: usize = 256 << 10;
+
+/// The provider for all four wire formats, over HTTP.
+#[derive(Clone)]
+pub struct Http {
+    clock: Arc<dyn Clock + Sync>,
+    /// For servers on this machine: neither certificates nor proxies, so that nothing is loaded for them.
+    local: Arc<OnceLock<Result<Client, String>>>,
+    remote: Arc<OnceLock<Result<Client, String>>>,
+}
+
+impl Http {
+    /// A provider; connections are made when they are needed, and kept.
+    pub fn new(clock: Arc<dyn Clock + Sync>) -> Self {
+        Self { clock, local: Arc::default(), remote: Arc::default() }
+    }
+
+    fn client(&self, url: &str) -> Result<Client, Trouble> {
+        let is_local = is_local(url);
+        let cell = if is_local { &self.local } else { &self.remote };
+        let made = cell.get_or_init(|| {
+            // Another part of the program may have chosen a cryptography already: then it stays.
+            let _already = rustls::crypto::ring::default_provider().install_default();
+            let builder = Client::builder()
+                .redirect(redirect::Policy::none())
+                .connect_timeout(CONNECT)
+                .read_timeout(SILENCE)
+                .user_agent(concat!("offshoot/", env!("CARGO_PKG_VERSION")));
+            let builder = if is_local { builder.no_proxy().tls_certs_only([]) } else { builder };
+            builder.build().map_err(|error| chain(&error))
+        });
+        made.clone().map_err(|error| Trouble { text: format!("could not set up HTTP: {error}"), ..Trouble::default() })
+    }
+}
+
+/// Whether the address is a plain one on this machine.
+fn is_local(url: &str) -> bool {
+    let Some(rest) = url.strip_prefix("http://") else { return false };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let host = rest.get(..end).unwrap_or_default();
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    let name = if let Some(six) = host.strip_prefix('[') {
+        six.split(']').next().unwrap_or_default()
+    } else {
+        host.split(':').next().unwrap_or_default()
+    };
+    name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+impl Provider for Http {
+    fn stream(&self, request: Request) -> Deltas {
+        let answer = Answering { http: self.clone(), state: State::Before(request), queue: Vec::new().into_iter() };
+        Box::pin(stream::unfold(Box::new(answer), |mut answer| async move {
+            let delta = answer.next().await?;
+            Some((delta, answer))
+        }))
+    }
+}
+
+struct Answering {
+    http: Http,
+    state: State,
+    queue: std::vec::IntoIter<Delta>,
+}
+
+enum State {
+    /// Nothing was sent.
+    Before(Request),
+    /// The body comes in.
+    Within(Box<(Response, Reader, Mask)>),
+    /// The last delta was given, or is in the queue.
+    After,
+}
+
+impl Answering {
+    async fn next(&mut self) -> Option<Delta> {
+        loop {
+            if let Some(delta) = self.queue.next() {
+                return Some(delta);
+            }
+            let deltas = match std::mem::replace(&mut self.state, State::After) {
+                State::Before(request) => self.send(&request).await,
+                State::Within(within) => self.read(within).await,
+                State::After => return None,
+            };
+            self.queue = deltas.into_iter();
+        }
+    }
+
+    async fn send(&mut self, request: &Request) -> Vec<Delta> {
+        let now = self.http.clock.now();
+        let mask = Mask::of(request);
+        let (outgoing, mut reader) = match (Outgoing::new(request), Reader::new(request, now)) {
+            (Ok(outgoing), Ok(reader)) => (outgoing, reader),
+            (Err(error), _) | (_, Err(error)) => return refused(&request.model, error.to_string(), now),
+        };
+        match self.post(&outgoing, now).await {
+            Ok(response) => {
+                let deltas = reader.start();
+                self.state = State::Within(Box::new((response, reader, mask)));
+                deltas
+            }
+            Err(trouble) => mask.all(reader.fail(&trouble)),
+        }
+    }
+
+    async fn post(&self, outgoing: &Outgoing, now: i64) -> Result<Response, Trouble> {
+        let client = self.http.client(&outgoing.url)?;
+        let post = client.post(&outgoing.url).headers(headers(outgoing)?).body(outgoing.body.clone());
+        let response = post.send().await.map_err(|error| unreachable(&outgoing.url, error))?;
+        if response.status().is_success() { Ok(response) } else { Err(error_of(response, now).await) }
+    }
+
+    async fn read(&mut self, mut within: Box<(Response, Reader, Mask)>) -> Vec<Delta> {
+        let (response, reader, mask) = &mut *within;
+        let deltas = match response.chunk().await {
+            Ok(Some(bytes)) => reader.push(&bytes),
+            Ok(None) => reader.end(),
+            Err(error) => {
+                let what = chain(&error.without_url());
+                reader.fail(&Trouble::lost(format!("the connection was lost while the answer came in: {what}")))
+            }
+        };
+        let deltas = mask.all(deltas);
+        if !reader.is_done() {
+            self.state = State::Within(within);
+        }
+        deltas
+    }
+}
+
+fn headers(outgoing: &Outgoing) -> Result<HeaderMap, Trouble> {
+    let mut map = HeaderMap::new();
+    for (name, value) in &outgoing.headers {
+        let bad = || Trouble {
+            text: format!("header `{name}` cannot be sent: it holds what no header may"),
+            ..Trouble::default()
+        };
+        let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
+        let mut value = HeaderValue::from_str(value.expose().trim()).map_err(|_| bad())?;
+        value.set_sensitive(true);
+        map.insert(key, value);
+    }
+    Ok(map)
+}
+
+/// No answer at all.
+fn unreachable(url: &str, error: reqwest::Error) -> Trouble {
+    let is_lost = !error.is_builder();
+    let error = error.without_url();
+    // The address without what may be a password in it.
+    let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = host.split('/').next().unwrap_or_default();
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    Trouble { text: format!("could not reach {host}: {}", chain(&error)), is_lost, ..Trouble::default() }
+}
+
+/// What a response that is no success says.
+async fn error_of(mut response: Response, now: i64) -> Trouble {
+    let status = response.status().as_u16();
+    let headers = response.headers().clone();
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let mut body = Vec::new();
+    while body.len() < ERROR_BODY {
+        // What came before a connection is lost is worth showing.
+        let Ok(Some(bytes)) = response.chunk().await else { break };
+        body.extend_from_slice(&bytes);
+    }
+    let body = String::from_utf8_lossy(&body);
+    let body = body.trim();
+    let mut text = if body.is_empty() { format!("{status} status code (no body)") } else { format!("{status} {body}") };
+    if let Some((at, _)) = text.char_indices().nth(ERROR_TEXT) {
+        let more = text.chars().count() - ERROR_TEXT;
+        text.truncate(at);
+        text.push_str(&format!("... [{more} more characters]"));
+    }
+    let wait = retry_after::milliseconds(header, now).or_else(|| retry_after::in_body(body));
+    let may_retry = header("x-should-retry").and_then(|text| text.parse().ok());
+    Trouble { status: Some(status), text, retry_after: wait, may_retry, is_lost: false }
+}
+
+/// A request that cannot be made.
+fn refused(model: &Arc<Model>, text: String, now: i64) -> Vec<Delta> {
+    let mut draft = super::draft::Draft::new(model.clone(), now);
+    draft.fail(&Trouble { text, ..Trouble::default() });
+    draft.take()
+}
+
+/// An error and what caused it.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    text
+}
+
+/// What must not be seen in an error, because servers echo it.
+struct Mask(Vec<super::Secret>);
+
+impl Mask {
+    fn of(request: &Request) -> Self {
+        let telling = ["auth", "key", "token", "secret", "cookie"];
+        let is_telling = |name: &str| telling.iter().any(|part| name.to_ascii_lowercase().contains(part));
+        let headers = request.model.headers.iter().filter(|(name, _)| is_telling(name));
+        // A server may echo a header with or without the word before the key.
+        let headers = headers.flat_map(|(_, value)| {
+            let bare = value.expose().rsplit(' ').next().unwrap_or_default();
+            [value.clone(), super::Secret::new(bare)]
+        });
+        Self(request.key.iter().cloned().chain(headers).collect())
+    }
+
+    /// The deltas, with the error of the last one masked.
+    fn all(&self, mut deltas: Vec<Delta>) -> Vec<Delta> {
+        if let Some(Delta::Done(answer)) = deltas.last_mut() {
+            self.one(answer);
+        }
+        deltas
+    }
+
+    fn one(&self, answer: &mut Answer) {
+        if let Some(text) = &mut answer.message.error_message {
+            for secret in &self.0 {
+                *text = secret.mask(text);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_addresses_on_this_machine_are_local() {
+        for url in ["http://127.0.0.1:8080/v1", "http://localhost/v1", "http://[::1]:11434", "http://u:p@127.9.9.9"] {
+            assert!(is_local(url), "{url}");
+        }
+        for url in
+            ["https://localhost/v1", "http://localhost.evil.example/", "http://10.0.0.1", "http://example.org@x/"]
+        {
+            assert!(!is_local(url), "{url}");
+        }
+    }
+}

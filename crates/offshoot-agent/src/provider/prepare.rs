@@ -1,0 +1,289 @@
+//! Makes a conversation fit the model that gets it: thoughts and signatures of other models, pictures, ids, pairs.
+//!
+//! Nothing of this is stored. After it, [`super::problems`] finds nothing. Knows no wire format but its rule for ids.
+
+use std::collections::HashSet;
+
+use super::Model;
+use crate::message::{AssistantMessage, Block, Content, Message, ToolResultMessage, Usage};
+
+const USER_IMAGE: &str = "(image omitted: model does not support images)";
+const TOOL_IMAGE: &str = "(tool image omitted: model does not support images)";
+const NO_RESULT: &str = "No result: the tool call was not completed.";
+
+/// How a wire format wants the ids of calls that another model made.
+pub(super) type Normalise<'a> = &'a dyn Fn(&str, &AssistantMessage) -> String;
+
+/// The conversation as `model` may get it.
+pub(super) fn prepare(messages: &[Message], model: &Model, normalise: Normalise<'_>) -> Vec<Message> {
+    let mut made = Maker { model, normalise, out: Vec::new(), open: Vec::new(), taken: HashSet::new() };
+    for message in messages {
+        match message {
+            Message::User(user) => {
+                made.close();
+                let content = match &user.content {
+                    Content::Blocks(blocks) => Content::Blocks(pictures(blocks, model, USER_IMAGE)),
+                    text @ Content::Text(_) => text.clone(),
+                };
+                made.out.push(Message::User(crate::message::UserMessage { content, timestamp: user.timestamp }));
+            }
+            Message::Assistant(answer) => made.answer(answer),
+            Message::ToolResult(result) => made.result(result),
+        }
+    }
+    made.close();
+    made.out
+}
+
+/// Whether the answer came from this very model: only then are its signatures sent back.
+fn is_same(answer: &AssistantMessage, model: &Model) -> bool {
+    answer.provider == model.provider && answer.api == model.api && answer.model == model.id
+}
+
+struct Maker<'a> {
+    model: &'a Model,
+    normalise: Normalise<'a>,
+    out: Vec<Message>,
+    /// The last turn's calls without result: the id that it had, the id that it has now, the tool.
+    open: Vec<(String, String, String)>,
+    /// Every id that the request has so far.
+    taken: HashSet<String>,
+}
+
+impl Maker<'_> {
+    fn answer(&mut self, answer: &AssistantMessage) {
+        self.close();
+        if !answer.stop_reason.is_complete() {
+            return;
+        }
+        let same = is_same(answer, self.model);
+        let mut content = Vec::with_capacity(answer.content.len());
+        for block in &answer.content {
+            content.extend(self.block(block, answer, same));
+        }
+        self.out.push(Message::Assistant(AssistantMessage { content, ..answer.clone_without_content() }));
+    }
+
+    fn block(&mut self, block: &Block, answer: &AssistantMessage, same: bool) -> Option<Block> {
+        match block {
+            Block::Thinking { redacted: Some(true), .. } => same.then(|| block.clone()),
+            Block::Thinking { thinking, thinking_signature, .. } => {
+                let is_signed = thinking_signature.as_ref().is_some_and(|signature| !signature.is_empty());
+                if same && is_signed {
+                    return Some(block.clone());
+                }
+                if thinking.trim().is_empty() {
+                    return None;
+                }
+                Some(if same { block.clone() } else { Block::Text { text: thinking.clone(), text_signature: None } })
+            }
+            Block::Text { text, .. } if !same => Some(Block::Text { text: text.clone(), text_signature: None }),
+            Block::ToolCall { id, name, arguments, thought_signature } => {
+                let new = if same { id.clone() } else { (self.normalise)(id, answer) };
+                let new = self.unique(new);
+                self.open.push((id.clone(), new.clone(), name.clone()));
+                let arguments = if arguments.is_object() {
+                    arguments.clone()
+                } else {
+                    serde_json::Value::Object(serde_json::Map::new())
+                };
+                let thought_signature = thought_signature.clone().filter(|_| same);
+                Some(Block::ToolCall { id: new, name: name.clone(), arguments, thought_signature })
+            }
+            Block::Text { .. } | Block::Image { .. } => Some(block.clone()),
+        }
+    }
+
+    /// An id that the request does not have yet: two calls with one id cannot be told apart.
+    fn unique(&mut self, id: String) -> String {
+        let mut candidate = if id.is_empty() { "call".to_owned() } else { id.clone() };
+        let mut count = 2;
+        while !self.taken.insert(candidate.clone()) {
+            // The mark goes to the part before a `|`, and the whole stays as short as it was.
+            let mark = format!("_{count}");
+            let (call, item) = id.split_once('|').map_or((id.as_str(), None), |(call, item)| (call, Some(item)));
+            let keep = call.char_indices().map(|(at, _)| at).take_while(|at| at + mark.len() < 40).count();
+            let short: String = call.chars().take(keep).collect();
+            candidate = match item {
+                Some(item) => format!("{short}{mark}|{item}"),
+                None => format!("{short}{mark}"),
+            };
+            count += 1;
+        }
+        candidate
+    }
+
+    fn result(&mut self, result: &ToolResultMessage) {
+        let Some(at) = self.open.iter().position(|(old, ..)| *old == result.tool_call_id) else { return };
+        let (_, id, _) = self.open.remove(at);
+        let content = pictures(&result.content, self.model, TOOL_IMAGE);
+        self.out.push(Message::ToolResult(ToolResultMessage {
+            tool_call_id: id,
+            content,
+            details: None,
+            ..result.clone()
+        }));
+    }
+
+    /// Answers the calls that nothing answered.
+    fn close(&mut self) {
+        for (_, tool_call_id, tool_name) in std::mem::take(&mut self.open) {
+            let content = vec![Block::Text { text: NO_RESULT.to_owned(), text_signature: None }];
+            let result =
+                ToolResultMessage { tool_call_id, tool_name, content, details: None, is_error: true, timestamp: 0 };
+            self.out.push(Message::ToolResult(result));
+        }
+    }
+}
+
+impl AssistantMessage {
+    /// Everything but the blocks, which are the large part.
+    fn clone_without_content(&self) -> Self {
+        Self {
+            content: Vec::new(),
+            api: self.api.clone(),
+            provider: self.provider.clone(),
+            model: self.model.clone(),
+            response_id: None,
+            usage: self.usage,
+            stop_reason: self.stop_reason,
+            error_message: None,
+            timestamp: self.timestamp,
+        }
+    }
+}
+
+/// The blocks, with words instead of pictures for a model that sees none; one placeholder for pictures in a row.
+fn pictures(blocks: &[Block], model: &Model, placeholder: &str) -> Vec<Block> {
+    let mut out: Vec<Block> = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        match block {
+            Block::Image { .. } if !model.images => {
+                let repeats = matches!(out.last(), Some(Block::Text { text, .. }) if text == placeholder);
+                if !repeats {
+                    out.push(Block::Text { text: placeholder.to_owned(), text_signature: None });
+                }
+            }
+            Block::Text { .. } | Block::Image { .. } => out.push(block.clone()),
+            // Nobody but a model thinks or calls.
+            Block::Thinking { .. } | Block::ToolCall { .. } => {}
+        }
+    }
+    out
+}
+
+/// At most so many tokens of answer: what was asked for, as far as the window has room beside the conversation.
+pub(super) fn max_tokens(request: &super::Request) -> u64 {
+    let wanted = request.max_tokens.unwrap_or(request.model.max_tokens);
+    let window = request.model.context_window;
+    if window == 0 {
+        return wanted.max(1);
+    }
+    let room = window.saturating_sub(estimate(request)).saturating_sub(SAFETY).max(1);
+    wanted.min(room)
+}
+
+/// Tokens left free because the rest is estimated.
+const SAFETY: u64 = 4096;
+/// A picture counts as so many characters.
+const IMAGE: usize = 4800;
+
+/// How many tokens the request has: what the last answer counted and the characters since; without one all of them.
+fn estimate(request: &super::Request) -> u64 {
+    let mut newest = i64::MIN;
+    let mut counted = None;
+    for (at, message) in request.messages.iter().enumerate() {
+        if let Message::Assistant(answer) = message {
+            let total = total(&answer.usage);
+            // An answer older than what stands before it was counted with another conversation before it.
+            if answer.timestamp >= newest && answer.stop_reason.is_complete() && total > 0 {
+                counted = Some((at, total));
+            }
+        }
+        newest = newest.max(timestamp(message));
+    }
+    let (from, tokens) = match counted {
+        Some((at, total)) => (at + 1, total),
+        None => (0, tokens(request.system.chars().count()) + request.tools.iter().map(tool_tokens).sum::<u64>()),
+    };
+    let rest = request.messages.get(from..).unwrap_or_default();
+    tokens + rest.iter().map(message_tokens).sum::<u64>()
+}
+
+fn total(usage: &Usage) -> u64 {
+    if usage.total_tokens > 0 {
+        usage.total_tokens
+    } else {
+        usage.input + usage.output + usage.cache_read + usage.cache_write
+    }
+}
+
+fn tokens(characters: usize) -> u64 {
+    characters.div_ceil(4) as u64
+}
+
+fn tool_tokens(tool: &super::ToolSpec) -> u64 {
+    tokens(tool.name.len() + tool.description.chars().count() + tool.parameters.to_string().len())
+}
+
+fn message_tokens(message: &Message) -> u64 {
+    let blocks = |blocks: &[Block]| blocks.iter().map(characters).sum::<usize>();
+    tokens(match message {
+        Message::User(user) => match &user.content {
+            Content::Text(text) => text.chars().count(),
+            Content::Blocks(content) => blocks(content),
+        },
+        Message::Assistant(answer) => blocks(&answer.content),
+        Message::ToolResult(result) => blocks(&result.content),
+    })
+}
+
+fn characters(block: &Block) -> usize {
+    match block {
+        Block::Text { text, .. } => text.chars().count(),
+        Block::Thinking { thinking, .. } => thinking.chars().count(),
+        Block::Image { .. } => IMAGE,
+        Block::ToolCall { name, arguments, .. } => name.len() + arguments.to_string().chars().count(),
+    }
+}
+
+fn timestamp(message: &Message) -> i64 {
+    match message {
+        Message::User(user) => user.timestamp,
+        Message::Assistant(answer) => answer.timestamp,
+        Message::ToolResult(result) => result.timestamp,
+    }
+}
+
+/// `id` with every character but letters, digits, `_` and `-` replaced by `_`, and cut to `longest`.
+pub(super) fn plain_id(id: &str, longest: usize) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
+    id.chars().take(longest).map(plain).collect()
+}
+
+/// A short name for a long one, the same in every run.
+pub(super) fn short_hash(text: &str) -> String {
+    // FNV-1a.
+    let hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("{hash:016x}")
+}
+
+/// The texts of blocks, a line end between them.
+pub(super) fn joined(blocks: &[Block]) -> String {
+    let texts = blocks.iter().filter_map(|block| match block {
+        Block::Text { text, .. } => Some(text.as_str()),
+        Block::Thinking { .. } | Block::Image { .. } | Block::ToolCall { .. } => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// The pictures of blocks: type and base64.
+pub(super) fn images(blocks: &[Block]) -> Vec<(&str, &str)> {
+    let images = blocks.iter().filter_map(|block| match block {
+        Block::Image { data, mime_type } => Some((mime_type.as_str(), data.as_str())),
+        Block::Text { .. } | Block::Thinking { .. } | Block::ToolCall { .. } => None,
+    });
+    images.collect()
+}

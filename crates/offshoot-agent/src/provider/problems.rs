@@ -1,0 +1,48 @@
+//! What is wrong with a conversation that is about to leave: calls without results, results without calls.
+
+use crate::message::{Block, Message};
+
+/// Says what a provider would refuse. Empty for a conversation that may leave.
+///
+/// Every call of an assistant message must be answered, once, before anybody else speaks; every result must answer such
+/// a call; ids are not empty and are unique within their message; answers that failed or were stopped do not count.
+pub fn problems(messages: &[Message]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open: Vec<&str> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        match message {
+            Message::ToolResult(result) => match open.iter().position(|id| *id == result.tool_call_id) {
+                Some(place) => {
+                    open.remove(place);
+                }
+                None => {
+                    found.push(format!("message {at}: result of call `{}`, which is not open", result.tool_call_id))
+                }
+            },
+            Message::User(_) => close(&mut open, at, &mut found),
+            Message::Assistant(answer) => {
+                close(&mut open, at, &mut found);
+                if !answer.stop_reason.is_complete() {
+                    found.push(format!("message {at}: an answer that failed or was stopped"));
+                    continue;
+                }
+                for block in &answer.content {
+                    let Block::ToolCall { id, name, .. } = block else { continue };
+                    if id.is_empty() || name.is_empty() {
+                        found.push(format!("message {at}: a call without id or name"));
+                    }
+                    if open.contains(&id.as_str()) {
+                        found.push(format!("message {at}: two calls with the id `{id}`"));
+                    }
+                    open.push(id);
+                }
+            }
+        }
+    }
+    close(&mut open, messages.len(), &mut found);
+    found
+}
+
+fn close(open: &mut Vec<&str>, at: usize, found: &mut Vec<String>) {
+    found.extend(open.drain(..).map(|id| format!("before message {at}: call `{id}` has no result")));
+}

@@ -1,0 +1,123 @@
+//! Server-sent events: bytes in, events out, whatever the bytes' boundaries. Knows no JSON and no provider.
+
+/// A longer line or event is not a model's.
+const LONGEST: usize = 64 << 20;
+
+/// Splits a body into events.
+#[derive(Debug, Default)]
+pub(super) struct Sse {
+    /// The part of a line that has come in.
+    line: Vec<u8>,
+    /// Whether the last byte was a CR, whose LF may follow.
+    after_cr: bool,
+    /// Whether a line was seen: before it, a byte order mark may stand.
+    begun: bool,
+    name: String,
+    data: String,
+    has_data: bool,
+}
+
+/// A line or an event is longer than any model's.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TooLong;
+
+impl Sse {
+    /// Takes the next bytes; `event` gets the name and the data of each event that they complete.
+    pub(super) fn push(&mut self, mut bytes: &[u8], event: &mut dyn FnMut(&str, &str)) -> Result<(), TooLong> {
+        if std::mem::take(&mut self.after_cr) && bytes.first() == Some(&b'\n') {
+            bytes = bytes.get(1..).unwrap_or_default();
+        }
+        while let Some(at) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            let (head, tail) = bytes.split_at(at);
+            let is_cr = tail.first() == Some(&b'\r');
+            self.after_cr = is_cr && tail.len() == 1;
+            bytes = tail.get(if is_cr && tail.get(1) == Some(&b'\n') { 2 } else { 1 }..).unwrap_or_default();
+            if self.line.is_empty() {
+                self.take(head, event);
+            } else {
+                let mut line = std::mem::take(&mut self.line);
+                line.extend_from_slice(head);
+                self.take(&line, event);
+                line.clear();
+                self.line = line;
+            }
+        }
+        self.line.extend_from_slice(bytes);
+        if self.line.len() > LONGEST || self.data.len() > LONGEST { Err(TooLong) } else { Ok(()) }
+    }
+
+    /// The body has ended: what came in last counts, also without the empty line behind it.
+    pub(super) fn end(&mut self, event: &mut dyn FnMut(&str, &str)) {
+        let line = std::mem::take(&mut self.line);
+        if !line.is_empty() {
+            self.take(&line, event);
+        }
+        self.flush(event);
+    }
+
+    fn take(&mut self, line: &[u8], event: &mut dyn FnMut(&str, &str)) {
+        let first = !std::mem::replace(&mut self.begun, true);
+        let line = if first { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
+        if line.is_empty() {
+            return self.flush(event);
+        }
+        let (field, value) = match line.iter().position(|byte| *byte == b':') {
+            Some(at) => (line.get(..at).unwrap_or_default(), line.get(at + 1..).unwrap_or_default()),
+            None => (line, &[][..]),
+        };
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match field {
+            b"event" => self.name = String::from_utf8_lossy(value).into_owned(),
+            b"data" => {
+                if std::mem::replace(&mut self.has_data, true) {
+                    self.data.push('\n');
+                }
+                self.data.push_str(&String::from_utf8_lossy(value));
+            }
+            // Comments, ids, waiting times and what is yet to be invented.
+            _ => {}
+        }
+    }
+
+    fn flush(&mut self, event: &mut dyn FnMut(&str, &str)) {
+        if std::mem::take(&mut self.has_data) {
+            event(&self.name, &self.data);
+        }
+        self.name.clear();
+        self.data.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(chunks: &[&[u8]]) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let mut sse = Sse::default();
+        for chunk in chunks {
+            sse.push(chunk, &mut |name, data| found.push((name.to_owned(), data.to_owned()))).unwrap();
+        }
+        sse.end(&mut |name, data| found.push((name.to_owned(), data.to_owned())));
+        found
+    }
+
+    #[test]
+    fn every_boundary_gives_the_same_events() {
+        let body = "\u{feff}event: a\r\ndata: ö1\r\ndata:2\r\n\r\n: ping\r\rid: 7\ndata\n\nevent:b\rdata: {\"x\": \"日本\"}\r\rdata: last"
+            .as_bytes();
+        let whole = events(&[body]);
+        let expected = [("a", "ö1\n2"), ("", ""), ("b", "{\"x\": \"日本\"}"), ("", "last")];
+        assert_eq!(whole.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect::<Vec<_>>(), expected);
+        for at in 0..=body.len() {
+            assert_eq!(events(&[&body[..at], &body[at..]]), whole, "cut at {at}");
+        }
+        let bytes: Vec<&[u8]> = body.chunks(1).collect();
+        assert_eq!(events(&bytes), whole);
+    }
+
+    #[test]
+    fn broken_utf8_and_a_name_without_data_do_no_harm() {
+        assert_eq!(events(&[b"event: x\n\ndata: \xff\xfe\n\n"]), [(String::new(), "\u{fffd}\u{fffd}".to_owned())]);
+    }
+}

@@ -1,0 +1,260 @@
+//! The four wire formats under one name: what leaves, and what comes in. Pure; talks to no network.
+
+use offshoot_session::clock::Millis;
+use serde_json::Value;
+
+use super::classify::Trouble;
+use super::draft::Draft;
+use super::sse::Sse;
+use super::{Delta, Request, Secret, anthropic, completions, google, responses};
+use crate::message::StopReason;
+
+/// A wire format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Api {
+    /// `anthropic-messages`.
+    Anthropic,
+    /// `openai-responses`.
+    Responses,
+    /// `openai-completions`.
+    Completions,
+    /// `google-generative-ai`.
+    Google,
+}
+
+impl Api {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Anthropic, Self::Responses, Self::Completions, Self::Google];
+
+    /// The wire format with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|api| api.as_str() == name)
+    }
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic-messages",
+            Self::Responses => "openai-responses",
+            Self::Completions => "openai-completions",
+            Self::Google => "google-generative-ai",
+        }
+    }
+}
+
+/// A request as it leaves.
+#[derive(Debug, Clone)]
+pub struct Outgoing {
+    /// Where it goes.
+    pub url: String,
+    /// Its headers; the key is in one of them and nowhere else.
+    pub headers: Vec<(String, Secret)>,
+    /// Its body, JSON.
+    pub body: String,
+}
+
+/// Why a request cannot even be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unsendable {
+    /// Nobody speaks this wire format.
+    #[error(
+        "model {model} speaks `{api}`, which is none of anthropic-messages, openai-responses, openai-completions, google-generative-ai"
+    )]
+    Api {
+        /// The wire format.
+        api: String,
+        /// The model.
+        model: String,
+    },
+    /// There is no address.
+    #[error("model {model} has no base URL to send requests to")]
+    NoUrl {
+        /// The model.
+        model: String,
+    },
+}
+
+impl Outgoing {
+    /// Makes the request in the wire format of its model.
+    pub fn new(request: &Request) -> Result<Self, Unsendable> {
+        let model = &request.model;
+        let api = api(request)?;
+        let base = model.base_url.trim_end_matches('/');
+        if base.is_empty() {
+            return Err(Unsendable::NoUrl { model: model.id.clone() });
+        }
+        let mut headers = vec![header("content-type", "application/json"), header("accept", "text/event-stream")];
+        let key = request.key.as_ref();
+        let bearer = |key: &Secret| ("authorization".to_owned(), Secret::new(format!("Bearer {}", key.expose())));
+        let (path, body) = match api {
+            Api::Anthropic => {
+                headers.push(header("anthropic-version", "2023-06-01"));
+                headers.extend(anthropic::beta(request).map(|beta| header("anthropic-beta", beta)));
+                headers.extend(key.map(|key| ("x-api-key".to_owned(), key.clone())));
+                ("/v1/messages".to_owned(), anthropic::body(request))
+            }
+            Api::Completions => {
+                headers.extend(key.map(bearer));
+                ("/chat/completions".to_owned(), completions::body(request))
+            }
+            Api::Responses => {
+                headers.extend(key.map(bearer));
+                if let Some(id) = &request.session_id {
+                    headers.extend([header("session_id", id), header("x-client-request-id", id)]);
+                }
+                ("/responses".to_owned(), responses::body(request))
+            }
+            Api::Google => {
+                headers.extend(key.map(|key| ("x-goog-api-key".to_owned(), key.clone())));
+                (format!("/models/{}:streamGenerateContent?alt=sse", model.id), google::body(request))
+            }
+        };
+        if model.auth_header && matches!(api, Api::Anthropic | Api::Google) {
+            headers.extend(key.map(bearer));
+        }
+        // The model's own headers come last and take the place of others.
+        for (name, value) in &model.headers {
+            headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            headers.push((name.clone(), value.clone()));
+        }
+        Ok(Self { url: format!("{base}{path}"), headers, body })
+    }
+}
+
+fn api(request: &Request) -> Result<Api, Unsendable> {
+    let model = &request.model;
+    Api::parse(&model.api).ok_or_else(|| Unsendable::Api { api: model.api.clone(), model: model.id.clone() })
+}
+
+fn header(name: &str, value: &str) -> (String, Secret) {
+    (name.to_owned(), Secret::new(value))
+}
+
+/// What an event means for the answer as a whole.
+#[derive(Debug, PartialEq)]
+pub(super) enum Next {
+    /// More is to come.
+    More,
+    /// It was the last one.
+    Complete(StopReason),
+}
+
+/// Turns the events of one wire format into an answer.
+pub(super) trait Decoder: Send + Sync {
+    /// Takes an event; the error is the provider's, or says what is wrong with the event.
+    fn event(&mut self, name: &str, data: &str, draft: &mut Draft) -> Result<Next, Trouble>;
+
+    /// The body has ended: how the answer ends, if it may end here.
+    fn end(&mut self, draft: &mut Draft) -> Result<StopReason, Trouble>;
+}
+
+/// Reads an answer from the bytes of a response's body.
+pub struct Reader {
+    sse: Sse,
+    draft: Draft,
+    decoder: Box<dyn Decoder>,
+    is_done: bool,
+}
+
+impl Reader {
+    /// For the answer to `request`, which began `now`.
+    pub fn new(request: &Request, now: Millis) -> Result<Self, Unsendable> {
+        let decoder: Box<dyn Decoder> = match api(request)? {
+            Api::Anthropic => Box::<anthropic::Decoder>::default(),
+            Api::Responses => Box::<responses::Decoder>::default(),
+            Api::Completions => Box::new(completions::Decoder::new(&request.model)),
+            Api::Google => Box::<google::Decoder>::default(),
+        };
+        Ok(Self { sse: Sse::default(), draft: Draft::new(request.model.clone(), now), decoder, is_done: false })
+    }
+
+    /// The response began.
+    pub fn start(&mut self) -> Vec<Delta> {
+        self.draft.start();
+        self.draft.take()
+    }
+
+    /// Takes the next bytes, cut anywhere. What comes after the answer's end is left alone.
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<Delta> {
+        let Self { sse, draft, decoder, is_done } = self;
+        if !*is_done {
+            let mut event = |name: &str, data: &str| take(decoder.as_mut(), draft, is_done, (name, data));
+            if sse.push(bytes, &mut event).is_err() && !*is_done {
+                let text = "the response has an event of more than 64 MiB, which is no model's";
+                *is_done = true;
+                draft.fail(&Trouble { text: text.to_owned(), ..Trouble::default() });
+            }
+        }
+        self.draft.take()
+    }
+
+    /// The body has ended.
+    pub fn end(&mut self) -> Vec<Delta> {
+        let Self { sse, draft, decoder, is_done } = self;
+        if !*is_done {
+            sse.end(&mut |name, data| take(decoder.as_mut(), draft, is_done, (name, data)));
+        }
+        if !std::mem::replace(&mut self.is_done, true) {
+            match self.decoder.end(&mut self.draft) {
+                Ok(stop) => self.draft.complete(stop),
+                Err(trouble) => self.draft.fail(&trouble),
+            }
+        }
+        self.draft.take()
+    }
+
+    /// The answer failed outside its body.
+    pub(super) fn fail(&mut self, trouble: &Trouble) -> Vec<Delta> {
+        if !std::mem::replace(&mut self.is_done, true) {
+            self.draft.fail(trouble);
+        }
+        self.draft.take()
+    }
+
+    /// Whether [`Delta::Done`] was given.
+    pub fn is_done(&self) -> bool {
+        self.is_done
+    }
+}
+
+fn take(decoder: &mut dyn Decoder, draft: &mut Draft, is_done: &mut bool, (name, data): (&str, &str)) {
+    // Some servers keep the connection alive with events that say nothing.
+    if *is_done || data.trim().is_empty() {
+        return;
+    }
+    match decoder.event(name, data, draft) {
+        Ok(Next::More) => {}
+        Ok(Next::Complete(stop)) => {
+            *is_done = true;
+            draft.complete(stop);
+        }
+        Err(trouble) => {
+            *is_done = true;
+            draft.fail(&trouble);
+        }
+    }
+}
+
+/// An event that is not what it should be.
+pub(super) fn malformed(what: &str, error: &serde_json::Error, data: &str) -> Trouble {
+    let shown: String = data.chars().take(400).collect();
+    Trouble {
+        text: format!("could not read an event of the {what} stream: {error}; data: {shown}"),
+        ..Trouble::default()
+    }
+}
+
+/// An error that came in the stream, in the provider's words.
+pub(super) fn said(text: impl Into<String>) -> Trouble {
+    Trouble { text: text.into(), ..Trouble::default() }
+}
+
+/// The stream ended too early.
+pub(super) fn cut_off(what: &str, missing: &str) -> Trouble {
+    Trouble::lost(format!("{what} stream ended before {missing}"))
+}
+
+/// An object from its members, without those that are `None`.
+pub(super) fn object<const N: usize>(members: [(&str, Option<Value>); N]) -> serde_json::Map<String, Value> {
+    members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}

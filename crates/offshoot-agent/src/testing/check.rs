@@ -1,0 +1,275 @@
+//! What is wrong with a request, by the rules of the provider that it is for.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::script::{Reply, Say};
+use super::server::Seen;
+use crate::provider::Api;
+
+/// What a reply gave out that later requests must bring back as it was.
+#[derive(Debug, Clone)]
+pub struct Issued {
+    api: Api,
+    model: String,
+    calls: Vec<String>,
+    signatures: Vec<String>,
+}
+
+impl Issued {
+    /// What this reply gives out.
+    pub(super) fn of(reply: &Reply, api: Api, model: &str) -> Self {
+        let mut issued = Self { api, model: model.to_owned(), calls: Vec::new(), signatures: Vec::new() };
+        for say in &reply.say {
+            match say {
+                Say::Text { .. } => {}
+                Say::Thinking { signature, .. } => issued.signatures.extend(signature.clone()),
+                Say::Redacted { redacted } => issued.signatures.push(redacted.clone()),
+                Say::Call { id, signature, .. } => {
+                    issued.calls.push(id.clone());
+                    issued.signatures.extend(signature.clone().filter(|_| api == Api::Google));
+                }
+            }
+        }
+        issued
+    }
+}
+
+/// The model that a request is for.
+pub(super) fn model(seen: &Seen) -> String {
+    let named = seen.json().get("model").and_then(Value::as_str).map(str::to_owned);
+    let in_path = || Some(seen.path.split_once("/models/")?.1.split_once(':')?.0.to_owned());
+    named.or_else(in_path).unwrap_or_default()
+}
+
+/// Everything that is wrong with a request.
+pub(super) fn problems(seen: &Seen, key: &str, issued: &[Issued]) -> Vec<String> {
+    let mut found = Vec::new();
+    let body = seen.json();
+    if !body.is_object() {
+        found.push("the body is no JSON object".to_owned());
+    }
+    check_key(seen, key, &mut found);
+    let Some(api) = seen.api else { return found };
+    match api {
+        Api::Anthropic => anthropic(&body, &mut found),
+        Api::Responses => responses(&body, &mut found),
+        Api::Completions => completions(&body, &mut found),
+        Api::Google => google(&body, &mut found),
+    }
+    check_signatures(&body, api, &model(seen), issued, &mut found);
+    found
+}
+
+/// The key is in one header and nowhere else.
+fn check_key(seen: &Seen, key: &str, found: &mut Vec<String>) {
+    if seen.path.contains(key) || seen.body.contains(key) {
+        found.push("the key is not only in a header".to_owned());
+    }
+    let places = seen.headers.iter().filter(|(_, value)| value.contains(key));
+    let places: Vec<&str> = places.map(|(name, _)| name.as_str()).collect();
+    let allowed = ["authorization", "x-api-key", "x-goog-api-key"];
+    if places.len() > 1 || places.iter().any(|place| !allowed.contains(place)) {
+        found.push(format!("the key is in the headers {places:?}"));
+    }
+}
+
+/// Signatures that were given out come back with the calls beside them, byte for byte; no others come.
+fn check_signatures(body: &Value, api: Api, model: &str, issued: &[Issued], found: &mut Vec<String>) {
+    let mut sent = HashSet::new();
+    signatures(body, &mut sent);
+    let text = body.to_string();
+    let own = || issued.iter().filter(|issued| issued.api == api && issued.model == model);
+    for turn in own() {
+        let is_there = turn.calls.iter().any(|call| text.contains(&format!("\"{call}\"")));
+        // The Completions format has no place of its own for them at most servers.
+        if is_there && api != Api::Completions {
+            let lost = turn.signatures.iter().filter(|signature| !sent.contains(signature.as_str()));
+            found.extend(lost.map(|signature| format!("the signature `{signature}` did not come back")));
+        }
+    }
+    let known: HashSet<&str> = own().flat_map(|turn| turn.signatures.iter().map(String::as_str)).collect();
+    let foreign = sent.iter().filter(|signature| !known.contains(**signature));
+    found.extend(foreign.map(|signature| format!("the signature `{signature}` is none of this model")));
+}
+
+fn signatures<'a>(value: &'a Value, out: &mut HashSet<&'a str>) {
+    match value {
+        Value::Object(object) => {
+            let is = |kind: &str| object.get("type").is_some_and(|found| found == kind);
+            for (name, value) in object {
+                let counts = match name.as_str() {
+                    "signature" | "thoughtSignature" => true,
+                    "data" => is("redacted_thinking") || is("reasoning.encrypted"),
+                    "encrypted_content" => is("reasoning"),
+                    // Arguments are the model's and schemas the tools' own.
+                    "input" if is("tool_use") => continue,
+                    "args" | "input_schema" | "parameters" | "parametersJsonSchema" => continue,
+                    _ => false,
+                };
+                match value.as_str() {
+                    Some(text) if counts => drop(out.insert(text)),
+                    _ => signatures(value, out),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| signatures(item, out)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn items<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Whether an id fits `[A-Za-z0-9_-]{1,64}`.
+fn is_plain(id: &str) -> bool {
+    (1..=64).contains(&id.len()) && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+}
+
+fn anthropic(body: &Value, found: &mut Vec<String>) {
+    let messages = items(body, "messages");
+    if messages.last().is_none_or(|last| text(last, "role") != "user") {
+        found.push("the last message is not the user's".to_owned());
+    }
+    if body.to_string().matches("\"cache_control\"").count() > 4 {
+        found.push("more than 4 cache marks".to_owned());
+    }
+    let budget = body.pointer("/thinking/budget_tokens").and_then(Value::as_u64).unwrap_or(0);
+    if body.get("max_tokens").and_then(Value::as_u64).unwrap_or(0) <= budget {
+        found.push("max_tokens is missing or not above the thinking budget".to_owned());
+    }
+    let mut open: Vec<&str> = Vec::new();
+    let mut ids = HashSet::new();
+    for (at, message) in messages.iter().enumerate() {
+        let blocks = items(message, "content");
+        if blocks.is_empty() {
+            found.push(format!("message {at} is empty"));
+        }
+        let results = blocks.iter().take_while(|block| text(block, "type") == "tool_result");
+        let answered: Vec<&str> = results.map(|block| text(block, "tool_use_id")).collect();
+        if answered != open {
+            found.push(format!("message {at} answers {answered:?} where {open:?} are open"));
+        }
+        open.clear();
+        for block in blocks {
+            match text(block, "type") {
+                "text" if text(block, "text").trim().is_empty() => {
+                    found.push(format!("message {at} has an empty text"))
+                }
+                "tool_use" => {
+                    let id = text(block, "id");
+                    open.push(id);
+                    if !is_plain(id) || !ids.insert(id) || !block["input"].is_object() {
+                        found.push(format!("message {at}: call `{id}` has a bad or repeated id or no object as input"));
+                    }
+                }
+                "thinking" | "redacted_thinking" if text(message, "role") != "assistant" => {
+                    found.push(format!("message {at}: the user thinks"));
+                }
+                _ => {}
+            }
+        }
+    }
+    found.extend(open.iter().map(|id| format!("call `{id}` has no result")));
+}
+
+fn completions(body: &Value, found: &mut Vec<String>) {
+    let mut open: Vec<&str> = Vec::new();
+    for (at, message) in items(body, "messages").iter().enumerate() {
+        if text(message, "role") == "tool" {
+            let id = text(message, "tool_call_id");
+            match open.iter().position(|known| *known == id) {
+                Some(place) => drop(open.remove(place)),
+                None => found.push(format!("message {at}: result of `{id}`, which is not open")),
+            }
+            continue;
+        }
+        found.extend(open.drain(..).map(|id| format!("before message {at}: call `{id}` has no result")));
+        if text(message, "role") != "assistant" {
+            continue;
+        }
+        let calls = items(message, "tool_calls");
+        if calls.is_empty() && message.get("content").is_none_or(Value::is_null) {
+            found.push(format!("message {at}: an assistant message without content and calls"));
+        }
+        for call in calls {
+            let id = text(call, "id");
+            let arguments = call.pointer("/function/arguments").and_then(Value::as_str).unwrap_or_default();
+            let is_object = serde_json::from_str::<Value>(arguments).is_ok_and(|value| value.is_object());
+            if id.is_empty() || open.contains(&id) || !is_object {
+                found.push(format!("message {at}: call `{id}` has a bad or repeated id or bad arguments"));
+            }
+            open.push(id);
+        }
+    }
+    found.extend(open.iter().map(|id| format!("call `{id}` has no result")));
+}
+
+fn responses(body: &Value, found: &mut Vec<String>) {
+    let mut open: Vec<&str> = Vec::new();
+    let mut ids = HashSet::new();
+    let mut thought = false;
+    for (at, item) in items(body, "input").iter().enumerate() {
+        let kind = text(item, "type");
+        if std::mem::take(&mut thought) && !matches!(kind, "message" | "function_call" | "reasoning") {
+            found.push(format!("item {at}: a thought that nothing follows"));
+        }
+        let id = text(item, "id");
+        if !id.is_empty() && (id.len() > 64 || !ids.insert(id)) {
+            found.push(format!("item {at}: id `{id}` is too long or repeated"));
+        }
+        match kind {
+            "reasoning" => thought = true,
+            "function_call" => {
+                let call = text(item, "call_id");
+                let is_object =
+                    serde_json::from_str::<Value>(text(item, "arguments")).is_ok_and(|value| value.is_object());
+                let bad_id = !id.is_empty() && !id.starts_with("fc_");
+                if !is_plain(call) || bad_id || open.contains(&call) || !is_object {
+                    found.push(format!("item {at}: call `{call}` has a bad or repeated id or bad arguments"));
+                }
+                open.push(call);
+            }
+            "function_call_output" => {
+                let call = text(item, "call_id");
+                match open.iter().position(|known| *known == call) {
+                    Some(place) => drop(open.remove(place)),
+                    None => found.push(format!("item {at}: output of `{call}`, which is not open")),
+                }
+            }
+            _ if text(item, "role") == "user" => {
+                found.extend(open.drain(..).map(|id| format!("before item {at}: call `{id}` has no output")));
+            }
+            _ => {}
+        }
+    }
+    found.extend(open.iter().map(|id| format!("call `{id}` has no output")));
+}
+
+fn google(body: &Value, found: &mut Vec<String>) {
+    let mut open: Vec<(&str, &str)> = Vec::new();
+    for (at, content) in items(body, "contents").iter().enumerate() {
+        let parts = items(content, "parts");
+        if parts.is_empty() {
+            found.push(format!("content {at} is empty"));
+        }
+        let of = |name: &str| -> Vec<(&str, &str)> {
+            parts.iter().filter_map(|part| part.get(name)).map(|call| (text(call, "name"), text(call, "id"))).collect()
+        };
+        let answered = of("functionResponse");
+        if answered != open {
+            found.push(format!("content {at} answers {answered:?} where {open:?} are open"));
+        }
+        open = of("functionCall");
+        if !open.is_empty() && text(content, "role") != "model" {
+            found.push(format!("content {at}: the user calls"));
+        }
+    }
+    found.extend(open.iter().map(|(name, _)| format!("call of `{name}` has no response")));
+}

@@ -1,0 +1,266 @@
+//! A reply as the body of a response, in each wire format.
+
+use serde_json::{Map, Value, json};
+
+use super::script::{Reply, Say};
+use crate::message::StopReason;
+use crate::provider::Api;
+
+/// Which response it is: ids are made from it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Number(pub(super) usize);
+
+impl Number {
+    fn id(self) -> String {
+        format!("resp_{:04}", self.0)
+    }
+}
+
+/// The whole body.
+pub(super) fn render(reply: &Reply, api: Api, model: &str, number: Number) -> String {
+    match api {
+        Api::Anthropic => anthropic(reply, model, number),
+        Api::Responses => responses(reply, model, number),
+        Api::Completions => completions(reply, model, number),
+        Api::Google => google(reply, number),
+    }
+}
+
+fn named(out: &mut String, name: &str, mut data: Value) {
+    if let Some(object) = data.as_object_mut() {
+        object.insert("type".to_owned(), json!(name));
+    }
+    out.push_str(&format!("event: {name}\ndata: {data}\n\n"));
+}
+
+fn plain(out: &mut String, data: &Value) {
+    out.push_str(&format!("data: {data}\n\n"));
+}
+
+/// A text in pieces of so many characters.
+fn pieces(text: &str, size: usize) -> Vec<String> {
+    let characters: Vec<char> = text.chars().collect();
+    characters.chunks(size.max(1)).map(|piece| piece.iter().collect()).collect()
+}
+
+fn arguments(arguments: &Map<String, Value>) -> String {
+    Value::Object(arguments.clone()).to_string()
+}
+
+fn anthropic(reply: &Reply, model: &str, number: Number) -> String {
+    let mut out = String::new();
+    let usage = &reply.usage;
+    let tokens = json!({"input_tokens": usage.input, "output_tokens": 1, "cache_read_input_tokens": usage.cache_read,
+        "cache_creation_input_tokens": usage.cache_write});
+    named(
+        &mut out,
+        "message_start",
+        json!({"message": {"id": number.id(), "role": "assistant", "model": model, "usage": tokens}}),
+    );
+    named(&mut out, "ping", json!({}));
+    for (index, say) in reply.say.iter().enumerate() {
+        let (start, deltas) = match say {
+            Say::Text { text } => (
+                json!({"type": "text", "text": ""}),
+                pieces(text, reply.piece).into_iter().map(|text| json!({"type": "text_delta", "text": text})).collect(),
+            ),
+            Say::Thinking { thinking, signature } => {
+                let words = pieces(thinking, reply.piece).into_iter();
+                let mut deltas: Vec<Value> =
+                    words.map(|thinking| json!({"type": "thinking_delta", "thinking": thinking})).collect();
+                deltas.extend(signature.iter().map(|mark| json!({"type": "signature_delta", "signature": mark})));
+                (json!({"type": "thinking", "thinking": "", "signature": ""}), deltas)
+            }
+            Say::Redacted { redacted } => (json!({"type": "redacted_thinking", "data": redacted}), Vec::new()),
+            Say::Call { call, id, arguments: all, .. } => (
+                json!({"type": "tool_use", "id": id, "name": call, "input": {}}),
+                pieces(&arguments(all), reply.piece)
+                    .into_iter()
+                    .map(|part| json!({"type": "input_json_delta", "partial_json": part}))
+                    .collect(),
+            ),
+        };
+        named(&mut out, "content_block_start", json!({"index": index, "content_block": start}));
+        for delta in deltas {
+            named(&mut out, "content_block_delta", json!({"index": index, "delta": delta}));
+        }
+        named(&mut out, "content_block_stop", json!({"index": index}));
+    }
+    let stop = match reply.stop() {
+        StopReason::Stop => "end_turn",
+        StopReason::Length => "max_tokens",
+        StopReason::ToolUse => "tool_use",
+        StopReason::Error | StopReason::Aborted => "refusal",
+    };
+    let end = json!({"delta": {"stop_reason": stop, "stop_sequence": null}, "usage": {"output_tokens": usage.output}});
+    named(&mut out, "message_delta", end);
+    named(&mut out, "message_stop", json!({}));
+    out
+}
+
+fn responses(reply: &Reply, model: &str, number: Number) -> String {
+    let mut out = String::new();
+    let head = json!({"response": {"id": number.id(), "model": model, "status": "in_progress"}});
+    named(&mut out, "response.created", head);
+    for (index, say) in reply.say.iter().enumerate() {
+        response_item(reply, (number, index), say, &mut out);
+    }
+    let usage = &reply.usage;
+    let read = usage.input + usage.cache_read + usage.cache_write;
+    let tokens = json!({"input_tokens": read, "output_tokens": usage.output, "total_tokens": read + usage.output,
+        "input_tokens_details": {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write}});
+    let (name, status, details) = match reply.stop() {
+        StopReason::Stop | StopReason::ToolUse => ("response.completed", "completed", Value::Null),
+        StopReason::Length => ("response.incomplete", "incomplete", json!({"reason": "max_output_tokens"})),
+        StopReason::Error | StopReason::Aborted => {
+            ("response.incomplete", "incomplete", json!({"reason": "content_filter"}))
+        }
+    };
+    let response =
+        json!({"id": number.id(), "status": status, "incomplete_details": details, "usage": tokens, "output": []});
+    named(&mut out, name, json!({"response": response}));
+    out
+}
+
+fn response_item(reply: &Reply, (Number(number), index): (Number, usize), say: &Say, out: &mut String) {
+    let (start, kind, text, done) = match say {
+        Say::Text { text } => {
+            let id = format!("msg_{number:04}_{index}");
+            let content = json!([{"type": "output_text", "text": text, "annotations": []}]);
+            (
+                json!({"type": "message", "id": id, "role": "assistant", "content": []}),
+                "response.output_text.delta",
+                text.clone(),
+                json!({"type": "message", "id": id, "role": "assistant", "status": "completed", "content": content}),
+            )
+        }
+        Say::Thinking { thinking, signature } => {
+            let id = format!("rs_{number:04}_{index}");
+            let summary = json!([{"type": "summary_text", "text": thinking}]);
+            (
+                json!({"type": "reasoning", "id": id, "summary": []}),
+                "response.reasoning_summary_text.delta",
+                thinking.clone(),
+                json!({"type": "reasoning", "id": id, "summary": summary, "encrypted_content": signature}),
+            )
+        }
+        Say::Redacted { redacted } => {
+            let id = format!("rs_{number:04}_{index}");
+            let done = json!({"type": "reasoning", "id": id, "summary": [], "encrypted_content": redacted});
+            (
+                json!({"type": "reasoning", "id": id, "summary": []}),
+                "response.reasoning_text.delta",
+                String::new(),
+                done,
+            )
+        }
+        Say::Call { call, id, arguments: all, .. } => {
+            let text = arguments(all);
+            let item = |text: &str| json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": call, "arguments": text});
+            (item(""), "response.function_call_arguments.delta", text.clone(), item(&text))
+        }
+    };
+    named(out, "response.output_item.added", json!({"output_index": index, "item": start}));
+    for piece in pieces(&text, reply.piece) {
+        named(out, kind, json!({"output_index": index, "delta": piece}));
+    }
+    named(out, "response.output_item.done", json!({"output_index": index, "item": done}));
+}
+
+fn completions(reply: &Reply, model: &str, number: Number) -> String {
+    let mut out = String::new();
+    let mut choice = |delta: Value, reason: Value| {
+        let choices = json!([{"index": 0, "delta": delta, "finish_reason": reason}]);
+        plain(
+            &mut out,
+            &json!({"id": number.id(), "object": "chat.completion.chunk", "model": model, "choices": choices}),
+        );
+    };
+    choice(json!({"role": "assistant", "content": ""}), Value::Null);
+    let mut calls = 0;
+    for say in &reply.say {
+        match say {
+            Say::Text { text } => {
+                pieces(text, reply.piece).into_iter().for_each(|text| choice(json!({"content": text}), Value::Null));
+            }
+            Say::Thinking { thinking, signature } => {
+                for text in pieces(thinking, reply.piece) {
+                    choice(json!({"reasoning_content": text}), Value::Null);
+                }
+                if let Some(data) = signature {
+                    let detail = json!({"type": "reasoning.encrypted", "id": "r1", "data": data});
+                    choice(json!({"reasoning_details": [detail]}), Value::Null);
+                }
+            }
+            Say::Redacted { redacted } => {
+                let detail = json!({"type": "reasoning.encrypted", "id": "r1", "data": redacted});
+                choice(json!({"reasoning_details": [detail]}), Value::Null);
+            }
+            Say::Call { call, id, arguments: all, .. } => {
+                let begin =
+                    json!({"index": calls, "id": id, "type": "function", "function": {"name": call, "arguments": ""}});
+                choice(json!({"tool_calls": [begin]}), Value::Null);
+                for part in pieces(&arguments(all), reply.piece) {
+                    choice(json!({"tool_calls": [{"index": calls, "function": {"arguments": part}}]}), Value::Null);
+                }
+                calls += 1;
+            }
+        }
+    }
+    let reason = match reply.stop() {
+        StopReason::Stop => "stop",
+        StopReason::Length => "length",
+        StopReason::ToolUse => "tool_calls",
+        StopReason::Error | StopReason::Aborted => "content_filter",
+    };
+    choice(json!({}), json!(reason));
+    let usage = &reply.usage;
+    let read = usage.input + usage.cache_read + usage.cache_write;
+    let tokens = json!({"prompt_tokens": read, "completion_tokens": usage.output, "total_tokens": read + usage.output,
+        "prompt_tokens_details": {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write}});
+    plain(&mut out, &json!({"id": number.id(), "choices": [], "usage": tokens}));
+    out.push_str("data: [DONE]\n\n");
+    out
+}
+
+fn google(reply: &Reply, number: Number) -> String {
+    let mut out = String::new();
+    let mut part = |part: Value| {
+        let content = json!({"role": "model", "parts": [part]});
+        plain(&mut out, &json!({"responseId": number.id(), "candidates": [{"content": content, "index": 0}]}));
+    };
+    for say in &reply.say {
+        match say {
+            Say::Text { text } => {
+                pieces(text, reply.piece).into_iter().for_each(|text| part(json!({"text": text})));
+            }
+            Say::Thinking { thinking, signature } => {
+                pieces(thinking, reply.piece).into_iter().for_each(|text| part(json!({"text": text, "thought": true})));
+                if let Some(mark) = signature {
+                    part(json!({"text": "", "thought": true, "thoughtSignature": mark}));
+                }
+            }
+            // Google hides thoughts behind parts that have a signature and no text.
+            Say::Redacted { redacted } => part(json!({"text": "", "thoughtSignature": redacted})),
+            Say::Call { call, id, arguments, signature } => {
+                let mut value = json!({"functionCall": {"id": id, "name": call, "args": arguments}});
+                if let (Some(mark), Some(object)) = (signature, value.as_object_mut()) {
+                    object.insert("thoughtSignature".to_owned(), json!(mark));
+                }
+                part(value);
+            }
+        }
+    }
+    let reason = match reply.stop() {
+        StopReason::Stop | StopReason::ToolUse => "STOP",
+        StopReason::Length => "MAX_TOKENS",
+        StopReason::Error | StopReason::Aborted => "SAFETY",
+    };
+    let usage = &reply.usage;
+    let read = usage.input + usage.cache_read + usage.cache_write;
+    let tokens = json!({"promptTokenCount": read, "candidatesTokenCount": usage.output,
+        "cachedContentTokenCount": usage.cache_read, "totalTokenCount": read + usage.output});
+    let last = json!({"candidates": [{"content": {"role": "model", "parts": []}, "finishReason": reason}], "usageMetadata": tokens});
+    plain(&mut out, &last);
+    out
+}

@@ -1,0 +1,260 @@
+//! A server on this machine that answers from a script, and says what was wrong with the requests that it got.
+//!
+//! Speaks HTTP/1.1 with chunked bodies, one thread a connection. Which wire format is spoken, the request's path tells.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+
+use super::check::{self, Issued};
+use super::render::{Number, render};
+use super::script::{Gate, Reply, Then};
+use crate::provider::Api;
+
+/// The key that the server expects.
+pub const KEY: &str = "sk-test-0123456789abcdef";
+
+/// A request that came in.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// The wire format that its path tells.
+    pub api: Option<Api>,
+    /// Its path with query.
+    pub path: String,
+    /// Its headers; names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// Its body.
+    pub body: String,
+}
+
+impl Seen {
+    /// Its body as JSON; null if it is none.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_default()
+    }
+
+    /// A header's value.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+#[derive(Default)]
+struct Inner {
+    replies: std::collections::VecDeque<Reply>,
+    seen: Vec<Seen>,
+    problems: Vec<String>,
+    issued: Vec<Issued>,
+    is_closed: bool,
+    /// Connections that are open, to be closed at the end.
+    streams: Vec<TcpStream>,
+}
+
+/// The server. It ends when it is dropped.
+pub struct Server {
+    address: SocketAddr,
+    inner: Arc<Mutex<Inner>>,
+    end: Gate,
+}
+
+impl Server {
+    /// Starts it; each request gets the next reply. The error is the system's, which gave no port.
+    pub fn start(replies: impl IntoIterator<Item = Reply>) -> std::io::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr()?;
+        let inner = Arc::new(Mutex::new(Inner { replies: replies.into_iter().collect(), ..Inner::default() }));
+        let end = Gate::new();
+        let (shared, gate) = (inner.clone(), end.clone());
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let Ok(stream) = stream else { continue };
+                {
+                    let mut inner = lock(&shared);
+                    if inner.is_closed {
+                        break;
+                    }
+                    inner.streams.extend(stream.try_clone());
+                }
+                let (shared, gate) = (shared.clone(), gate.clone());
+                // A connection that breaks is the client's affair.
+                std::thread::spawn(move || drop(serve(stream, &shared, &gate)));
+            }
+        });
+        Ok(Self { address, inner, end })
+    }
+
+    /// Adds replies to the script.
+    pub fn add(&self, replies: impl IntoIterator<Item = Reply>) {
+        lock(&self.inner).replies.extend(replies);
+    }
+
+    /// Lets it know what a model said before it was started, so that those signatures may come back.
+    pub fn remember(&self, reply: &Reply, api: Api, model: &str) {
+        lock(&self.inner).issued.push(Issued::of(reply, api, model));
+    }
+
+    /// Where it listens, `http://127.0.0.1:PORT`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The base URL for a model of this wire format.
+    pub fn base_url(&self, api: Api) -> String {
+        match api {
+            Api::Anthropic => self.url(),
+            Api::Responses | Api::Completions => format!("{}/v1", self.url()),
+            Api::Google => format!("{}/v1beta", self.url()),
+        }
+    }
+
+    /// The requests that came in.
+    pub fn seen(&self) -> Vec<Seen> {
+        lock(&self.inner).seen.clone()
+    }
+
+    /// What was wrong with them, and with the script.
+    pub fn problems(&self) -> Vec<String> {
+        lock(&self.inner).problems.clone()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        {
+            let mut inner = lock(&self.inner);
+            inner.is_closed = true;
+            for stream in inner.streams.drain(..) {
+                let _closed_already = stream.shutdown(Shutdown::Both);
+            }
+        }
+        self.end.open();
+        // Wakes the thread that waits for connections.
+        drop(TcpStream::connect(self.address));
+    }
+}
+
+fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
+    inner.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn serve(stream: TcpStream, inner: &Mutex<Inner>, end: &Gate) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut stream = stream;
+    while let Some(seen) = receive(&mut reader)? {
+        let (body, reply) = answer(inner, seen);
+        if !send(&mut stream, &body, &reply, end)? {
+            break;
+        }
+    }
+    stream.shutdown(Shutdown::Both)
+}
+
+/// The next request of a connection.
+fn receive(reader: &mut BufReader<TcpStream>) -> std::io::Result<Option<Seen>> {
+    let mut line = String::new();
+    if reader.read_line(&mut line)? == 0 {
+        return Ok(None);
+    }
+    let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+    let mut headers = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+    }
+    let length = headers.iter().find(|(name, _)| name == "content-length");
+    let length = length.and_then(|(_, value)| value.parse().ok()).unwrap_or(0);
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    let body = String::from_utf8_lossy(&body).into_owned();
+    Ok(Some(Seen { api: api(&path), path, headers, body }))
+}
+
+fn api(path: &str) -> Option<Api> {
+    let route = path.split('?').next().unwrap_or_default();
+    match () {
+        () if route.ends_with("/v1/messages") => Some(Api::Anthropic),
+        () if route.ends_with("/responses") => Some(Api::Responses),
+        () if route.ends_with("/chat/completions") => Some(Api::Completions),
+        () if route.ends_with(":streamGenerateContent") => Some(Api::Google),
+        () => None,
+    }
+}
+
+/// Checks a request and takes the next reply for it.
+fn answer(inner: &Mutex<Inner>, seen: Seen) -> (String, Reply) {
+    let mut inner = lock(inner);
+    let at = inner.seen.len();
+    let found: Vec<String> = check::problems(&seen, KEY, &inner.issued);
+    inner.problems.extend(found.into_iter().map(|problem| format!("request {at}: {problem}")));
+    let reply = inner.replies.pop_front().unwrap_or_else(|| {
+        inner.problems.push(format!("request {at}: the script has no reply left"));
+        Reply::error(500, "the script has no reply left")
+    });
+    let model = check::model(&seen);
+    let body = match (&reply.body, seen.api) {
+        (Some(body), _) => body.clone(),
+        (None, Some(api)) => {
+            inner.issued.push(Issued::of(&reply, api, &model));
+            render(&reply, api, &model, Number(at + 1))
+        }
+        (None, None) => {
+            inner.problems.push(format!("request {at}: nobody listens at {}", seen.path));
+            String::new()
+        }
+    };
+    inner.seen.push(seen);
+    (body, reply)
+}
+
+/// Sends a response. Answers whether the connection may go on.
+fn send(stream: &mut TcpStream, body: &str, reply: &Reply, end: &Gate) -> std::io::Result<bool> {
+    let mut head = format!("HTTP/1.1 {} Scripted\r\ntransfer-encoding: chunked\r\n", reply.status);
+    if reply.status == 200 && !reply.headers.contains_key("content-type") {
+        head.push_str("content-type: text/event-stream\r\n");
+    }
+    for (name, value) in &reply.headers {
+        head.push_str(&format!("{name}: {}\r\n", value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
+    }
+    head.push_str("\r\n");
+    stream.write_all(head.as_bytes())?;
+    let bytes = body.as_bytes();
+    let bytes = bytes.get(..reply.cut.unwrap_or(bytes.len()).min(bytes.len())).unwrap_or_default();
+    let (before, after) = match &reply.gate {
+        Some((at, _)) => bytes.split_at((*at).min(bytes.len())),
+        None => (bytes, &[][..]),
+    };
+    write_chunks(stream, before, reply.chunk)?;
+    if let Some((_, gate)) = &reply.gate {
+        gate.pass();
+        write_chunks(stream, after, reply.chunk)?;
+    }
+    match reply.then {
+        Then::End => stream.write_all(b"0\r\n\r\n").map(|()| true),
+        Then::Drop => Ok(false),
+        Then::Hang => {
+            end.pass();
+            Ok(false)
+        }
+    }
+}
+
+fn write_chunks(stream: &mut TcpStream, bytes: &[u8], size: usize) -> std::io::Result<()> {
+    let size = if size == 0 { bytes.len().max(1) } else { size };
+    for chunk in bytes.chunks(size) {
+        let mut framed = format!("{:x}\r\n", chunk.len()).into_bytes();
+        framed.extend_from_slice(chunk);
+        framed.extend_from_slice(b"\r\n");
+        stream.write_all(&framed)?;
+    }
+    Ok(())
+}
+
+/// The body of a reply as the server would send it.
+pub fn body(reply: &Reply, api: Api, model: &str) -> String {
+    reply.body.clone().unwrap_or_else(|| render(reply, api, model, Number(1)))
+}

@@ -1,0 +1,10 @@
+//! The crate's tests through its public face: one binary.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests are neither #[test] nor cfg(test)"
+)]
+
+mod wires;

@@ -1,0 +1,106 @@
+//! Requests that fail: statuses, words, waiting times, lost and silent servers.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use offshoot_agent::message::StopReason;
+use offshoot_agent::provider::{Api, Delta, Failure, Provider as _};
+use offshoot_agent::testing::script::{Gate, Reply, Then};
+use offshoot_agent::testing::server::Server;
+
+use super::{ask, ask_once, http, model, request, user};
+
+#[test]
+fn a_status_keeps_the_providers_words_and_says_what_may_be_done() {
+    let overflow = "{\"error\": {\"message\": \"prompt is too long: 9 tokens > 8 maximum\"}}";
+    let cases: [(Reply, Failure); 8] = [
+        (Reply::error(401, "{\"error\": \"bad key\"}"), failure(401, false, false, None)),
+        (Reply::error(400, overflow), failure(400, false, true, None)),
+        (Reply::error(413, ""), failure(413, false, true, None)),
+        (Reply::error(429, "slow down").header("retry-after", "7"), failure(429, true, false, Some(7000))),
+        (
+            Reply::error(429, "slow down").header("retry-after", "Sun, 06 Nov 1994 08:50:07 GMT"),
+            failure(429, true, false, Some(30_000)),
+        ),
+        (Reply::error(529, "overloaded").header("retry-after-ms", "250"), failure(529, true, false, Some(250))),
+        (Reply::error(500, "").header("x-should-retry", "false"), failure(500, false, false, None)),
+        (Reply::error(302, "").header("location", "http://127.0.0.1:1/"), failure(302, false, false, None)),
+    ];
+    for api in Api::ALL {
+        for (reply, expected) in &cases {
+            let (deltas, answer) = ask_once(api, reply.clone());
+            assert_eq!(deltas, [], "{api:?}");
+            assert_eq!(answer.failure.as_ref(), Some(expected), "{api:?}");
+            let text = answer.message.error_message.unwrap();
+            let body = reply.body.clone().filter(|body| !body.is_empty());
+            let words = body.unwrap_or_else(|| "status code (no body)".to_owned());
+            assert_eq!(text, format!("{} {words}", reply.status), "{api:?}");
+        }
+    }
+}
+
+fn failure(status: u16, is_transient: bool, is_overflow: bool, retry_after: Option<u64>) -> Failure {
+    Failure { status: Some(status), is_transient, is_overflow, retry_after }
+}
+
+#[test]
+fn an_error_within_the_stream_ends_it_with_the_providers_words() {
+    let error = "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"},\"message\":\"Overloaded\"}";
+    for api in Api::ALL {
+        let (_, answer) = ask_once(api, Reply::raw(&format!("event: error\ndata: {error}\n\n")));
+        assert!(answer.message.error_message.unwrap().contains("Overloaded"), "{api:?}");
+        assert!(answer.failure.unwrap().is_transient, "{api:?}");
+    }
+}
+
+#[test]
+fn a_server_that_is_not_there_is_worth_another_try() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let base = format!("http://user:secret-password@127.0.0.1:{port}");
+    let (_, answer) = ask(request(model(Api::Anthropic, &base), vec![user("x")]));
+    let text = answer.message.error_message.unwrap();
+    assert!(text.starts_with(&format!("could not reach 127.0.0.1:{port}: ")), "{text}");
+    assert!(!text.contains("secret-password"), "{text}");
+    assert!(answer.failure.unwrap().is_transient);
+}
+
+#[test]
+fn a_model_that_nobody_speaks_or_reaches_says_so() {
+    let mut odd = model(Api::Anthropic, "http://127.0.0.1:1");
+    odd.api = "bedrock".to_owned();
+    let (_, answer) = ask(request(odd, vec![user("x")]));
+    assert!(answer.message.error_message.unwrap().contains("speaks `bedrock`"));
+    let (_, answer) = ask(request(model(Api::Google, ""), vec![user("x")]));
+    assert!(answer.message.error_message.unwrap().contains("has no base URL"));
+    assert!(!answer.failure.unwrap().is_transient);
+}
+
+#[test]
+fn deltas_come_while_the_answer_is_still_being_made_and_dropping_ends_it() {
+    for api in Api::ALL {
+        let gate = Gate::new();
+        let held = Reply {
+            gate: Some((usize::MAX, gate.clone())),
+            cut: Some(3000),
+            then: Then::Hang,
+            ..Reply::text(&"word ".repeat(200))
+        };
+        let server = Server::start([held, Reply::text("after")]).unwrap();
+        let asked = request(model(api, &server.base_url(api)), vec![user("x")]);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let http = Arc::new(http());
+        runtime.block_on(async {
+            let mut stream = http.stream(asked.clone());
+            let mut texts = 0;
+            // The server holds the rest back: what comes now came before the end.
+            while texts < 2 {
+                texts += usize::from(matches!(stream.next().await, Some(Delta::Text { .. })));
+            }
+            drop(stream);
+            let last = http.stream(asked.clone()).collect::<Vec<_>>().await.pop();
+            let Some(Delta::Done(answer)) = last else { panic!("{api:?}: {last:?}") };
+            assert_eq!(answer.message.stop_reason, StopReason::Stop, "{api:?}");
+        });
+        gate.open();
+    }
+}
