@@ -15,7 +15,6 @@ use std::sync::Arc;
 use offshoot_session::clock::Clock;
 use offshoot_session::compact;
 use offshoot_session::compose::NewEntry;
-use offshoot_session::header::Dialect;
 use offshoot_session::json::Json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;

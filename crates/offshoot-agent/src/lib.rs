@@ -9,6 +9,8 @@
 pub mod message;
 pub mod provider;
 pub mod tool;
+pub mod context_files;
+pub mod system_prompt;
 pub mod event;
 pub mod turn;
 pub mod sessions;
@@ -19,7 +21,7 @@ pub mod command;
 pub mod stats;
 mod driver;
 pub mod agent_session;
-
-pub use driver::{Keys, Setup};
 #[cfg(feature = "testing")]
 pub mod testing;
+
+pub use driver::{Keys, Setup};

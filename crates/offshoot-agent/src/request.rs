@@ -96,7 +96,6 @@ fn read(message: &context::Message) -> Result<Option<Message>, String> {
 }
 
 fn complete(message: &mut Map<String, Value>) {
-    let mut or = |name: &str, value: Value| drop(message.entry(name).or_insert(value));
     for (name, value) in [
         ("content", json!([])),
         ("api", json!("")),
@@ -107,7 +106,7 @@ fn complete(message: &mut Map<String, Value>) {
         ("toolName", json!("")),
         ("isError", json!(false)),
     ] {
-        or(name, value);
+        message.entry(name).or_insert(value);
     }
     if message.get("role").is_some_and(|role| role == "developer") {
         message.insert("role".to_owned(), json!("user"));

@@ -1,4 +1,5 @@
-//! The seam to tools: arguments in, blocks out. A tool knows files and processes, no sessions, models or front ends.
+//! The seam to tools, and the tools: arguments in, blocks out. A tool knows files and processes, no sessions, models or
+//! front ends.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -10,6 +11,35 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::message::Block;
 use crate::provider::ToolSpec;
+
+pub mod bash;
+pub mod truncate;
+
+mod args;
+mod decode;
+mod diff;
+mod edit;
+mod files;
+mod find;
+mod grep;
+mod listing;
+mod ls;
+mod output;
+mod paths;
+mod picture;
+mod process;
+mod read;
+mod replace;
+mod walk;
+mod write;
+
+pub use bash::{Bash, BashRun, Shell};
+pub use edit::Edit;
+pub use find::Find;
+pub use grep::Grep;
+pub use ls::Ls;
+pub use read::Read;
+pub use write::Write;
 
 /// Where a tool works.
 #[derive(Debug, Clone)]
@@ -51,7 +81,8 @@ impl Outcome {
 /// A tool at work. Dropping it stops it: no process of it survives.
 pub type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
-/// One tool. Arguments that do not fit its schema give a failed outcome, never a panic.
+/// One tool. Arguments that do not fit its schema give a failed outcome, never a panic. Runs within a tokio runtime whose
+/// timers and input are enabled.
 pub trait Tool: Send + Sync {
     /// What the model is told.
     fn spec(&self) -> ToolSpec;
@@ -61,6 +92,100 @@ pub trait Tool: Send + Sync {
         false
     }
 
+    /// What it does in a few words, for the list in the system prompt; `None`: it is not listed there.
+    fn summary(&self) -> Option<&str> {
+        None
+    }
+
+    /// Rules for the system prompt that hold while the tool is on.
+    fn guidelines(&self) -> &[&str] {
+        &[]
+    }
+
     /// Starts a call. Partial outcomes may be sent while it runs; each replaces the one before.
     fn run(&self, arguments: Value, place: Arc<Place>, partial: UnboundedSender<Outcome>) -> Running;
+}
+
+/// The names that are on when nobody chooses.
+pub const DEFAULT: &str = "read,bash,edit,write";
+
+/// Every tool there is, in the order in which models are told of them.
+pub fn all(shell: &Shell) -> Vec<Arc<dyn Tool>> {
+    let bash = Bash { shell: shell.clone() };
+    vec![Arc::new(Read), Arc::new(bash), Arc::new(Edit), Arc::new(Write), Arc::new(Grep), Arc::new(Find), Arc::new(Ls)]
+}
+
+/// A name that no tool has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no tool {name:?}{}; there are {known}", hint(nearest.as_deref()))]
+pub struct UnknownTool {
+    /// The name.
+    pub name: String,
+    /// The name that was probably meant.
+    pub nearest: Option<String>,
+    /// All names there are.
+    pub known: String,
+}
+
+fn hint(nearest: Option<&str>) -> String {
+    nearest.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
+}
+
+/// The tools of these names, parted by commas, each once and in this order. No name at all: no tools.
+///
+/// # Errors
+///
+/// If a name is not that of a tool.
+pub fn select(names: &str, shell: &Shell) -> Result<Vec<Arc<dyn Tool>>, UnknownTool> {
+    let tools = all(shell);
+    let known: Vec<String> = tools.iter().map(|tool| tool.spec().name).collect();
+    let mut chosen = Vec::new();
+    for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        let Some(at) = known.iter().position(|known| known == name) else {
+            let candidates: Vec<&str> = known.iter().map(String::as_str).collect();
+            let small: &str = &name.to_lowercase();
+            let nearest = similar::get_close_matches(small, &candidates, 1, 0.5).first().map(|name| (*name).to_owned());
+            return Err(UnknownTool { name: name.to_owned(), nearest, known: known.join(", ") });
+        };
+        if !chosen.contains(&at) {
+            chosen.push(at);
+        }
+    }
+    Ok(chosen.into_iter().filter_map(|at| tools.get(at).cloned()).collect())
+}
+
+/// Work on files, off the runtime's own threads. A change that has begun is finished even when nobody waits any more.
+async fn blocking(work: impl FnOnce() -> Result<Outcome, Outcome> + Send + 'static) -> Outcome {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(Ok(outcome) | Err(outcome)) => outcome,
+        Err(error) => Outcome::failed(format!("the tool broke down, which is a bug of offshoot: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod testing {
+    //! What the tests of every tool need.
+
+    use super::{Arc, Block, Outcome, Place, Tool, Value};
+
+    /// A place that ends at this folder.
+    pub(super) fn place(dir: &std::path::Path) -> Place {
+        Place { cwd: dir.to_owned(), home: Some(dir.join("home")), spill: dir.join("spill"), images: true }
+    }
+
+    /// Runs a tool to its end.
+    pub(super) fn call(tool: &dyn Tool, arguments: Value, place: Place) -> Outcome {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (partial, _) = tokio::sync::mpsc::unbounded_channel();
+        runtime.block_on(tool.run(arguments, Arc::new(place), partial))
+    }
+
+    /// All texts of an outcome.
+    pub(super) fn text_of(outcome: &Outcome) -> String {
+        let texts = outcome.content.iter().filter_map(|block| match block {
+            Block::Text { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
 }

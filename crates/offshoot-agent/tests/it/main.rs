@@ -6,5 +6,7 @@
     clippy::panic,
     reason = "helpers of tests are neither #[test] nor cfg(test)"
 )]
+#![allow(clippy::disallowed_methods, reason = "tests make files and folders as they need them")]
 
+mod tools;
 mod wires;

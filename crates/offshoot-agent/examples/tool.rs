@@ -1,0 +1,93 @@
+//! Tools without an agent: one call as a JSON object per line in, its outcome per line out.
+//!
+//! `echo '{"tool":"read","arguments":{"path":"README.md","limit":2}}' | cargo run -p offshoot-agent --example tool`
+//!
+//! `cwd`, `home` and `spill` name folders. `{"truncate":"head","text":...,"lines":...,"bytes":...}` (or `tail`, or `line`) shows
+//! the cutting alone, and `{"run":COMMAND}` a command as a person runs it with `!`.
+
+use std::io::{BufRead as _, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use offshoot_agent::tool::truncate::{self, Limits};
+use offshoot_agent::tool::{self, Place, Shell, bash};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+type Failure = Box<dyn std::error::Error>;
+
+#[derive(Deserialize)]
+#[serde(default)]
+struct Line {
+    tool: String,
+    arguments: Value,
+    run: Option<String>,
+    truncate: Option<String>,
+    text: String,
+    lines: u64,
+    bytes: u64,
+    cwd: PathBuf,
+    home: Option<PathBuf>,
+    spill: PathBuf,
+}
+
+impl Default for Line {
+    fn default() -> Self {
+        let limits = Limits::default();
+        Self {
+            tool: String::new(),
+            arguments: json!({}),
+            run: None,
+            truncate: None,
+            text: String::new(),
+            lines: limits.lines,
+            bytes: limits.bytes,
+            cwd: PathBuf::from("."),
+            home: None,
+            spill: PathBuf::from("spill"),
+        }
+    }
+}
+
+fn main() -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    for line in std::io::stdin().lock().lines() {
+        let answer = runtime.block_on(answer(serde_json::from_str(&line?)?))?;
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{answer}")?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+async fn answer(line: Line) -> Result<Value, Failure> {
+    if let Some(which) = &line.truncate {
+        return Ok(truncated(which, &line));
+    }
+    let place = Place { cwd: std::path::absolute(&line.cwd)?, home: line.home, spill: line.spill, images: true };
+    if let Some(command) = line.run {
+        let (_stop, stopped) = tokio::sync::oneshot::channel();
+        let run = bash::run(&command, &Shell::default(), &place, stopped, |_| {}).await?;
+        return Ok(json!({
+            "output": run.output,
+            "exitCode": run.exit_code,
+            "cancelled": run.cancelled,
+            "truncated": run.truncated,
+            "fullOutputPath": run.full_output_path,
+        }));
+    }
+    let chosen = tool::select(&line.tool, &Shell::default())?;
+    let tool = chosen.first().ok_or("no tool is named")?;
+    let (partial, _) = tokio::sync::mpsc::unbounded_channel();
+    let outcome = tool.run(line.arguments, Arc::new(place), partial).await;
+    Ok(json!({ "content": outcome.content, "details": outcome.details, "isError": outcome.is_error }))
+}
+
+fn truncated(which: &str, line: &Line) -> Value {
+    let limits = Limits { lines: line.lines, bytes: line.bytes };
+    match which {
+        "head" => json!(truncate::head(&line.text, limits)),
+        "tail" => json!(truncate::tail(&line.text, limits)),
+        _ => json!(truncate::line(&line.text, truncate::MAX_LINE)),
+    }
+}

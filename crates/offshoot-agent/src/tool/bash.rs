@@ -1,0 +1,257 @@
+//! The tool `bash`, and the commands that a person runs with `!`.
+//!
+//! Owns what is said of a command: its output's end, where the whole is, how it ended. `process` runs it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
+
+use super::decode::{Sanitizer, Utf8};
+use super::files::reason;
+use super::output::{Output, Snapshot};
+use super::process::{self, End, Job, News};
+use super::truncate::{self, Hit, MAX_BYTES, Truncation};
+use super::{Outcome, Place, Running, Tool, args};
+use crate::provider::ToolSpec;
+
+/// Runs a shell command in the working folder and shows what it writes to standard output and standard error. Of long
+/// output the last 2000 lines or 50 KB are shown and all of it is kept in a file, which is named. The command has no input.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Input {
+    /// The command, for bash.
+    command: String,
+    /// After how many seconds the command and all that it started are killed. Without it, it may take as long as it likes.
+    #[serde(default, deserialize_with = "args::number")]
+    timeout: Option<f64>,
+}
+
+/// How commands are run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Shell {
+    /// The shell; `None`: `/bin/bash`, else `bash` or `sh` of the path.
+    pub program: Option<PathBuf>,
+    /// Put before every command, on a line of its own.
+    pub prefix: Option<String>,
+    /// Variables beside those that are there.
+    pub env: Vec<(String, String)>,
+}
+
+impl Shell {
+    fn program(&self) -> PathBuf {
+        match &self.program {
+            Some(program) => program.clone(),
+            None if Path::new("/bin/bash").exists() => "/bin/bash".into(),
+            None if Path::new("/usr/bin/env").exists() && has_bash() => "bash".into(),
+            None => "sh".into(),
+        }
+    }
+
+    fn command(&self, command: &str) -> String {
+        self.prefix.as_ref().map_or_else(|| command.to_owned(), |prefix| format!("{prefix}\n{command}"))
+    }
+}
+
+/// Whether a bash is where systems without `/bin/bash` keep it.
+fn has_bash() -> bool {
+    ["/usr/local/bin/bash", "/usr/bin/bash", "/run/current-system/sw/bin/bash"]
+        .iter()
+        .any(|path| Path::new(path).exists())
+}
+
+/// The tool `bash`.
+#[derive(Debug, Clone, Default)]
+pub struct Bash {
+    /// How commands are run.
+    pub shell: Shell,
+}
+
+impl Tool for Bash {
+    fn spec(&self) -> ToolSpec {
+        args::spec::<Input>("bash")
+    }
+
+    fn summary(&self) -> Option<&str> {
+        Some("run shell commands (build, test, git, ...)")
+    }
+
+    fn run(&self, arguments: Value, place: Arc<Place>, partial: UnboundedSender<Outcome>) -> Running {
+        let shell = self.shell.clone();
+        Box::pin(async move {
+            match args::parse("bash", arguments) {
+                Ok(input) => call(&shell, input, &place, &partial).await.unwrap_or_else(|failed| failed),
+                Err(failed) => failed,
+            }
+        })
+    }
+}
+
+async fn call(
+    shell: &Shell,
+    input: Input,
+    place: &Place,
+    partial: &UnboundedSender<Outcome>,
+) -> Result<Outcome, Outcome> {
+    let timeout = input.timeout.map(seconds).transpose()?;
+    let command = shell.command(&input.command);
+    let program = shell.program();
+    let job = Job { shell: &program, command: &command, cwd: &place.cwd, env: &shell.env, timeout };
+    let mut output = Output::new(&place.spill);
+    let mut is_new = false;
+    let end = process::run(job, |news| match news {
+        News::Piece(bytes) => {
+            output.push(bytes);
+            is_new = true;
+        }
+        News::Tick if is_new => {
+            is_new = false;
+            // Nobody needs to listen.
+            partial.send(partial_outcome(&output.snapshot())).unwrap_or(());
+        }
+        News::Tick => {}
+    })
+    .await;
+    output.finish();
+    let end = end.map_err(|error| Outcome::failed(cannot_run(&program, &place.cwd, &error)))?;
+    Ok(outcome(&output.snapshot(), end, input.timeout))
+}
+
+fn seconds(timeout: f64) -> Result<Duration, Outcome> {
+    let is_sound = timeout > 0.0 && timeout <= 2_147_483.0;
+    let duration = is_sound.then(|| Duration::try_from_secs_f64(timeout).ok()).flatten();
+    duration
+        .ok_or_else(|| Outcome::failed(format!("a timeout of {timeout} seconds is not possible: give 1 to 2147483")))
+}
+
+fn cannot_run(program: &Path, cwd: &Path, error: &std::io::Error) -> String {
+    if cwd.is_dir() {
+        format!("cannot run {}: {}", program.display(), reason(error))
+    } else {
+        format!("the working folder {} is gone: no command can run there", cwd.display())
+    }
+}
+
+fn partial_outcome(shown: &Snapshot) -> Outcome {
+    Outcome { details: details(shown), ..Outcome::text(shown.truncation.content.clone()) }
+}
+
+fn details(shown: &Snapshot) -> Option<Value> {
+    let mut details = json!({ "truncation": shown.truncation });
+    if let (Some(path), Some(details)) = (&shown.path, details.as_object_mut()) {
+        details.insert("fullOutputPath".to_owned(), json!(path.display().to_string()));
+    }
+    shown.truncation.truncated.then_some(details)
+}
+
+fn outcome(shown: &Snapshot, end: End, timeout: Option<f64>) -> Outcome {
+    let status = match end {
+        End::Exited(0) | End::Lingers(0) => None,
+        End::Exited(code) | End::Lingers(code) => Some(format!("[exit code {code}]")),
+        End::TimedOut => Some(format!("[killed: it took longer than {} seconds]", timeout.unwrap_or_default())),
+    };
+    let output = Some(shown.truncation.content.clone()).filter(|output| !output.is_empty());
+    let output = output.or_else(|| (end != End::TimedOut).then(|| "(no output)".to_owned()));
+    let is_error = status.is_some();
+    let lingers = matches!(end, End::Lingers(_)).then(|| {
+        "[something in the background goes on writing; from here on it is not read: send its output to a file]"
+            .to_owned()
+    });
+    let parts: Vec<String> = [output, cut_note(shown), lingers, status].into_iter().flatten().collect();
+    Outcome { details: details(shown), is_error, ..Outcome::text(parts.join("\n\n")) }
+}
+
+fn cut_note(shown: &Snapshot) -> Option<String> {
+    let cut: &Truncation = &shown.truncation;
+    let whole = match (&shown.path, &shown.lost) {
+        (Some(path), _) => format!("all of it is in {}", path.display()),
+        (None, Some(why)) => format!("the rest is lost, for it could not be written to a file: {why}"),
+        (None, None) => "the rest is lost".to_owned(),
+    };
+    let (end, all) = (cut.total_lines, cut.total_lines);
+    let first = end + 1 - cut.output_lines.min(end);
+    Some(match cut.truncated_by? {
+        _ if cut.last_line_partial => {
+            let (part, line) = (truncate::size(cut.output_bytes), truncate::size(shown.last_line));
+            format!("[the last {part} of line {end}, which has {line}; {whole}]")
+        }
+        Hit::Lines => format!("[lines {first}-{end} of {all}; {whole}]"),
+        Hit::Bytes => format!("[lines {first}-{end} of {all}, cut at {}; {whole}]", truncate::size(MAX_BYTES)),
+    })
+}
+
+/// What a command of a person gave, for a `bashExecution` message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BashRun {
+    /// The end of its output, without terminals' sequences, control characters and carriage returns.
+    pub output: String,
+    /// How it ended; `None` if it was stopped.
+    pub exit_code: Option<i32>,
+    /// Whether it was stopped.
+    pub cancelled: bool,
+    /// Whether the output is not all there was.
+    pub truncated: bool,
+    /// Where all of it is, if it was long.
+    pub full_output_path: Option<PathBuf>,
+}
+
+/// Runs a command of a person. `piece` is handed the output as it comes; `stop` resolves to stop the command, and everything
+/// that it started is killed. Dropping the future kills it too.
+///
+/// # Errors
+///
+/// If the shell cannot be started; the text says why.
+pub async fn run(
+    command: &str,
+    shell: &Shell,
+    place: &Place,
+    stop: oneshot::Receiver<()>,
+    mut piece: impl FnMut(&str),
+) -> Result<BashRun, String> {
+    let (program, command) = (shell.program(), shell.command(command));
+    let job = Job { shell: &program, command: &command, cwd: &place.cwd, env: &shell.env, timeout: None };
+    let (mut decoder, mut sanitizer, mut output) = (Utf8::default(), Sanitizer::default(), Output::new(&place.spill));
+    let end = {
+        let mut take = |text: String| {
+            output.push(text.as_bytes());
+            piece(&text);
+        };
+        let running = process::run(job, |news| {
+            if let News::Piece(bytes) = news {
+                take(sanitizer.push(&decoder.push(bytes)));
+            }
+        });
+        // A sender that is gone stops nothing.
+        let stopped = async {
+            if stop.await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            () = stopped => None,
+            end = running => Some(end),
+        }
+    };
+    let rest = sanitizer.push(&decoder.finish()) + &sanitizer.finish();
+    output.push(rest.as_bytes());
+    piece(&rest);
+    output.finish();
+    let exit_code = match end.transpose() {
+        Err(error) => return Err(cannot_run(&program, &place.cwd, &error)),
+        Ok(Some(End::Exited(code) | End::Lingers(code))) => Some(code),
+        Ok(Some(End::TimedOut) | None) => None,
+    };
+    let shown = output.snapshot();
+    Ok(BashRun {
+        output: shown.truncation.content,
+        exit_code,
+        cancelled: exit_code.is_none(),
+        truncated: shown.truncation.truncated,
+        full_output_path: shown.path,
+    })
+}

@@ -1,0 +1,167 @@
+//! Bytes that come in pieces become text: UTF-8 with a replacement character for what is none, and for people's
+//! eyes without the control sequences of terminals. Knows no process and no file.
+
+/// UTF-8 in pieces: a character cut between two pieces is put together again.
+#[derive(Debug, Default)]
+pub(crate) struct Utf8 {
+    pending: Vec<u8>,
+}
+
+impl Utf8 {
+    /// The text that is complete now.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> String {
+        self.pending.extend_from_slice(bytes);
+        let whole = self.pending.len() - unfinished(&self.pending);
+        let rest = self.pending.split_off(whole);
+        let done = std::mem::replace(&mut self.pending, rest);
+        String::from_utf8(done).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    }
+
+    /// The rest: a replacement character if a character was never finished.
+    pub(crate) fn finish(&mut self) -> String {
+        let rest = std::mem::take(&mut self.pending);
+        String::from_utf8_lossy(&rest).into_owned()
+    }
+}
+
+/// How many bytes at the end begin a character that is not complete.
+fn unfinished(bytes: &[u8]) -> usize {
+    let last = bytes.iter().rev().take(3).position(|byte| byte & 0xc0 != 0x80).map(|at| at + 1);
+    let Some((count, tail)) = last.and_then(|count| Some((count, bytes.get(bytes.len() - count..)?))) else { return 0 };
+    match std::str::from_utf8(tail) {
+        Err(error) if error.error_len().is_none() => count,
+        _ => 0,
+    }
+}
+
+/// Takes terminals' sequences and control characters out of a text that comes in pieces; keeps tabs and line feeds.
+#[derive(Debug, Default)]
+pub(crate) struct Sanitizer {
+    held: String,
+}
+
+/// Longer sequences than this are none: what was held back is let go.
+const LONGEST_SEQUENCE: usize = 4096;
+
+impl Sanitizer {
+    /// What may be shown of the text so far. A sequence that is not complete yet is held back.
+    pub(crate) fn push(&mut self, text: &str) -> String {
+        let text = std::mem::take(&mut self.held) + text;
+        let mut shown = String::with_capacity(text.len());
+        let mut rest = text.as_str();
+        while let Some(first) = rest.chars().next() {
+            match sequence(rest) {
+                Sequence::None => {
+                    shown.extend(Some(first).filter(|c| is_shown(*c)));
+                    rest = rest.get(first.len_utf8()..).unwrap_or_default();
+                }
+                Sequence::Whole(length) => rest = rest.get(length..).unwrap_or_default(),
+                Sequence::Unfinished if rest.len() < LONGEST_SEQUENCE => {
+                    self.held = rest.to_owned();
+                    break;
+                }
+                Sequence::Unfinished => rest = rest.get(first.len_utf8()..).unwrap_or_default(),
+            }
+        }
+        shown
+    }
+
+    /// What was held back and is no sequence after all.
+    pub(crate) fn finish(&mut self) -> String {
+        // No sequence goes on after a NUL, and no NUL is shown.
+        let shown = self.push("\0");
+        shown + &std::mem::take(&mut self.held).chars().filter(|c| is_shown(*c)).collect::<String>()
+    }
+}
+
+/// Whether a character is kept: pi drops the ASCII controls but tab and line feed, and the interlinear marks.
+fn is_shown(c: char) -> bool {
+    matches!(c, '\t' | '\n') || !matches!(c, '\0'..='\u{1f}' | '\u{fff9}'..='\u{fffb}')
+}
+
+enum Sequence {
+    None,
+    Whole(usize),
+    Unfinished,
+}
+
+/// What begins here: an operating system command up to its terminator, or a control sequence up to its final character.
+fn sequence(text: &str) -> Sequence {
+    let Some(body) = text.strip_prefix(['\u{1b}', '\u{9b}']) else { return Sequence::None };
+    let start = text.len() - body.len();
+    if text.starts_with('\u{1b}') && body.starts_with(']') {
+        let ends = [("\u{7}", 1), ("\u{1b}\\", 2), ("\u{9c}", 2)];
+        let end = ends.iter().filter_map(|(end, length)| Some(body.find(end)? + length)).min();
+        return end.map_or(Sequence::Unfinished, |end| Sequence::Whole(start + end));
+    }
+    let middle = body.find(|c: char| !matches!(c, '[' | ']' | '(' | ')' | '#' | ';' | '?' | ':' | '0'..='9'));
+    match middle.map(|at| body.get(at..).unwrap_or_default()) {
+        None => Sequence::Unfinished,
+        Some(rest) => match rest.chars().next() {
+            Some('A'..='P' | 'R'..='T' | 'Z' | 'c' | 'f'..='n' | 'q'..='u' | 'y' | '=' | '>' | '<' | '~') => {
+                Sequence::Whole(text.len() - rest.len() + 1)
+            }
+            // A digit may end one, as in the two that save and restore the cursor.
+            _ => {
+                let run = body.get(..body.len() - rest.len()).unwrap_or_default();
+                let digit = run.rfind(|c: char| c.is_ascii_digit());
+                digit.map_or(Sequence::None, |at| Sequence::Whole(start + at + 1))
+            }
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sanitized(pieces: &[&str]) -> String {
+        let mut sanitizer = Sanitizer::default();
+        let shown: String = pieces.iter().map(|piece| sanitizer.push(piece)).collect();
+        shown + &sanitizer.finish()
+    }
+
+    #[test]
+    fn colours_titles_and_control_characters_go_and_text_stays() {
+        for (text, shown) in [
+            ("\u{1b}[1;31mred\u{1b}[0m", "red"),
+            ("\u{1b}]0;title\u{7}after", "after"),
+            ("\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link"),
+            ("\u{1b}[2K\u{1b}[1Gx", "x"),
+            ("\u{1b}7a\u{1b}8b", "ab"),
+            ("\u{1b}(Bx", "x"),
+            ("\u{9b}31mx", "x"),
+            ("a\r\nb\tc\0\u{8}d\u{fffa}", "a\nb\tcd"),
+            ("\u{1b}", ""),
+            ("\u{1b}[31 x\u{1b}8", " x"),
+            ("\u{1b} x", " x"),
+            ("naïve 日本 😀", "naïve 日本 😀"),
+        ] {
+            assert_eq!(sanitized(&[text]), shown, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_sequence_that_never_ends_does_not_hold_back_the_rest_for_ever() {
+        let text = format!("\u{1b}]{}", "x".repeat(LONGEST_SEQUENCE));
+        assert!(Sanitizer::default().push(&text).len() >= LONGEST_SEQUENCE);
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_decode_as_the_whole(bytes in prop::collection::vec(prop_oneof![0x20_u8..0x80, 0x80_u8..=0xff, Just(0xe2), Just(0x82), Just(0xac)], 0..60), cut in 0_usize..60) {
+            let (a, b) = bytes.split_at(cut.min(bytes.len()));
+            let mut decoder = Utf8::default();
+            let text = decoder.push(a) + &decoder.push(b) + &decoder.finish();
+            prop_assert_eq!(text, String::from_utf8_lossy(&bytes));
+        }
+
+        #[test]
+        fn pieces_are_sanitised_as_the_whole(text in "[a\u{1b}\\[\\]0-9;m\u{7}\n]{0,30}", cut in 0_usize..30) {
+            let cut = (0..=cut.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+            let (a, b) = text.split_at(cut);
+            prop_assert_eq!(sanitized(&[a, b]), sanitized(&[&text]));
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The tool `edit`: replacements in a file, all or none.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::files::{self, reason};
+use super::replace::{self, Replacement};
+use super::{Outcome, Place, Running, Tool, args, diff, paths};
+use crate::provider::ToolSpec;
+
+/// Replaces parts of a file. The old text of each edit must be in the file exactly once; all are looked for in the file as it
+/// was before the call, so that edits may neither overlap nor build on one another. If one fails, nothing is changed.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Input {
+    /// The file: absolute, or relative to the working folder.
+    path: String,
+    /// The replacements. Changes of the same or of neighbouring lines belong into one.
+    edits: Vec<Part>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Part {
+    /// What is there now, character by character, with just enough around it to be there only once.
+    old_text: String,
+    /// What shall be there instead.
+    new_text: String,
+}
+
+/// The tool `edit`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Edit;
+
+impl Tool for Edit {
+    fn spec(&self) -> ToolSpec {
+        args::spec::<Input>("edit")
+    }
+
+    fn summary(&self) -> Option<&str> {
+        Some("replace exact pieces of text in a file, several in one call")
+    }
+
+    fn guidelines(&self) -> &[&str] {
+        &[
+            "Take edit for changes within a file; what it shall replace must match character by character.",
+            "Change several places of one file in one call of edit, with one entry of edits for each place.",
+            "Keep each oldText short: only as much as makes it unique.",
+        ]
+    }
+
+    fn run(&self, arguments: Value, place: Arc<Place>, _: UnboundedSender<Outcome>) -> Running {
+        Box::pin(async move {
+            let input: Input = match args::parse("edit", as_meant(arguments)) {
+                Ok(input) => input,
+                Err(failed) => return failed,
+            };
+            let path = paths::resolve(&input.path, &place);
+            let turn = files::turn(&path).await;
+            super::blocking(move || {
+                let _turn = turn;
+                edit(&path, input)
+            })
+            .await
+        })
+    }
+}
+
+/// Some models give one edit without a list, the list as a string, or the two texts beside the path.
+fn as_meant(mut arguments: Value) -> Value {
+    let Some(fields) = arguments.as_object_mut() else { return arguments };
+    let mut edits = match fields.remove("edits") {
+        Some(Value::String(text)) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        Some(other) => other,
+        None => json!([]),
+    };
+    if edits.is_object() {
+        edits = json!([edits]);
+    }
+    let is_pair = ["oldText", "newText"].iter().all(|name| fields.get(*name).is_some_and(Value::is_string));
+    if let (true, Some(list)) = (is_pair, edits.as_array_mut()) {
+        list.push(json!({ "oldText": fields.remove("oldText"), "newText": fields.remove("newText") }));
+    }
+    fields.insert("edits".to_owned(), edits);
+    arguments
+}
+
+fn edit(path: &Path, input: Input) -> Result<Outcome, Outcome> {
+    let cannot = |why: &str| Outcome::failed(format!("cannot edit {}: {why}", path.display()));
+    if input.edits.is_empty() {
+        return Err(cannot("edits holds no replacement"));
+    }
+    if std::fs::metadata(path).map_err(|error| cannot(&reason(&error)))?.is_dir() {
+        return Err(cannot("it is a folder"));
+    }
+    let bytes = std::fs::read(path).map_err(|error| cannot(&reason(&error)))?;
+    let Ok(text) = String::from_utf8(bytes) else {
+        return Err(cannot("it is not UTF-8, and editing would damage it; use bash, for instance perl or sed"));
+    };
+    let edits: Vec<Replacement> =
+        input.edits.into_iter().map(|edit| Replacement { old: edit.old_text, new: edit.new_text }).collect();
+    let replaced = replace::replace(&text, &edits).map_err(|refused| cannot(&refused.to_string()))?;
+    files::replace(path, replaced.bytes.as_bytes()).map_err(|error| cannot(&reason(&error)))?;
+    let change = diff::change(&input.path, &replaced.before, &replaced.after);
+    let details = json!({ "diff": change.diff, "patch": change.patch, "firstChangedLine": change.first });
+    let count = edits.len();
+    let text = format!("made {count} {} in {}", if count == 1 { "replacement" } else { "replacements" }, input.path);
+    Ok(Outcome { details: Some(details), ..Outcome::text(text) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::testing::{call, place, text_of};
+
+    fn run(content: &[u8], arguments: Value) -> (Outcome, Vec<u8>) {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("f");
+        std::fs::write(&file, content).unwrap();
+        let outcome = call(&Edit, arguments, place(dir.path()));
+        (outcome, std::fs::read(&file).unwrap())
+    }
+
+    #[test]
+    fn a_file_is_changed_and_the_change_is_told() {
+        let edits = json!([{"oldText": "b", "newText": "B"}, {"oldText": "c\n", "newText": ""}]);
+        let (outcome, content) = run(b"\xef\xbb\xbfa\r\nb\r\nc\r\n", json!({"path": "f", "edits": edits}));
+        assert_eq!((text_of(&outcome).as_str(), outcome.is_error), ("made 2 replacements in f", false));
+        assert_eq!(content, b"\xef\xbb\xbfa\r\nB\r\n");
+        let details = outcome.details.unwrap();
+        assert_eq!(details["diff"], " 1 a\n-2 b\n-3 c\n+2 B");
+        assert_eq!(details["patch"], "--- f\n+++ f\n@@ -1,3 +1,2 @@\n a\n-b\n-c\n+B\n");
+        assert_eq!(details["firstChangedLine"], 2);
+    }
+
+    #[test]
+    fn arguments_are_understood_as_models_write_them() {
+        let pair = json!({"oldText": "a", "newText": "b"});
+        for arguments in [
+            json!({"path": "f", "edits": [pair]}),
+            json!({"path": "f", "edits": pair}),
+            json!({"path": "f", "edits": json!([pair]).to_string()}),
+            json!({"path": "f", "edits": pair.to_string()}),
+            json!({"path": "f", "oldText": "a", "newText": "b"}),
+        ] {
+            let (outcome, content) = run(b"a", arguments.clone());
+            assert_eq!((outcome.is_error, content), (false, b"b".to_vec()), "{arguments} {outcome:?}");
+        }
+    }
+
+    #[test]
+    fn a_refused_edit_changes_nothing_and_says_why() {
+        let edit = |old: &str| json!({"path": "f", "edits": [{"oldText": "a", "newText": "b"}, {"oldText": old, "newText": "x"}]});
+        for (content, arguments, words) in [
+            (&b"a"[..], edit("z"), "edits[1] is not in the file"),
+            (b"a zz", edit("z"), "2 times"),
+            (b"a\xff", edit("z"), "is not UTF-8"),
+            (b"a", json!({"path": "f", "edits": []}), "no replacement"),
+            (b"a", json!({"path": "g", "edits": [{"oldText": "a", "newText": "b"}]}), "no such file"),
+            (b"a", json!({"path": ".", "edits": [{"oldText": "a", "newText": "b"}]}), "it is a folder"),
+            (b"a", json!({"path": "f", "edits": "x"}), "do not fit"),
+        ] {
+            let (outcome, after) = run(content, arguments);
+            assert!(outcome.is_error && text_of(&outcome).contains(words), "{outcome:?}");
+            assert_eq!(after, content);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Changing files: one after another per file, and never so that a failure leaves less than there was.
+//!
+//! Knows paths and bytes, no tools. What a rename cannot keep (extended attributes, access lists) is lost; hard links, other
+//! owners and folders that may not be written to are respected by writing in place, with the old bytes put back on failure.
+
+use std::collections::HashMap;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+
+use tokio::sync::OwnedMutexGuard;
+
+type Queue = tokio::sync::Mutex<()>;
+
+static QUEUES: LazyLock<Mutex<HashMap<PathBuf, Weak<Queue>>>> = LazyLock::new(Mutex::default);
+
+/// Waits until nobody else changes this file; links to it count as the same. Served in the order of the calls.
+pub(crate) async fn turn(path: &Path) -> OwnedMutexGuard<()> {
+    queue(real(path)).lock_owned().await
+}
+
+fn queue(path: PathBuf) -> Arc<Queue> {
+    let mut queues = QUEUES.lock().unwrap_or_else(PoisonError::into_inner);
+    queues.retain(|_, queue| queue.strong_count() > 0);
+    if let Some(queue) = queues.get(&path).and_then(Weak::upgrade) {
+        return queue;
+    }
+    let queue = Arc::new(Queue::default());
+    queues.insert(path, Arc::downgrade(&queue));
+    queue
+}
+
+/// The path without links, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    let mut missing = Vec::new();
+    let mut there = path;
+    loop {
+        if let Ok(real) = fs::canonicalize(there) {
+            return missing.iter().rev().fold(real, |path, name| path.join(name));
+        }
+        match (there.parent(), there.file_name()) {
+            (Some(parent), Some(name)) => {
+                missing.push(name);
+                there = parent;
+            }
+            _ => return path.to_owned(),
+        }
+    }
+}
+
+/// Gives a file these bytes, whole or not at all. Links are followed; mode and owner stay. Synced before it is renamed.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let path = real(path);
+    let old = match fs::metadata(&path) {
+        Ok(old) => Some(old),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    match &old {
+        Some(old) if old.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Some(old) if !old.is_file() => OpenOptions::new().write(true).open(&path)?.write_all(bytes),
+        Some(old) if old.nlink() > 1 => in_place(&path, bytes),
+        Some(old) => {
+            // Opened to be asked: a rename would get around a mode that forbids writing.
+            drop(OpenOptions::new().write(true).open(&path)?);
+            match renamed(&path, bytes, Some(old)) {
+                Err(error) if is_refused(&error) => in_place(&path, bytes),
+                done => done,
+            }
+        }
+        None => renamed(&path, bytes, None),
+    }
+}
+
+fn is_refused(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
+
+fn renamed(path: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let public = fs::Permissions::from_mode(0o666);
+    let mut new = tempfile::Builder::new().prefix(".offshoot-").permissions(public).tempfile_in(folder)?;
+    new.write_all(bytes)?;
+    if let Some(old) = old {
+        let made = new.as_file().metadata()?;
+        if (made.uid(), made.gid()) != (old.uid(), old.gid()) {
+            std::os::unix::fs::fchown(new.as_file(), Some(old.uid()), Some(old.gid()))?;
+        }
+        new.as_file().set_permissions(old.permissions())?;
+    }
+    new.as_file().sync_all()?;
+    new.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Writes over the old bytes; when that fails, they are put back.
+fn in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let old = fs::read(path)?;
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    let written = overwrite(&mut file, bytes);
+    if written.is_err() {
+        overwrite(&mut file, &old)?;
+    }
+    written
+}
+
+fn overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    use std::io::Seek as _;
+    file.rewind()?;
+    file.write_all(bytes)?;
+    file.set_len(bytes.len() as u64)?;
+    file.sync_all()
+}
+
+/// What went wrong, without the number that Rust adds.
+pub(crate) fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file or folder".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        io::ErrorKind::NotADirectory => "a part of the path is not a folder".to_owned(),
+        io::ErrorKind::StorageFull => "the disk is full".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().mode() & 0o7777
+    }
+
+    #[test]
+    fn a_file_keeps_its_mode_and_a_link_stays_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("run.sh"), dir.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o751)).unwrap();
+        symlink("run.sh", &link).unwrap();
+        replace(&link, b"new").unwrap();
+        assert_eq!((fs::read(&file).unwrap(), mode(&file)), (b"new".to_vec(), 0o751));
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing is left behind");
+    }
+
+    #[test]
+    fn a_new_file_has_the_mode_that_a_shell_would_give_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let (ours, plain) = (dir.path().join("ours"), dir.path().join("plain"));
+        replace(&ours, b"x").unwrap();
+        File::create(&plain).unwrap();
+        assert_eq!(mode(&ours), mode(&plain));
+    }
+
+    #[test]
+    fn hard_links_stay_together() {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, two) = (dir.path().join("one"), dir.path().join("two"));
+        fs::write(&one, "a long old text").unwrap();
+        fs::hard_link(&one, &two).unwrap();
+        replace(&one, b"new").unwrap();
+        assert_eq!(fs::read(&two).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_folder_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(replace(dir.path(), b"x").unwrap_err().kind(), io::ErrorKind::IsADirectory);
+    }
+
+    #[test]
+    fn one_file_has_one_queue_under_all_its_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let (folder, link) = (dir.path().join("folder"), dir.path().join("link"));
+        fs::create_dir(&folder).unwrap();
+        symlink("folder", &link).unwrap();
+        let one = queue(real(&folder.join("new/file")));
+        let two = queue(real(&link.join("new/file")));
+        assert!(Arc::ptr_eq(&one, &two));
+        assert!(!Arc::ptr_eq(&one, &queue(real(&folder.join("other")))));
+        drop((one, two));
+        drop(queue(real(dir.path())));
+        assert!(!QUEUES.lock().unwrap().keys().any(|path| path.ends_with("new/file")), "finished queues are forgotten");
+    }
+}

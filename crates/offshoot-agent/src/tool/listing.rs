@@ -1,0 +1,39 @@
+//! Rows as the result of a search: cut to what may be shown, with a note on what is missing.
+
+use serde_json::{Map, Value, json};
+
+use super::Outcome;
+use super::truncate::{self, Limits, MAX_BYTES, NO_LINE_LIMIT};
+
+/// Rows, and what was left out of them.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    pub(crate) rows: Vec<String>,
+    /// Why there may be more: what to say, and its place in the details.
+    pub(crate) notes: Vec<(String, &'static str, Value)>,
+}
+
+impl Listing {
+    /// The outcome; `none` is said when there is no row.
+    pub(crate) fn outcome(self, none: &str) -> Outcome {
+        if self.rows.is_empty() {
+            return Outcome::text(none);
+        }
+        let limits = Limits { lines: NO_LINE_LIMIT, bytes: MAX_BYTES };
+        let truncation = truncate::head(&self.rows.join("\n"), limits);
+        let mut text = truncation.content.clone();
+        let mut notes = self.notes;
+        if truncation.truncated {
+            notes.push((format!("cut at {}", truncate::size(MAX_BYTES)), "truncation", json!(truncation)));
+        }
+        let said: Vec<&str> = notes.iter().map(|(text, ..)| text.as_str()).collect();
+        if !said.is_empty() {
+            text.push_str(&format!("\n\n[{}]", said.join("; ")));
+        }
+        let details: Map<String, Value> = notes.into_iter().map(|(_, key, value)| (key.to_owned(), value)).collect();
+        Outcome {
+            details: Some(details).filter(|details| !details.is_empty()).map(Value::Object),
+            ..Outcome::text(text)
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The output of a command while it comes in: the end of it for the model, all of it in a file once it is too long.
+//!
+//! Memory is bounded. A file that cannot be written does not fail the command; the text says so.
+
+use std::fs::{DirBuilder, File};
+use std::io::{self, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use super::decode::Utf8;
+use super::truncate::{self, Hit, Limits, MAX_BYTES, Truncation};
+
+/// How much of the end is held; twice of it at most.
+const ROLLING: usize = 2 * 50 * 1024;
+
+/// Where the whole output is.
+#[derive(Debug, Default)]
+enum Spill {
+    /// Short enough to be held.
+    #[default]
+    Held,
+    File(PathBuf, File),
+    /// It could not be written, and why.
+    Lost(String),
+}
+
+/// A command's output so far.
+#[derive(Debug)]
+pub(crate) struct Output {
+    folder: PathBuf,
+    decoder: Utf8,
+    /// All bytes, while there is no file.
+    held: Vec<u8>,
+    spill: Spill,
+    tail: String,
+    /// Whether the tail begins with a whole line.
+    is_line_start: bool,
+    bytes: u64,
+    feeds: u64,
+    last_line: u64,
+}
+
+/// What there is to show of it.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) truncation: Truncation,
+    /// The file with the whole output, if there is one.
+    pub(crate) path: Option<PathBuf>,
+    /// Why there is none though there should be.
+    pub(crate) lost: Option<String>,
+    /// The length of the last line.
+    pub(crate) last_line: u64,
+}
+
+impl Output {
+    /// Nothing yet; files go to `folder`.
+    pub(crate) fn new(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            decoder: Utf8::default(),
+            held: Vec::new(),
+            spill: Spill::Held,
+            tail: String::new(),
+            is_line_start: true,
+            bytes: 0,
+            feeds: 0,
+            last_line: 0,
+        }
+    }
+
+    /// More output.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        let text = self.decoder.push(bytes);
+        self.add(&text);
+        match &mut self.spill {
+            Spill::File(_, file) => {
+                if let Err(error) = file.write_all(bytes) {
+                    self.spill = Spill::Lost(error.to_string());
+                }
+            }
+            Spill::Held => self.held.extend_from_slice(bytes),
+            Spill::Lost(_) => {}
+        }
+        self.spill_if_long();
+    }
+
+    /// The end: what was left of a cut character counts too.
+    pub(crate) fn finish(&mut self) {
+        let text = self.decoder.finish();
+        self.add(&text);
+        self.spill_if_long();
+    }
+
+    /// What there is to show now.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let limits = Limits::default();
+        let end = match self.tail.split_once('\n') {
+            Some((_, lines)) if !self.is_line_start => lines,
+            _ => &self.tail,
+        };
+        let mut truncation = truncate::tail(end, limits);
+        truncation.truncated = self.lines() > limits.lines || self.bytes > limits.bytes;
+        let by = if self.bytes > limits.bytes { Hit::Bytes } else { Hit::Lines };
+        truncation.truncated_by = truncation.truncated.then(|| truncation.truncated_by.unwrap_or(by));
+        truncation.total_lines = self.lines();
+        truncation.total_bytes = self.bytes;
+        let (path, lost) = match &self.spill {
+            Spill::Held => (None, None),
+            Spill::File(path, _) => (Some(path.clone()), None),
+            Spill::Lost(why) => (None, Some(why.clone())),
+        };
+        Snapshot { truncation, path, lost, last_line: self.last_line }
+    }
+
+    fn lines(&self) -> u64 {
+        self.feeds + u64::from(self.last_line > 0)
+    }
+
+    fn add(&mut self, text: &str) {
+        self.bytes += text.len() as u64;
+        self.feeds += memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
+        self.last_line = match text.rsplit_once('\n') {
+            Some((_, line)) => line.len() as u64,
+            None => self.last_line + text.len() as u64,
+        };
+        self.tail.push_str(text);
+        if self.tail.len() > 2 * ROLLING {
+            let start = self.tail.len() - ROLLING;
+            let start = (start..self.tail.len()).find(|at| self.tail.is_char_boundary(*at)).unwrap_or(0);
+            self.is_line_start = self.tail.as_bytes().get(start.wrapping_sub(1)) == Some(&b'\n');
+            self.tail.drain(..start);
+        }
+    }
+
+    fn spill_if_long(&mut self) {
+        let limits = Limits::default();
+        let is_long = self.bytes.max(self.held.len() as u64) > MAX_BYTES || self.lines() > limits.lines;
+        if is_long && matches!(self.spill, Spill::Held) {
+            let held = std::mem::take(&mut self.held);
+            self.spill = match create(&self.folder, &held) {
+                Ok((path, file)) => Spill::File(path, file),
+                Err(error) => Spill::Lost(error.to_string()),
+            };
+        }
+    }
+}
+
+/// A new file that only its owner may read.
+fn create(folder: &Path, bytes: &[u8]) -> io::Result<(PathBuf, File)> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let file = tempfile::Builder::new().prefix("bash-").suffix(".log").tempfile_in(folder)?;
+    let (mut file, path) = file.keep().map_err(|kept| kept.error)?;
+    file.write_all(bytes)?;
+    Ok((path, file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_output_is_held_and_no_file_is_made() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut output = Output::new(&dir.path().join("spill"));
+        output.push(b"a\nb\xe2");
+        output.push(b"\x82\xac\xff\n");
+        output.finish();
+        let shown = output.snapshot();
+        assert_eq!((shown.truncation.content.as_str(), shown.path), ("a\nb€\u{fffd}\n", None));
+        assert!(!dir.path().join("spill").exists());
+    }
+
+    #[test]
+    fn long_output_is_shown_from_its_end_and_kept_whole_and_private() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let mut output = Output::new(&dir.path().join("spill"));
+        let all: Vec<u8> = (0..100_000).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
+        for piece in all.chunks(4099) {
+            output.push(piece);
+        }
+        output.finish();
+        assert!(output.tail.len() <= 2 * ROLLING && output.held.is_empty());
+        let shown = output.snapshot();
+        assert!(shown.truncation.content.ends_with("line 99999") && shown.truncation.content.starts_with("line "));
+        assert_eq!((shown.truncation.total_lines, shown.truncation.total_bytes), (100_000, all.len() as u64));
+        let path = shown.path.unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), all);
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_made_is_told() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut output = Output::new(&file.path().join("spill"));
+        output.push(&[b'a'; 60_000]);
+        let shown = output.snapshot();
+        assert!(shown.lost.is_some() && shown.path.is_none() && shown.truncation.last_line_partial);
+    }
+}

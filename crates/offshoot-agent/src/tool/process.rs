@@ -1,0 +1,140 @@
+//! One shell command as a process group of its own: its output in pieces, its end, and nothing left of it when it must stop.
+//!
+//! Both outputs go through one pipe, so that they come in the order in which they were written. What a command leaves in the
+//! background lives on; it is waited for only while it goes on writing.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::pin::pin;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::AsyncReadExt as _;
+use tokio::net::unix::pipe::Receiver;
+use tokio::process::{Child, Command};
+use tokio::time::{MissedTickBehavior, interval, sleep};
+
+/// How often somebody who watches is told.
+const TICK: Duration = Duration::from_millis(100);
+/// How long a pipe that the background holds open may be silent after the shell has ended.
+const IDLE: Duration = Duration::from_millis(100);
+/// How long the background is listened to at all.
+const LINGER: Duration = Duration::from_secs(5);
+
+/// What to run, where.
+pub(crate) struct Job<'a> {
+    pub(crate) shell: &'a Path,
+    pub(crate) command: &'a str,
+    pub(crate) cwd: &'a Path,
+    /// Beyond the environment that is there.
+    pub(crate) env: &'a [(String, String)],
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// How it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// With this code; for a signal 128 and its number, as shells say.
+    Exited(i32),
+    /// As before, but something in the background goes on writing, which nobody reads any more.
+    Lingers(i32),
+    /// It was killed, for it took too long.
+    TimedOut,
+}
+
+/// What happens while a command runs.
+pub(crate) enum News<'a> {
+    /// It wrote this.
+    Piece(&'a [u8]),
+    /// Some time went by since the last piece or tick was told.
+    Tick,
+}
+
+/// The group of a running command. Dropped before it is let go, it takes all its processes with it.
+struct Group(Option<Pid>);
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        Self(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw))
+    }
+
+    fn kill(&self) {
+        if let Some(leader) = self.0 {
+            // It fails only when no process is left.
+            kill_process_group(leader, Signal::KILL).unwrap_or(());
+        }
+    }
+
+    /// What runs in the background may go on.
+    fn let_go(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Runs a command to its end and tells what it writes. Dropped before, it kills the whole group.
+pub(crate) async fn run(job: Job<'_>, mut tell: impl FnMut(News<'_>)) -> io::Result<End> {
+    let (mut child, mut pipe) = start(&job)?;
+    let group = Group::of(&child);
+    let mut buffer = vec![0; 64 * 1024];
+    let mut ended: Option<ExitStatus> = None;
+    let (mut is_open, mut is_late, mut lingers) = (true, false, false);
+    let far = Duration::from_secs(u64::from(u32::MAX));
+    let mut deadline = pin!(sleep(job.timeout.unwrap_or(far)));
+    let mut tick = interval(TICK);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (mut idle, mut linger) = (pin!(sleep(far)), pin!(sleep(far)));
+    while is_open || ended.is_none() {
+        tokio::select! {
+            biased;
+            () = &mut deadline, if !is_late => {
+                is_late = true;
+                group.kill();
+            }
+            () = &mut linger => {
+                lingers = true;
+                break;
+            }
+            _ = tick.tick() => tell(News::Tick),
+            status = child.wait(), if ended.is_none() => {
+                ended = Some(status?);
+                idle.set(sleep(IDLE));
+                linger.set(sleep(LINGER));
+            }
+            read = pipe.read(&mut buffer), if is_open => {
+                let count = read?;
+                is_open = count > 0;
+                tell(News::Piece(buffer.get(..count).unwrap_or_default()));
+                if ended.is_some() {
+                    idle.set(sleep(IDLE));
+                }
+            }
+            () = &mut idle => break,
+        }
+    }
+    if is_late {
+        return Ok(End::TimedOut);
+    }
+    group.let_go();
+    let code = ended.and_then(|status| status.code().or_else(|| Some(128 + status.signal()?)));
+    let code = code.unwrap_or(1);
+    Ok(if lingers { End::Lingers(code) } else { End::Exited(code) })
+}
+
+fn start(job: &Job<'_>) -> io::Result<(Child, Receiver)> {
+    let (reader, writer) = io::pipe()?;
+    let mut command = Command::new(job.shell);
+    command.arg("-c").arg(job.command).current_dir(job.cwd);
+    command.envs(job.env.iter().map(|(name, value)| (name, value)));
+    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).process_group(0).kill_on_drop(true);
+    let child = command.spawn()?;
+    // `command` is dropped with this function, and with it our ends of the pipe for writing.
+    Ok((child, Receiver::from_owned_fd(reader.into())?))
+}

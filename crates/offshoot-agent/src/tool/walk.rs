@@ -1,0 +1,51 @@
+//! Walking folders as ripgrep and fd do: what `.gitignore` names is left out, hidden files are not, `.git` is. In order of names,
+//! so that the same question has the same answer.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ignore::{DirEntry, WalkBuilder};
+
+/// Tells work on another thread that nobody waits for it any more.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Sets it when the guard is dropped.
+    pub(crate) fn guard(&self) -> impl Drop + Send + use<> {
+        struct Guard(Stop);
+        impl Drop for Guard {
+            fn drop(&mut self) {
+                self.0.0.store(true, Ordering::Relaxed);
+            }
+        }
+        Guard(self.clone())
+    }
+}
+
+/// Everything below a folder, the folder itself left out. What cannot be read is passed over, as by ripgrep.
+pub(crate) fn below(
+    root: &Path,
+    overrides: Option<ignore::overrides::Override>,
+    stop: Stop,
+) -> impl Iterator<Item = DirEntry> {
+    let mut builder = WalkBuilder::new(root);
+    // Outside of repositories, too, people mean what their .gitignore says.
+    builder.hidden(false).require_git(root.ancestors().any(|folder| folder.join(".git").exists()));
+    builder.sort_by_file_name(std::cmp::Ord::cmp);
+    builder.filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+    if let Some(overrides) = overrides {
+        builder.overrides(overrides);
+    }
+    builder.build().take_while(move |_| !stop.is_set()).filter_map(Result::ok).filter(|entry| entry.depth() > 0)
+}
+
+/// A path below a folder with `/` between its parts.
+pub(crate) fn relative(path: &Path, root: &Path) -> String {
+    path.strip_prefix(root).map(Path::to_path_buf).unwrap_or_else(|_| PathBuf::from(path)).display().to_string()
+}

@@ -1,0 +1,89 @@
+//! The tool `write`: a file with exactly this content, old or new.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::files::{self, reason};
+use super::{Outcome, Place, Running, Tool, args, paths};
+use crate::provider::ToolSpec;
+
+/// Writes a file: a new one, or all of an old one anew. Folders on the way are made.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Input {
+    /// The file: absolute, or relative to the working folder.
+    path: String,
+    /// All that the file shall hold.
+    content: String,
+}
+
+/// The tool `write`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Write;
+
+impl Tool for Write {
+    fn spec(&self) -> ToolSpec {
+        args::spec::<Input>("write")
+    }
+
+    fn summary(&self) -> Option<&str> {
+        Some("make a file, or write an old one anew")
+    }
+
+    fn guidelines(&self) -> &[&str] {
+        &["Take write for new files and complete rewrites only."]
+    }
+
+    fn run(&self, arguments: Value, place: Arc<Place>, _: UnboundedSender<Outcome>) -> Running {
+        Box::pin(async move {
+            let input: Input = match args::parse("write", arguments) {
+                Ok(input) => input,
+                Err(failed) => return failed,
+            };
+            let path = paths::resolve(&input.path, &place);
+            let turn = files::turn(&path).await;
+            super::blocking(move || {
+                let _turn = turn;
+                let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+                made.and_then(|()| files::replace(&path, input.content.as_bytes()))
+                    .map_err(|error| Outcome::failed(format!("cannot write {}: {}", path.display(), reason(&error))))?;
+                Ok(Outcome::text(format!("wrote {} bytes to {}", input.content.len(), input.path)))
+            })
+            .await
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::testing::{call, place, text_of};
+    use serde_json::json;
+
+    #[test]
+    fn files_and_their_folders_are_made_and_old_content_goes() {
+        let dir = tempfile::tempdir().unwrap();
+        for content in ["first, longer", "é\r\n", ""] {
+            let outcome = call(&Write, json!({"path": "a/b/c.txt", "content": content}), place(dir.path()));
+            assert_eq!(outcome, Outcome::text(format!("wrote {} bytes to a/b/c.txt", content.len())));
+            assert_eq!(std::fs::read_to_string(dir.path().join("a/b/c.txt")).unwrap(), content);
+        }
+    }
+
+    #[test]
+    fn failures_name_the_file_and_the_reason() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("file"), "x").unwrap();
+        let run = |path: &str| call(&Write, json!({"path": path, "content": ""}), place(dir.path()));
+        for (path, words) in [(".", "it is a folder"), ("file/below", "file/below")] {
+            let outcome = run(path);
+            assert!(outcome.is_error && text_of(&outcome).contains(words), "{outcome:?}");
+        }
+        assert_eq!(std::fs::read(dir.path().join("file")).unwrap(), b"x");
+        let outcome = call(&Write, json!({"path": "x"}), place(dir.path()));
+        assert!(text_of(&outcome).contains("missing field `content`"), "{outcome:?}");
+    }
+}
