@@ -89,6 +89,32 @@ pub struct Setup {
     pub clock: Arc<dyn Clock + Sync>,
 }
 
+impl Setup {
+    /// An agent that works in a folder, without tools, prompt or key, with pi's settings for the rest.
+    pub fn new(provider: Arc<dyn Provider>, model: Arc<Model>, cwd: impl Into<std::path::PathBuf>) -> Self {
+        let cwd = cwd.into();
+        let place = Place { spill: cwd.join(".offshoot-output"), cwd, home: None, images: model.images };
+        Self {
+            provider,
+            keys: Arc::new(None::<Secret>),
+            model,
+            thinking: ThinkingLevel::Off,
+            system: String::new(),
+            tools: Vec::new(),
+            place,
+            shell: Shell::default(),
+            retry: Retry::default(),
+            compaction: compact::Settings::default(),
+            summariser: None,
+            branch_reserve: 16_384,
+            steering: QueueMode::default(),
+            follow_up: QueueMode::default(),
+            sessions: Arc::new(crate::sessions::InMemory),
+            clock: Arc::new(offshoot_session::clock::SystemClock),
+        }
+    }
+}
+
 /// What wakes the driver.
 pub(crate) enum In {
     /// Something for the machine.

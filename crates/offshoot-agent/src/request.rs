@@ -16,7 +16,7 @@ use offshoot_session::tokens::Estimator;
 use serde_json::{Map, Value, json};
 
 use crate::message::{Block, Content, Message, UserMessage};
-use crate::provider::{Model, Request, Secret, ThinkingLevel, ToolSpec};
+use crate::provider::{Model, Request, Secret, ThinkingLevel, ToolSpec, problems};
 use crate::writer::in_words;
 
 /// Everything of a request that the session does not say.
@@ -139,30 +139,8 @@ fn complete(message: &mut Map<String, Value>) {
 
 /// Refuses what no provider takes. Conversion has mended calls and results; this holds it to that.
 fn check(messages: &[Message]) -> Result<(), String> {
-    let mut open: Vec<&str> = Vec::new();
-    for message in messages {
-        match message {
-            Message::ToolResult(result) => {
-                let at = open.iter().position(|id| *id == result.tool_call_id);
-                let at = at.ok_or_else(|| format!("the result of tool call {} has no call", result.tool_call_id))?;
-                open.remove(at);
-            }
-            Message::User(_) | Message::Assistant(_) => {
-                if let Some(id) = open.first() {
-                    return Err(format!("tool call {id} has no result"));
-                }
-                if let Message::Assistant(answer) = message {
-                    let ids = answer.content.iter().filter_map(|block| match block {
-                        Block::ToolCall { id, .. } => Some(id.as_str()),
-                        Block::Text { .. } | Block::Thinking { .. } | Block::Image { .. } => None,
-                    });
-                    open.extend(ids);
-                }
-            }
-        }
-    }
-    if let Some(id) = open.first() {
-        return Err(format!("tool call {id} has no result"));
+    if let Some(problem) = problems(messages).first() {
+        return Err(format!("the session makes no valid request: {problem}"));
     }
     if !messages.iter().any(|message| !is_empty(message)) {
         return Err("there is nothing to send: the session has no message".to_owned());

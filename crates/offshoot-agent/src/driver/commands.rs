@@ -142,7 +142,8 @@ impl Driver {
                 let new = NewEntry::label(&entry, label.as_deref());
                 self.change(reply, Reply::Done, move |owned| {
                     owned.session().find(&entry).map_err(|error| in_words(&error))?;
-                    owned.append(&[new]).map(|_| appended(owned))
+                    owned.append(&[new])?;
+                    Ok(appended(owned))
                 });
             }
             Command::SetSteeringMode(mode) => {
@@ -256,7 +257,8 @@ impl Driver {
     fn end_bash(&mut self) {
         self.stop_bash();
         if self.bash.is_some() {
-            let run = BashRun { output: String::new(), exit_code: None, cancelled: true, truncated: false, full_output_path: None };
+            let output = String::new();
+            let run = BashRun { output, exit_code: None, cancelled: true, truncated: false, full_output_path: None };
             self.ran(self.runs, Ok(run));
         }
     }

@@ -8,5 +8,12 @@
 )]
 #![allow(clippy::disallowed_methods, reason = "tests make files and folders as they need them")]
 
+mod abort;
+mod compact;
+mod r#loop;
+mod queue;
+mod retry;
+mod sessions;
 mod tools;
 mod wires;
+mod world;
