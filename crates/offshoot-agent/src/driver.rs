@@ -23,6 +23,7 @@ use tokio::task::AbortHandle;
 use crate::command::{AgentError, Command, Navigated, Reply};
 use crate::event::Event;
 use crate::message::{AssistantMessage, StopReason, Usage};
+use crate::model::{Access, Keys, Models};
 use crate::provider::{Deltas, Delta, Model, Provider, Request, Secret, ThinkingLevel, is_silent_overflow};
 use crate::request::{self, Built, Frame};
 use crate::sessions::Sessions;
@@ -30,25 +31,32 @@ use crate::summarise::Summarise;
 use crate::tool::bash::Shell;
 use crate::tool::{Outcome, Place, Tool};
 use crate::turn::{Call, Config, Draft, Effect, Input, QueueMode, Record, Retry, Settled, State, Ticket, step};
-use crate::writer::{Owned, Writer};
+use crate::writer::{Owned, Writer, in_words};
 use jobs::Ready;
 use outbox::Outbox;
 pub(crate) use replace::Recorded;
 use replace::Replaced;
 
 /// Where keys come from. Asked before every request, so that one that ends can be made anew.
-pub trait Keys: Send + Sync {
-    /// The key for a model; `None` if its provider wants none.
+pub trait KeySource: Send + Sync {
+    /// What a request to this model needs.
     ///
     /// # Errors
-    /// There should be one, and is none: in words that help the user.
-    fn key(&self, model: &Model) -> Result<Option<Secret>, String>;
+    /// There should be a key, and is none: in words that help the user.
+    fn access(&self, model: &Arc<Model>) -> Result<Access, String>;
 }
 
 /// One key, or none, for every model.
-impl Keys for Option<Secret> {
-    fn key(&self, _: &Model) -> Result<Option<Secret>, String> {
-        Ok(self.clone())
+impl KeySource for Option<Secret> {
+    fn access(&self, model: &Arc<Model>) -> Result<Access, String> {
+        Ok(Access { model: model.clone(), key: self.clone() })
+    }
+}
+
+/// The keys of a table of models.
+impl KeySource for (Arc<Models>, Keys) {
+    fn access(&self, model: &Arc<Model>) -> Result<Access, String> {
+        self.1.access(&self.0, model).map_err(|error| in_words(&error))
     }
 }
 
@@ -58,7 +66,7 @@ pub struct Setup {
     /// Who answers requests.
     pub provider: Arc<dyn Provider>,
     /// Where keys come from.
-    pub keys: Arc<dyn Keys>,
+    pub keys: Arc<dyn KeySource>,
     /// The model.
     pub model: Arc<Model>,
     /// How much it shall think.
@@ -324,9 +332,9 @@ impl Driver {
 
     fn frame(&self) -> Result<Frame, String> {
         let setup = &self.setup;
-        let key = setup.keys.key(&setup.model)?;
+        let Access { model, key } = setup.keys.access(&setup.model)?;
         let tools = setup.tools.iter().map(|tool| tool.spec()).collect();
-        Ok(Frame { model: setup.model.clone(), thinking: setup.thinking, system: setup.system.clone(), tools, key })
+        Ok(Frame { model, thinking: setup.thinking, system: setup.system.clone(), tools, key })
     }
 
     fn build(&mut self, ticket: Ticket) {

@@ -8,6 +8,7 @@
 
 pub mod message;
 pub mod provider;
+pub mod model;
 pub mod tool;
 pub mod context_files;
 pub mod system_prompt;
@@ -24,4 +25,4 @@ pub mod agent_session;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use driver::{Keys, Setup};
+pub use driver::{KeySource, Setup};

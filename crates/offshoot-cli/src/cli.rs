@@ -1,13 +1,16 @@
 //! The command line as a whole: its global options, and a run from arguments to exit code.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 
+use crate::agent;
 use crate::app::App;
 use crate::commands::Command;
 use crate::config::Settings;
+use crate::error::{CommandError, Kind, Result};
 use crate::ui::{ColorWhen, Ui};
 
 /// Sessions of terminal coding agents as trees: look into them, go back in them, branch them, lose nothing.
@@ -18,16 +21,21 @@ use crate::ui::{ColorWhen, Ui};
 /// SESSION is the path of a session file, a session id or a unique start of one, a session's name, or `latest`.
 /// ENTRY is an entry id or a unique start of one.
 ///
-/// Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 damaged input, 5 conflict.
+/// `offshoot -p PROMPT` asks a model, which works with tools in this folder, and prints its answer.
+///
+/// Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 damaged input, 5 conflict, 6 the model failed, 130 stopped.
 #[derive(Debug, Parser)]
-#[command(name = "offshoot", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "offshoot", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
 #[command(max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
 
+    #[command(flatten)]
+    pub(crate) agent: agent::Args,
+
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 const EXAMPLES: &str = "\
@@ -35,7 +43,9 @@ Examples:
   offshoot list                       sessions of this folder, newest first
   offshoot show latest                read the newest one
   offshoot tree latest                see its branches
-  offshoot switch latest 1a2b3c4d     go back to an entry; pi and oh-my-pi open there too";
+  offshoot switch latest 1a2b3c4d     go back to an entry; pi and oh-my-pi open there too
+  offshoot -p 'why does the build fail?'
+  offshoot -c -p 'and now mend it'    goes on with the newest session of this folder";
 
 /// Options of every command.
 #[derive(Debug, clap::Args)]
@@ -73,7 +83,12 @@ pub(crate) fn run() -> ExitCode {
     settings.cache = settings.cache.filter(|_| !cli.global.no_index);
     let ui = Ui::new(&settings, cli.global.color, !cli.global.no_pager);
     let app = App { ui, settings, session_dir: cli.global.session_dir };
-    match cli.command.run(&app) {
+    let done = match &cli.command {
+        Some(command) => command.run(&app),
+        None if cli.agent.is_wanted() => agent::run(&app, &cli.agent),
+        None => help(&app),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             app.ui.error(&error);
@@ -82,11 +97,18 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
+/// Nothing was asked for: how to ask.
+fn help(app: &App) -> Result<()> {
+    let mut out = app.ui.text();
+    write!(out, "{}", Cli::command().render_help())?;
+    out.finish()?;
+    Err(CommandError::new(Kind::Usage, "the interactive mode is not built yet")
+        .hint("`offshoot -p PROMPT` asks the model and prints its answer"))
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
-    use super::Cli;
+    use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {

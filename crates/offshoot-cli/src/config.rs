@@ -4,7 +4,9 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use offshoot_agent::model::Env as Variables;
 use offshoot_session::clock::{Millis, parse_iso};
 use offshoot_session::store::{Flavour, Root};
 
@@ -15,6 +17,8 @@ pub(crate) struct Settings {
     pub(crate) cwd: PathBuf,
     /// The home directory.
     pub(crate) home: Option<PathBuf>,
+    /// The data folder, `OFFSHOOT_HOME`: sessions, models.json and auth.json lie in it.
+    pub(crate) data: Option<PathBuf>,
     /// Where new sessions go; `None` if neither `OFFSHOOT_HOME` nor a home directory is known.
     pub(crate) own: Option<Root>,
     /// Where caches go; they may be deleted at any time.
@@ -52,7 +56,7 @@ impl Settings {
         });
         let cache = env("XDG_CACHE_HOME").map(PathBuf::from).filter(|cache| cache.is_absolute());
         let cache = cache.or_else(|| home.as_ref().map(|home| home.join(".cache"))).map(|cache| cache.join("offshoot"));
-        let own = base.map(|base| Root::new(base.join("sessions"), Flavour::Offshoot));
+        let own = base.as_ref().map(|base| Root::new(base.join("sessions"), Flavour::Offshoot));
         // An empty OMP_PROFILE is the default profile, whatever PI_PROFILE says.
         let profile =
             all("OMP_PROFILE").or_else(|| all("PI_PROFILE")).map(|name| name.to_string_lossy().trim().to_owned());
@@ -61,6 +65,7 @@ impl Settings {
         let others = pi_root(env, home.as_deref()).into_iter().chain(omp).collect();
         Self {
             cwd,
+            data: base,
             own,
             cache,
             others,
@@ -79,6 +84,12 @@ impl Settings {
             _ => path.to_owned(),
         }
     }
+}
+
+/// The variables in which keys of providers may be; an empty one counts as one that is not there.
+#[expect(clippy::disallowed_methods, reason = "the one reader of the environment: keys are read when they are needed")]
+pub(crate) fn variables() -> Variables {
+    Arc::new(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
 }
 
 /// Where pi keeps sessions.

@@ -249,7 +249,8 @@ impl Driver {
 
     fn stop_bash(&mut self) {
         if let Some(stop) = self.bash.as_mut().and_then(|bash| bash.stop.take()) {
-            drop(stop.send(()));
+            // A command that has just ended hears nothing any more.
+            let _ = stop.send(());
         }
     }
 

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use super::{Driver, In};
 use crate::command::{Navigated, Navigation};
 use crate::event::{Event, Raw};
+use crate::model::Access;
 use crate::summarise::{ModelSummariser, Summarise};
 use crate::turn::{Draft, Input, Job, Ticket};
 use crate::writer::{Desk, Owned, in_words};
@@ -68,8 +69,8 @@ impl Driver {
             return Ok(summariser.clone());
         }
         let setup = &self.setup;
-        let key = setup.keys.key(&setup.model)?;
-        let (provider, model) = (setup.provider.clone(), setup.model.clone());
+        let Access { model, key } = setup.keys.access(&setup.model)?;
+        let provider = setup.provider.clone();
         Ok(Arc::new(ModelSummariser { provider, model, thinking: setup.thinking, key, retry: setup.retry }))
     }
 

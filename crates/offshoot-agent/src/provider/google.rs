@@ -195,7 +195,7 @@ fn signed(signature: &Option<String>) -> Option<&str> {
     let base64 = |text: &&str| {
         let body = text.trim_end_matches('=');
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/');
-        !body.is_empty() && text.len() % 4 == 0 && text.len() - body.len() <= 2 && body.chars().all(plain)
+        !body.is_empty() && text.len().is_multiple_of(4) && text.len() - body.len() <= 2 && body.chars().all(plain)
     };
     signature.as_deref().filter(base64)
 }

@@ -80,7 +80,7 @@ impl Maker<'_> {
             Block::Text { text, .. } if !same => Some(Block::Text { text: text.clone(), text_signature: None }),
             Block::ToolCall { id, name, arguments, thought_signature } => {
                 let new = if same { id.clone() } else { (self.normalise)(id, answer) };
-                let new = self.unique(new);
+                let new = self.unique(&new);
                 self.open.push((id.clone(), new.clone(), name.clone()));
                 let arguments = if arguments.is_object() {
                     arguments.clone()
@@ -95,13 +95,13 @@ impl Maker<'_> {
     }
 
     /// An id that the request does not have yet: two calls with one id cannot be told apart.
-    fn unique(&mut self, id: String) -> String {
-        let mut candidate = if id.is_empty() { "call".to_owned() } else { id.clone() };
+    fn unique(&mut self, id: &str) -> String {
+        let mut candidate = if id.is_empty() { "call" } else { id }.to_owned();
         let mut count = 2;
         while !self.taken.insert(candidate.clone()) {
             // The mark goes to the part before a `|`, and the whole stays as short as it was.
             let mark = format!("_{count}");
-            let (call, item) = id.split_once('|').map_or((id.as_str(), None), |(call, item)| (call, Some(item)));
+            let (call, item) = id.split_once('|').map_or((id, None), |(call, item)| (call, Some(item)));
             let keep = call.char_indices().map(|(at, _)| at).take_while(|at| at + mark.len() < 40).count();
             let short: String = call.chars().take(keep).collect();
             candidate = match item {

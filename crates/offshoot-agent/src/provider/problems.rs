@@ -16,7 +16,7 @@ pub fn problems(messages: &[Message]) -> Vec<String> {
                     open.remove(place);
                 }
                 None => {
-                    found.push(format!("message {at}: result of call `{}`, which is not open", result.tool_call_id))
+                    found.push(format!("message {at}: result of call `{}`, which is not open", result.tool_call_id));
                 }
             },
             Message::User(_) => close(&mut open, at, &mut found),

@@ -160,7 +160,7 @@ fn anthropic(body: &Value, found: &mut Vec<String>) {
         for block in blocks {
             match text(block, "type") {
                 "text" if text(block, "text").trim().is_empty() => {
-                    found.push(format!("message {at} has an empty text"))
+                    found.push(format!("message {at} has an empty text"));
                 }
                 "tool_use" => {
                     let id = text(block, "id");

@@ -101,7 +101,7 @@ pub(crate) struct Args {
     pub(crate) append_system_prompt: Option<String>,
 
     /// The provider's key, for this run; others on this machine may see it: better set the variable
-    #[arg(long, value_name = "KEY", hide_env_values = true)]
+    #[arg(long, value_name = "KEY")]
     pub(crate) api_key: Option<String>,
 }
 

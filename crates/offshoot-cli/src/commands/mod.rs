@@ -15,6 +15,7 @@ mod label;
 mod list;
 mod man;
 mod migrate;
+mod models;
 mod name;
 mod pop;
 mod repair;
@@ -50,6 +51,7 @@ pub(crate) enum Command {
     Check(check::Args),
     Repair(repair::Args),
     Migrate(migrate::Args),
+    Models(models::Args),
     Api(api::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -78,6 +80,7 @@ impl Command {
             Self::Check(args) => check::run(app, args),
             Self::Repair(args) => repair::run(app, args),
             Self::Migrate(args) => migrate::run(app, args),
+            Self::Models(args) => models::run(app, args),
             Self::Api(args) => api::run(app, args),
             Self::Completions(args) => completions::run(app, args),
             Self::Man(args) => man::run(app, args),

@@ -20,6 +20,7 @@ mod label;
 mod list;
 mod man;
 mod migrate;
+mod models;
 mod name;
 mod output;
 mod pop;

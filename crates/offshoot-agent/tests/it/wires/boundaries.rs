@@ -123,7 +123,7 @@ fn an_answer_cut_off_on_the_network_is_never_complete() {
 #[test]
 fn broken_utf8_and_broken_events_are_errors_or_shown_as_such() {
     for api in Api::ALL {
-        let broken = format!("event: message_start\ndata: {{\"type\": \"message_start\", \"choices\": {{{{\n\n");
+        let broken = "event: message_start\ndata: {\"type\": \"message_start\", \"choices\": {{\n\n";
         let (_, answer) = read(api, &[broken.as_bytes()]);
         let text = answer.message.error_message.unwrap();
         assert!(text.contains("could not read an event"), "{api:?}: {text}");

@@ -12,19 +12,16 @@ use super::{ask, ask_once, http, model, request, user};
 
 #[test]
 fn a_status_keeps_the_providers_words_and_says_what_may_be_done() {
-    let overflow = "{\"error\": {\"message\": \"prompt is too long: 9 tokens > 8 maximum\"}}";
+    let too_long = "{\"error\": {\"message\": \"prompt is too long: 9 tokens > 8 maximum\"}}";
     let cases: [(Reply, Failure); 8] = [
-        (Reply::error(401, "{\"error\": \"bad key\"}"), failure(401, false, false, None)),
-        (Reply::error(400, overflow), failure(400, false, true, None)),
-        (Reply::error(413, ""), failure(413, false, true, None)),
-        (Reply::error(429, "slow down").header("retry-after", "7"), failure(429, true, false, Some(7000))),
-        (
-            Reply::error(429, "slow down").header("retry-after", "Sun, 06 Nov 1994 08:50:07 GMT"),
-            failure(429, true, false, Some(30_000)),
-        ),
-        (Reply::error(529, "overloaded").header("retry-after-ms", "250"), failure(529, true, false, Some(250))),
-        (Reply::error(500, "").header("x-should-retry", "false"), failure(500, false, false, None)),
-        (Reply::error(302, "").header("location", "http://127.0.0.1:1/"), failure(302, false, false, None)),
+        (Reply::error(401, "{\"error\": \"bad key\"}"), final_failure(401)),
+        (Reply::error(400, too_long), overflow(400)),
+        (Reply::error(413, ""), overflow(413)),
+        (Reply::error(429, "slow down").header("retry-after", "7"), transient(429, 7000)),
+        (Reply::error(429, "slow down").header("retry-after", "Sun, 06 Nov 1994 08:50:07 GMT"), transient(429, 30_000)),
+        (Reply::error(529, "overloaded").header("retry-after-ms", "250"), transient(529, 250)),
+        (Reply::error(500, "").header("x-should-retry", "false"), final_failure(500)),
+        (Reply::error(302, "").header("location", "http://127.0.0.1:1/"), final_failure(302)),
     ];
     for api in Api::ALL {
         for (reply, expected) in &cases {
@@ -39,8 +36,16 @@ fn a_status_keeps_the_providers_words_and_says_what_may_be_done() {
     }
 }
 
-fn failure(status: u16, is_transient: bool, is_overflow: bool, retry_after: Option<u64>) -> Failure {
-    Failure { status: Some(status), is_transient, is_overflow, retry_after }
+fn final_failure(status: u16) -> Failure {
+    Failure { status: Some(status), is_transient: false, is_overflow: false, retry_after: None }
+}
+
+fn overflow(status: u16) -> Failure {
+    Failure { is_overflow: true, ..final_failure(status) }
+}
+
+fn transient(status: u16, retry_after: u64) -> Failure {
+    Failure { is_transient: true, retry_after: Some(retry_after), ..final_failure(status) }
 }
 
 #[test]

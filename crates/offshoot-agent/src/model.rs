@@ -1,0 +1,14 @@
+//! Which models there are, how one is named, and what opens the door to it.
+//!
+//! The built-in table, the user's `models.json` over it, and keys. Reads two files of the user's; the environment comes
+//! in as an argument. Talks to no network.
+
+mod file;
+mod find;
+mod keys;
+mod table;
+mod value;
+
+pub use find::{Found, NotFound};
+pub use keys::{Access, Env, KeyError, Keys, Source};
+pub use table::{Models, Trouble};

@@ -1,0 +1,174 @@
+//! The shape of `models.json`, which is pi's: what it says about providers and models. Unknown members are left alone.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
+
+use crate::provider::Compat;
+
+/// The file.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct File {
+    pub(super) providers: Ordered<Provider>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Provider {
+    pub(super) base_url: Option<String>,
+    pub(super) api: Option<String>,
+    pub(super) api_key: Option<String>,
+    pub(super) auth_header: Option<bool>,
+    pub(super) headers: Ordered<String>,
+    pub(super) compat: Compat,
+    pub(super) models: Vec<Definition>,
+    pub(super) model_overrides: Ordered<Details>,
+}
+
+/// A model.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Definition {
+    pub(super) id: String,
+    pub(super) api: Option<String>,
+    pub(super) base_url: Option<String>,
+    #[serde(flatten)]
+    pub(super) details: Details,
+}
+
+/// What may be said of a model, anew or over what is known.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Details {
+    pub(super) name: Option<String>,
+    pub(super) reasoning: Option<bool>,
+    pub(super) thinking_level_map: Ordered<Option<String>>,
+    pub(super) input: Option<Vec<String>>,
+    pub(super) cost: Option<Cost>,
+    pub(super) context_window: Option<f64>,
+    pub(super) max_tokens: Option<f64>,
+    pub(super) headers: Ordered<String>,
+    pub(super) compat: Compat,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Cost {
+    pub(super) input: Option<f64>,
+    pub(super) output: Option<f64>,
+    pub(super) cache_read: Option<f64>,
+    pub(super) cache_write: Option<f64>,
+    pub(super) tiers: Option<Vec<Tier>>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Tier {
+    pub(super) input_tokens_above: f64,
+    pub(super) input: f64,
+    pub(super) output: f64,
+    pub(super) cache_read: f64,
+    pub(super) cache_write: f64,
+}
+
+/// An object as a list: its order is the order of the table.
+#[derive(Debug, Clone)]
+pub(super) struct Ordered<T>(pub(super) Vec<(String, T)>);
+
+impl<T> Default for Ordered<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Ordered<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members<T>(PhantomData<T>);
+        impl<'de, T: DeserializeOwned> Visitor<'de> for Members<T> {
+            type Value = Ordered<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Ordered<T>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Ordered(members))
+            }
+        }
+        deserializer.deserialize_map(Members(PhantomData))
+    }
+}
+
+/// Reads the file's text. The error says line and column.
+pub(super) fn parse(text: &str) -> Result<File, serde_json::Error> {
+    serde_json::from_str(&plain(text))
+}
+
+/// The text with comments (`//` to the end of the line) and commas before a closing bracket blanked out, as pi reads
+/// it. Lines and columns stay.
+fn plain(text: &str) -> String {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut out = String::with_capacity(text.len());
+    let mut comma = None;
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '"' => {
+                comma = None;
+                out.push(c);
+                while let Some(c) = rest.next() {
+                    out.push(c);
+                    match c {
+                        '\\' => out.extend(rest.next()),
+                        '"' => break,
+                        _ => {}
+                    }
+                }
+            }
+            '/' if rest.peek() == Some(&'/') => {
+                out.push(' ');
+                while rest.next_if(|c| *c != '\n').is_some() {
+                    out.push(' ');
+                }
+            }
+            ',' => {
+                comma = Some(out.len());
+                out.push(c);
+            }
+            ']' | '}' => {
+                if let Some(at) = comma.take() {
+                    out.replace_range(at..=at, " ");
+                }
+                out.push(c);
+            }
+            other => {
+                if !other.is_whitespace() {
+                    comma = None;
+                }
+                out.push(other);
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_last_commas_are_no_errors_and_lines_stay() {
+        let text = "\u{feff}{ // \"x\"\n \"providers\": {\"a//b\": {\"baseUrl\": \"http://x,]\",}, },\n}";
+        let file = parse(text).unwrap();
+        assert_eq!(file.providers.0[0].0, "a//b");
+        assert_eq!(file.providers.0[0].1.base_url.as_deref(), Some("http://x,]"));
+        let error = parse("{ // one\n // two\n \"providers\": {\"a\": {\"models\": [{\"id\": 7}]}}}").unwrap_err();
+        assert_eq!(error.line(), 3);
+    }
+}

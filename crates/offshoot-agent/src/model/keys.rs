@@ -1,0 +1,331 @@
+//! What opens the door to a provider: where keys come from, in which order, and that nobody else can read them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::table::{Models, Trouble};
+use super::value::{self, Missing};
+use crate::provider::{Model, Secret};
+
+/// Variables by name.
+pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// The variables in which providers' keys are looked for.
+const VARIABLES: [(&str, &[&str]); 16] = [
+    ("anthropic", &["ANTHROPIC_API_KEY"]),
+    ("openai", &["OPENAI_API_KEY"]),
+    ("google", &["GEMINI_API_KEY", "GOOGLE_API_KEY"]),
+    ("openrouter", &["OPENROUTER_API_KEY"]),
+    ("groq", &["GROQ_API_KEY"]),
+    ("xai", &["XAI_API_KEY"]),
+    ("deepseek", &["DEEPSEEK_API_KEY"]),
+    ("mistral", &["MISTRAL_API_KEY"]),
+    ("cerebras", &["CEREBRAS_API_KEY"]),
+    ("together", &["TOGETHER_API_KEY"]),
+    ("fireworks", &["FIREWORKS_API_KEY"]),
+    ("moonshotai", &["MOONSHOT_API_KEY"]),
+    ("zai", &["ZAI_API_KEY"]),
+    ("nvidia", &["NVIDIA_API_KEY"]),
+    ("huggingface", &["HF_TOKEN"]),
+    ("vercel-ai-gateway", &["AI_GATEWAY_API_KEY"]),
+];
+
+/// Where keys come from, the first that has one: given by the caller, `auth.json`, `models.json`, the environment.
+#[derive(Clone)]
+pub struct Keys {
+    explicit: Option<Secret>,
+    stored: Vec<(String, Secret)>,
+    env: Env,
+}
+
+/// Where a key comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The caller gave it.
+    Explicit,
+    /// `auth.json`.
+    AuthFile,
+    /// `apiKey` in `models.json`.
+    ModelsFile,
+    /// This variable.
+    Variable(&'static str),
+}
+
+/// A model as requests may name it, its headers resolved, and its key.
+#[derive(Debug, Clone)]
+pub struct Access {
+    /// The model.
+    pub model: Arc<Model>,
+    /// Its key; `None` for servers that want none.
+    pub key: Option<Secret>,
+}
+
+/// Why there is no key. Names where it was looked for, never what was found.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// There is none.
+    #[error("there is no key for {provider}; set {variables}, or put it into auth.json or models.json")]
+    None {
+        /// The provider.
+        provider: String,
+        /// The variables that would do.
+        variables: String,
+    },
+    /// A file names a variable that is not there.
+    #[error("the {what} of {provider} is the variable {name}, which is not set")]
+    Unset {
+        /// The key or a header.
+        what: String,
+        /// The provider.
+        provider: String,
+        /// The variable.
+        name: String,
+    },
+    /// The command that should say it failed.
+    #[error("the command for the {what} of {provider} failed: {why}")]
+    Command {
+        /// The key or a header.
+        what: String,
+        /// The provider.
+        provider: String,
+        /// How.
+        why: String,
+    },
+}
+
+#[derive(Deserialize)]
+struct Credential {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    key: Option<String>,
+}
+
+impl Keys {
+    /// Keys from the environment alone.
+    pub fn new(env: Env) -> Self {
+        Self { explicit: None, stored: Vec::new(), env }
+    }
+
+    /// The key that the caller gives comes before all others.
+    #[must_use]
+    pub fn with(mut self, explicit: Option<Secret>) -> Self {
+        self.explicit = explicit.filter(|key| !key.expose().trim().is_empty());
+        self
+    }
+
+    /// Adds the keys of `auth.json` in this folder, in pi's shape: `{PROVIDER: {"type": "api_key", "key": …}}`. A file
+    /// that others may read is refused: what is in it counts as known to them. No such file is no trouble.
+    #[must_use]
+    pub fn load(mut self, home: &Path) -> (Self, Vec<Trouble>) {
+        let path = home.join("auth.json");
+        match read(&path) {
+            Ok(stored) => {
+                self.stored = stored;
+                (self, Vec::new())
+            }
+            Err(None) => (self, Vec::new()),
+            Err(Some(trouble)) => (self, vec![trouble]),
+        }
+    }
+
+    /// Where the key of a provider comes from, without running a command for it. `None`: there is none.
+    pub fn source(&self, models: &Models, provider: &str) -> Option<Source> {
+        let can = |key: &Secret| value::lacks(key.expose(), &*self.env).is_none();
+        if self.explicit.is_some() {
+            return Some(Source::Explicit);
+        }
+        if self.stored(provider).is_some_and(can) {
+            return Some(Source::AuthFile);
+        }
+        if models.key_of(provider).is_some_and(can) {
+            return Some(Source::ModelsFile);
+        }
+        self.variable(provider).map(|(name, _)| Source::Variable(name))
+    }
+
+    /// Whether a model can be asked: there is a key, or it needs none.
+    pub fn can_ask(&self, models: &Models, model: &Model) -> bool {
+        self.source(models, &model.provider).is_some() || !needs_key(models, model)
+    }
+
+    /// Everything that a request to this model needs. Runs the commands that the files name.
+    pub fn access(&self, models: &Models, model: &Model) -> Result<Access, KeyError> {
+        let provider = model.provider.as_str();
+        let filled = |what: &str, value: &Secret| self.fill(what, provider, value);
+        let given = self.explicit.clone().map(Ok);
+        let key = given
+            .or_else(|| self.stored(provider).map(|key| filled("key", key)))
+            .or_else(|| models.key_of(provider).map(|key| filled("key", key)))
+            .transpose()?
+            .or_else(|| self.variable(provider).map(|(_, key)| key));
+        let mut model = model.clone();
+        for (name, header) in &mut model.headers {
+            *header = filled(&format!("header {name}"), header)?;
+        }
+        if key.is_none() && needs_key(models, &model) {
+            let variables = variables(provider).join(" or ");
+            return Err(KeyError::None { provider: provider.to_owned(), variables });
+        }
+        Ok(Access { model: Arc::new(model), key })
+    }
+
+    fn stored(&self, provider: &str) -> Option<&Secret> {
+        self.stored.iter().find(|(name, _)| name == provider).map(|(_, key)| key)
+    }
+
+    fn variable(&self, provider: &str) -> Option<(&'static str, Secret)> {
+        let found = |name: &&'static str| Some((*name, (self.env)(name).filter(|key| !key.trim().is_empty())?));
+        variables(provider).iter().find_map(found).map(|(name, key)| (name, Secret::new(key.trim())))
+    }
+
+    fn fill(&self, what: &str, provider: &str, value: &Secret) -> Result<Secret, KeyError> {
+        let (what, provider) = (what.to_owned(), provider.to_owned());
+        match value::resolve(value.expose(), &*self.env) {
+            Ok(text) => Ok(Secret::new(text)),
+            Err(Missing::Variable(name)) => Err(KeyError::Unset { what, provider, name }),
+            Err(Missing::Command(why)) => Err(KeyError::Command { what, provider, why }),
+        }
+    }
+}
+
+fn variables(provider: &str) -> &'static [&'static str] {
+    VARIABLES.iter().find(|(name, _)| *name == provider).map_or(&[], |(_, names)| names)
+}
+
+/// A provider that is known wants its key; whoever else wants one says so in `models.json` or with a header.
+fn needs_key(models: &Models, model: &Model) -> bool {
+    let has_header = model.headers.iter().any(|(name, _)| {
+        ["authorization", "x-api-key", "x-goog-api-key"].iter().any(|known| name.eq_ignore_ascii_case(known))
+    });
+    let known = !variables(&model.provider).is_empty() && model.base_url.starts_with("https://");
+    !has_header && (known || models.key_of(&model.provider).is_some())
+}
+
+fn read(path: &PathBuf) -> Result<Vec<(String, Secret)>, Option<Trouble>> {
+    let trouble = |line: Option<usize>, what: String| Some(Trouble { path: path.clone(), line, what });
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(None),
+        Err(error) => return Err(trouble(None, format!("could not be read: {error}"))),
+    };
+    if let Some(mode) = too_open(path) {
+        let what = format!("others may read it (mode {mode:03o}), so its keys are not used; `chmod 600` it");
+        return Err(trouble(None, what));
+    }
+    // The message of a parser may show a part of the text, which may be a key.
+    let credentials: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text)
+        .map_err(|error| trouble(Some(error.line()), "is no JSON object of providers; mend it".to_owned()))?;
+    let key = |(name, value): (String, serde_json::Value)| {
+        let credential: Credential = serde_json::from_value(value).ok()?;
+        let key = credential.key.filter(|key| credential.kind == "api_key" && !key.trim().is_empty())?;
+        Some((name, Secret::new(key)))
+    };
+    Ok(credentials.into_iter().filter_map(key).collect())
+}
+
+/// The mode of a file that others may read or change.
+#[cfg(unix)]
+fn too_open(path: &Path) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
+    (mode & 0o077 != 0).then_some(mode)
+}
+
+#[cfg(not(unix))]
+fn too_open(_: &Path) -> Option<u32> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fn env(pairs: &'static [(&str, &str)]) -> Env {
+        Arc::new(move |name| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    fn models() -> Models {
+        let mut models = Models::builtin();
+        let troubles = models.read(
+            Path::new("models.json"),
+            r#"{"providers": {
+              "google": {"apiKey": "$MY_GOOGLE"},
+              "vault": {"baseUrl": "https://v", "api": "openai-completions", "apiKey": "!printf vaulted",
+                "headers": {"x-team": "t-$TEAM"}, "models": [{"id": "m"}]},
+              "local": {"baseUrl": "http://127.0.0.1:1/v1", "api": "openai-completions", "models": [{"id": "m"}]}}}"#,
+        );
+        assert_eq!(troubles, []);
+        models
+    }
+
+    fn key(keys: &Keys, provider: &str) -> Result<Option<String>, String> {
+        let models = models();
+        let model = models.default_of(provider).unwrap();
+        let access = keys.access(&models, model).map_err(|error| error.to_string())?;
+        Ok(access.key.map(|key| key.expose().to_owned()))
+    }
+
+    fn auth(text: &str, mode: u32) -> tempfile::TempDir {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("auth.json");
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        home
+    }
+
+    #[test]
+    fn the_first_place_that_has_a_key_gives_it() {
+        let all =
+            &[("GEMINI_API_KEY", "env-g"), ("MY_GOOGLE", "file-g"), ("ANTHROPIC_API_KEY", "env-a"), ("TEAM", "7")];
+        let home = auth(r#"{"google": {"type": "api_key", "key": "auth-g"}, "openai": {"type": "oauth"}}"#, 0o600);
+        let (stored, troubles) = Keys::new(env(all)).load(home.path());
+        assert_eq!(troubles, []);
+        let explicit = stored.clone().with(Some(Secret::new("mine")));
+        assert_eq!(key(&explicit, "google").unwrap().as_deref(), Some("mine"));
+        assert_eq!(explicit.source(&models(), "google"), Some(Source::Explicit));
+        assert_eq!(key(&stored, "google").unwrap().as_deref(), Some("auth-g"));
+        assert_eq!(key(&Keys::new(env(all)), "google").unwrap().as_deref(), Some("file-g"));
+        assert_eq!(Keys::new(env(all)).source(&models(), "google"), Some(Source::ModelsFile));
+        assert_eq!(key(&stored, "anthropic").unwrap().as_deref(), Some("env-a"));
+        assert_eq!(stored.source(&models(), "anthropic"), Some(Source::Variable("ANTHROPIC_API_KEY")));
+        assert_eq!(key(&stored, "vault").unwrap().as_deref(), Some("vaulted"));
+        assert_eq!(key(&stored, "local").unwrap(), None);
+        assert!(stored.can_ask(&models(), models().default_of("local").unwrap()));
+        assert!(!stored.can_ask(&models(), models().default_of("openai").unwrap()));
+    }
+
+    #[test]
+    fn headers_are_resolved_with_the_key() {
+        let models = models();
+        let model = models.get("vault", "m").unwrap();
+        let access = Keys::new(env(&[("TEAM", "7")])).access(&models, model).unwrap();
+        assert_eq!(access.model.headers[0].1.expose(), "t-7");
+        assert!(!format!("{access:?}").contains("vaulted"));
+        let error = Keys::new(env(&[])).access(&models, model).unwrap_err();
+        assert_eq!(error.to_string(), "the header x-team of vault is the variable TEAM, which is not set");
+    }
+
+    #[test]
+    fn a_missing_key_says_what_to_do() {
+        let none = Keys::new(env(&[]));
+        let said = "there is no key for openai; set OPENAI_API_KEY, or put it into auth.json or models.json";
+        assert_eq!(key(&none, "openai").unwrap_err(), said);
+        assert_eq!(key(&none, "google").unwrap_err(), "the key of google is the variable MY_GOOGLE, which is not set");
+    }
+
+    #[test]
+    fn an_auth_file_that_others_may_read_is_not_used_and_never_shown() {
+        let home = auth(r#"{"openai": {"type": "api_key", "key": "open-secret"}}"#, 0o640);
+        let (keys, troubles) = Keys::new(env(&[])).load(home.path());
+        assert!(troubles[0].to_string().contains("others may read it (mode 640)"), "{troubles:?}");
+        assert_eq!(keys.source(&models(), "openai"), None);
+        let home = auth("{\"openai\":\n \"open-secret", 0o600);
+        let (_, troubles) = Keys::new(env(&[])).load(home.path());
+        assert_eq!(troubles[0].line, Some(2));
+        assert!(!troubles[0].to_string().contains("open-secret"));
+    }
+}

@@ -1,0 +1,355 @@
+//! The table of models: the built-in one, and the user's over it.
+
+use std::path::{Path, PathBuf};
+
+use super::file::{self, Cost, Definition, Details, Ordered, Provider};
+use crate::provider::{Compat, Levels, Model, Price, Secret, Tier};
+
+/// What is built in: ids, limits and prices as their makers published them.
+const BUILTIN: &str = include_str!("builtin.json");
+/// What a model may hold and say if the file does not tell.
+const WINDOW: u64 = 128_000;
+const ANSWER: u64 = 16_384;
+/// The models to begin with, by provider.
+const DEFAULTS: [(&str, &str); 3] =
+    [("anthropic", "claude-opus-4-8"), ("openai", "gpt-5.5"), ("google", "gemini-3.1-pro-preview")];
+
+/// All models that are known.
+#[derive(Debug, Clone, Default)]
+pub struct Models {
+    list: Vec<Model>,
+    /// What `models.json` says of each provider's key: not resolved yet.
+    keys: Vec<(String, Secret)>,
+}
+
+/// What is wrong with a file of the user's. What could be read of it counts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{}: {what}", path.display(), line.map(|line| format!(":{line}")).unwrap_or_default())]
+pub struct Trouble {
+    /// The file.
+    pub path: PathBuf,
+    /// The line, from 1.
+    pub line: Option<usize>,
+    /// What is wrong, and what to do.
+    pub what: String,
+}
+
+impl Models {
+    /// The built-in table.
+    pub fn builtin() -> Self {
+        let mut models = Self::default();
+        // A test holds that the file is sound.
+        let file = file::parse(BUILTIN).unwrap_or_default();
+        models.add(file.providers, &mut |_, _| {});
+        models
+    }
+
+    /// The built-in table, and `models.json` of this folder over it. No such file is no trouble.
+    pub fn load(home: Option<&Path>) -> (Self, Vec<Trouble>) {
+        let mut models = Self::builtin();
+        let Some(path) = home.map(|home| home.join("models.json")) else { return (models, Vec::new()) };
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return (models, Vec::new()),
+            Err(error) => {
+                return (models, vec![Trouble { path, line: None, what: format!("could not be read: {error}") }]);
+            }
+        };
+        let troubles = models.read(&path, &text);
+        (models, troubles)
+    }
+
+    /// Adds what the text of a `models.json` says. `path` is named in troubles.
+    pub fn read(&mut self, path: &Path, text: &str) -> Vec<Trouble> {
+        let mut troubles = Vec::new();
+        let mut note = |line: Option<usize>, what: String| {
+            troubles.push(Trouble { path: path.to_path_buf(), line, what });
+        };
+        match file::parse(text) {
+            Ok(file) => self.add(file.providers, &mut |place, what| note(line_of(text, place), what)),
+            Err(error) => {
+                let what = format!("{error}; nothing of the file is used until it is mended");
+                note(Some(error.line()).filter(|line| *line > 0), what);
+            }
+        }
+        troubles
+    }
+
+    /// Every model, providers and models in the order of the table.
+    pub fn all(&self) -> &[Model] {
+        &self.list
+    }
+
+    /// The model with this provider and id.
+    pub fn get(&self, provider: &str, id: &str) -> Option<&Model> {
+        self.list.iter().find(|model| model.provider == provider && model.id == id)
+    }
+
+    /// The model of a provider to begin with.
+    pub fn default_of(&self, provider: &str) -> Option<&Model> {
+        let named = DEFAULTS.iter().find(|(name, _)| *name == provider);
+        let named = named.and_then(|(_, id)| self.get(provider, id));
+        named.or_else(|| self.list.iter().find(|model| model.provider == provider))
+    }
+
+    /// The providers, in the order of the table.
+    pub fn providers(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for model in &self.list {
+            if !names.contains(&model.provider.as_str()) {
+                names.push(&model.provider);
+            }
+        }
+        names
+    }
+
+    /// What the file says of a provider's key.
+    pub(super) fn key_of(&self, provider: &str) -> Option<&Secret> {
+        self.keys.iter().rfind(|(name, _)| name == provider).map(|(_, key)| key)
+    }
+
+    fn add(&mut self, providers: Ordered<Provider>, note: &mut dyn FnMut(&str, String)) {
+        for (name, provider) in providers.0 {
+            self.keys.extend(provider.api_key.clone().map(|key| (name.clone(), Secret::new(key))));
+            for model in self.list.iter_mut().filter(|model| model.provider == name) {
+                over(model, &provider);
+            }
+            for definition in &provider.models {
+                match self.define(&name, &provider, definition) {
+                    Ok(model) => self.put(model),
+                    Err(what) => note(&definition.id, what),
+                }
+            }
+            for (id, details) in &provider.model_overrides.0 {
+                let wanted = |model: &&mut Model| model.provider == name && model.id == *id;
+                if let Some(model) = self.list.iter_mut().find(wanted) {
+                    detail(model, details);
+                }
+            }
+        }
+    }
+
+    fn put(&mut self, model: Model) {
+        match self.list.iter_mut().find(|known| known.provider == model.provider && known.id == model.id) {
+            Some(known) => *known = model,
+            None => self.list.push(model),
+        }
+    }
+
+    fn define(&self, name: &str, provider: &Provider, definition: &Definition) -> Result<Model, String> {
+        let like = self.list.iter().find(|model| model.provider == name);
+        let api = definition.api.as_ref().or(provider.api.as_ref()).or(like.map(|model| &model.api));
+        let url = definition.base_url.as_ref().or(provider.base_url.as_ref()).or(like.map(|model| &model.base_url));
+        let id = &definition.id;
+        let api =
+            api.ok_or_else(|| format!("model {id} of {name} has no `api`; give it to the provider or the model"))?;
+        let url = url.ok_or_else(|| format!("provider {name} has no `baseUrl`, which model {id} needs"))?;
+        for (member, number) in
+            [("contextWindow", definition.details.context_window), ("maxTokens", definition.details.max_tokens)]
+        {
+            if number.is_some_and(|number| number <= 0.0) {
+                return Err(format!("`{member}` of model {id} is not above 0"));
+            }
+        }
+        let mut model = Model {
+            id: id.clone(),
+            name: id.clone(),
+            api: api.clone(),
+            provider: name.to_owned(),
+            base_url: url.clone(),
+            context_window: WINDOW,
+            max_tokens: ANSWER,
+            ..Model::default()
+        };
+        over(&mut model, &Provider { base_url: None, ..provider.clone() });
+        detail(&mut model, &definition.details);
+        Ok(model)
+    }
+}
+
+/// What the file says of a provider, over a model of it.
+fn over(model: &mut Model, provider: &Provider) {
+    if let Some(url) = &provider.base_url {
+        url.clone_into(&mut model.base_url);
+    }
+    model.auth_header = provider.auth_header.unwrap_or(model.auth_header);
+    model.compat = merged(provider.compat.clone(), std::mem::take(&mut model.compat));
+    headers(model, &provider.headers);
+}
+
+/// What the file says of a model, over what is known.
+fn detail(model: &mut Model, details: &Details) {
+    if let Some(name) = &details.name {
+        name.clone_into(&mut model.name);
+    }
+    model.reasoning = details.reasoning.unwrap_or(model.reasoning);
+    model
+        .levels
+        .extend(Levels::new(details.thinking_level_map.0.iter().map(|(level, name)| (level.as_str(), name.clone()))));
+    if let Some(input) = &details.input {
+        model.images = input.iter().any(|kind| kind == "image");
+    }
+    if let Some(cost) = &details.cost {
+        price(model, cost);
+    }
+    model.context_window = details.context_window.map_or(model.context_window, whole);
+    model.max_tokens = details.max_tokens.map_or(model.max_tokens, whole);
+    model.compat = merged(details.compat.clone(), std::mem::take(&mut model.compat));
+    headers(model, &details.headers);
+}
+
+fn headers(model: &mut Model, headers: &Ordered<String>) {
+    for (name, value) in &headers.0 {
+        model.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        model.headers.push((name.clone(), Secret::new(value.clone())));
+    }
+}
+
+fn price(model: &mut Model, cost: &Cost) {
+    let old = model.price;
+    model.price = Price {
+        input: cost.input.unwrap_or(old.input),
+        output: cost.output.unwrap_or(old.output),
+        cache_read: cost.cache_read.unwrap_or(old.cache_read),
+        cache_write: cost.cache_write.unwrap_or(old.cache_write),
+    };
+    if let Some(tiers) = &cost.tiers {
+        let tier = |tier: &file::Tier| Tier {
+            above: whole(tier.input_tokens_above),
+            price: Price {
+                input: tier.input,
+                output: tier.output,
+                cache_read: tier.cache_read,
+                cache_write: tier.cache_write,
+            },
+        };
+        model.tiers = tiers.iter().map(tier).collect();
+    }
+}
+
+/// A number of the file as a count.
+fn whole(number: f64) -> u64 {
+    number.max(0.0) as u64
+}
+
+fn merged(new: Compat, old: Compat) -> Compat {
+    Compat {
+        force_adaptive_thinking: new.force_adaptive_thinking.or(old.force_adaptive_thinking),
+        allow_empty_signature: new.allow_empty_signature.or(old.allow_empty_signature),
+        supports_eager_tool_input_streaming: new
+            .supports_eager_tool_input_streaming
+            .or(old.supports_eager_tool_input_streaming),
+        supports_cache_control_on_tools: new.supports_cache_control_on_tools.or(old.supports_cache_control_on_tools),
+        supports_developer_role: new.supports_developer_role.or(old.supports_developer_role),
+        supports_max_output_tokens: new.supports_max_output_tokens.or(old.supports_max_output_tokens),
+        supports_store: new.supports_store.or(old.supports_store),
+        supports_reasoning_effort: new.supports_reasoning_effort.or(old.supports_reasoning_effort),
+        supports_usage_in_streaming: new.supports_usage_in_streaming.or(old.supports_usage_in_streaming),
+        supports_finish_reason: new.supports_finish_reason.or(old.supports_finish_reason),
+        supports_strict_mode: new.supports_strict_mode.or(old.supports_strict_mode),
+        max_tokens_field: new.max_tokens_field.or(old.max_tokens_field),
+        requires_tool_result_name: new.requires_tool_result_name.or(old.requires_tool_result_name),
+        requires_assistant_after_tool_result: new
+            .requires_assistant_after_tool_result
+            .or(old.requires_assistant_after_tool_result),
+        requires_thinking_as_text: new.requires_thinking_as_text.or(old.requires_thinking_as_text),
+        requires_reasoning_content_on_assistant_messages: new
+            .requires_reasoning_content_on_assistant_messages
+            .or(old.requires_reasoning_content_on_assistant_messages),
+        thinking_format: new.thinking_format.or(old.thinking_format),
+        cache_control_format: new.cache_control_format.or(old.cache_control_format),
+    }
+}
+
+/// The line on which a name stands first, in quotes.
+fn line_of(text: &str, name: &str) -> Option<usize> {
+    let quoted = serde_json::Value::from(name).to_string();
+    text.lines().position(|line| line.contains(&quoted)).map(|at| at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provider::ThinkingLevel;
+
+    fn with(text: &str) -> (Models, Vec<String>) {
+        let mut models = Models::builtin();
+        let troubles = models.read(Path::new("models.json"), text);
+        (models, troubles.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn the_built_in_table_is_sound() {
+        let models = Models::builtin();
+        assert_eq!(models.providers(), ["anthropic", "openai", "google"]);
+        assert!(models.all().len() >= 40);
+        for model in models.all() {
+            assert!(model.context_window > 0 && model.max_tokens > 0 && model.price.output > 0.0, "{model:?}");
+            assert!(crate::provider::Api::parse(&model.api).is_some(), "{model:?}");
+            assert!(model.base_url.starts_with("https://"), "{model:?}");
+        }
+        for (provider, id) in DEFAULTS {
+            assert_eq!(models.default_of(provider).unwrap().id, id);
+        }
+        let opus = models.get("anthropic", "claude-opus-4-8").unwrap();
+        assert_eq!(opus.clamp(ThinkingLevel::Max), ThinkingLevel::Max);
+        assert_eq!(opus.compat.force_adaptive_thinking, Some(true));
+        let gpt = models.get("openai", "gpt-5.5").unwrap();
+        assert_eq!((gpt.tiers[0].above, gpt.tiers[0].price.input), (272_000, 10.0));
+        assert_eq!(gpt.compat.supports_strict_mode, Some(true));
+    }
+
+    #[test]
+    fn the_users_file_adds_replaces_and_changes() {
+        let (models, troubles) = with(
+            r#"{"$schema": "x", "providers": {
+              "ollama": {"baseUrl": "http://localhost:11434/v1", "api": "openai-completions", "apiKey": "ollama", "future": 1,
+                "compat": {"supportsStore": false, "future": []},
+                "models": [{"id": "qwen:7b"}, {"id": "big", "name": "Big", "reasoning": true, "input": ["text", "image"],
+                  "contextWindow": 32000, "maxTokens": 4000, "cost": {"input": 1}, "headers": {"x-a": "1"},
+                  "compat": {"maxTokensField": "max_tokens"}, "thinkingLevelMap": {"off": null, "max": "ultra"}}]},
+              "anthropic": {"baseUrl": "http://proxy", "headers": {"x-team": "$TEAM"},
+                "modelOverrides": {"claude-opus-5": {"contextWindow": 5000}, "nobody": {"name": "x"}}}
+            }}"#,
+        );
+        assert_eq!(troubles, [""; 0]);
+        let small = models.get("ollama", "qwen:7b").unwrap();
+        assert_eq!((small.context_window, small.max_tokens, small.reasoning), (128_000, 16_384, false));
+        assert_eq!((small.name.as_str(), small.images, small.compat.supports_store), ("qwen:7b", false, Some(false)));
+        let big = models.get("ollama", "big").unwrap();
+        assert_eq!((big.name.as_str(), big.images, big.context_window), ("Big", true, 32_000));
+        assert_eq!(
+            (big.compat.max_tokens_field.as_deref(), big.compat.supports_store),
+            (Some("max_tokens"), Some(false))
+        );
+        assert_eq!(
+            (big.clamp(ThinkingLevel::Off), big.clamp(ThinkingLevel::Max)),
+            (ThinkingLevel::Minimal, ThinkingLevel::Max)
+        );
+        assert_eq!(models.default_of("ollama").unwrap().id, "qwen:7b");
+        let opus = models.get("anthropic", "claude-opus-5").unwrap();
+        assert_eq!((opus.base_url.as_str(), opus.context_window, opus.headers.len()), ("http://proxy", 5000, 1));
+        assert!(models.key_of("ollama").is_some() && models.key_of("anthropic").is_none());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line_and_the_rest_counts() {
+        let (models, troubles) = with(
+            "{\"providers\": {\n \"a\": {\"models\": [{\"id\": \"lost\"}]},\n \"b\": {\"baseUrl\": \"http://x\",\n  \
+             \"models\": [{\"id\": \"dumb\"}]},\n \"c\": {\"baseUrl\": \"http://x\", \"api\": \"openai-completions\",\n  \
+             \"models\": [{\"id\": \"none\", \"maxTokens\": 0}, {\"id\": \"good\"}]}}}",
+        );
+        assert_eq!(
+            troubles,
+            [
+                "models.json:2: model lost of a has no `api`; give it to the provider or the model",
+                "models.json:4: model dumb of b has no `api`; give it to the provider or the model",
+                "models.json:6: `maxTokens` of model none is not above 0",
+            ]
+        );
+        assert!(models.get("c", "good").is_some());
+        let (models, troubles) = with("{\"providers\": {\n \"a\": {\"models\": {}}}}");
+        assert!(troubles[0].starts_with("models.json:2: invalid type: map, expected a sequence"), "{troubles:?}");
+        assert!(!models.all().is_empty());
+    }
+}
