@@ -57,7 +57,7 @@ pub(crate) struct Args {
     pub(crate) output_format: OutputFormat,
 
     /// Go on with the newest session of this folder
-    #[arg(short, long = "continue", conflicts_with_all = ["resume", "session", "fork", "no_session"])]
+    #[arg(short = 'c', long = "continue", conflicts_with_all = ["resume", "session", "fork", "no_session"])]
     pub(crate) go_on: bool,
 
     /// Choose a session to go on with (needs the interactive mode)
