@@ -23,6 +23,7 @@ const ALLOWED: &[(&str, Border, &str)] = &[
     ("crates/offshoot-session/src/id.rs", Chance, "the default source of ids draws random bits"),
     ("crates/offshoot-session/examples/", Environment, "examples are whole programs"),
     ("crates/offshoot-session/examples/", Printing, "examples are whole programs"),
+    ("crates/offshoot-agent/examples/", Environment, "examples are whole programs"),
     ("crates/offshoot-agent/examples/", Printing, "examples are whole programs"),
     ("crates/offshoot-cli/src/config.rs", Environment, "settings are read once, here"),
     ("crates/offshoot-cli/src/ui.rs", Printing, "every word to the terminal passes one place"),

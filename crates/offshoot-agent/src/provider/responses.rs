@@ -171,7 +171,8 @@ fn assistant(answer: &AssistantMessage, model: &Model, at: usize, ids: &mut Hash
                 out.extend(item.filter(|(id, _)| ids.insert(id.clone())).map(|(_, item)| Item::AsItCame(item)));
             }
             Block::Text { text, text_signature } => {
-                let fallback = if texts == 0 { format!("msg_{at}") } else { format!("msg_{at}_{texts}") };
+                let fallback =
+                    if texts == 0 { format!("msg_offshoot_{at}") } else { format!("msg_offshoot_{at}_{texts}") };
                 texts += 1;
                 let (id, phase) = text_signature.as_deref().map_or((None, None), signature);
                 let id = match id {

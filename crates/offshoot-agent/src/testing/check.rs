@@ -44,7 +44,7 @@ pub(super) fn model(seen: &Seen) -> String {
 }
 
 /// Everything that is wrong with a request.
-pub(super) fn problems(seen: &Seen, key: &str, issued: &[Issued]) -> Vec<String> {
+pub fn problems(seen: &Seen, key: &str, issued: &[Issued]) -> Vec<String> {
     let mut found = Vec::new();
     let body = seen.json();
     if !body.is_object() {

@@ -2,6 +2,8 @@
 
 mod answers;
 mod boundaries;
+mod checker;
+mod dialects;
 mod failures;
 mod keys;
 mod rounds;

@@ -64,6 +64,22 @@ fn signatures_and_results_go_back_to_the_model_that_they_came_from() {
 }
 
 #[test]
+fn the_thought_of_a_responses_model_goes_back_as_the_text_that_came() {
+    // Spaces, an odd number and an escape that a second printing would change.
+    let item = r#"{"type": "reasoning","id":"rs_7", "summary":[], "n": 1.0e2,"encrypted_content":"a\u002fb"}"#;
+    let added = r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"reasoning","id":"rs_7","summary":[]}}"#;
+    let done = format!("{{\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{item}}}");
+    let end = r#"{"type":"response.completed","response":{"status":"completed"}}"#;
+    let stream: String = [added, &done, end].iter().map(|data| format!("data: {data}\n\n")).collect();
+    let server = Server::start([Reply::raw(&stream), Reply::text("done")]).unwrap();
+    let model = model(Api::Responses, &server.base_url(Api::Responses));
+    let (_, answer) = ask(request(model.clone(), vec![user("go")]));
+    ask(request(model, vec![user("go"), Message::Assistant(answer.message), user("on")]));
+    let body = &server.seen()[1].body;
+    assert!(body.contains(item), "{body}");
+}
+
+#[test]
 fn a_session_of_all_providers_goes_to_each_of_them() {
     let turns = first_turns();
     for api in Api::ALL {
