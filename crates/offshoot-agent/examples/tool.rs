@@ -3,7 +3,7 @@
 //! `echo '{"tool":"read","arguments":{"path":"README.md","limit":2}}' | cargo run -p offshoot-agent --example tool`
 //!
 //! `cwd`, `home` and `spill` name folders. `{"truncate":"head","text":...,"lines":...,"bytes":...}` (or `tail`, or `line`) shows
-//! the cutting alone, and `{"run":COMMAND}` a command as a person runs it with `!`.
+//! the cutting alone, `{"run":COMMAND}` a command as a person runs it with `!`, and `{"context":HOME}` the files of instructions.
 
 use std::io::{BufRead as _, Write as _};
 use std::path::PathBuf;
@@ -22,6 +22,7 @@ struct Line {
     tool: String,
     arguments: Value,
     run: Option<String>,
+    context: Option<PathBuf>,
     truncate: Option<String>,
     text: String,
     lines: u64,
@@ -38,6 +39,7 @@ impl Default for Line {
             tool: String::new(),
             arguments: json!({}),
             run: None,
+            context: None,
             truncate: None,
             text: String::new(),
             lines: limits.lines,
@@ -63,6 +65,12 @@ fn main() -> Result<(), Failure> {
 async fn answer(line: Line) -> Result<Value, Failure> {
     if let Some(which) = &line.truncate {
         return Ok(truncated(which, &line));
+    }
+    if let Some(home) = &line.context {
+        let (files, unreadable) = offshoot_agent::context_files::find(home, &line.cwd);
+        let files: Vec<Value> =
+            files.iter().map(|file| json!({ "path": file.path, "content": file.content })).collect();
+        return Ok(json!({ "files": files, "unreadable": unreadable.len() }));
     }
     let place = Place { cwd: std::path::absolute(&line.cwd)?, home: line.home, spill: line.spill, images: true };
     if let Some(command) = line.run {

@@ -1,6 +1,7 @@
 //! What every command works with: the terminal, the settings, the store, and sessions opened from what was typed.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
 use offshoot_session::entry::Source as _;
@@ -62,7 +63,12 @@ impl App {
 
     /// How sessions are opened and grown.
     pub(crate) fn options(&self) -> Options {
-        let options = Options { index: self.index_folder(), ..Options::default() };
+        let bar = Mutex::new(self.ui.progress("reading"));
+        let progress = move |done: u64, total: u64| {
+            let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
+            bar.at(usize::try_from(done).unwrap_or(usize::MAX), usize::try_from(total).unwrap_or(usize::MAX));
+        };
+        let options = Options { index: self.index_folder(), progress: Some(Box::new(progress)), ..Options::default() };
         match self.settings.now {
             Some(now) => Options { clock: Box::new(FixedClock(now)), ..options },
             None => options,

@@ -9,7 +9,7 @@ use jiff::{Timestamp, civil, tz::TimeZone};
 pub type Millis = i64;
 
 /// Where the time comes from. Tests give [`FixedClock`].
-pub trait Clock: Send {
+pub trait Clock: Send + Sync {
     /// The present moment.
     fn now(&self) -> Millis;
 }

@@ -4,6 +4,7 @@
 //! asked for, so that a context costs its path and not its file. Two forms, as the two peers build them. Knows no files
 //! and no providers. See `docs/format.md`, *Context*.
 
+mod in_order;
 mod omp;
 mod pi;
 mod render;
@@ -55,6 +56,20 @@ enum Step {
     Compaction(NodeIx),
     /// A message that is finished.
     Ready(Message),
+}
+
+impl Step {
+    /// The entry whose line it reads.
+    fn entry(&self) -> Option<NodeIx> {
+        match self {
+            Self::Entry(ix)
+            | Self::Verbatim(ix)
+            | Self::Edited(ix, _)
+            | Self::WithoutContent(ix)
+            | Self::Compaction(ix) => Some(*ix),
+            Self::Ready(_) => None,
+        }
+    }
 }
 
 /// The context at one entry. See [`build`].
@@ -120,13 +135,13 @@ impl Context {
     /// The medium cannot be read, or `out` cannot be written; either is an `io::Error`.
     pub fn write_json(&self, source: &dyn Source, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(b"{\"messages\":[")?;
-        for (at, message) in self.messages(source).enumerate() {
-            let message = message.map_err(io::Error::other)?;
-            if at > 0 {
+        let mut is_first = true;
+        in_order::for_each(source, &self.steps, |messages| {
+            if !messages.is_empty() && !std::mem::take(&mut is_first) {
                 out.write_all(b",")?;
             }
-            out.write_all(message.json.as_bytes())?;
-        }
+            out.write_all(messages.as_bytes())
+        })?;
         out.write_all(b"]")?;
         if let Some(level) = &self.thinking_level {
             write!(out, ",\"thinkingLevel\":{level}")?;

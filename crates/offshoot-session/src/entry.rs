@@ -3,9 +3,11 @@
 //! Knows what a line says, not where lines are kept.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::clock::{Millis, parse_iso};
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::id::EntryId;
 use crate::json::{Json, JsonKind, Object, SyntaxError, validate};
 use crate::kind::{Kind, Role};
@@ -91,8 +93,8 @@ impl Entry {
     }
 }
 
-/// Gives the bodies of a tree's entries.
-pub trait Source {
+/// Gives the bodies of a tree's entries, to several threads at once.
+pub trait Source: Sync {
     /// The tree.
     fn tree(&self) -> &Tree;
 
@@ -105,6 +107,14 @@ pub trait Source {
     /// The bytes of a blob that a message refers to (see [`crate::blobs`]), if this source has them.
     fn blob(&self, _hash: &str) -> Option<Vec<u8>> {
         None
+    }
+
+    /// What this source knows of all its entries' bodies; `None` if it keeps no such thing.
+    ///
+    /// # Errors
+    /// The medium cannot be read.
+    fn facts(&self) -> Result<Option<Arc<Facts>>> {
+        Ok(None)
     }
 
     /// Where the entry's line stands, if it stands there as version 3 has it: first byte and length without line feed.

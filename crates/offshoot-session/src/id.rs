@@ -43,7 +43,7 @@ impl From<&str> for EntryId {
 }
 
 /// Where fresh ids come from. Tests and replays give their own; everyone else uses [`RandomIds`].
-pub trait IdSource: Send {
+pub trait IdSource: Send + Sync {
     /// A candidate for an entry id. The caller asks again when the file already holds it.
     fn entry_id(&mut self) -> EntryId;
 

@@ -110,7 +110,19 @@ impl<'a> Json<'a> {
 
     /// The member of that name; of several the last, as in JavaScript.
     pub fn get(self, key: &str) -> Option<Self> {
-        self.members().filter(|(name, _)| name == key).last().map(|(_, value)| value)
+        let mut members = self.members();
+        let mut found = None;
+        while let Some((name, value)) = members.next_raw() {
+            let inner = name.text.strip_prefix('"').and_then(|name| name.strip_suffix('"'));
+            let is_it = match inner {
+                Some(inner) if !inner.contains('\\') => inner == key,
+                _ => name.as_str().is_some_and(|name| name == key),
+            };
+            if is_it {
+                found = Some(value);
+            }
+        }
+        found
     }
 
     /// The string member of that name, decoded.
@@ -131,14 +143,22 @@ pub struct Members<'a> {
     rest: Rest<'a>,
 }
 
-impl<'a> Iterator for Members<'a> {
-    type Item = (Cow<'a, str>, Json<'a>);
-
-    fn next(&mut self) -> Option<Self::Item> {
+impl<'a> Members<'a> {
+    /// The next member, its name as it stands.
+    fn next_raw(&mut self) -> Option<(Json<'a>, Json<'a>)> {
         let name = self.rest.value()?;
         self.rest.punctuation(b':')?;
         let value = self.rest.value()?;
         self.rest.comma();
+        Some((name, value))
+    }
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Cow<'a, str>, Json<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (name, value) = self.next_raw()?;
         Some((name.as_str()?, value))
     }
 }

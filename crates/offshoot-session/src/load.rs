@@ -5,6 +5,7 @@
 //! `docs/format.md`, *The tree* and *Odd input*.
 
 mod extend;
+mod found;
 mod scan;
 
 use std::ops::ControlFlow;
@@ -16,12 +17,16 @@ use crate::error::{Code, Diagnostic, Error, Result};
 use crate::header::{CURRENT_VERSION, Dialect, Header, TitleSlot};
 use crate::id::EntryId;
 use crate::json::{Json, validate};
-use crate::lines::{LineSpan, for_each_line};
+use crate::lines::LineSpan;
 use crate::medium::{Medium, read_exact_at};
 use crate::migrate::{Place, kept_index, upgrade_entry};
 use crate::tree::{Label, NewNode, Node, NodeIx, Tree};
 
+use found::{Found, for_each_found};
 use scan::Scan;
+
+/// After so many lines, how far the reading is is told again.
+const PROGRESS: usize = 4096;
 
 /// What opening a file gives.
 #[derive(Debug)]
@@ -79,17 +84,51 @@ impl Default for Loaded {
 /// # Errors
 /// [`Error::NotASession`] if it is not empty and its first record is no header; [`Error::Io`].
 pub fn load(medium: &dyn Medium) -> Result<Loaded> {
-    let failed = |source| Error::Io { action: "read", path: medium.path().to_path_buf(), source };
-    let length = medium.len().map_err(failed)?;
+    let length = medium.len().map_err(Error::io("read", medium.path()))?;
+    load_until(medium, length)
+}
+
+/// Reads the first `length` bytes of a medium.
+///
+/// # Errors
+/// As [`load`].
+pub(crate) fn load_until(medium: &dyn Medium, length: u64) -> Result<Loaded> {
+    load_some(medium, length, usize::MAX, &mut |_| ())
+}
+
+/// Reads the first `length` bytes of a medium, or only so far that there are `limit` entries; `progress` is told how many
+/// bytes are read. Files of old versions are always read to their end.
+///
+/// # Errors
+/// As [`load`].
+pub(crate) fn load_some(
+    medium: &dyn Medium,
+    length: u64,
+    limit: usize,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Loaded> {
     let mut scan = Scan::new(medium);
-    let mut trouble = Ok(());
-    for_each_line(medium, 0, length, 1, |span, line| {
-        trouble = scan.line(span, line);
-        if trouble.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    })
-    .map_err(failed)?;
-    trouble?;
-    scan.finish(length)
+    let mut end = length;
+    let mut entries = 0;
+    for_each_found(medium, (0, length), 1, |found| {
+        let next = match found {
+            Found::Line(span, line) => scan.line(span, line).map(|()| span.offset + span.length + 1),
+            Found::Entry(new) => {
+                let next = new.offset + new.length + 1;
+                scan.entry(new).map(|()| next)
+            }
+        }?;
+        entries += 1;
+        if entries % PROGRESS == 0 {
+            progress(next);
+        }
+        if entries >= limit && next < length && !scan.is_old() {
+            end = next;
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    scan.finish(end)
 }
 
 impl Loaded {
@@ -141,6 +180,10 @@ impl Source for Opened<'_> {
     }
 
     fn entry(&self, ix: NodeIx) -> Result<Entry> {
+        if let Some(why) = self.loaded.tree.trouble() {
+            let source = std::io::Error::other(why.to_owned());
+            return Err(Error::io("read again, since its side index is damaged,", self.medium.path())(source));
+        }
         let line = line_text(self.medium, self.loaded.tree.node(ix)).map_err(Error::io("read", self.medium.path()))?;
         Ok(Entry::new(&self.loaded.tree, ix, self.loaded.upgraded(ix, line)))
     }

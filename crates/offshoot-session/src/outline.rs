@@ -6,12 +6,14 @@
 mod layout;
 mod row;
 
-use crate::entry::{Entry, Source};
+use crate::entry::Source;
 use crate::error::Result;
+use crate::gather;
 use crate::kind::{Kind, Role};
 use crate::text::one_line;
 use crate::tree::NodeIx;
 
+use layout::Placed;
 use row::Calls;
 
 /// Which entries an outline shows.
@@ -78,13 +80,12 @@ impl Row {
     }
 }
 
-/// A tree as rows.
+/// A tree as rows. Where rows go is settled at once, by envelopes; what a row says is read when it is asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Outline {
-    /// The rows, from the top.
-    pub rows: Vec<Row>,
-    /// The row that is selected.
-    pub selected: Option<usize>,
+    rows: Vec<Placed>,
+    selected: Option<usize>,
+    calls: Calls,
     filter: Filter,
 }
 
@@ -104,43 +105,58 @@ impl Outline {
     pub fn with_home(source: &dyn Source, leaf: Option<NodeIx>, filter: Filter, home: Option<&str>) -> Result<Self> {
         let tree = source.tree();
         let open = leaf.and_then(|leaf| tree.behind_markers(leaf));
-        let mut calls = Calls::new(home);
-        let mut texts: Vec<Option<String>> = Vec::new();
-        let mut visible = Vec::new(); // by place in file order
+        let facts = gather::of(source)?;
+        let mut visible = vec![false; tree.stored_len()]; // by place in file order
         for ix in tree.entries() {
-            let at = ix.index();
-            texts.resize(at + 1, None);
-            visible.resize(at + 1, false);
-            if !may_show(source, ix, filter) && tree.node(ix).role() != Some(Role::Assistant) {
-                continue;
-            }
-            let entry = source.entry(ix)?;
-            calls.take(&entry);
-            visible[at] = may_show(source, ix, filter) && (open == Some(ix) || !is_silent_turn(&entry));
-            if visible[at] {
-                texts[at] = Some(row::text(&entry, &calls));
-            }
+            visible[ix.index()] = may_show(source, ix, filter) && (open == Some(ix) || !facts.is_silent(ix));
         }
-        let placed = layout::place(tree, open, &visible);
-        let selected = open.and_then(|open| tree.ancestors(open).find(|ix| visible.get(ix.index()) == Some(&true)));
-        let mut rows: Vec<Row> = placed
-            .into_iter()
-            .map(|placed| Row {
-                ix: placed.ix,
-                prefix: placed.prefix,
-                is_on_path: placed.is_on_path,
-                is_selected: Some(placed.ix) == selected,
-                label: tree.node(placed.ix).id().and_then(|id| tree.label(id)).map(|label| one_line(&label.text, 80)),
-                text: texts.get_mut(placed.ix.index()).and_then(Option::take).unwrap_or_default(),
-            })
-            .collect();
-        if selected.is_none()
-            && let Some(last) = rows.last_mut()
-        {
-            last.is_selected = true;
-        }
-        let selected = rows.iter().position(|row| row.is_selected);
-        Ok(Self { rows, selected, filter })
+        let rows = layout::place(tree, open, &visible);
+        let nearest = open.and_then(|open| tree.ancestors(open).find(|ix| visible.get(ix.index()) == Some(&true)));
+        let selected = nearest.and_then(|nearest| rows.iter().position(|row| row.ix == nearest));
+        let selected = selected.or_else(|| rows.len().checked_sub(1));
+        Ok(Self { rows, selected, calls: Calls::new(home), filter })
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The row that is selected.
+    pub fn selected(&self) -> Option<usize> {
+        self.selected
+    }
+
+    /// The entry of a row, counted from the top.
+    pub fn entry(&self, at: usize) -> Option<NodeIx> {
+        self.rows.get(at).map(|row| row.ix)
+    }
+
+    /// A row, counted from the top; `None` behind the last one.
+    ///
+    /// # Errors
+    /// The medium cannot be read.
+    pub fn row(&self, source: &dyn Source, at: usize) -> Result<Option<Row>> {
+        let Some(placed) = self.rows.get(at) else { return Ok(None) };
+        let tree = source.tree();
+        Ok(Some(Row {
+            ix: placed.ix,
+            prefix: placed.prefix.clone(),
+            is_on_path: placed.is_on_path,
+            is_selected: Some(at) == self.selected,
+            label: tree.node(placed.ix).id().and_then(|id| tree.label(id)).map(|label| one_line(&label.text, 80)),
+            text: row::text(source, placed.ix, &self.calls)?,
+        }))
+    }
+
+    /// Every row from the top, read one by one.
+    pub fn rows<'a>(&'a self, source: &'a dyn Source) -> impl Iterator<Item = Result<Row>> + 'a {
+        (0..self.len()).filter_map(|at| self.row(source, at).transpose())
     }
 
     /// The line below the rows: the selected one's number, how many there are, and the filter.
@@ -182,14 +198,6 @@ fn may_show(source: &dyn Source, ix: NodeIx, filter: Filter) -> bool {
         Filter::UserOnly => node.role() == Some(Role::User),
         Filter::LabeledOnly => node.id().is_some_and(|id| source.tree().label(id).is_some()),
     }
-}
-
-/// A turn of the model that only calls tools: its results speak for it.
-fn is_silent_turn(entry: &Entry) -> bool {
-    let Some(message) = entry.message().filter(|_| entry.role == Some(Role::Assistant)) else { return false };
-    let ended_well = matches!(message.str("stopReason").as_deref(), None | Some("stop" | "toolUse"));
-    let text = message.get("content").map(|content| crate::entry::text_of(content, ""));
-    ended_well && text.is_none_or(|text| text.trim().is_empty())
 }
 
 #[cfg(test)]

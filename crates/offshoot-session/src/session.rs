@@ -11,13 +11,17 @@ mod over;
 mod put;
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::clock::{Clock, SystemClock};
 use crate::context::{self, Context};
 use crate::entry::{Entry, Source};
 use crate::error::{Diagnostic, Error, Result};
+use crate::facts::Facts;
+use crate::gather;
 use crate::header::{Dialect, Header};
 use crate::id::{EntryId, IdSource, RandomIds};
+use crate::index;
 use crate::load::{Loaded, Opened};
 use crate::medium::Medium;
 use crate::migrate::upgrade_header;
@@ -52,6 +56,8 @@ pub struct Options {
     pub blobs: Option<PathBuf>,
     /// The cache folder for side indexes, with which big files open without being read; `None` does without.
     pub index: Option<PathBuf>,
+    /// Is told while a file is read: bytes read, and bytes of the file. Both are equal once, when that is done.
+    pub progress: Option<Box<dyn Fn(u64, u64) + Send + Sync>>,
 }
 
 impl Default for Options {
@@ -63,6 +69,7 @@ impl Default for Options {
             dialect: Dialect::default(),
             blobs: None,
             index: None,
+            progress: None,
         }
     }
 }
@@ -90,6 +97,8 @@ pub struct Session {
     options: Options,
     /// Why no more appends are accepted until the session is opened again.
     broken: Option<String>,
+    /// What is known of the bodies, once somebody asked.
+    facts: Mutex<Option<Arc<Facts>>>,
 }
 
 impl std::fmt::Debug for Session {
@@ -228,6 +237,23 @@ impl Source for Session {
 
     fn blob(&self, hash: &str) -> Option<Vec<u8>> {
         std::fs::read(self.options.blobs.as_ref()?.join(hash)).ok()
+    }
+
+    fn facts(&self) -> Result<Option<Arc<Facts>>> {
+        let mut kept = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+        let facts = match kept.take() {
+            Some(known) if known.count == self.tree().stored_len() => known,
+            Some(known) if known.count < self.tree().stored_len() => {
+                Arc::new(gather::read(self, Arc::unwrap_or_clone(known))?)
+            }
+            _ => Arc::new(match &self.backing {
+                Backing::File(medium) => {
+                    index::facts::facts(self, medium.path(), self.loaded.end.length, self.options.index.as_deref())?
+                }
+                Backing::Memory(_) | Backing::Unborn(_) => gather::read(self, Facts::default())?,
+            }),
+        };
+        Ok(Some(kept.insert(facts).clone()))
     }
 
     fn raw_span(&self, ix: NodeIx) -> Option<(u64, u64)> {

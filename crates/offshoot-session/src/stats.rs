@@ -1,14 +1,16 @@
 //! What branches hold and what they cost, each entry counted once.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::clock::Millis;
 use crate::entry::{Entry, Source, text_of};
 use crate::error::Result;
+use crate::facts::Facts;
+use crate::gather;
 use crate::json::Json;
 use crate::kind::{Kind, Role};
 use crate::text::one_line;
-use crate::tokens::Usage;
 use crate::tree::{Node, NodeIx};
 
 /// Sums over entries.
@@ -97,62 +99,30 @@ fn strictly_above(source: &dyn Source, leaves: &[NodeIx]) -> HashSet<NodeIx> {
 /// # Errors
 /// The medium cannot be read.
 pub fn totals(source: &dyn Source) -> Result<Totals> {
-    let sums = Sums::read(source)?;
+    let facts = gather::of(source)?;
     let mut totals = Totals::default();
     for ix in source.tree().entries() {
-        totals.add(&sums.of(source, ix));
+        totals.add(&of(source, &facts, ix));
     }
     Ok(totals)
 }
 
-/// Usage by entry; most entries have none.
-struct Sums {
-    usage: HashMap<NodeIx, (u64, f64)>,
-}
-
-impl Sums {
-    fn read(source: &dyn Source) -> Result<Self> {
-        let tree = source.tree();
-        let mut usage = HashMap::new();
-        for ix in tree.entries() {
-            let node = tree.node(ix);
-            let may_report = match node.kind() {
-                Kind::Message => matches!(node.role(), Some(Role::Assistant | Role::ToolResult)),
-                Kind::Compaction | Kind::BranchSummary | Kind::Usage | Kind::ModelUsage => true,
-                _ => false,
-            };
-            if may_report && let Some(reported) = reported(&source.entry(ix)?) {
-                usage.insert(ix, (reported.total, reported.cost));
-            }
-        }
-        Ok(Self { usage })
+/// What one entry adds to sums.
+fn of(source: &dyn Source, facts: &Facts, ix: NodeIx) -> Totals {
+    let (tokens, cost) = facts.usage(ix);
+    let node = source.tree().node(ix);
+    Totals {
+        entries: u64::from(!node.is_leaf_marker()),
+        messages: u64::from(node.kind() == Kind::Message),
+        tokens,
+        cost,
     }
-
-    fn of(&self, source: &dyn Source, ix: NodeIx) -> Totals {
-        let (tokens, cost) = self.usage.get(&ix).copied().unwrap_or_default();
-        let node = source.tree().node(ix);
-        Totals {
-            entries: u64::from(!node.is_leaf_marker()),
-            messages: u64::from(node.kind() == Kind::Message),
-            tokens,
-            cost,
-        }
-    }
-}
-
-/// What an entry reports of usage.
-fn reported(entry: &Entry) -> Option<Usage> {
-    let usage = match entry.kind {
-        Kind::Message => entry.message()?.get("usage"),
-        _ => entry.get("usage"),
-    };
-    usage.filter(|usage| !usage.is_null()).map(Usage::read)
 }
 
 /// What all branches of a tree are read from.
 struct Reading<'a> {
     source: &'a dyn Source,
-    sums: Sums,
+    facts: Arc<Facts>,
     /// Sums from the root to every entry.
     whole: HashMap<NodeIx, Totals>,
     /// How many branches go through an entry; of entries that several share, at least 2 at the lowest one.
@@ -163,7 +133,7 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     fn new(source: &'a dyn Source, leaves: &[NodeIx]) -> Result<Self> {
-        let sums = Sums::read(source)?;
+        let facts = gather::of(source)?;
         let tree = source.tree();
         let mut uses: HashMap<NodeIx, u32> = HashMap::new();
         for leaf in leaves {
@@ -178,10 +148,10 @@ impl<'a> Reading<'a> {
         let mut whole: HashMap<NodeIx, Totals> = HashMap::with_capacity(tree.len());
         for (_, ix) in tree.walk() {
             let mut totals = tree.parent(ix).and_then(|parent| whole.get(&parent)).copied().unwrap_or_default();
-            totals.add(&sums.of(source, ix));
+            totals.add(&of(source, &facts, ix));
             whole.insert(ix, totals);
         }
-        Ok(Self { source, sums, whole, uses, words: HashMap::new() })
+        Ok(Self { source, facts, whole, uses, words: HashMap::new() })
     }
 
     fn is_own(&self, ix: NodeIx) -> bool {
@@ -193,7 +163,7 @@ impl<'a> Reading<'a> {
         let tree = self.source.tree();
         let (mut own, mut label) = (Totals::default(), None);
         for ix in tree.ancestors(leaf).take_while(|ix| self.is_own(*ix)) {
-            own.add(&self.sums.of(self.source, ix));
+            own.add(&of(self.source, &self.facts, ix));
             label = label.or_else(|| tree.node(ix).id().and_then(|id| tree.label(id)).map(|label| label.text.clone()));
         }
         Ok(Branch {

@@ -5,6 +5,7 @@
 //! All walks are loops. Knows no lines and no files, only where in them an entry stands.
 
 pub(crate) mod link;
+pub(crate) mod nodes;
 pub(crate) mod stored;
 
 use std::collections::HashMap;
@@ -16,6 +17,8 @@ use crate::clock::Millis;
 use crate::error::{Error, Result};
 use crate::id::EntryId;
 use crate::kind::{Kind, Role};
+
+use nodes::Nodes;
 
 const NONE: u32 = u32::MAX;
 
@@ -45,6 +48,8 @@ pub struct Node {
     first_child: u32,
     last_child: u32,
     next_sibling: u32,
+    /// The nearest entry at or above this one that sets something for what follows it.
+    setting: u32,
     line: u32,
     kind: Kind,
     role: Option<Role>,
@@ -88,6 +93,7 @@ impl Node {
             first_child: NONE,
             last_child: NONE,
             next_sibling: NONE,
+            setting: NONE,
             line: u32::try_from(new.line).unwrap_or(u32::MAX),
             kind: new.kind,
             role: new.role,
@@ -152,7 +158,8 @@ pub struct Label {
 /// The tree of one session.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
-    nodes: Vec<Node>,
+    nodes: Nodes,
+    /// Entries that are in no page, by id.
     ids: HashTable<u32>,
     hasher: DefaultHashBuilder,
     first_root: Option<NodeIx>,
@@ -188,8 +195,11 @@ impl Tree {
     /// The entry with this id; of several the last.
     pub fn find(&self, id: &str) -> Option<NodeIx> {
         let hash = self.hasher.hash_one(id);
-        let found = self.ids.find(hash, |raw| self.has_id(*raw, id))?;
-        Some(NodeIx(*found))
+        if let Some(found) = self.ids.find(hash, |raw| self.has_id(*raw, id)) {
+            return Some(NodeIx(*found));
+        }
+        let candidates = self.nodes.pages()?.candidates(id);
+        candidates.into_iter().filter(|raw| self.has_id(*raw, id)).max().map(NodeIx)
     }
 
     /// The entry with this id, or the only one whose id starts so.
@@ -200,9 +210,13 @@ impl Tree {
         if let Some(ix) = self.find(prefix) {
             return Ok(ix);
         }
-        let fitting =
-            |ix: &NodeIx| !prefix.is_empty() && self.node(*ix).id().is_some_and(|id| id.as_str().starts_with(prefix));
-        let candidates: Vec<_> = self.entries().filter(fitting).take(6).collect();
+        let mut candidates = Vec::new();
+        self.nodes.look_at_all(|at, node| {
+            let fits = !prefix.is_empty() && node.id().is_some_and(|id| id.as_str().starts_with(prefix));
+            if fits && candidates.len() < 6 {
+                candidates.push(NodeIx(at));
+            }
+        });
         match candidates.as_slice() {
             [] => Err(Error::no_entry(prefix)),
             [only] => Ok(*only),
@@ -216,8 +230,17 @@ impl Tree {
 
     /// Every entry in file order.
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = NodeIx> + '_ {
-        let all = self.nodes.iter().enumerate().filter(|(_, node)| !node.is_dead());
-        all.map(|(at, _)| NodeIx(at as u32))
+        (0..self.nodes.len() as u32).map(NodeIx).filter(|ix| !self.node(*ix).is_dead())
+    }
+
+    /// Every entry from a place on, in file order.
+    pub(crate) fn entries_from(&self, place: usize) -> impl Iterator<Item = NodeIx> + '_ {
+        (place as u32..self.nodes.len() as u32).map(NodeIx).filter(|ix| !self.node(*ix).is_dead())
+    }
+
+    /// The ids of parents that are not in the file.
+    pub(crate) fn missing_parents(&self) -> impl Iterator<Item = &EntryId> {
+        self.orphans.values()
     }
 
     /// The entry at which the file opens: the last one in file order that has an id.
@@ -255,7 +278,21 @@ impl Tree {
 
     /// Every entry without children, in file order.
     pub fn leaves(&self) -> impl Iterator<Item = NodeIx> + '_ {
-        self.entries().filter(|ix| self.is_leaf(*ix))
+        let paged = self.nodes.pages().into_iter().flat_map(|pages| pages.leaves().iter().copied());
+        let fresh = self.nodes.paged_count() as u32..self.nodes.len() as u32;
+        paged.chain(fresh).map(NodeIx).filter(|ix| !self.node(*ix).is_dead() && self.is_leaf(*ix))
+    }
+
+    /// The entries at or above `ix` that set something for what follows them (see [`Kind::is_setting`]), nearest first.
+    /// Costs their number, not the path's.
+    pub fn settings(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
+        let nearest = |ix: NodeIx| NodeIx::from_raw(self.node(ix).setting);
+        std::iter::successors(nearest(ix), move |at| self.parent(*at).and_then(nearest))
+    }
+
+    /// Why a part of the tree could not be read, if that happened.
+    pub(crate) fn trouble(&self) -> Option<&str> {
+        self.nodes.pages().and_then(|pages| pages.trouble())
     }
 
     /// Its children as `getTree` orders them: by time, ties in file order. An entry whose timestamp is no date stays

@@ -94,21 +94,24 @@ fn sequence(text: &str) -> Sequence {
         let end = ends.iter().filter_map(|(end, length)| Some(body.find(end)? + length)).min();
         return end.map_or(Sequence::Unfinished, |end| Sequence::Whole(start + end));
     }
-    let middle = body.find(|c: char| !matches!(c, '[' | ']' | '(' | ')' | '#' | ';' | '?' | ':' | '0'..='9'));
-    match middle.map(|at| body.get(at..).unwrap_or_default()) {
+    let numbers = body.trim_start_matches(['[', ']', '(', ')', '#', ';', '?']);
+    let end =
+        numbers.trim_start_matches(|c: char| numbers.starts_with(is_digit) && (is_digit(c) || c == ';' || c == ':'));
+    match end.chars().next() {
         None => Sequence::Unfinished,
-        Some(rest) => match rest.chars().next() {
-            Some('A'..='P' | 'R'..='T' | 'Z' | 'c' | 'f'..='n' | 'q'..='u' | 'y' | '=' | '>' | '<' | '~') => {
-                Sequence::Whole(text.len() - rest.len() + 1)
-            }
-            // A digit may end one, as in the two that save and restore the cursor.
-            _ => {
-                let run = body.get(..body.len() - rest.len()).unwrap_or_default();
-                let digit = run.rfind(|c: char| c.is_ascii_digit());
-                digit.map_or(Sequence::None, |at| Sequence::Whole(start + at + 1))
-            }
-        },
+        Some('A'..='P' | 'R'..='T' | 'Z' | 'c' | 'f'..='n' | 'q'..='u' | 'y' | '=' | '>' | '<' | '~') => {
+            Sequence::Whole(text.len() - end.len() + 1)
+        }
+        // A digit may end one, as in the two that save and restore the cursor.
+        Some(_) => {
+            let run = text.get(..text.len() - end.len()).unwrap_or_default();
+            run.rfind(is_digit).map_or(Sequence::None, |at| Sequence::Whole(at + 1))
+        }
     }
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
 }
 
 #[cfg(test)]
@@ -134,7 +137,7 @@ mod tests {
             ("\u{9b}31mx", "x"),
             ("a\r\nb\tc\0\u{8}d\u{fffa}", "a\nb\tcd"),
             ("\u{1b}", ""),
-            ("\u{1b}[31 x\u{1b}8", " x"),
+            ("\u{1b}[31 x\u{1b}7[7\u{1b}8", " x[7"),
             ("\u{1b} x", " x"),
             ("naïve 日本 😀", "naïve 日本 😀"),
         ] {

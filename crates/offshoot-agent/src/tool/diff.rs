@@ -21,17 +21,22 @@ pub(crate) struct Change {
 /// Compares line by line.
 pub(crate) fn change(path: &str, before: &str, after: &str) -> Change {
     let diff = TextDiff::from_lines(before, after);
-    let first = diff.ops().iter().find(|op| op.tag() != similar::DiffTag::Equal);
+    let same = match diff.ops().first() {
+        Some(DiffOp::Equal { len, .. }) => *len,
+        _ => 0,
+    };
     Change {
         diff: numbered(&diff, before.split('\n').count().max(after.split('\n').count())),
         patch: patch(&diff, path),
-        first: first.map(|op| op.new_range().start + 1),
+        first: (before != after).then_some(same + 1),
     }
 }
 
 fn numbered(diff: &TextDiff<'_, '_, '_, str>, lines: usize) -> String {
     let width = lines.to_string().len();
     let mut shown: Vec<String> = Vec::new();
+    // Counted here: where a deletion stands in the other text is not always told right.
+    let (mut old, mut new) = (1, 1);
     let ops = diff.ops();
     for (at, op) in ops.iter().enumerate() {
         let changes: Vec<_> = diff.iter_changes(op).collect();
@@ -42,12 +47,14 @@ fn numbered(diff: &TextDiff<'_, '_, '_, str>, lines: usize) -> String {
         for (number, change) in changes.iter().enumerate() {
             let line = change.value().strip_suffix('\n').unwrap_or(change.value());
             let (sign, line_number) = match change.tag() {
-                ChangeTag::Insert => ('+', change.new_index()),
-                ChangeTag::Delete => ('-', change.old_index()),
-                ChangeTag::Equal => (' ', change.old_index()),
+                ChangeTag::Insert => ('+', new),
+                ChangeTag::Delete => ('-', old),
+                ChangeTag::Equal => (' ', old),
             };
+            old += usize::from(change.tag() != ChangeTag::Insert);
+            new += usize::from(change.tag() != ChangeTag::Delete);
             if !skipped.contains(&number) {
-                shown.push(format!("{sign}{:>width$} {line}", line_number.map_or(0, |index| index + 1)));
+                shown.push(format!("{sign}{line_number:>width$} {line}"));
             } else if number == skipped.start {
                 shown.push(format!(" {:width$} ...", ""));
             }
@@ -67,12 +74,19 @@ fn skipped(count: usize, place: Range<usize>) -> Range<usize> {
 fn patch(diff: &TextDiff<'_, '_, '_, str>, path: &str) -> String {
     let mut patch = format!("--- {path}\n+++ {path}\n");
     for group in diff.grouped_ops(AROUND) {
-        let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
-        let range = |start: usize, end: usize| format!("{},{}", start + usize::from(end > start), end - start);
-        let old = range(first.old_range().start, last.old_range().end);
-        let new = range(first.new_range().start, last.new_range().end);
+        // A group that begins with a change begins with the text.
+        let (old, new) = match group.first() {
+            Some(DiffOp::Equal { old_index, new_index, .. }) => (*old_index, *new_index),
+            _ => (0, 0),
+        };
+        let changes: Vec<_> = group.iter().flat_map(|op| diff.iter_changes(op)).collect();
+        let range = |start: usize, other: ChangeTag| {
+            let count = changes.iter().filter(|change| change.tag() != other).count();
+            format!("{},{count}", start + usize::from(count > 0))
+        };
+        let (old, new) = (range(old, ChangeTag::Insert), range(new, ChangeTag::Delete));
         patch.push_str(&format!("@@ -{old} +{new} @@\n"));
-        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+        for change in &changes {
             let end = if change.missing_newline() { "\n\\ No newline at end of file\n" } else { "" };
             patch.push_str(&format!("{}{}{end}", change.tag(), change.value()));
         }
@@ -145,6 +159,12 @@ mod tests {
          line 29
          line 30
         ");
+    }
+
+    #[test]
+    fn a_deletion_before_a_repeated_line_is_told_where_it_is() {
+        assert_eq!(change("f", "a\nb\nc\nd\n\ne\n", "a\n\n\ne\n").first, Some(2));
+        assert_eq!(change("f", "a\n", "b\n").first, Some(1));
     }
 
     #[test]

@@ -131,7 +131,7 @@ impl Selection {
     /// Counts all, keeps a little more than may be shown.
     fn keep(&mut self, piece: &str) {
         self.bytes += piece.len() as u64;
-        if self.text.len() as u64 <= MAX_BYTES {
+        if self.text.len() as u64 <= MAX_BYTES + 1 {
             self.text.push_str(piece);
         }
     }
@@ -249,6 +249,14 @@ mod tests {
             (truncation["totalLines"].as_u64(), truncation["totalBytes"].as_u64()),
             (Some(1000), Some(1_000_000))
         );
+    }
+
+    #[test]
+    fn a_line_that_ends_at_the_limit_hides_nothing_of_the_reason() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("f"), format!("{}\nmore\n", "x".repeat(51_200))).unwrap();
+        let outcome = run(dir.path(), json!({"path": "f"}));
+        assert_eq!(outcome.details.unwrap()["truncation"]["truncatedBy"], "bytes");
     }
 
     #[test]

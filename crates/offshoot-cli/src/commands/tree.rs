@@ -87,8 +87,8 @@ fn draw(app: &App, session: &Session, filter: Filter) -> Result<()> {
     let home = app.settings.home.as_ref().map(|home| home.to_string_lossy());
     let outline = Outline::with_home(session, session.leaf(), filter, home.as_deref())?;
     let mut out = app.ui.paged();
-    for row in &outline.rows {
-        draw_row(&mut out, row, app.ui.width)?;
+    for row in outline.rows(session) {
+        draw_row(&mut out, &row?, app.ui.width)?;
     }
     writeln!(out, "  {}", Painted(DIM, &outline.footer()))?;
     Ok(out.finish()?)

@@ -20,7 +20,7 @@ impl Progress {
 
     /// So much is done, of so much.
     pub(crate) fn at(&mut self, done: usize, total: usize) {
-        if !self.is_seen {
+        if !self.is_seen || (self.bar.is_none() && done >= total) {
             return;
         }
         if self.bar.is_none() && SystemClock.now() - self.since > PATIENCE {
@@ -30,16 +30,22 @@ impl Progress {
             }
             self.bar = Some(bar);
         }
-        if let Some(bar) = &self.bar {
+        if done >= total {
+            self.finish();
+        } else if let Some(bar) = &self.bar {
             bar.set_position(done as u64);
+        }
+    }
+
+    fn finish(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
         }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.finish();
     }
 }

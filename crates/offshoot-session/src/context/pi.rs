@@ -10,13 +10,17 @@ use crate::json::{JsonKind, Object};
 use crate::kind::{Kind, Role};
 use crate::tree::NodeIx;
 
+/// Costs what the context holds, not what the path holds: what stands before the last compaction's kept range is not
+/// walked.
 pub(super) fn build(source: &dyn Source, leaf: Option<NodeIx>) -> Result<Context> {
-    let path = leaf.map(|leaf| source.tree().path(leaf)).unwrap_or_default();
+    let Some(leaf) = leaf else {
+        return Ok(Context { thinking_level: Some("\"off\"".to_owned()), ..Context::default() });
+    };
     let mut diagnostics = Vec::new();
-    let selection = select(source, &path, &mut diagnostics)?;
+    let selection = select(source, leaf, &mut diagnostics)?;
     let edits = edits(source, &selection)?;
     let steps = selection.iter().filter_map(|chosen| step(source, *chosen, &edits)).collect();
-    let (thinking_level, model) = settings(source, &path)?;
+    let (thinking_level, model) = settings(source, leaf)?;
     Ok(Context { steps, thinking_level, model, omp: None, diagnostics })
 }
 
@@ -38,36 +42,40 @@ impl Chosen {
 }
 
 /// The last compaction, what it keeps, what comes after it; or the whole path.
-fn select(source: &dyn Source, path: &[NodeIx], diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<Chosen>> {
+fn select(source: &dyn Source, leaf: NodeIx, diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<Chosen>> {
     let tree = source.tree();
-    let Some(at) = path.iter().rposition(|ix| tree.node(*ix).kind() == Kind::Compaction) else {
-        return Ok(path.iter().map(|ix| Chosen::Entry(*ix)).collect());
+    let Some(at) = tree.settings(leaf).find(|ix| tree.node(*ix).kind() == Kind::Compaction) else {
+        return Ok(tree.path(leaf).into_iter().map(Chosen::Entry).collect());
     };
-    let compaction = source.entry(path[at])?;
+    let compaction = source.entry(at)?;
     if compaction.damage().is_some() {
-        diagnostics.push(damaged(source, path[at]));
+        diagnostics.push(damaged(source, at));
     }
-    let kept = kept_position(source, &compaction, &path[..at], diagnostics).unwrap_or(at);
-    let mut chosen = vec![Chosen::Compaction(path[at])];
-    chosen.extend(path[kept..at].iter().map(|ix| Chosen::Kept(*ix)));
-    chosen.extend(path[at + 1..].iter().map(|ix| Chosen::Entry(*ix)));
+    let mut chosen: Vec<Chosen> = tree.ancestors(leaf).take_while(|ix| *ix != at).map(Chosen::Entry).collect();
+    chosen.extend(kept(source, &compaction, diagnostics).into_iter().map(Chosen::Kept));
+    chosen.push(Chosen::Compaction(at));
+    chosen.reverse();
     Ok(chosen)
 }
 
-/// Where on the path before it a compaction's kept range starts.
-pub(super) fn kept_position(
-    source: &dyn Source,
-    compaction: &Entry,
-    before: &[NodeIx],
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<usize> {
-    let kept = compaction.str("firstKeptEntryId")?;
-    let found = source.tree().find(&kept).and_then(|ix| before.iter().position(|at| *at == ix));
-    let keeps_nothing_on_purpose = compaction.id.as_ref().is_some_and(|id| id.as_str() == kept);
-    if found.is_none() && !keeps_nothing_on_purpose {
-        diagnostics.push(kept_missing(source, compaction.ix, &kept));
+/// What a compaction keeps of the path before it, last entry first.
+fn kept(source: &dyn Source, compaction: &Entry, diagnostics: &mut Vec<Diagnostic>) -> Vec<NodeIx> {
+    let Some(kept) = compaction.str("firstKeptEntryId") else { return Vec::new() };
+    if compaction.id.as_ref().is_some_and(|id| id.as_str() == kept) {
+        return Vec::new(); // on purpose
     }
-    found
+    let tree = source.tree();
+    if let Some(first) = tree.find(&kept) {
+        let mut range = Vec::new();
+        for ix in tree.ancestors(compaction.ix).skip(1) {
+            range.push(ix);
+            if ix == first {
+                return range;
+            }
+        }
+    }
+    diagnostics.push(kept_missing(source, compaction.ix, &kept));
+    Vec::new()
 }
 
 /// What a `context_edit` does to its target.
@@ -120,19 +128,18 @@ fn step(source: &dyn Source, chosen: Chosen, edits: &HashMap<EntryId, Edit>) -> 
 }
 
 /// Thinking level and model, from the end of the path: the last word counts.
-fn settings(source: &dyn Source, path: &[NodeIx]) -> Result<(Option<String>, Option<String>)> {
+fn settings(source: &dyn Source, leaf: NodeIx) -> Result<(Option<String>, Option<String>)> {
     let tree = source.tree();
-    let last = |wanted: &dyn Fn(NodeIx) -> bool| path.iter().rev().copied().find(|ix| wanted(*ix));
-    let thinking = match last(&|ix| tree.node(ix).kind() == Kind::ThinkingLevelChange) {
+    let thinking = match tree.settings(leaf).find(|ix| tree.node(*ix).kind() == Kind::ThinkingLevelChange) {
         None => Some("\"off\"".to_owned()),
         Some(ix) => source.entry(ix)?.get("thinkingLevel").map(|level| level.text().to_owned()),
     };
-    let names_model = |ix: NodeIx| match tree.node(ix).kind() {
+    let names_model = |ix: &NodeIx| match tree.node(*ix).kind() {
         Kind::ModelChange => true,
-        Kind::Message => tree.node(ix).role() == Some(Role::Assistant),
+        Kind::Message => tree.node(*ix).role() == Some(Role::Assistant),
         _ => false,
     };
-    let model = match last(&names_model) {
+    let model = match tree.ancestors(leaf).find(names_model) {
         None => None,
         Some(ix) => Some(model(&source.entry(ix)?)),
     };

@@ -1,9 +1,6 @@
-//! Numbers and texts as bytes, with a checksum over all of them.
+//! Numbers and texts as bytes, and a hash that tells whether bytes are still the same.
 
-/// Changes whenever the layout does: an index of another layout is ignored.
-const MAGIC: &[u8; 8] = b"offshix1";
-
-/// A fast hash; only for finding out whether bytes are still the same.
+/// A fast hash; only for finding out whether bytes are still the same, and for spreading ids over buckets.
 pub(super) fn hash(bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |state: u64, word: u64| (state.rotate_left(23) ^ word).wrapping_mul(FACTOR);
@@ -17,13 +14,14 @@ pub(super) fn hash(bytes: &[u8]) -> u64 {
     state ^ (state >> 32)
 }
 
+#[derive(Debug, Default)]
 pub(super) struct Writer {
     bytes: Vec<u8>,
 }
 
 impl Writer {
     pub(super) fn new() -> Self {
-        Self { bytes: MAGIC.to_vec() }
+        Self::default()
     }
 
     pub(super) fn byte(&mut self, byte: u8) {
@@ -50,10 +48,7 @@ impl Writer {
         }
     }
 
-    /// All bytes, with their checksum at the end.
-    pub(super) fn finish(mut self) -> Vec<u8> {
-        let sum = hash(&self.bytes);
-        self.number(sum);
+    pub(super) fn finish(self) -> Vec<u8> {
         self.bytes
     }
 }
@@ -64,11 +59,8 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Over bytes that are whole and of this layout.
-    pub(super) fn checked(bytes: &'a [u8]) -> Option<Self> {
-        let (body, sum) = bytes.split_last_chunk::<8>()?;
-        let rest = body.strip_prefix(MAGIC)?;
-        (hash(body) == u64::from_le_bytes(*sum)).then_some(Self { rest })
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes }
     }
 
     fn take<const N: usize>(&mut self) -> Option<&'a [u8; N]> {

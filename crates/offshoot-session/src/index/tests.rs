@@ -1,7 +1,8 @@
 //! A warm opening equals a cold one, and an index that does not fit is not used.
 
 use super::*;
-use crate::tree::Tree;
+use crate::load::load;
+use crate::tree::{NodeIx, Tree};
 
 const HEADER: &str = r#"{"type":"session","version":3,"id":"s","timestamp":"t","cwd":"/w"}"#;
 
@@ -31,7 +32,7 @@ fn file() -> (tempfile::TempDir, PathBuf, PathBuf) {
 }
 
 fn open(path: &Path, cache: &Path) -> Loaded {
-    load_indexed(&FileMedium::open(path).unwrap(), Some(cache)).unwrap()
+    load_indexed(&FileMedium::open(path).unwrap(), Some(cache), &mut |_| ()).unwrap()
 }
 
 fn shape(tree: &Tree) -> Vec<(usize, String)> {
@@ -52,11 +53,14 @@ fn assert_same(a: &Loaded, b: &Loaded) {
     assert_eq!(found(a), found(b));
 }
 
-use crate::tree::NodeIx;
-
 fn is_used(path: &Path, cache: &Path) -> bool {
     let medium = FileMedium::open(path).unwrap();
     read(&medium, &place(cache, path), medium.len().unwrap()).is_some()
+}
+
+fn read_index(path: &Path, cache: &Path) -> Indexed {
+    let medium = FileMedium::open(path).unwrap();
+    read(&medium, &place(cache, path), medium.len().unwrap()).unwrap()
 }
 
 #[test]
@@ -86,8 +90,12 @@ fn what_was_appended_is_read_on() {
     let cold = load(&FileMedium::open(&path).unwrap()).unwrap();
     assert!(is_used(&path, &cache));
     assert_same(&open(&path, &cache), &cold);
-    // That much was new that the index has been made anew.
+    // That much was new that the index has been made anew, in part from the old one.
     assert_same(&open(&path, &cache), &cold);
+    let indexed = read_index(&path, &cache).0;
+    assert_eq!((indexed.end, indexed.tree.paged_len()), (cold.end, cold.tree.stored_len()));
+    let again: Vec<_> = (0..1000).map(|at| indexed.tree.find(&format!("new{at}")).map(NodeIx::index)).collect();
+    assert_eq!(again, (0..1000).map(|at| cold.tree.find(&format!("new{at}")).map(NodeIx::index)).collect::<Vec<_>>());
 }
 
 #[test]
@@ -109,11 +117,11 @@ fn an_index_that_does_not_fit_is_ignored() {
             std::fs::copy(path, &copy).unwrap();
             std::fs::rename(copy, path).unwrap();
         }),
-        ("index damaged", |path, cache| {
+        ("index's head damaged", |path, cache| {
             let place = place(cache, path);
             let mut bytes = std::fs::read(&place).unwrap();
-            let middle = bytes.len() / 2;
-            bytes[middle] ^= 1;
+            let in_head = bytes.len() - TRAILER - 100;
+            bytes[in_head] ^= 1;
             std::fs::write(place, bytes).unwrap();
         }),
         ("index cut", |path, cache| {
@@ -136,4 +144,109 @@ fn no_cache_folder_is_no_trouble() {
     let (_folder, path, _) = file();
     let cold = load(&FileMedium::open(&path).unwrap()).unwrap();
     assert_same(&open(&path, Path::new("/proc/no/such/folder")), &cold);
+}
+
+/// A page or a bucket of ids that is damaged shows only when it is read; then the file is read instead.
+#[test]
+fn damage_inside_an_index_costs_time_and_nothing_else() {
+    let (_folder, path, cache) = file();
+    let cold = open(&path, &cache);
+    let place = place(&cache, &path);
+    let sound = std::fs::read(&place).unwrap();
+    let head = sound.len() - TRAILER - head_bytes(&File::open(&place).unwrap()).unwrap().len();
+    for at in (0..head).step_by(head / 31) {
+        let mut bytes = sound.clone();
+        bytes[at] ^= 0x10;
+        std::fs::write(&place, bytes).unwrap();
+        let (loaded, pages) = read_index(&path, &cache);
+        for (ix, id) in cold.tree.entries().filter_map(|ix| Some((ix, cold.tree.node(ix).id()?))) {
+            assert_eq!(loaded.tree.find(id.as_str()), cold.tree.find(id.as_str()), "byte {at}, entry {ix:?}");
+        }
+        assert_same(&loaded, &cold);
+        assert!(
+            pages.anew.get().is_some_and(std::result::Result::is_ok) && !place.exists(),
+            "byte {at} is never looked at"
+        );
+    }
+}
+
+/// What is worse: the index is damaged and the session file is gone from under it.
+#[test]
+fn when_nothing_can_be_read_the_tree_says_so() {
+    let (_folder, path, cache) = file();
+    open(&path, &cache);
+    let place = place(&cache, &path);
+    let mut bytes = std::fs::read(&place).unwrap();
+    bytes[10] ^= 1;
+    std::fs::write(&place, bytes).unwrap();
+    let (loaded, _) = read_index(&path, &cache);
+    std::fs::File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
+    assert!(loaded.tree.trouble().is_none());
+    assert_eq!(loaded.tree.entries().next().map(NodeIx::index), Some(PAGE), "the first page is unreadable");
+    assert!(loaded.tree.trouble().is_some());
+}
+
+/// An index that is made in segments, each from the one before, equals one that is made at once.
+#[test]
+fn a_file_is_indexed_in_segments() {
+    let (_folder, path, cache) = file();
+    let medium = FileMedium::open(&path).unwrap();
+    let length = medium.len().unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    // The last line is cut off inside and leaves the tree; segments are of sound files.
+    let sound = text.lines().filter(|line| !line.contains("torn")).fold(String::new(), |all, line| all + line + "\n");
+    std::fs::write(&path, &sound).unwrap();
+    let length = length.min(sound.len() as u64);
+    let medium = FileMedium::open(&path).unwrap();
+    let place = place(&cache, &path);
+    let mut loaded = load_some(&medium, length, 700, &mut |_| ()).unwrap();
+    write(&medium, &place, &loaded, None).unwrap();
+    let mut rounds = 0;
+    while loaded.end.length < length {
+        let (mut next, pages) = read_index(&path, &cache);
+        assert!(next.extend_some(&medium, length, 97, &mut |_| ()).unwrap());
+        write(&medium, &place, &next, Some(&pages)).unwrap();
+        (loaded, rounds) = (next, rounds + 1);
+    }
+    assert!(rounds > RUNS, "{rounds}");
+    let (loaded, _) = read_index(&path, &cache);
+    let cold = load_some(&medium, length, usize::MAX, &mut |_| ()).unwrap();
+    assert_same(&loaded, &cold);
+    assert_eq!(loaded.tree.leaves().collect::<Vec<_>>(), cold.tree.leaves().collect::<Vec<_>>());
+    assert!(loaded.tree.find_prefix("e").is_err() && loaded.tree.find_prefix("e2999").is_ok());
+}
+
+/// What is known of bodies is kept as well, and read on; a file of it that is damaged is not used.
+#[test]
+fn facts_are_kept_beside_the_index() {
+    use crate::entry::Source as _;
+    use crate::session::{Options, Session};
+    let (_folder, path, cache) = file();
+    let answer = |at: usize| {
+        format!(
+            r#"{{"type":"message","id":"a{at}","parentId":"e1","timestamp":"t","message":{{"role":"assistant","content":[],"usage":{{"totalTokens":{at}}}}}}}"#
+        ) + "\n"
+    };
+    let mut text = std::fs::read_to_string(&path).unwrap();
+    (0..600).for_each(|at| text.push_str(&answer(at)));
+    std::fs::write(&path, &text).unwrap();
+    let facts = |cache: Option<&Path>| {
+        let options = Options { index: cache.map(Path::to_path_buf), ..Options::default() };
+        Session::open(&path, options).unwrap().facts().unwrap().unwrap()
+    };
+    let kept = place(&cache, &path).with_extension("facts");
+    let cold = facts(None);
+    assert_eq!((cold.reported.len(), cold.silent.len(), kept.exists()), (600, 600, false));
+    assert_eq!((facts(Some(&cache)), kept.exists()), (cold.clone(), true));
+    assert_eq!(facts(Some(&cache)), cold);
+    (600..700).for_each(|at| text.push_str(&answer(at)));
+    let appended = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+    let known = std::fs::metadata(&path).unwrap().len() as usize;
+    std::io::Write::write_all(&mut &appended, &text.as_bytes()[known..]).unwrap();
+    assert_eq!((facts(Some(&cache)), facts(Some(&cache)).reported.len()), (facts(None), 700));
+    let mut bytes = std::fs::read(&kept).unwrap();
+    let last = bytes.len() - 9;
+    bytes[last] ^= 1;
+    std::fs::write(&kept, bytes).unwrap();
+    assert_eq!(facts(Some(&cache)), facts(None));
 }

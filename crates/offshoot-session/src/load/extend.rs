@@ -3,51 +3,95 @@
 //! Lines that simply continue the tree join it. Anything else (an id that is known, a parent that is not, a line that is
 //! no entry) is left to a fresh reading of the whole file, which settles such things in one way only.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use super::{Loaded, label_of, new_node};
+use super::found::{Found, for_each_found};
+use super::scan::dialect_of;
+use super::{Loaded, PROGRESS, is_sound, label_of, new_node};
 use crate::envelope::{Envelope, scan};
 use crate::error::{Error, Result};
 use crate::id::EntryId;
 use crate::json::validate;
 use crate::kind::Kind;
-use crate::lines::{LineSpan, for_each_line};
+use crate::lines::LineSpan;
 use crate::medium::Medium;
+use crate::tree::{NewNode, NodeIx};
 
 impl Loaded {
     /// Reads what stands between the known end and `length`. Answers whether that was enough; if not, nothing has
     /// changed but for entries that a fresh reading would find as well.
     pub(crate) fn extend(&mut self, medium: &dyn Medium, length: u64) -> Result<bool> {
+        self.extend_some(medium, length, usize::MAX, &mut |_| ())
+    }
+
+    /// The same, but no more than `limit` lines; [`Loaded::end`] then says how far it went.
+    pub(crate) fn extend_some(
+        &mut self,
+        medium: &dyn Medium,
+        length: u64,
+        limit: usize,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<bool> {
         if self.header.is_none() || self.is_old() || !self.end.terminated {
             return Ok(false);
         }
-        let mut simple = true;
+        let known = self.tree.stored_len();
+        let missing: HashSet<EntryId> = self.tree.missing_parents().cloned().collect();
+        let (mut simple, mut lines) = (true, 0);
         let (from, first) = (self.end.length, self.end.lines + 1);
-        for_each_line(medium, from, length, first, |span, line| {
-            let whole = line.tail.is_none() && span.terminated && validate(line.head).is_ok();
-            simple = whole && scan(line).is_ok_and(|envelope| self.join(span, line.head, &envelope));
-            if simple { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })
-        .map_err(Error::io("read", medium.path()))?;
-        Ok(simple)
+        for_each_found(medium, (from, length), first, |found| {
+            simple = match found {
+                Found::Line(span, line) => {
+                    let whole = line.tail.is_none() && span.terminated && validate(line.head).is_ok();
+                    whole && scan(line).is_ok_and(|envelope| self.join_line(span, line.head, &envelope, &missing))
+                }
+                Found::Entry(new) => self.join(&new, &missing).is_some(),
+            };
+            lines += 1;
+            if lines % PROGRESS == 0 {
+                progress(self.end.length);
+            }
+            Ok(if simple && lines < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        })?;
+        Ok(simple && self.ends_are_sound(medium, known)?)
+    }
+
+    /// Whether the lines of all entries from `known` on that have no children are JSON throughout.
+    fn ends_are_sound(&self, medium: &dyn Medium, known: usize) -> Result<bool> {
+        for ix in self.tree.entries_from(known).filter(|ix| self.tree.is_leaf(*ix)) {
+            if !is_sound(medium, self.tree.node(ix)).map_err(Error::io("read", medium.path()))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Takes in an entry that continues the tree.
+    fn join(&mut self, new: &NewNode, missing: &HashSet<EntryId>) -> Option<NodeIx> {
+        let id = new.id.as_ref().filter(|id| self.tree.find(id.as_str()).is_none() && !missing.contains(*id))?;
+        let parent_is_known = match &new.parent {
+            None => true,
+            Some(parent) => parent != id && self.tree.find(parent.as_str()).is_some(),
+        };
+        if !parent_is_known || matches!(new.kind, Kind::Session | Kind::Title) {
+            return None;
+        }
+        self.end.length = new.offset + new.length + 1;
+        self.end.lines = new.line;
+        Some(self.tree.insert(new))
     }
 
     /// Takes in one line that continues the tree.
-    fn join(&mut self, span: LineSpan, bytes: &[u8], envelope: &Envelope<'_>) -> bool {
-        let Some(id) = envelope.id.as_deref().filter(|id| self.tree.find(id).is_none()) else { return false };
-        let parent_is_known = envelope.parent.as_deref().is_none_or(|parent| self.tree.find(parent).is_some());
-        if !parent_is_known || matches!(envelope.kind, Kind::Session | Kind::Title) {
-            return false;
-        }
-        let ids = (Some(EntryId::new(id)), envelope.parent.as_deref().map(EntryId::new));
-        let ix = self.tree.insert(&new_node(span, envelope, ids));
+    fn join_line(&mut self, span: LineSpan, bytes: &[u8], envelope: &Envelope<'_>, missing: &HashSet<EntryId>) -> bool {
+        let ids = (envelope.id.as_deref().map(EntryId::new), envelope.parent.as_deref().map(EntryId::new));
+        let Some(ix) = self.join(&new_node(span, envelope, ids), missing) else { return false };
         match envelope.kind {
             Kind::SessionInfo => self.last_session_info = Some(ix),
             Kind::Label => self.note_label(&String::from_utf8_lossy(bytes)),
+            kind if self.dialect.is_none() => self.dialect = dialect_of(kind, bytes),
             _ => {}
         }
-        self.end.length = span.offset + span.length + 1;
-        self.end.lines = span.number;
         true
     }
 

@@ -81,6 +81,26 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// Takes an entry that its line alone made clear.
+    pub(super) fn entry(&mut self, mut new: NewNode) -> Result<()> {
+        let span = LineSpan { number: new.line, offset: new.offset, length: new.length, terminated: true };
+        if self.header.is_none() {
+            let whole = self.read(span)?;
+            return self.line(span, LineBytes { head: &whole, tail: None });
+        }
+        self.last = Some(span);
+        self.records += 1;
+        let ids = self.ids(span, new.id.take(), new.parent.take());
+        (new.id, new.parent) = ids;
+        self.builder.push(&new);
+        Ok(())
+    }
+
+    /// Whether the file is of a version that has to be upgraded.
+    pub(super) fn is_old(&self) -> bool {
+        self.version() < CURRENT_VERSION
+    }
+
     /// A record that was written whole may be followed by NUL bytes up to the end of the file's last block.
     fn before_nuls<'b>(&mut self, span: LineSpan, line: LineBytes<'b>) -> (LineSpan, LineBytes<'b>) {
         let last = line.tail.unwrap_or(line.head);
@@ -188,20 +208,30 @@ impl<'a> Scan<'a> {
         match envelope.kind {
             Kind::SessionInfo => self.last_session_info = Some(ix),
             Kind::Label => self.label(span, line)?,
-            kind => self.observe_dialect(kind, line),
+            kind if self.dialect.is_none() => self.dialect = dialect_of(kind, line.head),
+            _ => {}
         }
         Ok(())
     }
 
     fn new_node(&mut self, span: LineSpan, envelope: &Envelope<'_>) -> NewNode {
-        let (id, parent) = if self.version() < 2 {
+        let named = |id: &Option<std::borrow::Cow<'_, str>>| id.as_deref().map(EntryId::new);
+        let ids = self.ids(span, named(&envelope.id), named(&envelope.parent));
+        new_node(span, envelope, ids)
+    }
+
+    /// The entry's id and its parent's, from those that its line names.
+    fn ids(
+        &mut self,
+        span: LineSpan,
+        id: Option<EntryId>,
+        parent: Option<EntryId>,
+    ) -> (Option<EntryId>, Option<EntryId>) {
+        if self.version() < 2 {
             let id = self.derive_id(span.number);
-            (Some(id.clone()), self.previous.replace(id))
-        } else {
-            let parent = envelope.parent.as_deref().filter(|parent| Some(*parent) != self.header_uuid.as_deref());
-            (envelope.id.as_deref().map(EntryId::new), parent.map(EntryId::new))
-        };
-        new_node(span, envelope, (id, parent))
+            return (Some(id.clone()), self.previous.replace(id));
+        }
+        (id, parent.filter(|parent| Some(parent.as_str()) != self.header_uuid.as_deref()))
     }
 
     fn version(&self) -> u32 {
@@ -223,34 +253,6 @@ impl<'a> Scan<'a> {
             self.builder.tree_mut().set_label(target, label);
         }
         Ok(())
-    }
-
-    /// Some types only omp writes; a model change tells by its members.
-    fn observe_dialect(&mut self, kind: Kind, line: LineBytes<'_>) {
-        if self.dialect.is_some() {
-            return;
-        }
-        self.dialect = match kind {
-            Kind::TtsrInjection
-            | Kind::SessionInit
-            | Kind::ModeChange
-            | Kind::ServiceTierChange
-            | Kind::TitleChange
-            | Kind::CredentialPin
-            | Kind::ModelUsage
-            | Kind::ResetBoundary => Some(Dialect::Omp),
-            Kind::Usage | Kind::ContextEdit => Some(Dialect::Pi),
-            Kind::ModelChange => {
-                let text = String::from_utf8_lossy(line.head);
-                let json = Json::trusted(&text);
-                match (json.get("modelId"), json.get("model")) {
-                    (Some(_), _) => Some(Dialect::Pi),
-                    (None, Some(_)) => Some(Dialect::Omp),
-                    (None, None) => None,
-                }
-            }
-            _ => None,
-        };
     }
 
     pub(super) fn finish(mut self, length: u64) -> Result<Loaded> {
@@ -292,4 +294,29 @@ impl<'a> Scan<'a> {
 fn behind(span: LineSpan, line: LineBytes<'_>, count: usize) -> (LineSpan, LineBytes<'_>) {
     let span = LineSpan { offset: span.offset + count as u64, length: span.length - count as u64, ..span };
     (span, LineBytes { head: &line.head[count..], tail: line.tail })
+}
+
+/// The dialect that an entry shows: some types only one peer writes; a model change tells by its members.
+pub(super) fn dialect_of(kind: Kind, line: &[u8]) -> Option<Dialect> {
+    match kind {
+        Kind::TtsrInjection
+        | Kind::SessionInit
+        | Kind::ModeChange
+        | Kind::ServiceTierChange
+        | Kind::TitleChange
+        | Kind::CredentialPin
+        | Kind::ModelUsage
+        | Kind::ResetBoundary => Some(Dialect::Omp),
+        Kind::Usage | Kind::ContextEdit => Some(Dialect::Pi),
+        Kind::ModelChange => {
+            let text = String::from_utf8_lossy(line);
+            let json = Json::trusted(&text);
+            match (json.get("modelId"), json.get("model")) {
+                (Some(_), _) => Some(Dialect::Pi),
+                (None, Some(_)) => Some(Dialect::Omp),
+                (None, None) => None,
+            }
+        }
+        _ => None,
+    }
 }

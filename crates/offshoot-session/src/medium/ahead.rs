@@ -8,18 +8,29 @@ const WINDOW: usize = 64 << 10;
 /// Reads of this size and more gain nothing.
 const LARGE: usize = 16 << 10;
 
-/// The last piece of a file that was read ahead.
+/// How many streams of reads are told apart: several threads may each read on from where they are.
+const STREAMS: usize = 4;
+
+/// The last pieces of a file that were read ahead.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
-    state: Mutex<State>,
+    streams: Mutex<Streams>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Streams {
+    streams: [Stream; STREAMS],
+    /// Counts reads; tells which stream has rested longest.
+    now: u64,
+}
+
+#[derive(Debug, Default)]
+struct Stream {
     offset: u64,
     bytes: Vec<u8>,
     /// Where the last read ended.
     last_end: u64,
+    used: u64,
 }
 
 impl Ahead {
@@ -33,32 +44,50 @@ impl Ahead {
         if buffer.len() >= LARGE {
             return read_at(buffer, offset);
         }
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let follows = (state.last_end..state.last_end + WINDOW as u64).contains(&offset);
-        state.last_end = offset + buffer.len() as u64;
-        if let Some(count) = state.copy(offset, buffer) {
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let stream = streams.of(offset);
+        let follows = stream.is_followed_by(offset);
+        stream.last_end = offset + buffer.len() as u64;
+        if let Some(count) = stream.copy(offset, buffer) {
             return Ok(count);
         }
+        let mut bytes = std::mem::take(&mut stream.bytes);
         if !follows {
+            drop(streams);
             return read_at(buffer, offset);
         }
-        let mut bytes = std::mem::take(&mut state.bytes);
         bytes.resize(WINDOW, 0);
         let count = read_at(&mut bytes, offset)?;
         bytes.truncate(count);
-        (state.offset, state.bytes) = (offset, bytes);
+        (stream.offset, stream.bytes) = (offset, bytes);
         let count = count.min(buffer.len());
-        buffer[..count].copy_from_slice(&state.bytes[..count]);
+        buffer[..count].copy_from_slice(&stream.bytes[..count]);
         Ok(count)
     }
 
     /// Forgets what was read: others may have written since.
     pub(super) fn forget(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).bytes.clear();
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        streams.streams.iter_mut().for_each(|stream| stream.bytes.clear());
     }
 }
 
-impl State {
+impl Streams {
+    /// The stream that a read goes on with, or the one that has rested longest.
+    fn of(&mut self, offset: u64) -> &mut Stream {
+        self.now += 1;
+        let rested = (0..STREAMS).min_by_key(|at| self.streams[*at].used).unwrap_or_default();
+        let at = (0..STREAMS).find(|at| self.streams[*at].is_followed_by(offset)).unwrap_or(rested);
+        self.streams[at].used = self.now;
+        &mut self.streams[at]
+    }
+}
+
+impl Stream {
+    fn is_followed_by(&self, offset: u64) -> bool {
+        (self.last_end..self.last_end + WINDOW as u64).contains(&offset)
+    }
+
     /// Serves a read that lies wholly in the window.
     fn copy(&self, offset: u64, buffer: &mut [u8]) -> Option<usize> {
         let from = usize::try_from(offset.checked_sub(self.offset)?).ok()?;

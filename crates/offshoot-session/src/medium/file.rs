@@ -58,6 +58,12 @@ impl FileMedium {
         Ok(Self { path: path.to_path_buf(), reader, writer: Some(writer), ahead: Ahead::default() })
     }
 
+    /// The same file once more, for reading.
+    pub(crate) fn again(&self) -> io::Result<Self> {
+        let reader = self.reader.try_clone()?;
+        Ok(Self { path: self.path.clone(), reader, writer: None, ahead: Ahead::default() })
+    }
+
     fn writer(&mut self) -> io::Result<&mut File> {
         let writer = match self.writer.take() {
             Some(writer) => writer,

@@ -11,6 +11,7 @@ use crate::tree::{NodeIx, Tree};
 const MAX_LEVELS: usize = 64;
 
 /// A row's place.
+#[derive(Debug, Clone)]
 pub(super) struct Placed {
     pub(super) ix: NodeIx,
     pub(super) prefix: String,

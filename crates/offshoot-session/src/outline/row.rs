@@ -1,32 +1,65 @@
 //! What a row says of an entry.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
-use crate::entry::{Entry, text_of};
+use crate::entry::{Entry, Source, text_of};
+use crate::error::Result;
 use crate::json::{Json, JsonKind};
 use crate::kind::{Kind, Role};
 use crate::text::one_line;
+use crate::tree::NodeIx;
 
 const MAX: usize = 200;
 
-/// The tool calls met so far, by id, as their results' rows show them.
-pub(super) struct Calls<'a> {
-    rows: HashMap<String, String>,
-    home: Option<&'a str>,
+/// How far above a result its call is looked for, in entries; it stands right above, or is far to seek.
+const NEAR: usize = 64;
+
+/// Tool calls as their results' rows show them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Calls {
+    home: Option<String>,
+    /// Every call of the session by its id; only read for a result whose call is not near.
+    all: OnceLock<HashMap<String, String>>,
 }
 
-impl<'a> Calls<'a> {
-    pub(super) fn new(home: Option<&'a str>) -> Self {
-        Self { rows: HashMap::new(), home }
+impl Calls {
+    pub(super) fn new(home: Option<&str>) -> Self {
+        Self { home: home.map(str::to_owned), all: OnceLock::new() }
     }
 
-    /// Notes the calls of an assistant's turn.
-    pub(super) fn take(&mut self, entry: &Entry) {
-        let Some(message) = entry.message().filter(|_| entry.role == Some(Role::Assistant)) else { return };
+    /// The row of the call with this id that the result at `ix` answers.
+    fn of(&self, source: &dyn Source, ix: NodeIx, id: &str) -> Result<Option<String>> {
+        let tree = source.tree();
+        let is_turn = |at: &NodeIx| tree.node(*at).role() == Some(Role::Assistant);
+        for turn in tree.ancestors(ix).skip(1).take(NEAR).filter(is_turn) {
+            let mut found = None;
+            self.take(&source.entry(turn)?, |known, row| {
+                if known == id {
+                    found = Some(row);
+                }
+            });
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        if self.all.get().is_none() {
+            let mut all = HashMap::new();
+            for turn in tree.entries().filter(is_turn) {
+                self.take(&source.entry(turn)?, |id, row| drop(all.insert(id, row)));
+            }
+            drop(self.all.set(all));
+        }
+        Ok(self.all.get().and_then(|all| all.get(id)).cloned())
+    }
+
+    /// Hands out the calls of an assistant's turn: id and row.
+    fn take(&self, entry: &Entry, mut take: impl FnMut(String, String)) {
+        let Some(message) = entry.message() else { return };
         for block in message.get("content").map(Json::items).into_iter().flatten() {
             let (Some(name), Some(id)) = (block.str("name"), block.str("id")) else { continue };
             if block.str("type").is_some_and(|kind| kind == "toolCall") {
-                self.rows.insert(id.into_owned(), self.call(&name, block.get("arguments")));
+                take(id.into_owned(), self.call(&name, block.get("arguments")));
             }
         }
     }
@@ -51,7 +84,7 @@ impl<'a> Calls<'a> {
 
     /// A path inside the home directory as `~`.
     fn short(&self, path: &str) -> String {
-        match self.home.and_then(|home| path.strip_prefix(home)) {
+        match self.home.as_deref().and_then(|home| path.strip_prefix(home)) {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("~{rest}"),
             _ => path.to_owned(),
         }
@@ -88,13 +121,14 @@ fn range(offset: Option<&str>, limit: Option<&str>) -> String {
 }
 
 /// The text of an entry's row.
-pub(super) fn text(entry: &Entry, calls: &Calls<'_>) -> String {
+pub(super) fn text(source: &dyn Source, ix: NodeIx, calls: &Calls) -> Result<String> {
+    let entry = &source.entry(ix)?;
     if entry.damage().is_some() {
-        return "[damaged entry]".to_owned();
+        return Ok("[damaged entry]".to_owned());
     }
     let member = |name: &str| entry.get(name).and_then(plain).unwrap_or_default();
     let text = match entry.kind {
-        Kind::Message => message(entry, calls),
+        Kind::Message => message(source, entry, calls)?,
         Kind::CustomMessage => {
             let content = entry.get("content").map(|content| text_of(content, "")).unwrap_or_default();
             format!("[{}]: {content}", member("customType"))
@@ -121,14 +155,14 @@ pub(super) fn text(entry: &Entry, calls: &Calls<'_>) -> String {
         Kind::ResetBoundary => "[context reset]".to_owned(),
         _ => format!("[{}]", member("type")),
     };
-    one_line(&text, MAX)
+    Ok(one_line(&text, MAX))
 }
 
-fn message(entry: &Entry, calls: &Calls<'_>) -> String {
-    let Some(message) = entry.message() else { return "[empty message]".to_owned() };
+fn message(source: &dyn Source, entry: &Entry, calls: &Calls) -> Result<String> {
+    let Some(message) = entry.message() else { return Ok("[empty message]".to_owned()) };
     let member = |name: &str| message.get(name).and_then(plain);
     let said = || message.get("content").map(|content| text_of(content, "")).unwrap_or_default();
-    match entry.role.unwrap_or(Role::Unknown) {
+    Ok(match entry.role.unwrap_or(Role::Unknown) {
         Role::User => format!("user: {}", said()),
         Role::Assistant => {
             let said = said();
@@ -141,10 +175,10 @@ fn message(entry: &Entry, calls: &Calls<'_>) -> String {
             }
         }
         Role::ToolResult => {
-            let call = member("toolCallId").and_then(|id| calls.rows.get(&id).cloned());
+            let call = member("toolCallId").map(|id| calls.of(source, entry.ix, &id)).transpose()?.flatten();
             call.unwrap_or_else(|| format!("[{}]", member("toolName").unwrap_or_else(|| "tool".to_owned())))
         }
         Role::BashExecution => format!("[bash]: {}", member("command").unwrap_or_default()),
         _ => format!("[{}]", member("role").unwrap_or_else(|| "message".to_owned())),
-    }
+    })
 }

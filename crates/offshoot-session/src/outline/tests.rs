@@ -29,7 +29,7 @@ fn session(words: &[&str]) -> Session {
 fn picture(words: &[&str], filter: Filter) -> String {
     let session = session(words);
     let outline = Outline::new(&session, session.leaf(), filter).unwrap();
-    let mut lines: Vec<String> = outline.rows.iter().map(Row::line).collect();
+    let mut lines: Vec<String> = outline.rows(&session).map(|row| row.unwrap().line()).collect();
     lines.push(format!("  {}", outline.footer()));
     lines.iter().fold(String::new(), |all, line| all + "\n" + line)
 }
@@ -124,6 +124,6 @@ fn results_show_their_calls() {
     ];
     let session = Session::from_text(&(lines.join("\n") + "\n"), Options::default()).unwrap();
     let outline = Outline::with_home(&session, session.leaf(), Filter::Default, Some("/home/u")).unwrap();
-    let texts: Vec<&str> = outline.rows.iter().map(|row| row.text.as_str()).collect();
+    let texts: Vec<String> = outline.rows(&session).map(|row| row.unwrap().text).collect();
     assert_eq!(texts, ["[read: ~/a.rs:5-14]", "[bash: echo a b]", "assistant: overloaded"]);
 }

@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use super::put::{Batch, Failed, put};
 use super::{Backing, Options, Session};
@@ -191,6 +192,7 @@ impl Session {
     fn reload(&mut self) -> Result<()> {
         let leaf = self.leaf_id().cloned();
         self.loaded = load(self.medium()?)?;
+        self.facts = Mutex::default();
         if let Some(header) = &self.loaded.header {
             self.header = header.clone();
         }

@@ -1,6 +1,7 @@
 //! Moving the leaf, durably or not, and making new sessions out of parts of this one.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use super::open::{NewSession, check_session_id};
 use super::{Backing, Session};
@@ -211,6 +212,7 @@ impl Session {
         self.leaf = loaded.tree.last();
         self.header = header.clone();
         self.loaded = loaded;
+        self.facts = Mutex::default();
         self.backing = backing;
         self.broken = None;
         Ok(Extracted { id: header.id().to_owned(), file })

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use super::{Backing, Options, Session};
 use crate::entry::Source as _;
@@ -11,7 +12,7 @@ use crate::id::is_valid_session_id;
 use crate::index::load_indexed;
 use crate::json::{Json, Object};
 use crate::load::{Loaded, load};
-use crate::medium::{FileMedium, MemoryMedium};
+use crate::medium::{FileMedium, Medium as _, MemoryMedium};
 use crate::tree::NodeIx;
 
 /// What a new session is to be.
@@ -34,7 +35,7 @@ impl Session {
     /// [`Error::NotASession`] for a file with other content; [`Error::Io`], also if it does not exist.
     pub fn open(path: &Path, options: Options) -> Result<Self> {
         let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
-        let loaded = load_indexed(&medium, options.index.as_deref())?;
+        let loaded = read_file(&medium, &options)?;
         let mut session = Self::over(Backing::File(Box::new(medium)), loaded, options, &NewSession::default())?;
         session.note_divergence();
         Ok(session)
@@ -53,7 +54,7 @@ impl Session {
             }
             Err(error) => return Err(Error::io("open", path)(error)),
         };
-        let loaded = load_indexed(&medium, options.index.as_deref())?;
+        let loaded = read_file(&medium, &options)?;
         let mut session = Self::over(Backing::File(Box::new(medium)), loaded, options, new)?;
         session.note_divergence();
         Ok(session)
@@ -78,6 +79,7 @@ impl Session {
             leaf: None,
             options,
             broken: None,
+            facts: Mutex::default(),
         })
     }
 
@@ -112,7 +114,7 @@ impl Session {
             None => new_header(new, &mut options)?,
         };
         let leaf = loaded.tree.last();
-        Ok(Self { backing, header, loaded, leaf, options, broken: None })
+        Ok(Self { backing, header, loaded, leaf, options, broken: None, facts: Mutex::default() })
     }
 
     /// Says so if another branch holds newer work than the place where the session opened.
@@ -166,6 +168,14 @@ impl Session {
         let lines: Vec<&str> = slot.into_iter().chain([self.header.line()]).collect();
         lines.join("\n") + "\n"
     }
+}
+
+fn read_file(medium: &FileMedium, options: &Options) -> Result<Loaded> {
+    let length = medium.len().map_err(Error::io("read", medium.path()))?;
+    let tell = |done| options.progress.iter().for_each(|progress| progress(done, length));
+    let loaded = load_indexed(medium, options.index.as_deref(), &mut |done| tell(done))?;
+    tell(length);
+    Ok(loaded)
 }
 
 fn new_header(new: &NewSession<'_>, options: &mut Options) -> Result<Header> {

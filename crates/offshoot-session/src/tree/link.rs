@@ -88,9 +88,15 @@ impl TreeBuilder {
         }
         self.drop_unsound_leaves(&mut is_sound)?;
         for at in 0..self.tree.nodes.len() as u32 {
+            self.tree.note_setting(at);
             if !self.tree.nodes[at as usize].is_dead() {
                 self.tree.link(at);
             }
+        }
+        if forward {
+            // A parent behind its child knew its own setting too late.
+            let order: Vec<NodeIx> = self.tree.walk().map(|(_, ix)| ix).collect();
+            order.iter().for_each(|ix| self.tree.note_setting(ix.0));
         }
         Ok((self.tree, self.diagnostics))
     }
@@ -99,7 +105,7 @@ impl TreeBuilder {
         let mut any_forward = false;
         for (at, parent) in std::mem::take(&mut self.waiting) {
             if let Some(found) = self.tree.find(parent.as_str()) {
-                self.tree.nodes[at as usize].parent = found.0;
+                self.tree.nodes.fresh_mut()[at as usize].parent = found.0;
                 any_forward = true;
             } else {
                 let message = format!("parent {parent} is not in the file; shown as a root");
@@ -119,7 +125,7 @@ impl TreeBuilder {
             while let Some(later) = self.superseded.get(&parent) {
                 parent = *later;
             }
-            self.tree.nodes[at as usize].parent = parent;
+            self.tree.nodes.fresh_mut()[at as usize].parent = parent;
         }
         true
     }
@@ -160,14 +166,14 @@ impl TreeBuilder {
         if let Some(id) = self.tree.nodes[parent as usize].id.clone() {
             self.tree.orphans.insert(first, id);
         }
-        self.tree.nodes[first as usize].parent = NONE;
+        self.tree.nodes.fresh_mut()[first as usize].parent = NONE;
         let message = format!("{length} entries are each other's parents in a circle; the first is shown as a root");
         self.note_at(first, Code::Cycle, message);
     }
 
     fn drop_unsound_leaves<E>(&mut self, is_sound: &mut impl FnMut(&Node) -> Result<bool, E>) -> Result<(), E> {
         let mut has_child = vec![false; self.tree.nodes.len()];
-        for node in &self.tree.nodes {
+        for node in self.tree.nodes.fresh() {
             if node.parent != NONE {
                 has_child[node.parent as usize] = true;
             }
@@ -209,14 +215,20 @@ impl Tree {
         if let Some(id) = &new.id {
             self.index_id(at, id);
         }
+        self.note_setting(at);
         self.link(at);
         NodeIx(at)
     }
 
-    /// Makes room for so many ids at once.
-    pub(super) fn reserve_ids(&mut self, count: usize) {
-        let (hasher, nodes) = (&self.hasher, &self.nodes);
-        self.ids.reserve(count, |raw| hasher.hash_one(nodes[*raw as usize].id.as_ref().map_or("", EntryId::as_str)));
+    /// Notes the nearest setting at or above an entry, as its parent knows it.
+    fn note_setting(&mut self, at: u32) {
+        let node = &self.nodes[at as usize];
+        let setting = match (node.kind.is_setting(), node.parent) {
+            (true, _) => at,
+            (false, NONE) => NONE,
+            (false, parent) => self.nodes[parent as usize].setting,
+        };
+        self.nodes.change(at, |node| node.setting = setting);
     }
 
     /// Makes an id name an entry; answers the entry it named before.
@@ -235,11 +247,12 @@ impl Tree {
 
     /// Takes an entry that is not linked out of the tree.
     fn remove_unlinked(&mut self, at: u32) {
-        let node = &mut self.nodes[at as usize];
-        node.flags |= FLAG_DEAD;
+        self.nodes.change(at, |node| node.flags |= FLAG_DEAD);
         self.dead += 1;
         self.orphans.remove(&at);
-        if let Some(id) = node.id.take() {
+        let mut id = None;
+        self.nodes.change(at, |node| id = node.id.take());
+        if let Some(id) = id {
             let hash = self.hasher.hash_one(id.as_str());
             if let Ok(slot) = self.ids.find_entry(hash, |raw| *raw == at) {
                 slot.remove();
@@ -253,14 +266,16 @@ impl Tree {
         let elder = if parent == NONE {
             self.last_root.replace(NodeIx(at)).map_or(NONE, |ix| ix.0)
         } else {
-            std::mem::replace(&mut self.nodes[parent as usize].last_child, at)
+            let mut elder = NONE;
+            self.nodes.change(parent, |parent| elder = std::mem::replace(&mut parent.last_child, at));
+            elder
         };
         if elder != NONE {
-            self.nodes[elder as usize].next_sibling = at;
+            self.nodes.change(elder, |elder| elder.next_sibling = at);
         } else if parent == NONE {
             self.first_root = Some(NodeIx(at));
         } else {
-            self.nodes[parent as usize].first_child = at;
+            self.nodes.change(parent, |parent| parent.first_child = at);
         }
     }
 }

@@ -1,25 +1,46 @@
-//! A tree as a list of plain values, for the side index, and back.
+//! Nodes as plain values, for the side index, and back.
 
+use std::sync::Arc;
+
+use super::nodes::{Nodes, PAGE, Pages};
 use super::{FLAG_DEAD, NONE, Node, NodeIx, Tree};
 use crate::id::EntryId;
 use crate::kind::{Kind, Role};
 
-/// A node in plain values. Parents are places in file order; `u32::MAX` is none.
+/// A node in plain values. Other nodes are places in file order; `u32::MAX` is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StoredNode<'a> {
     pub(crate) id: Option<&'a str>,
     pub(crate) offset: u64,
     pub(crate) length: u64,
     pub(crate) time: i64,
-    pub(crate) parent: u32,
+    /// Parent, first child, last child, next sibling, setting.
+    pub(crate) places: [u32; 5],
     pub(crate) line: u32,
     /// Its place in [`Kind::KNOWN`].
     pub(crate) kind: u8,
     /// Its place in [`Role::KNOWN`], counted from 1; 0 is none.
     pub(crate) role: u8,
     pub(crate) flags: u8,
-    /// The parent that the entry names, if that is not in the file.
-    pub(crate) missing_parent: Option<&'a str>,
+}
+
+/// What a tree is besides its nodes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StoredShape {
+    pub(crate) first_root: u32,
+    pub(crate) last_root: u32,
+    /// How many nodes were taken out.
+    pub(crate) dead: u32,
+    /// Entries whose parent is not in the file, and the parent's id.
+    pub(crate) orphans: Vec<(u32, EntryId)>,
+}
+
+/// Where the nodes of one page are.
+pub(crate) enum PageOf<'a> {
+    /// In the pages that the tree was made over, unchanged.
+    Unchanged,
+    /// Here.
+    Here(Vec<&'a Node>),
 }
 
 impl NodeIx {
@@ -28,66 +49,116 @@ impl NodeIx {
     }
 }
 
-impl Tree {
-    /// All nodes, also those that were taken out, so that places stay places.
-    pub(crate) fn stored(&self) -> impl ExactSizeIterator<Item = StoredNode<'_>> {
-        self.nodes.iter().enumerate().map(|(at, node)| StoredNode {
-            id: node.id.as_ref().map(EntryId::as_str),
-            offset: node.offset,
-            length: node.length,
-            time: node.time,
-            parent: node.parent,
-            line: node.line,
-            kind: node.kind as u8,
-            role: node.role.map_or(0, |role| role as u8 + 1),
-            flags: node.flags,
-            missing_parent: self.orphans.get(&(at as u32)).map(EntryId::as_str),
-        })
+impl Node {
+    pub(crate) fn stored(&self) -> StoredNode<'_> {
+        StoredNode {
+            id: self.id.as_ref().map(EntryId::as_str),
+            offset: self.offset,
+            length: self.length,
+            time: self.time,
+            places: [self.parent, self.first_child, self.last_child, self.next_sibling, self.setting],
+            line: self.line,
+            kind: self.kind as u8,
+            role: self.role.map_or(0, |role| role as u8 + 1),
+            flags: self.flags,
+        }
     }
 
-    /// The tree again; `None` if the values make none.
-    pub(crate) fn from_stored<'a>(nodes: impl Iterator<Item = Option<StoredNode<'a>>>, count: usize) -> Option<Self> {
-        let mut tree = Self::new();
-        tree.nodes.reserve_exact(count);
-        tree.reserve_ids(count);
-        for (at, stored) in nodes.enumerate() {
-            let stored = stored?;
-            if stored.parent != NONE && stored.parent as usize >= count {
-                return None;
-            }
-            tree.nodes.push(node(&stored));
-            if let Some(parent) = stored.missing_parent {
-                tree.orphans.insert(at as u32, EntryId::new(parent));
-            }
+    pub(crate) fn from_stored(stored: &StoredNode<'_>) -> Self {
+        let role = |place: u8| Role::KNOWN.get(place as usize).copied().unwrap_or(Role::Unknown);
+        let [parent, first_child, last_child, next_sibling, setting] = stored.places;
+        Self {
+            id: stored.id.map(EntryId::new),
+            offset: stored.offset,
+            length: stored.length,
+            time: stored.time,
+            parent,
+            first_child,
+            last_child,
+            next_sibling,
+            setting,
+            line: stored.line,
+            kind: Kind::KNOWN.get(stored.kind as usize).copied().unwrap_or(Kind::Unknown),
+            role: stored.role.checked_sub(1).map(role),
+            flags: stored.flags,
         }
-        for at in 0..count as u32 {
-            if tree.nodes[at as usize].flags & FLAG_DEAD != 0 {
-                tree.dead += 1;
-                continue;
-            }
-            if let Some(id) = tree.nodes[at as usize].id.clone() {
-                tree.index_id(at, &id);
-            }
-            tree.link(at);
-        }
-        (tree.nodes.len() == count).then_some(tree)
+    }
+
+    /// A node that stands for one that cannot be read: it is not in the tree.
+    pub(crate) fn unreadable() -> Self {
+        Self::from_stored(&StoredNode {
+            id: None,
+            offset: 0,
+            length: 0,
+            time: i64::MIN,
+            places: [NONE; 5],
+            line: 0,
+            kind: u8::MAX,
+            role: 0,
+            flags: FLAG_DEAD,
+        })
     }
 }
 
-fn node(stored: &StoredNode<'_>) -> Node {
-    let role = |place: u8| Role::KNOWN.get(place as usize).copied().unwrap_or(Role::Unknown);
-    Node {
-        id: stored.id.map(EntryId::new),
-        offset: stored.offset,
-        length: stored.length,
-        time: stored.time,
-        parent: stored.parent,
-        first_child: NONE,
-        last_child: NONE,
-        next_sibling: NONE,
-        line: stored.line,
-        kind: Kind::KNOWN.get(stored.kind as usize).copied().unwrap_or(Kind::Unknown),
-        role: stored.role.checked_sub(1).map(role),
-        flags: stored.flags,
+impl Tree {
+    /// How many nodes there are, with those that were taken out, so that places stay places.
+    pub(crate) fn stored_len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// How many of them stand in the pages that the tree was made over.
+    pub(crate) fn paged_len(&self) -> usize {
+        self.nodes.paged_count()
+    }
+
+    /// The nodes of one page.
+    pub(crate) fn stored_page(&self, page: usize) -> PageOf<'_> {
+        let range = page * PAGE..((page + 1) * PAGE).min(self.nodes.len());
+        let is_whole = range.end <= self.nodes.paged_count() || range.start >= self.nodes.paged_count();
+        match self.nodes.page_in_memory(page) {
+            None if is_whole && range.start < self.nodes.paged_count() => PageOf::Unchanged,
+            _ => PageOf::Here(range.map(|at| &self.nodes[at]).collect()),
+        }
+    }
+
+    /// Shows the ids of all nodes from a place on.
+    pub(crate) fn look_at_ids(&self, from: usize, mut look: impl FnMut(u32, &EntryId)) {
+        let mut show = |at: u32, node: &Node| {
+            if let Some(id) = node.id.as_ref().filter(|_| at as usize >= from) {
+                look(at, id);
+            }
+        };
+        if from >= self.nodes.paged_count() {
+            let fresh = self.nodes.fresh().iter().enumerate();
+            fresh.for_each(|(at, node)| show((at + self.nodes.paged_count()) as u32, node));
+        } else {
+            self.nodes.look_at_all(show);
+        }
+    }
+
+    /// What the tree is besides its nodes.
+    pub(crate) fn stored_shape(&self) -> StoredShape {
+        let raw = |ix: Option<NodeIx>| ix.map_or(NONE, |ix| ix.0);
+        let mut orphans: Vec<_> = self.orphans.iter().map(|(at, parent)| (*at, parent.clone())).collect();
+        orphans.sort_unstable_by_key(|(at, _)| *at);
+        let (first_root, last_root) = (raw(self.first_root), raw(self.last_root));
+        StoredShape { first_root, last_root, dead: self.dead as u32, orphans }
+    }
+
+    /// The tree again, over pages.
+    pub(crate) fn over(pages: Arc<dyn Pages>, shape: StoredShape) -> Self {
+        Self {
+            nodes: Nodes::over(pages),
+            first_root: NodeIx::from_raw(shape.first_root),
+            last_root: NodeIx::from_raw(shape.last_root),
+            dead: shape.dead as usize,
+            orphans: shape.orphans.into_iter().collect(),
+            ..Self::default()
+        }
+    }
+
+    /// The nodes of a page of a tree that is in memory.
+    pub(crate) fn page_of_nodes(&self, page: usize) -> Box<[Node]> {
+        self.nodes.fresh().iter().skip(page * PAGE).take(PAGE).cloned().collect()
     }
 }

@@ -1,0 +1,87 @@
+//! Many steps as messages: read and rendered by several threads, handed on in their order.
+
+use std::io;
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+
+use super::{Step, render};
+use crate::entry::Source;
+use crate::error::Result;
+
+/// Below this number one thread is as fast.
+const MANY: usize = 4096;
+/// What a thread renders before it hands on: so many steps, or so many bytes of lines.
+const STEPS: usize = 512;
+const BYTES: u64 = 256 << 10;
+/// More threads wait for the one that writes.
+const THREADS: usize = 4;
+
+/// Calls `each` with the messages of some steps, JSON texts joined by commas, until all are done.
+///
+/// # Errors
+/// The medium cannot be read, or what `each` says.
+pub(super) fn for_each(
+    source: &dyn Source,
+    steps: &[Step],
+    mut each: impl FnMut(&str) -> io::Result<()>,
+) -> io::Result<()> {
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS);
+    let groups = groups(source, steps);
+    if steps.len() < MANY || threads < 2 {
+        return groups
+            .into_iter()
+            .try_for_each(|group| each(&render(source, &steps[group]).map_err(io::Error::other)?));
+    }
+    thread::scope(|scope| {
+        let groups = &groups;
+        let rendered: Vec<Receiver<_>> = (0..threads)
+            .map(|worker| {
+                let (sender, receiver) = sync_channel(2);
+                scope.spawn(move || {
+                    for group in groups.iter().skip(worker).step_by(threads) {
+                        let text = render(source, &steps[group.clone()]);
+                        let failed = text.is_err();
+                        // Nobody listens any more once a text could not be written.
+                        if sender.send(text).is_err() || failed {
+                            return;
+                        }
+                    }
+                });
+                receiver
+            })
+            .collect();
+        for (receiver, _) in rendered.iter().cycle().zip(groups) {
+            let text = receiver.recv().map_err(io::Error::other)?;
+            each(&text.map_err(io::Error::other)?)?;
+        }
+        Ok(())
+    })
+}
+
+/// Steps in groups of a bearable size.
+fn groups(source: &dyn Source, steps: &[Step]) -> Vec<Range<usize>> {
+    let mut groups = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (at, step) in steps.iter().enumerate() {
+        bytes += step.entry().map_or(0, |ix| source.tree().node(ix).length());
+        if at + 1 - start == STEPS || bytes >= BYTES || at + 1 == steps.len() {
+            groups.push(start..at + 1);
+            (start, bytes) = (at + 1, 0);
+        }
+    }
+    groups
+}
+
+fn render(source: &dyn Source, steps: &[Step]) -> Result<String> {
+    let mut text = String::new();
+    for step in steps {
+        for message in render::step(source, step)? {
+            if !text.is_empty() {
+                text.push(',');
+            }
+            text.push_str(&message.json);
+        }
+    }
+    Ok(text)
+}

@@ -1,0 +1,123 @@
+//! Gathering facts: every body that may say something is read once, on all cores; later only those that came since.
+//!
+//! A source may keep what was gathered (a session does, beside its side index). Knows no files.
+
+use std::sync::Arc;
+use std::thread;
+
+use crate::entry::{Entry, Source, text_of};
+use crate::error::Result;
+use crate::facts::{Facts, Reported};
+use crate::kind::{Kind, Role};
+use crate::tokens::Usage;
+use crate::tree::{Node, NodeIx};
+
+/// Below this number of entries one thread is as fast.
+const MANY: usize = 4096;
+
+/// What is known of all entries of a source.
+///
+/// # Errors
+/// The medium cannot be read.
+pub(crate) fn of(source: &dyn Source) -> Result<Arc<Facts>> {
+    match source.facts()? {
+        Some(facts) => Ok(facts),
+        None => Ok(Arc::new(read(source, Facts::default())?)),
+    }
+}
+
+/// Reads on from what is known.
+///
+/// # Errors
+/// The medium cannot be read.
+pub(crate) fn read(source: &dyn Source, mut known: Facts) -> Result<Facts> {
+    let tree = source.tree();
+    let all: Vec<NodeIx> = tree.entries_from(known.count).filter(|ix| may_say_something(tree.node(*ix))).collect();
+    known.count = tree.stored_len();
+    let threads = if all.len() < MANY { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
+    let parts: Vec<Result<Facts>> = thread::scope(|scope| {
+        let part = all.len().div_ceil(threads).max(1);
+        let running: Vec<_> = all.chunks(part).map(|part| scope.spawn(move || read_part(source, part))).collect();
+        running
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    for part in parts {
+        let part = part?;
+        known.reported.extend(part.reported);
+        known.silent.extend(part.silent);
+    }
+    Ok(known)
+}
+
+fn read_part(source: &dyn Source, entries: &[NodeIx]) -> Result<Facts> {
+    let mut facts = Facts::default();
+    for ix in entries {
+        let entry = source.entry(*ix)?;
+        let place = ix.index() as u32;
+        if let Some(usage) = reported(&entry) {
+            facts.reported.push(Reported { entry: place, tokens: usage.total, cost: usage.cost });
+        }
+        if is_silent_turn(&entry) {
+            facts.silent.push(place);
+        }
+    }
+    Ok(facts)
+}
+
+fn may_say_something(node: &Node) -> bool {
+    match node.kind() {
+        Kind::Message => matches!(node.role(), Some(Role::Assistant | Role::ToolResult)),
+        Kind::Compaction | Kind::BranchSummary | Kind::Usage | Kind::ModelUsage => true,
+        _ => false,
+    }
+}
+
+/// What an entry reports of usage.
+fn reported(entry: &Entry) -> Option<Usage> {
+    let usage = match entry.kind {
+        Kind::Message => entry.message()?.get("usage"),
+        _ => entry.get("usage"),
+    };
+    usage.filter(|usage| !usage.is_null()).map(Usage::read)
+}
+
+/// A turn of the model that only calls tools: its results speak for it.
+fn is_silent_turn(entry: &Entry) -> bool {
+    let Some(message) = entry.message().filter(|_| entry.role == Some(Role::Assistant)) else { return false };
+    let ended_well = matches!(message.str("stopReason").as_deref(), None | Some("stop" | "toolUse"));
+    let text = message.get("content").map(|content| text_of(content, ""));
+    ended_well && text.is_none_or(|text| text.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{Options, Session};
+
+    #[test]
+    fn reading_on_gives_what_one_reading_gives() {
+        let mut text =
+            String::from("{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"t\",\"cwd\":\"/\"}\n");
+        for at in 0..9000 {
+            let said = if at % 3 == 0 { "said" } else { "" };
+            text.push_str(&format!(
+                r#"{{"type":"message","id":"{at:08x}","parentId":null,"timestamp":"t","message":{{"role":"assistant","content":[{{"type":"text","text":"{said}"}}],"usage":{{"totalTokens":{at},"cost":{{"total":0.5}}}}}}}}"#,
+            ));
+            text.push('\n');
+        }
+        let session = Session::from_text(&text, Options::default()).unwrap();
+        let whole = read(&session, Facts::default()).unwrap();
+        assert_eq!((whole.count, whole.reported.len(), whole.silent.len()), (9000, 9000, 6000));
+        for cut in [0, 1, 4999, 9000] {
+            let mut known = whole.clone();
+            known.count = cut;
+            known.reported.retain(|reported| (reported.entry as usize) < cut);
+            known.silent.retain(|silent| (*silent as usize) < cut);
+            assert_eq!(read(&session, known).unwrap(), whole, "{cut}");
+        }
+        let last = session.leaf().unwrap();
+        assert_eq!((whole.usage(last), whole.is_silent(last)), ((8999, 0.5), true));
+    }
+}

@@ -1,0 +1,79 @@
+//! The facts of a session's entries, kept beside its side index under the same rules.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use super::bytes::{Reader, Writer, hash};
+use super::{Of, SMALLEST, place};
+use crate::entry::Source;
+use crate::error::Result;
+use crate::facts::{Facts, Reported};
+use crate::gather;
+use crate::medium::FileMedium;
+
+/// Changes whenever the layout does.
+const MAGIC: &[u8; 8] = b"offfact1";
+/// The facts are written again when so many more entries are known.
+const STALE: usize = 512;
+
+/// All facts of a session in a file of which `length` bytes are known, with the help of the index folder.
+///
+/// # Errors
+/// The session file cannot be read. Trouble with the index is none.
+pub(crate) fn facts(source: &dyn Source, file: &Path, length: u64, folder: Option<&Path>) -> Result<Facts> {
+    let medium = FileMedium::open(file).ok().filter(|_| length >= SMALLEST);
+    let (Some(folder), Some(medium)) = (folder, medium) else { return gather::read(source, Facts::default()) };
+    let place = place(folder, file).with_extension("facts");
+    let known = read(&medium, &place, length).filter(|known| known.count <= source.tree().stored_len());
+    let known = known.unwrap_or_default();
+    let before = known.count;
+    let facts = gather::read(source, known)?;
+    if facts.count - before >= STALE {
+        drop(write(&medium, &place, length, &facts));
+    }
+    Ok(facts)
+}
+
+fn read(medium: &FileMedium, place: &Path, length: u64) -> Option<Facts> {
+    let bytes = std::fs::read(place).ok()?;
+    let (body, sum) = bytes.split_last_chunk::<8>()?;
+    let body = body.strip_prefix(MAGIC).filter(|body| hash(body) == u64::from_le_bytes(*sum))?;
+    let reader = &mut Reader::new(body);
+    let of = Of::read(reader)?;
+    if !of.fits(medium, length) {
+        return None;
+    }
+    let count = reader.short()? as usize;
+    let reported = (0..reader.short()?)
+        .map(|_| {
+            let (entry, tokens) = (reader.short()?, reader.number()?);
+            Some(Reported { entry, tokens, cost: f64::from_bits(reader.number()?) })
+        })
+        .collect::<Option<_>>()?;
+    let silent = (0..reader.short()?).map(|_| reader.short()).collect::<Option<_>>()?;
+    Some(Facts { count, reported, silent })
+}
+
+fn write(medium: &FileMedium, place: &Path, length: u64, facts: &Facts) -> std::io::Result<()> {
+    let Some(folder) = place.parent() else { return Ok(()) };
+    let Some((head, tail)) = Of::sample(medium, length) else { return Ok(()) };
+    let mut writer = Writer::new();
+    Of { identity: medium.identity()?, length, head, tail }.write(&mut writer);
+    writer.short(facts.count as u32);
+    writer.short(facts.reported.len() as u32);
+    for reported in &facts.reported {
+        writer.short(reported.entry);
+        writer.number(reported.tokens);
+        writer.number(reported.cost.to_bits());
+    }
+    writer.short(facts.silent.len() as u32);
+    facts.silent.iter().for_each(|silent| writer.short(*silent));
+    let body = writer.finish();
+    std::fs::create_dir_all(folder)?;
+    let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
+    for part in [MAGIC.as_slice(), &body, &hash(&body).to_le_bytes()] {
+        temporary.write_all(part)?;
+    }
+    temporary.persist(place).map_err(|error| error.error)?;
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! The nodes of a side index, read page by page when a tree asks for them.
+//!
+//! A page that is damaged (the index is only a cache) is no reason to give up: then the session file is scanned after
+//! all, and every page comes from there.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use super::bytes::{Reader, Writer, hash};
+use super::ids::Run;
+use crate::load::load_until;
+use crate::medium::FileMedium;
+use crate::tree::nodes::{PAGE, Pages};
+use crate::tree::stored::StoredNode;
+use crate::tree::{Node, Tree};
+
+/// Where a page stands in the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) offset: u64,
+    pub(super) length: u32,
+    pub(super) sum: u64,
+}
+
+/// The pages of one index, and what to do without them.
+#[derive(Debug)]
+pub(super) struct IndexPages {
+    pub(super) index: File,
+    /// The index's own path: a damaged one is removed.
+    pub(super) path: PathBuf,
+    pub(super) count: usize,
+    pub(super) places: Vec<Place>,
+    pub(super) runs: Vec<Run>,
+    pub(super) leaves: Vec<u32>,
+    /// The session file and how much of it is indexed.
+    pub(super) session: FileMedium,
+    pub(super) indexed: u64,
+    /// The tree read anew, once a page was found damaged; or why that failed.
+    pub(super) anew: OnceLock<Result<Tree, String>>,
+}
+
+impl IndexPages {
+    pub(super) fn bytes(&self, offset: u64, length: usize) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        self.index.read_exact_at(&mut bytes, offset).ok()?;
+        Some(bytes)
+    }
+
+    /// A page as it stands in the index, checked.
+    pub(super) fn encoded(&self, page: usize) -> Option<Vec<u8>> {
+        let place = self.places.get(page)?;
+        let bytes = self.bytes(place.offset, place.length as usize)?;
+        (hash(&bytes) == place.sum).then_some(bytes)
+    }
+
+    fn decoded(&self, page: usize) -> Option<Box<[Node]>> {
+        let bytes = self.encoded(page)?;
+        let mut reader = Reader::new(&bytes);
+        let count = PAGE.min(self.count.checked_sub(page * PAGE)?);
+        (0..count).map(|_| node(&mut reader)).collect()
+    }
+
+    fn anew(&self) -> Option<&Tree> {
+        let read = || {
+            drop(std::fs::remove_file(&self.path));
+            load_until(&self.session, self.indexed).map(|loaded| loaded.tree).map_err(|error| error.to_string())
+        };
+        self.anew.get_or_init(read).as_ref().ok()
+    }
+}
+
+impl Pages for IndexPages {
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn page(&self, page: usize) -> Box<[Node]> {
+        let count = PAGE.min(self.count.saturating_sub(page * PAGE));
+        if let Some(nodes) = self.decoded(page) {
+            return nodes;
+        }
+        let nodes = self.anew().map(|tree| tree.page_of_nodes(page)).filter(|nodes| nodes.len() == count);
+        nodes.unwrap_or_else(|| std::iter::repeat_with(Node::unreadable).take(count).collect())
+    }
+
+    fn candidates(&self, id: &str) -> Vec<u32> {
+        let mut found = Vec::new();
+        if self.runs.iter().all(|run| run.candidates(id, |at, length| self.bytes(at, length), &mut found).is_some()) {
+            return found;
+        }
+        let known = self.anew().and_then(|tree| tree.find(id));
+        known.map(|ix| ix.index() as u32).filter(|at| (*at as usize) < self.count).into_iter().collect()
+    }
+
+    fn leaves(&self) -> &[u32] {
+        &self.leaves
+    }
+
+    fn trouble(&self) -> Option<&str> {
+        match self.anew.get()? {
+            Err(why) => Some(why),
+            Ok(tree) if tree.stored_len() != self.count => Some("the file is not what it was when it was indexed"),
+            Ok(_) => None,
+        }
+    }
+}
+
+pub(super) fn encode<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<u8> {
+    let mut writer = Writer::new();
+    for node in nodes {
+        let node = node.stored();
+        writer.optional(node.id);
+        writer.number(node.offset);
+        writer.number(node.length);
+        writer.number(node.time.cast_unsigned());
+        node.places.iter().for_each(|place| writer.short(*place));
+        writer.short(node.line);
+        writer.byte(node.kind);
+        writer.byte(node.role);
+        writer.byte(node.flags);
+    }
+    writer.finish()
+}
+
+fn node(reader: &mut Reader<'_>) -> Option<Node> {
+    let stored = StoredNode {
+        id: reader.optional()?,
+        offset: reader.number()?,
+        length: reader.number()?,
+        time: reader.number()?.cast_signed(),
+        places: [reader.short()?, reader.short()?, reader.short()?, reader.short()?, reader.short()?],
+        line: reader.short()?,
+        kind: reader.byte()?,
+        role: reader.byte()?,
+        flags: reader.byte()?,
+    };
+    Some(Node::from_stored(&stored))
+}
