@@ -33,7 +33,7 @@ before(async () => {
 });
 after(async () => {
   if (!run) return;
-  console.log(`\n${run.report.table()}\n`);
+  console.log(`\n${run.report.table()}\n\n${run.planning.counted()}\n`);
   await run.end();
 });
 
@@ -51,6 +51,16 @@ group("reading", () => {
   test("list of one folder's sessions, pi", async () => agrees(await run.reading.list("pi", PROJECT)));
   test("list of all sessions, omp", async () => agrees(await run.reading.list("omp")));
   test("odd files open whole, files that are no sessions are refused", async () => agrees(await run.reading.odd()));
+});
+
+group("planning", () => {
+  for (const set of ["vector", "hand", "random", "grown"]) test(`${set} files of pi`, async () => agrees(await run.planning.plan(set)));
+  test("sessions made for plans", async () => agrees(await run.planning.made(SEED, 40)));
+  test("sessions that offshoot compacted", async () => agrees(await run.planning.compacted(SEED, 15)));
+  test("real sessions", async (t) => {
+    if (!run.manifest.some(({ set }) => set === "fixture")) return t.skip("no ../shared/fixtures beside the repository");
+    agrees(await run.planning.plan("fixture"));
+  });
 });
 
 group("writing", () => {

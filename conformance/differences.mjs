@@ -2,7 +2,7 @@
 // A row that no comparison needs any more fails the run, so the table stays true. `documented` is the row of
 // docs/format.md that tells readers.
 // `files` names the files, `when(difference, file)` looks at what differs; a row without `files` is for every file.
-// Aspects: header, name, leaf, ids, types, entries, tree, labels, context, list, list-order, bytes.
+// Aspects: header, name, leaf, ids, types, entries, tree, labels, context, list, list-order, bytes, plan, false-split.
 
 /** The peer's list lacks a session that holds an odd message. */
 const isHidden = ({ odd }) => odd === true;
@@ -122,5 +122,46 @@ export const DIFFERENCES = [
     files: ["second-header", "blank-lines", "garbage-between-lines"],
     reason: "a fork copies every line behind the header; pi drops those that are no entries",
     documented: "a fork copies every line behind the header",
+  },
+  {
+    peer: "pi",
+    aspect: "plan",
+    files: ["vector-03-v1-index-zero"],
+    reason: "as for its context: index 0 keeps everything",
+    documented: "a version 1 compaction with index 0 keeps everything",
+  },
+  {
+    peer: "pi",
+    aspect: "plan",
+    files: ["repeated-keys"],
+    reason: "a message that names its role twice counts as what the first says, which is all that a scan looks at",
+    documented: "a message that names its role twice is listed by the first",
+  },
+  {
+    peer: "pi",
+    aspect: "plan",
+    files: ["context-edits", "context-edit-of-a-compaction"],
+    reason: "pi leaves system messages out of its estimate if none of them has a timestamp",
+    documented: "system messages without a timestamp count as tokens",
+  },
+  {
+    peer: "pi",
+    aspect: "plan",
+    files: ["compaction-without-summary", "synthesised-from-odd-fields"],
+    reason: "pi tells the model `undefined` or a number where a summary is no text",
+    documented: "a summary that is no text says nothing to the model",
+  },
+  {
+    peer: "pi",
+    aspect: "plan",
+    files: ["v4"],
+    reason: "pi knows the role hookMessage in version 2 only, and keeps the message from the model elsewhere",
+    documented: "a message of role `hookMessage` reaches the model in every version",
+  },
+  {
+    peer: "pi",
+    aspect: "false-split",
+    reason: "the cut moved back over settings onto an entry that says nothing; the turn before it ended and is not split",
+    documented: "settings before a message do not split the turn before it",
   },
 ];

@@ -1,10 +1,11 @@
-// pi's session manager as a line server: dump, list, grow, context, fork (one JSON request per line, see README.md).
+// pi's session manager as a line server: dump, plans, list, grow, context, fork (one JSON request per line, see README.md).
 // Owns the calls into pi. pi may write to a file that it opens, so `dump` always works on a copy.
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 import { applyOperations, dumpManager } from "./lib/peer.mjs";
 import { serve } from "./lib/lines.mjs";
+import { branchPlans, compactionPlans, llmMessages } from "./lib/pi-plans.mjs";
 import { PROJECT, piPackage, temporaryFolder } from "./lib/places.mjs";
 
 const { SessionManager, buildSessionContext } = await import(pathToFileURL(path.join(piPackage(), "dist/core/session-manager.js")).href);
@@ -27,16 +28,29 @@ const OPERATIONS = {
   createBranchedSession: (m, o) => m.createBranchedSession(o.leafId),
 };
 
+/** Opens a copy of a file for the time of `work(manager)`. */
+function withCopy(file, work) {
+  const folder = temporaryFolder("pi");
+  try {
+    const copy = path.join(folder, path.basename(file));
+    fs.copyFileSync(file, copy);
+    return work(SessionManager.open(copy));
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 const COMMANDS = {
   dump({ file, ...options }) {
-    const folder = temporaryFolder("pi");
-    try {
-      const copy = path.join(folder, path.basename(file));
-      fs.copyFileSync(file, copy);
-      return dumpManager(SessionManager.open(copy), options);
-    } finally {
-      fs.rmSync(folder, { recursive: true, force: true });
-    }
+    return withCopy(file, (manager) => dumpManager(manager, options));
+  },
+
+  plans({ file, compactions, settings, branches, contexts }) {
+    return withCopy(file, (manager) => ({
+      compactions: compactionPlans(manager, compactions, settings),
+      branches: branchPlans(manager, branches),
+      contexts: llmMessages(manager, contexts),
+    }));
   },
 
   async list({ dir, cwd }) {

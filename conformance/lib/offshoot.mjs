@@ -9,6 +9,13 @@ import { PROJECT, sealedEnvironment } from "./places.mjs";
 
 const run = promisify(execFile);
 
+/** offshoot's sentences before summaries. */
+const LEADS = [
+  "This conversation went down another branch and came back from it. What happened there:",
+  "The earlier part of this conversation was compacted. What happened in it:",
+];
+const withoutLeads = (text) => LEADS.reduce((rest, lead) => rest.replaceAll(lead, "(lead)"), text);
+
 export class Offshoot {
   #command;
   #folder;
@@ -43,6 +50,14 @@ export class Offshoot {
   async list(dir, cwd) {
     const args = ["list", "--json", "--text", "--session-dir", dir, ...(cwd === undefined ? ["--all"] : [])];
     return JSON.parse(await this.command(args, cwd));
+  }
+
+  /** Compacts a session; false if there was nothing to compact. */
+  async compact(file, keep) {
+    const size = `--keep-recent-tokens=${keep}`;
+    if (JSON.parse(await this.command(["compact", file, "--dry-run", "--json", size])) === null) return false;
+    const { id } = JSON.parse(await this.command(["compact", file, "--json", size]));
+    return typeof id === "string";
   }
 
   async tree(file) {
@@ -111,6 +126,56 @@ export class Offshoot {
     }
   }
 
+  /** What the peers' `plans` gives: entries are named by their place in the file. */
+  plans(file, { compactions, settings, branches, contexts }) {
+    return this.withSession(this.api("open", { path: file }), async (call) => {
+      const ids = (await call("getEntries")).map(({ id }) => id);
+      const places = new Map(ids.map((id, at) => [id, at]));
+      const place = (id) => (id === null ? null : places.get(id));
+      const roles = (messages) => messages.map(({ role }) => role);
+      const compaction = async ({ at, keep }) => {
+        const plan = await call("prepareCompaction", { leafId: ids[at], settings: { ...settings, keepRecentTokens: keep } });
+        if (plan === null) return null;
+        const [history, prefix] = [plan.conversation, plan.turnPrefixConversation].map(withoutLeads);
+        return {
+          firstKept: place(plan.firstKeptEntryId),
+          isSplitTurn: plan.isSplitTurn,
+          tokensBefore: plan.tokensBefore,
+          previousSummary: plan.previousSummary,
+          summarize: roles(plan.messagesToSummarize),
+          turnPrefix: roles(plan.turnPrefixMessages),
+          readFiles: plan.readFiles,
+          modifiedFiles: plan.modifiedFiles,
+          conversation: history,
+          turnPrefixConversation: prefix,
+          whole: [history, prefix].filter((part) => part !== "").join("\n\n"),
+        };
+      };
+      const branch = async ({ from, target, budget }) => {
+        const plan = await call("prepareBranchSummary", { oldLeafId: ids[from], targetId: ids[target], tokenBudget: budget });
+        return {
+          commonAncestor: place(plan.commonAncestorId),
+          entries: plan.entries.map(place),
+          messages: roles(plan.messages),
+          totalTokens: plan.totalTokens,
+          readFiles: plan.readFiles,
+          modifiedFiles: plan.modifiedFiles,
+          conversation: withoutLeads(plan.conversation),
+        };
+      };
+      const llm = async (at) => {
+        const context = JSON.parse(withoutLeads(await this.command(["context", file, "--llm", "--at", ids[at]])));
+        return context.messages.map((message) => [message.role, digest(message)]);
+      };
+      return {
+        // One after the other: each has its own time limit.
+        compactions: await sequentially(compactions, compaction),
+        branches: await sequentially(branches, branch),
+        contexts: await sequentially(contexts, llm),
+      };
+    });
+  }
+
   /** Applies an operation list to a file, or to a new session in `dir`: the peers' `grow`. */
   grow({ file, dir, cwd = PROJECT }, ops) {
     const opening = file ? this.api("open", { path: file }) : this.api("create", { cwd, sessionDir: dir });
@@ -133,4 +198,10 @@ export class Offshoot {
   contextOf(entries, leafId) {
     return this.api("buildSessionContext", { entries, ...(leafId === undefined ? {} : { leafId }) });
   }
+}
+
+async function sequentially(items, work) {
+  const results = [];
+  for (const item of items) results.push(await work(item));
+  return results;
 }

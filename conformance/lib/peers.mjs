@@ -14,6 +14,9 @@ export class Peer {
   dump(file, options = {}) {
     return this.#server.request({ cmd: "dump", file, ...options });
   }
+  plans(file, wanted) {
+    return this.#server.request({ cmd: "plans", file, ...wanted });
+  }
   list(dir, cwd) {
     return this.#server.request({ cmd: "list", dir, cwd });
   }

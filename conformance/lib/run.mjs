@@ -5,6 +5,7 @@ import { writeCorpus } from "../corpus.mjs";
 import { Offshoot } from "./offshoot.mjs";
 import { startPeers } from "./peers.mjs";
 import { temporaryFolder } from "./places.mjs";
+import { Planning } from "./planning.mjs";
 import { Reading } from "./reading.mjs";
 import { Report } from "./report.mjs";
 import { Writing } from "./writing.mjs";
@@ -20,6 +21,7 @@ export async function startRun({ command, differences = [], corpus = {} }) {
   const parts = { offshoot, peers, dir, manifest, report, folder };
   return {
     ...parts,
+    planning: new Planning(parts),
     reading: new Reading(parts),
     writing: new Writing(parts),
     async end() {

@@ -193,6 +193,8 @@ fn message(entry: &Entry) -> Option<Message> {
         return None;
     }
     Some(match entry.kind {
+        // The name of version 2, as the node may still have it.
+        Kind::Message if entry.role == Some(Role::HookMessage) => of(Role::Custom, entry.message()?),
         Kind::Message => of(entry.role?, entry.message()?),
         // Their lines have the members that their messages would have.
         Kind::CustomMessage => with_role(of(Role::Custom, entry.json())),

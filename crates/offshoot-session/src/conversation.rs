@@ -7,7 +7,7 @@ use std::fmt;
 
 use crate::context::Message;
 use crate::entry::text_of;
-use crate::json::{Json, js_members, stringify};
+use crate::json::{Json, JsonKind, js_members, stringify};
 use crate::kind::Role;
 use crate::llm::to_llm;
 
@@ -109,11 +109,17 @@ fn texts(content: Json<'_>, kind: &'static str, member: &str) -> Vec<String> {
     blocks(content, kind).map(|block| block.str(member).unwrap_or_default().into_owned()).collect()
 }
 
-/// `name(argument=JSON, …)`.
+/// `name(argument=JSON, …)`; the arguments of a list are named by their places.
 fn call(block: Json<'_>) -> String {
-    let arguments = block.get("arguments").map(js_members).unwrap_or_default();
-    let arguments: Vec<String> =
-        arguments.into_iter().map(|(name, value)| format!("{name}={}", stringify(value))).collect();
+    let arguments: Vec<String> = match block.get("arguments") {
+        Some(list) if list.kind() == JsonKind::Array => {
+            list.items().enumerate().map(|(at, value)| format!("{at}={}", stringify(value))).collect()
+        }
+        Some(object) => {
+            js_members(object).into_iter().map(|(name, value)| format!("{name}={}", stringify(value))).collect()
+        }
+        None => Vec::new(),
+    };
     format!("{}({})", block.str("name").unwrap_or_default(), arguments.join(", "))
 }
 

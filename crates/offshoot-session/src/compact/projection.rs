@@ -105,12 +105,14 @@ fn place(source: &dyn Source, entries: &[Projected], at: usize, message: &Messag
 }
 
 fn take(ix: NodeIx, message: Message) -> Said {
+    // The name of version 2, as the node may still have it.
+    let role = if message.role == Role::HookMessage { Role::Custom } else { message.role };
     let mut files = Files::default();
     if message.role == Role::Assistant {
         files.take_calls(message.json());
     }
     let tokens = estimate(message.json());
-    Said { ix, role: message.role, tokens, files, parts: parts(message, Results::Cut) }
+    Said { ix, role, tokens, files, parts: parts(message, Results::Cut) }
 }
 
 /// Whether nothing behind an entry made what a provider reported there untrue.

@@ -223,7 +223,9 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// `src/a.rs` of `src/a.rs:12`.
 fn without_line(word: &str) -> &str {
     match word.rsplit_once(':') {
-        Some((file, line)) if is_path(file) && line.bytes().all(|b| b.is_ascii_digit()) => file,
+        Some((file, line)) if !file.contains("://") && is_path(file) && line.bytes().all(|b| b.is_ascii_digit()) => {
+            file
+        }
         _ => word,
     }
 }
