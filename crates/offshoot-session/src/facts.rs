@@ -1,6 +1,6 @@
 //! What must be known of every body to draw a tree or to price a branch, in a few bytes an entry.
 //!
-//! Only the values, by place in file order; [`crate::gather`] finds them. Knows no bodies and no files.
+//! Only the values, by place in file order; gathering is elsewhere. Knows no bodies and no files.
 
 use crate::tree::NodeIx;
 
