@@ -24,7 +24,7 @@ use crate::command::{AgentError, Command, Navigated, Reply};
 use crate::event::Event;
 use crate::message::{AssistantMessage, StopReason, Usage};
 use crate::model::{Access, Keys, Models};
-use crate::provider::{Deltas, Delta, Model, Provider, Request, Secret, ThinkingLevel, is_silent_overflow};
+use crate::provider::{Delta, Deltas, Model, Provider, Request, Secret, ThinkingLevel, is_silent_overflow};
 use crate::request::{self, Built, Frame};
 use crate::sessions::Sessions;
 use crate::summarise::Summarise;
@@ -274,7 +274,7 @@ impl Driver {
             Effect::Draft { ticket, job } => self.draft(ticket, job),
             Effect::Commit { ticket } => self.commit(ticket),
             Effect::Cancel => self.cancel(),
-            Effect::Settle(how) => self.settle(how),
+            Effect::Settle(how) => self.settle(&how),
         }
     }
 
@@ -293,10 +293,8 @@ impl Driver {
     /// Hands entries to the writer. The first prompt brings along what the session does not say yet of model and
     /// thinking.
     fn append(&mut self, records: &[Record], then: Vec<Event>, ticket: Option<Ticket>) {
-        let mut entries = match records.iter().any(|record| matches!(record, Record::Message(crate::message::Message::User(_)))) {
-            true => self.settings_entries(),
-            false => Vec::new(),
-        };
+        let is_said = records.iter().any(Record::is_users);
+        let mut entries = if is_said { self.settings_entries() } else { Vec::new() };
         let composed: Result<Vec<NewEntry>, String> = records.iter().map(compose).collect();
         let own = self.own.clone();
         self.outbox.after_write(then);
@@ -372,10 +370,12 @@ impl Driver {
         let place = Arc::new(self.setup.place.clone());
         self.spawn(async move {
             let outcome = match tool {
-                Some(tool) => run_tool(tool.as_ref(), call.arguments, place, |outcome| {
-                    drop(own.send(In::Machine(Input::Partial { ticket, call: index, outcome })));
-                })
-                .await,
+                Some(tool) => {
+                    run_tool(tool.as_ref(), call.arguments, place, |outcome| {
+                        drop(own.send(In::Machine(Input::Partial { ticket, call: index, outcome })));
+                    })
+                    .await
+                }
                 None => Outcome::failed(format!("there is no tool named {}", call.name)),
             };
             let at = clock.now();
@@ -404,9 +404,9 @@ impl Driver {
         self.ready = None;
     }
 
-    fn settle(&mut self, how: Settled) {
+    fn settle(&mut self, how: &Settled) {
         let waiting = std::mem::take(&mut self.waiting);
-        let answers = waiting.into_iter().map(|waiting| self.answer_for(waiting, &how)).collect();
+        let answers = waiting.into_iter().map(|waiting| self.answer_for(waiting, how)).collect();
         let ended = self.outbox.settle(answers);
         self.answer_all(ended);
     }
@@ -456,7 +456,11 @@ impl Driver {
     /// Entries for what the session does not say yet of model and thinking.
     fn settings_entries(&mut self) -> Vec<NewEntry> {
         let Setup { model, thinking, .. } = &self.setup;
-        let now = Recorded { model: Some((model.provider.clone(), model.id.clone())), thinking: Some(*thinking), ..self.recorded };
+        let now = Recorded {
+            model: Some((model.provider.clone(), model.id.clone())),
+            thinking: Some(*thinking),
+            ..self.recorded
+        };
         let mut entries = Vec::new();
         if now.model != self.recorded.model {
             entries.push(NewEntry::model(&model.provider, &model.id, now.dialect));
@@ -516,12 +520,7 @@ async fn listen(mut deltas: Deltas, window: u64, hand_on: impl Fn(Delta) -> bool
 }
 
 /// Runs a tool and hands on what it shows on the way, the last of it before the end.
-async fn run_tool(
-    tool: &dyn Tool,
-    arguments: serde_json::Value,
-    place: Arc<Place>,
-    show: impl Fn(Outcome),
-) -> Outcome {
+async fn run_tool(tool: &dyn Tool, arguments: serde_json::Value, place: Arc<Place>, show: impl Fn(Outcome)) -> Outcome {
     let (partial, mut partials) = unbounded_channel();
     let running = tool.run(arguments, place, partial);
     tokio::pin!(running);

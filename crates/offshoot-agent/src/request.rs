@@ -111,13 +111,14 @@ fn complete(message: &mut Map<String, Value>) {
     if message.get("role").is_some_and(|role| role == "developer") {
         message.insert("role".to_owned(), json!("user"));
     }
-    let is_known = |reason: &Value| matches!(reason.as_str(), Some("stop" | "length" | "toolUse" | "error" | "aborted"));
+    let is_known =
+        |reason: &Value| matches!(reason.as_str(), Some("stop" | "length" | "toolUse" | "error" | "aborted"));
     if !message.get("stopReason").is_some_and(is_known) {
         message.insert("stopReason".to_owned(), json!("stop"));
     }
     for name in ["usage", "timestamp"] {
         let is_odd = match message.get(name) {
-            Some(Value::Object(usage)) if name == "usage" => usage.values().any(|value| value.is_null()),
+            Some(Value::Object(usage)) if name == "usage" => usage.values().any(Value::is_null),
             Some(Value::Number(number)) if name == "timestamp" => !number.is_i64(),
             Some(_) => true,
             None => false,

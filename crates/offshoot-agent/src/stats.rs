@@ -49,7 +49,8 @@ pub struct BranchCost {
 /// The session cannot be read.
 pub fn stats(session: &Session) -> Result<SessionStats> {
     let tree = session.tree();
-    let on_path: std::collections::HashSet<_> = session.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf)).collect();
+    let on_path: std::collections::HashSet<_> =
+        session.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf)).collect();
     let mut stats = SessionStats::default();
     for ix in tree.entries() {
         let node = tree.node(ix);

@@ -85,7 +85,8 @@ impl ModelSummariser {
     }
 
     fn wait(&self, failure: &Failure, attempt: u32) -> Option<Duration> {
-        let may = self.retry.enabled && failure.is_transient && !failure.is_overflow && attempt < self.retry.max_retries;
+        let may =
+            self.retry.enabled && failure.is_transient && !failure.is_overflow && attempt < self.retry.max_retries;
         may.then(|| Duration::from_millis(self.retry.delay(attempt, failure.retry_after)))
     }
 }

@@ -90,10 +90,9 @@ fn outcome(settled: std::result::Result<Settled, AgentError>) -> Result<()> {
     match settled {
         Ok(Settled::Done) => Ok(()),
         Ok(Settled::Aborted) => Err(stopped()),
-        Ok(Settled::Failed(why)) => Err(CommandError {
-            causes: vec![why],
-            ..CommandError::new(Kind::Model, "the model gave no answer")
-        }),
+        Ok(Settled::Failed(why)) => {
+            Err(CommandError { causes: vec![why], ..CommandError::new(Kind::Model, "the model gave no answer") })
+        }
         Ok(Settled::Broken(why)) => {
             Err(CommandError { causes: vec![why], ..CommandError::new(Kind::Failed, "the agent had to stop") })
         }

@@ -53,7 +53,7 @@ impl Driver {
     /// Nothing goes on: who waits for that is answered.
     fn settle_if_idle(&mut self) {
         if self.state.is_idle() && !self.is_replacing {
-            self.settle(crate::turn::Settled::Done);
+            self.settle(&crate::turn::Settled::Done);
         }
     }
 

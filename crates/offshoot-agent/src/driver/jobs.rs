@@ -109,11 +109,7 @@ impl Driver {
     }
 }
 
-async fn compaction(
-    means: &Means,
-    settings: compact::Settings,
-    instructions: Option<String>,
-) -> Result<Ready, Draft> {
+async fn compaction(means: &Means, settings: compact::Settings, instructions: Option<String>) -> Result<Ready, Draft> {
     let plan = means.desk.ask(move |owned| plan(owned.session(), &settings)).await;
     let plan = plan.unwrap_or_else(|| Err(ended()))?;
     let requests = plan.requests(instructions.as_deref());
@@ -175,9 +171,9 @@ async fn walk(means: &Means, navigation: Navigation, budget: u64) -> Result<Read
     };
     let by_model = match plan.request(instructions) {
         None => plan.summary(None, None).map_err(|error| in_words(&error)),
-        Some(request) => summarise(means, vec![request]).await.and_then(|(answers, name)| {
-            plan.summary(answers.first(), name).map_err(|error| in_words(&error))
-        }),
+        Some(request) => summarise(means, vec![request])
+            .await
+            .and_then(|(answers, name)| plan.summary(answers.first(), name).map_err(|error| in_words(&error))),
     };
     let (drafted, warning) = match by_model {
         Ok(drafted) => (drafted, None),

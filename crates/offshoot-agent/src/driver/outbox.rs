@@ -13,7 +13,7 @@ use crate::event::Event;
 pub(super) type Answers = Vec<(Waiter, Result<Reply, AgentError>)>;
 
 enum Out {
-    Event(Event),
+    Event(Arc<Event>),
     /// Told once the oldest write that is under way is durable.
     Write(Vec<Event>),
     Answers(Answers),
@@ -32,7 +32,8 @@ impl Outbox {
 
     /// Tells an event, after everything that stands before it.
     pub(super) fn tell(&mut self, event: Event) {
-        if self.queue.is_empty() { self.deliver(event) } else { self.queue.push_back(Out::Event(event)) }
+        let event = Arc::new(event);
+        if self.queue.is_empty() { self.deliver(&event) } else { self.queue.push_back(Out::Event(event)) }
     }
 
     /// A write has been handed over; these events announce it.
@@ -43,7 +44,7 @@ impl Outbox {
     /// The oldest write is durable. Gives back who is to be answered now.
     pub(super) fn written(&mut self) -> Vec<Answers> {
         if let Some(Out::Write(then)) = self.queue.pop_front() {
-            then.into_iter().for_each(|event| self.deliver(event));
+            then.into_iter().for_each(|event| self.deliver(&Arc::new(event)));
         }
         self.drain()
     }
@@ -64,7 +65,7 @@ impl Outbox {
         let mut ended = Vec::new();
         loop {
             match self.queue.pop_front() {
-                Some(Out::Event(event)) => self.deliver(event),
+                Some(Out::Event(event)) => self.deliver(&event),
                 Some(Out::Answers(answers)) => ended.push(answers),
                 Some(write @ Out::Write(_)) => {
                     self.queue.push_front(write);
@@ -75,8 +76,7 @@ impl Outbox {
         }
     }
 
-    fn deliver(&mut self, event: Event) {
-        let event = Arc::new(event);
+    fn deliver(&mut self, event: &Arc<Event>) {
         self.subscribers.retain(|subscriber| subscriber.send(event.clone()).is_ok());
     }
 }

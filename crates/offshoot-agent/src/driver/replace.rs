@@ -113,9 +113,8 @@ fn replace(owned: &mut Owned, sessions: &dyn Sessions, command: &Command) -> Res
         owned.replace(session);
     }
     let session = owned.session();
-    let forked =
-        Forked { text, session_id: session.id().to_owned(), file: session.file().map(Path::to_path_buf) };
-    let recorded = Recorded::of(&session);
+    let forked = Forked { text, session_id: session.id().to_owned(), file: session.file().map(Path::to_path_buf) };
+    let recorded = Recorded::of(session);
     let cwd = session.cwd().map(str::to_owned);
     Ok(Replaced { forked, reason, recorded, cwd })
 }
@@ -127,7 +126,9 @@ fn fresh(old: &Session, sessions: &dyn Sessions, names_parent: bool) -> Result<S
     let new = NewSession { id: None, cwd: &cwd, parent_session: parent.as_deref() };
     match old.file() {
         Some(_) => sessions.create(&new).map_err(|error| in_words(&error)),
-        None => Session::in_memory(&new, offshoot_session::session::Options::default()).map_err(|error| in_words(&error)),
+        None => {
+            Session::in_memory(&new, offshoot_session::session::Options::default()).map_err(|error| in_words(&error))
+        }
     }
 }
 

@@ -41,15 +41,15 @@ fn record(
         out.push(Effect::Emit(Event::MessageStart { message: whole.clone() }));
     }
     let then = vec![Event::MessageEnd { message: whole.clone() }];
-    out.push(Effect::Append { records: vec![Record::Message(whole)], then, ticket: Some(state.ticket) });
+    out.push(Effect::Append { records: vec![Record::Message(Box::new(whole))], then, ticket: Some(state.ticket) });
     state.phase = Phase::Recording(Recording { message, failure, aborted: None });
 }
 
-pub(super) fn recording(state: &mut State, mut answer: Recording, input: Input, out: &mut Vec<Effect>) {
+pub(super) fn recording(state: &mut State, mut answer: Recording, input: &Input, out: &mut Vec<Effect>) {
     match input {
         Input::Recorded { .. } => answered(state, answer, out),
         Input::Abort { at } => {
-            answer.aborted = Some(at);
+            answer.aborted = Some(*at);
             state.phase = Phase::Recording(answer);
         }
         _ => state.phase = Phase::Recording(answer),
@@ -124,7 +124,8 @@ fn failed(
     let said = message.error_message.clone().unwrap_or_else(|| "the model gave no answer".to_owned());
     turn_end(message, Vec::new(), out);
     let failure = failure.filter(|_| !is_aborted);
-    if failure.as_ref().is_some_and(|failure| failure.is_overflow) && state.config.recover_overflow && !state.recovered {
+    if failure.as_ref().is_some_and(|failure| failure.is_overflow) && state.config.recover_overflow && !state.recovered
+    {
         state.recovered = true;
         end_run(state, true, out);
         let job = Job::Compaction { reason: Reason::Overflow, instructions: None };
@@ -184,4 +185,3 @@ fn told(partial: &Partial, delta: Delta) -> Option<Event> {
     };
     Some(Event::MessageUpdate { usage: partial.message.usage, assistant_message_event: update })
 }
-

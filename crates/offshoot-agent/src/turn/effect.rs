@@ -26,9 +26,16 @@ pub struct Call {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record {
     /// A message of the conversation.
-    Message(Message),
+    Message(Box<Message>),
     /// A command that the user ran, as the JSON of a `bashExecution` message.
     Bash(Raw),
+}
+
+impl Record {
+    /// Whether the user says something to the model.
+    pub fn is_users(&self) -> bool {
+        matches!(self, Self::Message(message) if matches!(**message, Message::User(_)))
+    }
 }
 
 /// Work beside the turns that ends in one entry.

@@ -101,11 +101,7 @@ pub(super) enum Phase {
     /// A job is under way.
     Drafting(Side),
     /// What a job came to is being written.
-    Committing {
-        side: Side,
-        warning: Option<String>,
-        is_aborted: bool,
-    },
+    Committing { side: Side, warning: Option<String>, is_aborted: bool },
 }
 
 /// An answer on its way into the file.
@@ -201,11 +197,13 @@ impl Partial {
             Delta::Start => self.is_started = true,
             Delta::TextStart { index } => self.put(*index, Block::text("")),
             Delta::ThinkingStart { index } => self.put(*index, Block::thinking("")),
-            Delta::Text { index, delta } | Delta::Thinking { index, delta } => match self.message.content.get_mut(*index) {
-                Some(Block::Text { text, .. }) => text.push_str(delta),
-                Some(Block::Thinking { thinking, .. }) => thinking.push_str(delta),
-                _ => {}
-            },
+            Delta::Text { index, delta } | Delta::Thinking { index, delta } => {
+                match self.message.content.get_mut(*index) {
+                    Some(Block::Text { text, .. }) => text.push_str(delta),
+                    Some(Block::Thinking { thinking, .. }) => thinking.push_str(delta),
+                    _ => {}
+                }
+            }
             Delta::ToolCallStart { index, id, name } => {
                 self.arguments.clear();
                 self.put(*index, Block::call(id, name));

@@ -18,9 +18,9 @@ pub fn step(state: &mut State, input: Input) -> Vec<Effect> {
         Phase::Idle => idle(state, input, &mut out),
         Phase::Building => building(state, input, &mut out),
         Phase::Streaming(partial) => streaming(state, partial, input, &mut out),
-        Phase::Recording(answer) => recording(state, answer, input, &mut out),
+        Phase::Recording(answer) => recording(state, answer, &input, &mut out),
         Phase::Working(work) => working(state, work, input, &mut out),
-        Phase::Waiting => waiting(state, input, &mut out),
+        Phase::Waiting => waiting(state, &input, &mut out),
         Phase::Drafting(side) => drafting(state, side, input, &mut out),
         Phase::Committing { side, warning, is_aborted } => {
             committing(state, (side, warning, is_aborted), input, &mut out);
@@ -125,7 +125,7 @@ fn building(state: &mut State, input: Input, out: &mut Vec<Effect>) {
     }
 }
 
-fn waiting(state: &mut State, input: Input, out: &mut Vec<Effect>) {
+fn waiting(state: &mut State, input: &Input, out: &mut Vec<Effect>) {
     match input {
         Input::Elapsed { .. } => again(state, out),
         Input::Abort { .. } => {
@@ -168,7 +168,7 @@ pub(super) fn say(state: &mut State, messages: Vec<UserMessage>, out: &mut Vec<E
         [Event::MessageStart { message: message.clone() }, Event::MessageEnd { message: message.clone() }]
     };
     let then = messages.iter().flat_map(started_and_ended).collect();
-    let records = messages.into_iter().map(Record::Message).collect();
+    let records = messages.into_iter().map(|message| Record::Message(Box::new(message))).collect();
     out.push(Effect::Append { records, then, ticket: None });
 }
 

@@ -172,7 +172,9 @@ fn event(event: &Event) -> String {
         Event::MessageUpdate { assistant_message_event: update, .. } => match update {
             Update::TextDelta { delta, .. } => format!("text_delta {delta:?}"),
             Update::TextEnd { content, .. } => format!("text_end {content:?}"),
-            Update::ToolCallEnd { tool_call: Block::ToolCall { arguments, .. }, .. } => format!("toolcall_end {arguments}"),
+            Update::ToolCallEnd { tool_call: Block::ToolCall { arguments, .. }, .. } => {
+                format!("toolcall_end {arguments}")
+            }
             other => serde_json::to_value(other).unwrap()["type"].as_str().unwrap().to_owned(),
         },
         Event::QueueUpdate { steering, follow_up } => format!("queue {steering:?} {follow_up:?}"),
@@ -225,7 +227,8 @@ fn a_prompt_is_appended_before_its_request_is_made() {
     "#);
     assert_snapshot!(run.built(10).said(), @"SEND");
     run.delta(Delta::Start).delta(Delta::TextStart { index: 0 });
-    run.delta(Delta::Text { index: 0, delta: "hel".to_owned() }).delta(Delta::Text { index: 0, delta: "lo".to_owned() });
+    run.delta(Delta::Text { index: 0, delta: "hel".to_owned() })
+        .delta(Delta::Text { index: 0, delta: "lo".to_owned() });
     run.delta(Delta::TextEnd { index: 0 });
     assert_snapshot!(run.said(), @r#"
     message_start assistant "" Stop
@@ -483,7 +486,10 @@ fn failed_requests_are_sent_again_later_and_later() {
     ");
     assert!(run.built(10).answered(error("overloaded"), transient(None)).said().contains("WAIT 4000"));
     run.elapsed().built(10).said();
-    assert!(run.answered(error("overloaded"), transient(Some(30_000))).said().contains("WAIT 30000"), "as the server asks");
+    assert!(
+        run.answered(error("overloaded"), transient(Some(30_000))).said().contains("WAIT 30000"),
+        "as the server asks"
+    );
     run.elapsed().built(10).said();
     assert_snapshot!(run.answered(error("overloaded"), transient(None)).said(), @r#"
     message_start assistant "" Error

@@ -168,8 +168,9 @@ fn append_ended(state: &mut State, work: &mut Work, out: &mut Vec<Effect>) {
         let message = Message::ToolResult(result.clone());
         work.appended += 1;
         state.messages.push(message.clone());
-        let then = vec![Event::MessageStart { message: message.clone() }, Event::MessageEnd { message: message.clone() }];
-        out.push(Effect::Append { records: vec![Record::Message(message)], then, ticket: None });
+        let then =
+            vec![Event::MessageStart { message: message.clone() }, Event::MessageEnd { message: message.clone() }];
+        out.push(Effect::Append { records: vec![Record::Message(Box::new(message))], then, ticket: None });
     }
 }
 

@@ -31,28 +31,31 @@ fn a_prompt_and_its_answer() {
 fn tools_change_files_with_every_wire() {
     for api in Api::ALL {
         run(async {
-            let world = World::speaking(api, [
-                Reply::say([
-                    Say::Text { text: "Writing.".to_owned() },
-                    Say::Call {
-                        call: "write".to_owned(),
-                        id: "c1".to_owned(),
-                        arguments: json!({"path": "a.txt", "content": "one\n"}).as_object().unwrap().clone(),
-                        signature: None,
-                    },
-                    Say::Call {
-                        call: "edit".to_owned(),
-                        id: "c2".to_owned(),
-                        arguments: json!({"path": "a.txt", "edits": [{"oldText": "one", "newText": "two"}]})
-                            .as_object()
-                            .unwrap()
-                            .clone(),
-                        signature: None,
-                    },
-                ]),
-                Reply::call("read", "c3", json!({"path": "a.txt"})),
-                Reply::text("It says two."),
-            ]);
+            let world = World::speaking(
+                api,
+                [
+                    Reply::say([
+                        Say::Text { text: "Writing.".to_owned() },
+                        Say::Call {
+                            call: "write".to_owned(),
+                            id: "c1".to_owned(),
+                            arguments: json!({"path": "a.txt", "content": "one\n"}).as_object().unwrap().clone(),
+                            signature: None,
+                        },
+                        Say::Call {
+                            call: "edit".to_owned(),
+                            id: "c2".to_owned(),
+                            arguments: json!({"path": "a.txt", "edits": [{"oldText": "one", "newText": "two"}]})
+                                .as_object()
+                                .unwrap()
+                                .clone(),
+                            signature: None,
+                        },
+                    ]),
+                    Reply::call("read", "c3", json!({"path": "a.txt"})),
+                    Reply::text("It says two."),
+                ],
+            );
             let (agent, _events) = world.start();
             assert_eq!(agent.prompt("write it").await, Ok(Settled::Done));
             assert_eq!(std::fs::read_to_string(world.path("a.txt")).unwrap(), "two\n");
@@ -77,7 +80,8 @@ fn events_announce_what_is_in_the_file() {
         });
         let mut announced = 0;
         loop {
-            let event = events.until(|event| matches!(event, Event::MessageEnd { .. } | Event::AgentSettled { .. })).await;
+            let event =
+                events.until(|event| matches!(event, Event::MessageEnd { .. } | Event::AgentSettled { .. })).await;
             if !matches!(*event, Event::MessageEnd { .. }) {
                 break;
             }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::Message;
@@ -12,7 +13,6 @@ use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::{KEY, Server};
 use offshoot_agent::tool::{self, Shell};
 use offshoot_agent::turn::Retry;
-use offshoot_agent::Setup;
 use offshoot_session::clock::SystemClock;
 use offshoot_session::error::Result;
 use offshoot_session::session::{NewSession, Options, Session};
@@ -86,7 +86,8 @@ impl World {
 
     /// The lines of the only session file.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let mut files: Vec<_> = std::fs::read_dir(self.path("sessions")).unwrap().map(|file| file.unwrap().path()).collect();
+        let mut files: Vec<_> =
+            std::fs::read_dir(self.path("sessions")).unwrap().map(|file| file.unwrap().path()).collect();
         assert_eq!(files.len(), 1, "{files:?}");
         let text = std::fs::read_to_string(files.remove(0)).unwrap();
         text.lines().map(str::to_owned).collect()

@@ -49,8 +49,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session) -> Result<Setup> 
     let (user, trouble) = settings::load(app.settings.data.as_deref());
     trouble.iter().for_each(|trouble| app.ui.warning(trouble));
     let table = table(app, args.api_key.as_deref());
-    let wish =
-        Wish { provider: args.provider.as_deref(), model: args.model.as_deref(), thinking: args.thinking };
+    let wish = Wish { provider: args.provider.as_deref(), model: args.model.as_deref(), thinking: args.thinking };
     let Chosen { model, thinking } = choose(app, &table, &user, session, wish)?;
     let cwd = session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| app.settings.cwd.clone(), PathBuf::from);
     let shell = shell(&user, session);
@@ -107,13 +106,7 @@ fn table(app: &App, key: Option<&str>) -> Table {
 }
 
 /// The model that was typed, else the session's, else the user's, else the first with a key.
-fn choose(
-    app: &App,
-    table: &Table,
-    user: &settings::Settings,
-    session: &Session,
-    wish: Wish<'_>,
-) -> Result<Chosen> {
+fn choose(app: &App, table: &Table, user: &settings::Settings, session: &Session, wish: Wish<'_>) -> Result<Chosen> {
     let Table { models, keys } = table;
     let can_ask = |model: &Model| keys.can_ask(models, model);
     let usable = |provider: &str| models.default_of(provider).is_some_and(can_ask);
@@ -143,7 +136,8 @@ fn choose(
         named = found.level;
         found.model
     } else {
-        let first = models.providers().into_iter().filter_map(|provider| models.default_of(provider)).find(|m| can_ask(m));
+        let first =
+            models.providers().into_iter().filter_map(|provider| models.default_of(provider)).find(|m| can_ask(m));
         first.cloned().ok_or_else(nobody)?
     };
     let wanted = user.thinking.as_deref().and_then(ThinkingLevel::parse);
@@ -155,7 +149,9 @@ fn choose(
 fn nobody() -> CommandError {
     CommandError::new(Kind::Model, "there is no model to ask: no provider has a key")
         .hint("set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or write the key into auth.json")
-        .hint("a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where")
+        .hint(
+            "a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where",
+        )
 }
 
 /// The model and the level that a session that has begun was left with.
@@ -165,7 +161,8 @@ fn recorded(session: &Session) -> (Option<(String, String)>, Option<ThinkingLeve
         let json = Json::parse(json).ok()?;
         Some((json.str("provider")?.into_owned(), json.str("modelId")?.into_owned()))
     });
-    let level = context.thinking_level.as_deref().and_then(|json| ThinkingLevel::parse(&Json::parse(json).ok()?.as_str()?));
+    let level =
+        context.thinking_level.as_deref().and_then(|json| ThinkingLevel::parse(&Json::parse(json).ok()?.as_str()?));
     (model, level)
 }
 

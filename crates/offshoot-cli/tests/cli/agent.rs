@@ -20,13 +20,16 @@ pub(crate) struct Talk {
 impl Talk {
     pub(crate) fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
         let talk = Self { world: World::new(), server: Server::start(replies).unwrap() };
-        talk.data("models.json", &json!({"providers": {"test": {
-            "baseUrl": talk.server.base_url(offshoot_agent::provider::Api::Anthropic),
-            "api": "anthropic-messages",
-            "apiKey": "$TEST_KEY",
-            "models": [{"id": "m1", "contextWindow": 200_000, "maxTokens": 8000, "reasoning": true,
-                "cost": {"input": 3, "output": 15}, "input": ["text", "image"]}],
-        }}}));
+        talk.data(
+            "models.json",
+            &json!({"providers": {"test": {
+                "baseUrl": talk.server.base_url(offshoot_agent::provider::Api::Anthropic),
+                "api": "anthropic-messages",
+                "apiKey": "$TEST_KEY",
+                "models": [{"id": "m1", "contextWindow": 200_000, "maxTokens": 8000, "reasoning": true,
+                    "cost": {"input": 3, "output": 15}, "input": ["text", "image"]}],
+            }}}),
+        );
         talk.data("settings.json", &json!({"retry": {"baseDelayMs": 0, "maxAgentDelayMs": 0}}));
         talk
     }
@@ -122,14 +125,21 @@ fn files_pictures_and_what_is_piped_in_go_along() {
     let talk = Talk::new([Reply::text("ok"), Reply::text("ok")]);
     talk.world.write("notes.txt", "buy milk");
     talk.world.write("dot.png", DOT);
-    let mut child = talk.command(&["-p", "@notes.txt", "@dot.png", "read them", "and again"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut child = talk
+        .command(&["-p", "@notes.txt", "@dot.png", "read them", "and again"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
     child.stdin.take().unwrap().write_all(b"from the pipe\n").unwrap();
     assert!(child.wait_with_output().unwrap().status.success());
     let seen = talk.server.seen();
     assert_eq!(seen.len(), 2, "the second prompt is asked after the first");
     let first = seen[0].json()["messages"][0]["content"].clone();
     let text = first[0]["text"].as_str().unwrap();
-    assert!(text.starts_with("from the pipe\n<file name=") && text.contains("buy milk") && text.ends_with("read them"), "{text}");
+    assert!(
+        text.starts_with("from the pipe\n<file name=") && text.contains("buy milk") && text.ends_with("read them"),
+        "{text}"
+    );
     assert_eq!(first[1]["type"], "image");
     talk.no_problems();
 }
@@ -147,14 +157,19 @@ fn a_session_goes_on_where_it_was() {
     assert_eq!(talk.files().len(), 2);
     let settings = |lines: Vec<Value>| lines.iter().filter(|line| line["type"] == "model_change").count();
     let files = talk.files();
-    let read = |file: &PathBuf| std::fs::read_to_string(file).unwrap().lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let read = |file: &PathBuf| {
+        std::fs::read_to_string(file).unwrap().lines().map(|l| serde_json::from_str(l).unwrap()).collect()
+    };
     assert!(files.iter().all(|file| settings(read(file)) == 1), "the model is recorded once, not at every opening");
     talk.no_problems();
 }
 
 #[test]
 fn failures_of_the_model_have_an_exit_code_of_their_own() {
-    let talk = Talk::new([Reply::error(401, r#"{"type":"error","error":{"type":"authentication_error","message":"bad key"}}"#)]);
+    let talk = Talk::new([Reply::error(
+        401,
+        r#"{"type":"error","error":{"type":"authentication_error","message":"bad key"}}"#,
+    )]);
     assert_snapshot!(talk.run(&["-p", "hi"]), @r#"
     [stderr]
     error: the model gave no answer
@@ -251,7 +266,8 @@ fn one_interrupt_ends_it_in_good_order() {
 
 #[test]
 fn an_interrupt_stops_a_tool_and_answers_its_call() {
-    let talk = Talk::new([Reply::call("bash", "c1", json!({"command": "echo started; sleep 1000"})), Reply::text("fine")]);
+    let talk =
+        Talk::new([Reply::call("bash", "c1", json!({"command": "echo started; sleep 1000"})), Reply::text("fine")]);
     let mut child = talk.command(&["--mode", "json", "wait"]).spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     until(&mut out, |event| event["type"] == "tool_execution_update");
@@ -274,7 +290,12 @@ fn the_key_is_nowhere() {
         Reply::text("a summary"),
     ]);
     let mut shown = String::new();
-    for arguments in [&["--mode", "json", "go"][..], &["-c", "-p", "again"], &["compact", "latest", "--keep-recent-tokens", "1"], &["models"]] {
+    for arguments in [
+        &["--mode", "json", "go"][..],
+        &["-c", "-p", "again"],
+        &["compact", "latest", "--keep-recent-tokens", "1"],
+        &["models"],
+    ] {
         let output = talk.command(arguments).output().unwrap();
         shown += &String::from_utf8_lossy(&output.stdout);
         shown += &String::from_utf8_lossy(&output.stderr);

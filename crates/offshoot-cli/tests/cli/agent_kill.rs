@@ -27,7 +27,8 @@ fn killed_at_any_moment() {
     for round in 0..ROUNDS {
         // A run may begin with what a killed one left of the script: any answer fits any question.
         talk.server.add(script(round));
-        let mut child = talk.command(&["--mode", "json", "--session", name, &format!("round {round}")]).spawn().unwrap();
+        let mut child =
+            talk.command(&["--mode", "json", "--session", name, &format!("round {round}")]).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut seen = Vec::new();
         let mut line = String::new();
@@ -49,8 +50,11 @@ fn killed_at_any_moment() {
         }
         whole += usize::from(child.wait().unwrap().success());
         let text = std::fs::read_to_string(&file).unwrap_or_default();
-        let kept: Vec<Value> =
-            text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).map(|entry| entry["message"].clone()).collect();
+        let kept: Vec<Value> = text
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+            .map(|entry| entry["message"].clone())
+            .collect();
         for event in seen.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
             if event["type"] == "message_end" {
                 announced += 1;
@@ -65,8 +69,11 @@ fn killed_at_any_moment() {
     // The last word: after all that the session goes on.
     talk.server.add(script(ROUNDS));
     assert!(talk.run(&["-p", "--session", name, "well?"]).starts_with("This was round"));
-    println!("{ROUNDS} rounds killed ({whole} had ended), {announced} entries announced, {lost} lost, {} requests, {} invalid",
-        talk.server.seen().len(), talk.server.problems().len());
+    println!(
+        "{ROUNDS} rounds killed ({whole} had ended), {announced} entries announced, {lost} lost, {} requests, {} invalid",
+        talk.server.seen().len(),
+        talk.server.problems().len()
+    );
     assert_eq!(lost, 0);
     assert!(announced > ROUNDS, "{announced}");
     talk.no_problems();
