@@ -50,7 +50,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session) -> Result<Setup> 
     trouble.iter().for_each(|trouble| app.ui.warning(trouble));
     let table = table(app, args.api_key.as_deref());
     let wish = Wish { provider: args.provider.as_deref(), model: args.model.as_deref(), thinking: args.thinking };
-    let Chosen { model, thinking } = choose(app, &table, &user, session, wish)?;
+    let Chosen { model, thinking } = choose(app, &table, &user, session, &wish)?;
     let cwd = session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| app.settings.cwd.clone(), PathBuf::from);
     let shell = shell(&user, session);
     let tools = tool::select(&args.tools, &shell).map_err(|error| CommandError::usage(error.to_string()))?;
@@ -106,7 +106,7 @@ fn table(app: &App, key: Option<&str>) -> Table {
 }
 
 /// The model that was typed, else the session's, else the user's, else the first with a key.
-fn choose(app: &App, table: &Table, user: &settings::Settings, session: &Session, wish: Wish<'_>) -> Result<Chosen> {
+fn choose(app: &App, table: &Table, user: &settings::Settings, session: &Session, wish: &Wish<'_>) -> Result<Chosen> {
     let Table { models, keys } = table;
     let can_ask = |model: &Model| keys.can_ask(models, model);
     let usable = |provider: &str| models.default_of(provider).is_some_and(can_ask);
@@ -214,7 +214,7 @@ impl Summaries {
 pub(crate) fn summaries(app: &App, session: &Session) -> Option<Summaries> {
     let (user, _) = settings::load(app.settings.data.as_deref());
     let table = table(app, None);
-    let Chosen { model, thinking } = choose(app, &table, &user, session, Wish::default()).ok()?;
+    let Chosen { model, thinking } = choose(app, &table, &user, session, &Wish::default()).ok()?;
     let Access { model, key } = table.keys.access(&table.models, &model).ok()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
     let provider = Arc::new(Http::new(Arc::new(SystemClock)));
