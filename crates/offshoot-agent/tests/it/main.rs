@@ -10,6 +10,7 @@
 
 mod abort;
 mod compact;
+mod examples;
 mod r#loop;
 mod queue;
 mod retry;
