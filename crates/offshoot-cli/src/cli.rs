@@ -1,16 +1,14 @@
 //! The command line as a whole: its global options, and a run from arguments to exit code.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser};
+use clap::Parser;
 
 use crate::agent;
 use crate::app::App;
 use crate::commands::Command;
 use crate::config::Settings;
-use crate::error::{CommandError, Kind, Result};
 use crate::ui::{ColorWhen, Ui};
 
 /// Sessions of terminal coding agents as trees: look into them, go back in them, branch them, lose nothing.
@@ -25,7 +23,8 @@ use crate::ui::{ColorWhen, Ui};
 ///
 /// Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 damaged input, 5 conflict, 6 the model failed, 130 stopped.
 #[derive(Debug, Parser)]
-#[command(name = "offshoot", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+#[command(name = "offshoot", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(args_conflicts_with_subcommands = true)]
 #[command(max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -85,8 +84,7 @@ pub(crate) fn run() -> ExitCode {
     let app = App { ui, settings, session_dir: cli.global.session_dir };
     let done = match &cli.command {
         Some(command) => command.run(&app),
-        None if cli.agent.is_wanted() => agent::run(&app, &cli.agent),
-        None => help(&app),
+        None => agent::run(&app, &cli.agent),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -97,17 +95,10 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-/// Nothing was asked for: how to ask.
-fn help(app: &App) -> Result<()> {
-    let mut out = app.ui.text();
-    write!(out, "{}", Cli::command().render_help())?;
-    out.finish()?;
-    Err(CommandError::new(Kind::Usage, "the interactive mode is not built yet")
-        .hint("`offshoot -p PROMPT` asks the model and prints its answer"))
-}
-
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     use super::*;
 
     #[test]

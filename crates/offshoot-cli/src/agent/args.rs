@@ -111,21 +111,6 @@ fn thinking(text: &str) -> std::result::Result<ThinkingLevel, String> {
 }
 
 impl Args {
-    /// Whether anything was said of the agent.
-    pub(crate) fn is_wanted(&self) -> bool {
-        let Self { prompts, print, mode, go_on, resume, session, fork, no_session, model, .. } = self;
-        *print
-            || *go_on
-            || *resume
-            || *no_session
-            || mode.is_some()
-            || !prompts.is_empty()
-            || session.is_some()
-            || fork.is_some()
-            || model.is_some()
-            || self.provider.is_some()
-    }
-
     /// What is printed.
     pub(crate) fn form(&self) -> Result<Form> {
         if self.resume {
