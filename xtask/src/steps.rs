@@ -129,15 +129,17 @@ pub(crate) fn conformance(scene: &mut Scene) -> Result<Outcome> {
     let folder = scene.root.join("conformance");
     install_peers(&folder)?;
     must(scene.cargo(&["build", "--package", "offshoot-cli"]))?;
-    must(scene.cargo(&["build", "--package", "offshoot-agent", "--example", "tool"]))?;
+    must(scene.cargo(&["build", "--package", "offshoot-agent", "--example", "tool", "--example", "request"]))?;
     let built = target_folder(&scene.root)?.join("debug");
     let (binary, tool) = (built.join("offshoot"), built.join("examples/tool"));
-    if let Some(missing) = [&binary, &tool].into_iter().find(|path| !path.is_file()) {
+    let request = built.join("examples/request");
+    if let Some(missing) = [&binary, &tool, &request].into_iter().find(|path| !path.is_file()) {
         bail!("no binary at {}", missing.display());
     }
     let tests = node_tests(&scene.root)?;
     let mut command = scene.command("node", &["--test", "--test-reporter=spec"]);
     command.args(tests).env("OFFSHOOT_BIN", &binary).env("OFFSHOOT_TOOL_BIN", &tool);
+    command.env("OFFSHOOT_REQUEST_BIN", &request);
     let before = scene.tally.passed;
     scene.count(&mut command)?;
     if scene.tally.passed == before { bail!("not one conformance test ran") } else { Ok(Outcome::Done) }

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Code, Diagnostic, Severity};
-use offshoot_session::session::{Options, Session};
+use offshoot_session::session::{Durability, Options, Session};
 use offshoot_session::store::{DirStore, Flavour, Root};
 use offshoot_session::tree::NodeIx;
 
@@ -24,6 +25,8 @@ pub(crate) struct App {
     pub(crate) ui: Ui,
     pub(crate) settings: Settings,
     pub(crate) session_dir: Option<PathBuf>,
+    /// What appends promise.
+    pub(crate) durability: Durability,
 }
 
 impl App {
@@ -38,6 +41,12 @@ impl App {
                 .hint("set OFFSHOOT_HOME, or name a folder with --session-dir")
         })?;
         Ok(DirStore::new(own, self.settings.others.clone()).with_index(self.index_folder()))
+    }
+
+    /// How long a lock is waited for.
+    pub(crate) fn lock_wait(&self) -> Duration {
+        let wait = self.settings.lock_wait.and_then(|wait| Duration::try_from_secs_f64(wait).ok());
+        wait.unwrap_or(Options::default().lock_wait)
     }
 
     /// Where side indexes go.
@@ -68,7 +77,14 @@ impl App {
             let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
             bar.at(usize::try_from(done).unwrap_or(usize::MAX), usize::try_from(total).unwrap_or(usize::MAX));
         };
-        let options = Options { index: self.index_folder(), progress: Some(Box::new(progress)), ..Options::default() };
+        let options = Options {
+            index: self.index_folder(),
+            progress: Some(Box::new(progress)),
+            spill: self.settings.spill.clone(),
+            durability: self.durability,
+            lock_wait: self.lock_wait(),
+            ..Options::default()
+        };
         match self.settings.now {
             Some(now) => Options { clock: Box::new(FixedClock(now)), ..options },
             None => options,
@@ -118,6 +134,13 @@ impl App {
         }
     }
 
+    /// Says on stderr what somebody who goes on with a session should know: what waits outside it, and newer work.
+    pub(crate) fn report_waiting(&self, session: &Session, given: &str) {
+        let is_waiting = |told: &&Diagnostic| matches!(told.code, Code::Spilled | Code::Diverged);
+        let told: Vec<Diagnostic> = session.diagnostics().iter().filter(is_waiting).cloned().collect();
+        self.report_all(&told, given);
+    }
+
     /// Says on stderr what is odd about a session that somebody looks at.
     pub(crate) fn report(&self, session: &Session, given: &str) {
         self.report_all(session.diagnostics(), given);
@@ -142,6 +165,9 @@ impl App {
         }
         if is_cut {
             self.ui.hint(&format!("`offshoot check {}` says them all", quoted(given)));
+        }
+        if diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Spilled) {
+            self.ui.hint(&format!("`offshoot repair {}` puts them into the session", quoted(given)));
         }
         for diverged in diagnostics.iter().filter(|diagnostic| diagnostic.code == Code::Diverged) {
             self.ui.note(&diverged.message);

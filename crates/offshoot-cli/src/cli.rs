@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use offshoot_session::session::Durability;
 
 use crate::agent;
 use crate::app::App;
 use crate::commands::Command;
 use crate::config::Settings;
+use crate::error::CommandError;
 use crate::ui::{ColorWhen, Ui};
 
 /// Sessions of terminal coding agents as trees: look into them, go back in them, branch them, lose nothing.
@@ -81,12 +83,17 @@ pub(crate) fn run() -> ExitCode {
     let mut settings = Settings::read();
     settings.cache = settings.cache.filter(|_| !cli.global.no_index);
     let ui = Ui::new(&settings, cli.global.color, !cli.global.no_pager);
-    let app = App { ui, settings, session_dir: cli.global.session_dir };
-    let done = match &cli.command {
-        Some(command) => command.run(&app),
-        None => agent::run(&app, &cli.agent),
+    let durability = settings.durability.as_deref().map(Durability::from_word).transpose();
+    let level = durability.as_ref().ok().copied().flatten().unwrap_or_default();
+    let app = App { ui, settings, session_dir: cli.global.session_dir, durability: level };
+    let ran = match durability {
+        Ok(_) => match &cli.command {
+            Some(command) => command.run(&app),
+            None => agent::run(&app, &cli.agent),
+        },
+        Err(error) => Err(CommandError::usage(format!("OFFSHOOT_DURABILITY: {error}"))),
     };
-    match done {
+    match ran {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             app.ui.error(&error);

@@ -23,6 +23,12 @@ pub(crate) struct Settings {
     pub(crate) own: Option<Root>,
     /// Where caches go; they may be deleted at any time.
     pub(crate) cache: Option<PathBuf>,
+    /// Where entries go that could not be written to their session.
+    pub(crate) spill: Option<PathBuf>,
+    /// What appends promise, as the environment spells it.
+    pub(crate) durability: Option<String>,
+    /// How long an append waits for another program's lock, in seconds, if the environment says.
+    pub(crate) lock_wait: Option<f64>,
     /// The roots of pi and oh-my-pi.
     pub(crate) others: Vec<Root>,
     /// The program that long text goes through; `None` for the default.
@@ -57,6 +63,9 @@ impl Settings {
         let cache = env("XDG_CACHE_HOME").map(PathBuf::from).filter(|cache| cache.is_absolute());
         let cache = cache.or_else(|| home.as_ref().map(|home| home.join(".cache"))).map(|cache| cache.join("offshoot"));
         let own = base.as_ref().map(|base| Root::new(base.join("sessions"), Flavour::Offshoot));
+        // Not the cache: what is here is nowhere else.
+        let state = env("XDG_STATE_HOME").map(PathBuf::from).filter(|state| state.is_absolute());
+        let state = state.or_else(|| home.as_ref().map(|home| home.join(".local/state")));
         // An empty OMP_PROFILE is the default profile, whatever PI_PROFILE says.
         let profile =
             all("OMP_PROFILE").or_else(|| all("PI_PROFILE")).map(|name| name.to_string_lossy().trim().to_owned());
@@ -68,6 +77,9 @@ impl Settings {
             data: base,
             own,
             cache,
+            spill: state.map(|state| state.join("offshoot/spill")),
+            durability: text("OFFSHOOT_DURABILITY"),
+            lock_wait: text("OFFSHOOT_LOCK_WAIT").and_then(|wait| wait.parse().ok()),
             others,
             pager: text("OFFSHOOT_PAGER").or_else(|| text("PAGER")),
             columns: text("COLUMNS").and_then(|columns| columns.parse().ok()),
@@ -166,6 +178,13 @@ mod tests {
         assert_eq!(profile, [own, "/a/sessions", "/home/u/.omp/profiles/w/agent/sessions"]);
         assert_eq!(folders(&[("PI_PROFILE", "default")])[2], omp);
         assert_eq!(folders(&[("OMP_PROFILE", ""), ("PI_PROFILE", "w")])[2], omp);
+    }
+
+    #[test]
+    fn spilled_entries_are_no_cache() {
+        let spill = |variables| settings(variables).spill.unwrap();
+        assert_eq!(spill(&[("XDG_CACHE_HOME", "/c")]), Path::new("/home/u/.local/state/offshoot/spill"));
+        assert_eq!(spill(&[("XDG_STATE_HOME", "/s")]), Path::new("/s/offshoot/spill"));
     }
 
     #[test]

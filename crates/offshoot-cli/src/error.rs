@@ -103,7 +103,7 @@ impl From<Error> for CommandError {
             Error::NotASession { .. } | Error::Damaged { .. } => Kind::Damaged,
             Error::EntryNotFound { .. } | Error::SessionNotFound { .. } => Kind::NotFound,
             Error::Ambiguous { .. } | Error::Invalid(_) => Kind::Usage,
-            Error::Conflict { .. } => Kind::Conflict,
+            Error::Conflict { .. } | Error::Locked { .. } => Kind::Conflict,
             _ => Kind::Failed,
         };
         let hint = match &error {
@@ -112,6 +112,8 @@ impl From<Error> for CommandError {
             Error::EntryNotFound { .. } => Some("`offshoot tree SESSION --flat` lists every entry with its id"),
             Error::SessionNotFound { .. } => Some("`offshoot list --all` shows every session"),
             Error::Ambiguous { .. } => Some("give more of the id"),
+            Error::Locked { .. } => Some("nothing was written; `kill -CONT PID` wakes a process that was stopped"),
+            Error::Spilled { .. } => Some("nothing is lost; `offshoot repair SESSION` puts it into the session"),
             _ => None,
         };
         let causes = error.source().map(chain).unwrap_or_default();

@@ -5,6 +5,7 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::id::EntryId;
 use crate::json::Object;
@@ -86,13 +87,57 @@ pub enum Error {
         /// What happened.
         why: String,
     },
+    /// Another program holds the lock on the file and does not give it back. Nothing was attempted: trying again later
+    /// is fine.
+    #[error("{} is locked: {} did not give it back within {} s", path.display(), named(by), waited.as_secs_f32().ceil())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+        /// The processes that hold the lock, as far as the system tells.
+        by: Vec<u32>,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// Entries could not be written to the session and are in its spill file instead: on disk, not in the session. They
+    /// must not be appended again: they come back by themselves as soon as an append to the same session succeeds, or by
+    /// [`Session::give_back`](crate::session::Session::give_back).
+    #[error("could not write to {}: kept in {}", path.display(), spill.display())]
+    Spilled {
+        /// The session's file.
+        path: PathBuf,
+        /// Where the entries are.
+        spill: PathBuf,
+        /// Their ids, which they keep.
+        ids: Vec<EntryId>,
+        /// Why they are not in the session.
+        source: Box<Error>,
+    },
+}
+
+/// The lock on a file is another program's, and stays so; inside an [`io::Error`].
+#[derive(Debug, thiserror::Error)]
+#[error("another program holds the lock")]
+pub(crate) struct Held {
+    pub(crate) by: Vec<u32>,
+    pub(crate) waited: Duration,
+}
+
+fn named(processes: &[u32]) -> String {
+    match processes {
+        [] => "another program".to_owned(),
+        [one] => format!("process {one}"),
+        many => format!("processes {}", many.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+    }
 }
 
 impl Error {
     /// Names the attempt and the file of an I/O error.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
-        move |source| Self::Io { action, path, source }
+        move |source| match source.downcast::<Held>() {
+            Ok(Held { by, waited }) => Self::Locked { path, by, waited },
+            Err(source) => Self::Io { action, path, source },
+        }
     }
 
     /// An entry that is not there.
@@ -200,6 +245,10 @@ codes! {
     BadTimestamp = "bad-timestamp", Warning;
     /// Another branch holds newer work than the open one.
     Diverged = "diverged", Note;
+    /// Entries of the session that could not be written to it are in a spill file.
+    Spilled = "spilled", Warning;
+    /// The file system knows no locks: programs that write at the same moment can spoil each other's entries.
+    NoLock = "no-lock", Warning;
     /// A file in a session folder cannot be read as a session.
     UnreadableSession = "unreadable-session", Error;
 }

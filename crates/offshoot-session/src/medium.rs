@@ -5,6 +5,7 @@
 
 mod ahead;
 mod file;
+mod holders;
 mod memory;
 
 use std::io;
@@ -55,10 +56,11 @@ pub trait Medium: Send + Sync {
         Ok(true)
     }
 
-    /// Takes the writers' lock, waiting for it, and says how the medium stands while it is held.
+    /// Takes the writers' lock, waiting for it for a while, and says how the medium stands while it is held.
     ///
     /// # Errors
-    /// What the system says; then the lock is not held.
+    /// What the system says; then the lock is not held. `WouldBlock` if another writer keeps it, `Unsupported` if there
+    /// are no locks here.
     fn lock(&mut self) -> io::Result<Standing>;
 
     /// Gives the writers' lock back.

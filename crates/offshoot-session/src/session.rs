@@ -5,13 +5,18 @@
 
 mod append;
 mod branch;
+mod diverged;
 mod open;
 #[cfg(any(test, feature = "testing"))]
 mod over;
 mod put;
+mod spill;
+mod standing;
+mod upgrade;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::clock::{Clock, SystemClock};
 use crate::context::{self, Context};
@@ -23,7 +28,7 @@ use crate::header::{Dialect, Header};
 use crate::id::{EntryId, IdSource, RandomIds};
 use crate::index;
 use crate::load::{Loaded, Opened};
-use crate::medium::Medium;
+use crate::medium::{FileMedium, Medium};
 use crate::migrate::upgrade_header;
 use crate::tree::{NodeIx, Tree};
 
@@ -42,6 +47,29 @@ pub enum Durability {
     Full,
 }
 
+impl Durability {
+    /// From the weakest to the strongest.
+    pub const ALL: [Self; 3] = [Self::Os, Self::Data, Self::Full];
+
+    /// The word for it: `os`, `data`, `full`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Os => "os",
+            Self::Data => "data",
+            Self::Full => "full",
+        }
+    }
+
+    /// The level that a word stands for.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for any other word.
+    pub fn from_word(word: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|level| level.as_str() == word);
+        found.ok_or_else(|| Error::Invalid(format!("{word:?} is no durability: it is os, data or full")))
+    }
+}
+
 /// Where a session takes time and ids from, and what its appends promise.
 pub struct Options {
     /// The clock.
@@ -58,6 +86,23 @@ pub struct Options {
     pub index: Option<PathBuf>,
     /// Is told while a file is read: bytes read, and bytes of the file. Both are equal once, when that is done.
     pub progress: Option<Box<dyn Fn(u64, u64) + Send + Sync>>,
+    /// The folder for entries that cannot be written to their session ([`Error::Spilled`]); `None` does without: then
+    /// they are nowhere but with the caller.
+    pub spill: Option<PathBuf>,
+    /// How long an append waits for another program that holds the lock before it gives up ([`Error::Locked`]).
+    pub lock_wait: Duration,
+}
+
+impl Options {
+    /// Opens a session's file.
+    fn medium(&self, path: &Path) -> Result<FileMedium> {
+        let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
+        Ok(medium.with_patience(self.lock_wait))
+    }
+
+    fn file(&self, path: &Path) -> Result<Backing> {
+        Ok(Backing::File(Box::new(self.medium(path)?)))
+    }
 }
 
 impl Default for Options {
@@ -70,6 +115,8 @@ impl Default for Options {
             blobs: None,
             index: None,
             progress: None,
+            spill: None,
+            lock_wait: FileMedium::PATIENCE,
         }
     }
 }
@@ -95,8 +142,17 @@ pub struct Session {
     loaded: Loaded,
     leaf: Option<NodeIx>,
     options: Options,
-    /// Why no more appends are accepted until the session is opened again.
-    broken: Option<String>,
+    /// Why no more appends are simply accepted.
+    broken: Option<standing::Broken>,
+    holds_lock: bool,
+    /// What the last failed append tried to write.
+    attempted: Option<put::Batch>,
+    /// What it has spilled.
+    own: spill::Own,
+    /// What other programs have appended meanwhile.
+    others: diverged::Others,
+    /// What has been found out since the caller asked last.
+    news: Vec<Diagnostic>,
     /// What is known of the bodies, once somebody asked.
     facts: Mutex<Option<Arc<Facts>>>,
 }

@@ -243,6 +243,12 @@ impl Tree {
         self.orphans.values()
     }
 
+    /// The entries that stand between two others in the file.
+    pub(crate) fn between(&self, before: NodeIx, behind: NodeIx) -> impl DoubleEndedIterator<Item = NodeIx> + '_ {
+        let all = (before.0.saturating_add(1)..behind.0).map(NodeIx);
+        all.filter(|ix| !self.node(*ix).is_dead())
+    }
+
     /// The entry at which the file opens: the last one in file order that has an id.
     pub fn last(&self) -> Option<NodeIx> {
         self.entries().rev().find(|ix| self.node(*ix).id.is_some())

@@ -173,15 +173,15 @@ fn user_content(content: &Content) -> Vec<Value> {
     }
 }
 
+/// Texts alone are one text; beside pictures they keep their places.
 fn tool_result(result: &ToolResultMessage) -> Value {
-    let images = super::prepare::images(&result.content);
-    let text = joined(&result.content);
-    let content = if images.is_empty() {
-        json!(text)
+    let content = if super::prepare::images(&result.content).is_empty() {
+        json!(joined(&result.content))
     } else {
-        let text = if text.is_empty() { "(see attached image)" } else { &text };
-        let mut blocks = vec![json!({"type": "text", "text": text})];
-        blocks.extend(images.into_iter().map(|(mime_type, data)| image(mime_type, data)));
+        let mut blocks = user_content(&Content::Blocks(result.content.clone()));
+        if blocks.iter().all(|block| block.get("text").is_none()) {
+            blocks.insert(0, json!({"type": "text", "text": "(see attached image)"}));
+        }
         Value::Array(blocks)
     };
     json!({"type": "tool_result", "tool_use_id": result.tool_call_id, "content": content, "is_error": result.is_error})

@@ -204,7 +204,7 @@ fn estimate(request: &super::Request) -> u64 {
     }
     let (from, tokens) = match counted {
         Some((at, total)) => (at + 1, total),
-        None => (0, tokens(request.system.chars().count()) + request.tools.iter().map(tool_tokens).sum::<u64>()),
+        None => (0, tokens(request.system.encode_utf16().count()) + request.tools.iter().map(tool_tokens).sum::<u64>()),
     };
     let rest = request.messages.get(from..).unwrap_or_default();
     tokens + rest.iter().map(message_tokens).sum::<u64>()
@@ -223,14 +223,14 @@ fn tokens(characters: usize) -> u64 {
 }
 
 fn tool_tokens(tool: &super::ToolSpec) -> u64 {
-    tokens(tool.name.len() + tool.description.chars().count() + tool.parameters.to_string().len())
+    tokens(tool.name.len() + tool.description.encode_utf16().count() + tool.parameters.to_string().len())
 }
 
 fn message_tokens(message: &Message) -> u64 {
     let blocks = |blocks: &[Block]| blocks.iter().map(characters).sum::<usize>();
     tokens(match message {
         Message::User(user) => match &user.content {
-            Content::Text(text) => text.chars().count(),
+            Content::Text(text) => text.encode_utf16().count(),
             Content::Blocks(content) => blocks(content),
         },
         Message::Assistant(answer) => blocks(&answer.content),
@@ -240,10 +240,10 @@ fn message_tokens(message: &Message) -> u64 {
 
 fn characters(block: &Block) -> usize {
     match block {
-        Block::Text { text, .. } => text.chars().count(),
-        Block::Thinking { thinking, .. } => thinking.chars().count(),
+        Block::Text { text, .. } => text.encode_utf16().count(),
+        Block::Thinking { thinking, .. } => thinking.encode_utf16().count(),
         Block::Image { .. } => IMAGE,
-        Block::ToolCall { name, arguments, .. } => name.len() + arguments.to_string().chars().count(),
+        Block::ToolCall { name, arguments, .. } => name.len() + arguments.to_string().encode_utf16().count(),
     }
 }
 

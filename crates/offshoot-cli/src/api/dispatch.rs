@@ -34,11 +34,11 @@ type Method = (&'static str, &'static str, Run);
 const METHODS: &[Method] = &[
     ("rpc.discover", "", Free(discover)),
     // Sessions begin and end.
-    ("create", "cwd? sessionDir? id? parentSession?", Free(construct::create)),
-    ("open", "path sessionDir? cwd?", Free(construct::open)),
-    ("continueRecent", "cwd? sessionDir?", Free(construct::continue_recent)),
+    ("create", "cwd? sessionDir? id? parentSession? durability?", Free(construct::create)),
+    ("open", "path sessionDir? cwd? durability?", Free(construct::open)),
+    ("continueRecent", "cwd? sessionDir? durability?", Free(construct::continue_recent)),
     ("inMemory", "cwd? entries? id? parentSession?", Free(construct::in_memory)),
-    ("forkFrom", "sourcePath targetCwd sessionDir? id?", Free(construct::fork_from)),
+    ("forkFrom", "sourcePath targetCwd sessionDir? id? durability?", Free(construct::fork_from)),
     ("newSession", "session id? parentSession?", Free(construct::new_session)),
     ("close", "session", Free(construct::close)),
     ("list", "cwd? sessionDir? withDiagnostics?", Free(construct::list)),
@@ -80,6 +80,9 @@ const METHODS: &[Method] = &[
     ("resetLeaf", "session", Change(tree::reset_leaf)),
     ("switch", "session entryId", Change(tree::switch)),
     ("createBranchedSession", "session leafId", Change(tree::create_branched)),
+    // After trouble.
+    ("giveBack", "session", Change(tree::give_back)),
+    ("recreate", "session", Change(tree::recreate)),
     // What an open session says.
     ("getLeafId", "session", Read(read::leaf_id)),
     ("getLeafEntry", "session", Read(read::leaf_entry)),
@@ -119,7 +122,8 @@ pub(super) fn run(server: &mut Server<'_>, request: &Request<'_>, out: &mut dyn 
         Append(make) => {
             let session = &mut server.handle(params)?.session;
             let entry = make(session, params)?;
-            records::write_id(out, Some(&session.append(&entry)?))
+            let id = session.append(&entry)?;
+            records::write_id(out, Some(&id), session)
         }
         Read(method) => method(server.handle(params)?, params, out),
         Change(method) => method(server.handle(params)?, params, out),

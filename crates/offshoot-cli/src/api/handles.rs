@@ -5,10 +5,11 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use offshoot_session::error::Error;
 use offshoot_session::json::Object;
-use offshoot_session::session::{NewSession, Options, Session};
+use offshoot_session::session::{Durability, NewSession, Options, Session};
 use offshoot_session::store::{DirStore, Flavour, Root, file_name};
 
 use super::params::Params;
@@ -18,9 +19,28 @@ use super::wire::{Failure, Outcome};
 pub(super) struct Server<'a> {
     /// Where sessions are whose folder is not named.
     pub(super) store: &'a DirStore,
+    defaults: Defaults,
     cwd: &'a str,
     open: BTreeMap<u64, Handle>,
     last: u64,
+}
+
+/// How sessions are written unless a request says otherwise.
+#[derive(Debug, Clone)]
+pub(crate) struct Defaults {
+    /// Where entries go that could not be written to their session.
+    pub(crate) spill: Option<PathBuf>,
+    /// What an answered append promises.
+    pub(crate) durability: Durability,
+    /// How long an append waits for another program's lock.
+    pub(crate) lock_wait: Duration,
+}
+
+impl Defaults {
+    fn options(&self) -> Options {
+        let (spill, durability, lock_wait) = (self.spill.clone(), self.durability, self.lock_wait);
+        Options { spill, durability, lock_wait, ..Options::default() }
+    }
 }
 
 /// An open session.
@@ -31,12 +51,14 @@ pub(super) struct Handle {
     pub(super) cwd: String,
     /// The folder that its successors go to; `None` in memory.
     pub(super) folder: Option<PathBuf>,
+    /// How it is written, and its successors.
+    pub(super) defaults: Defaults,
 }
 
 impl<'a> Server<'a> {
     /// Without open sessions.
-    pub(super) fn new(store: &'a DirStore, cwd: &'a str) -> Self {
-        Self { store, cwd, open: BTreeMap::new(), last: 0 }
+    pub(super) fn new(store: &'a DirStore, cwd: &'a str, defaults: Defaults) -> Self {
+        Self { store, cwd, defaults, open: BTreeMap::new(), last: 0 }
     }
 
     /// Takes a session in and gives it a number, which is never used again.
@@ -94,9 +116,16 @@ impl<'a> Server<'a> {
         }
     }
 
+    /// How a session is written that a request opens: as its argument `durability` says.
+    pub(super) fn defaults(&self, params: &Params<'_>) -> Result<Defaults, Failure> {
+        let level = params.opt_str("durability")?.map(|level| Durability::from_word(&level)).transpose()?;
+        let defaults = self.defaults.clone();
+        Ok(Defaults { durability: level.unwrap_or(defaults.durability), ..defaults })
+    }
+
     /// How a file is opened: as one of the server's store.
-    pub(super) fn options(&self, file: &Path) -> Options {
-        self.store.options_for(file, Options::default())
+    pub(super) fn options(&self, file: &Path, defaults: &Defaults) -> Options {
+        self.store.options_for(file, defaults.options())
     }
 }
 
@@ -104,7 +133,7 @@ impl Handle {
     /// A new session beside this one, in its spelling, and in memory if this one is.
     pub(super) fn successor(&self, id: Option<&str>, parent_session: Option<&str>) -> Result<Session, Error> {
         let new = NewSession { id, cwd: &self.cwd, parent_session };
-        let options = Options { dialect: self.session.dialect(), ..Options::default() };
+        let options = Options { dialect: self.session.dialect(), ..self.defaults.options() };
         match &self.folder {
             Some(folder) => Session::create(&new, options, |id, timestamp| folder.join(file_name(id, timestamp))),
             None => Session::in_memory(&new, options),

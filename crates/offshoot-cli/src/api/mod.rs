@@ -16,6 +16,7 @@ use std::io::{self, BufRead, Write};
 use offshoot_session::json::{Json, JsonKind};
 use offshoot_session::store::DirStore;
 
+pub(crate) use handles::Defaults;
 use handles::Server;
 use wire::{Answer, Failure, Request};
 
@@ -26,8 +27,13 @@ use wire::{Answer, Failure, Request};
 ///
 /// # Errors
 /// A stream fails. Also if an answer that is partly written cannot be finished: nothing sensible can follow it.
-pub(crate) fn serve(store: &DirStore, cwd: &str, mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
-    let mut server = Server::new(store, cwd);
+pub(crate) fn serve(
+    (store, defaults): (&DirStore, Defaults),
+    cwd: &str,
+    mut input: impl BufRead,
+    mut output: impl Write,
+) -> io::Result<()> {
+    let mut server = Server::new(store, cwd, defaults);
     loop {
         // Lines end at LF only: U+2028 and CR are ordinary characters. The last line may lack its LF.
         let mut line = Vec::new();

@@ -3,8 +3,10 @@
 use std::io::Write;
 
 use offshoot_session::entry::Source;
+use offshoot_session::error::Diagnostic;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{Object, quote};
+use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 
 use super::wire::Outcome;
@@ -23,9 +25,15 @@ pub(super) fn write_str(out: &mut dyn Write, text: Option<&str>) -> Outcome {
     }
 }
 
-/// Writes the answer of an append.
-pub(super) fn write_id(out: &mut dyn Write, id: Option<&EntryId>) -> Outcome {
-    Ok(out.write_all(Object::new().str_or_null("id", id.map(EntryId::as_str)).finish().as_bytes())?)
+/// Writes the answer of an append, with what was noticed about other writers meanwhile.
+pub(super) fn write_id(out: &mut dyn Write, id: Option<&EntryId>, session: &mut Session) -> Outcome {
+    let object = Object::new().str_or_null("id", id.map(EntryId::as_str));
+    let news: Vec<String> = session.take_news().iter().map(Diagnostic::to_json).collect();
+    let object = match news.as_slice() {
+        [] => object,
+        news => object.raw("diagnostics", format!("[{}]", news.join(","))),
+    };
+    Ok(out.write_all(object.finish().as_bytes())?)
 }
 
 /// Writes an entry, or `null`.

@@ -127,6 +127,15 @@ fn data(error: &Error) -> String {
         }
         Error::Invalid(_) => object("invalid"),
         Error::Conflict { path, .. } => at(object("conflict"), path),
+        Error::Locked { path, by, .. } => {
+            let by: Vec<String> = by.iter().map(ToString::to_string).collect();
+            at(object("locked"), path).raw("processes", format!("[{}]", by.join(",")))
+        }
+        Error::Spilled { path, spill, ids, .. } => {
+            let ids: Vec<String> = ids.iter().map(|id| quote(id.as_str())).collect();
+            let object = at(object("spilled"), path).str("spill", &spill.to_string_lossy());
+            object.raw("ids", format!("[{}]", ids.join(",")))
+        }
         _ => object("other"),
     }
     .finish()
@@ -274,6 +283,14 @@ mod tests {
         assert_eq!(
             Failure::from(io::Error::other(error)).to_json(),
             r#"{"code":-32000,"message":"could not open /x: not yours","data":{"kind":"io","path":"/x"}}"#
+        );
+        let locked = Error::Locked { path: "/x".into(), by: vec![7], waited: std::time::Duration::from_secs(10) };
+        assert_eq!(data(&locked), r#"{"kind":"locked","path":"/x","processes":[7]}"#);
+        let spilled =
+            Error::Spilled { path: "/x".into(), spill: "/y".into(), ids: vec!["a".into()], source: Box::new(locked) };
+        assert_eq!(
+            Failure::from(spilled).to_json(),
+            r#"{"code":-32000,"message":"could not write to /x: kept in /y: /x is locked: process 7 did not give it back within 10 s","data":{"kind":"spilled","path":"/x","spill":"/y","ids":["a"]}}"#
         );
         let error = Error::Ambiguous { what: "session", given: "a".into(), candidates: vec!["a1".into(), "a2".into()] };
         assert!(data(&error).ends_with(r#""candidates":["a1","a2"]}"#));

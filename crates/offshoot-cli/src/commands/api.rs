@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::api::Defaults;
 use crate::app::App;
 use crate::error::Result;
 
@@ -22,6 +23,8 @@ Examples:
 /// Serves until the input ends.
 pub(crate) fn run(app: &App, _args: &Args) -> Result<()> {
     let mut out = app.ui.raw();
-    crate::api::serve(&app.store()?, &app.cwd(), io::stdin().lock(), &mut out)?;
+    let (spill, durability, lock_wait) = (app.settings.spill.clone(), app.durability, app.lock_wait());
+    let defaults = Defaults { spill, durability, lock_wait };
+    crate::api::serve((&app.store()?, defaults), &app.cwd(), io::stdin().lock(), &mut out)?;
     Ok(out.finish()?)
 }

@@ -1,18 +1,23 @@
 //! `offshoot append`: entries from a stream, each on disk before it is answered.
 
-use std::io::{self, BufRead, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
+use std::slice::from_ref;
 
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
+use offshoot_session::error::{Diagnostic, Error};
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{Json, Object};
-use offshoot_session::session::{NewSession, Session};
+use offshoot_session::kind::Kind as EntryKind;
+use offshoot_session::session::{Durability, NewSession, Session};
 use offshoot_session::store::Store as _;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
+use crate::app::{App, quoted};
+use crate::error::{CommandError, Kind, Result};
 use crate::select;
+use crate::transcript::screen::entries;
+use crate::ui::Output;
 
 /// Append entries from standard input
 ///
@@ -28,8 +33,15 @@ use crate::select;
 ///
 ///   {"id":"1a2b3c4d"}
 ///
-/// A line that is no entry is answered by {"error", "line"} and ends the run
-/// with exit code 2; the entries before it stay.
+/// Lines that come in together are written together, with one sync. Entries
+/// of other programs that stand beside one's own are told with the answer
+/// ("diagnostics"). A line that is no entry is answered by {"error", "line"}
+/// and ends the run with exit code 2; the entries before it stay.
+///
+/// What cannot be written, as on a full disk, is kept outside the session and
+/// answered by {"id", "spilled"}. It goes into the session as soon as there is
+/// room; if that is not before the end, the exit code is 1, and `offshoot
+/// repair SESSION` does it later.
 ///
 /// If SESSION is the path of a file that does not exist, or with --new, the
 /// first entry begins a new session. With --new it is in the store, and its
@@ -49,6 +61,11 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "session")]
     new: bool,
 
+    /// What the answer promises: os (survives the end of the program), data
+    /// (of the system: the default), full (file times too)
+    #[arg(long, value_name = "LEVEL", value_parser = Durability::from_word)]
+    durability: Option<Durability>,
+
     /// The working directory of a new session; without it this one
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
@@ -63,6 +80,11 @@ Examples:
 /// Appends entries.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = open(app, args)?;
+    if let Some(level) = args.durability {
+        session.set_durability(level);
+    }
+    let name = session.file().map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
+    app.report_waiting(&session, &name);
     if let Some(given) = &args.parent {
         let parent = select::entry(&session, given)?;
         let parent = app.upgraded(&mut session, parent)?;
@@ -71,29 +93,122 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     } else {
         app.upgrade(&mut session)?;
     }
-    let mut out = app.ui.raw();
-    let mut lines = Lines { input: io::stdin().lock(), number: 0 };
-    let mut is_announced = !args.new;
-    while let Some(line) = lines.next()? {
-        match append(&mut session, &line) {
-            Ok(answer) => writeln!(out, "{answer}")?,
-            Err(error) => {
-                let answer = Object::new().str("error", &error.message).raw("line", lines.number).finish();
-                writeln!(out, "{answer}")?;
-                out.finish()?;
-                return Err(CommandError {
-                    message: format!("line {} of the input: {}", lines.number, error.message),
-                    ..error
-                });
+    let mut run = Run { app, session, name, out: app.ui.raw(), kept: 0, is_announced: !args.new };
+    let mut lines = Lines { input: BufReader::with_capacity(BUFFER, io::stdin().lock()), number: 0 };
+    loop {
+        let batch = lines.available()?;
+        if batch.is_empty() {
+            return run.finish();
+        }
+        run.batch(batch)?;
+    }
+}
+
+/// How much input is taken in at once at most.
+const BUFFER: usize = 256 << 10;
+
+/// A line of the input that is an entry, and its number; or why it is none.
+type Taken = (u64, Result<NewEntry>);
+
+/// A run over the input.
+struct Run<'a> {
+    app: &'a App,
+    session: Session,
+    /// The session's file.
+    name: String,
+    out: Output,
+    /// How many entries wait in the spill file.
+    kept: usize,
+    is_announced: bool,
+}
+
+impl Run<'_> {
+    /// Appends what has come in: together as far as that goes, each answered when all of it is on disk.
+    fn batch(&mut self, batch: Vec<Taken>) -> Result<()> {
+        let (mut entries, mut numbers) = (Vec::with_capacity(batch.len()), Vec::with_capacity(batch.len()));
+        for (number, entry) in batch {
+            match entry {
+                Ok(entry) => {
+                    entries.push(entry);
+                    numbers.push(number);
+                }
+                Err(error) => {
+                    self.entries(&entries, &numbers)?;
+                    return self.refuse(number, error);
+                }
             }
         }
-        out.flush()?;
-        if !is_announced {
-            is_announced = true;
-            app.ui.note(&format!("the session is {}", session.file().unwrap_or(Path::new("")).display()));
+        self.entries(&entries, &numbers)
+    }
+
+    fn entries(&mut self, entries: &[NewEntry], numbers: &[u64]) -> Result<()> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        match self.session.append_all(entries) {
+            Ok(ids) => self.appended(&ids),
+            Err(Error::Spilled { spill, ids, source, .. }) => self.spilled(&spill, &ids, *source),
+            // One of them cannot be, or there is no room for all; those before it can.
+            Err(error) if entries.len() > 1 && !matches!(error, Error::Locked { .. } | Error::Conflict { .. }) => {
+                entries.iter().zip(numbers).try_for_each(|(entry, number)| self.entries(from_ref(entry), &[*number]))
+            }
+            Err(error) => self.refuse(numbers.first().copied().unwrap_or_default(), error.into()),
         }
     }
-    Ok(out.finish()?)
+
+    fn appended(&mut self, ids: &[EntryId]) -> Result<()> {
+        if self.kept > 0 {
+            self.app.ui.note(&format!("{} kept before are in the session now", entries(self.kept)));
+            self.kept = 0;
+        }
+        let news = self.session.take_news();
+        for (at, id) in ids.iter().enumerate() {
+            let answer = Object::new().str("id", id.as_str());
+            // What was noticed is said once, with the first.
+            let told: Vec<String> = news.iter().filter(|_| at == 0).map(Diagnostic::to_json).collect();
+            let answer =
+                if told.is_empty() { answer } else { answer.raw("diagnostics", format!("[{}]", told.join(","))) };
+            writeln!(self.out, "{}", answer.finish())?;
+        }
+        self.out.flush()?;
+        self.app.report_all(&news, &self.name);
+        if !std::mem::replace(&mut self.is_announced, true) {
+            self.app.ui.note(&format!("the session is {}", self.name));
+        }
+        Ok(())
+    }
+
+    fn spilled(&mut self, spill: &Path, ids: &[EntryId], error: Error) -> Result<()> {
+        for id in ids {
+            let answer = Object::new().str("id", id.as_str()).str("spilled", &spill.to_string_lossy());
+            writeln!(self.out, "{}", answer.finish())?;
+        }
+        self.out.flush()?;
+        if self.kept == 0 {
+            let error = CommandError::from(error);
+            let why = [vec![error.message], error.causes].concat().join(": ");
+            self.app.ui.warning(&format!("{why}; entries are kept in {} until there is room", spill.display()));
+        }
+        self.kept += ids.len();
+        Ok(())
+    }
+
+    fn refuse(&mut self, number: u64, error: CommandError) -> Result<()> {
+        let answer = Object::new().str("error", &error.message).raw("line", number).finish();
+        writeln!(self.out, "{answer}")?;
+        self.out.flush()?;
+        Err(CommandError { message: format!("line {number} of the input: {}", error.message), ..error })
+    }
+
+    fn finish(self) -> Result<()> {
+        self.out.finish()?;
+        if self.kept == 0 {
+            return Ok(());
+        }
+        let what = format!("{} could not be written to {} and wait outside it", entries(self.kept), self.name);
+        let hint = format!("`offshoot repair {}` puts them into the session", quoted(&self.name));
+        Err(CommandError::new(Kind::Failed, what).hint(hint))
+    }
 }
 
 fn open(app: &App, args: &Args) -> Result<Session> {
@@ -109,31 +224,97 @@ fn open(app: &App, args: &Args) -> Result<Session> {
     }
 }
 
-fn append(session: &mut Session, line: &[u8]) -> Result<String> {
+/// The entry of a line; `None` of a blank one.
+fn made(line: &[u8]) -> Option<Result<NewEntry>> {
+    (!line.trim_ascii().is_empty()).then(|| entry(line))
+}
+
+fn entry(line: &[u8]) -> Result<NewEntry> {
     let text = std::str::from_utf8(line).map_err(|_| CommandError::usage("the line is not UTF-8"))?;
     let json = Json::parse(text).map_err(|error| CommandError::usage(format!("the line is not JSON: {error}")))?;
-    let id = session.append(&NewEntry::from_json(json)?)?;
-    Ok(Object::new().str("id", id.as_str()).finish())
+    Ok(NewEntry::from_json(json)?)
 }
 
 /// The input line by line, without those that are blank.
 struct Lines<R> {
-    input: R,
+    input: BufReader<R>,
     number: u64,
 }
 
-impl<R: BufRead> Lines<R> {
-    fn next(&mut self) -> Result<Option<Vec<u8>>> {
+impl<R: Read> Lines<R> {
+    /// The next line, waiting for it, and those behind it that are there already; nothing at the end. Nothing more is
+    /// taken after a line that is no entry, nor an entry that has to be the first of those appended together.
+    fn available(&mut self) -> Result<Vec<Taken>> {
+        let mut taken: Vec<Taken> = Vec::new();
         loop {
-            let mut line = Vec::new();
-            let read = self.input.read_until(b'\n', &mut line);
-            if read.map_err(|error| CommandError::io("read the input", &error))? == 0 {
-                return Ok(None);
+            let buffered = self.input.buffer();
+            let (line, length) = match buffered.iter().position(|byte| *byte == b'\n') {
+                Some(end) => (made(&buffered[..end]), end + 1),
+                None if taken.is_empty() => {
+                    let mut line = Vec::new();
+                    let read = self.input.read_until(b'\n', &mut line);
+                    if read.map_err(|error| CommandError::io("read the input", &error))? == 0 {
+                        break;
+                    }
+                    (made(&line), 0)
+                }
+                None => break,
+            };
+            let is_first = matches!(&line, Some(Ok(entry)) if entry.kind() == EntryKind::Compaction);
+            if is_first && !taken.is_empty() {
+                break;
             }
+            self.input.consume(length);
             self.number += 1;
-            if !line.trim_ascii().is_empty() {
-                return Ok(Some(line));
+            let is_bad = matches!(line, Some(Err(_)));
+            taken.extend(line.map(|entry| (self.number, entry)));
+            if is_bad {
+                break;
             }
         }
+        Ok(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives one piece at a time, as a pipe does.
+    struct Pieces(Vec<String>);
+
+    impl Read for Pieces {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if self.0.is_empty() {
+                return Ok(0);
+            }
+            let piece = self.0.remove(0);
+            buffer[..piece.len()].copy_from_slice(piece.as_bytes());
+            Ok(piece.len())
+        }
+    }
+
+    const CUSTOM: &str = "{\"type\":\"custom\",\"customType\":\"x\"}\n";
+
+    fn sizes(pieces: &[String]) -> Vec<Vec<u64>> {
+        let mut lines = Lines { input: BufReader::with_capacity(BUFFER, Pieces(pieces.to_vec())), number: 0 };
+        let batches = std::iter::from_fn(|| Some(lines.available().unwrap()).filter(|batch| !batch.is_empty()));
+        batches.map(|batch| batch.into_iter().map(|(number, _)| number).collect()).collect()
+    }
+
+    #[test]
+    fn what_is_there_is_taken_together_and_nothing_waits_for_more() {
+        let half = CUSTOM.len() / 2;
+        let torn = [format!("{CUSTOM}{}", &CUSTOM[..half]), format!("{}{CUSTOM}", &CUSTOM[half..])];
+        assert_eq!(sizes(&[CUSTOM.to_owned(), CUSTOM.repeat(3), CUSTOM.to_owned()]), [vec![1], vec![2, 3, 4], vec![5]]);
+        assert_eq!(sizes(&torn), [vec![1], vec![2, 3]]);
+        assert_eq!(sizes(&[format!("\n{CUSTOM}\n\n{}", CUSTOM.trim_end())]), [vec![2], vec![5]], "blank lines count");
+    }
+
+    #[test]
+    fn a_bad_line_ends_a_batch_and_a_compaction_begins_one() {
+        let compaction = "{\"type\":\"compaction\",\"summary\":\"s\",\"tokensBefore\":1}\n";
+        assert_eq!(sizes(&[format!("{CUSTOM}{compaction}{CUSTOM}")]), [vec![1], vec![2, 3]]);
+        assert_eq!(sizes(&[format!("{CUSTOM}bad\n{CUSTOM}")]), [vec![1, 2], vec![3]]);
     }
 }

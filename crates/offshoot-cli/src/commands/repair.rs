@@ -1,16 +1,19 @@
 //! `offshoot repair`: a damaged file made sound, with every byte kept.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use offshoot_session::id::EntryId;
 use offshoot_session::json::{Object, quote};
 use offshoot_session::medium::FileMedium;
 use offshoot_session::repair::{Action, Plan, Repaired, Step, plan};
+use offshoot_session::session::Session;
 use offshoot_session::text::one_line;
 
 use crate::app::{App, quoted};
 use crate::error::{CommandError, Kind, Result};
-use crate::transcript::screen::count;
+use crate::select::is_path;
+use crate::transcript::screen::{count, entries};
 use crate::ui::style::{BOLD, DIM, Painted, WARNING};
 
 /// Take out of a session what is no record
@@ -23,10 +26,13 @@ use crate::ui::style::{BOLD, DIM, Painted, WARNING};
 /// place. The old file stays as FILE.bak; the new one takes its place in one
 /// step. Whoever has the session open must open it again.
 ///
+/// Entries that an append could not write, as on a full disk, and kept outside
+/// the session are put into it first, below the entries that they belong to.
+///
 /// --json prints one object:
 ///
 ///   {"file", "steps": [{"code", "line", "offset", "length", "action"}],
-///     "backup", "quarantine"}
+///     "backup", "quarantine", "givenBack": [id]}
 ///
 /// `action` is "quarantine", "own-line" or "hold-place"; codes, lines and
 /// offsets are those of `offshoot check`; `length` is in bytes; `backup` and
@@ -56,20 +62,25 @@ Examples:
 
 /// Repairs a session.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let file = app.file(&args.session)?;
+    let (file, returned) = returned(app, args)?;
     let mut medium =
         FileMedium::open(&file).map_err(|error| CommandError::io(format!("open {}", file.display()), &error))?;
     let plan = plan(&medium).map_err(|error| hinted(error.into(), &args.session))?;
-    if plan.steps.is_empty() {
+    if plan.steps.is_empty() && returned.is_empty() {
         return Err(CommandError::usage(format!("{}: nothing to repair", file.display()))
             .hint(format!("`offshoot check {}` says what is odd all the same", quoted(&args.session))));
     }
-    let repaired = if args.dry_run { None } else { Some(plan.apply(&mut medium)?) };
+    let is_done = args.dry_run || plan.steps.is_empty();
+    let repaired = if is_done { None } else { Some(plan.apply(&mut medium)?) };
     if args.json {
-        return json(app, &file, &plan, repaired.as_ref());
+        return json(app, &file, (&plan, repaired.as_ref()), &returned);
     }
     let mut out = app.ui.text();
     let name = one_line(&file.to_string_lossy(), 4096);
+    if !returned.is_empty() {
+        let verb = if args.dry_run { "wait to be put" } else { "were put" };
+        writeln!(out, "{name}: {} that could not be written {verb} into the session", entries(returned.len()))?;
+    }
     for step in &plan.steps {
         let place = format!("{name}:{}", step.line);
         let code = format!("[{}]", step.code.as_str());
@@ -84,9 +95,33 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
                 writeln!(out, "what was taken out is in {}", shown(quarantine))?;
             }
         }
-        None => writeln!(out, "{}", Painted(WARNING, "nothing was changed"))?,
+        None if args.dry_run => writeln!(out, "{}", Painted(WARNING, "nothing was changed"))?,
+        None => {}
     }
     Ok(out.finish()?)
+}
+
+/// The file, and the entries that were kept outside it: put back, unless that is only to be said.
+fn returned(app: &App, args: &Args) -> Result<(PathBuf, Vec<EntryId>)> {
+    let given = Path::new(&args.session);
+    // A session that could not even begin is in its spill file only.
+    let unborn = match given.exists() || !is_path(&args.session) {
+        true => None,
+        false => Session::open_spilled(given, app.options_for(given))?,
+    };
+    let (file, mut session) = match unborn {
+        Some(_) if args.dry_run => {
+            return Err(CommandError::usage(format!("{} would begin with what was kept outside it", given.display())));
+        }
+        Some(session) => (given.to_path_buf(), session),
+        None => {
+            let file = app.file(&args.session)?;
+            let session = app.open_file(&file).map_err(|error| hinted(error, &args.session))?;
+            (file, session)
+        }
+    };
+    let ids = if args.dry_run { session.spilled_ids()? } else { session.give_back()? };
+    Ok((file, ids))
 }
 
 /// Old versions are the one thing that a person can do something about.
@@ -111,14 +146,16 @@ fn shown(path: &Path) -> String {
     one_line(&path.to_string_lossy(), 4096)
 }
 
-fn json(app: &App, file: &Path, plan: &Plan, repaired: Option<&Repaired>) -> Result<()> {
+fn json(app: &App, file: &Path, (plan, repaired): (&Plan, Option<&Repaired>), returned: &[EntryId]) -> Result<()> {
+    let returned: Vec<String> = returned.iter().map(|id| quote(id.as_str())).collect();
     let steps: Vec<String> = plan.steps.iter().map(step_json).collect();
     let path = |path: Option<&Path>| path.map_or("null".to_owned(), |path| quote(&path.to_string_lossy()));
     let object = Object::new()
         .str("file", &file.to_string_lossy())
         .raw("steps", format!("[{}]", steps.join(",")))
         .raw("backup", path(repaired.map(|repaired| repaired.backup.as_path())))
-        .raw("quarantine", path(repaired.and_then(|repaired| repaired.quarantine.as_deref())));
+        .raw("quarantine", path(repaired.and_then(|repaired| repaired.quarantine.as_deref())))
+        .raw("givenBack", format!("[{}]", returned.join(",")));
     let mut out = app.ui.raw();
     writeln!(out, "{}", object.finish())?;
     Ok(out.finish()?)

@@ -122,6 +122,11 @@ fn indented(out: &mut dyn Write, line: &Painted<'_>) -> io::Result<()> {
 }
 
 /// `1 line`, `2 lines`.
+pub(crate) fn entries(number: usize) -> String {
+    if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
+}
+
+/// So many of something whose name just gets an `s`.
 pub(crate) fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

@@ -157,15 +157,24 @@ fn errors_of_the_library_say_their_kind() {
     let leaf = append(&mut api, "1", HI);
     fs::remove_file(&file).unwrap();
     let error = api.error("branchWithSummary", r#"{"session":1,"entryId":null,"summary":"S"}"#);
-    assert!(error.contains(r#""kind":"conflict""#), "{error}");
+    assert!(error.contains(r#""kind":"spilled""#) && error.contains("another program deleted the file"), "{error}");
     assert_eq!(
         api.result("getLeafId", r#"{"session":1}"#),
         format!("\"{leaf}\""),
         "nothing was appended: the leaf stays"
     );
     let error = api.error("appendMessage", &format!(r#"{{"session":1,"message":{HI}}}"#));
-    assert!(error.contains(r#""kind":"conflict""#) && error.contains("open the session again"), "{error}");
+    let data = member(&error, "data").unwrap();
+    let (kept, spill) = (items(&member(&data, "ids").unwrap()), string(&data, "spill"));
+    assert!(std::fs::read_to_string(&spill).unwrap().contains(kept[0].trim_matches('"')), "{error}");
     assert!(!Path::new(&file).exists(), "a deleted session stays deleted");
+    // Until the caller says otherwise: then all of it is there.
+    api.result("recreate", r#"{"session":1}"#);
+    let last = append(&mut api, "1", HI);
+    let path = api.result("getBranch", r#"{"session":1}"#);
+    assert_eq!(each(&path, "id").len(), 3, "the summary as a root, what came below it, and the last: {path}");
+    assert_eq!(each(&path, "id").last(), Some(&last));
+    assert!(!Path::new(&spill).exists());
 }
 
 #[test]

@@ -42,7 +42,15 @@ fn fed(mut command: Command, input: &str) -> Output {
 fn acknowledged(stdout: &[u8]) -> Vec<String> {
     let whole = stdout.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
     let answers = whole.map(|line| String::from_utf8_lossy(line).into_owned());
-    answers.filter_map(|line| Some(line.trim().strip_prefix("{\"id\":\"")?.strip_suffix("\"}")?.to_owned())).collect()
+    let written = answers.filter(|answer| !answer.contains("\"spilled\""));
+    written.filter_map(|answer| Some(answer.strip_prefix("{\"id\":\"")?.split('"').next()?.to_owned())).collect()
+}
+
+/// The ids of those that were kept outside the session.
+fn spilled(stdout: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(stdout).into_owned();
+    let kept = text.lines().filter(|answer| answer.contains("\"spilled\""));
+    kept.filter_map(|answer| Some(answer.strip_prefix("{\"id\":\"")?.split('"').next()?.to_owned())).collect()
 }
 
 fn ids(file: &Path) -> BTreeSet<String> {
@@ -95,6 +103,16 @@ fn a_write_that_a_limit_stops_is_taken_back() {
     assert!(after.starts_with(&before) && after.ends_with(b"}\n"), "nothing of the failed write is left");
     assert_eq!(after.iter().filter(|byte| **byte == b'\n').count(), 2 + given.len());
     assert_eq!(damaged_lines(&world, &file), 0);
+    // As many as the limit allows are kept outside, and come back.
+    let kept = spilled(&output.stdout);
+    assert!((2..10 - given.len()).contains(&kept.len()), "{kept:?}");
+    assert!(shown.contains("entries are kept in [HOME]/.local/state/offshoot/spill/s-"), "{shown}");
+    let shown = world.run(&format!("repair {}", file.display()));
+    assert!(
+        shown.contains(&format!("{} entries that could not be written were put into the session", kept.len())),
+        "{shown}"
+    );
+    assert!(kept.iter().all(|id| ids(&file).contains(id)));
     works_again(&world, &file);
 }
 
@@ -107,7 +125,7 @@ fn a_program_that_a_limit_kills_leaves_one_torn_line() {
     let output = fed(limited, &entry(1500).repeat(10));
     assert!(output.status.signal().is_some(), "{output:?}");
     let given = acknowledged(&output.stdout);
-    assert!(given.len() >= 2 && given.iter().all(|id| ids(&file).contains(id)));
+    assert!(given.iter().all(|id| ids(&file).contains(id)));
     assert_eq!(damaged_lines(&world, &file), 1);
     works_again(&world, &file);
     assert_eq!(damaged_lines(&world, &file), 1);
@@ -157,7 +175,7 @@ struct Mounted(PathBuf);
 impl Mounted {
     fn tmpfs(at: PathBuf) -> Option<Self> {
         fs::create_dir_all(&at).unwrap();
-        let output = Command::new("mount").args(["-t", "tmpfs", "-o", "size=128k", "tmpfs"]).arg(&at).output();
+        let output = Command::new("mount").args(["-t", "tmpfs", "-o", "size=320k", "tmpfs"]).arg(&at).output();
         output.is_ok_and(|output| output.status.success()).then(|| Self(at))
     }
 }
@@ -175,20 +193,75 @@ fn on_a_full_disk_the_file_stays_as_it_was_until_there_is_room() {
         return say("NOT TESTED: a full disk: mounting a file system is not allowed here");
     };
     let file = disk.0.join("s.jsonl");
-    fs::write(disk.0.join("filler"), vec![0; 40 << 10]).unwrap();
+    fs::write(disk.0.join("filler"), vec![0; 232 << 10]).unwrap();
     fs::write(&file, text("s", "/w", &[&message("aaaa1111", None, 10, "user", "q")])).unwrap();
     let output = fed(append(&world, &file), &entry(9000).repeat(20));
     let shown = world.shown(&output);
     assert!(shown.contains("No space left on device") && shown.ends_with("[exit code 1]\n"), "{shown}");
     let given = acknowledged(&output.stdout);
-    assert!((2..20).contains(&given.len()), "{given:?}");
+    let kept = spilled(&output.stdout);
+    assert!(given.len() >= 2 && kept.len() >= 2, "{given:?}");
+    assert_eq!(given.len() + kept.len(), 20, "each is in the session or kept outside it");
+    assert!(shown.contains("could not be written to [WORK]/small/s.jsonl and wait outside it"), "{shown}");
     assert_eq!(fs::read_to_string(&file).unwrap().lines().count(), 2 + given.len());
     assert_eq!(damaged_lines(&world, &file), 0);
-    let new = fed(append(&world, &disk.0.join("new.jsonl")), &entry(20_000));
+    let new_file = disk.0.join("new.jsonl");
+    let new = fed(append(&world, &new_file), &entry(60_000));
     assert_eq!(new.status.code(), Some(1));
     assert_eq!(fs::read_dir(&disk.0).unwrap().count(), 2, "a session without room for its first entry is no file");
     fs::remove_file(disk.0.join("filler")).unwrap();
     works_again(&world, &file);
+    let shown = world.run(&format!("check {}", file.display()));
+    assert!(shown.contains("ok"), "{shown}");
+    for (file, kept) in [(&file, kept), (&new_file, spilled(&new.stdout))] {
+        assert!(!kept.is_empty());
+        let shown = world.run(&format!("repair {}", file.display()));
+        assert!(shown.contains("put into the session"), "{shown}");
+        assert!(kept.iter().all(|id| ids(file).contains(id)));
+        assert_eq!(damaged_lines(&world, file), 0);
+        let shown = world.run(&format!("repair {}", file.display()));
+        assert!(shown.contains("nothing to repair"), "once: {shown}");
+    }
+}
+
+/// Killed at any moment, bringing back what was spilled does it once: nothing is missing, nothing there twice.
+#[test]
+fn a_repair_that_is_killed_while_it_brings_entries_back_goes_on_next_time() {
+    let mut cut = 0;
+    for round in 0..12_u32 {
+        let world = World::new();
+        let file = session(&world);
+        let limited = in_bash(&append(&world, &file), "trap '' XFSZ; ulimit -f 400; exec \"$@\"");
+        let large = message("bbbb2222", Some("aaaa1111"), 11, "assistant", &"x".repeat(400 << 10));
+        fs::write(&file, fs::read_to_string(&file).unwrap() + &large + "\n").unwrap();
+        let kept = spilled(&fed(limited, &entry(500).repeat(300)).stdout);
+        assert_eq!(kept.len(), 300);
+        let place =
+            fs::read_dir(world.home().join(".local/state/offshoot/spill")).unwrap().next().unwrap().unwrap().path();
+        let (before, path) = (fs::metadata(&file).unwrap().len(), file.to_str().unwrap());
+        let mut child = world.command(&["repair", path]).spawn().unwrap();
+        // From the moment it opens the file to the moment it has written.
+        let mut looks = 0;
+        while child.try_wait().unwrap().is_none() && looks < round * 20 && fs::metadata(&file).unwrap().len() == before
+        {
+            looks += 1;
+            thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        cut += u32::from(place.exists());
+        world.run(&format!("repair {path}"));
+        assert!(!place.exists());
+        assert_eq!(
+            fs::read_to_string(&file).unwrap().lines().count(),
+            3 + kept.len(),
+            "round {round}: none is there twice"
+        );
+        assert!(ids(&file).is_superset(&kept.into_iter().collect()), "round {round}: none is missing");
+        assert_eq!(damaged_lines(&world, &file), 0);
+    }
+    say(&format!("bringing back: killed 12 times, {cut} times before it was done"));
+    assert!(cut > 0);
 }
 
 /// Feeds a writer for ever, small entries and now and then a large one.

@@ -34,3 +34,4 @@ mod switch;
 mod tail;
 mod tree;
 mod untouched;
+mod writers;

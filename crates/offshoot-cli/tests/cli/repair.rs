@@ -64,7 +64,7 @@ fn a_dry_run_changes_nothing() {
     bad.jsonl:5: 8 bytes from byte 670 on to the quarantine [torn-tail]
     nothing was changed
     ");
-    assert_snapshot!(world.run("repair bad.jsonl --dry-run --json"), @r#"{"file":"bad.jsonl","steps":[{"code":"malformed-line","line":2,"offset":92,"length":7,"action":"quarantine"},{"code":"nul-bytes","line":4,"offset":284,"length":2,"action":"quarantine"},{"code":"malformed-line","line":4,"offset":480,"length":189,"action":"own-line"},{"code":"torn-tail","line":5,"offset":670,"length":8,"action":"quarantine"}],"backup":null,"quarantine":null}"#);
+    assert_snapshot!(world.run("repair bad.jsonl --dry-run --json"), @r#"{"file":"bad.jsonl","steps":[{"code":"malformed-line","line":2,"offset":92,"length":7,"action":"quarantine"},{"code":"nul-bytes","line":4,"offset":284,"length":2,"action":"quarantine"},{"code":"malformed-line","line":4,"offset":480,"length":189,"action":"own-line"},{"code":"torn-tail","line":5,"offset":670,"length":8,"action":"quarantine"}],"backup":null,"quarantine":null,"givenBack":[]}"#);
     assert_eq!(world.snapshot(), before);
 }
 
@@ -73,7 +73,7 @@ fn a_damaged_entry_with_children_leaves_its_place() {
     let world = World::new();
     let [question, answer] = talk("why?");
     world.write("bad.jsonl", text("bad", "/w", &[&question.replace("\"why?\"", "why?"), &answer]));
-    assert_snapshot!(world.run("repair bad.jsonl --json"), @r#"{"file":"bad.jsonl","steps":[{"code":"damaged-entry","line":2,"offset":92,"length":181,"action":"hold-place"}],"backup":"bad.jsonl.bak","quarantine":"bad.jsonl.quarantine"}"#);
+    assert_snapshot!(world.run("repair bad.jsonl --json"), @r#"{"file":"bad.jsonl","steps":[{"code":"damaged-entry","line":2,"offset":92,"length":181,"action":"hold-place"}],"backup":"bad.jsonl.bak","quarantine":"bad.jsonl.quarantine","givenBack":[]}"#);
     assert_snapshot!(world.run("tree bad.jsonl --flat"), @"
     0 aaaa1111 custom
     1 bbbb2222 message assistant

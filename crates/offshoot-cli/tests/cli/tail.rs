@@ -50,8 +50,8 @@ fn an_entry_on_another_branch_says_where_it_stands() {
     child.wait().unwrap();
 }
 
-#[test]
-fn a_file_that_goes_away_ends_it() {
+/// Follows the sample until it has it open, then lets something happen to the file; answers how it ended.
+fn ended_by(change: impl FnOnce(&World)) -> (Option<i32>, String) {
     let world = World::with_sample();
     let mut child = world.command(&["tail", "sample.jsonl", "-n", "0"]).stderr(Stdio::piped()).spawn().unwrap();
     // The session is open once it holds the file; deleting it before that would be "not found".
@@ -62,9 +62,38 @@ fn a_file_that_goes_away_ends_it() {
     while !open(child.id()) {
         std::thread::yield_now();
     }
-    fs::remove_file(world.work().join("sample.jsonl")).unwrap();
+    // What it says first: then it has read the file.
+    world.run_with("append sample.jsonl", USER);
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut String::new()).unwrap();
+    change(&world);
     let mut stderr = String::new();
     child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(5));
-    assert_snapshot!(world.normalised(&stderr), @"error: sample.jsonl: the file was replaced or deleted");
+    (child.wait().unwrap().code(), world.normalised(&stderr))
+}
+
+#[test]
+fn a_file_that_goes_away_ends_it() {
+    let (code, said) = ended_by(|world| fs::remove_file(world.work().join("sample.jsonl")).unwrap());
+    assert_eq!(code, Some(5));
+    assert_snapshot!(said, @"error: sample.jsonl: the file was replaced or deleted");
+}
+
+#[test]
+fn a_file_that_another_takes_the_place_of_ends_it() {
+    let (code, said) = ended_by(|world| {
+        let other = world.write("other.jsonl", world.read("sample.jsonl"));
+        fs::rename(other, world.work().join("sample.jsonl")).unwrap();
+    });
+    assert_eq!(code, Some(5));
+    assert_snapshot!(said, @"error: sample.jsonl: the file was replaced or deleted");
+}
+
+#[test]
+fn a_file_that_is_shortened_ends_it() {
+    let (code, said) = ended_by(|world| {
+        fs::OpenOptions::new().write(true).open(world.work().join("sample.jsonl")).unwrap().set_len(100).unwrap();
+    });
+    assert_eq!(code, Some(5));
+    assert_snapshot!(said, @"error: sample.jsonl: another program shortened the file; open the session again");
 }

@@ -250,3 +250,36 @@ fn facts_are_kept_beside_the_index() {
     std::fs::write(&kept, bytes).unwrap();
     assert_eq!(facts(Some(&cache)), facts(None));
 }
+
+/// Whoever opens at the same time, while somebody else appends, sees a whole index or none.
+#[test]
+fn many_may_open_and_index_at_once() {
+    let (_folder, path, cache) = file();
+    let sound = std::fs::read_to_string(&path).unwrap().replacen("\"torn\"", "\"tail\"", 1);
+    std::fs::write(&path, sound.replace(r#""message":{"role":"user"}"#, r#""message":{"role":"user"}}"#)).unwrap();
+    let known = load(&FileMedium::open(&path).unwrap()).unwrap().tree.len();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+            for at in 0..2000 {
+                std::io::Write::write_all(&mut file, (entry(&format!("new{at}"), "e7") + "\n").as_bytes()).unwrap();
+            }
+        });
+        let readers: Vec<_> = (0..6)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut seen = 0;
+                    while seen < known + 2000 {
+                        let loaded = open(&path, &cache);
+                        assert!(loaded.tree.len() >= seen && loaded.tree.trouble().is_none());
+                        assert_eq!(loaded.tree.entries().count(), loaded.tree.len());
+                        seen = loaded.tree.len();
+                    }
+                })
+            })
+            .collect();
+        writer.join().unwrap();
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+    });
+    assert_same(&open(&path, &cache), &load(&FileMedium::open(&path).unwrap()).unwrap());
+}

@@ -1,12 +1,20 @@
 //! A session file: opened for reading, reopened for appending when the first append comes.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::ahead::Ahead;
+use super::holders::holders;
 use super::{Medium, Standing};
+use crate::error::Held;
+
+/// How long the first pause is while another program holds the lock, and how long the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(10));
+/// What systems answer where a file system has no locks: `ENOLCK`, `EOPNOTSUPP`, `ENOSYS`.
+const NO_LOCKS: [i32; 3] = if cfg!(target_os = "linux") { [37, 95, 38] } else { [77, 45, 78] };
 
 /// A file on disk. Opening never writes.
 #[derive(Debug)]
@@ -15,6 +23,7 @@ pub struct FileMedium {
     reader: File,
     writer: Option<File>,
     ahead: Ahead,
+    patience: Duration,
 }
 
 /// Which file it is, and when it was last written: enough to tell whether it is still the same one.
@@ -29,6 +38,15 @@ pub struct Identity {
 }
 
 impl FileMedium {
+    /// How long a lock is waited for if nobody says otherwise.
+    pub const PATIENCE: Duration = Duration::from_secs(10);
+
+    /// The same with another patience: how long a lock is waited for that another program holds.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
     /// Which file is open here.
     ///
     /// # Errors
@@ -45,7 +63,7 @@ impl FileMedium {
     /// What the system says.
     pub fn open(path: &Path) -> io::Result<Self> {
         let reader = File::open(path)?;
-        Ok(Self { path: path.to_path_buf(), reader, writer: None, ahead: Ahead::default() })
+        Ok(Self { path: path.to_path_buf(), reader, writer: None, ahead: Ahead::default(), patience: Self::PATIENCE })
     }
 
     /// Creates a file that must not exist, readable by its owner only.
@@ -55,13 +73,57 @@ impl FileMedium {
     pub fn create(path: &Path) -> io::Result<Self> {
         let writer = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
         let reader = File::open(path)?;
-        Ok(Self { path: path.to_path_buf(), reader, writer: Some(writer), ahead: Ahead::default() })
+        Ok(Self {
+            path: path.to_path_buf(),
+            reader,
+            writer: Some(writer),
+            ahead: Ahead::default(),
+            patience: Self::PATIENCE,
+        })
+    }
+
+    /// Waiting is done in short pauses, since the system's own waiting knows no end.
+    fn take_lock(&self) -> io::Result<()> {
+        let (mut pause, mut waited) = (PAUSES.0, Duration::ZERO);
+        loop {
+            match self.reader.try_lock() {
+                Ok(()) => return Ok(()),
+                Err(TryLockError::Error(error)) if is_without_locks(&error) => {
+                    return Err(io::Error::new(io::ErrorKind::Unsupported, error));
+                }
+                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) if waited >= self.patience => {
+                    let by = self.reader.metadata().map(|file| holders(&file)).unwrap_or_default();
+                    return Err(io::Error::new(io::ErrorKind::WouldBlock, Held { by, waited }));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    std::thread::sleep(pause);
+                    waited += pause;
+                    pause = (pause * 2).min(PAUSES.1);
+                }
+            }
+        }
+    }
+
+    fn standing(&self) -> io::Result<Standing> {
+        let ours = self.reader.metadata()?;
+        Ok(Standing { is_current: self.is_named(&ours)?, length: ours.len() })
+    }
+
+    /// Whether the path names this file.
+    fn is_named(&self, ours: &Metadata) -> io::Result<bool> {
+        match std::fs::metadata(&self.path) {
+            Ok(theirs) => Ok(ours.dev() == theirs.dev() && ours.ino() == theirs.ino()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// The same file once more, for reading.
     pub(crate) fn again(&self) -> io::Result<Self> {
         let reader = self.reader.try_clone()?;
-        Ok(Self { path: self.path.clone(), reader, writer: None, ahead: Ahead::default() })
+        Ok(Self { path: self.path.clone(), reader, writer: None, ahead: Ahead::default(), patience: self.patience })
     }
 
     fn writer(&mut self) -> io::Result<&mut File> {
@@ -71,6 +133,10 @@ impl FileMedium {
         };
         Ok(self.writer.insert(writer))
     }
+}
+
+fn is_without_locks(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::Unsupported || error.raw_os_error().is_some_and(|code| NO_LOCKS.contains(&code))
 }
 
 impl Medium for FileMedium {
@@ -83,29 +149,19 @@ impl Medium for FileMedium {
     }
 
     fn is_current(&self) -> io::Result<bool> {
-        let ours = self.reader.metadata()?;
-        match std::fs::metadata(&self.path) {
-            Ok(theirs) => Ok(ours.dev() == theirs.dev() && ours.ino() == theirs.ino()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error),
-        }
+        self.is_named(&self.reader.metadata()?)
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         self.ahead.read(offset, buffer, |buffer, offset| self.reader.read_at(buffer, offset))
     }
 
-    /// `flock` on the session file itself: it ends with the process, so no stale lock can block.
+    /// `flock` on the session file itself: it ends with the process, so no stale lock can block. A program that holds it
+    /// and stands still is waited for no longer than the medium's patience.
     fn lock(&mut self) -> io::Result<Standing> {
-        self.reader.lock()?;
+        self.take_lock()?;
         self.ahead.forget();
-        match self.is_current().and_then(|is_current| Ok(Standing { is_current, length: self.len()? })) {
-            Ok(standing) => Ok(standing),
-            Err(error) => {
-                self.reader.unlock()?;
-                Err(error)
-            }
-        }
+        self.standing().inspect_err(|_| drop(self.reader.unlock()))
     }
 
     fn unlock(&mut self) -> io::Result<()> {

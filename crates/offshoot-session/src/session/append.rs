@@ -1,28 +1,28 @@
 //! Growing: lines at the end of the file, durable before they are visible.
 //!
-//! The lock is held for one append. Under it the file is looked at again: what another process appended is read first,
-//! a file that was replaced or shortened stops the append. What a failure leaves behind is for `put` to settle; the tree
-//! never runs ahead of the file.
+//! The lock is held for one append (`standing`). What a failure leaves behind is for `put` to settle, what could not be
+//! written for `spill`; the tree never runs ahead of the file.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use super::put::{Batch, Failed, put};
+use super::standing::Broken;
 use super::{Backing, Options, Session};
 use crate::clock::Millis;
 use crate::compose::NewEntry;
 use crate::entry::Source as _;
 use crate::error::{Error, Result};
-use crate::extract;
 use crate::header::Dialect;
 use crate::id::EntryId;
 use crate::json::Json;
 use crate::kind::{Kind, Role};
-use crate::load::load;
-use crate::medium::{FileMedium, MemoryMedium, Standing};
+use crate::medium::MemoryMedium;
 use crate::pieces::{Pieces, create_folder_of};
 use crate::tree::{NewNode, NodeIx};
+
+/// How often an append is written again that a program without lock wrote into.
+const ATTEMPTS: usize = 3;
 
 impl Session {
     /// Appends an entry below the leaf and moves the leaf to it.
@@ -32,10 +32,14 @@ impl Session {
     /// `<file>.v1.bak`).
     ///
     /// # Errors
-    /// [`Error::EntryNotFound`] and [`Error::Invalid`] for entries that point at nothing; [`Error::Conflict`] if the
-    /// file was replaced, shortened or deleted meanwhile; [`Error::Io`]. The entry is then not in the tree. If the write
-    /// failed, the file is as it was, and the session can go on; if that could not be brought about, or if the sync
-    /// failed, the session refuses appends until it is opened again.
+    /// [`Error::EntryNotFound`] and [`Error::Invalid`] for entries that point at nothing; [`Error::Locked`] if another
+    /// program does not give the lock back; [`Error::Conflict`] if the file was replaced, shortened or deleted meanwhile;
+    /// [`Error::Io`]. The entry is then not in the tree. If the write failed, the file is as it was, or the next append
+    /// looks what was left there, and the session can go on; if the sync failed, the session refuses appends until it is
+    /// opened again.
+    ///
+    /// With a spill folder ([`Options::spill`]) the last two become [`Error::Spilled`]: the entry is on disk, but not in
+    /// the session; the next append that succeeds puts it there first.
     pub fn append(&mut self, new: &NewEntry) -> Result<EntryId> {
         let ids = self.append_all(std::slice::from_ref(new))?;
         ids.into_iter().next().ok_or_else(|| Error::no_entry("just appended"))
@@ -51,7 +55,11 @@ impl Session {
     /// As [`Session::append`]; also [`Error::Invalid`] for a compaction that is not the first of them, since it speaks of
     /// what is in the tree.
     pub fn append_all(&mut self, new: &[NewEntry]) -> Result<Vec<EntryId>> {
-        let nodes = self.append_chain(new, self.leaf)?;
+        let nodes = self.append_chain(new, self.leaf).inspect_err(|error| {
+            if let Error::Spilled { ids, .. } = error {
+                self.own.tail = ids.last().cloned();
+            }
+        })?;
         self.leaf = nodes.last().copied().or(self.leaf);
         Ok(nodes.iter().filter_map(|ix| self.tree().node(*ix).id().cloned()).collect())
     }
@@ -66,138 +74,110 @@ impl Session {
     }
 
     fn append_chain(&mut self, new: &[NewEntry], parent: Option<NodeIx>) -> Result<Vec<NodeIx>> {
-        self.refuse_if_broken()?;
         for entry in new {
             self.check_target(entry)?;
         }
-        let Some((first, others)) = new.split_first() else { return Ok(Vec::new()) };
+        let Some((first, others)) = new.split_first() else { return self.refuse_unless_sound().map(|()| Vec::new()) };
         if others.iter().any(|entry| entry.kind() == Kind::Compaction) {
             return Err(Error::Invalid("of entries that are appended together, only the first can compact".to_owned()));
         }
-        self.upgrade()?;
-        // From here on the parent is named by id: another process may have changed the order of things.
         let at = self.options.clock.now();
         let with_system = self.with_system_message(first, parent, at)?;
-        let parent = parent.and_then(|ix| self.tree().node(ix).id().cloned());
+        // From here on the parent is named by id: another process may have changed the order of things.
+        let parent = self.id_below(parent);
         let mut chain = vec![with_system.as_ref().unwrap_or(first)];
         chain.extend(others);
-        let batch = self.written(&chain, parent, at)?;
-        Ok(self.take_in(&batch))
+        match self.appended(&chain, parent.as_ref(), at) {
+            Ok(nodes) => Ok(nodes),
+            Err(error) => Err(self.spilled(&chain, parent, at, error)),
+        }
     }
 
-    fn refuse_if_broken(&self) -> Result<()> {
-        let Some(why) = &self.broken else { return Ok(()) };
-        let path = self.file().map(PathBuf::from).unwrap_or_default();
-        Err(Error::Conflict { path, why: format!("{why}; open the session again") })
+    /// What an earlier append could not write goes first.
+    fn appended(&mut self, chain: &[&NewEntry], parent: Option<&EntryId>, at: Millis) -> Result<Vec<NodeIx>> {
+        self.attempted = None;
+        self.refuse_if_broken()?;
+        self.upgrade()?;
+        self.give_back_own()?;
+        let nodes = self.written(chain, parent, at)?;
+        self.tell_of_others(nodes.first().copied());
+        Ok(nodes)
     }
 
-    /// Puts entries into the file, which is born if need be.
-    fn written(&mut self, chain: &[&NewEntry], parent: Option<EntryId>, at: Millis) -> Result<Batch> {
+    /// Puts entries into the file, which is born if need be, and then into the tree.
+    fn written(&mut self, chain: &[&NewEntry], parent: Option<&EntryId>, at: Millis) -> Result<Vec<NodeIx>> {
         if let Backing::Unborn(path) = &self.backing {
             let path = path.clone();
-            let batch = self.composed(chain, parent, at, 0);
-            self.backing = be_born(&path, &batch)?;
-            return Ok(batch);
+            let batch = self.composed(chain, parent.cloned(), at, 0);
+            self.backing = be_born(&path, &batch.bytes, &self.options)?;
+            return Ok(self.take_in(&batch));
         }
-        let standing = self.locked()?;
-        let batch = self.composed(chain, parent, at, standing.length);
+        for _ in 0..ATTEMPTS {
+            let standing = self.locked()?;
+            if let Some(missing) = parent.filter(|parent| self.tree().find(parent.as_str()).is_none()) {
+                self.unlock()?;
+                return Err(self.rewritten(missing));
+            }
+            let batch = self.composed(chain, parent.cloned(), at, standing.length);
+            let put = self.put_locked(standing.length, &batch.bytes).and_then(|()| self.found(&batch));
+            match put {
+                Ok(Some(nodes)) => return Ok(nodes),
+                Ok(None) => {}
+                Err(error) => {
+                    self.attempted = Some(batch);
+                    return Err(error);
+                }
+            }
+        }
+        let path = self.medium()?.path().to_path_buf();
+        Err(Error::Conflict { path, why: "another program keeps writing into it without a lock".to_owned() })
+    }
+
+    /// Writes behind the `known` bytes under the lock; gives that back if the write fails.
+    pub(super) fn put_locked(&mut self, known: u64, bytes: &str) -> Result<()> {
         let durability = self.options.durability;
-        let (Backing::File(medium) | Backing::Memory(medium)) = &mut self.backing else {
-            return Err(Error::Invalid("the session has no file yet".to_owned()));
-        };
-        let put = put(medium.as_mut(), standing.length, batch.bytes.as_bytes(), durability);
-        let unlocked = self.unlock();
-        if let Err(Failed { error, broken }) = put {
-            self.broken = broken.map(str::to_owned);
-            return Err(error);
-        }
-        // The entries are in the file whatever becomes of the lock; it ends when the session does.
-        if unlocked.is_err() {
-            self.broken = Some("the lock could not be given back".to_owned());
-        }
-        Ok(batch)
-    }
-
-    fn unlock(&mut self) -> Result<()> {
-        let (Backing::File(medium) | Backing::Memory(medium)) = &mut self.backing else { return Ok(()) };
-        let path = medium.path().to_path_buf();
-        medium.unlock().map_err(Error::io("unlock", &path))
-    }
-
-    /// Takes the lock on the file as it now is.
-    fn locked(&mut self) -> Result<Standing> {
-        let (Backing::File(medium) | Backing::Memory(medium)) = &mut self.backing else {
-            return Err(Error::Invalid("the session has no file yet".to_owned()));
-        };
-        let path = medium.path().to_path_buf();
-        let standing = medium.lock().map_err(Error::io("lock", &path))?;
-        let known = self.loaded.end.length;
-        let trouble = if !standing.is_current {
-            Some("the file was replaced or deleted by another program")
-        } else if standing.length < known {
-            Some("the file was shortened by another program")
-        } else {
-            None
-        };
-        if let Some(why) = trouble {
-            self.unlock()?;
-            self.broken = Some(why.to_owned());
-            return Err(Error::Conflict { path, why: format!("{why}; open the session again") });
-        }
-        if standing.length > known
-            && let Err(error) = self.catch_up(standing.length)
-        {
-            self.unlock()?;
-            return Err(error);
-        }
-        Ok(standing)
-    }
-
-    /// Reads what other processes have appended since; answers whether there was something. The leaf stays.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] if the file was replaced or shortened; [`Error::Io`].
-    pub fn refresh(&mut self) -> Result<bool> {
-        let (Backing::File(medium) | Backing::Memory(medium)) = &self.backing else { return Ok(false) };
-        let path = medium.path().to_path_buf();
-        let length = medium.len().map_err(Error::io("read", &path))?;
-        if length == self.loaded.end.length {
-            return Ok(false);
-        }
-        if length < self.loaded.end.length {
-            return Err(Error::Conflict { path, why: "the file was shortened by another program".to_owned() });
-        }
-        self.catch_up(length)?;
-        Ok(true)
-    }
-
-    /// Whether the file is still the one that was opened; a session that is in memory or not begun is.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn is_current(&self) -> Result<bool> {
-        let (Backing::File(medium) | Backing::Memory(medium)) = &self.backing else { return Ok(true) };
-        medium.is_current().map_err(Error::io("look at", medium.path()))
-    }
-
-    fn catch_up(&mut self, length: u64) -> Result<()> {
-        let (Backing::File(medium) | Backing::Memory(medium)) = &self.backing else { return Ok(()) };
-        if self.loaded.extend(medium.as_ref(), length)? {
+        let Err(Failed { error, broken }) = put(self.medium_mut()?, known, bytes.as_bytes(), durability) else {
             return Ok(());
-        }
-        self.reload()
+        };
+        self.broken = broken;
+        drop(self.unlock());
+        Err(error)
     }
 
-    /// Reads the whole file again. The leaf stays where it is.
-    fn reload(&mut self) -> Result<()> {
-        let leaf = self.leaf_id().cloned();
-        self.loaded = load(self.medium()?)?;
-        self.facts = Mutex::default();
-        if let Some(header) = &self.loaded.header {
-            self.header = header.clone();
+    /// Takes a batch that has been written into the tree and ends the append. `None` if another program, one without
+    /// lock, wrote at the same time and spoilt it.
+    fn found(&mut self, batch: &Batch) -> Result<Option<Vec<NodeIx>>> {
+        let end = batch.start + batch.bytes.len() as u64;
+        let nodes = match self.ends_at(end) {
+            Ok(false) => {
+                let lines = self.loaded.end.lines;
+                if let Err(error) = self.reload() {
+                    self.broken = Some(Broken::Unknown("another program wrote at the same time"));
+                    drop(self.unlock());
+                    return Err(error);
+                }
+                self.notice_others(lines);
+                let found = |node: &NewNode| self.tree().find(node.id.as_ref()?.as_str());
+                batch.nodes.iter().map(found).collect()
+            }
+            looked => {
+                if looked.is_err() {
+                    self.broken = Some(Broken::Unknown("nobody knows whether another program wrote as well"));
+                }
+                Some(self.take_in(batch))
+            }
+        };
+        // The entries are in the file whatever becomes of the lock; it ends when the session does.
+        if self.unlock().is_err() {
+            self.broken = Some(Broken::ForGood("the lock could not be given back"));
         }
-        self.leaf = leaf.and_then(|id| self.tree().find(id.as_str()));
-        Ok(())
+        Ok(nodes)
+    }
+
+    fn rewritten(&mut self, missing: &EntryId) -> Error {
+        let path = self.file().map(PathBuf::from).unwrap_or_default();
+        let why = format!("another program wrote it anew without entry {missing}, below which this one goes");
+        Error::Conflict { path, why }
     }
 
     /// A compaction in pi's dialect carries what the system messages before it come to.
@@ -214,7 +194,13 @@ impl Session {
     }
 
     /// The lines to be written at `length`, and what they are in the tree.
-    fn composed(&mut self, chain: &[&NewEntry], mut parent: Option<EntryId>, at: Millis, length: u64) -> Batch {
+    pub(super) fn composed(
+        &mut self,
+        chain: &[&NewEntry],
+        mut parent: Option<EntryId>,
+        at: Millis,
+        length: u64,
+    ) -> Batch {
         let opening = if length == 0 { self.opening_lines() } else { String::new() };
         let heal = if self.loaded.end.terminated { "" } else { "\n" };
         let first = 1 + self.loaded.end.lines + opening.matches('\n').count() as u64;
@@ -298,58 +284,9 @@ impl Session {
         Ok(())
     }
 
-    /// Upgrades an old file now; answers the backup's path, or `None` if there was nothing to do.
-    ///
-    /// The new file is written beside the old one and takes its place in one step. In memory it simply happens.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] if another program replaced, shortened or deleted the file; [`Error::Io`]. The file is then as
-    /// it was.
-    pub fn upgrade(&mut self) -> Result<Option<PathBuf>> {
-        if !self.loaded.is_old() {
-            return Ok(None);
-        }
-        self.refuse_if_broken()?;
-        // The lock keeps others from appending to bytes that are about to be replaced; who waits for it finds the file
-        // replaced. It ends with the old medium.
-        if matches!(self.backing, Backing::File(_)) {
-            self.locked()?;
-        }
-        let upgraded = self.upgrade_locked();
-        if upgraded.is_err() {
-            self.unlock()?;
-        }
-        upgraded
-    }
-
-    fn upgrade_locked(&mut self) -> Result<Option<PathBuf>> {
-        let suffix = format!(".v{}.bak", self.version());
-        let leaf = self.leaf_id().cloned();
-        let pieces = extract::everything(self, &self.loaded, None)?;
-        let backup = match &self.backing {
-            Backing::Unborn(_) => None,
-            Backing::File(medium) => {
-                let path = medium.path().to_path_buf();
-                let backup = pieces.replace(medium.as_ref(), &path, &suffix)?;
-                let medium = FileMedium::open(&path).map_err(Error::io("open", &path))?;
-                self.backing = Backing::File(Box::new(medium));
-                Some(backup)
-            }
-            Backing::Memory(_) => {
-                self.backing = Backing::Memory(Box::new(self.in_memory_copy(&pieces)?));
-                None
-            }
-        };
-        self.reload()?;
-        self.leaf = leaf.and_then(|id| self.tree().find(id.as_str()));
-        Ok(backup)
-    }
-
-    pub(super) fn in_memory_copy(&self, pieces: &Pieces) -> Result<MemoryMedium> {
-        let mut bytes = Vec::new();
-        let source = self.medium()?;
-        pieces.write(source, &mut bytes).map_err(Error::io("read", source.path()))?;
-        Ok(MemoryMedium::new(bytes))
+    /// Changes what appends promise from now on.
+    pub fn set_durability(&mut self, durability: super::Durability) {
+        self.options.durability = durability;
     }
 
     /// Replaces where time, ids and promises come from.
@@ -359,11 +296,10 @@ impl Session {
 }
 
 /// A new session's file: it appears with its header and its first entries, or not at all.
-fn be_born(path: &Path, batch: &Batch) -> Result<Backing> {
+pub(super) fn be_born(path: &Path, text: &str, options: &Options) -> Result<Backing> {
     create_folder_of(path)?;
     let mut pieces = Pieces::default();
-    pieces.text(batch.bytes.as_str());
+    pieces.text(text);
     pieces.create(&MemoryMedium::default(), path)?;
-    let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
-    Ok(Backing::File(Box::new(medium)))
+    options.file(path)
 }

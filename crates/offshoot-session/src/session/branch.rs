@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use super::diverged::Others;
 use super::open::{NewSession, check_session_id};
+use super::spill::Own;
 use super::{Backing, Session};
 use crate::compose::{NewBranchSummary, NewEntry};
 use crate::entry::Source as _;
@@ -13,7 +15,6 @@ use crate::header::{Header, NewHeader};
 use crate::id::EntryId;
 use crate::kind::Role;
 use crate::load::load;
-use crate::medium::FileMedium;
 use crate::pieces::{Pieces, create_folder_of};
 use crate::tree::NodeIx;
 
@@ -44,12 +45,29 @@ impl Session {
     /// [`Error::EntryNotFound`].
     pub fn branch(&mut self, id: &str) -> Result<()> {
         self.leaf = Some(self.find(id)?);
+        self.own.tail = None;
         Ok(())
     }
 
     /// Moves the leaf before the first entry: the next append is a new root.
     pub fn reset_leaf(&mut self) {
         self.leaf = None;
+        self.own.tail = None;
+    }
+
+    /// Appends an entry below any other, or as a root, and moves the leaf to it; if that fails, the leaf stays.
+    ///
+    /// # Errors
+    /// As [`Session::append`].
+    pub fn append_from(&mut self, target: Option<NodeIx>, new: &NewEntry) -> Result<EntryId> {
+        let before = (std::mem::replace(&mut self.leaf, target), self.own.tail.take());
+        self.append(new).inspect_err(|error| {
+            if matches!(error, Error::Spilled { .. }) {
+                self.leaf = before.0;
+            } else {
+                (self.leaf, self.own.tail) = before;
+            }
+        })
     }
 
     /// Moves the leaf durably: a marker entry (`custom`, `offshoot.leaf`) is appended below the target, so that this
@@ -60,12 +78,12 @@ impl Session {
     pub fn switch(&mut self, target: NodeIx) -> Result<()> {
         let tree = self.tree();
         let last = tree.last();
-        if last.and_then(|last| tree.behind_markers(last)) == tree.behind_markers(target) {
+        let opens_there = last.and_then(|last| tree.behind_markers(last)) == tree.behind_markers(target);
+        if opens_there && !self.own.is_pending {
             self.leaf = last;
             return Ok(());
         }
-        let before = self.leaf.replace(target);
-        self.append(&NewEntry::leaf_marker()).map(drop).inspect_err(|_| self.leaf = before)
+        self.append_from(Some(target), &NewEntry::leaf_marker()).map(drop)
     }
 
     /// Continues from an entry (or from before the first) with a summary of the branch that is left. `fromId` names the
@@ -78,8 +96,7 @@ impl Session {
         let left = self.leaf_id().cloned();
         let left = left.as_ref().map(EntryId::as_str);
         let entry = NewEntry::branch_summary(left, new, self.dialect());
-        let before = std::mem::replace(&mut self.leaf, target);
-        self.append(&entry).inspect_err(|_| self.leaf = before)
+        self.append_from(target, &entry)
     }
 
     /// The entry that [`Session::pop`] goes back to: the one given, else the last user message before the leaf.
@@ -201,8 +218,7 @@ impl Session {
             let path = place(header.id(), header.timestamp().unwrap_or_default());
             create_folder_of(&path)?;
             pieces.create(self.medium()?, &path)?;
-            let medium = FileMedium::open(&path).map_err(Error::io("open", &path))?;
-            (Backing::File(Box::new(medium)), Some(path))
+            (self.options.file(&path)?, Some(path))
         };
         let (Backing::File(medium) | Backing::Memory(medium)) = &backing else {
             return Err(Error::Invalid("a copy has bytes".to_owned()));
@@ -215,6 +231,8 @@ impl Session {
         self.facts = Mutex::default();
         self.backing = backing;
         self.broken = None;
+        self.own = Own::default();
+        self.others = Others::default();
         Ok(Extracted { id: header.id().to_owned(), file })
     }
 

@@ -4,16 +4,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use super::diverged::Others;
+use super::spill::Own;
 use super::{Backing, Options, Session};
-use crate::entry::Source as _;
-use crate::error::{Code, Diagnostic, Error, Result};
+use crate::error::{Error, Result};
 use crate::header::{Header, NewHeader, TitleSlot};
 use crate::id::is_valid_session_id;
 use crate::index::load_indexed;
 use crate::json::{Json, Object};
 use crate::load::{Loaded, load};
 use crate::medium::{FileMedium, Medium as _, MemoryMedium};
-use crate::tree::NodeIx;
 
 /// What a new session is to be.
 #[derive(Debug, Clone, Copy, Default)]
@@ -34,11 +34,7 @@ impl Session {
     /// # Errors
     /// [`Error::NotASession`] for a file with other content; [`Error::Io`], also if it does not exist.
     pub fn open(path: &Path, options: Options) -> Result<Self> {
-        let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
-        let loaded = read_file(&medium, &options)?;
-        let mut session = Self::over(Backing::File(Box::new(medium)), loaded, options, &NewSession::default())?;
-        session.note_divergence();
-        Ok(session)
+        Self::over_file(options.medium(path)?, options, &NewSession::default())
     }
 
     /// Opens a session file, or starts a new session at that path if there is none. An empty file becomes the session
@@ -47,17 +43,13 @@ impl Session {
     /// # Errors
     /// As [`Session::open`] and [`Session::create`].
     pub fn open_or_create(path: &Path, new: &NewSession<'_>, options: Options) -> Result<Self> {
-        let medium = match FileMedium::open(path) {
-            Ok(medium) => medium,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Self::create(new, options, |_, _| path.to_path_buf());
+        match options.medium(path) {
+            Ok(medium) => Self::over_file(medium, options, new),
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                Self::create(new, options, |_, _| path.to_path_buf())
             }
-            Err(error) => return Err(Error::io("open", path)(error)),
-        };
-        let loaded = read_file(&medium, &options)?;
-        let mut session = Self::over(Backing::File(Box::new(medium)), loaded, options, new)?;
-        session.note_divergence();
-        Ok(session)
+            Err(error) => Err(error),
+        }
     }
 
     /// Starts a new session; `place` turns its id and its creation time (text) into the path of its file. The file is
@@ -72,15 +64,7 @@ impl Session {
     ) -> Result<Self> {
         let header = new_header(new, &mut options)?;
         let path = place(header.id(), header.timestamp().unwrap_or_default());
-        Ok(Self {
-            backing: Backing::Unborn(path),
-            header,
-            loaded: Loaded::default(),
-            leaf: None,
-            options,
-            broken: None,
-            facts: Mutex::default(),
-        })
+        Ok(Self::unborn(path, header, options))
     }
 
     /// Starts a session that is never on disk.
@@ -108,39 +92,43 @@ impl Session {
         Self::over(Backing::Memory(Box::new(medium)), loaded, options, new)
     }
 
+    fn over_file(medium: FileMedium, options: Options, new: &NewSession<'_>) -> Result<Self> {
+        let loaded = read_file(&medium, &options)?;
+        let mut session = Self::over(Backing::File(Box::new(medium)), loaded, options, new)?;
+        session.note_divergence();
+        session.note_spill();
+        Ok(session)
+    }
+
     pub(super) fn over(backing: Backing, loaded: Loaded, mut options: Options, new: &NewSession<'_>) -> Result<Self> {
         let header = match &loaded.header {
             Some(header) => header.clone(),
             None => new_header(new, &mut options)?,
         };
-        let leaf = loaded.tree.last();
-        Ok(Self { backing, header, loaded, leaf, options, broken: None, facts: Mutex::default() })
+        Ok(Self::new(backing, header, loaded, options))
     }
 
-    /// Says so if another branch holds newer work than the place where the session opened.
-    fn note_divergence(&mut self) {
-        let Some((other, id)) = self.newer_leaf() else { return };
-        let node = self.tree().node(other);
-        let diagnostic = Diagnostic {
-            code: Code::Diverged,
-            line: Some(node.line()),
-            offset: node.offset(),
-            message: format!("the branch that ends at {id} holds newer work than the open one"),
-            entry: Some(id),
-        };
-        self.loaded.diagnostics.push(diagnostic);
+    pub(super) fn unborn(path: PathBuf, header: Header, options: Options) -> Self {
+        let mut session = Self::new(Backing::Unborn(path), header, Loaded::default(), options);
+        session.note_spill();
+        session
     }
 
-    /// The newest leaf off the open path, if it is newer than the entry at which the session opened.
-    fn newer_leaf(&self) -> Option<(NodeIx, crate::id::EntryId)> {
-        let tree = self.tree();
-        let open = tree.behind_markers(self.leaf?)?;
-        let since = tree.node(open).time()?;
-        let newer = tree.leaves().filter_map(|leaf| tree.behind_markers(leaf)).filter(|leaf| *leaf != open);
-        let newest = newer.max_by_key(|leaf| tree.node(*leaf).time())?;
-        let is_ours = tree.ancestors(open).any(|ix| ix == newest);
-        let is_newer = tree.node(newest).time().is_some_and(|time| time > since);
-        (is_newer && !is_ours).then(|| tree.node(newest).id().cloned().map(|id| (newest, id)))?
+    fn new(backing: Backing, header: Header, loaded: Loaded, options: Options) -> Self {
+        Self {
+            leaf: loaded.tree.last(),
+            backing,
+            header,
+            loaded,
+            options,
+            broken: None,
+            holds_lock: false,
+            own: Own::default(),
+            others: Others::default(),
+            news: Vec::new(),
+            attempted: None,
+            facts: Mutex::default(),
+        }
     }
 
     /// The entries of a session as an array of JSON objects (with or without header), as a session in memory. Without

@@ -6,6 +6,7 @@
 use std::io;
 
 use super::Durability;
+use super::standing::Broken;
 use crate::error::Error;
 use crate::medium::{Medium, read_exact_at};
 use crate::tree::NewNode;
@@ -33,8 +34,8 @@ impl Batch {
 pub(super) struct Failed {
     /// What to tell.
     pub(super) error: Error,
-    /// Why the session must be opened again; `None` if the medium is as it was.
-    pub(super) broken: Option<&'static str>,
+    /// Why the session cannot simply go on; `None` if the medium is as it was.
+    pub(super) broken: Option<Broken>,
 }
 
 /// Puts bytes behind the `known` ones of a medium whose lock is held.
@@ -43,8 +44,8 @@ pub(super) fn put(medium: &mut dyn Medium, known: u64, bytes: &[u8], durability:
     if let Err(error) = medium.append(bytes) {
         let broken = match take_back(medium, known, bytes) {
             Ok(true) => None,
-            Ok(false) => Some("an append failed, and something else stands behind it now"),
-            Err(_) => Some("an append failed, and what it had written could not be taken back"),
+            Ok(false) => Some(Broken::Unknown("an append failed, and something else stands behind it now")),
+            Err(_) => Some(Broken::Unknown("an append failed, and what it had written could not be taken back")),
         };
         return Err(Failed { error: Error::io("append to", &path)(error), broken });
     }
@@ -53,10 +54,12 @@ pub(super) fn put(medium: &mut dyn Medium, known: u64, bytes: &[u8], durability:
         Durability::Data => medium.sync(),
         Durability::Full => medium.sync_all(),
     };
-    // After a failed sync the system may have dropped what it could not write: nothing that is read is evidence.
-    synced.map_err(|error| Failed {
-        error: Error::io("sync", &path)(error),
-        broken: Some("an earlier sync failed: nobody knows what is on the disk"),
+    // After a failed sync the system may have dropped what it could not write: nothing that is read is evidence. What was
+    // not acknowledged should not seem to be there.
+    synced.map_err(|error| {
+        drop(take_back(medium, known, bytes));
+        let broken = Some(Broken::ForGood("an earlier sync failed: nobody knows what is on the disk"));
+        Failed { error: Error::io("sync", &path)(error), broken }
     })
 }
 

@@ -61,6 +61,8 @@ struct State {
     log: Vec<Operation>,
     faults: Vec<(usize, Fault)>,
     crashed: Option<Loss>,
+    has_no_locks: bool,
+    is_full: bool,
 }
 
 impl FaultMedium {
@@ -75,6 +77,18 @@ impl FaultMedium {
     pub fn with_fault(self, operation: usize, fault: Fault) -> Self {
         self.state().faults.push((operation, fault));
         self
+    }
+
+    /// The same without locks, as some network file systems are.
+    #[must_use]
+    pub fn without_locks(self) -> Self {
+        self.state().has_no_locks = true;
+        self
+    }
+
+    /// From now on an append writes half of its bytes and fails, or works again.
+    pub fn set_full(&self, is_full: bool) {
+        self.state().is_full = is_full;
     }
 
     /// Every operation so far.
@@ -162,6 +176,9 @@ impl Medium for FaultMedium {
 
     fn lock(&mut self) -> io::Result<Standing> {
         let state = self.whole(Operation::Lock)?;
+        if state.has_no_locks {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         Ok(Standing { is_current: true, length: state.seen.len() as u64 })
     }
 
@@ -172,6 +189,7 @@ impl Medium for FaultMedium {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let was_crashed = self.is_crashed();
         let (mut state, fault) = self.begin(Operation::Append);
+        let fault = fault.or_else(|| state.is_full.then_some(Fault::Short));
         let written = match fault {
             None => bytes.len(),
             Some(Fault::Short | Fault::Crash(_)) if !was_crashed => bytes.len() / 2,

@@ -8,6 +8,8 @@ mod faults;
 mod growth;
 mod properties;
 mod repair;
+mod spill;
 mod stores;
 mod vectors;
+mod writers;
 mod writing;

@@ -66,9 +66,9 @@ fn problems_are_named_by_their_message() {
     let asked = Message::Assistant(turn.clone());
     let answered = results(&turn, &[text("x")]).remove(0);
     assert_eq!(problems(&[user("x"), asked.clone(), answered.clone(), user("y")]), [""; 0]);
-    assert_eq!(problems(&[asked.clone()]), ["before message 1: call `c1` has no result"]);
+    assert_eq!(problems(std::slice::from_ref(&asked)), ["before message 1: call `c1` has no result"]);
     assert_eq!(problems(&[asked.clone(), user("x")]), ["before message 1: call `c1` has no result"]);
-    assert_eq!(problems(&[answered.clone()]), ["message 0: result of call `c1`, which is not open"]);
+    assert_eq!(problems(std::slice::from_ref(&answered)), ["message 0: result of call `c1`, which is not open"]);
     let twice = problems(&[asked, answered.clone(), answered]);
     assert_eq!(twice, ["message 2: result of call `c1`, which is not open"]);
     let failed = AssistantMessage { stop_reason: StopReason::Aborted, ..turn };

@@ -1,7 +1,7 @@
 //! Conversations that go back: signatures byte for byte, results after their calls, other models' turns converted.
 
 use offshoot_agent::message::{AssistantMessage, Content, Message, StopReason, UserMessage};
-use offshoot_agent::provider::{Api, problems};
+use offshoot_agent::provider::{Api, Compat, Levels, Model, Outgoing, ThinkingLevel, problems};
 use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::testing::server::Server;
 use serde_json::json;
@@ -177,4 +177,25 @@ fn each_wire_marks_its_cache_and_asks_for_thinking_in_its_way() {
     let sent = body(Api::Google);
     assert_eq!(sent["generationConfig"]["thinkingConfig"], json!({"includeThoughts": true, "thinkingLevel": "HIGH"}));
     assert_eq!(sent["systemInstruction"]["parts"][0]["text"], json!("You are a test."));
+}
+
+#[test]
+fn a_model_that_decides_itself_how_much_to_think_is_told_an_effort() {
+    let sent = |levels: Levels, level| {
+        let compat = Compat { force_adaptive_thinking: Some(true), ..Compat::default() };
+        let model = Model { compat, levels, ..model(Api::Anthropic, "http://x") };
+        let mut asked = request(model, vec![user("x")]);
+        asked.thinking = level;
+        let outgoing = Outgoing::new(&asked).unwrap();
+        assert!(outgoing.headers.iter().all(|(name, _)| name != "anthropic-beta"));
+        let body: serde_json::Value = serde_json::from_str(&outgoing.body).unwrap();
+        (body["thinking"].clone(), body["output_config"].clone())
+    };
+    let adaptive = json!({"type": "adaptive", "display": "summarized"});
+    let all = || Levels::new([("off", None), ("xhigh", Some("xhigh".to_owned())), ("max", Some("max".to_owned()))]);
+    assert_eq!(sent(all(), ThinkingLevel::Max), (adaptive.clone(), json!({"effort": "max"})));
+    assert_eq!(sent(Levels::default(), ThinkingLevel::Max), (adaptive.clone(), json!({"effort": "high"})));
+    assert_eq!(sent(all(), ThinkingLevel::Minimal), (adaptive, json!({"effort": "low"})));
+    assert_eq!(sent(Levels::default(), ThinkingLevel::Off).0, json!({"type": "disabled"}));
+    assert_eq!(sent(all(), ThinkingLevel::Off), (json!(null), json!(null)));
 }

@@ -173,5 +173,6 @@ pub(in crate::api) fn message_to_branch(handle: &mut Handle, params: &Params<'_>
     let session = &mut handle.session;
     let parent = params.opt_str("parentId")?.map(|id| session.find(&id)).transpose()?;
     let ix = session.append_below(&NewEntry::message(params.raw("message")?)?, parent)?;
-    write_id(out, session.tree().node(ix).id())
+    let id = session.tree().node(ix).id().cloned();
+    write_id(out, id.as_ref(), session)
 }

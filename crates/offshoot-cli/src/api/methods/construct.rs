@@ -43,11 +43,12 @@ fn introduce(server: &mut Server<'_>, handle: Handle, out: &mut dyn Write) -> Ou
 /// `create`: a new session, whose file appears with its first entry.
 pub(in crate::api) fn create(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
     let Place { cwd, folder } = Place::of(server, params, "cwd")?;
+    let defaults = server.defaults(params)?;
     let (id, parent_session) = (params.opt_str("id")?, params.opt_str("parentSession")?);
     let new = NewSession { id: id.as_deref(), cwd: &cwd, parent_session: parent_session.as_deref() };
-    let session =
-        Session::create(&new, server.options(&folder), |id, timestamp| folder.join(file_name(id, timestamp)))?;
-    introduce(server, Handle { session, cwd, folder: Some(folder) }, out)
+    let options = server.options(&folder, &defaults);
+    let session = Session::create(&new, options, |id, timestamp| folder.join(file_name(id, timestamp)))?;
+    introduce(server, Handle { session, cwd, folder: Some(folder), defaults }, out)
 }
 
 /// `open`: a session file, or a new session at a path where there is none.
@@ -55,25 +56,28 @@ pub(in crate::api) fn open(server: &mut Server<'_>, params: &Params<'_>, out: &m
     let path = server.path(&params.str("path")?);
     let given_cwd = server.given_cwd(params, "cwd")?;
     let new = NewSession { cwd: given_cwd.as_deref().unwrap_or(server.cwd()), ..NewSession::default() };
-    let session = Session::open_or_create(&path, &new, server.options(&path))?;
+    let defaults = server.defaults(params)?;
+    let session = Session::open_or_create(&path, &new, server.options(&path, &defaults))?;
     let own_cwd = || session.cwd().unwrap_or(server.cwd()).to_owned();
     let cwd = given_cwd.clone().unwrap_or_else(own_cwd);
     let folder = server.given_folder(params)?.unwrap_or_else(|| folder_of(path));
-    introduce(server, Handle { session, cwd, folder: Some(folder) }, out)
+    introduce(server, Handle { session, cwd, folder: Some(folder), defaults }, out)
 }
 
 /// `continueRecent`: the session of the working directory that was written to last, or a new one.
 pub(in crate::api) fn continue_recent(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
     let Place { cwd, folder } = Place::of(server, params, "cwd")?;
     let store = server.store_of(server.given_folder(params)?.as_deref());
+    let defaults = server.defaults(params)?;
     let session = match store.most_recent_file(Some(&cwd))? {
-        Some((path, _)) => Session::open(&path, server.options(&path))?,
+        Some((path, _)) => Session::open(&path, server.options(&path, &defaults))?,
         None => {
             let new = NewSession { cwd: &cwd, ..NewSession::default() };
-            Session::create(&new, server.options(&folder), |id, timestamp| folder.join(file_name(id, timestamp)))?
+            let options = server.options(&folder, &defaults);
+            Session::create(&new, options, |id, timestamp| folder.join(file_name(id, timestamp)))?
         }
     };
-    introduce(server, Handle { session, cwd, folder: Some(folder) }, out)
+    introduce(server, Handle { session, cwd, folder: Some(folder), defaults }, out)
 }
 
 /// `inMemory`: a session that is never on disk, empty or from the entries given.
@@ -88,7 +92,8 @@ pub(in crate::api) fn in_memory(server: &mut Server<'_>, params: &Params<'_>, ou
     };
     let own_cwd = || session.cwd().unwrap_or(server.cwd()).to_owned();
     let cwd = given_cwd.clone().unwrap_or_else(own_cwd);
-    introduce(server, Handle { session, cwd, folder: None }, out)
+    let defaults = server.defaults(params)?;
+    introduce(server, Handle { session, cwd, folder: None, defaults }, out)
 }
 
 /// `forkFrom`: a copy of a session file, all branches, as a new session of another working directory.
@@ -98,10 +103,11 @@ pub(in crate::api) fn fork_from(server: &mut Server<'_>, params: &Params<'_>, ou
     let id = params.opt_str("id")?;
     let new = NewSession { id: id.as_deref(), cwd: &cwd, parent_session: None };
     let place = |id: &str, timestamp: &str| folder.join(file_name(id, timestamp));
-    let made = Session::fork_file(&source, &new, server.options(&source), place)?;
+    let defaults = server.defaults(params)?;
+    let made = Session::fork_file(&source, &new, server.options(&source, &defaults), place)?;
     let path = made.file.unwrap_or_else(|| folder.join(made.id));
-    let session = Session::open(&path, server.options(&path))?;
-    introduce(server, Handle { session, cwd, folder: Some(folder) }, out)
+    let session = Session::open(&path, server.options(&path, &defaults))?;
+    introduce(server, Handle { session, cwd, folder: Some(folder), defaults }, out)
 }
 
 /// `newSession`: the same number stands for a new session from now on.

@@ -5,14 +5,13 @@ use std::path::Path;
 
 use offshoot_session::compose::{NewBranchSummary, NewEntry};
 use offshoot_session::id::EntryId;
-use offshoot_session::session::Session;
 use offshoot_session::store::file_name;
 
 use super::append::{made_by_hook, spelt};
 use crate::api::handles::Handle;
 use crate::api::params::Params;
-use crate::api::records::{write_id, write_null, write_str};
-use crate::api::wire::{Failure, Outcome};
+use crate::api::records::{write_array, write_id, write_null, write_str};
+use crate::api::wire::Outcome;
 
 /// `branch`: the next entry goes below this one. Nothing is written.
 pub(in crate::api) fn branch(handle: &mut Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
@@ -30,7 +29,8 @@ pub(in crate::api) fn reset_leaf(handle: &mut Handle, _: &Params<'_>, out: &mut 
 pub(in crate::api) fn switch(handle: &mut Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
     let session = &mut handle.session;
     session.switch(session.find(&params.str("entryId")?)?)?;
-    write_id(out, session.leaf_id())
+    let id = session.leaf_id().cloned();
+    write_id(out, id.as_ref(), session)
 }
 
 /// `branchWithSummary`: the leaf moves, and below it a summary of what is left is appended.
@@ -48,22 +48,21 @@ pub(in crate::api) fn branch_with_summary(handle: &mut Handle, params: &Params<'
     };
     let entry = NewEntry::branch_summary(left.as_ref().map(EntryId::as_str), &new, session.dialect());
     let entry = spelt(entry, params, &["summary"]);
-    go_to(session, target.as_deref())?;
-    match session.append(&entry) {
-        Ok(id) => write_id(out, Some(&id)),
-        Err(error) => {
-            go_to(session, left.as_ref().map(EntryId::as_str))?;
-            Err(error.into())
-        }
-    }
+    let target = target.map(|id| session.find(&id)).transpose()?;
+    let id = session.append_from(target, &entry)?;
+    write_id(out, Some(&id), session)
 }
 
-fn go_to(session: &mut Session, id: Option<&str>) -> Result<(), Failure> {
-    match id {
-        Some(id) => session.branch(id)?,
-        None => session.reset_leaf(),
-    }
-    Ok(())
+/// `giveBack`: what could not be written, by this program or another one, goes into the session.
+pub(in crate::api) fn give_back(handle: &mut Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    let ids = handle.session.give_back()?;
+    write_array(out, &ids, |out, id| write_str(out, Some(id.as_str())))
+}
+
+/// `recreate`: the file is written anew after another program deleted it.
+pub(in crate::api) fn recreate(handle: &mut Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+    handle.session.recreate()?;
+    write_null(out)
 }
 
 /// `createBranchedSession`: the path to an entry as a new session, which the same number stands for from now on.

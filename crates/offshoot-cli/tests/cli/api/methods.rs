@@ -22,10 +22,33 @@ fn every_method_is_exercised() {
     move_the_leaf(&mut api, folder.path());
     look(&mut api, folder.path());
     plan(&mut api);
+    after_trouble(&mut api, folder.path());
     without_a_session(&mut api, folder.path());
     let names = |name: &String| name.split('{').next().unwrap().to_owned();
     let all: std::collections::BTreeSet<String> = discovered(&mut api).iter().map(names).collect();
     assert_eq!(api.used, all);
+}
+
+fn after_trouble(api: &mut Api, folder: &Path) {
+    let session = api.opened("open", r#"{"path":"trouble.jsonl","durability":"full"}"#);
+    let first = say(api, &session, HI);
+    let whole = std::fs::read(folder.join("trouble.jsonl")).unwrap();
+    std::fs::remove_file(folder.join("trouble.jsonl")).unwrap();
+    let error = api.error("appendMessage", &format!(r#"{{"session":{session},"message":{YO}}}"#));
+    let kept = items(&member(&member(&error, "data").unwrap(), "ids").unwrap());
+    assert_eq!(api.result("recreate", &format!(r#"{{"session":{session}}}"#)), "null");
+    assert_eq!(std::fs::read(folder.join("trouble.jsonl")).unwrap(), whole);
+    assert_eq!(items(&api.result("giveBack", &format!(r#"{{"session":{session}}}"#))), kept);
+    assert_eq!(api.result("giveBack", &format!(r#"{{"session":{session}}}"#)), "[]");
+    let entries = api.result("getEntries", &format!(r#"{{"session":{session}}}"#));
+    assert_eq!(string(&items(&entries)[1], "parentId"), first);
+    let error = api.error("open", r#"{"path":"trouble.jsonl","durability":"most"}"#);
+    assert!(error.contains("it is os, data or full"), "{error}");
+    // Another number stands for another program: each is told of the other's entry beside its own.
+    let other = api.opened("open", r#"{"path":"trouble.jsonl"}"#);
+    say(api, &other, HI);
+    let told = api.result("appendMessage", &format!(r#"{{"session":{session},"message":{YO}}}"#));
+    assert_eq!(each(&member(&told, "diagnostics").unwrap(), "code"), ["diverged"], "{told}");
 }
 
 fn begin_and_end(api: &mut Api, folder: &Path) {

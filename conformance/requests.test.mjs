@@ -1,0 +1,172 @@
+// The same conversations through pi's and offshoot's request builders: what would leave for each provider must be the same.
+// Ids that either makes up are numbered by their first appearance; everything else is compared as it is.
+//   OFFSHOOT_REQUEST_BIN=../target/debug/examples/request node --test requests.test.mjs
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import * as path from "node:path";
+import { createInterface } from "node:readline";
+import { after, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { MODULES } from "./lib/places.mjs";
+import { Rng } from "./lib/rng.mjs";
+
+const program = process.env.OFFSHOOT_REQUEST_BIN;
+if (!program) throw new Error("set OFFSHOOT_REQUEST_BIN to the example `request` of offshoot-agent");
+const pi = (file) => import(pathToFileURL(path.join(MODULES, "@earendil-works/pi-ai/dist/api", file)).href);
+const apis = {
+  "anthropic-messages": await pi("anthropic-messages.js"),
+  "openai-responses": await pi("openai-responses.js"),
+  "openai-completions": await pi("openai-completions.js"),
+  "google-generative-ai": await pi("google-generative-ai.js"),
+};
+const rng = new Rng(process.env.CONFORMANCE_SEED ?? "requests");
+
+const child = spawn(program, [], { stdio: ["pipe", "pipe", "inherit"] });
+const waiting = [];
+createInterface({ input: child.stdout }).on("line", (line) => waiting.shift().resolve(JSON.parse(line)));
+child.on("close", () => waiting.splice(0).forEach(({ reject }) => reject(new Error("the example has ended"))));
+after(() => child.stdin.end());
+const offshoot = (line) =>
+  new Promise((resolve, reject) => {
+    waiting.push({ resolve, reject });
+    child.stdin.write(`${JSON.stringify(line)}\n`);
+  });
+
+const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+const model = (id, api, provider, baseUrl, more = {}) => ({
+  id, name: id, api, provider, baseUrl, reasoning: true, input: ["text", "image"], cost: none,
+  contextWindow: 1_000_000, maxTokens: 32_000, ...more,
+});
+const blind = { input: ["text"], reasoning: false };
+const models = [
+  model("claude-test", "anthropic-messages", "anthropic", "https://api.anthropic.com"),
+  model("claude-blind", "anthropic-messages", "elsewhere", "https://claude.example", blind),
+  model("gpt-test", "openai-responses", "openai", "https://api.openai.com/v1"),
+  model("gpt-other", "openai-responses", "openai", "https://api.openai.com/v1", { reasoning: false }),
+  model("grok-test", "openai-responses", "xai", "https://api.x.ai/v1"),
+  model("llama-test", "openai-completions", "local", "http://localhost:1/v1"),
+  model("gpt-chat", "openai-completions", "openai", "https://api.openai.com/v1", blind),
+  model("deepseek-test", "openai-completions", "deepseek", "https://api.deepseek.com"),
+  model("glm-test", "openai-completions", "zai", "https://api.z.ai/v4"),
+  model("anthropic/claude-test", "openai-completions", "openrouter", "https://openrouter.ai/api/v1"),
+  model("gemini-3-pro-test", "google-generative-ai", "google", "https://google.example/v1beta"),
+  // Without pictures: pi puts those of one result between the results of a turn, which Google wants together.
+  model("gemini-2.5-flash", "google-generative-ai", "google", "https://google.example/v1beta", { input: ["text"] }),
+];
+const parameters = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
+const tools = [{ name: "read", description: "Reads a file", parameters }, { name: "ls", description: "Lists", parameters }];
+
+/** A conversation of several models, with whatever each of them signs, and with calls that nothing answered. */
+function conversation() {
+  let clock = 1;
+  let count = 0;
+  const words = () => rng.pick(["", " ", "a", "two words", "日本語 😀", "line\nend", '"quoted" \\ </tag>']);
+  const text = () => ({ type: "text", text: words() });
+  const image = () => ({ type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" });
+  const blocks = () => Array.from({ length: rng.int(1, 4) }, () => (rng.int(0, 3) ? text() : image()));
+  // pi sends empty texts beside pictures in a result, which Anthropic refuses.
+  const result = () => blocks().map((block) => (block.text?.trim() === "" ? { ...block, text: "said" } : block));
+  const messages = [{ role: "user", content: "begin", timestamp: clock++ }];
+  for (let turn = rng.int(1, 7); turn > 0; turn--) {
+    const by = rng.pick(models);
+    const content = [];
+    if (rng.int(0, 2)) content.push(thought(by, words(), ++count));
+    if (rng.int(0, 2)) content.push(by.api === "openai-responses" && rng.int(0, 2) ? { ...text(), textSignature: JSON.stringify({ v: 1, id: `msg_${++count}` }) } : text());
+    const calls = Array.from({ length: rng.int(0, 3) }, () => call(by, ++count));
+    content.push(...calls);
+    const failed = rng.int(0, 9) === 0;
+    const stopReason = failed ? rng.pick(["error", "aborted"]) : calls.length ? "toolUse" : "stop";
+    const usage = { ...none, totalTokens: 0, cost: { ...none, total: 0 } };
+    messages.push({ role: "assistant", content, api: by.api, provider: by.provider, model: by.id, usage, stopReason, timestamp: clock++ });
+    for (const { id, name } of failed ? [] : calls) {
+      if (rng.int(0, 8) === 0) continue;
+      messages.push({ role: "toolResult", toolCallId: id, toolName: name, content: result(), isError: !rng.int(0, 4), timestamp: clock++ });
+    }
+    if (!calls.length || !rng.int(0, 3)) messages.push({ role: "user", content: rng.int(0, 2) ? words() : blocks(), timestamp: clock++ });
+  }
+  messages.push({ role: "user", content: "end", timestamp: clock++ });
+  return messages;
+}
+
+function thought(by, thinking, count) {
+  const mark = Buffer.from(`sign${count}xx`).toString("base64");
+  switch (by.api) {
+    case "anthropic-messages":
+      if (!rng.int(0, 4)) return { type: "thinking", thinking: "[Reasoning redacted]", thinkingSignature: mark, redacted: true };
+      return { type: "thinking", thinking, thinkingSignature: rng.int(0, 4) ? mark : "" };
+    case "openai-responses":
+      return { type: "thinking", thinking, thinkingSignature: JSON.stringify({ type: "reasoning", id: `rs_${count}`, summary: [], encrypted_content: mark }) };
+    case "openai-completions":
+      return { type: "thinking", thinking, thinkingSignature: rng.pick(["reasoning_content", "reasoning", '[{"type":"reasoning.encrypted","data":"x"}]']) };
+    default:
+      return { type: "thinking", thinking, ...(rng.int(0, 2) ? { thinkingSignature: mark } : {}) };
+  }
+}
+
+function call(by, count) {
+  const ids = {
+    "anthropic-messages": `toolu_${count}`,
+    "openai-responses": `call_${count}|fc_${count}${rng.int(0, 2) ? "x".repeat(80) : ""}`,
+    "openai-completions": rng.pick([`call.${count}/+`, `call_${count}`]),
+    "google-generative-ai": `read_${count}`,
+  };
+  const signature = by.api === "google-generative-ai" ? { thoughtSignature: Buffer.from(`call${count}yy`).toString("base64") } : {};
+  return { type: "toolCall", id: ids[by.api], name: rng.pick(["read", "ls"]), arguments: { path: `日 ${count}` }, ...signature };
+}
+
+/** What pi would send. */
+async function theirs(target, messages, thinking) {
+  let payload;
+  const system = { role: "system", content: "You are a test.", toolsAdded: tools, timestamp: 0 };
+  const options = {
+    apiKey: "k", sessionId: "session", reasoning: thinking === "off" ? undefined : thinking,
+    onPayload: (sent) => {
+      payload = JSON.parse(JSON.stringify(sent));
+      throw new Error("nothing leaves");
+    },
+  };
+  for await (const _ of apis[target.api].streamSimple(target, { messages: [system, ...messages] }, options));
+  if (target.api !== "google-generative-ai") return payload;
+  // The library that pi uses here puts its settings into the body itself.
+  const { systemInstruction, tools: declared, maxOutputTokens, thinkingConfig } = payload.config;
+  const generationConfig = { maxOutputTokens, ...(thinkingConfig ? { thinkingConfig } : {}) };
+  const instruction = { role: "user", parts: [{ text: systemInstruction }] };
+  return { contents: payload.contents, systemInstruction: instruction, tools: declared, generationConfig };
+}
+
+/** Without what may differ: made-up ids, the words for a missing result, and a text as a string or as its only block. */
+function canonical(body) {
+  delete body.betas;
+  for (const message of body.system ? body.messages : []) {
+    if (typeof message.content === "string") message.content = [{ type: "text", text: message.content }];
+  }
+  const known = new Map();
+  const number = (id) => known.get(id) ?? known.set(id, `#${known.size}`).get(id);
+  const ids = new Set(["id", "call_id", "tool_call_id", "tool_use_id"]);
+  const walk = (value) => {
+    if (Array.isArray(value)) return value.map(walk);
+    if (value === null || typeof value !== "object") {
+      return /^No result( provided$|: )/.test(value) ? "(no result)" : value;
+    }
+    return Object.fromEntries(
+      Object.keys(value).sort().map((name) => [name, ids.has(name) && typeof value[name] === "string" ? number(value[name]) : walk(value[name])]),
+    );
+  };
+  return walk(body);
+}
+
+test("requests are pi's, whoever spoke before", async () => {
+  let compared = 0;
+  for (let round = 0; round < 150; round++) {
+    const messages = conversation();
+    for (const target of models) {
+      const thinking = rng.pick(["off", "minimal", "low", "medium", "high"]);
+      const expected = canonical(await theirs(target, messages, thinking));
+      const line = { model: target, system: "You are a test.", messages, tools, thinking, sessionId: "session" };
+      const got = canonical(await offshoot(line));
+      assert.deepEqual(got, expected, `round ${round}, ${target.provider}/${target.id}, ${thinking}: ${JSON.stringify(messages)}`);
+      compared++;
+    }
+  }
+  assert.equal(compared, 150 * models.length);
+});

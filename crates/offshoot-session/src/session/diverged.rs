@@ -1,0 +1,222 @@
+//! Work beside one's own: branches that other programs grow at the same time, told to those who append and who open.
+//!
+//! An append knows, from what it reads while it catches up, which entries are others'. An opening has only the file: it
+//! tells newer work elsewhere, and branches whose entries alternate with the open one's as no single person's would.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Session;
+use crate::clock::to_iso;
+use crate::entry::Source as _;
+use crate::error::{Code, Diagnostic};
+use crate::id::EntryId;
+use crate::kind::{Kind, Role};
+use crate::tree::{NodeIx, Tree};
+
+/// How many entries before the open one are looked at for branches that grew at the same time.
+const RECENT: usize = 1000;
+
+/// Branches that others have begun since this session was opened.
+#[derive(Debug, Default)]
+pub(super) struct Others {
+    branches: Vec<Branch>,
+    /// Which branch an entry is of.
+    members: HashMap<EntryId, usize>,
+}
+
+#[derive(Debug)]
+struct Branch {
+    /// The entry that it continues.
+    fork: Option<EntryId>,
+    /// Its last work.
+    tip: EntryId,
+    entries: usize,
+    has_work: bool,
+    /// Whether it was judged whether it stands beside ours.
+    is_judged: bool,
+}
+
+impl Session {
+    /// Notes the entries behind a line: they are others'.
+    pub(super) fn notice_others(&mut self, after_line: u64) {
+        let tree = &self.loaded.tree;
+        let mut fresh: Vec<NodeIx> = tree.entries().rev().take_while(|ix| tree.node(*ix).line() > after_line).collect();
+        fresh.reverse();
+        for ix in fresh {
+            let Some(id) = tree.node(ix).id().cloned() else { continue };
+            let parent = tree.parent_id(ix).cloned();
+            let known = parent.as_ref().and_then(|parent| self.others.members.get(parent)).copied();
+            let at = known.unwrap_or(self.others.branches.len());
+            if known.is_none() {
+                let branch = Branch { fork: parent, tip: id.clone(), entries: 0, has_work: false, is_judged: false };
+                self.others.branches.push(branch);
+            }
+            if let Some(branch) = self.others.branches.get_mut(at) {
+                branch.entries += 1;
+                if is_work(tree, ix) {
+                    branch.has_work = true;
+                    branch.tip = id.clone();
+                }
+            }
+            self.others.members.insert(id, at);
+        }
+    }
+
+    /// After an append: tells of every branch of others that began on the path of what was appended.
+    pub(super) fn tell_of_others(&mut self, appended: Option<NodeIx>) {
+        let Some(appended) = appended else { return };
+        let is_new = |branch: &Branch| branch.has_work && !branch.is_judged;
+        if !self.others.branches.iter().any(is_new) {
+            return;
+        }
+        let tree = &self.loaded.tree;
+        let path: HashSet<NodeIx> = tree.ancestors(appended).collect();
+        let mut told = Vec::new();
+        for branch in self.others.branches.iter_mut().filter(|branch| is_new(branch)) {
+            branch.is_judged = true;
+            let is_on_path = |id: &EntryId| tree.find(id.as_str()).is_some_and(|ix| path.contains(&ix));
+            if branch.fork.as_ref().is_none_or(is_on_path) && !is_on_path(&branch.tip) {
+                told.extend(beside(tree, branch));
+            }
+        }
+        told.into_iter().for_each(|diagnostic| self.tell(diagnostic));
+    }
+
+    /// Says so if another branch holds newer work than the place where the session opened, or grew at the same time.
+    pub(super) fn note_divergence(&mut self) {
+        let tree = &self.loaded.tree;
+        let newer = self.newer_leaf();
+        let mut told = Vec::new();
+        for (tip, entries) in self.leaf.map(|leaf| interleaved(tree, leaf)).unwrap_or_default() {
+            let when = tree.node(tip).time().map(|time| format!(", the last at {}", to_iso(time))).unwrap_or_default();
+            let newer = if newer == Some(tip) { ", and holds newer work" } else { "" };
+            let what = format!("({}{when}) grew at the same time as the open one{newer}", counted(entries));
+            told.push((tip, what));
+        }
+        if let Some(newer) = newer.filter(|newer| told.iter().all(|(tip, _)| tip != newer)) {
+            told.push((newer, "holds newer work than the open one".to_owned()));
+        }
+        let diagnostics = told
+            .into_iter()
+            .filter_map(|(tip, what)| about(tree, tip, |id| format!("the branch that ends at {id} {what}")));
+        self.loaded.diagnostics.extend(diagnostics.collect::<Vec<_>>());
+    }
+
+    /// The newest leaf off the open path, if it is newer than the entry at which the session opened.
+    fn newer_leaf(&self) -> Option<NodeIx> {
+        let tree = self.tree();
+        let open = tree.behind_markers(self.leaf?)?;
+        let since = tree.node(open).time()?;
+        let newer = tree.leaves().filter_map(|leaf| tree.behind_markers(leaf)).filter(|leaf| *leaf != open);
+        let newest = newer.max_by_key(|leaf| tree.node(*leaf).time())?;
+        // An entry with nothing but a marker below it may be on the open path; the walk is for that seldom case.
+        let is_newer = tree.node(newest).time().is_some_and(|time| time > since);
+        let is_ours = is_newer && !tree.is_leaf(newest) && tree.ancestors(open).any(|ix| ix == newest);
+        (is_newer && !is_ours).then_some(newest)
+    }
+}
+
+/// Whether somebody would miss the entry: bookmarks, settings and markers are no work.
+fn is_work(tree: &Tree, ix: NodeIx) -> bool {
+    matches!(tree.node(ix).kind(), Kind::Message | Kind::CustomMessage | Kind::Compaction | Kind::BranchSummary)
+}
+
+fn beside(tree: &Tree, branch: &Branch) -> Option<Diagnostic> {
+    let tip = tree.find(branch.tip.as_str())?;
+    let below = branch.fork.as_ref().map_or("at the root".to_owned(), |fork| format!("below {fork}"));
+    let when = tree.node(tip).time().map(|time| format!(" at {}", to_iso(time))).unwrap_or_default();
+    let count = counted(branch.entries);
+    about(tree, tip, |tip| {
+        format!("another program appended {count} {below}: a branch beside this one, which ends at {tip}{when}")
+    })
+}
+
+fn counted(entries: usize) -> String {
+    if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
+}
+
+fn about(tree: &Tree, tip: NodeIx, message: impl FnOnce(&EntryId) -> String) -> Option<Diagnostic> {
+    let node = tree.node(tip);
+    let id = node.id()?;
+    let (line, offset, entry) = (Some(node.line()), node.offset(), Some(id.clone()));
+    Some(Diagnostic { code: Code::Diverged, line, offset, entry, message: message(id) })
+}
+
+/// Branches whose entries alternate in the file with those of the open path, as only several programs at once write them:
+/// their last entries, and how many they have beside the open path.
+///
+/// A person who goes back and forth leaves long runs. Four runs in turn are told; three only if the last begins within a
+/// turn, with an answer or a tool's result that was not asked for again. What alternated before the last entries of the
+/// file ([`RECENT`]) is an ordinary branch by now; so opening does not cost the length of the path.
+fn interleaved(tree: &Tree, leaf: NodeIx) -> Vec<(NodeIx, usize)> {
+    let mut seen: HashSet<NodeIx> = HashSet::new();
+    let mut found = Vec::new();
+    let mut child = leaf;
+    let floor = leaf.index().saturating_sub(RECENT);
+    while let Some(parent) = tree.parent(child).filter(|_| child.index() > floor) {
+        // The last work that was written before an entry of the path and is not of the path.
+        let between = tree.between(parent, child).rev().find(|other| is_work(tree, *other));
+        if let Some(other) = between.filter(|other| seen.insert(*other)) {
+            let runs = Runs::count(tree, (other, child), floor, &mut seen);
+            if runs.is_of_several_writers() {
+                found.push((other, runs.others));
+            }
+        }
+        child = parent;
+    }
+    found
+}
+
+/// How the entries of two branches alternate, from their common ancestor on.
+#[derive(Debug, Default)]
+struct Runs {
+    runs: usize,
+    /// A run of the open path begins within a turn.
+    is_within_a_turn: bool,
+    others: usize,
+}
+
+impl Runs {
+    /// Walks both branches up to where they meet, the later entry first.
+    fn count(tree: &Tree, (other, open): (NodeIx, NodeIx), floor: usize, seen: &mut HashSet<NodeIx>) -> Self {
+        let mut runs = Self::default();
+        let (mut theirs, mut ours) = (Some(other), Some(open));
+        let mut was_ours = None;
+        let mut later: Option<NodeIx> = None;
+        while theirs != ours {
+            let is_ours = ours > theirs;
+            let Some(at) = (if is_ours { ours } else { theirs }).filter(|at| at.index() >= floor) else { break };
+            if was_ours.replace(is_ours) != Some(is_ours) {
+                runs.close(tree, later, was_ours == Some(false));
+                runs.runs += 1;
+            }
+            later = Some(at);
+            if is_ours {
+                ours = tree.parent(at);
+            } else {
+                runs.others += 1;
+                seen.insert(at);
+                theirs = tree.parent(at);
+            }
+        }
+        runs
+    }
+
+    /// A run ended upwards at its first entry.
+    fn close(&mut self, tree: &Tree, first: Option<NodeIx>, is_ours: bool) {
+        let Some(first) = first else { return };
+        let node = tree.node(first);
+        if node.is_leaf_marker() {
+            // Somebody moved the leaf: that explains it.
+            self.runs = self.runs.saturating_sub(1);
+            return;
+        }
+        let siblings = tree.parent(first).and_then(|parent| tree.children(parent).next());
+        let is_answer = matches!(node.role(), Some(Role::Assistant | Role::ToolResult));
+        self.is_within_a_turn |= is_ours && is_answer && siblings == Some(first);
+    }
+
+    fn is_of_several_writers(&self) -> bool {
+        self.runs >= 4 || (self.runs == 3 && self.is_within_a_turn)
+    }
+}

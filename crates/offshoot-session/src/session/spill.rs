@@ -1,0 +1,306 @@
+//! Entries that could not be written: kept in a file of their own until the session takes them.
+//!
+//! One file for each session file, in a folder that the caller names: a line that says whose it is, then the entries'
+//! lines as they are to stand in the session, with ids, parents and times. Written with the same care as a session, and
+//! removed only when every line stands there.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::append::be_born;
+use super::put::put;
+use super::{Backing, Durability, Options, Session};
+use crate::clock::Millis;
+use crate::compose::NewEntry;
+use crate::entry::Source as _;
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::header::Header;
+use crate::id::EntryId;
+use crate::json::{Json, Object};
+use crate::medium::{FileMedium, Medium as _, read_exact_at};
+use crate::pieces::{create_folder_of, sync_folder};
+use crate::tree::NodeIx;
+
+/// What this session has spilled itself.
+#[derive(Debug, Default)]
+pub(super) struct Own {
+    /// Whether there is something.
+    pub(super) is_pending: bool,
+    /// The entry that would be the leaf if it stood in the session.
+    pub(super) tail: Option<EntryId>,
+}
+
+impl Session {
+    /// The id of what the next entry goes below: where the leaf is meant, the last one that was spilled.
+    pub(super) fn id_below(&self, parent: Option<NodeIx>) -> Option<EntryId> {
+        let tail = self.own.tail.clone().filter(|_| parent == self.leaf);
+        tail.or_else(|| parent.and_then(|ix| self.tree().node(ix).id().cloned()))
+    }
+
+    /// Keeps entries that could not be appended; answers what the caller is told.
+    pub(super) fn spilled(&mut self, chain: &[&NewEntry], parent: Option<EntryId>, at: Millis, error: Error) -> Error {
+        let is_foreign = matches!((&self.backing, &error), (Backing::Unborn(_), Error::Conflict { .. }));
+        let Some((path, place)) = self.spill_place() else { return error };
+        if is_foreign || !matches!(error, Error::Io { .. } | Error::Conflict { .. }) {
+            return error;
+        }
+        // What was tried may be in the file after all: the same ids tell that it is the same.
+        let tried = self.attempted.take();
+        let batch = tried.unwrap_or_else(|| self.composed(chain, parent, at, self.loaded.end.length.max(1)));
+        let lines: Vec<&str> = batch.nodes.iter().map(|node| batch.line(node)).collect();
+        if Spill::at(&place).and_then(|spill| spill.add(&self.spill_head(&path), &lines)).is_err() {
+            return error;
+        }
+        self.own.is_pending = true;
+        let ids = batch.nodes.iter().filter_map(|node| node.id.clone()).collect();
+        Error::Spilled { path, spill: place, ids, source: Box::new(error) }
+    }
+
+    /// The session's file and its spill file, whether there is one or not.
+    fn spill_place(&self) -> Option<(PathBuf, PathBuf)> {
+        let path = match &self.backing {
+            Backing::Unborn(path) => path.clone(),
+            Backing::File(medium) | Backing::Memory(medium) => medium.path().to_path_buf(),
+        };
+        let place = place(self.options.spill.as_ref()?, &path);
+        Some((path, place))
+    }
+
+    fn spill_head(&self, path: &Path) -> String {
+        let object = Object::new().str("type", "offshoot.spill").raw("version", 1).str("sessionId", self.id());
+        let object = object.str("file", &path.to_string_lossy());
+        match self.backing {
+            // The session is nowhere else.
+            Backing::Unborn(_) => object.raw("header", self.header.line()).finish(),
+            Backing::File(_) | Backing::Memory(_) => object.finish(),
+        }
+    }
+
+    /// A session whose file could not even be created, from its spill file; `None` if there is none. Its file appears
+    /// with [`Session::give_back`].
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn open_spilled(path: &Path, options: Options) -> Result<Option<Self>> {
+        let place = options.spill.as_ref().map(|folder| place(folder, path));
+        let kept = place.map(|place| Kept::read(&place)).transpose()?.flatten();
+        let header = kept.and_then(|kept| kept.header);
+        Ok(header.map(|header| Self::unborn(path.to_path_buf(), header, options)))
+    }
+
+    /// Says so if entries of this session are waiting in a spill file.
+    pub(super) fn note_spill(&mut self) {
+        let Some((_, place)) = self.spill_place() else { return };
+        let Ok(Some(kept)) = Kept::read(&place) else { return };
+        let count = kept.lines.len();
+        let message = format!(
+            "{count} {} that could not be written to this session {} in {}",
+            if count == 1 { "entry" } else { "entries" },
+            if count == 1 { "is" } else { "are" },
+            place.display()
+        );
+        let entry = kept.lines.first().map(|line| line.id.clone());
+        self.loaded.diagnostics.push(Diagnostic { code: Code::Spilled, line: None, offset: 0, entry, message });
+    }
+
+    /// The entries that [`Session::give_back`] would put into the session.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn spilled_ids(&self) -> Result<Vec<EntryId>> {
+        let kept = self.spill_place().map(|(_, place)| Kept::read(&place)).transpose()?.flatten();
+        Ok(kept.map(|kept| kept.lines.into_iter().map(|line| line.id).collect()).unwrap_or_default())
+    }
+
+    /// Puts entries back that could not be written to this session, by this program or another one: those of its spill
+    /// file, with the ids and parents that they were given. Those that stand in the session already are not written
+    /// again, so that it does not matter whether an earlier attempt came to its end. Answers their ids; the leaf stays.
+    ///
+    /// # Errors
+    /// As [`Session::append`]; [`Error::Conflict`] also if the spill file is of another session that was at this path.
+    /// The spill file then stays as it is.
+    pub fn give_back(&mut self) -> Result<Vec<EntryId>> {
+        let Some((path, place)) = self.spill_place() else { return Ok(Vec::new()) };
+        if !place.exists() {
+            return Ok(Vec::new());
+        }
+        let mut spill = Spill::at(&place)?;
+        let given = Kept::read(&place).and_then(|kept| match kept {
+            None => Ok(Vec::new()),
+            Some(kept) if kept.session_id != self.id() => {
+                let why = format!("{} holds entries of another session, {}", place.display(), kept.session_id);
+                Err(Error::Conflict { path, why })
+            }
+            Some(kept) => self.put_back(&kept.lines),
+        });
+        match given {
+            Ok(ids) => {
+                spill.remove()?;
+                self.loaded.diagnostics.retain(|told| told.code != Code::Spilled);
+                Ok(ids)
+            }
+            Err(error) => {
+                spill.let_go();
+                Err(error)
+            }
+        }
+    }
+
+    /// The same for what this session has spilled itself; the leaf moves to where it would be.
+    pub(super) fn give_back_own(&mut self) -> Result<()> {
+        if self.own.is_pending {
+            self.give_back()?;
+            let tail = std::mem::take(&mut self.own).tail;
+            self.leaf = tail.and_then(|id| self.tree().find(id.as_str())).or(self.leaf);
+        }
+        Ok(())
+    }
+
+    fn put_back(&mut self, lines: &[Line]) -> Result<Vec<EntryId>> {
+        self.refuse_if_broken()?;
+        if let Backing::Unborn(path) = &self.backing {
+            let text = self.opening_lines() + &joined(lines.iter());
+            self.backing = be_born(path, &text, &self.options)?;
+            self.reload()?;
+        } else {
+            self.upgrade()?;
+            let standing = self.locked()?;
+            let put = self.put_missing(lines, standing.length);
+            let unlocked = self.unlock();
+            put?;
+            unlocked?;
+        }
+        Ok(lines.iter().map(|line| line.id.clone()).collect())
+    }
+
+    fn put_missing(&mut self, lines: &[Line], length: u64) -> Result<()> {
+        let mut missing = Vec::new();
+        for line in lines {
+            match self.tree().find(line.id.as_str()) {
+                None => missing.push(line),
+                Some(ix) if self.raw_line(ix)? == line.text.as_bytes() => {}
+                Some(_) => {
+                    let path = self.medium()?.path().to_path_buf();
+                    let why = format!("another entry has taken the id {} of a spilled one", line.id);
+                    return Err(Error::Conflict { path, why });
+                }
+            }
+        }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let heal = if self.loaded.end.terminated { "" } else { "\n" };
+        let opening = if length == 0 { self.opening_lines() } else { String::new() };
+        self.put_locked(length, &format!("{heal}{opening}{}", joined(missing.into_iter())))?;
+        self.reload()
+    }
+}
+
+fn joined<'a>(lines: impl Iterator<Item = &'a Line>) -> String {
+    lines.fold(String::new(), |text, line| text + &line.text + "\n")
+}
+
+/// The spill file of a session file: a name that people recognise, and a hash of the whole path.
+fn place(folder: &Path, file: &Path) -> PathBuf {
+    let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
+    // The file may be gone; its folder says the same.
+    let parent = whole.parent().and_then(|parent| parent.canonicalize().ok());
+    let whole = parent.and_then(|parent| Some(parent.join(whole.file_name()?))).unwrap_or(whole);
+    let stem = whole.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem: String = stem.chars().take(80).map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    // FNV-1a: the name must be the same in every version.
+    let bytes = whole.as_os_str().as_encoded_bytes().iter();
+    let hash =
+        bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    folder.join(format!("{stem}-{hash:016x}.jsonl"))
+}
+
+/// An entry's line in a spill file.
+#[derive(Debug)]
+struct Line {
+    id: EntryId,
+    text: String,
+}
+
+/// What a spill file holds. A torn line was never acknowledged.
+#[derive(Debug)]
+struct Kept {
+    session_id: String,
+    /// The session's header, if it is nowhere else.
+    header: Option<Header>,
+    lines: Vec<Line>,
+}
+
+impl Kept {
+    /// `None` if there is no such file, or nothing in it.
+    fn read(place: &Path) -> Result<Option<Self>> {
+        let text = match std::fs::read(place) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("read", place)(error)),
+        };
+        let mut whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+        let head = |line: &str| {
+            let head = Json::parse(line).ok()?;
+            let header = head.get("header").and_then(|header| Header::parse(header.text()));
+            Some((head.str("sessionId")?.into_owned(), header))
+        };
+        let head = whole.next().and_then(head);
+        let line = |text: &str| {
+            let id = EntryId::new(Json::parse(text).ok()?.str("id")?);
+            Some(Line { id, text: text.to_owned() })
+        };
+        let lines: Vec<Line> = whole.filter_map(line).collect();
+        Ok(head.filter(|_| !lines.is_empty()).map(|(session_id, header)| Self { session_id, header, lines }))
+    }
+}
+
+/// A spill file, locked.
+struct Spill {
+    medium: FileMedium,
+    length: u64,
+}
+
+impl Spill {
+    /// Opens or creates a spill file; others may be removing it at this moment.
+    fn at(place: &Path) -> Result<Self> {
+        create_folder_of(place)?;
+        loop {
+            let opened = FileMedium::open(place).or_else(|error| match error.kind() {
+                io::ErrorKind::NotFound => FileMedium::create(place),
+                _ => Err(error),
+            });
+            let mut medium = match opened {
+                Ok(medium) => medium,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(Error::io("open", place)(error)),
+            };
+            let standing = medium.lock().map_err(Error::io("lock", place))?;
+            if standing.is_current {
+                return Ok(Self { medium, length: standing.length });
+            }
+        }
+    }
+
+    fn add(mut self, head: &str, lines: &[&str]) -> Result<()> {
+        let place = self.medium.path().to_path_buf();
+        let head = if self.length == 0 { format!("{head}\n") } else { String::new() };
+        let last = read_exact_at(&self.medium, self.length.saturating_sub(1), usize::from(self.length > 0));
+        let is_torn = last.map_err(Error::io("read", &place))? != b"\n" && self.length > 0;
+        let heal = if is_torn { "\n" } else { "" };
+        let text = lines.iter().fold(format!("{heal}{head}"), |text, line| text + line + "\n");
+        put(&mut self.medium, self.length, text.as_bytes(), Durability::Data).map_err(|failed| failed.error)?;
+        sync_folder(&place)
+    }
+
+    /// Removes the file while its lock is held, so that nobody adds to it unseen.
+    fn remove(&mut self) -> Result<()> {
+        let place = self.medium.path().to_path_buf();
+        std::fs::remove_file(&place).map_err(Error::io("remove", &place))?;
+        sync_folder(&place)
+    }
+
+    fn let_go(&mut self) {
+        drop(self.medium.unlock());
+    }
+}

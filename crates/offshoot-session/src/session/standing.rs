@@ -1,0 +1,218 @@
+//! The lock, and what is found under it: a file that grew is read on, one that is another now stops appends.
+//!
+//! Size and inode tell of programs that take no lock. What a session may still do after trouble is decided here.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use super::{Backing, Session};
+use crate::entry::Source as _;
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::load::load;
+use crate::medium::{Medium, Standing, read_exact_at};
+
+/// Why a session does not simply append.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// What stands at the end of the file is not known. The next append looks, and goes on behind it.
+    Unknown(&'static str),
+    /// Nothing but opening the session again can help.
+    ForGood(&'static str),
+}
+
+impl Session {
+    /// Refuses what has to be opened again.
+    pub(super) fn refuse_if_broken(&self) -> Result<()> {
+        match self.broken {
+            Some(Broken::ForGood(why)) => Err(self.conflict(why)),
+            Some(Broken::Unknown(_)) | None => Ok(()),
+        }
+    }
+
+    /// The same for those who will not look themselves.
+    pub(super) fn refuse_unless_sound(&self) -> Result<()> {
+        match self.broken {
+            Some(Broken::ForGood(why) | Broken::Unknown(why)) => Err(self.conflict(why)),
+            None => Ok(()),
+        }
+    }
+
+    fn conflict(&self, why: &str) -> Error {
+        let path = self.medium().map(|medium| medium.path().to_path_buf());
+        let path = path.ok().or_else(|| self.file().map(PathBuf::from)).unwrap_or_default();
+        Error::Conflict { path, why: format!("{why}; open the session again") }
+    }
+
+    fn give_up(&mut self, why: &'static str) -> Error {
+        self.broken = Some(Broken::ForGood(why));
+        self.conflict(why)
+    }
+
+    pub(super) fn medium_mut(&mut self) -> Result<&mut dyn Medium> {
+        match &mut self.backing {
+            Backing::File(medium) | Backing::Memory(medium) => Ok(medium.as_mut()),
+            Backing::Unborn(_) => Err(Error::Invalid("the session has no file yet".to_owned())),
+        }
+    }
+
+    /// Takes the lock on the file as it now is, with everything that others have written to it.
+    pub(super) fn locked(&mut self) -> Result<Standing> {
+        let standing = self.take_lock()?;
+        let known = self.loaded.end.length;
+        let caught_up = if !standing.is_current {
+            Err(self.no_longer_there())
+        } else if standing.length < known {
+            Err(self.give_up("another program shortened the file, and entries of this session are missing there"))
+        } else if matches!(self.broken, Some(Broken::Unknown(_))) {
+            self.reload()
+        } else if standing.length > known {
+            self.catch_up(standing.length)
+        } else {
+            Ok(())
+        };
+        match caught_up {
+            Ok(()) => self.broken = None,
+            Err(error) => {
+                self.unlock()?;
+                return Err(error);
+            }
+        }
+        Ok(standing)
+    }
+
+    fn no_longer_there(&mut self) -> Error {
+        let is_deleted = self.file().is_some_and(|path| std::fs::symlink_metadata(path).is_err());
+        self.give_up(if is_deleted {
+            "another program deleted the file; while this one runs, `recreate` can write it anew"
+        } else {
+            "another program put another file in its place, which may lack entries of this session"
+        })
+    }
+
+    /// On a file system without locks the session goes on without, and says so once.
+    fn take_lock(&mut self) -> Result<Standing> {
+        let medium = self.medium_mut()?;
+        let path = medium.path().to_path_buf();
+        match medium.lock() {
+            Ok(standing) => {
+                self.holds_lock = true;
+                Ok(standing)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {
+                let look =
+                    |medium: &dyn Medium| Ok(Standing { is_current: medium.is_current()?, length: medium.len()? });
+                let standing = look(medium).map_err(Error::io("look at", &path))?;
+                self.note_missing_locks();
+                Ok(standing)
+            }
+            Err(error) => Err(Error::io("lock", &path)(error)),
+        }
+    }
+
+    fn note_missing_locks(&mut self) {
+        if self.loaded.diagnostics.iter().all(|known| known.code != Code::NoLock) {
+            let message = "the file system knows no locks: let one program at a time write to this session";
+            let code = Code::NoLock;
+            self.tell(Diagnostic { code, line: None, offset: 0, entry: None, message: message.to_owned() });
+        }
+    }
+
+    /// Gives the lock back if it is held.
+    pub(super) fn unlock(&mut self) -> Result<()> {
+        if !std::mem::take(&mut self.holds_lock) {
+            return Ok(());
+        }
+        let medium = self.medium_mut()?;
+        let path = medium.path().to_path_buf();
+        medium.unlock().map_err(Error::io("unlock", &path))
+    }
+
+    /// Reads what other processes have appended since; answers whether there was something. The leaf stays.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if the file was shortened; [`Error::Io`].
+    pub fn refresh(&mut self) -> Result<bool> {
+        let Ok(medium) = self.medium() else { return Ok(false) };
+        let length = medium.len().map_err(Error::io("read", medium.path()))?;
+        if length == self.loaded.end.length {
+            return Ok(false);
+        }
+        if length < self.loaded.end.length {
+            return Err(self.conflict("another program shortened the file"));
+        }
+        self.catch_up(length)?;
+        Ok(true)
+    }
+
+    /// Whether the file is still the one that was opened; a session that is in memory or not begun is.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn is_current(&self) -> Result<bool> {
+        let Ok(medium) = self.medium() else { return Ok(true) };
+        medium.is_current().map_err(Error::io("look at", medium.path()))
+    }
+
+    fn catch_up(&mut self, length: u64) -> Result<()> {
+        let lines = self.loaded.end.lines;
+        let (Backing::File(medium) | Backing::Memory(medium)) = &self.backing else { return Ok(()) };
+        if !self.ends_as_known()? || !self.loaded.extend(medium.as_ref(), length)? {
+            self.reload()?;
+        }
+        self.notice_others(lines);
+        Ok(())
+    }
+
+    /// Whether the last entry still stands where it stood: a program may have written the whole file anew.
+    fn ends_as_known(&self) -> Result<bool> {
+        let Some(last) = self.tree().last() else { return Ok(true) };
+        let (node, medium) = (self.tree().node(last), self.medium()?);
+        let Some(id) = node.id() else { return Ok(true) };
+        // The id is in the first few hundred bytes of nearly every line, and in the last few of the others.
+        let length = usize::try_from(node.length()).unwrap_or(usize::MAX);
+        let line = read_exact_at(medium, node.offset(), length).map_err(Error::io("read", medium.path()))?;
+        Ok(memchr::memmem::find(&line, id.as_str().as_bytes()).is_some())
+    }
+
+    /// Reads the whole file again. The leaf stays where it is.
+    pub(super) fn reload(&mut self) -> Result<()> {
+        let leaf = self.leaf_id().cloned();
+        let told = std::mem::take(&mut self.loaded.diagnostics);
+        match load(self.medium()?) {
+            Ok(loaded) => {
+                self.loaded = loaded;
+                self.facts = Mutex::default();
+            }
+            Err(error) => {
+                self.loaded.diagnostics = told;
+                return Err(error);
+            }
+        }
+        // What was found out about this session, not read in its file.
+        let lasting = |told: &Diagnostic| matches!(told.code, Code::Diverged | Code::Spilled | Code::NoLock);
+        self.loaded.diagnostics.extend(told.into_iter().filter(lasting));
+        if let Some(header) = &self.loaded.header {
+            self.header = header.clone();
+        }
+        self.leaf = leaf.and_then(|id| self.tree().find(id.as_str()));
+        Ok(())
+    }
+
+    /// After a write: whether the file ends where it must if nobody wrote at the same time.
+    pub(super) fn ends_at(&self, length: u64) -> Result<bool> {
+        let medium = self.medium()?;
+        Ok(medium.len().map_err(Error::io("look at", medium.path()))? == length)
+    }
+
+    /// Remembers something for [`Session::diagnostics`] and [`Session::take_news`].
+    pub(super) fn tell(&mut self, diagnostic: Diagnostic) {
+        self.news.push(diagnostic.clone());
+        self.loaded.diagnostics.push(diagnostic);
+    }
+
+    /// What appends have found out about other programs since this was asked last: entries of theirs that stand beside
+    /// one's own ([`Code::Diverged`]), missing locks ([`Code::NoLock`]). Also among [`Session::diagnostics`].
+    pub fn take_news(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.news)
+    }
+}

@@ -1,0 +1,83 @@
+//! Old files made new by their first append, and deleted ones by asking for it.
+
+use std::path::PathBuf;
+
+use super::{Backing, Session};
+use crate::entry::Source as _;
+use crate::error::{Error, Result};
+use crate::extract;
+use crate::medium::MemoryMedium;
+use crate::pieces::Pieces;
+
+impl Session {
+    /// Upgrades an old file now; answers the backup's path, or `None` if there was nothing to do.
+    ///
+    /// The new file is written beside the old one and takes its place in one step. In memory it simply happens.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if another program replaced, shortened or deleted the file; [`Error::Io`]. The file is then as
+    /// it was.
+    pub fn upgrade(&mut self) -> Result<Option<PathBuf>> {
+        if !self.loaded.is_old() {
+            return Ok(None);
+        }
+        self.refuse_if_broken()?;
+        // The lock keeps others from appending to bytes that are about to be replaced; who waits for it finds the file
+        // replaced. It ends with the old medium.
+        if matches!(self.backing, Backing::File(_)) {
+            self.locked()?;
+        }
+        let upgraded = self.upgrade_locked();
+        if upgraded.is_err() {
+            self.unlock()?;
+        }
+        upgraded
+    }
+
+    fn upgrade_locked(&mut self) -> Result<Option<PathBuf>> {
+        let suffix = format!(".v{}.bak", self.version());
+        let leaf = self.leaf_id().cloned();
+        let pieces = extract::everything(self, &self.loaded, None)?;
+        let backup = match &self.backing {
+            Backing::Unborn(_) => None,
+            Backing::File(medium) => {
+                let path = medium.path().to_path_buf();
+                let backup = pieces.replace(medium.as_ref(), &path, &suffix)?;
+                self.backing = self.options.file(&path)?;
+                self.holds_lock = false;
+                Some(backup)
+            }
+            Backing::Memory(_) => {
+                self.backing = Backing::Memory(Box::new(self.in_memory_copy(&pieces)?));
+                None
+            }
+        };
+        self.reload()?;
+        self.leaf = leaf.and_then(|id| self.tree().find(id.as_str()));
+        Ok(backup)
+    }
+
+    /// Writes the file anew, whole, after another program deleted it: its bytes are there as long as it is open here.
+    /// The session then takes appends again.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if there is a file at its path; [`Error::Io`]. Nothing is written then.
+    pub fn recreate(&mut self) -> Result<()> {
+        let medium = self.medium()?;
+        let path = medium.path().to_path_buf();
+        let mut pieces = Pieces::default();
+        pieces.range(0, medium.len().map_err(Error::io("read", &path))?);
+        pieces.create(medium, &path)?;
+        self.backing = self.options.file(&path)?;
+        self.holds_lock = false;
+        self.broken = None;
+        self.reload()
+    }
+
+    pub(super) fn in_memory_copy(&self, pieces: &Pieces) -> Result<MemoryMedium> {
+        let mut bytes = Vec::new();
+        let source = self.medium()?;
+        pieces.write(source, &mut bytes).map_err(Error::io("read", source.path()))?;
+        Ok(MemoryMedium::new(bytes))
+    }
+}

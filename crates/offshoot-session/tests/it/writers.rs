@@ -1,0 +1,335 @@
+//! Several programs at one file: those that take the lock, those that know none, and those that stand still.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use offshoot_session::compose::NewEntry;
+use offshoot_session::entry::Source as _;
+use offshoot_session::error::{Code, Diagnostic, Error};
+use offshoot_session::medium::{Medium, Standing};
+use offshoot_session::session::{Options, Session};
+use offshoot_session::testing::{FaultMedium, TickingClock, fixed_options};
+
+use super::common::{HEADER, at, ids, line, open_messages, say, shape, text};
+
+struct Shared {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+}
+
+impl Shared {
+    fn new(content: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        fs::write(&path, content).unwrap();
+        Self { _folder: folder, path }
+    }
+
+    fn open(&self) -> Session {
+        let clock = Box::new(TickingClock::starting_at(1_767_225_700_000));
+        let options = Options { clock, ids: Options::default().ids, ..fixed_options() };
+        Session::open(&self.path, options).unwrap()
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(&self.path).unwrap()
+    }
+
+    /// What a program without lock appends.
+    fn foreign(&self, bytes: &str) {
+        OpenOptions::new().append(true).open(&self.path).unwrap().write_all(bytes.as_bytes()).unwrap();
+    }
+}
+
+fn diverged(told: &[Diagnostic]) -> Vec<String> {
+    let diverged = told.iter().filter(|told| told.code == Code::Diverged);
+    diverged.map(|told| told.entry.as_ref().unwrap().to_string()).collect()
+}
+
+fn refusal(session: &mut Session) -> String {
+    match session.append(&NewEntry::session_info("x")) {
+        Err(Error::Conflict { why, .. }) => why,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+#[test]
+fn siblings_of_live_writers_are_named_to_each_and_to_who_opens() {
+    let shared = Shared::new(&text(&["a - U", "b a A"]));
+    let (mut one, mut two) = (shared.open(), shared.open());
+    let a1 = say(&mut one, "user", "one, first");
+    assert_eq!(one.take_news(), []);
+    let b1 = say(&mut two, "user", "two, first");
+    let told = two.take_news();
+    assert_eq!(diverged(&told), [a1.as_str()]);
+    let message = &told[0].message;
+    assert!(message.starts_with("another program appended 1 entry below b: a branch beside this one, which ends at "));
+    let a2 = say(&mut one, "user", "one, second");
+    assert_eq!(diverged(&one.take_news()), [b1.as_str()]);
+    let b2 = say(&mut two, "user", "two, second");
+    assert_eq!(two.take_news(), [], "told once");
+    assert_eq!(diverged(one.diagnostics()), [b1], "and remembered");
+    let again = shared.open();
+    assert_eq!(again.leaf_id().unwrap().as_str(), b2);
+    assert_eq!(diverged(again.diagnostics()), [a2.as_str()], "{:?}", again.diagnostics());
+    let message = &again.diagnostics().last().unwrap().message;
+    assert!(message.starts_with(&format!("the branch that ends at {a2} (2 entries, the last at 2026-01-01T00:01:4")));
+    assert!(message.ends_with(") grew at the same time as the open one"), "{message}");
+}
+
+/// What another program appended, and one goes on from there: one branch.
+#[test]
+fn who_goes_on_from_anothers_entry_has_not_diverged() {
+    let shared = Shared::new(&text(&["a - U", "b a A"]));
+    let (mut one, mut two) = (shared.open(), shared.open());
+    for round in 0..4 {
+        let (from, to) = if round % 2 == 0 { (&mut one, &mut two) } else { (&mut two, &mut one) };
+        let said = say(from, "user", "go on");
+        to.refresh().unwrap();
+        to.branch(&said).unwrap();
+    }
+    two.append(&NewEntry::label("a", Some("mark"))).unwrap();
+    say(&mut one, "user", "beside a label");
+    assert_eq!(one.take_news().len() + two.take_news().len(), 0, "a bookmark is no work");
+    assert_eq!(diverged(shared.open().diagnostics()), [] as [&str; 0]);
+}
+
+/// Only the file is known, written by whatever program. `*` marks what must be told.
+#[test]
+fn opening_tells_alternating_branches_from_ordinary_ones() {
+    let leaf = r#"{"type":"custom","customType":"offshoot.leaf"}"#;
+    for (what, pictures, told) in [
+        ("a branch after another", vec!["a - U", "b a A", "c b U", "d c A", "e b U", "f e A"], None),
+        ("an answer asked for again", vec!["a - U", "b a A", "c a A", "d c U"], None),
+        ("back and forth once", vec!["a - U", "b a A", "c b U", "d c A", "e b U", "f e A", "g d U", "h g A"], None),
+        ("two writers in turn", vec!["a - U", "b a U", "c a U", "d b U", "e c U"], Some("d")),
+        ("within one turn", vec!["a - U", "b a U", "c a U", "d b A"], Some("c")),
+        ("a tool's result is waited for", vec!["a - U", "b a A", "x - U", "y x A", "c b T"], Some("y")),
+        ("labels between", vec!["a - U", "b a A", "l b l=a=mark", "c b U", "d c A"], None),
+        ("a switch explains it", vec!["a - U", "b a U", "c a U", "d b U", &format!("m c {leaf}"), "e m U"], None),
+    ] {
+        // All at the same second, so that nothing is newer than anything else.
+        let lines = pictures.iter().map(|picture| line(picture, 1) + "\n");
+        let session = Shared::new(&lines.fold(format!("{HEADER}\n"), |text, line| text + &line)).open();
+        let expected: Vec<&str> = told.into_iter().collect();
+        assert_eq!(diverged(session.diagnostics()), expected, "{what}");
+    }
+}
+
+#[test]
+fn a_deleted_file_stops_appends_and_can_be_written_anew() {
+    let shared = Shared::new(&text(&["a - U", "b a A"]));
+    let mut session = shared.open();
+    say(&mut session, "user", "c");
+    let before = shared.text();
+    fs::remove_file(&shared.path).unwrap();
+    for _ in 0..2 {
+        let why = refusal(&mut session);
+        assert!(why.starts_with("another program deleted the file; while this one runs, `recreate`"), "{why}");
+        assert!(!shared.path.exists(), "never a file without header");
+    }
+    session.recreate().unwrap();
+    assert_eq!(shared.text(), before, "whole");
+    say(&mut session, "user", "d");
+    assert_eq!(open_messages(&shared.open()), ["a", "b", "c", "d"]);
+    assert!(matches!(session.recreate(), Err(Error::Conflict { .. })), "never over another file");
+}
+
+#[test]
+fn a_replaced_file_stops_appends_whatever_its_size() {
+    for content in [text(&["a - U"]), text(&["a - U", "b a A"]), text(&["a - U", "b a A", "c b U"]), String::new()] {
+        let shared = Shared::new(&text(&["a - U", "b a A"]));
+        let mut session = shared.open();
+        let other = shared.path.with_extension("new");
+        fs::write(&other, &content).unwrap();
+        fs::rename(&other, &shared.path).unwrap();
+        let why = refusal(&mut session);
+        assert!(why.starts_with("another program put another file in its place"), "{why}");
+        assert!(why.ends_with("open the session again"));
+        assert_eq!(shared.text(), content, "nothing was written to it");
+        assert_eq!(ids(&session), ["a", "b"]);
+    }
+}
+
+#[test]
+fn a_shortened_file_stops_appends() {
+    let whole = text(&["a - U", "b a A"]);
+    for length in [0, 1, whole.len() / 2, whole.len() - 1] {
+        let shared = Shared::new(&whole);
+        let mut session = shared.open();
+        OpenOptions::new().write(true).open(&shared.path).unwrap().set_len(length as u64).unwrap();
+        for _ in 0..2 {
+            let why = refusal(&mut session);
+            assert!(why.starts_with("another program shortened the file"), "{why}");
+        }
+        assert_eq!(shared.text(), whole[..length], "never a file without header");
+    }
+}
+
+/// The same file, emptied and written from the start, is longer now: what is known of it says nothing any more.
+#[test]
+fn a_file_that_was_written_anew_in_place_is_read_anew() {
+    for (content, goes_on) in [
+        (text(&["a - U", "b a A", "x b U", "c x A"]), true),
+        (text(&["b - A", "a - U", "x b U", "c x A"]), true),
+        (text(&["x - U", "y x A", "z y U", "v z U"]), false),
+        // As long as what is known, and then a line that seems to go on from it.
+        (text(&["a - U", "z a A", "c a U"]), false),
+    ] {
+        let shared = Shared::new(&text(&["a - U", "b a A"]));
+        let mut session = shared.open();
+        OpenOptions::new()
+            .write(true)
+            .truncate(true)
+            .open(&shared.path)
+            .unwrap()
+            .write_all(content.as_bytes())
+            .unwrap();
+        let given = session.append(&NewEntry::session_info("x"));
+        if goes_on {
+            let given = given.unwrap();
+            assert_eq!(shape(&session), shape(&shared.open()));
+            assert_eq!(session.tree().parent_id(session.find(given.as_str()).unwrap()).unwrap().as_str(), "b");
+        } else {
+            let why = given.unwrap_err().to_string();
+            assert!(why.contains("wrote it anew without entry b, below which this one goes"), "{why}");
+            assert_eq!(shared.text(), content);
+        }
+    }
+}
+
+#[test]
+fn a_foreign_line_without_line_feed_is_not_glued_to() {
+    let shared = Shared::new(&text(&["a - U"]));
+    let mut session = shared.open();
+    shared.foreign(&line("b a A", 2));
+    let given = say(&mut session, "user", "c");
+    assert_eq!(shape(&shared.open()), format!("0a 1b 1{given}"));
+    assert!(shared.open().diagnostics().iter().all(|told| told.code == Code::Diverged));
+}
+
+/// Half a line, then ours, then the other half: theirs is in pieces, every byte of it is there, and ours are whole.
+#[test]
+fn half_a_foreign_line_that_is_completed_later_spoils_nothing_else() {
+    let theirs = line("b a A", 2);
+    for cut in [1, theirs.len() / 2, theirs.len() - 1] {
+        let shared = Shared::new(&text(&["a - U"]));
+        let mut session = shared.open();
+        shared.foreign(&theirs[..cut]);
+        let given = say(&mut session, "user", "c");
+        shared.foreign(&format!("{}\n", &theirs[cut..]));
+        let more = say(&mut session, "user", "d");
+        assert_eq!(shape(&session), format!("0a 1{given} 2{more}"));
+        assert_eq!(shape(&shared.open()), shape(&session));
+        assert!(shared.text().contains(&format!("\n{}\n", &theirs[..cut])));
+        assert!(shared.text().contains(&format!("\n{}\n", &theirs[cut..])));
+    }
+}
+
+/// A disk where a program without lock writes between the look and the write, as often as it is told to.
+#[derive(Clone)]
+struct Crowded {
+    disk: FaultMedium,
+    theirs: Vec<String>,
+}
+
+impl Medium for Crowded {
+    fn path(&self) -> &Path {
+        self.disk.path()
+    }
+    fn len(&self) -> std::io::Result<u64> {
+        self.disk.len()
+    }
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.disk.read_at(offset, buffer)
+    }
+    fn lock(&mut self) -> std::io::Result<Standing> {
+        self.disk.lock()
+    }
+    fn unlock(&mut self) -> std::io::Result<()> {
+        self.disk.unlock()
+    }
+    fn append(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        if let Some(theirs) = self.theirs.pop() {
+            self.disk.append(theirs.as_bytes())?;
+        }
+        self.disk.append(bytes)
+    }
+    fn sync(&mut self) -> std::io::Result<()> {
+        self.disk.sync()
+    }
+    fn truncate(&mut self, length: u64) -> std::io::Result<()> {
+        self.disk.truncate(length)
+    }
+}
+
+#[test]
+fn a_foreign_write_in_the_same_instant_loses_nothing_acknowledged() {
+    let whole = line("b a A", 2) + "\n";
+    for (theirs, theirs_are_whole) in [
+        (vec![whole.clone()], true),
+        (vec!["{\"type\":\"mess".to_owned()], false),
+        (vec!["{\"type\":\"mess".to_owned(), "{\"more".to_owned()], false),
+    ] {
+        let disk = FaultMedium::new(text(&["a - U"]).into_bytes());
+        let medium = Crowded { disk: disk.clone(), theirs };
+        let mut session = Session::over_medium(Box::new(medium), &at("/w"), fixed_options()).unwrap();
+        let given = say(&mut session, "user", "c");
+        let more = say(&mut session, "user", "d");
+        let beside = if theirs_are_whole { " 1b" } else { "" };
+        assert_eq!(shape(&session), format!("0a 1{given} 2{more}{beside}"));
+        let again = Session::over_medium(Box::new(disk), &at("/w"), fixed_options()).unwrap();
+        assert_eq!(shape(&again), shape(&session));
+        for ix in again.tree().entries() {
+            assert_eq!(again.raw_line(ix).unwrap(), session.raw_line(ix).unwrap(), "the places are right");
+        }
+    }
+    let endless = vec!["{".to_owned(); 10];
+    let medium = Crowded { disk: FaultMedium::new(text(&["a - U"]).into_bytes()), theirs: endless };
+    let mut session = Session::over_medium(Box::new(medium), &at("/w"), fixed_options()).unwrap();
+    assert!(refusal(&mut session).contains("keeps writing into it without a lock"));
+}
+
+/// The holder stands still: the wait ends, names it, and nothing was written. Then it lets go, and work goes on.
+#[test]
+fn a_lock_that_is_not_given_back_is_waited_for_only_so_long() {
+    let shared = Shared::new(&text(&["a - U"]));
+    let options = Options { lock_wait: Duration::from_millis(20), ..fixed_options() };
+    let mut session = Session::open(&shared.path, options).unwrap();
+    let holder = File::open(&shared.path).unwrap();
+    holder.lock().unwrap();
+    match session.append(&NewEntry::session_info("x")) {
+        Err(Error::Locked { by, waited, .. }) => {
+            assert!(waited >= Duration::from_millis(20) && waited < Duration::from_secs(1));
+            assert!(by.is_empty() || by == [std::process::id()], "{by:?}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(shared.text(), text(&["a - U"]));
+    drop(holder);
+    say(&mut session, "user", "b");
+}
+
+#[test]
+fn without_locks_a_session_goes_on_and_says_so_once() {
+    let disk = FaultMedium::new(text(&["a - U"]).into_bytes()).without_locks();
+    let mut session = Session::over_medium(Box::new(disk.clone()), &at("/w"), fixed_options()).unwrap();
+    say(&mut session, "user", "b");
+    let told = session.take_news();
+    assert_eq!(told.iter().map(|told| told.code).collect::<Vec<_>>(), [Code::NoLock]);
+    say(&mut session, "user", "c");
+    assert_eq!(session.take_news(), []);
+    assert_eq!(open_messages(&session), ["a", "b", "c"]);
+    // Others are still noticed by the size.
+    let mut two = Session::over_medium(
+        Box::new(disk.clone()),
+        &at("/w"),
+        Options { ids: Options::default().ids, ..fixed_options() },
+    )
+    .unwrap();
+    let theirs = say(&mut two, "user", "d");
+    say(&mut session, "user", "e");
+    assert_eq!(diverged(&session.take_news()), [theirs]);
+}
