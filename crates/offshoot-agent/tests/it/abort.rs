@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::world::{World, run};
 
-fn call(name: &str, id: &str, arguments: serde_json::Value) -> Say {
+fn call(name: &str, id: &str, arguments: &serde_json::Value) -> Say {
     let arguments = arguments.as_object().unwrap().clone();
     Say::Call { call: name.to_owned(), id: id.to_owned(), arguments, signature: None }
 }
@@ -38,9 +38,9 @@ fn half_an_answer_is_kept_and_not_sent_again() {
 fn tools_that_are_stopped_leave_no_call_open_and_no_process() {
     run(async {
         let reply = Reply::say([
-            call("ls", "c1", json!({})),
-            call("bash", "c2", json!({"command": "echo $$ > pid; echo up; sleep 1000"})),
-            call("write", "c3", json!({"path": "never", "content": "x"})),
+            call("ls", "c1", &json!({})),
+            call("bash", "c2", &json!({"command": "echo $$ > pid; echo up; sleep 1000"})),
+            call("write", "c3", &json!({"path": "never", "content": "x"})),
         ]);
         let world = World::new([reply, Reply::text("All right.")]);
         let (agent, mut events) = world.start();
