@@ -117,6 +117,15 @@ export class LineServer {
     });
   }
 
+  /** Of the process, for those who watch it. */
+  get pid() {
+    return this.#child.pid;
+  }
+
+  kill() {
+    this.#child.kill("SIGKILL");
+  }
+
   async close() {
     if (!this.exited) this.#child.stdin.end();
     const timer = setTimeout(() => this.#child.kill("SIGKILL"), 5000);

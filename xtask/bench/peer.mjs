@@ -2,11 +2,10 @@
 //
 //   RUNTIME peer.mjs MODULE JOB PATH
 //
-// MODULE exports `SessionManager` (pi's, under node; omp's, under bun). JOB is context, tree, branches
-// or list. Owns only the asking and the printing: every walk here is iterative, so that a crash on a
+// MODULE exports `SessionManager` (pi's, under node; omp's, under bun). JOB is one of `jobs`. Owns only the asking and the printing: every walk here is iterative, so that a crash on a
 // deep tree is the peer's own.
 
-import { writeSync } from "node:fs";
+import { readFileSync, writeSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const [modulePath, job, target] = process.argv.slice(2);
@@ -65,6 +64,44 @@ const jobs = {
 			if (node.children.length === 0) leaves.push({ id: node.entry.id, entries, tokens, cost });
 		}
 		out.array(leaves);
+		out.write("\n");
+	},
+
+	async latest(SessionManager) {
+		const session = await SessionManager.continueRecent(process.cwd(), target);
+		out.write('{"messages":');
+		out.array(session.buildSessionContext().messages);
+		out.write("}\n");
+	},
+
+	// A new session goes to the folder where we are, not beside the input.
+	async fork(SessionManager) {
+		const session = await SessionManager.open(target, process.cwd());
+		out.write(`${await session.createBranchedSession(session.getLeafId())}\n`);
+	},
+
+	async "fork-all"(SessionManager) {
+		const session = await SessionManager.forkFrom(target, process.cwd(), process.cwd());
+		out.write(`${session.getSessionFile()}\n`);
+	},
+
+	// Opening an old file upgrades it.
+	async migrate(SessionManager) {
+		const session = await SessionManager.open(target);
+		out.write(`${session.getEntries().length}\n`);
+	},
+
+	async append(SessionManager) {
+		const session = SessionManager.create(process.cwd(), process.cwd());
+		for (const line of readFileSync(target, "utf8").split("\n")) {
+			const { message, params } = line ? JSON.parse(line) : {};
+			const entry = message ?? params?.message;
+			if (entry) out.write(`${await session.appendMessage(entry)}\n`);
+		}
+	},
+
+	async "list-all"(SessionManager) {
+		out.array(await SessionManager.listAll());
 		out.write("\n");
 	},
 

@@ -5,11 +5,12 @@
 //! inputs look like is in the files below.
 
 mod answers;
+mod bars;
 mod chance;
 mod contestants;
 mod floor;
 mod inputs;
-mod machine;
+pub(crate) mod machine;
 mod measure;
 mod options;
 mod prose;
@@ -18,6 +19,7 @@ mod report;
 mod session;
 
 use std::fs;
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, SystemTime};
@@ -31,13 +33,16 @@ use measure::{Cost, Job};
 use options::Options;
 use report::{Cell, Report, Row};
 
-pub(crate) use floor::{FLOOR, floor};
+pub(crate) use floor::{FLOOR, FLOOR_APPEND, FLOOR_COPY, floor, floor_append, floor_copy};
 pub(crate) use measure::{MEASURE, measure_one};
 
 const TIMEOUT: Duration = Duration::from_secs(180);
-/// A contestant slower than this runs less often.
-const SLOW_S: f64 = 10.0;
-const SLOW_RUNS: usize = 3;
+/// A contestant slower than so many seconds runs at most so often.
+const SLOW: [(f64, usize); 2] = [(2.0, 3), (15.0, 1)];
+/// The copy of an input that a task changes, in the folder where it runs.
+const COPY: &str = "session.jsonl";
+/// The number of the request that makes a branch a session.
+const BRANCHED: u64 = 2;
 
 /// One case: a task on an input.
 type Case = (Task, Input);
@@ -46,24 +51,32 @@ const CASES: &[Case] = &[
     (Task::Context, Input::S),
     (Task::Context, Input::M),
     (Task::Context, Input::L),
+    (Task::Context, Input::XL),
     (Task::Context, Input::Deep),
     (Task::Context, Input::Wide),
     (Task::Context, Input::Early),
     (Task::Context, Input::V1),
-    (Task::Tree, Input::S),
-    (Task::Tree, Input::M),
     (Task::Tree, Input::L),
     (Task::Tree, Input::Deep),
     (Task::Tree, Input::Wide),
+    (Task::TreeFirst, Input::L),
+    (Task::TreeFirst, Input::Deep),
     (Task::Branches, Input::M),
     (Task::Branches, Input::L),
-    (Task::Check, Input::M),
+    (Task::Fork, Input::L),
+    (Task::ForkAll, Input::L),
+    (Task::Branched, Input::L),
+    (Task::Migrate, Input::V1),
     (Task::Check, Input::L),
     (Task::List, Input::Many),
+    (Task::ListAll, Input::Corpus),
+    (Task::Latest, Input::Many),
+    (Task::AppendOs, Input::Lines),
+    (Task::AppendData, Input::Requests),
 ];
 
-/// Only with `--huge`.
-const HUGE: &[Case] = &[(Task::Context, Input::Huge), (Task::Tree, Input::Huge)];
+/// Only with `--huge`: 10 GB, which the peers are not asked to hold in memory.
+const HUGE: &[Case] = &[(Task::Context, Input::Huge), (Task::TreeFirst, Input::Huge), (Task::Fork, Input::Huge)];
 
 /// Entry point of the command.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
@@ -128,14 +141,19 @@ fn measure_all(options: &Options, cases: &[Case]) -> Result<Report> {
         out::warn(&format!("{} ...", name(*case)));
         rows.push(bench.case(*case)?);
     }
+    let huge = bench.inputs.path_if_there(Input::Huge);
     let mut inputs: Vec<Input> = cases.iter().map(|(_, input)| *input).collect();
     inputs.sort_unstable();
     inputs.dedup();
     let described = inputs
         .into_iter()
         .map(|input| Ok((input.name(), report::grouped(size(&bench.inputs.path(input)?)?), input.what())));
+    let described: Vec<_> = described.collect::<Result<_>>()?;
+    if huge.is_some() {
+        bench.inputs.remove(Input::Huge)?;
+    }
     Ok(Report {
-        inputs: described.collect::<Result<_>>()?,
+        inputs: described,
         rows,
         facts: machine::facts(&env::root()),
         notes,
@@ -178,7 +196,7 @@ impl Bench<'_> {
         for round in 0..self.options.runs {
             for (at, contestant) in self.contestants.iter().enumerate() {
                 let Cell::Measured { cost: warm, .. } = &cells[at] else { continue };
-                if warm.wall_s < SLOW_S || round < SLOW_RUNS {
+                if round < rounds_for(warm) {
                     let Some(cost) = self.one_run(contestant, case, &input, None)? else { continue };
                     costs[at].push(cost);
                 }
@@ -187,8 +205,8 @@ impl Bench<'_> {
         if stamp(&input)? != before {
             bail!("{}: a contestant wrote to its input", name(case));
         }
-        let cells = cells.into_iter().zip(costs).map(|(cell, costs)| settle(cell, &costs)).collect();
-        Ok(Row { case: name(case), unit: answers::unit(case.0), cells })
+        let cells = cells.into_iter().zip(&costs).map(|(cell, costs)| settle(cell, costs)).collect();
+        Ok(Row { case: name(case), unit: answers::unit(case.0), cells, runs: costs })
     }
 
     fn warm_up(&self, contestant: &Contestant, case: Case, input: &Path) -> Result<Cell> {
@@ -197,7 +215,8 @@ impl Bench<'_> {
         let cell = match &cost.failure {
             Some(failure) => Cell::Failed(format!("{failure}{}", self.last_words())),
             None if contestant.is_floor() || case.0 == Task::Check => Cell::Measured { cost, runs: 0, count: None },
-            None => match answers::count(case.0, &output) {
+            None if case.0 == Task::TreeFirst => Cell::Measured { cost, runs: 0, count: None },
+            None => match answers::count(case.0, &output, &self.home()) {
                 None => Cell::Failed("its output is no answer".to_owned()),
                 count => Cell::Measured { cost, runs: 0, count },
             },
@@ -214,28 +233,58 @@ impl Bench<'_> {
         path: &Path,
         stdout: Option<&Path>,
     ) -> Result<Option<Cost>> {
-        let home = self.scratch.path().join("home");
+        if input == Input::Huge && contestant.is_peer() {
+            return Ok(None);
+        }
+        let home = self.home();
         if home.exists() {
             fs::remove_dir_all(&home)?;
         }
         fs::create_dir_all(&home)?;
-        let path = if input == Input::V1 { fresh_copy(path, &home)? } else { path.to_owned() };
+        let path = if task.changes_its_input() { fresh_copy(path, &home)? } else { path.to_owned() };
         let Some(words) = contestant.words(task, &path) else { return Ok(None) };
-        let mut vars = empty_home(&home);
-        if contestant.keeps_caches() {
-            let kept = self.scratch.path().join("kept").to_string_lossy().into_owned();
-            vars.retain(|(name, _)| name != "XDG_CACHE_HOME");
-            vars.push(("XDG_CACHE_HOME".to_owned(), kept));
-        }
+        let stdin = match task {
+            Task::Branched if !contestant.is_peer() => Some(requests_to_branch(&path, &home)?),
+            _ => task.reads_stdin().then(|| path.clone()),
+        };
         let job = Job {
             words,
-            folder: if task == Task::List { self.inputs.project().to_owned() } else { home.clone() },
-            vars,
+            folder: if matches!(task, Task::List | Task::Latest) {
+                self.inputs.project().to_owned()
+            } else {
+                home.clone()
+            },
+            vars: self.vars(contestant, task, &path),
+            stdin,
+            first_line: task == Task::TreeFirst,
             stdout: stdout.map(Path::to_owned),
             stderr: self.scratch.path().join("stderr"),
             timeout: TIMEOUT,
         };
         measure::run(&job).map(Some)
+    }
+
+    /// Where a program runs, and finds its settings and sessions.
+    fn home(&self) -> PathBuf {
+        self.scratch.path().join("home")
+    }
+
+    fn vars(&self, contestant: &Contestant, task: Task, input: &Path) -> Vec<(String, String)> {
+        let mut vars = empty_home(&self.home());
+        let mut set = |name: &str, value: String| {
+            vars.retain(|(known, _)| known != name);
+            vars.push((name.to_owned(), value));
+        };
+        if contestant.keeps_caches() {
+            set("XDG_CACHE_HOME", self.scratch.path().join("kept").to_string_lossy().into_owned());
+        }
+        if task == Task::ListAll {
+            let root = if contestant.is_peer() { "PI_CODING_AGENT_DIR" } else { "OFFSHOOT_HOME" };
+            set(root, input.to_string_lossy().into_owned());
+        }
+        let durability = if task == Task::AppendOs { "os" } else { "data" };
+        set("OFFSHOOT_DURABILITY", durability.to_owned());
+        vars
     }
 
     /// The line of stderr that says why, if one does.
@@ -274,11 +323,42 @@ fn empty_home(home: &Path) -> Vec<(String, String)> {
     folders.chain(std::iter::once(("PI_OFFLINE".to_owned(), "1".to_owned()))).collect()
 }
 
-/// A copy for programs that upgrade a file where it lies.
+/// How often a contestant runs whose warm-up cost this.
+fn rounds_for(warm_up: &Cost) -> usize {
+    SLOW.iter().filter(|(slow, _)| warm_up.wall_s >= *slow).map(|(_, rounds)| *rounds).min().unwrap_or(usize::MAX)
+}
+
+/// A copy for programs that upgrade a file where it lies. It is on the disk before the clock starts.
 fn fresh_copy(path: &Path, home: &Path) -> Result<PathBuf> {
-    let copy = home.join("session.jsonl");
+    let copy = home.join(COPY);
     fs::copy(path, &copy).with_context(|| format!("cannot copy {}", path.display()))?;
+    fs::File::open(&copy)?.sync_all()?;
     Ok(copy)
+}
+
+/// The requests that open a session and make the path to its last entry a session of its own.
+fn requests_to_branch(input: &Path, home: &Path) -> Result<PathBuf> {
+    let leaf = last_id(input)?;
+    let requests = [
+        serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "open", "params": {"path": input, "sessionDir": home}}),
+        serde_json::json!({"jsonrpc": "2.0", "id": BRANCHED, "method": "createBranchedSession",
+            "params": {"session": 1, "leafId": leaf}}),
+    ];
+    let path = home.join("requests.jsonl");
+    #[expect(clippy::disallowed_methods, reason = "a scratch file")]
+    fs::write(&path, requests.map(|request| format!("{request}\n")).concat())?;
+    Ok(path)
+}
+
+/// The id of the last entry of a generated session.
+fn last_id(input: &Path) -> Result<String> {
+    let mut file = fs::File::open(input)?;
+    file.seek(SeekFrom::End(-(1 << 20)))?;
+    let mut tail = Vec::new();
+    file.read_to_end(&mut tail)?;
+    let text = String::from_utf8_lossy(&tail);
+    let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap_or_default())?;
+    Ok(last["id"].as_str().context("the last entry has no id")?.to_owned())
 }
 
 fn stamp(path: &Path) -> Result<(u64, SystemTime)> {
@@ -291,11 +371,7 @@ fn size(path: &Path) -> Result<u64> {
     if path.is_file() {
         return Ok(fs::metadata(path)?.len());
     }
-    let mut total = 0;
-    for item in fs::read_dir(path)? {
-        total += item?.metadata()?.len();
-    }
-    Ok(total)
+    fs::read_dir(path)?.map(|item| size(&item?.path())).sum()
 }
 
 /// The folder, which is made when it is not there.
@@ -319,6 +395,11 @@ mod tests {
         assert!(matches!(settled, Cell::Failed(why) if why == "signal: 9"));
         let settled = settle(cell, &[cost(1.0, None), cost(3.0, None), cost(2.0, None)]);
         assert!(matches!(settled, Cell::Measured { cost, runs: 3, count: Some(1) } if cost.wall_s == 2.0));
+    }
+
+    #[test]
+    fn the_slower_the_fewer_rounds() {
+        assert_eq!([1.9, 2.0, 14.0, 15.0].map(|wall_s| rounds_for(&cost(wall_s, None))), [usize::MAX, 3, 3, 1]);
     }
 
     #[test]

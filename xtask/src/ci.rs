@@ -34,6 +34,7 @@ const EVERYTHING: &[Step] = &[
     Step { name: "deny", run: steps::deny },
     Step { name: "no default features", run: steps::no_default_features },
     Step { name: "conformance", run: steps::conformance },
+    Step { name: "fuzz", run: steps::fuzz },
 ];
 
 const TESTS: &[Step] = &[

@@ -6,8 +6,10 @@
 mod bench;
 mod ci;
 mod env;
+mod fuzz;
 mod out;
 mod repo;
+mod robustness;
 mod run;
 mod steps;
 mod tally;
@@ -25,8 +27,14 @@ usage: cargo xtask COMMAND
   test [--no-peers]      all tests: unit, integration, doctests, conformance
   tidy                   the house rules that no compiler checks
   bless                  rewrite the hashes that pin documents to code
-  bench [NAME...] [--huge] [--runs N] [--dir DIR] [--peers DIR] [--write FILE]
+  bench [NAME...] [--huge] [--rounds N] [--dir DIR] [--peers DIR] [--write FILE]
                          whole processes against pi and omp, in turn; NAME selects cases (`context`, `tree/L`)
+
+  faults [--rounds N]    the tests that break disks, calls and processes, with their counts; N rounds of killed writers
+  robustness [--write FILE] [--only PART] [--subjects A,B] [--peers DIR]
+                         probes of offshoot, pi and omp: damaged files, full disks, signals, each other
+  fuzz [--seconds N] [TARGET...]
+                         the targets of fuzz/ under libFuzzer, 60 seconds each
 
   --no-peers             leave the conformance step out when there is no node, npm or registry
 ";
@@ -53,7 +61,12 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         "tidy" => none_left(rest).and_then(|()| tidy::run()),
         "bless" => none_left(rest).and_then(|()| tidy::bless()),
         "bench" => bench::run(rest),
+        "faults" => robustness::faults(rest),
+        "robustness" => robustness::robustness(rest),
+        "fuzz" => fuzz::run(rest),
         bench::FLOOR => bench::floor(rest),
+        bench::FLOOR_COPY => bench::floor_copy(rest),
+        bench::FLOOR_APPEND => bench::floor_append(rest),
         bench::MEASURE => bench::measure_one(rest),
         "help" | "--help" | "-h" => {
             out::say(USAGE);

@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use crate::tally::Tally;
-use crate::{env, out, repo, run, tidy};
+use crate::{env, fuzz, out, repo, run, tidy};
 
 /// What the steps share.
 pub(crate) struct Scene {
@@ -128,11 +128,12 @@ pub(crate) fn conformance(scene: &mut Scene) -> Result<Outcome> {
     }
     let folder = scene.root.join("conformance");
     install_peers(&folder)?;
-    must(scene.cargo(&["build", "--package", "offshoot-cli"]))?;
+    // The program as people have it: some probes read files of hundreds of megabytes.
+    must(scene.cargo(&["build", "--release", "--package", "offshoot-cli"]))?;
     must(scene.cargo(&["build", "--package", "offshoot-agent", "--example", "tool", "--example", "request"]))?;
-    let built = target_folder(&scene.root)?.join("debug");
-    let (binary, tool) = (built.join("offshoot"), built.join("examples/tool"));
-    let request = built.join("examples/request");
+    let built = target_folder(&scene.root)?;
+    let (binary, tool) = (built.join("release/offshoot"), built.join("debug/examples/tool"));
+    let request = built.join("debug/examples/request");
     if let Some(missing) = [&binary, &tool, &request].into_iter().find(|path| !path.is_file()) {
         bail!("no binary at {}", missing.display());
     }
@@ -143,6 +144,12 @@ pub(crate) fn conformance(scene: &mut Scene) -> Result<Outcome> {
     let before = scene.tally.passed;
     scene.count(&mut command)?;
     if scene.tally.passed == before { bail!("not one conformance test ran") } else { Ok(Outcome::Done) }
+}
+
+/// Each target for a minute; what it finds is a failure, and a test from then on.
+pub(crate) fn fuzz(_: &mut Scene) -> Result<Outcome> {
+    fuzz::run(&[])?;
+    Ok(Outcome::Done)
 }
 
 /// `npm ci`, unless the peers of exactly this lock file are there already.

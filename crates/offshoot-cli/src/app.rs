@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use offshoot_catalogue::Catalogue;
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Code, Diagnostic, Severity};
+use offshoot_session::list::SessionInfo;
 use offshoot_session::session::{Durability, Options, Session};
-use offshoot_session::store::{DirStore, Flavour, Root};
+use offshoot_session::store::{DirStore, Flavour, Progress, Root, Scope, Store as _};
 use offshoot_session::tree::NodeIx;
 
 use crate::config::Settings;
@@ -52,6 +54,25 @@ impl App {
     /// Where side indexes go.
     fn index_folder(&self) -> Option<PathBuf> {
         self.settings.cache.as_ref().map(|cache| cache.join("index"))
+    }
+
+    /// What is remembered of sessions for lists, unless this run does without.
+    pub(crate) fn catalogue(&self) -> Option<Catalogue> {
+        self.settings.cache.as_deref().map(Catalogue::new)
+    }
+
+    /// Lists sessions, last activity first: through the catalogue if that can tell.
+    pub(crate) fn list(
+        &self,
+        store: &DirStore,
+        scope: Scope<'_>,
+        progress: Progress<'_>,
+    ) -> Result<(Vec<SessionInfo>, Vec<Diagnostic>)> {
+        match self.catalogue().filter(|_| !scope.with_text) {
+            // The true time: it is compared with those of files.
+            Some(catalogue) => Ok(catalogue.list(store, scope.cwd, SystemClock.now(), progress)?),
+            None => Ok(store.list(scope, progress)?),
+        }
     }
 
     /// The working directory as text.

@@ -61,7 +61,7 @@ pub(crate) struct Global {
     #[arg(hide_possible_values = true, hide_default_value = true)]
     pub(crate) color: ColorWhen,
 
-    /// Do without the side index that makes big sessions open at once (in the cache folder)
+    /// Do without the side index and the catalogue (caches: big sessions and long lists at once)
     #[arg(long, global = true)]
     pub(crate) no_index: bool,
 

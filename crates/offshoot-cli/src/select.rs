@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Error;
-use offshoot_session::list::{SessionInfo, header};
-use offshoot_session::medium::FileMedium;
+use offshoot_session::list::SessionInfo;
 use offshoot_session::session::Session;
-use offshoot_session::store::{DirStore, Flavour, Scope, Store as _};
+use offshoot_session::store::{DirStore, Flavour, Scope};
 use offshoot_session::tree::NodeIx;
 
 use crate::app::App;
@@ -31,21 +30,19 @@ pub(crate) fn session_file(app: &App, given: &str) -> Result<PathBuf> {
     let store = app.store()?;
     let cwd = app.cwd();
     if given == LATEST {
-        return latest(&store, &cwd);
+        return latest(app, &store, &cwd);
     }
     for scope in [Some(cwd.as_str()), None] {
-        let (by_id, error) = match by_id(&store, scope, given) {
-            Ok(found) => (found, None),
-            Err(error) => (None, Some(error)),
-        };
+        let (sessions, _) = app.list(&store, Scope { cwd: scope, with_text: false }, &mut |_, _| {})?;
+        // A name counts where the start of an id is not enough; a whole id comes before all.
+        let (by_id, by_name) = (by_id(&store, &sessions, given), || by_name(&sessions, given));
         let found = match by_id {
-            Some(found) => Some(found),
-            None => by_name(&store, scope, given)?,
+            Ok(Some(found)) => Some(found),
+            Ok(None) => by_name()?,
+            Err(ambiguous) => Some(by_name()?.ok_or(ambiguous)?),
         };
-        match (found, error) {
-            (Some(found), _) => return Ok(found),
-            (None, Some(error)) => return Err(error),
-            (None, None) => {}
+        if let Some(found) = found {
+            return Ok(found);
         }
     }
     if Path::new(given).is_file() {
@@ -64,44 +61,37 @@ fn existing(path: &Path) -> Result<PathBuf> {
     }
 }
 
-fn latest(store: &DirStore, cwd: &str) -> Result<PathBuf> {
-    match store.most_recent(Some(cwd))? {
-        Some(id) => Ok(store.path_of(&id)?),
+/// The first one of the list.
+fn latest(app: &App, store: &DirStore, cwd: &str) -> Result<PathBuf> {
+    let (sessions, _) = app.list(store, Scope { cwd: Some(cwd), with_text: false }, &mut |_, _| {})?;
+    match sessions.into_iter().next() {
+        Some(newest) => Ok(newest.path),
         None => Err(CommandError::new(Kind::NotFound, format!("there is no session of {cwd} yet"))
             .hint("`offshoot list --all` shows the sessions of other folders")),
     }
 }
 
 /// The session with this id, or the only one whose id starts so. The same id in several folders is the same session:
-/// offshoot's own copy counts, else the one that was written to last.
-fn by_id(store: &DirStore, cwd: Option<&str>, given: &str) -> Result<Option<PathBuf>> {
-    let mut fitting: Vec<(String, PathBuf)> = Vec::new();
-    for path in store.recent_files(cwd)? {
-        let Ok(medium) = FileMedium::open(&path) else { continue };
-        let Ok(header) = header(&medium) else { continue };
-        let is_here = cwd.is_none_or(|cwd| header.cwd().is_none_or(|own| is_same_folder(own, cwd)));
-        if is_here && header.id().starts_with(given) {
-            fitting.push((header.id().to_owned(), path));
-        }
-    }
-    if fitting.iter().any(|(id, _)| id == given) {
-        fitting.retain(|(id, _)| id == given);
+/// offshoot's own copy counts, else the one with the last activity.
+fn by_id(store: &DirStore, sessions: &[SessionInfo], given: &str) -> Result<Option<PathBuf>> {
+    let mut fitting: Vec<&SessionInfo> = sessions.iter().filter(|info| info.id.starts_with(given)).collect();
+    if fitting.iter().any(|info| info.id == given) {
+        fitting.retain(|info| info.id == given);
     }
     let is_own = |path: &Path| store.root_of(path).is_some_and(|root| root.flavour == Flavour::Offshoot);
-    fitting.sort_by_key(|(_, path)| !is_own(path));
-    let mut ids: Vec<String> = fitting.iter().map(|(id, _)| id.clone()).collect();
+    fitting.sort_by_key(|info| !is_own(&info.path));
+    let mut ids: Vec<String> = fitting.iter().map(|info| info.id.clone()).collect();
     ids.sort();
     ids.dedup();
     if ids.len() > 1 {
         ids.truncate(6);
         return Err(Error::Ambiguous { what: "session", given: given.to_owned(), candidates: ids }.into());
     }
-    Ok(fitting.into_iter().next().map(|(_, path)| path))
+    Ok(fitting.first().map(|info| info.path.clone()))
 }
 
-fn by_name(store: &DirStore, cwd: Option<&str>, given: &str) -> Result<Option<PathBuf>> {
-    let (sessions, _) = store.list(Scope { cwd, with_text: false }, &mut |_, _| {})?;
-    let named: Vec<SessionInfo> = sessions.into_iter().filter(|info| info.name.as_deref() == Some(given)).collect();
+fn by_name(sessions: &[SessionInfo], given: &str) -> Result<Option<PathBuf>> {
+    let named: Vec<&SessionInfo> = sessions.iter().filter(|info| info.name.as_deref() == Some(given)).collect();
     match named.as_slice() {
         [] => Ok(None),
         [only] => Ok(Some(only.path.clone())),
@@ -116,10 +106,4 @@ fn by_name(store: &DirStore, cwd: Option<&str>, given: &str) -> Result<Option<Pa
 /// The entry with this id, or the only one whose id starts so.
 pub(crate) fn entry(session: &Session, given: &str) -> Result<NodeIx> {
     Ok(session.tree().find_prefix(given)?)
-}
-
-/// Whether two texts name the same folder.
-pub(crate) fn is_same_folder(a: &str, b: &str) -> bool {
-    let resolve = |path: &str| std::fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
-    a == b || resolve(a) == resolve(b)
 }

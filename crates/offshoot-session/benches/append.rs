@@ -1,107 +1,98 @@
-//! What appending costs beside a bare loop over the same bytes: `cargo bench -p offshoot-session --bench append`.
-//!
-//! One by one with a sync each, in turn with `write` and `fdatasync`, and in a batch without sync. Prints ratios and
-//! rates; judges nothing. A folder can be named; without one the files are in the system's temporary folder.
+//! Appending messages of 1 KB, one call each and all in one call, beside bare writes of the same bytes.
+#![allow(
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a benchmark makes its own files and stops where they fail"
+)]
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::disallowed_methods, reason = "a program that measures")]
-
-use std::fs::{self, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::Write as _;
-use std::path::Path;
-use std::time::{Duration, Instant};
 
+use divan::Bencher;
+use divan::counter::ItemsCount;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use offshoot_session::session::{Durability, NewSession, Options, Session};
 
-const SYNCED: usize = 300;
-const BATCH: usize = 100_000;
-const ROUNDS: usize = 5;
-
-fn message(words: usize) -> NewEntry {
-    let said = "a word or two ".repeat(words);
-    let message = format!(r#"{{"role":"user","content":[{{"type":"text","text":"{said}"}}]}}"#);
-    NewEntry::message(Json::parse(&message).unwrap()).unwrap()
-}
-
-fn session(path: &Path, durability: Durability) -> Session {
-    let options = Options { durability, ..Options::default() };
-    let mut session =
-        Session::create(&NewSession { cwd: "/w", ..NewSession::default() }, options, |_, _| path.to_path_buf())
-            .unwrap();
-    session.append(&message(1)).unwrap();
-    session
-}
-
-/// The bare loop: the same lines, a `write` and an `fdatasync` each.
-fn bare(path: &Path, lines: &[Vec<u8>]) -> Duration {
-    let mut file = OpenOptions::new().append(true).create(true).open(path).unwrap();
-    let start = Instant::now();
-    for line in lines {
-        file.write_all(line).unwrap();
-        file.sync_data().unwrap();
-    }
-    start.elapsed()
-}
-
-fn synced(path: &Path, entry: &NewEntry) -> Duration {
-    let mut session = session(path, Durability::Data);
-    let start = Instant::now();
-    for _ in 0..SYNCED {
-        session.append(entry).unwrap();
-    }
-    start.elapsed()
-}
-
-fn lines(path: &Path) -> Vec<Vec<u8>> {
-    let bytes = fs::read(path).unwrap();
-    bytes.split_inclusive(|byte| *byte == b'\n').skip(2).map(<[u8]>::to_vec).collect()
-}
-
-fn median(mut all: Vec<Duration>) -> f64 {
-    all.sort();
-    all[all.len() / 2].as_secs_f64()
-}
+const COUNT: usize = 1_000;
+const SYNCED: usize = 20;
 
 fn main() {
-    let named = std::env::args().nth(1).filter(|word| !word.starts_with("--"));
-    let folder = named.map_or_else(tempfile::tempdir, tempfile::tempdir_in).unwrap();
-    for words in [4, 300] {
-        let entry = message(words);
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        for round in 0..ROUNDS {
-            let path = folder.path().join(format!("{words}-{round}.jsonl"));
-            ours.push(synced(&path, &entry));
-            let bytes = lines(&path);
-            theirs.push(bare(&path.with_extension("bare"), &bytes));
+    divan::main();
+}
+
+fn message() -> NewEntry {
+    let text = format!(r#"{{"role":"user","content":"{}"}}"#, "x".repeat(900));
+    NewEntry::message(Json::parse(&text).expect("JSON")).expect("a message")
+}
+
+fn line() -> Vec<u8> {
+    let mut line = vec![b'x'; 1_030];
+    line.push(b'\n');
+    line
+}
+
+fn new_session(durability: Durability) -> (tempfile::TempDir, Session) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let options = Options { durability, ..Options::default() };
+    let new = NewSession { cwd: "/w", ..NewSession::default() };
+    let path = folder.path().join("session.jsonl");
+    (folder, Session::create(&new, options, |_, _| path).expect("a session"))
+}
+
+fn new_file() -> (tempfile::TempDir, File) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = OpenOptions::new().append(true).create(true).open(folder.path().join("bare")).expect("a file");
+    (folder, file)
+}
+
+#[divan::bench]
+fn os_floor(bencher: Bencher<'_, '_>) {
+    let line = line();
+    bencher.counter(ItemsCount::new(COUNT)).with_inputs(new_file).bench_values(|(folder, mut file)| {
+        (0..COUNT).for_each(|_| file.write_all(&line).expect("a write"));
+        (folder, file)
+    });
+}
+
+#[divan::bench]
+fn os_one_by_one(bencher: Bencher<'_, '_>) {
+    let entry = message();
+    let inputs = || new_session(Durability::Os);
+    bencher.counter(ItemsCount::new(COUNT)).with_inputs(inputs).bench_values(|(folder, mut session)| {
+        (0..COUNT).for_each(|_| drop(session.append(&entry).expect("an append")));
+        (folder, session)
+    });
+}
+
+#[divan::bench]
+fn os_in_one_call(bencher: Bencher<'_, '_>) {
+    let entries = vec![message(); COUNT];
+    let inputs = || new_session(Durability::Os);
+    bencher.counter(ItemsCount::new(COUNT)).with_inputs(inputs).bench_values(|(folder, mut session)| {
+        session.append_all(&entries).expect("an append");
+        (folder, session)
+    });
+}
+
+#[divan::bench(sample_count = 10)]
+fn data_floor(bencher: Bencher<'_, '_>) {
+    let line = line();
+    bencher.counter(ItemsCount::new(SYNCED)).with_inputs(new_file).bench_values(|(folder, mut file)| {
+        for _ in 0..SYNCED {
+            file.write_all(&line).expect("a write");
+            file.sync_data().expect("a sync");
         }
-        let (ours, theirs) = (median(ours) / SYNCED as f64, median(theirs) / SYNCED as f64);
-        println!(
-            "data, {words} words: append {:.1} µs, bare {:.1} µs, ratio {:.2}",
-            ours * 1e6,
-            theirs * 1e6,
-            ours / theirs
-        );
-    }
-    let entries = vec![message(4); BATCH];
-    let mut all = Vec::new();
-    for round in 0..ROUNDS {
-        let mut session = session(&folder.path().join(format!("batch-{round}.jsonl")), Durability::Os);
-        let start = Instant::now();
-        session.append_all(&entries).unwrap();
-        all.push(start.elapsed());
-    }
-    println!("os, a batch of {BATCH}: {:.0} entries a second", BATCH as f64 / median(all));
-    let mut all = Vec::new();
-    for round in 0..ROUNDS {
-        let mut session = session(&folder.path().join(format!("single-{round}.jsonl")), Durability::Os);
-        let start = Instant::now();
-        for entry in entries.iter().take(BATCH / 10) {
-            session.append(entry).unwrap();
-        }
-        all.push(start.elapsed());
-    }
-    println!("os, one by one: {:.0} entries a second", (BATCH / 10) as f64 / median(all));
-    let bytes: u64 = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
-    println!("{} MB written", bytes >> 20);
+        (folder, file)
+    });
+}
+
+#[divan::bench(sample_count = 10)]
+fn data_one_by_one(bencher: Bencher<'_, '_>) {
+    let entry = message();
+    let inputs = || new_session(Durability::Data);
+    bencher.counter(ItemsCount::new(SYNCED)).with_inputs(inputs).bench_values(|(folder, mut session)| {
+        (0..SYNCED).for_each(|_| drop(session.append(&entry).expect("an append")));
+        (folder, session)
+    });
 }

@@ -119,6 +119,15 @@ pub trait Source: Sync {
 
     /// Where the entry's line stands, if it stands there as version 3 has it: first byte and length without line feed.
     fn raw_span(&self, ix: NodeIx) -> Option<(u64, u64)>;
+
+    /// The entry's line as version 3 has it, as bytes that stand in the medium and text behind them: first byte, length,
+    /// text; `None` if more than its end is different.
+    ///
+    /// # Errors
+    /// The medium cannot be read.
+    fn splice(&self, ix: NodeIx) -> Result<Option<(u64, u64, String)>> {
+        Ok(self.raw_span(ix).map(|(offset, length)| (offset, length, String::new())))
+    }
 }
 
 /// Whether JavaScript takes the value for true.

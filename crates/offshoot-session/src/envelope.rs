@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use crate::clock::{Millis, parse_iso};
-use crate::json::{Json, is_space, skip_space, skip_string, skip_value, validate};
+use crate::json::{Json, is_space, skip_space, skip_string, skip_value, validate, validate_members};
 use crate::kind::{Kind, LEAF_MARKER, Role};
 
 /// What is known of a line without its body.
@@ -52,6 +52,10 @@ pub enum NoEnvelope {
 pub fn scan(line: LineBytes<'_>) -> Result<Envelope<'_>, NoEnvelope> {
     let start = skip_space(line.head, 0);
     if line.head.get(start) != Some(&b'{') {
+        // Nothing but white space so far.
+        if start == line.head.len() && line.tail.is_some() {
+            return Err(NoEnvelope::NeedWholeLine);
+        }
         return Err(NoEnvelope::Malformed(start));
     }
     let end = trimmed_end(line.tail.unwrap_or(line.head));
@@ -59,16 +63,19 @@ pub fn scan(line: LineBytes<'_>) -> Result<Envelope<'_>, NoEnvelope> {
     match front(line.head, start + 1, &mut found) {
         Front::Whole(at) => {
             let rest = skip_space(line.head, at);
-            return if rest == line.head.len() && line.tail.is_none() {
-                found.envelope()
-            } else {
-                Err(NoEnvelope::Malformed(rest))
+            return match (rest == line.head.len(), line.tail) {
+                (false, _) => Err(NoEnvelope::Malformed(rest)),
+                (true, None) => found.envelope(),
+                (true, Some(_)) => Err(NoEnvelope::NeedWholeLine),
             };
         }
         Front::Body => {}
         Front::Unsettled => return whole(line),
     }
     let last_part = line.tail.unwrap_or(line.head);
+    if end == 0 {
+        return whole(line);
+    }
     if last_part.get(end.wrapping_sub(1)) != Some(&b'}') {
         return Err(NoEnvelope::Malformed(line.head.len()));
     }
@@ -91,13 +98,18 @@ fn whole(line: LineBytes<'_>) -> Result<Envelope<'_>, NoEnvelope> {
     if line.tail.is_some() {
         return Err(NoEnvelope::NeedWholeLine);
     }
-    validate(line.head).map_err(|error| NoEnvelope::Malformed(error.at))?;
-    let text = String::from_utf8_lossy(line.head);
     let mut found = Found::default();
-    for (name, value) in Json::trusted(&text).members() {
-        found.take(name.as_bytes(), value.text().as_bytes());
-    }
-    found.into_owned()
+    let checked = validate_members(line.head, |name, value| match name.contains(&b'\\') {
+        true => found.take(unescaped(name).as_bytes(), value),
+        false => found.take(name, value),
+    });
+    checked.map_err(|error| NoEnvelope::Malformed(error.at))?;
+    found.envelope()
+}
+
+fn unescaped(name: &[u8]) -> String {
+    let quoted = format!("\"{}\"", String::from_utf8_lossy(name));
+    Json::trusted(&quoted).as_str().unwrap_or_default().into_owned()
 }
 
 enum Front {
@@ -248,10 +260,10 @@ impl<'a> Found<'a> {
             b"parentUuid" => self.parent_uuid = Some(value),
             b"message" => {
                 self.message = true;
-                self.role = std::str::from_utf8(value)
-                    .ok()
-                    .and_then(|text| Json::trusted(text).str("role"))
-                    .map(|role| Role::from_word(role.as_bytes()));
+                self.role = role_at_front(value, 0).or_else(|| {
+                    let text = String::from_utf8_lossy(value);
+                    Json::trusted(&text).str("role").map(|role| Role::from_word(role.as_bytes()))
+                });
             }
             _ => {}
         }
@@ -280,18 +292,6 @@ impl<'a> Found<'a> {
             parent: id(self.parent).or_else(|| id(self.parent_uuid)),
             time: self.timestamp.and_then(string).and_then(|text| parse_iso(&text)),
             is_leaf_marker: kind == Kind::Custom && self.custom_type.and_then(string).as_deref() == Some(LEAF_MARKER),
-        })
-    }
-
-    fn into_owned<'b>(self) -> Result<Envelope<'b>, NoEnvelope> {
-        let envelope = self.envelope()?;
-        Ok(Envelope {
-            kind: envelope.kind,
-            role: envelope.role,
-            id: envelope.id.map(|id| Cow::Owned(id.into_owned())),
-            parent: envelope.parent.map(|id| Cow::Owned(id.into_owned())),
-            time: envelope.time,
-            is_leaf_marker: envelope.is_leaf_marker,
         })
     }
 }

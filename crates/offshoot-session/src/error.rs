@@ -132,7 +132,7 @@ fn named(processes: &[u32]) -> String {
 
 impl Error {
     /// Names the attempt and the file of an I/O error.
-    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
         move |source| match source.downcast::<Held>() {
             Ok(Held { by, waited }) => Self::Locked { path, by, waited },

@@ -92,8 +92,13 @@ pub fn everything(source: &dyn Source, loaded: &Loaded, header: Option<&Header>)
     if loaded.is_old() {
         for ix in loaded.tree.entries() {
             let node = loaded.tree.node(ix);
-            pieces.range(done, node.offset() - done);
-            pieces.text(source.entry(ix)?.line());
+            if let Some((offset, length, behind)) = source.splice(ix)? {
+                pieces.range(done, offset + length - done);
+                pieces.text(behind);
+            } else {
+                pieces.range(done, node.offset() - done);
+                pieces.text(source.entry(ix)?.line());
+            }
             done = node.offset() + node.length();
         }
     }
@@ -124,10 +129,11 @@ fn moved_kept_ids(tree: &Tree, path: &[NodeIx]) -> HashMap<EntryId, EntryId> {
 }
 
 fn verbatim(source: &dyn Source, ix: NodeIx, pieces: &mut Pieces) -> Result<()> {
-    match source.raw_span(ix) {
-        Some((offset, length)) => {
+    match source.splice(ix)? {
+        Some((offset, length, behind)) if behind.is_empty() => pieces.source_line(offset, length),
+        Some((offset, length, behind)) => {
             pieces.range(offset, length);
-            pieces.text("\n");
+            pieces.line(&behind);
         }
         None => pieces.line(source.entry(ix)?.line()),
     }

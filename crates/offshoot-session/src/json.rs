@@ -14,6 +14,7 @@ use memchr::memchr2;
 
 pub use stringify::stringify;
 pub(crate) use stringify::{js_members, js_number};
+pub(crate) use validate::validate_members;
 pub use validate::{SyntaxError, validate};
 pub use write::{Object, quote};
 

@@ -127,6 +127,9 @@ words! {
     }
 }
 
+/// The `customType` of the entry that holds the place of a damaged one.
+pub const DAMAGED: &str = "offshoot.damaged";
+
 /// The `customType` of the entry that makes a move of the leaf durable: child of the target, hidden in
 /// trees and transcripts. Peers open at it, which is where the person went.
 pub const LEAF_MARKER: &str = "offshoot.leaf";

@@ -2,19 +2,20 @@
 //!
 //! The fields and their rules are pi's (`docs/format.md`, *Lists*), but no session ever falls off the list for an odd line.
 
-use std::borrow::Cow;
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+mod reading;
 
-use crate::clock::{Millis, parse_iso, to_iso};
-use crate::entry::text_of;
-use crate::envelope::{LineBytes, NoEnvelope, scan};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use crate::clock::{Millis, to_iso};
 use crate::error::{Error, Result};
-use crate::header::{Header, TitleSlot};
-use crate::json::{Json, JsonKind, Object, validate};
-use crate::kind::{Kind, Role};
-use crate::lines::{LineSpan, for_each_line};
-use crate::medium::{Medium, read_exact_at};
+use crate::header::Header;
+use crate::json::Object;
+use crate::lines::for_each_line;
+use crate::medium::Medium;
+
+pub use reading::{Beginning, Reading};
+use reading::{Gather, no_header};
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,10 +65,7 @@ impl SessionInfo {
 
 /// Puts a list into its order: last activity first, then by file name, downwards.
 pub fn sort_by_activity(sessions: &mut [SessionInfo]) {
-    sessions.sort_by(|a, b| {
-        let name = |info: &SessionInfo| info.path.file_name().map(std::ffi::OsStr::to_owned);
-        b.modified.cmp(&a.modified).then_with(|| name(b).cmp(&name(a)))
-    });
+    sessions.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| b.path.file_name().cmp(&a.path.file_name())));
 }
 
 /// Reads what a list shows of a session file.
@@ -75,17 +73,11 @@ pub fn sort_by_activity(sessions: &mut [SessionInfo]) {
 /// # Errors
 /// [`Error::NotASession`]; [`Error::Io`].
 pub fn session_info(medium: &dyn Medium, file_time: Option<Millis>, with_text: bool) -> Result<SessionInfo> {
-    let failed = Error::io("read", medium.path());
-    let mut gather = Gather::new(medium, with_text);
     let length = medium.len().map_err(Error::io("read", medium.path()))?;
-    let mut trouble = Ok(());
-    for_each_line(medium, 0, length, 1, |span, line| {
-        trouble = gather.line(span, line);
-        if trouble.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    })
-    .map_err(failed)?;
-    trouble?;
-    gather.finish(file_time)
+    let mut gather = Gather::new(medium, Reading::default(), with_text);
+    gather.go_on(length)?;
+    let info = gather.reading.into_info(medium.path(), file_time)?;
+    Ok(SessionInfo { all_messages_text: gather.text, ..info })
 }
 
 /// Reads a session's header and nothing behind it.
@@ -96,194 +88,25 @@ pub fn header(medium: &dyn Medium) -> Result<Header> {
     let length = medium.len().map_err(Error::io("read", medium.path()))?;
     let mut window = FIRST_PIECE.min(length);
     loop {
-        let mut gather = Gather::new(medium, false);
-        let mut trouble = Ok(());
+        let mut gather = Gather::new(medium, Reading::default(), false);
+        let mut header = Ok(None);
         for_each_line(medium, 0, window, 1, |span, line| {
             if !span.terminated && window < length {
                 return ControlFlow::Break(()); // only the piece ends here, not the line
             }
-            trouble = gather.line(span, line);
-            if trouble.is_ok() && gather.header.is_none() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            header = gather.line(span, line);
+            let is_decided = gather.reading.refused.is_some() || !matches!(header, Ok(None));
+            if is_decided { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
         .map_err(Error::io("read", medium.path()))?;
-        trouble?;
-        match gather.header {
-            Some(header) => return Ok(header),
-            None if window == length => return Err(no_header(medium.path(), 1, 0)),
-            None => window = window.saturating_mul(16).min(length),
+        match (header?, gather.reading.refused) {
+            (Some(header), _) => return Ok(header),
+            (None, Some((line, offset))) => return Err(no_header(medium.path(), line, offset)),
+            (None, None) if window == length => return Err(no_header(medium.path(), 1, 0)),
+            (None, None) => window = window.saturating_mul(16).min(length),
         }
     }
 }
 
 /// How much of a file is read for its header at first; headers are seldom longer.
 const FIRST_PIECE: u64 = 16 << 10;
-
-fn no_header(path: &Path, line: u64, offset: u64) -> Error {
-    Error::NotASession { path: path.to_path_buf(), line, offset, why: "the first record is no session header" }
-}
-
-struct Gather<'a> {
-    medium: &'a dyn Medium,
-    header: Option<Header>,
-    slot: Option<TitleSlot>,
-    name: Option<String>,
-    short_summary: Option<String>,
-    activity: Option<f64>,
-    message_count: u64,
-    first_message: Option<String>,
-    text: Option<String>,
-}
-
-impl<'a> Gather<'a> {
-    fn new(medium: &'a dyn Medium, with_text: bool) -> Self {
-        Self {
-            medium,
-            header: None,
-            slot: None,
-            name: None,
-            short_summary: None,
-            activity: None,
-            message_count: 0,
-            first_message: None,
-            text: with_text.then(String::new),
-        }
-    }
-
-    fn line(&mut self, span: LineSpan, mut line: LineBytes<'_>) -> Result<()> {
-        if span.number == 1 && line.head.starts_with(b"\xef\xbb\xbf") {
-            line.head = &line.head[3..];
-        }
-        while let Some((0, rest)) = line.head.split_first().map(|(first, rest)| (*first, rest)) {
-            line.head = rest;
-        }
-        let envelope = match scan(line) {
-            Ok(envelope) => envelope,
-            Err(NoEnvelope::NeedWholeLine) => {
-                let whole = self.read(span)?;
-                return self.line(span, LineBytes { head: &whole, tail: None });
-            }
-            Err(NoEnvelope::Malformed(_)) => return Ok(()),
-        };
-        if self.header.is_none() {
-            return self.first_record(span, envelope.kind);
-        }
-        let wants_body = match (envelope.kind, envelope.role) {
-            (Kind::Message, Some(role)) => {
-                self.message_count += 1;
-                matches!(role, Role::User | Role::Assistant)
-            }
-            (Kind::SessionInfo | Kind::Compaction, _) => true,
-            _ => false,
-        };
-        if !wants_body {
-            return Ok(());
-        }
-        match line.tail {
-            None => self.body(envelope.kind, line.head),
-            Some(_) => self.body(envelope.kind, &self.read(span)?),
-        }
-        Ok(())
-    }
-
-    fn read(&self, span: LineSpan) -> Result<Vec<u8>> {
-        let length = usize::try_from(span.length).unwrap_or(usize::MAX);
-        read_exact_at(self.medium, span.offset, length).map_err(Error::io("read", self.medium.path()))
-    }
-
-    fn first_record(&mut self, span: LineSpan, kind: Kind) -> Result<()> {
-        let bytes = self.read(span)?;
-        let text = String::from_utf8_lossy(&bytes);
-        let text = text.trim_start_matches(['\u{feff}', '\0']);
-        if kind == Kind::Title && span.number == 1 && self.slot.is_none() {
-            self.slot = TitleSlot::parse(text);
-            if self.slot.is_some() {
-                return Ok(());
-            }
-        }
-        self.header = Some(Header::parse(text).ok_or_else(|| no_header(self.medium.path(), span.number, span.offset))?);
-        Ok(())
-    }
-
-    fn body(&mut self, kind: Kind, bytes: &[u8]) {
-        let text = match std::str::from_utf8(bytes) {
-            Ok(text) => Cow::Borrowed(text),
-            Err(_) => String::from_utf8_lossy(bytes),
-        };
-        let json = Json::trusted(&text);
-        match kind {
-            Kind::SessionInfo if validate(text.as_bytes()).is_ok() => {
-                let name = json.str("name").map(|name| name.trim().to_owned());
-                self.name = name.filter(|name| !name.is_empty());
-            }
-            Kind::Compaction => {
-                self.short_summary = json.str("shortSummary").map(Cow::into_owned).or(self.short_summary.take());
-            }
-            Kind::Message => {
-                if let Some(message) = json.get("message") {
-                    self.message(message, json.get("timestamp"));
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// A message of the person or the model. (A damaged line can only end early here.)
-    fn message(&mut self, message: Json<'_>, entry_time: Option<Json<'_>>) {
-        let (mut content, mut time, mut is_user) = (None, None, false);
-        for (name, value) in message.members() {
-            match name.as_ref() {
-                "content" => content = Some(value),
-                "timestamp" => time = value.as_f64(),
-                "role" => is_user = value.as_str().is_some_and(|role| role == "user"),
-                _ => {}
-            }
-        }
-        let Some(content) = content else { return };
-        let time =
-            time.or_else(|| entry_time.and_then(Json::as_str).and_then(|text| parse_iso(&text)).map(|ms| ms as f64));
-        if let Some(time) = time.filter(|time| *time > 0.0) {
-            self.activity = Some(self.activity.map_or(time, |known| known.max(time)));
-        }
-        let wants_first = is_user && self.first_message.is_none();
-        if !wants_first && self.text.is_none() {
-            return;
-        }
-        if !matches!(content.kind(), JsonKind::String | JsonKind::Array) {
-            return;
-        }
-        let said = text_of(content, " ");
-        if said.is_empty() {
-            return;
-        }
-        if let Some(text) = &mut self.text {
-            if !text.is_empty() {
-                text.push(' ');
-            }
-            text.push_str(&said);
-        }
-        if wants_first {
-            self.first_message = Some(said);
-        }
-    }
-
-    fn finish(self, file_time: Option<Millis>) -> Result<SessionInfo> {
-        let header = self.header.ok_or_else(|| no_header(self.medium.path(), 1, 0))?;
-        let created = header.timestamp().and_then(parse_iso);
-        // A double beyond what a date can hold has no date.
-        let activity = self.activity.map(|ms| (ms.abs() <= 8.64e15).then_some(ms.trunc() as Millis));
-        let slot_title = self.slot.as_ref().map(|slot| slot.title.clone());
-        let title = slot_title.or_else(|| header.title().map(str::to_owned)).filter(|title| !title.is_empty());
-        Ok(SessionInfo {
-            path: self.medium.path().to_path_buf(),
-            id: header.id().to_owned(),
-            cwd: header.cwd().unwrap_or_default().to_owned(),
-            name: self.name.or(title).or(self.short_summary),
-            parent_session_path: header.parent_session().map(str::to_owned),
-            created,
-            modified: activity.unwrap_or_else(|| created.or(file_time)),
-            message_count: self.message_count,
-            first_message: self.first_message.unwrap_or_else(|| "(no messages)".to_owned()),
-            all_messages_text: self.text,
-        })
-    }
-}

@@ -8,6 +8,7 @@ mod extend;
 mod found;
 mod scan;
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -19,7 +20,7 @@ use crate::id::EntryId;
 use crate::json::{Json, validate};
 use crate::lines::LineSpan;
 use crate::medium::{Medium, read_exact_at};
-use crate::migrate::{Place, kept_index, upgrade_entry};
+use crate::migrate::{Place, SPLICE_SAMPLE, kept_index, splice, spliced, takes_splice, upgrade_entry};
 use crate::tree::{Label, NewNode, Node, NodeIx, Tree};
 
 use found::{Found, for_each_found};
@@ -147,10 +148,22 @@ impl Loaded {
         if !self.is_old() {
             return line;
         }
+        match self.upgrade(ix, &line) {
+            Cow::Owned(upgraded) => upgraded,
+            Cow::Borrowed(_) => line,
+        }
+    }
+
+    fn upgrade<'a>(&self, ix: NodeIx, line: &'a str) -> Cow<'a, str> {
         let id = |ix: NodeIx| self.tree.node(ix).id().map(EntryId::as_str);
-        let kept = kept_index(&line).and_then(|index| id(self.kept_node(ix, index)));
-        let place = Place { id: id(ix), parent: self.tree.parent_id(ix).map(EntryId::as_str), kept };
-        upgrade_entry(&line, place).into_owned()
+        let mut place = Place { id: id(ix), parent: self.tree.parent_id(ix).map(EntryId::as_str), kept: None };
+        if self.version() < 2
+            && let Some(upgraded) = spliced(line, place)
+        {
+            return Cow::Owned(upgraded);
+        }
+        place.kept = kept_index(line).and_then(|index| id(self.kept_node(ix, index)));
+        upgrade_entry(line, place)
     }
 
     /// What a version 1 compaction keeps from: record 0 is the header and means everything; a record behind the
@@ -164,7 +177,8 @@ impl Loaded {
         }
         let headers_before = 1 + self.second_headers.iter().filter(|at| **at < index).count() as u64;
         let entry = usize::try_from(index - headers_before).unwrap_or(usize::MAX);
-        self.tree.entries().nth(entry).filter(|kept| *kept < compaction).unwrap_or(compaction)
+        // Of a version 1 file every entry but the last has a child, and so a place: none is missing in between.
+        self.tree.entries_from(entry).next().filter(|kept| *kept < compaction).unwrap_or(compaction)
     }
 }
 
@@ -189,8 +203,26 @@ impl Source for Opened<'_> {
     }
 
     fn raw_span(&self, ix: NodeIx) -> Option<(u64, u64)> {
+        let is_known = !self.loaded.is_old() && self.loaded.tree.trouble().is_none();
         let node = self.loaded.tree.node(ix);
-        (!self.loaded.is_old()).then(|| (node.offset(), node.length()))
+        is_known.then(|| (node.offset(), node.length()))
+    }
+
+    fn splice(&self, ix: NodeIx) -> Result<Option<(u64, u64, String)>> {
+        let node = self.loaded.tree.node(ix);
+        let (offset, length) = (node.offset(), node.length());
+        if let Some((offset, length)) = self.raw_span(ix) {
+            return Ok(Some((offset, length, String::new())));
+        }
+        let failed = || Error::io("read", self.medium.path());
+        if self.loaded.version() < 2 && is_spliceable(self.medium, node).map_err(failed())? {
+            let id = node.id().map(EntryId::as_str);
+            let place = Place { id, parent: self.loaded.tree.parent_id(ix).map(EntryId::as_str), kept: None };
+            return Ok(Some((offset, length - 1, splice(place))));
+        }
+        let line = line_text(self.medium, node).map_err(failed())?;
+        let is_unchanged = matches!(self.loaded.upgrade(ix, &line), Cow::Borrowed(_));
+        Ok(is_unchanged.then_some((offset, length, String::new())))
     }
 }
 
@@ -202,6 +234,13 @@ fn line_text(medium: &dyn Medium, node: &Node) -> std::io::Result<String> {
         Ok(text) => text,
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     })
+}
+
+/// Whether ids can be put at the end of a version 1 line, by its two ends.
+fn is_spliceable(medium: &dyn Medium, node: &Node) -> std::io::Result<bool> {
+    let size = SPLICE_SAMPLE.min(node.length());
+    let read = |offset| read_exact_at(medium, offset, size as usize);
+    Ok(takes_splice(&read(node.offset())?, &read(node.offset() + node.length() - size)?))
 }
 
 /// Whether an entry's line is JSON throughout.
@@ -228,7 +267,7 @@ fn new_node(span: LineSpan, envelope: &Envelope<'_>, (id, parent): (Option<Entry
 /// What a label entry says: its target, and the bookmark or that there is none any more.
 fn label_of(line: &str) -> Option<(EntryId, Option<Label>)> {
     let json = Json::trusted(line);
-    let owned = |name: &str| json.str(name).map(std::borrow::Cow::into_owned);
+    let owned = |name: &str| json.str(name).map(Cow::into_owned);
     let label = owned("label").map(|text| Label { text, timestamp: owned("timestamp") });
     Some((EntryId::new(owned("targetId")?), label))
 }

@@ -8,10 +8,11 @@ mod file;
 mod holders;
 mod memory;
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
-pub use file::{FileMedium, Identity};
+pub use file::{FileMedium, Identity, Stamp};
 pub use memory::MemoryMedium;
 
 /// How a medium stands while its lock is held.
@@ -47,6 +48,15 @@ pub trait Medium: Send + Sync {
     /// # Errors
     /// What the system says.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// Copies at most `length` bytes at `offset` to the place where `out` is written next, if the system can do that by
+    /// itself; answers how many, which may be none.
+    ///
+    /// # Errors
+    /// What the system says; then some of the bytes may have been written.
+    fn copy_to(&self, _offset: u64, _length: u64, _out: &File) -> io::Result<u64> {
+        Ok(0)
+    }
 
     /// Whether the path still names the bytes that were opened: a file may have been replaced or deleted.
     ///

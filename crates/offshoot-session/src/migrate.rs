@@ -8,7 +8,8 @@ use std::borrow::Cow;
 
 use crate::header::{CURRENT_VERSION, Header};
 use crate::id::EntryId;
-use crate::json::{Json, Object, quote};
+use crate::json::{Json, Object, quote, validate};
+use crate::kind::DAMAGED;
 
 /// The `attempt`-th candidate for the id of a version 1 line.
 pub(crate) fn derived_id(session_id: &str, line: u64, attempt: u32) -> EntryId {
@@ -41,10 +42,45 @@ pub(crate) struct Place<'a> {
     pub(crate) kept: Option<&'a str>,
 }
 
+/// How much of a line's two ends [`takes_splice`] wants to see.
+pub(crate) const SPLICE_SAMPLE: u64 = 128;
+
+/// Whether a version 1 line, of which this is the beginning and this the end, is a message as pi wrote it, so that all
+/// it lacks are ids at its end.
+pub(crate) fn takes_splice(head: &[u8], end: &[u8]) -> bool {
+    let role = |head: &[u8]| {
+        let time = head.strip_prefix(br#"{"type":"message","timestamp":""#)?;
+        let stop = memchr::memchr2(b'"', b'\\', time)?;
+        let role = time.get(stop..)?.strip_prefix(br#"","message":{"role":""#)?;
+        Some(role.starts_with(b"hookMessage\""))
+    };
+    let last_is_time = |end: &[u8]| {
+        let number = end.strip_suffix(b"}}")?;
+        let digits = number.iter().rev().take_while(|b| b.is_ascii_digit()).count();
+        Some(digits > 0 && number[..number.len() - digits].ends_with(br#","timestamp":"#))
+    };
+    role(head) == Some(false) && last_is_time(end) == Some(true)
+}
+
+/// What stands at the end of such a line instead of its last brace.
+pub(crate) fn splice(place: Place<'_>) -> String {
+    let ids = Object::new().opt_str("id", place.id).str_or_null("parentId", place.parent).finish();
+    ids.replacen('{', ",", 1)
+}
+
+/// Such a line as version 3 has it; `None` if it is none.
+pub(crate) fn spliced(line: &str, place: Place<'_>) -> Option<String> {
+    takes_splice(line.as_bytes(), line.as_bytes()).then(|| format!("{}{}", &line[..line.len() - 1], splice(place)))
+}
+
 /// An old entry as version 3 has it.
 ///
-/// Gives the line ids if it lacks them, turns a compaction's kept index into an id, and renames the role `hookMessage`.
+/// A damaged line becomes an empty entry that keeps its text. Others get ids if they lack them; a compaction's
+/// kept index becomes an id, and the role `hookMessage` gets its new name.
 pub(crate) fn upgrade_entry<'a>(line: &'a str, place: Place<'_>) -> Cow<'a, str> {
+    if validate(line.as_bytes()).is_err() {
+        return Cow::Owned(held(line, place));
+    }
     let line = rename_hook_role(line);
     let json = Json::trusted(&line);
     let is = |name: &str, wanted: Option<&str>| json.get(name).and_then(Json::as_str).as_deref() == wanted;
@@ -62,6 +98,16 @@ pub(crate) fn upgrade_entry<'a>(line: &'a str, place: Place<'_>) -> Cow<'a, str>
     }
     let object = object.opt_str("firstKeptEntryId", place.kept);
     Cow::Owned(object.opt_str("id", place.id).str_or_null("parentId", place.parent).finish())
+}
+
+/// In the place of a damaged line, whose members nobody can take apart: an empty entry that names it for its children
+/// and keeps its text.
+fn held(line: &str, place: Place<'_>) -> String {
+    let time = Json::trusted(line).str("timestamp");
+    let text = Object::new().str("line", line).finish();
+    let object = Object::new().str("type", "custom").str("customType", DAMAGED).json("data", Json::trusted(&text));
+    let object = object.opt_str("id", place.id).str_or_null("parentId", place.parent);
+    object.opt_str("timestamp", time.as_deref()).finish()
 }
 
 fn rename_hook_role(line: &str) -> Cow<'_, str> {
@@ -101,6 +147,40 @@ mod tests {
             upgrade_entry(line, place),
             r#"{"type":"compaction","timestamp":"t","n":1.0,"big":123456789012345680000,"firstKeptEntryId":"k","id":"i","parentId":"p"}"#
         );
+    }
+
+    /// The quick way gives what the careful one gives, or leaves it to that.
+    #[test]
+    fn ids_are_spliced_into_messages_as_pi_wrote_them() {
+        let place = Place { id: Some("i\""), parent: None, kept: None };
+        let (head, end) = (r#"{"type":"message","timestamp":"t","message":{"role":"user","#, r#""timestamp":12}}"#);
+        let plain = format!(r#"{head}"content":[{{"a":"}}"}}],{end}"#);
+        assert_eq!(spliced(&plain, place).as_deref(), Some(upgrade_entry(&plain, place).as_ref()));
+        for other in [
+            format!(r#"{head}"content":"x"}}}}"#),
+            format!(r#"{head}"x":1,"timestamp":}}}}"#),
+            format!(r#"{head}"x":1,"timestamp":12}} }}"#),
+            format!(r#"{head}"x":"\"timestamp":12}}}}"#),
+            plain.replacen(',', ", ", 1),
+            plain.replacen("\"t\"", "\"\\t\"", 1),
+            plain.replacen("\"user\"", "\"hookMessage\"", 1),
+            plain.replacen("\"timestamp\"", "\"id\":\"x\",\"timestamp\"", 1),
+            "}}".to_owned(),
+        ] {
+            assert_eq!(spliced(&other, place), None, "{other}");
+        }
+    }
+
+    /// Taking what could be read of it lost the rest, and its children their parent.
+    #[test]
+    fn in_the_place_of_a_damaged_line_stays_an_entry_with_its_text() {
+        let place = Place { id: Some("i"), parent: Some("p"), kept: None };
+        let line = r#"{"type":"message","timestamp":"t","message":{"role":"user","content":u}}"#;
+        let held = upgrade_entry(line, place);
+        let json = Json::parse(&held).unwrap();
+        assert_eq!(json.get("data").and_then(|data| data.str("line")).as_deref(), Some(line));
+        let members: Vec<_> = json.members().map(|(name, _)| name).collect();
+        assert_eq!(members, ["type", "customType", "data", "id", "parentId", "timestamp"]);
     }
 
     #[test]

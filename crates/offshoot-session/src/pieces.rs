@@ -4,7 +4,7 @@
 //! changed are copied in ranges and never parsed.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -12,30 +12,34 @@ use crate::error::{Error, Result};
 use crate::medium::Medium;
 
 /// A part of a new file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Piece {
     /// Bytes of the source.
-    Range {
-        /// The first one.
-        offset: u64,
-        /// How many.
-        length: u64,
-    },
-    /// New text.
-    Text(String),
+    Range { offset: u64, length: u64 },
+    /// As many of the new bytes.
+    Text { length: usize },
 }
 
-/// A new file in the making.
+/// A new file in the making. Costs a few bytes for each piece, whatever the source's size.
 #[derive(Debug, Clone, Default)]
 pub struct Pieces {
     pieces: Vec<Piece>,
+    /// All new text, in order.
+    texts: String,
+    /// Whether the last piece is a line of the source whose line feed is still to come.
+    in_line: bool,
 }
 
 const BUFFER: usize = 1 << 20;
+/// How much of the source is read at once.
+const WINDOW: usize = 128 << 10;
+/// Ranges of this size are left to the system to copy.
+const LARGE: u64 = 256 << 10;
 
 impl Pieces {
     /// Adds bytes of the source, joining them to the piece before where they follow it.
     pub fn range(&mut self, offset: u64, length: u64) {
+        self.end_line();
         match self.pieces.last_mut() {
             Some(Piece::Range { offset: start, length: known }) if *start + *known == offset => *known += length,
             _ if length == 0 => {}
@@ -44,17 +48,46 @@ impl Pieces {
     }
 
     /// Adds text.
-    pub fn text(&mut self, text: impl Into<String>) {
-        let text = text.into();
-        match self.pieces.last_mut() {
-            Some(Piece::Text(known)) => known.push_str(&text),
-            _ => self.pieces.push(Piece::Text(text)),
-        }
+    pub fn text(&mut self, text: impl AsRef<str>) {
+        self.end_line();
+        self.push_text(text.as_ref());
     }
 
     /// Adds a line.
     pub fn line(&mut self, line: &str) {
-        self.text(format!("{line}\n"));
+        self.text(line);
+        self.push_text("\n");
+    }
+
+    /// Adds a line of the source, given without its line feed, with one. Lines that follow each other in the source
+    /// become one range.
+    pub(crate) fn source_line(&mut self, offset: u64, length: u64) {
+        match self.pieces.last_mut() {
+            // Between two lines stands at least a line feed: where it is one byte, that is it.
+            Some(Piece::Range { offset: start, length: known }) if self.in_line && *start + *known + 1 == offset => {
+                *known += 1 + length;
+            }
+            _ => {
+                self.end_line();
+                self.pieces.push(Piece::Range { offset, length });
+                self.in_line = true;
+            }
+        }
+    }
+
+    fn end_line(&mut self) {
+        if std::mem::take(&mut self.in_line) {
+            self.push_text("\n");
+        }
+    }
+
+    fn push_text(&mut self, text: &str) {
+        self.texts.push_str(text);
+        match self.pieces.last_mut() {
+            Some(Piece::Text { length }) => *length += text.len(),
+            _ if text.is_empty() => {}
+            _ => self.pieces.push(Piece::Text { length: text.len() }),
+        }
     }
 
     /// Writes all pieces.
@@ -62,14 +95,44 @@ impl Pieces {
     /// # Errors
     /// What the source or `out` says.
     pub fn write(&self, source: &dyn Medium, out: &mut dyn Write) -> io::Result<()> {
-        let mut buffer = vec![0; BUFFER];
+        self.write_with(source, out, |_, _, _| Ok(0))
+    }
+
+    /// Writes all pieces into a file, large ranges by the system itself.
+    fn write_to(&self, source: &dyn Medium, file: &File) -> io::Result<()> {
+        self.write_with(source, &mut &*file, |offset, length, out| {
+            out.flush()?;
+            source.copy_to(offset, length, file)
+        })
+    }
+
+    /// Writes all pieces; `large` may copy a part of a large range to behind what was written, and says how much it did.
+    fn write_with(
+        &self,
+        source: &dyn Medium,
+        out: &mut dyn Write,
+        large: impl Fn(u64, u64, &mut dyn Write) -> io::Result<u64>,
+    ) -> io::Result<()> {
+        let mut out = BufWriter::with_capacity(BUFFER, out);
+        let mut window = Window::new(source);
+        let mut texts = self.texts.as_str();
         for piece in &self.pieces {
-            match piece {
-                Piece::Text(text) => out.write_all(text.as_bytes())?,
-                Piece::Range { offset, length } => copy(source, *offset, *length, &mut buffer, out)?,
+            match *piece {
+                Piece::Text { length } => {
+                    let (text, rest) = texts.split_at(length);
+                    out.write_all(text.as_bytes())?;
+                    texts = rest;
+                }
+                Piece::Range { offset, length } => {
+                    let copied = if length < LARGE { 0 } else { large(offset, length, &mut out)? };
+                    window.copy(offset + copied, length - copied, &mut out)?;
+                }
             }
         }
-        Ok(())
+        if self.in_line {
+            out.write_all(b"\n")?;
+        }
+        out.flush()
     }
 
     /// Makes a new file of the pieces. It appears whole or not at all, and never over another one.
@@ -117,32 +180,65 @@ impl Pieces {
 
     fn write_temporary(&self, source: &dyn Medium, path: &Path) -> Result<tempfile::NamedTempFile> {
         let failed = |error| Error::io("write a temporary file beside", path)(error);
-        let mut temporary = tempfile::Builder::new()
+        let temporary = tempfile::Builder::new()
             .prefix(".offshoot-")
             .suffix(".tmp")
             .tempfile_in(folder_of(path))
             .map_err(failed)?;
-        self.write(source, &mut temporary).map_err(failed)?;
+        self.write_to(source, temporary.as_file()).map_err(failed)?;
         temporary.as_file().sync_all().map_err(failed)?;
         Ok(temporary)
     }
 }
 
-fn copy(source: &dyn Medium, offset: u64, length: u64, buffer: &mut [u8], out: &mut dyn Write) -> io::Result<()> {
-    let (mut at, end) = (offset, offset + length);
-    while at < end {
-        let room = buffer.len().min(usize::try_from(end - at).unwrap_or(usize::MAX));
-        match source.read_at(at, &mut buffer[..room]) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(count) => {
-                out.write_all(&buffer[..count])?;
-                at += count as u64;
+/// The bytes of a source around the place that is copied: many small ranges are one read.
+struct Window<'a> {
+    source: &'a dyn Medium,
+    buffer: Vec<u8>,
+    offset: u64,
+    filled: usize,
+}
+
+impl<'a> Window<'a> {
+    fn new(source: &'a dyn Medium) -> Self {
+        Self { source, buffer: Vec::new(), offset: 0, filled: 0 }
+    }
+
+    fn copy(&mut self, mut at: u64, length: u64, out: &mut dyn Write) -> io::Result<()> {
+        let end = at + length;
+        while at < end {
+            let wanted = usize::try_from(end - at).unwrap_or(usize::MAX);
+            let here = self.bytes(at)?;
+            let here = &here[..here.len().min(wanted)];
+            out.write_all(here)?;
+            at += here.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// What is known of the source from a byte on, which is at least that byte.
+    fn bytes(&mut self, at: u64) -> io::Result<&[u8]> {
+        let inside = |window: &Self| {
+            let from = usize::try_from(at.checked_sub(window.offset)?).ok()?;
+            (from < window.filled).then_some(from)
+        };
+        if inside(self).is_none() {
+            self.fill(at)?;
+        }
+        let from = inside(self).ok_or(io::ErrorKind::UnexpectedEof)?;
+        Ok(&self.buffer[from..self.filled])
+    }
+
+    fn fill(&mut self, at: u64) -> io::Result<()> {
+        self.buffer.resize(WINDOW, 0);
+        (self.offset, self.filled) = (at, 0);
+        loop {
+            match self.source.read_at(at, &mut self.buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => return read.map(|count| self.filled = count),
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
         }
     }
-    Ok(())
 }
 
 /// A second name for the old bytes: `<file><suffix>`, or with a number if that is taken.
@@ -215,6 +311,50 @@ mod tests {
         let mut out = Vec::new();
         pieces.write(&MemoryMedium::new(b"abcdef".to_vec()), &mut out).unwrap();
         assert_eq!(out, b"abcdex\nyb");
+    }
+
+    #[test]
+    fn lines_that_follow_each_other_are_one_range() {
+        let source = MemoryMedium::new(b"aa\nbb\ncc\0\ndd".to_vec());
+        let mut pieces = Pieces::default();
+        pieces.line("head");
+        for (offset, length) in [(0, 2), (3, 2), (6, 2), (10, 2)] {
+            pieces.source_line(offset, length);
+        }
+        assert_eq!(pieces.pieces.len(), 4, "{:?}", pieces.pieces);
+        let written = |pieces: &Pieces| {
+            let mut out = Vec::new();
+            pieces.write(&source, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(written(&pieces), "head\naa\nbb\ncc\ndd\n");
+        pieces.text("end");
+        assert_eq!(written(&pieces), "head\naa\nbb\ncc\ndd\nend");
+    }
+
+    #[test]
+    fn ranges_of_every_size_and_order_are_copied_as_they_are() {
+        let bytes: Vec<u8> = (0..3_000_000u32).map(|n| (n ^ (n >> 7)) as u8).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("source");
+        std::fs::write(&path, &bytes).unwrap();
+        let mut pieces = Pieces::default();
+        let mut expected = Vec::new();
+        let ranges = [(5, 100), (100_000, 300_000), (0, 7), (2_000_000, 1_000_000), (105, 40), (300_000, 140_000)];
+        for (offset, length) in ranges {
+            pieces.range(offset, length);
+            pieces.text("|");
+            expected.extend_from_slice(&bytes[offset as usize..(offset + length) as usize]);
+            expected.push(b'|');
+        }
+        let file = crate::medium::FileMedium::open(&path).unwrap();
+        pieces.create(&file, &folder.path().join("by system")).unwrap();
+        pieces.create(&MemoryMedium::new(bytes), &folder.path().join("by hand")).unwrap();
+        for name in ["by system", "by hand"] {
+            assert!(std::fs::read(folder.path().join(name)).unwrap() == expected, "{name}");
+        }
+        pieces.range(2_999_999, 2);
+        assert!(pieces.create(&file, &folder.path().join("short")).is_err(), "the source ends earlier");
     }
 
     #[test]

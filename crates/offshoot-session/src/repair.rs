@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::compose::NewEntry;
 use crate::error::{Code, Error, Result};
 use crate::json::{Json, Object};
+use crate::kind::DAMAGED;
 use crate::lines::{LineSpan, for_each_line};
 use crate::load::{Loaded, load};
 use crate::medium::{FileMedium, Medium, read_exact_at};
@@ -20,8 +21,6 @@ use crate::tree::NodeIx;
 
 use split::{Part, is_whole, parts};
 
-/// The extension type of the empty entry that holds the place of a damaged one.
-const DAMAGED: &str = "offshoot.damaged";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// What is done with a part of a file.

@@ -315,4 +315,8 @@ impl Source for Session {
     fn raw_span(&self, ix: NodeIx) -> Option<(u64, u64)> {
         Opened { medium: self.medium().ok()?, loaded: &self.loaded }.raw_span(ix)
     }
+
+    fn splice(&self, ix: NodeIx) -> Result<Option<(u64, u64, String)>> {
+        Opened { medium: self.medium()?, loaded: &self.loaded }.splice(ix)
+    }
 }

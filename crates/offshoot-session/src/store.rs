@@ -5,6 +5,7 @@
 //! *Lists* and *Where files are*.
 
 mod dir;
+mod folders;
 mod memory;
 mod roots;
 
@@ -12,7 +13,8 @@ use crate::error::{Diagnostic, Error, Result};
 use crate::list::SessionInfo;
 use crate::session::{NewSession, Options, Session};
 
-pub use dir::{DirStore, file_name};
+pub use dir::{DirStore, file_name, unreadable};
+pub use folders::{Folder, Found};
 pub use memory::MemoryStore;
 pub use roots::{Flavour, Root, encode_cwd};
 

@@ -1,11 +1,12 @@
-//! For those who build on this library: the suite that every store must pass, a disk that fails on demand, and builders
-//! of small sessions.
+//! For those who build on this library: the suite that every store must pass, a disk that fails on demand, what must hold
+//! for any bytes, and builders of small sessions.
 //!
 //! Enable the feature `testing`. Panics on failure, as tests do.
 
 #![allow(clippy::panic, clippy::unwrap_used, clippy::expect_used, reason = "a test suite says no by panicking")]
 
 mod faults;
+pub mod fuzz;
 mod stories;
 
 use crate::clock::{Clock, FixedClock, Millis};

@@ -19,16 +19,48 @@ pub fn plain(text: &str) -> String {
 
 /// Harmless text on one line: runs of white space become one blank; cut to `max` characters, with `…` for the rest.
 pub fn one_line(text: &str, max: usize) -> String {
-    // Nobody reads more of a long text than fits: do not clean the rest.
-    let start: String = text.chars().take(max.saturating_mul(4).saturating_add(64)).collect();
-    let plain = plain(&start);
-    let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
-    let is_whole = start.len() == text.len() && line.chars().count() <= max;
-    if is_whole {
+    if let Some(line) = one_plain_line(text, max) {
         return line;
     }
-    let cut: String = line.chars().take(max.saturating_sub(1)).collect();
-    format!("{}…", cut.trim_end())
+    let (mut line, mut length) = (String::new(), 0);
+    // Nobody reads more of a long text than fits: do not clean the rest.
+    let start = text.char_indices().nth(max.saturating_mul(4).saturating_add(64)).map_or(text, |(end, _)| &text[..end]);
+    for word in plain(start).split_whitespace() {
+        if length > max {
+            break;
+        }
+        if length > 0 {
+            line.push(' ');
+        }
+        line.push_str(word);
+        length += usize::from(length > 0) + word.chars().count();
+    }
+    if start.len() == text.len() && length <= max {
+        return line;
+    }
+    let end = line.char_indices().nth(max.saturating_sub(1)).map_or(line.len(), |(end, _)| end);
+    line.truncate(end);
+    line.truncate(line.trim_end().len());
+    line.push('…');
+    line
+}
+
+/// The same for text that begins as most do: printable ASCII with single blanks, as far as it matters.
+fn one_plain_line(text: &str, max: usize) -> Option<String> {
+    let bytes = text.as_bytes();
+    let matters = &bytes[..bytes.len().min(max.saturating_add(1))];
+    let is_plain = matters.iter().all(|byte| matches!(byte, b' '..=b'~'))
+        && matters.windows(2).all(|pair| pair != b"  ")
+        && matters.first() != Some(&b' ')
+        && matters.last() != Some(&b' ');
+    if !is_plain {
+        return None;
+    }
+    if bytes.len() <= max {
+        return Some(text.to_owned());
+    }
+    let cut = text.get(..max.saturating_sub(1))?;
+    Some(format!("{}…", cut.trim_end()))
 }
 
 type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
@@ -89,5 +121,15 @@ mod tests {
         assert_eq!(one_line("abcdefgh", 5), "abcd…");
         assert_eq!(one_line("abcde", 5), "abcde");
         assert_eq!(one_line(&"x ".repeat(100_000), 6), "x x x…");
+    }
+    #[test]
+    fn plain_text_is_cut_as_any_other() {
+        let words = "one two  three four\nfive ";
+        for max in 0..30 {
+            for end in 0..=words.len() {
+                let odd = format!("{}\u{200e}", &words[..end]); // takes the long way
+                assert_eq!(one_line(&words[..end], max), one_line(&odd, max).replace('\u{200e}', ""), "{end} {max}");
+            }
+        }
     }
 }

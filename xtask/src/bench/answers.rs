@@ -1,12 +1,13 @@
 //! What a contestant's output comes to, so that speed is never compared between different answers.
 
-use std::fs::File;
-use std::io::{BufReader, Read as _};
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::BRANCHED;
 use super::contestants::Task;
 
 #[derive(Deserialize)]
@@ -14,37 +15,64 @@ struct Context {
     messages: Vec<IgnoredAny>,
 }
 
-/// Messages, nodes, leaves or sessions in the output; `None` when the task has no count or it cannot be
-/// read.
-pub(super) fn count(task: Task, output: &Path) -> Option<usize> {
-    let file = File::open(output).ok()?;
+/// The line of a JSON-RPC session that answers `createBranchedSession`.
+#[derive(Deserialize)]
+struct Answer {
+    id: u64,
+    result: Option<serde_json::Value>,
+}
+
+/// What is counted in an answer; `None` when it is no answer. `folder` is where the program ran.
+pub(super) fn count(task: Task, output: &Path, folder: &Path) -> Option<usize> {
+    let text = || fs::read_to_string(output).ok();
     match task {
-        Task::Context => {
-            serde_json::from_reader(BufReader::new(file)).ok().map(|context: Context| context.messages.len())
+        Task::Context | Task::Latest => parsed(output).map(|context: Context| context.messages.len()),
+        Task::Branches | Task::List | Task::ListAll => parsed(output).map(|list: Vec<IgnoredAny>| list.len()),
+        Task::Tree | Task::AppendOs => lines(output),
+        Task::AppendData => lines(output).map(|answers| answers - 1),
+        Task::Fork | Task::ForkAll => lines(Path::new(text()?.trim())),
+        Task::Branched => {
+            let answer = text()?.lines().find_map(|line| {
+                serde_json::from_str::<Answer>(line).ok().filter(|answer| answer.id == BRANCHED).and_then(|a| a.result)
+            });
+            lines(Path::new(answer.as_ref().and_then(serde_json::Value::as_str).unwrap_or(text()?.trim())))
         }
-        Task::Branches | Task::List => {
-            serde_json::from_reader(BufReader::new(file)).ok().map(|list: Vec<IgnoredAny>| list.len())
+        Task::Migrate => {
+            let upgraded = folder.join(super::COPY);
+            // omp puts a title before the header.
+            let mut first = BufReader::new(File::open(&upgraded).ok()?).lines().take(2).map_while(Result::ok);
+            first.any(|line| line.contains("\"version\":3")).then(|| lines(&upgraded)).flatten()
         }
-        Task::Tree => lines(file),
-        Task::Check => None,
+        Task::TreeFirst | Task::Check => None,
     }
+}
+
+fn parsed<T: for<'a> Deserialize<'a>>(output: &Path) -> Option<T> {
+    serde_json::from_reader(BufReader::new(File::open(output).ok()?)).ok()
 }
 
 /// What the counted things are.
 pub(super) fn unit(task: Task) -> &'static str {
     match task {
-        Task::Context => "messages",
+        Task::Context | Task::Latest | Task::AppendOs | Task::AppendData => "messages",
         Task::Tree => "nodes",
         Task::Branches => "leaves",
-        Task::Check => "",
-        Task::List => "sessions",
+        Task::Fork | Task::ForkAll | Task::Branched | Task::Migrate => "lines",
+        Task::TreeFirst | Task::Check => "",
+        Task::List | Task::ListAll => "sessions",
     }
 }
 
-fn lines(mut file: File) -> Option<usize> {
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).ok()?;
-    Some(memchr::memchr_iter(b'\n', &bytes).count())
+fn lines(path: &Path) -> Option<usize> {
+    let mut file = File::open(path).ok()?;
+    let mut block = vec![0; 1 << 20];
+    let mut count = 0;
+    loop {
+        match file.read(&mut block).ok()? {
+            0 => return Some(count),
+            read => count += memchr::memchr_iter(b'\n', &block[..read]).count(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -56,7 +84,7 @@ mod tests {
         let path = folder.path().join("out");
         #[expect(clippy::disallowed_methods, reason = "a scratch file")]
         std::fs::write(&path, output).unwrap();
-        count(task, &path)
+        count(task, &path, folder.path())
     }
 
     #[test]
@@ -65,5 +93,6 @@ mod tests {
         assert_eq!(counted(Task::List, "[{},{},{}]"), Some(3));
         assert_eq!(counted(Task::Tree, "a\nb\n"), Some(2));
         assert_eq!(counted(Task::Context, "not json"), None);
+        assert_eq!(counted(Task::Fork, "/no/such/file\n"), None);
     }
 }

@@ -5,22 +5,40 @@
 
 use std::path::{Path, PathBuf};
 
-use super::floor::FLOOR;
+use super::floor::{FLOOR, FLOOR_APPEND, FLOOR_COPY};
 use crate::{env, run};
 
-/// Work that can be asked for; every contestant prints the same kind of answer.
+/// Work that can be asked for; every contestant gives the same kind of answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
     /// The messages the model would see, as JSON.
     Context,
     /// One line per node.
     Tree,
+    /// The same, up to its first line.
+    TreeFirst,
     /// One element per leaf, as JSON.
     Branches,
+    /// The path to the leaf as a new session, whose path is printed.
+    Fork,
+    /// Every branch as a new session, whose path is printed.
+    ForkAll,
+    /// As `Fork`, through the JSON-RPC interface.
+    Branched,
+    /// An old file made new.
+    Migrate,
     /// Every diagnostic.
     Check,
     /// Sessions of a folder, as JSON.
     List,
+    /// Sessions of all folders, as JSON.
+    ListAll,
+    /// The context of the session of a folder that was written last, as JSON.
+    Latest,
+    /// Messages into a new session as fast as they come: the system has them.
+    AppendOs,
+    /// Messages into a new session one by one: the disk has each before the next is written.
+    AppendData,
 }
 
 impl Task {
@@ -28,12 +46,44 @@ impl Task {
         match self {
             Self::Context => "context",
             Self::Tree => "tree",
+            Self::TreeFirst => "tree-first",
             Self::Branches => "branches",
+            Self::Fork => "fork",
+            Self::ForkAll => "fork-all",
+            Self::Branched => "branched",
+            Self::Migrate => "migrate",
             Self::Check => "check",
             Self::List => "list",
+            Self::ListAll => "list-all",
+            Self::Latest => "latest",
+            Self::AppendOs => "append-os",
+            Self::AppendData => "append-data",
         }
     }
+
+    /// What the peers call it: they have one way where offshoot has two.
+    fn name_for_peers(self) -> &'static str {
+        match self {
+            Self::TreeFirst => "tree",
+            Self::Branched => "fork",
+            Self::AppendOs | Self::AppendData => "append",
+            other => other.name(),
+        }
+    }
+
+    /// Whether it is measured on a copy, which it changes.
+    pub(super) fn changes_its_input(self) -> bool {
+        matches!(self, Self::Migrate)
+    }
+
+    /// Whether its input comes on stdin.
+    pub(super) fn reads_stdin(self) -> bool {
+        matches!(self, Self::AppendOs | Self::AppendData)
+    }
 }
+
+/// The file that a task makes in the folder where it runs.
+pub(super) const NEW: &str = "new.jsonl";
 
 /// One program.
 #[derive(Debug, Clone)]
@@ -58,7 +108,9 @@ impl Contestant {
     pub(super) fn floor(this: &Path) -> Self {
         Self {
             name: "floor",
-            version: "newline count, 1 MiB reads, memchr".to_owned(),
+            version:
+                "newline count (1 MiB reads, memchr); for copies: read, write, fsync; for appends: write, fdatasync"
+                    .to_owned(),
             how: How::Floor(this.to_owned()),
         }
     }
@@ -77,7 +129,12 @@ impl Contestant {
         matches!(self.how, How::Warm(_))
     }
 
-    /// Whether it only reads, and answers nothing.
+    /// Whether it is another program than ours.
+    pub(super) fn is_peer(&self) -> bool {
+        matches!(self.how, How::Peer(..))
+    }
+
+    /// Whether it does the bare work, and answers nothing.
     pub(super) fn is_floor(&self) -> bool {
         matches!(self.how, How::Floor(_))
     }
@@ -105,23 +162,40 @@ impl Contestant {
     pub(super) fn words(&self, task: Task, input: &Path) -> Option<Vec<String>> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let input = text(input);
+        let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let words = match &self.how {
-            How::Floor(this) if task != Task::List => vec![text(this), FLOOR.to_owned(), input],
-            How::Floor(_) => return None,
+            How::Floor(this) => match task {
+                Task::List | Task::ListAll | Task::Latest => return None,
+                Task::AppendOs => own(&[&text(this), FLOOR_APPEND, "os", NEW]),
+                Task::AppendData => own(&[&text(this), FLOOR_APPEND, "data", NEW]),
+                Task::Fork | Task::ForkAll | Task::Branched | Task::Migrate => {
+                    own(&[&text(this), FLOOR_COPY, &input, NEW])
+                }
+                _ => own(&[&text(this), FLOOR, &input]),
+            },
             How::Peer(..) if task == Task::Check => return None,
             How::Peer(runtime, script, module) => {
-                vec![text(runtime), text(script), text(module), task.name().to_owned(), input]
+                own(&[&text(runtime), &text(script), &text(module), task.name_for_peers(), &input])
             }
-            How::Warm(_) if matches!(task, Task::Check | Task::List) => return None,
+            How::Warm(_) if matches!(task, Task::Check | Task::Migrate | Task::AppendOs | Task::AppendData) => {
+                return None;
+            }
             How::Offshoot(binary) | How::Warm(binary) => {
                 let words: &[&str] = match task {
                     Task::Context => &["context", &input, "--json"],
-                    Task::Tree => &["tree", &input, "--flat", "--filter", "all"],
+                    Task::Tree | Task::TreeFirst => &["tree", &input, "--flat", "--filter", "all"],
                     Task::Branches => &["branches", &input, "--json"],
+                    Task::Fork => &["fork", &input],
+                    Task::ForkAll => &["fork", &input, "--all"],
+                    Task::Migrate => &["migrate", &input],
                     Task::Check => &["check", &input],
                     Task::List => &["list", "--json", "--session-dir", &input],
+                    Task::ListAll => &["list", "--all", "--json"],
+                    Task::Latest => &["context", "latest", "--json", "--session-dir", &input],
+                    Task::AppendOs => &["append", NEW],
+                    Task::Branched | Task::AppendData => &["api"],
                 };
-                std::iter::once(text(binary)).chain(words.iter().map(|word| (*word).to_owned())).collect()
+                [own(&[&text(binary)]), own(words)].concat()
             }
         };
         Some(words)

@@ -1,17 +1,20 @@
 //! The floor: how fast this machine can read a file and count its lines.
 //!
-//! No reader of sessions can be faster; how far a program is from it says more than seconds do.
+//! No reader of sessions can be faster; how far a program is from it says more than seconds do. The same for what
+//! writes: copying a file durably, and appending lines.
 
-use std::fs::File;
-use std::io::Read as _;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::out;
 
-/// Name of the hidden command.
+/// Names of the hidden commands.
 pub(crate) const FLOOR: &str = "bench-floor";
+pub(crate) const FLOOR_COPY: &str = "bench-floor-copy";
+pub(crate) const FLOOR_APPEND: &str = "bench-floor-append";
 
 /// `bench-floor FILE`: prints the number of newlines.
 pub(crate) fn floor(args: &[String]) -> Result<ExitCode> {
@@ -27,5 +30,38 @@ pub(crate) fn floor(args: &[String]) -> Result<ExitCode> {
         lines += memchr::memchr_iter(b'\n', &block[..read]).count();
     }
     out::say(&lines.to_string());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `bench-floor-copy FROM TO`: a durable copy, read and written in pieces.
+pub(crate) fn floor_copy(args: &[String]) -> Result<ExitCode> {
+    let [from, to] = args else { bail!("`{FLOOR_COPY}` wants two files") };
+    let mut from = File::open(from).with_context(|| from.clone())?;
+    let mut to = File::create(to).with_context(|| to.clone())?;
+    let mut block = vec![0; 1 << 20];
+    loop {
+        let read = from.read(&mut block)?;
+        if read == 0 {
+            break;
+        }
+        to.write_all(&block[..read])?;
+    }
+    to.sync_all()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `bench-floor-append os|data TO`: every line of stdin in a write of its own, with `data` each followed by a sync.
+pub(crate) fn floor_append(args: &[String]) -> Result<ExitCode> {
+    let [level, to] = args else { bail!("`{FLOOR_APPEND}` wants a level and a file") };
+    let mut to = OpenOptions::new().append(true).create(true).open(to).with_context(|| to.clone())?;
+    let mut lines = BufReader::with_capacity(1 << 20, io::stdin().lock());
+    let mut line = Vec::new();
+    while lines.read_until(b'\n', &mut line)? > 0 {
+        to.write_all(&line)?;
+        if level == "data" {
+            to.sync_data()?;
+        }
+        line.clear();
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -12,7 +12,7 @@ use super::prose::Prose;
 use super::record::{EPOCH_MS, Place, Records, Version, iso, session_id};
 use super::session::{self, Shape};
 
-const GENERATION: u32 = 1;
+const GENERATION: u32 = 2;
 const CWD: &str = "/home/u/project";
 
 /// One input: a session file, or a folder of them.
@@ -21,11 +21,15 @@ pub(super) enum Input {
     S,
     M,
     L,
+    XL,
     Deep,
     Wide,
     Early,
     V1,
     Many,
+    Corpus,
+    Lines,
+    Requests,
     Huge,
 }
 
@@ -35,11 +39,15 @@ impl Input {
             Self::S => "S",
             Self::M => "M",
             Self::L => "L",
+            Self::XL => "XL",
             Self::Deep => "deep",
             Self::Wide => "wide",
             Self::Early => "early",
             Self::V1 => "v1",
             Self::Many => "many",
+            Self::Corpus => "corpus",
+            Self::Lines => "lines",
+            Self::Requests => "requests",
             Self::Huge => "huge",
         }
     }
@@ -49,12 +57,18 @@ impl Input {
             Self::S => "1,000 entries: branches, compactions, labels",
             Self::M => "20,000 entries, 20 images of 200 KB",
             Self::L => "200,000 entries, 100 images of 200 KB",
+            Self::XL => "430,000 entries, 200 images of 200 KB",
             Self::Deep => "one chain of 1,000,000 tiny messages",
             Self::Wide => "200,000 children of one entry",
             Self::Early => "one early compaction, 200,000 entries after it, all in the context",
-            Self::V1 => "20,000 entries in version 1, copied afresh before every run",
+            Self::V1 => {
+                "200,000 entries in version 1, 100 images of 200 KB; for `migrate` copied afresh before every run"
+            }
             Self::Many => "1,000 sessions of one project in one folder",
-            Self::Huge => "4,000,000 entries",
+            Self::Corpus => "10,000 sessions of 50 projects in 50 folders",
+            Self::Lines => "100,000 messages of 1 KB on stdin, for a new session",
+            Self::Requests => "2,000 messages of 1 KB as JSON-RPC requests on stdin, for a new session",
+            Self::Huge => "4,300,000 entries, 2,000 images of 200 KB; removed afterwards",
         }
     }
 
@@ -88,9 +102,25 @@ impl Input {
                 ..Shape::default()
             },
             Self::Early => Shape { entries: 200_060, compact_at: Some(60), result: 60, seed: 14, ..Shape::default() },
-            Self::V1 => Shape { entries: 20_000, compactions: 20, version: Version::V1, seed: 15, ..Shape::default() },
+            Self::XL => Shape {
+                entries: 430_000,
+                branches: 3000,
+                compactions: 300,
+                labels: 1600,
+                images: 200,
+                seed: 17,
+                ..Shape::default()
+            },
+            Self::V1 => Shape {
+                entries: 200_000,
+                compactions: 150,
+                images: 100,
+                version: Version::V1,
+                seed: 15,
+                ..Shape::default()
+            },
             Self::Huge => Shape {
-                entries: 4_000_000,
+                entries: 4_300_000,
                 branches: 30_000,
                 compactions: 3000,
                 labels: 16_000,
@@ -98,7 +128,7 @@ impl Input {
                 seed: 16,
                 ..Shape::default()
             },
-            Self::Deep | Self::Wide | Self::Many => Shape::default(),
+            Self::Deep | Self::Wide | Self::Many | Self::Corpus | Self::Lines | Self::Requests => Shape::default(),
         }
     }
 }
@@ -118,18 +148,29 @@ impl Inputs {
 
     /// Path of an input, which is generated when it is not there yet.
     pub(super) fn path(&self, input: Input) -> Result<PathBuf> {
-        let path =
-            self.folder.join(if input == Input::Many { "many".to_owned() } else { format!("{}.jsonl", input.name()) });
-        if !path.exists() {
-            let unfinished = self.folder.join(format!("{}.unfinished", input.name()));
-            if input == Input::Many {
-                self.many(&unfinished)?;
-            } else {
-                self.file(input, &unfinished)?;
-            }
-            fs::rename(&unfinished, &path)?;
+        let is_folder = matches!(input, Input::Many | Input::Corpus);
+        let path = self.folder.join(input.name()).with_extension(if is_folder { "" } else { "jsonl" });
+        if path.exists() {
+            return Ok(path);
         }
+        let unfinished = self.folder.join(format!("{}.unfinished", input.name()));
+        match input {
+            Input::Many => self.many(&unfinished)?,
+            Input::Corpus => self.corpus(&unfinished)?,
+            _ => self.file(input, &unfinished)?,
+        }
+        fs::rename(&unfinished, &path)?;
         Ok(path)
+    }
+
+    /// Path of an input that is there.
+    pub(super) fn path_if_there(&self, input: Input) -> Option<PathBuf> {
+        Some(self.folder.join(input.name()).with_extension("jsonl")).filter(|path| path.exists())
+    }
+
+    /// Takes an input away again.
+    pub(super) fn remove(&self, input: Input) -> Result<()> {
+        fs::remove_file(self.path(input)?)
     }
 
     /// The folder that sessions of `many` name as theirs; commands that list run there.
@@ -141,29 +182,76 @@ impl Inputs {
         let out = BufWriter::with_capacity(1 << 20, File::create(path)?);
         match input {
             Input::Deep => tiny(out, 1_000_000, |at| at.checked_sub(1)),
+            Input::Lines => messages(out, 100_000, |_, message| format!(r#"{{"type":"message","message":{message}}}"#)),
+            Input::Requests => requests(out, 2000),
             Input::Wide => tiny(out, 200_001, |at| (at > 0).then_some(0)),
             _ => session::write(out, &self.prose, &input.shape(), CWD).map(|_| ()),
         }
     }
 
-    /// Sessions of one project, named and dated as a front end would.
+    /// Sessions of one project in one folder.
     fn many(&self, folder: &Path) -> Result<()> {
-        if folder.exists() {
-            fs::remove_dir_all(folder)?;
-        }
-        fs::create_dir_all(folder)?;
+        fresh(folder)?;
         let cwd = self.folder.to_string_lossy();
-        for number in 0..1000_u32 {
-            let entries = 4 + number * 7 % 23;
-            let shape = Shape { entries, seed: u64::from(number) + 1000, ..Shape::default() };
-            let started = EPOCH_MS + (i64::from(number) + 1000) * 61_000;
-            let name = format!("{}_{}.jsonl", iso(started).replace([':', '.'], "-"), session_id(shape.seed));
-            let file = File::create(folder.join(name))?;
-            let last = session::write(BufWriter::new(&file), &self.prose, &shape, &cwd)?;
-            file.set_modified(UNIX_EPOCH + Duration::from_millis(last.unsigned_abs()))?;
+        (0..1000).try_for_each(|number| self.one_of_many(folder, &cwd, number, 4 + number * 7 % 23))
+    }
+
+    /// Sessions of many projects, in the folders where agents keep them.
+    fn corpus(&self, folder: &Path) -> Result<()> {
+        fresh(folder)?;
+        for project in 0..50 {
+            let cwd = format!("{CWD}-{project}");
+            let own = folder.join("sessions").join(format!("-{}--", cwd.replace('/', "-")));
+            fs::create_dir_all(&own)?;
+            (0..200).map(|number| project * 200 + number).try_for_each(|number| {
+                let entries = 12 + number * 37 % 110;
+                self.one_of_many(&own, &cwd, number, entries)
+            })?;
         }
         Ok(())
     }
+
+    /// A session named and dated as a front end would.
+    fn one_of_many(&self, folder: &Path, cwd: &str, number: u32, entries: u32) -> Result<()> {
+        let shape = Shape { entries, seed: u64::from(number) + 1000, ..Shape::default() };
+        let started = EPOCH_MS + (i64::from(number) + 1000) * 61_000;
+        let name = format!("{}_{}.jsonl", iso(started).replace([':', '.'], "-"), session_id(shape.seed));
+        let file = File::create(folder.join(name))?;
+        let last = session::write(BufWriter::new(&file), &self.prose, &shape, cwd)?;
+        file.set_modified(UNIX_EPOCH + Duration::from_millis(last.unsigned_abs()))
+    }
+}
+
+/// An empty folder, whatever an interrupted run left there.
+fn fresh(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder)
+}
+
+/// Messages of 1 KB, one a line, in the form that `line` gives them.
+fn messages(mut out: impl Write, count: u32, line: impl Fn(u32, &str) -> String) -> Result<()> {
+    for at in 0..count {
+        let text = format!("{:x<1000}", format!("message {at} "));
+        let who = if at % 2 == 0 { "user" } else { "assistant" };
+        let message = format!(
+            r#"{{"role":"{who}","content":[{{"type":"text","text":"{text}"}}],"timestamp":{}}}"#,
+            EPOCH_MS + i64::from(at)
+        );
+        writeln!(out, "{}", line(at, &message))?;
+    }
+    out.flush()
+}
+
+/// The same as requests, behind the one that makes the session.
+fn requests(mut out: impl Write, count: u32) -> Result<()> {
+    let create = r#""method":"create","params":{"cwd":"/home/u/project","sessionDir":"."}"#;
+    writeln!(out, r#"{{"jsonrpc":"2.0","id":0,{create}}}"#)?;
+    messages(out, count, |at, message| {
+        let params = format!(r#"{{"session":1,"message":{message}}}"#);
+        format!(r#"{{"jsonrpc":"2.0","id":{},"method":"appendMessage","params":{params}}}"#, at + 1)
+    })
 }
 
 /// User messages of a few bytes each, hung up by `parent`.

@@ -6,6 +6,7 @@
 //! the memory of the benchmark itself out of them.
 
 use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::mpsc;
@@ -22,6 +23,10 @@ use crate::{env, out};
 
 /// Name of the hidden command that is the helper.
 pub(crate) const MEASURE: &str = "bench-measure";
+
+// Until when the helper takes the time.
+const FIRST_LINE: &str = "first-line";
+const END: &str = "end";
 
 /// What one run cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +45,10 @@ pub(super) struct Job {
     pub(super) folder: PathBuf,
     /// Variables on top of ours.
     pub(super) vars: Vec<(String, String)>,
+    /// What stdin reads; nothing when `None`.
+    pub(super) stdin: Option<PathBuf>,
+    /// Whether the first line of the answer ends the wall time: what is shown at once is what a person waits for.
+    pub(super) first_line: bool,
     /// Where stdout goes; nowhere when `None`.
     pub(super) stdout: Option<PathBuf>,
     /// Where stderr goes.
@@ -49,9 +58,12 @@ pub(super) struct Job {
 
 /// Runs a job under a helper.
 pub(super) fn run(job: &Job) -> Result<Cost> {
-    let stdout = job.stdout.as_deref().unwrap_or(Path::new("/dev/null"));
+    let nothing = Path::new("/dev/null");
+    let (stdin, stdout) = (job.stdin.as_deref().unwrap_or(nothing), job.stdout.as_deref().unwrap_or(nothing));
+    let until = if job.first_line { FIRST_LINE } else { END };
     let mut helper = Command::new(env::this_program()?);
-    helper.arg(MEASURE).arg(job.timeout.as_secs_f64().to_string()).arg(stdout).arg(&job.stderr).args(&job.words);
+    helper.arg(MEASURE).arg(job.timeout.as_secs_f64().to_string()).arg(until);
+    helper.arg(stdin).arg(stdout).arg(&job.stderr).args(&job.words);
     helper.current_dir(&job.folder).envs(job.vars.iter().map(|(name, value)| (name, value)));
     let output = helper.stdin(Stdio::null()).output().context("cannot run the measuring helper")?;
     if !output.status.success() {
@@ -60,19 +72,26 @@ pub(super) fn run(job: &Job) -> Result<Cost> {
     serde_json::from_slice(&output.stdout).context("the measuring helper's answer")
 }
 
-/// The helper: `TIMEOUT STDOUT STDERR PROGRAM ARG...`; answers one line of JSON.
+/// The helper: `TIMEOUT UNTIL STDIN STDOUT STDERR PROGRAM ARG...`; answers one line of JSON.
 pub(crate) fn measure_one(args: &[String]) -> Result<ExitCode> {
-    let [timeout, stdout, stderr, program, rest @ ..] = args else { bail!("this command is for the benchmark itself") };
+    let [timeout, until, stdin, stdout, stderr, program, rest @ ..] = args else {
+        bail!("this command is for the benchmark itself")
+    };
     let timeout = Duration::from_secs_f64(timeout.parse()?);
     let mut command = Command::new(program);
-    command.args(rest).stdin(Stdio::null()).stdout(File::create(stdout)?).stderr(File::create(stderr)?);
-    let cost = watch(command, timeout)?;
+    command.args(rest).stdin(File::open(stdin)?).stderr(File::create(stderr)?);
+    let cost = if until == FIRST_LINE {
+        watch(command.stdout(Stdio::piped()), timeout)?
+    } else {
+        watch(command.stdout(File::create(stdout)?), timeout)?
+    };
     out::say(&serde_json::to_string(&cost)?);
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the only child of this process to its end, or to its time's end.
-fn watch(mut command: Command, timeout: Duration) -> Result<Cost> {
+/// Runs the only child of this process to its end, or to its time's end. If its output is a pipe, the clock stops at its
+/// first line, and the rest is not read.
+fn watch(command: &mut Command, timeout: Duration) -> Result<Cost> {
     let start = Instant::now();
     let mut child = command.spawn().with_context(|| format!("cannot run {:?}", command.get_program()))?;
     let pid = Pid::from_raw(i32::try_from(child.id())?);
@@ -84,19 +103,28 @@ fn watch(mut command: Command, timeout: Duration) -> Result<Cost> {
         }
         late
     });
+    let first = child.stdout.take().map(|pipe| first_line(pipe).map(|found| (found, start.elapsed()))).transpose()?;
     let status = child.wait()?;
-    let wall = start.elapsed();
+    let (has_answered, wall) = first.unwrap_or((false, start.elapsed()));
     drop(done);
     let late = watchdog.join().unwrap_or(false);
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let cpu_us = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-    let failure = match (late, status.success()) {
+    // Whose pipe was closed on it need not end well.
+    let failure = match (late, status.success() || has_answered) {
         (true, _) => Some(format!("no answer in {:.0} s", timeout.as_secs_f64())),
         (false, true) => None,
         (false, false) => Some(status.to_string()),
     };
     let peak_mib = usage.max_rss() as f64 / 1024.0;
     Ok(Cost { wall_s: wall.as_secs_f64(), cpu_s: cpu_us as f64 / 1e6, peak_mib, failure })
+}
+
+/// Reads up to the first line feed; whether there was one.
+fn first_line(pipe: impl Read) -> Result<bool> {
+    let mut line = Vec::new();
+    BufReader::new(pipe).read_until(b'\n', &mut line)?;
+    Ok(line.ends_with(b"\n"))
 }
 
 /// The median of each figure; `None` for no runs.
@@ -128,11 +156,15 @@ mod tests {
             command.args(["-c", script]);
             command
         };
-        let good = watch(shell("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"), Duration::from_secs(60)).unwrap();
+        let good =
+            watch(&mut shell("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"), Duration::from_secs(60)).unwrap();
         assert!(good.failure.is_none() && good.cpu_s > 0.0 && good.peak_mib > 0.1, "{good:?}");
-        let bad = watch(shell("exit 3"), Duration::from_secs(60)).unwrap();
+        let bad = watch(&mut shell("exit 3"), Duration::from_secs(60)).unwrap();
         assert_eq!(bad.failure.as_deref(), Some("exit status: 3"));
-        let late = watch(shell("exec sleep 600"), Duration::from_millis(50)).unwrap();
+        let first =
+            watch(shell("echo one; exec sleep 600").stdout(Stdio::piped()), Duration::from_millis(500)).unwrap();
+        assert!(first.wall_s < 0.5 && first.failure.is_some_and(|why| why.starts_with("no answer")));
+        let late = watch(&mut shell("exec sleep 600"), Duration::from_millis(50)).unwrap();
         assert!(late.failure.is_some_and(|why| why.starts_with("no answer")) && late.wall_s < 60.0);
     }
 

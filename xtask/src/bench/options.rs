@@ -15,6 +15,7 @@ pub(super) struct Options {
     pub(super) runs: usize,
     pub(super) dir: PathBuf,
     pub(super) peers: PathBuf,
+    /// Where the report goes besides stdout: to its place in the documents, unless only some cases are run.
     pub(super) write: Option<PathBuf>,
 }
 
@@ -33,9 +34,10 @@ impl Options {
             let mut value = || args.next().with_context(|| format!("{arg} wants a value"));
             match arg.as_str() {
                 "--huge" => options.huge = true,
-                "--runs" => {
+                "--only" => options.names.push(value()?.clone()),
+                "--runs" | "--rounds" => {
                     let runs = value()?.parse().ok().filter(|runs| *runs > 0);
-                    options.runs = runs.context("--runs wants a number above 0")?;
+                    options.runs = runs.context("--rounds wants a number above 0")?;
                 }
                 "--dir" => options.dir = value()?.into(),
                 "--peers" => options.peers = value()?.into(),
@@ -43,6 +45,9 @@ impl Options {
                 other if other.starts_with('-') => bail!("unexpected option `{other}`"),
                 other => options.names.push(other.to_owned()),
             }
+        }
+        if options.write.is_none() && options.names.is_empty() {
+            options.write = Some(env::root().join("docs/benchmarks.md"));
         }
         // Programs run in folders of their own, so no path may depend on where we are.
         options.dir = std::path::absolute(&options.dir)?;
@@ -66,9 +71,12 @@ mod tests {
 
     #[test]
     fn names_select_by_task_input_or_both() {
-        let options = parse(&["tree/L", "list", "--runs", "1", "--dir", "x"]).unwrap();
+        let options = parse(&["tree/L", "--only", "list", "--rounds", "1", "--dir", "x"]).unwrap();
         assert!(options.selects("tree/L") && options.selects("list/many") && !options.selects("tree/M"));
         assert!(parse(&["L"]).unwrap().selects("context/L") && parse(&[]).unwrap().selects("tree/deep"));
+        assert!(
+            options.write.is_none() && parse(&[]).unwrap().write.is_some_and(|path| path.ends_with("benchmarks.md"))
+        );
         assert!(options.runs == 1 && options.dir.is_absolute() && options.dir.ends_with("x"));
     }
 

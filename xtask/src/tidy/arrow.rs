@@ -11,6 +11,7 @@ use crate::repo::Repo;
 /// Our crates, and which of ours each may depend on.
 const EDGES: &[(&str, &[&str])] = &[
     ("offshoot-session", &[]),
+    ("offshoot-catalogue", &["offshoot-session"]),
     ("offshoot-html", &["offshoot-session"]),
     ("offshoot-postgres", &["offshoot-session"]),
     ("offshoot-agent", &["offshoot-session"]),
@@ -18,7 +19,15 @@ const EDGES: &[(&str, &[&str])] = &[
     ("offshoot-tui", &["offshoot-session", "offshoot-agent"]),
     (
         "offshoot-cli",
-        &["offshoot-session", "offshoot-html", "offshoot-postgres", "offshoot-agent", "offshoot-hooks", "offshoot-tui"],
+        &[
+            "offshoot-session",
+            "offshoot-catalogue",
+            "offshoot-html",
+            "offshoot-postgres",
+            "offshoot-agent",
+            "offshoot-hooks",
+            "offshoot-tui",
+        ],
     ),
     ("xtask", &[]),
 ];

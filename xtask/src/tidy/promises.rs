@@ -11,7 +11,7 @@ pub(crate) fn check(repo: &Repo) -> Vec<Finding> {
     let Some(text) = repo.text(DOCUMENT) else { return vec![Finding::about(DOCUMENT, "is missing")] };
     let mut findings = Vec::new();
     for (at, line) in text.lines().enumerate() {
-        for (file, test) in names(line).filter(|name| *name != ("file", "test")) {
+        for (file, test) in names(line).filter(|(_, test)| *test != "test") {
             if !is_there(repo, file, test) {
                 findings.push(Finding::at(DOCUMENT, at + 1, format!("there is no test `{file}::{test}`")));
             }
@@ -25,7 +25,8 @@ fn names(line: &str) -> impl Iterator<Item = (&str, &str)> {
     let is_name =
         |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     let quoted = line.split('`').skip(1).step_by(2);
-    quoted.filter_map(|word| word.split_once("::")).filter(move |(file, test)| is_name(file) && is_name(test))
+    let named = quoted.filter_map(|word| word.split_once("::"));
+    named.filter(move |(file, test)| file.split('/').all(is_name) && is_name(test))
 }
 
 fn is_there(repo: &Repo, file: &str, test: &str) -> bool {
@@ -42,11 +43,14 @@ mod tests {
     #[test]
     fn a_promise_without_its_test_is_found() {
         let repo = Repo::of(&[
-            ("docs/durability.md", "Kept: `growth::it_stays`.\nAlso `growth::it_goes`, see `Session::append`.\n"),
+            (
+                "docs/durability.md",
+                "Kept: `growth::it_stays`.\nAlso `growth::it_goes`, see `Session::append`, `it/growth::it_goes`.\n",
+            ),
             ("crates/a/tests/it/growth.rs", "//! G.\n#[test]\nfn it_stays() {}\n"),
         ]);
         let found = lines(&check(&repo));
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].contains("growth::it_goes"), "{found:?}");
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].contains("`growth::it_goes`") && found[1].contains("`it/growth::it_goes`"), "{found:?}");
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use offshoot_session::list::SessionInfo;
-use offshoot_session::store::{DirStore, Flavour, Scope, Store as _};
+use offshoot_session::store::{DirStore, Flavour, Scope};
 use offshoot_session::text::one_line;
 
 use crate::app::App;
@@ -53,7 +53,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let cwd = app.cwd();
     let scope = Scope { cwd: Some(cwd.as_str()).filter(|_| !args.all), with_text: args.text };
     let mut progress = app.ui.progress("reading sessions");
-    let (sessions, diagnostics) = store.list(scope, &mut |done, total| progress.at(done, total))?;
+    let (sessions, diagnostics) = app.list(&store, scope, &mut |done, total| progress.at(done, total))?;
     drop(progress);
     if args.json {
         json(app, &sessions)?;

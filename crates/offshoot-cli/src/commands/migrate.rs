@@ -31,11 +31,11 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut out = app.ui.text();
     for given in &args.sessions {
         let file = app.file(given)?;
-        let mut session = app.open_file(&file)?;
+        let session = app.open_file(&file)?;
         let version = session.version();
         let name = one_line(&file.to_string_lossy(), 4096);
         let name = Painted(BOLD, &name);
-        match session.upgrade()? {
+        match session.upgrade_and_close()? {
             Some(backup) => {
                 let backup = one_line(&backup.to_string_lossy(), 4096);
                 writeln!(out, "{name}: upgraded from version {version}; the old file is {backup}")?;

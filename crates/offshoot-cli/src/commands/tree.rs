@@ -102,11 +102,11 @@ fn draw_row(out: &mut dyn std::io::Write, row: &Row, screen: Option<usize>) -> s
     let used = [cursor, &row.prefix, bullet, &label].iter().map(|part| part.width()).sum::<usize>();
     let text = match screen {
         Some(screen) => cut(&row.text, screen.saturating_sub(used).max(LEAST)),
-        None => row.text.clone(),
+        None => row.text.as_str().into(),
     };
     let (who, said) = match text.split_once(": ") {
         Some((who @ ("user" | "assistant"), _)) => text.split_at(who.len()),
-        _ => ("", text.as_str()),
+        _ => ("", text.as_ref()),
     };
     let who_style = if who == "user" { USER } else { ASSISTANT };
     let said_style = match said {

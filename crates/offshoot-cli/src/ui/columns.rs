@@ -1,5 +1,6 @@
 //! Tables that fit the screen: the last column gets what is left, a column without content is not shown.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use anstyle::Style;
@@ -78,8 +79,7 @@ impl Table {
 
     /// The width of each column; 0 for those without content.
     fn widths(&self, screen: Option<usize>) -> Vec<usize> {
-        let content =
-            |at: usize| self.rows.iter().filter_map(|cells| cells.get(at)).map(|(cell, _)| cell.width()).max();
+        let content = |at: usize| self.rows.iter().filter_map(|cells| cells.get(at)).map(|(cell, _)| width(cell)).max();
         let mut widths: Vec<usize> = Vec::new();
         for (at, column) in self.columns.iter().enumerate() {
             let width = content(at).filter(|width| *width > 0).map_or(0, |width| width.max(column.title.width()));
@@ -105,7 +105,7 @@ impl Table {
                 continue;
             }
             let cell = cut(cell, *width);
-            let pad = width - cell.width();
+            let pad = width - self::width(&cell);
             let before = if column.align == Align::Right { pad } else { 0 };
             write!(out, "{:1$}{2}", "", gap + before, Painted(*style, &cell))?;
             gap = 2 + pad - before;
@@ -115,9 +115,9 @@ impl Table {
 }
 
 /// The text cut to so many columns of a screen, with `…` for the rest.
-pub(crate) fn cut(text: &str, width: usize) -> String {
-    if text.width() <= width {
-        return text.to_owned();
+pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
+    if self::width(text) <= width {
+        return Cow::Borrowed(text);
     }
     let mut used = 1; // the mark
     let fits = |c: &char| {
@@ -125,7 +125,12 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
         used <= width
     };
     let kept: String = text.chars().take_while(fits).collect();
-    format!("{}…", kept.trim_end())
+    Cow::Owned(format!("{}…", kept.trim_end()))
+}
+
+/// How many columns of a screen a text takes.
+fn width(text: &str) -> usize {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) { text.len() } else { text.width() }
 }
 
 #[cfg(test)]

@@ -11,13 +11,13 @@ use std::thread;
 
 use crate::world::{World, message, text};
 
-fn entry(size: usize) -> String {
+pub(crate) fn entry(size: usize) -> String {
     let said = "x".repeat(size);
     format!("{{\"type\":\"message\",\"message\":{{\"role\":\"user\",\"content\":\"{said}\"}}}}\n")
 }
 
 /// A command inside a line of bash, which stands where `"$@"` is.
-fn in_bash(inner: &Command, line: &str) -> Command {
+pub(crate) fn in_bash(inner: &Command, line: &str) -> Command {
     let mut bash = Command::new("bash");
     bash.args(["-c", line, "bash"]).arg(inner.get_program()).args(inner.get_args());
     bash.current_dir(inner.get_current_dir().unwrap()).env_clear();
@@ -28,7 +28,7 @@ fn in_bash(inner: &Command, line: &str) -> Command {
 }
 
 /// Runs a command that may stop reading before the end of its input.
-fn fed(mut command: Command, input: &str) -> Output {
+pub(crate) fn fed(mut command: Command, input: &str) -> Output {
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_owned();
@@ -39,7 +39,7 @@ fn fed(mut command: Command, input: &str) -> Output {
 }
 
 /// The ids in the answers of `append`: what was acknowledged.
-fn acknowledged(stdout: &[u8]) -> Vec<String> {
+pub(crate) fn acknowledged(stdout: &[u8]) -> Vec<String> {
     let whole = stdout.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
     let answers = whole.map(|line| String::from_utf8_lossy(line).into_owned());
     let written = answers.filter(|answer| !answer.contains("\"spilled\""));
@@ -53,14 +53,14 @@ fn spilled(stdout: &[u8]) -> Vec<String> {
     kept.filter_map(|answer| Some(answer.strip_prefix("{\"id\":\"")?.split('"').next()?.to_owned())).collect()
 }
 
-fn ids(file: &Path) -> BTreeSet<String> {
+pub(crate) fn ids(file: &Path) -> BTreeSet<String> {
     let text = String::from_utf8_lossy(&fs::read(file).unwrap()).into_owned();
     let lines = text.lines().filter(|line| line.ends_with('}'));
     lines.filter_map(|line| Some(line.split("\"id\":\"").nth(1)?.split('"').next()?.to_owned())).collect()
 }
 
 /// How many lines of a file are damaged; nothing else may be wrong with it.
-fn damaged_lines(world: &World, file: &Path) -> usize {
+pub(crate) fn damaged_lines(world: &World, file: &Path) -> usize {
     let output = world.command(&["check", file.to_str().unwrap(), "--json"]).output().unwrap();
     let found = String::from_utf8(output.stdout).unwrap();
     let count = |what: &str| found.matches(what).count();
@@ -70,7 +70,7 @@ fn damaged_lines(world: &World, file: &Path) -> usize {
     damaged
 }
 
-fn works_again(world: &World, file: &Path) {
+pub(crate) fn works_again(world: &World, file: &Path) {
     let before = fs::read(file).unwrap();
     let after = fed(append(world, file), &entry(10));
     assert!(after.status.success(), "{after:?}");
@@ -78,13 +78,13 @@ fn works_again(world: &World, file: &Path) {
     assert!(ids(file).is_superset(&acknowledged(&after.stdout).into_iter().collect()));
 }
 
-fn append(world: &World, file: &Path) -> Command {
+pub(crate) fn append(world: &World, file: &Path) -> Command {
     let mut command = world.command(&["append", file.to_str().unwrap()]);
     command.stdin(Stdio::piped());
     command
 }
 
-fn session(world: &World) -> PathBuf {
+pub(crate) fn session(world: &World) -> PathBuf {
     world.write("s.jsonl", text("s", "/w", &[&message("aaaa1111", None, 10, "user", "q")]))
 }
 
@@ -131,7 +131,7 @@ fn a_program_that_a_limit_kills_leaves_one_torn_line() {
     assert_eq!(damaged_lines(&world, &file), 1);
 }
 
-fn say(what: &str) {
+pub(crate) fn say(what: &str) {
     let _written = writeln!(std::io::stderr(), "{what}");
 }
 
@@ -264,13 +264,24 @@ fn a_repair_that_is_killed_while_it_brings_entries_back_goes_on_next_time() {
     assert!(cut > 0);
 }
 
+/// How long the words of the killed writers are.
+const SIZES: [usize; 5] = [100, 700, 200_000, 50, 3000];
+
+/// How many lines are not what a writer said or a piece of it: the bytes of two that stand in one line.
+fn mixed_lines(file: &Path) -> usize {
+    let text = String::from_utf8_lossy(&fs::read(file).unwrap()).into_owned();
+    let is_said = |line: &&str| {
+        let words = line.split("\"content\":\"").nth(1).and_then(|rest| rest.strip_suffix("\"}}"));
+        words.is_some_and(|words| SIZES.contains(&words.len()) && words.bytes().all(|byte| byte == b'x'))
+    };
+    let is_piece = |line: &&str| line.matches("\"type\"").count() <= 1 && !line.ends_with('}');
+    text.lines().skip(2).filter(|line| !is_said(line) && !is_piece(line)).count()
+}
+
 /// Feeds a writer for ever, small entries and now and then a large one.
 fn feed(child: &mut Child) -> thread::JoinHandle<()> {
     let mut stdin = child.stdin.take().unwrap();
-    thread::spawn(move || {
-        let sizes = [100, 700, 200_000, 50, 3000];
-        while sizes.iter().all(|size| stdin.write_all(entry(*size).as_bytes()).is_ok()) {}
-    })
+    thread::spawn(move || while SIZES.iter().all(|size| stdin.write_all(entry(*size).as_bytes()).is_ok()) {})
 }
 
 /// Four programs write to one file and are killed; answers what was acknowledged.
@@ -309,6 +320,7 @@ fn four_writers_of_one_file_are_killed_and_nothing_acknowledged_is_lost() {
             known.extend(killed_writers(&world, &file, round));
             let lost: Vec<_> = known.difference(&ids(&file)).cloned().collect();
             assert_eq!(lost, [] as [String; 0], "round {round}");
+            assert_eq!(mixed_lines(&file), 0, "round {round}: bytes of two writers in one line");
             assert!(damaged_lines(&world, &file) <= 4 * (round - first + 1), "one torn line for each kill at most");
         }
         works_again(&world, &file);

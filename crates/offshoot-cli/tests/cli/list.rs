@@ -94,3 +94,43 @@ fn a_folder_for_one_run_hides_all_others() {
     2026-01-01  mine         0  /srv/other  (no messages)
     ");
 }
+
+/// Several programs list, open and grow sessions at the same time, and the cache is thrown away under them.
+#[test]
+fn many_processes_list_what_is_there() {
+    let world = world();
+    let expected = world.stdout("list --all --json --no-index");
+    let database = world.home().join(".cache/offshoot/catalogue.sqlite");
+    for round in 0..6 {
+        match round % 3 {
+            0 => drop(std::fs::remove_file(&database)),
+            1 => std::fs::write(&database, "damaged").unwrap(),
+            _ => {}
+        }
+        let start = || world.command(&["list", "--all", "--json"]).spawn().unwrap();
+        let children: Vec<_> = (0..4).map(|_| start()).collect();
+        for child in children {
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "round {round}");
+            assert!(output.stderr.is_empty());
+        }
+    }
+    world.stdout("name 0000aaaa-1 'another name'");
+    assert!(world.stdout("list").contains("another name"));
+    assert!(world.stdout("show 'another name'").contains("why is the sky blue?"));
+}
+
+/// A file's time says when it was written, copied or touched; `latest` is where something was said last.
+#[test]
+fn latest_is_the_first_of_the_list() {
+    let world = world();
+    let touched = world.own("0000aaaa-3", &[&message("aaaa1111", None, 1, "user", "an hour ago")]);
+    std::fs::File::options().append(true).open(touched).unwrap().set_modified(std::time::SystemTime::now()).unwrap();
+    for option in ["", " --no-index"] {
+        assert!(world.stdout(&format!("show latest{option}")).contains("why is the sky blue?"));
+    }
+    world.own("0000aaaa-4", &[&message("aaaa1111", None, 59, "user", "just now")]);
+    for option in ["", " --no-index"] {
+        assert!(world.stdout(&format!("show latest{option}")).contains("just now"));
+    }
+}

@@ -19,6 +19,7 @@ mod entry;
 mod export;
 mod fork;
 mod import;
+mod kernel;
 mod label;
 mod list;
 mod man;

@@ -52,7 +52,7 @@ fn help_of_a_command_ends_with_examples() {
               When to use colours: auto (on a terminal, unless NO_COLOR is set), always, never
 
           --no-index
-              Do without the side index that makes big sessions open at once (in the cache folder)
+              Do without the side index and the catalogue (caches: big sessions and long lists at once)
 
           --no-pager
               Do not send long output through a pager

@@ -129,7 +129,7 @@ impl World {
         fresh_ids_named(&text.replace(&name, "[ROOT]"))
     }
 
-    /// Every file below the home with its bytes and its time.
+    /// Every file below the home, but for caches, with its bytes and its time.
     pub(crate) fn snapshot(&self) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)> {
         let mut files = BTreeMap::new();
         let mut folders = vec![self.home()];
@@ -137,7 +137,7 @@ impl World {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
                 if path.is_dir() {
-                    folders.push(path);
+                    folders.extend(Some(path).filter(|path| !path.ends_with(".cache")));
                 } else {
                     let modified = fs::metadata(&path).unwrap().modified().unwrap();
                     files.insert(path.clone(), (fs::read(&path).unwrap(), modified));

@@ -28,8 +28,20 @@ fn fail(at: usize, expected: &'static str) -> Step {
 /// # Errors
 /// The first byte that does not fit.
 pub fn validate(bytes: &[u8]) -> Result<(), SyntaxError> {
+    validate_members(bytes, |_, _| ())
+}
+
+/// The same, and of an object calls `each` for every member's name (without quotes) and value, as they stand.
+///
+/// # Errors
+/// As [`validate`]; some members may have been handed out by then.
+pub(crate) fn validate_members<'a>(
+    bytes: &'a [u8],
+    mut each: impl FnMut(&'a [u8], &'a [u8]),
+) -> Result<(), SyntaxError> {
     // One pass over the line tells whether strings need to be looked at byte by byte: nearly no line holds control bytes.
-    let strings_are_clean = !bytes.iter().any(|b| *b < 0x20);
+    let strings_are_clean = !bytes.chunks(64).any(|chunk| chunk.iter().fold(false, |any, b| any | (*b < 0x20)));
+    let mut member: Option<(&[u8], usize)> = None; // of the outermost object: its name, and where its value starts
     let mut open: Vec<bool> = Vec::new(); // of each open container: is it an object?
     let mut at = skip_space(bytes, 0);
     loop {
@@ -41,6 +53,9 @@ pub fn validate(bytes: &[u8]) -> Result<(), SyntaxError> {
                 } else {
                     open.push(true);
                     at = member_name(bytes, inside, strings_are_clean)?;
+                    if open.len() == 1 {
+                        member = Some((name_before(bytes, inside), at));
+                    }
                     continue;
                 }
             }
@@ -63,13 +78,22 @@ pub fn validate(bytes: &[u8]) -> Result<(), SyntaxError> {
         };
         // Behind a value: close what ends here, then go on to the next value.
         loop {
+            if open.len() == 1
+                && let Some((name, start)) = member.take()
+            {
+                each(name, &bytes[start..at]);
+            }
             at = skip_space(bytes, at);
             let Some(is_object) = open.last().copied() else {
                 return if at == bytes.len() { Ok(()) } else { fail(at, "the end of the line").map(drop) };
             };
             match (bytes.get(at), is_object) {
                 (Some(b','), true) => {
-                    at = member_name(bytes, skip_space(bytes, at + 1), strings_are_clean)?;
+                    let name = skip_space(bytes, at + 1);
+                    at = member_name(bytes, name, strings_are_clean)?;
+                    if open.len() == 1 {
+                        member = Some((name_before(bytes, name), at));
+                    }
                     break;
                 }
                 (Some(b','), false) => {
@@ -85,6 +109,12 @@ pub fn validate(bytes: &[u8]) -> Result<(), SyntaxError> {
             }
         }
     }
+}
+
+/// The name whose opening quote is at `at`; it is known to be one.
+fn name_before(bytes: &[u8], at: usize) -> &[u8] {
+    let end = super::skip_string(bytes, at).unwrap_or(at + 2);
+    bytes.get(at + 1..end - 1).unwrap_or_default()
 }
 
 /// Reads `"name" :` and gives the position of the value behind it.
@@ -179,6 +209,19 @@ mod tests {
         ] {
             assert_eq!(validate(good.as_bytes()), Ok(()), "{good}");
         }
+    }
+
+    #[test]
+    fn members_of_the_outermost_object_are_handed_out() {
+        let mut members = Vec::new();
+        let text = br#" { "a" : 1 ,"b":{"c":[2,{"d":3}]}, "e\n":"x", "f":{} ,"a":[]}"#;
+        validate_members(text, |name, value| members.push((name, value))).unwrap();
+        let expected: [(&[u8], &[u8]); 5] =
+            [(b"a", b"1"), (b"b", br#"{"c":[2,{"d":3}]}"#), (br"e\n", br#""x""#), (b"f", b"{}"), (b"a", b"[]")];
+        assert_eq!(members, expected);
+        let mut count = 0;
+        validate_members(br#"[{"a":1}]"#, |_, _| count += 1).unwrap();
+        assert_eq!(count, 0, "an array has no members");
     }
 
     #[test]

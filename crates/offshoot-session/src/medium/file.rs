@@ -1,14 +1,16 @@
 //! A session file: opened for reading, reopened for appending when the first append comes.
 
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::ahead::Ahead;
 use super::holders::holders;
 use super::{Medium, Standing};
+use crate::clock::Millis;
 use crate::error::Held;
 
 /// How long the first pause is while another program holds the lock, and how long the longest.
@@ -24,6 +26,8 @@ pub struct FileMedium {
     writer: Option<File>,
     ahead: Ahead,
     patience: Duration,
+    /// Held by whoever moves the reader's cursor, which nothing else looks at.
+    cursor: Arc<Mutex<()>>,
 }
 
 /// Which file it is, and when it was last written: enough to tell whether it is still the same one.
@@ -37,6 +41,46 @@ pub struct Identity {
     pub modified: u64,
 }
 
+/// How a file stands: while none of this changes, neither do its bytes (but see [`Stamp::is_settled`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// The device.
+    pub device: u64,
+    /// The inode.
+    pub inode: u64,
+    /// How many bytes there are.
+    pub length: u64,
+    /// When it was last written, in nanoseconds since 1970.
+    pub modified: i64,
+    /// When it was last changed in any way, in nanoseconds since 1970; nobody can set that.
+    pub changed: i64,
+}
+
+impl Stamp {
+    /// How a file or folder stands.
+    pub fn of(meta: &Metadata) -> Self {
+        let nanos = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
+        Self {
+            device: meta.dev(),
+            inode: meta.ino(),
+            length: meta.len(),
+            modified: nanos(meta.mtime(), meta.mtime_nsec()),
+            changed: nanos(meta.ctime(), meta.ctime_nsec()),
+        }
+    }
+
+    /// When it was last written; `None` before 1970.
+    pub fn modified_at(&self) -> Option<Millis> {
+        (self.modified >= 0).then_some(self.modified / 1_000_000)
+    }
+
+    /// Whether a change from now on cannot leave the stamp as it is. Systems keep time in ticks of some milliseconds, some
+    /// file systems in seconds; what was changed in this tick can be changed again in it.
+    pub fn is_settled(&self, now: Millis) -> bool {
+        now.saturating_sub(self.changed.max(self.modified) / 1_000_000) > 3000
+    }
+}
+
 impl FileMedium {
     /// How long a lock is waited for if nobody says otherwise.
     pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -45,6 +89,14 @@ impl FileMedium {
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
+    }
+
+    /// How the open file stands.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn stamp(&self) -> io::Result<Stamp> {
+        Ok(Stamp::of(&self.reader.metadata()?))
     }
 
     /// Which file is open here.
@@ -63,7 +115,14 @@ impl FileMedium {
     /// What the system says.
     pub fn open(path: &Path) -> io::Result<Self> {
         let reader = File::open(path)?;
-        Ok(Self { path: path.to_path_buf(), reader, writer: None, ahead: Ahead::default(), patience: Self::PATIENCE })
+        Ok(Self {
+            path: path.to_path_buf(),
+            reader,
+            writer: None,
+            ahead: Ahead::default(),
+            patience: Self::PATIENCE,
+            cursor: Arc::default(),
+        })
     }
 
     /// Creates a file that must not exist, readable by its owner only.
@@ -78,6 +137,7 @@ impl FileMedium {
             reader,
             writer: Some(writer),
             ahead: Ahead::default(),
+            cursor: Arc::default(),
             patience: Self::PATIENCE,
         })
     }
@@ -123,7 +183,14 @@ impl FileMedium {
     /// The same file once more, for reading.
     pub(crate) fn again(&self) -> io::Result<Self> {
         let reader = self.reader.try_clone()?;
-        Ok(Self { path: self.path.clone(), reader, writer: None, ahead: Ahead::default(), patience: self.patience })
+        Ok(Self {
+            path: self.path.clone(),
+            reader,
+            writer: None,
+            ahead: Ahead::default(),
+            patience: self.patience,
+            cursor: self.cursor.clone(),
+        })
     }
 
     fn writer(&mut self) -> io::Result<&mut File> {
@@ -154,6 +221,15 @@ impl Medium for FileMedium {
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         self.ahead.read(offset, buffer, |buffer, offset| self.reader.read_at(buffer, offset))
+    }
+
+    /// By `copy_file_range` where there is one: shared blocks on file systems that share, no bytes over the wire on
+    /// network file systems.
+    fn copy_to(&self, offset: u64, length: u64, out: &File) -> io::Result<u64> {
+        let _cursor = self.cursor.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reader = &self.reader;
+        reader.seek(SeekFrom::Start(offset))?;
+        io::copy(&mut reader.take(length), &mut &*out)
     }
 
     /// `flock` on the session file itself: it ends with the process, so no stale lock can block. A program that holds it

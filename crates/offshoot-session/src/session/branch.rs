@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::diverged::Others;
-use super::open::{NewSession, check_session_id};
+use super::open::{NewSession, check_session_id, read_file};
 use super::spill::Own;
 use super::{Backing, Session};
 use crate::compose::{NewBranchSummary, NewEntry};
@@ -15,6 +15,7 @@ use crate::header::{Header, NewHeader};
 use crate::id::EntryId;
 use crate::kind::Role;
 use crate::load::load;
+use crate::medium::FileMedium;
 use crate::pieces::{Pieces, create_folder_of};
 use crate::tree::NodeIx;
 
@@ -212,18 +213,18 @@ impl Session {
         header: &Header,
         place: impl FnOnce(&str, &str) -> PathBuf,
     ) -> Result<Extracted> {
-        let (backing, file) = if let Backing::Memory(_) = self.backing {
-            (Backing::Memory(Box::new(self.in_memory_copy(pieces)?)), None)
+        let (backing, mut loaded, file) = if let Backing::Memory(_) = self.backing {
+            let medium = self.in_memory_copy(pieces)?;
+            let loaded = load(&medium)?;
+            (Backing::Memory(Box::new(medium)), loaded, None)
         } else {
             let path = place(header.id(), header.timestamp().unwrap_or_default());
             create_folder_of(&path)?;
             pieces.create(self.medium()?, &path)?;
-            (self.options.file(&path)?, Some(path))
+            let medium = FileMedium::open(&path).map_err(Error::io("open", &path))?;
+            let loaded = read_file(&medium, &self.options)?;
+            (self.options.file(&path)?, loaded, Some(path))
         };
-        let (Backing::File(medium) | Backing::Memory(medium)) = &backing else {
-            return Err(Error::Invalid("a copy has bytes".to_owned()));
-        };
-        let mut loaded = load(medium.as_ref())?;
         loaded.dialect = loaded.dialect.or(self.loaded.dialect);
         self.leaf = loaded.tree.last();
         self.header = header.clone();

@@ -6,7 +6,7 @@ use super::{Backing, Session};
 use crate::entry::Source as _;
 use crate::error::{Error, Result};
 use crate::extract;
-use crate::medium::MemoryMedium;
+use crate::medium::{Medium, MemoryMedium};
 use crate::pieces::Pieces;
 
 impl Session {
@@ -34,20 +34,40 @@ impl Session {
         upgraded
     }
 
-    fn upgrade_locked(&mut self) -> Result<Option<PathBuf>> {
-        let suffix = format!(".v{}.bak", self.version());
-        let leaf = self.leaf_id().cloned();
+    /// As [`Session::upgrade`], for a session that is not needed afterwards: the new file is not read again.
+    ///
+    /// # Errors
+    /// As [`Session::upgrade`].
+    pub fn upgrade_and_close(mut self) -> Result<Option<PathBuf>> {
+        if !self.loaded.is_old() {
+            return Ok(None);
+        }
+        self.refuse_if_broken()?;
+        let Backing::File(_) = self.backing else { return Ok(None) };
+        // The lock ends with the session.
+        self.locked()?;
+        self.replaced_by_upgrade(self.medium()?).map(Some)
+    }
+
+    /// Puts the upgraded file in the place of the old one; answers the backup's path.
+    fn replaced_by_upgrade(&self, medium: &dyn Medium) -> Result<PathBuf> {
         let pieces = extract::everything(self, &self.loaded, None)?;
+        pieces.replace(medium, medium.path(), &format!(".v{}.bak", self.version()))
+    }
+
+    fn upgrade_locked(&mut self) -> Result<Option<PathBuf>> {
+        let leaf = self.leaf_id().cloned();
         let backup = match &self.backing {
             Backing::Unborn(_) => None,
             Backing::File(medium) => {
                 let path = medium.path().to_path_buf();
-                let backup = pieces.replace(medium.as_ref(), &path, &suffix)?;
+                let backup = self.replaced_by_upgrade(medium.as_ref())?;
                 self.backing = self.options.file(&path)?;
                 self.holds_lock = false;
                 Some(backup)
             }
             Backing::Memory(_) => {
+                let pieces = extract::everything(self, &self.loaded, None)?;
                 self.backing = Backing::Memory(Box::new(self.in_memory_copy(&pieces)?));
                 None
             }

@@ -1,13 +1,11 @@
 //! Sessions as files in folders: offshoot's own root first, then those of other programs.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::SystemTime;
+use std::sync::atomic::AtomicUsize;
 
+use super::folders::{Folder, Found, folders, take};
 use super::{Flavour, Progress, Root, Scope, Store};
-use crate::clock::Millis;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::list::{SessionInfo, header, session_info, sort_by_activity};
 use crate::medium::FileMedium;
@@ -23,13 +21,6 @@ pub struct DirStore {
 /// The name of a session's file: its creation time with `:` and `.` as `-`, and its id.
 pub fn file_name(id: &str, timestamp: &str) -> String {
     format!("{}_{id}.jsonl", timestamp.replace([':', '.'], "-"))
-}
-
-/// A session file that was found.
-#[derive(Debug, Clone)]
-struct Found {
-    path: PathBuf,
-    modified: Option<SystemTime>,
 }
 
 impl DirStore {
@@ -92,7 +83,8 @@ impl DirStore {
     /// A root cannot be read.
     pub fn recent_files(&self, cwd: Option<&str>) -> Result<Vec<PathBuf>> {
         let mut files = self.files(cwd)?;
-        files.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| b.path.cmp(&a.path)));
+        let modified = |found: &Found| found.stamp.map(|stamp| stamp.modified);
+        files.sort_by(|a, b| modified(b).cmp(&modified(a)).then_with(|| b.path.cmp(&a.path)));
         Ok(files.into_iter().map(|found| found.path).collect())
     }
 
@@ -111,6 +103,15 @@ impl DirStore {
         Ok(None)
     }
 
+    /// The folders where sessions of this working directory may be (or all), with the session files in them. No file and
+    /// no folder comes twice, whatever links there are.
+    ///
+    /// # Errors
+    /// A folder cannot be read.
+    pub fn folders(&self, cwd: Option<&str>) -> Result<Vec<Folder>> {
+        folders(&self.roots, cwd)
+    }
+
     /// Opens a file in the spelling of the root that it belongs to.
     ///
     /// # Errors
@@ -121,25 +122,12 @@ impl DirStore {
 
     /// Every `*.jsonl` where sessions of this working directory may be, or in all folders.
     fn files(&self, cwd: Option<&str>) -> Result<Vec<Found>> {
-        let mut files = Vec::new();
-        for root in &self.roots {
-            let folders = match (cwd, root.flavour) {
-                (Some(cwd), _) => root.folders_of(cwd),
-                (None, Flavour::Flat) => vec![root.folder.clone()],
-                (None, _) => sub_folders(&root.folder)?,
-            };
-            for folder in folders {
-                session_files(&folder, &mut files)?;
-            }
-        }
-        let mut seen = std::collections::HashSet::new();
-        files.retain(|found| seen.insert(found.path.canonicalize().unwrap_or_else(|_| found.path.clone())));
-        Ok(files)
+        Ok(self.folders(cwd)?.into_iter().flat_map(|folder| folder.files).collect())
     }
 
-    /// Folder names are not unique: the header tells whose session it is. One that names no directory belongs to its
-    /// folder's, if that stands for one.
-    fn belongs(&self, info: &SessionInfo, cwd: Option<&str>) -> bool {
+    /// Whether a session is one of this working directory (or of any). Folder names are not unique: the header tells whose
+    /// it is. One that names no directory belongs to its folder's, if that stands for one.
+    pub fn belongs(&self, info: &SessionInfo, cwd: Option<&str>) -> bool {
         let folder_tells = self.root_of(&info.path).is_some_and(|root| root.flavour != Flavour::Flat);
         cwd.is_none_or(|cwd| if info.cwd.is_empty() { folder_tells } else { same_folder(&info.cwd, cwd) })
     }
@@ -173,50 +161,13 @@ impl DirStore {
 
     fn info(&self, found: &Found, with_text: bool) -> Result<SessionInfo> {
         let medium = FileMedium::open(&found.path).map_err(Error::io("open", &found.path))?;
-        session_info(&medium, found.modified.and_then(millis), with_text)
+        session_info(&medium, found.stamp.and_then(|stamp| stamp.modified_at()), with_text)
     }
-}
-
-/// The next file that no other thread has taken.
-fn take<'a>(files: &'a [Found], next: &AtomicUsize) -> Option<(usize, &'a Found)> {
-    let at = next.fetch_add(1, Ordering::Relaxed);
-    files.get(at).map(|found| (at, found))
-}
-
-fn millis(time: SystemTime) -> Option<Millis> {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-    Millis::try_from(since.as_millis()).ok()
 }
 
 fn read_id(path: &Path) -> Option<String> {
     let medium = FileMedium::open(path).ok()?;
     header(&medium).ok().map(|header| header.id().to_owned())
-}
-
-/// The folders inside a root; links to folders count. A root that is not there has none.
-fn sub_folders(root: &Path) -> Result<Vec<PathBuf>> {
-    let mut folders: Vec<PathBuf> = read_folder(root)?.into_iter().filter(|path| path.is_dir()).collect();
-    folders.sort();
-    Ok(folders)
-}
-
-fn read_folder(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::io("read folder", folder)(error)),
-    };
-    entries.map(|entry| entry.map(|entry| entry.path()).map_err(Error::io("read folder", folder))).collect()
-}
-
-fn session_files(folder: &Path, files: &mut Vec<Found>) -> Result<()> {
-    for path in read_folder(folder)? {
-        if path.extension().is_some_and(|extension| extension == "jsonl") && path.is_file() {
-            let modified = fs::metadata(&path).and_then(|meta| meta.modified()).ok();
-            files.push(Found { path, modified });
-        }
-    }
-    Ok(())
 }
 
 impl Store for DirStore {
@@ -265,7 +216,8 @@ fn same_folder(a: &str, b: &str) -> bool {
     a == b || resolve(a) == resolve(b)
 }
 
-fn unreadable(error: &Error) -> Diagnostic {
+/// That a file cannot be listed, as a diagnostic beside the list.
+pub fn unreadable(error: &Error) -> Diagnostic {
     let (line, offset) = match error {
         Error::NotASession { line, offset, .. } => (Some(*line), *offset),
         _ => (None, 0),

@@ -15,7 +15,7 @@ pub enum Fault {
     Fail,
     /// An append writes half of its bytes and fails, as on a full disk; anything else fails and does nothing.
     Short,
-    /// It fails, and what was not synced turns into NUL bytes, as after a sync that lost its pages.
+    /// A sync fails and loses its pages: what was not synced turns into NUL bytes. Anything else fails and does nothing.
     Forget,
     /// Everything ends in the middle of it, an append half done; nothing works until [`FaultMedium::restart`].
     Crash(Loss),
@@ -32,7 +32,12 @@ pub enum Loss {
     HalfOfUnsynced,
     /// The bytes of what was not synced, not their number: they are NUL now.
     ZeroedUnsynced,
+    /// The same for its first page alone: what stands behind it reached the disk before it.
+    FirstUnsyncedPage,
 }
+
+/// What a disk writes at once.
+const PAGE: usize = 4096;
 
 /// An operation of a medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,6 +120,11 @@ impl FaultMedium {
             Some(Loss::Unsynced) => state.seen.truncate(synced),
             Some(Loss::HalfOfUnsynced) => state.seen.truncate(synced + unsynced / 2),
             Some(Loss::ZeroedUnsynced) => state.seen[synced..].fill(0),
+            Some(Loss::FirstUnsyncedPage) => {
+                let end = (synced / PAGE + 1) * PAGE;
+                let end = end.min(state.seen.len());
+                state.seen[synced..end].fill(0);
+            }
         }
         state.synced = state.seen.len();
     }
@@ -134,11 +144,11 @@ impl FaultMedium {
         let fault = state.faults.iter().find(|(at, _)| *at == number).map(|(_, fault)| *fault);
         match fault {
             Some(Fault::Crash(loss)) => state.crashed = Some(loss),
-            Some(Fault::Forget) => {
+            Some(Fault::Forget) if operation == Operation::Sync => {
                 let synced = state.synced;
                 state.seen[synced..].fill(0);
             }
-            Some(Fault::Fail | Fault::Short) | None => {}
+            Some(Fault::Fail | Fault::Short | Fault::Forget) | None => {}
         }
         (state, fault)
     }

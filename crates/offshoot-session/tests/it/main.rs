@@ -4,8 +4,11 @@
 
 mod common;
 mod context;
+mod damage;
 mod faults;
+mod fuzzed;
 mod growth;
+mod lists;
 mod properties;
 mod repair;
 mod spill;

@@ -1,0 +1,298 @@
+//! The SQLite file: opening it, making it anew, rows in and out. Nothing here fails: what does not work is done without.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use offshoot_session::medium::Stamp;
+use offshoot_session::store::Folder;
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension as _, TransactionBehavior, params, params_from_iter,
+};
+
+use crate::Rows;
+use crate::row::{COLUMNS, Row};
+
+/// The layout of the tables; a database of another one is emptied.
+const VERSION: i64 = 1;
+/// How long to wait for another process. Readers and a writer do not wait for each other; it is only for opening, and
+/// for two writers: the one that comes too late leaves it.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// An open database.
+pub(crate) struct Database {
+    connection: Connection,
+    file: PathBuf,
+    /// Which file it was when it was opened.
+    stamp: Option<Stamp>,
+}
+
+/// What is to be remembered and forgotten; folders by their number in the list.
+#[derive(Default)]
+pub(crate) struct Changes {
+    pub(crate) rows: Vec<(usize, OsString, Row)>,
+    pub(crate) gone: Vec<(usize, OsString)>,
+}
+
+impl Changes {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.gone.is_empty()
+    }
+}
+
+/// How a catalogue stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct State {
+    /// Whether it can be used.
+    pub standing: Standing,
+    /// How many bytes it has.
+    pub size: u64,
+    /// How many session files it remembers.
+    pub sessions: u64,
+}
+
+/// Whether a catalogue can be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// There is none yet.
+    Absent,
+    /// It is whole.
+    Sound,
+    /// It was made by another version, and will be made anew.
+    Foreign,
+    /// It is damaged, and will be made anew.
+    Damaged(String),
+    /// It cannot be opened, and is done without.
+    Unusable(String),
+}
+
+type Sqlite<T> = rusqlite::Result<T>;
+
+impl Database {
+    /// Opens the database, and makes it if there is none; `None` if that cannot be done.
+    pub(crate) fn open(file: &Path) -> Option<Self> {
+        let stamp = || fs::metadata(file).ok().map(|meta| Stamp::of(&meta));
+        make_place(file);
+        let before = stamp();
+        match connect(file) {
+            Ok(connection) => Some(Self { connection, file: file.to_path_buf(), stamp: before }),
+            Err(error) if is_damage(&error) => {
+                remove(file, before);
+                make_place(file);
+                let stamp = stamp();
+                connect(file).ok().map(|connection| Self { connection, file: file.to_path_buf(), stamp })
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// The rows of these folders, in their order. A damaged database is made anew.
+    pub(crate) fn known(&mut self, folders: &[Folder]) -> Vec<Rows> {
+        match self.read(folders) {
+            Ok(known) => known,
+            Err(error) => {
+                if is_damage(&error) {
+                    self.renew();
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    fn renew(&mut self) {
+        if let Ok(nothing) = Connection::open_in_memory() {
+            drop(std::mem::replace(&mut self.connection, nothing));
+            remove(&self.file, self.stamp);
+            if let Some(anew) = Self::open(&self.file) {
+                *self = anew;
+            }
+        }
+    }
+
+    fn read(&self, folders: &[Folder]) -> Sqlite<Vec<Rows>> {
+        // One state of the database for all folders.
+        let transaction = self.connection.unchecked_transaction()?;
+        let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
+        let mut of_folder = transaction.prepare("SELECT id FROM folder WHERE path = ?1")?;
+        let mut rows = transaction.prepare(&format!("SELECT {} FROM session WHERE folder = ?1", names.join(", ")))?;
+        folders
+            .iter()
+            .map(|folder| {
+                let path = folder.real.as_os_str().as_bytes();
+                let Some(id) = of_folder.query_row([path], |row| row.get::<_, i64>(0)).optional()? else {
+                    return Ok(HashMap::new());
+                };
+                let mut known = HashMap::with_capacity(folder.files.len());
+                let mut found = rows.query([id])?;
+                while let Some(columns) = found.next()? {
+                    known.extend(Row::from_columns(columns));
+                }
+                Ok(known)
+            })
+            .collect()
+    }
+
+    /// Takes changes over in one go, or, if another process is doing so just now or it cannot be done, not at all.
+    pub(crate) fn save(mut self, folders: &[Folder], changes: Changes) {
+        if let Err(error) = self.write(folders, changes)
+            && is_damage(&error)
+        {
+            let Self { connection, file, stamp } = self;
+            drop(connection);
+            remove(&file, stamp);
+        }
+    }
+
+    fn write(&mut self, folders: &[Folder], changes: Changes) -> Sqlite<()> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        {
+            let mut ids = Vec::with_capacity(folders.len());
+            let mut make = transaction.prepare("INSERT OR IGNORE INTO folder (path) VALUES (?1)")?;
+            let mut id_of = transaction.prepare("SELECT id FROM folder WHERE path = ?1")?;
+            for folder in folders {
+                let path = folder.real.as_os_str().as_bytes();
+                make.execute([path])?;
+                ids.push(id_of.query_row([path], |row| row.get::<_, i64>(0))?);
+            }
+            let marks = vec!["?"; COLUMNS.len()].join(", ");
+            let mut put = transaction.prepare(&format!("INSERT OR REPLACE INTO session VALUES ({marks})"))?;
+            for (folder, file, row) in changes.rows {
+                if let Some(id) = ids.get(folder) {
+                    put.execute(params_from_iter(row.values(*id, &file)))?;
+                }
+            }
+            let mut forget = transaction.prepare("DELETE FROM session WHERE folder = ?1 AND file = ?2")?;
+            for (folder, file) in changes.gone {
+                if let Some(id) = ids.get(folder) {
+                    forget.execute(params![id, file.as_bytes()])?;
+                }
+            }
+        }
+        forget_folders(&transaction)?;
+        transaction.commit()
+    }
+}
+
+/// Folders that are no more on the disk are forgotten with all their files.
+fn forget_folders(connection: &Connection) -> Sqlite<()> {
+    let mut all = connection.prepare("SELECT id, path FROM folder")?;
+    let known: Vec<(i64, Vec<u8>)> = all.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Sqlite<_>>()?;
+    for (id, path) in known {
+        let is_there = Path::new(std::ffi::OsStr::from_bytes(&path)).try_exists();
+        if matches!(is_there, Ok(false)) {
+            connection.execute("DELETE FROM session WHERE folder = ?1", [id])?;
+            connection.execute("DELETE FROM folder WHERE id = ?1", [id])?;
+        }
+    }
+    Ok(())
+}
+
+/// The folder and an empty file, for their owner only: first words of conversations are private.
+fn make_place(file: &Path) {
+    if let Some(folder) = file.parent() {
+        drop(DirBuilder::new().recursive(true).mode(0o700).create(folder));
+    }
+    drop(OpenOptions::new().append(true).create_new(true).mode(0o600).open(file));
+}
+
+fn connect(file: &Path) -> Sqlite<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(file, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    if version(&connection)? != VERSION {
+        connection.pragma_update(None, "page_size", 16384)?; // lists read most of it
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        make_tables(&mut connection)?;
+    }
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    Ok(connection)
+}
+
+fn version(connection: &Connection) -> Sqlite<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Empties the database and makes this version's tables, in one go: other processes see the old ones or the new ones.
+fn make_tables(connection: &mut Connection) -> Sqlite<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if version(&transaction)? == VERSION {
+        return Ok(()); // another process was quicker
+    }
+    let columns: Vec<String> = COLUMNS.iter().map(|(name, kind)| format!("{name} {kind}")).collect();
+    transaction.execute_batch(&format!(
+        "DROP TABLE IF EXISTS session;
+         DROP TABLE IF EXISTS folder;
+         CREATE TABLE folder (id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE);
+         CREATE TABLE session ({}, UNIQUE (folder, file));
+         PRAGMA user_version = {VERSION};",
+        columns.join(", ")
+    ))?;
+    transaction.commit()
+}
+
+/// Whether the file is no database, or no whole one, or not of the tables that its version promises.
+fn is_damage(error: &rusqlite::Error) -> bool {
+    match error {
+        rusqlite::Error::SqliteFailure(failure, _) => {
+            matches!(failure.code, ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown)
+        }
+        rusqlite::Error::SqlInputError { .. }
+        | rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::FromSqlConversionFailure(..) => true,
+        _ => false,
+    }
+}
+
+/// Removes a database, unless another process has put a new one there since it was looked at.
+fn remove(file: &Path, known: Option<Stamp>) {
+    let identity = |stamp: Stamp| (stamp.device, stamp.inode);
+    let now = fs::metadata(file).ok().map(|meta| Stamp::of(&meta));
+    if now.map(identity) != known.map(identity) {
+        return;
+    }
+    drop(fs::remove_file(file));
+    for suffix in ["-wal", "-shm"] {
+        let mut beside = file.as_os_str().to_owned();
+        beside.push(suffix);
+        drop(fs::remove_file(beside));
+    }
+}
+
+/// How the database stands; see [`crate::Catalogue::state`].
+pub(crate) fn state(file: &Path) -> State {
+    let size = match fs::metadata(file) {
+        Ok(meta) => meta.len(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return State { standing: Standing::Absent, size: 0, sessions: 0 };
+        }
+        Err(error) => return State { standing: Standing::Unusable(error.to_string()), size: 0, sessions: 0 },
+    };
+    let (standing, sessions) = match examine(file) {
+        Ok((VERSION, sessions)) => (Standing::Sound, sessions),
+        Ok(_) => (Standing::Foreign, 0),
+        Err(error) if is_damage(&error) => (Standing::Damaged(error.to_string()), 0),
+        Err(error) => (Standing::Unusable(error.to_string()), 0),
+    };
+    State { standing, size, sessions }
+}
+
+fn examine(file: &Path) -> Sqlite<(i64, u64)> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    let version = version(&connection)?;
+    if version != VERSION {
+        return Ok((version, 0));
+    }
+    let verdict: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;
+    if verdict != "ok" {
+        let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+        return Err(rusqlite::Error::SqliteFailure(corrupt, Some(verdict)));
+    }
+    let count: i64 = connection.query_row("SELECT count(*) FROM session", [], |row| row.get(0))?;
+    Ok((version, count.cast_unsigned()))
+}

@@ -1,0 +1,127 @@
+//! Files against what is remembered of them: whether that still holds, and reading what is new. Knows no database.
+
+use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hasher as _};
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use offshoot_session::clock::Millis;
+use offshoot_session::error::{Error, Result};
+use offshoot_session::list::{Reading, SessionInfo};
+use offshoot_session::medium::{FileMedium, Medium, Stamp, read_exact_at};
+use offshoot_session::store::Found;
+
+use crate::row::Row;
+
+/// How much of the head and of the end of what was read is compared when a file has grown.
+const SAMPLE: u64 = 4096;
+/// Up to this size a file is read as fast as it is thought about.
+const SMALL: u64 = 4 << 20;
+
+/// A file that must be opened, and what was remembered of it.
+pub(crate) struct Task<'a> {
+    /// Its place in the list.
+    pub(crate) at: usize,
+    /// The number of its folder.
+    pub(crate) folder: usize,
+    pub(crate) found: &'a Found,
+    pub(crate) row: Option<Row>,
+}
+
+/// What came of a [`Task`].
+pub(crate) struct Looked {
+    pub(crate) at: usize,
+    pub(crate) folder: usize,
+    pub(crate) name: OsString,
+    pub(crate) info: Result<SessionInfo>,
+    pub(crate) memory: Memory,
+}
+
+/// What becomes of what was remembered.
+pub(crate) enum Memory {
+    Stays,
+    New(Box<Row>),
+    Goes,
+}
+
+/// Whether a row says everything about a file as it stands now.
+pub(crate) fn stands(found: &Found, row: &Row) -> bool {
+    row.is_settled && found.stamp == Some(row.stamp) && row.is_whole()
+}
+
+/// Opens files on all cores; answers in the order in which they are done.
+pub(crate) fn read_all(tasks: &[Task<'_>], now: Millis, done: &mut dyn FnMut(usize)) -> Vec<Looked> {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let next = AtomicUsize::new(0);
+    let (send, receive) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..cores.min(tasks.len()) {
+            let (next, send) = (&next, send.clone());
+            scope.spawn(move || {
+                while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if send.send(read(task, now)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(send);
+        let mut all = Vec::with_capacity(tasks.len());
+        for looked in receive {
+            all.push(looked);
+            done(all.len());
+        }
+        all
+    })
+}
+
+fn read(task: &Task<'_>, now: Millis) -> Looked {
+    let path = &task.found.path;
+    let name = path.file_name().map(OsString::from).unwrap_or_default();
+    let (info, memory) = match file(task, now) {
+        Ok((row, whole)) => {
+            let info = whole.as_ref().unwrap_or(&row.reading).info(path, row.stamp.modified_at());
+            (info, if task.row.as_ref() == Some(&row) { Memory::Stays } else { Memory::New(Box::new(row)) })
+        }
+        Err(error) => (Err(error), if task.row.is_some() { Memory::Goes } else { Memory::Stays }),
+    };
+    Looked { at: task.at, folder: task.folder, name, info, memory }
+}
+
+/// The new row of a file, and how far its last line goes if that is not ended.
+fn file(task: &Task<'_>, now: Millis) -> Result<(Row, Option<Reading>)> {
+    let path = &task.found.path;
+    let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
+    let stamp = medium.stamp().map_err(Error::io("read", path))?;
+    let mut reading = match &task.row {
+        Some(row) if may_go_on(row, &stamp) && samples(&medium, row.reading.offset).ok() == Some(row.samples) => {
+            row.reading.clone()
+        }
+        _ => Reading::default(),
+    };
+    let whole = reading.go_on(&medium, stamp.length)?;
+    let samples = samples(&medium, reading.offset).map_err(Error::io("read", path))?;
+    Ok((Row { stamp, is_settled: stamp.is_settled(now), samples, reading }, whole))
+}
+
+/// Whether the file may only have grown since it was read: then its samples decide. One that was not at rest is read again
+/// even if its stamp is the same, unless it is big.
+fn may_go_on(row: &Row, now: &Stamp) -> bool {
+    let is_same_file = (row.stamp.device, row.stamp.inode) == (now.device, now.inode);
+    let has_grown = row.stamp.length < now.length;
+    let stands = row.stamp == *now && (row.is_settled || now.length > SMALL);
+    is_same_file && row.reading.refused.is_none() && (has_grown || stands)
+}
+
+/// Hashes of the head and of the last bytes of what was read.
+fn samples(medium: &dyn Medium, read: u64) -> io::Result<(u64, u64)> {
+    let length = read.min(SAMPLE);
+    let hash = |offset| {
+        let bytes = read_exact_at(medium, offset, usize::try_from(length).unwrap_or_default())?;
+        let mut hasher = DefaultHasher::new();
+        hasher.write(&bytes);
+        io::Result::Ok(hasher.finish())
+    };
+    Ok((hash(0)?, hash(read - length)?))
+}

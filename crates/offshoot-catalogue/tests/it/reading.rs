@@ -1,0 +1,74 @@
+//! What is read of a file, and what is not: bytes that were read and have come to rest are not looked at again.
+
+use std::fs::{self, OpenOptions};
+use std::io::{Seek as _, SeekFrom, Write as _};
+
+use crate::world::{World, header, restore_time, said};
+
+/// A change that no stamp shows stands for "was not read": a store's files are otherwise never changed so.
+fn change_unseen(world: &World, name: &str, from: &str, to: &str) {
+    let path = world.path(name);
+    let at = fs::read_to_string(&path).unwrap().find(from).unwrap() as u64;
+    let mut file = OpenOptions::new().write(true).open(&path).unwrap();
+    file.seek(SeekFrom::Start(at)).unwrap();
+    file.write_all(to.as_bytes()).unwrap();
+}
+
+/// The middle of a long file, away from the samples of head and end.
+fn long(middle: &str) -> String {
+    let rows = |from: u64| (from..from + 100).map(|at| said("filler", at)).collect::<String>();
+    header("s", "a") + &rows(1) + &said(middle, 500) + &rows(600)
+}
+
+#[test]
+fn of_a_file_that_grew_only_what_is_new_is_read() {
+    let world = World::new();
+    let path = world.put("a/s", long("first-name"));
+    let rename = |name: &str| format!(r#"{{"type":"session_info","id":"n","parentId":null,"name":"{name}"}}"#) + "\n";
+    OpenOptions::new().append(true).open(&path).unwrap().write_all(rename("given").as_bytes()).unwrap();
+    assert_eq!(world.at_rest(None).0[0].message_count, 201);
+    // Were the middle read again, a message would be missing.
+    change_unseen(&world, "a/s", r#"message","id":"e500""#, r#"mess_ge","id":"e500""#);
+    OpenOptions::new().append(true).open(&path).unwrap().write_all(said("more", 900).as_bytes()).unwrap();
+    let (listed, _) = world.at_rest(None);
+    assert_eq!((listed[0].message_count, listed[0].name.as_deref()), (202, Some("given")));
+}
+
+#[test]
+fn a_file_that_grew_and_is_another_at_its_head_or_its_old_end_is_read_anew() {
+    for (from, to) in [(r#""id":"s""#, r#""id":"t""#), (r#"message","id":"e699""#, r#"mess_ge","id":"e699""#)] {
+        let world = World::new();
+        let path = world.put("a/s", long("x"));
+        world.at_rest(None);
+        change_unseen(&world, "a/s", from, to);
+        OpenOptions::new().append(true).open(&path).unwrap().write_all(said("more", 900).as_bytes()).unwrap();
+        assert_eq!(world.at_rest(None), world.on_disk(None));
+    }
+}
+
+#[test]
+fn a_last_line_without_a_line_feed_is_shown_and_may_go_on() {
+    let world = World::new();
+    let whole = said("the whole line", 7);
+    let (torn, rest) = whole.split_at(whole.len() - 1);
+    let path = world.put("a/s", header("s", "a") + torn);
+    for _ in 0..2 {
+        let (listed, _) = world.at_rest(None);
+        assert_eq!((listed[0].first_message.as_str(), listed[0].message_count), ("the whole line", 1));
+    }
+    world.next_tick();
+    OpenOptions::new().append(true).open(path).unwrap().write_all(rest.as_bytes()).unwrap();
+    assert_eq!(world.at_rest(None).0[0].message_count, 1);
+}
+
+#[test]
+fn only_a_change_that_shows_in_nothing_is_overlooked_and_only_at_rest() {
+    let world = World::new();
+    let path = world.put("a/s", header("s", "a") + &said("m001", 7));
+    let time = fs::metadata(&path).unwrap().modified().unwrap();
+    world.at_rest(None);
+    world.next_tick();
+    change_unseen(&world, "a/s", "m001", "m002");
+    restore_time(&path, time);
+    assert_eq!(world.at_rest(None).0[0].first_message, "m002", "the time of change cannot be set back");
+}

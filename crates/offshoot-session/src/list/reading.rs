@@ -1,0 +1,310 @@
+//! How far a session file has been read for a list: a state that can be kept, and continued when the file has grown.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use super::SessionInfo;
+use crate::clock::{Millis, parse_iso};
+use crate::entry::text_of;
+use crate::envelope::{LineBytes, NoEnvelope, scan};
+use crate::error::{Error, Result};
+use crate::header::{Header, TitleSlot};
+use crate::json::{Json, JsonKind, validate};
+use crate::kind::{Kind, Role};
+use crate::lines::{LineSpan, for_each_line};
+use crate::medium::{Medium, read_exact_at};
+
+/// What has been read of a session file for a list, up to the end of a line.
+///
+/// Reading a file in two goes, cut anywhere, comes to the same as reading it in one.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Reading {
+    /// How many bytes have been taken in.
+    pub offset: u64,
+    /// How many lines that was.
+    pub lines: u64,
+    /// Line and byte of a first record that is no header: then the file is no session.
+    pub refused: Option<(u64, u64)>,
+    /// What the header says, once it was read.
+    pub beginning: Option<Beginning>,
+    /// The title in omp's slot; empty means none.
+    pub slot_title: Option<String>,
+    /// The last name that was given.
+    pub name: Option<String>,
+    /// omp's short summary in the last compaction that has one.
+    pub short_summary: Option<String>,
+    /// The latest time of a message of the person or the model, as JavaScript has it.
+    pub activity: Option<f64>,
+    /// How many message entries there were.
+    pub message_count: u64,
+    /// The first thing the person said.
+    pub first_message: Option<String>,
+}
+
+/// What a list shows of a header.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Beginning {
+    /// The session id.
+    pub id: String,
+    /// The working directory; empty if there is none.
+    pub cwd: String,
+    /// What the header names as its source.
+    pub parent_session: Option<String>,
+    /// When the session began.
+    pub created: Option<Millis>,
+    /// The title that the header carries.
+    pub title: Option<String>,
+}
+
+impl Reading {
+    /// Takes in what stands between its end and `length`.
+    ///
+    /// A last line without a line feed may still grow: it is not taken in, but the answer is what it comes to with it.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; then nothing was taken in. That a file is no session is no error here: [`Reading::info`] says so.
+    pub fn go_on(&mut self, medium: &dyn Medium, length: u64) -> Result<Option<Self>> {
+        let mut gather = Gather::new(medium, self.clone(), false);
+        let settled = gather.go_on(length)?;
+        Ok(match settled {
+            Some(settled) => {
+                *self = settled;
+                Some(gather.reading)
+            }
+            None => {
+                *self = gather.reading;
+                None
+            }
+        })
+    }
+
+    /// What a list shows of the file at `path`, which was written at `file_time`.
+    ///
+    /// # Errors
+    /// [`Error::NotASession`].
+    pub fn into_info(self, path: &Path, file_time: Option<Millis>) -> Result<SessionInfo> {
+        let Some(header) = self.beginning else {
+            let (line, offset) = self.refused.unwrap_or((1, 0));
+            return Err(no_header(path, line, offset));
+        };
+        // A double beyond what a date can hold has no date.
+        let activity = self.activity.map(|ms| (ms.abs() <= 8.64e15).then_some(ms.trunc() as Millis));
+        let title = self.slot_title.or(header.title).filter(|title| !title.is_empty());
+        Ok(SessionInfo {
+            path: path.to_path_buf(),
+            id: header.id,
+            cwd: header.cwd,
+            name: self.name.or(title).or(self.short_summary),
+            parent_session_path: header.parent_session,
+            created: header.created,
+            modified: activity.unwrap_or_else(|| header.created.or(file_time)),
+            message_count: self.message_count,
+            first_message: self.first_message.unwrap_or_else(|| "(no messages)".to_owned()),
+            all_messages_text: None,
+        })
+    }
+
+    /// The same of a reading that goes on.
+    ///
+    /// # Errors
+    /// As [`Reading::into_info`].
+    pub fn info(&self, path: &Path, file_time: Option<Millis>) -> Result<SessionInfo> {
+        self.clone().into_info(path, file_time)
+    }
+}
+
+impl Beginning {
+    fn of(header: &Header) -> Self {
+        Self {
+            id: header.id().to_owned(),
+            cwd: header.cwd().unwrap_or_default().to_owned(),
+            parent_session: header.parent_session().map(str::to_owned),
+            created: header.timestamp().and_then(parse_iso),
+            title: header.title().map(str::to_owned),
+        }
+    }
+}
+
+pub(super) fn no_header(path: &Path, line: u64, offset: u64) -> Error {
+    Error::NotASession { path: path.to_path_buf(), line, offset, why: "the first record is no session header" }
+}
+
+/// A reading under way.
+pub(super) struct Gather<'a> {
+    medium: &'a dyn Medium,
+    pub(super) reading: Reading,
+    /// Everything that was said, if it was asked for.
+    pub(super) text: Option<String>,
+}
+
+impl<'a> Gather<'a> {
+    pub(super) fn new(medium: &'a dyn Medium, reading: Reading, with_text: bool) -> Self {
+        Self { medium, reading, text: with_text.then(String::new) }
+    }
+
+    /// Reads on; answers the state before a last line without a line feed, if there is one.
+    pub(super) fn go_on(&mut self, length: u64) -> Result<Option<Reading>> {
+        let (from, first) = (self.reading.offset, self.reading.lines + 1);
+        if self.reading.refused.is_some() || from >= length {
+            return Ok(None);
+        }
+        let mut settled = None;
+        let mut trouble = Ok(None);
+        for_each_line(self.medium, from, length, first, |span, line| {
+            if !span.terminated {
+                settled = Some(self.reading.clone());
+            }
+            trouble = self.line(span, line);
+            if trouble.is_ok() && self.reading.refused.is_none() {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        })
+        .map_err(Error::io("read", self.medium.path()))?;
+        trouble?;
+        Ok(settled)
+    }
+
+    /// Takes a line in; answers the header if it is that.
+    pub(super) fn line(&mut self, span: LineSpan, line: LineBytes<'_>) -> Result<Option<Header>> {
+        let header = self.record(span, line)?;
+        self.reading.offset = span.offset + span.length + u64::from(span.terminated);
+        self.reading.lines = span.number;
+        Ok(header)
+    }
+
+    fn record(&mut self, span: LineSpan, mut line: LineBytes<'_>) -> Result<Option<Header>> {
+        if span.number == 1 && line.head.starts_with(b"\xef\xbb\xbf") {
+            line.head = &line.head[3..];
+        }
+        while let Some((0, rest)) = line.head.split_first().map(|(first, rest)| (*first, rest)) {
+            line.head = rest;
+        }
+        match &mut line.tail {
+            Some(tail) => *tail = before_nuls(tail),
+            None => line.head = before_nuls(line.head),
+        }
+        let envelope = match scan(line) {
+            Ok(envelope) => envelope,
+            Err(NoEnvelope::NeedWholeLine) => {
+                let whole = self.read(span)?;
+                return self.record(span, LineBytes { head: &whole, tail: None });
+            }
+            Err(NoEnvelope::Malformed(_)) => return Ok(None),
+        };
+        if self.reading.beginning.is_none() {
+            return self.first_record(span, envelope.kind);
+        }
+        let wants_body = match (envelope.kind, envelope.role) {
+            (Kind::Message, Some(role)) => {
+                self.reading.message_count += 1;
+                matches!(role, Role::User | Role::Assistant)
+            }
+            (Kind::SessionInfo | Kind::Compaction, _) => true,
+            _ => false,
+        };
+        if !wants_body {
+            return Ok(None);
+        }
+        match line.tail {
+            None => self.body(envelope.kind, line.head),
+            Some(_) => self.body(envelope.kind, &self.read(span)?),
+        }
+        Ok(None)
+    }
+
+    fn read(&self, span: LineSpan) -> Result<Vec<u8>> {
+        let length = usize::try_from(span.length).unwrap_or(usize::MAX);
+        read_exact_at(self.medium, span.offset, length).map_err(Error::io("read", self.medium.path()))
+    }
+
+    fn first_record(&mut self, span: LineSpan, kind: Kind) -> Result<Option<Header>> {
+        let bytes = self.read(span)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.trim_start_matches(['\u{feff}', '\0']).trim_end_matches('\0');
+        if kind == Kind::Title && span.number == 1 {
+            self.reading.slot_title = TitleSlot::parse(text).map(|slot| slot.title);
+            if self.reading.slot_title.is_some() {
+                return Ok(None);
+            }
+        }
+        let header = Header::parse(text);
+        match &header {
+            Some(header) => self.reading.beginning = Some(Beginning::of(header)),
+            None => self.reading.refused = Some((span.number, span.offset)),
+        }
+        Ok(header)
+    }
+
+    fn body(&mut self, kind: Kind, bytes: &[u8]) {
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(bytes),
+        };
+        let json = Json::trusted(&text);
+        match kind {
+            Kind::SessionInfo if validate(text.as_bytes()).is_ok() => {
+                let name = json.str("name").map(|name| name.trim().to_owned());
+                self.reading.name = name.filter(|name| !name.is_empty());
+            }
+            Kind::Compaction => {
+                if let Some(summary) = json.str("shortSummary") {
+                    self.reading.short_summary = Some(summary.into_owned());
+                }
+            }
+            Kind::Message => {
+                if let Some(message) = json.get("message") {
+                    self.message(message, json.get("timestamp"));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A message of the person or the model. (A damaged line can only end early here.)
+    fn message(&mut self, message: Json<'_>, entry_time: Option<Json<'_>>) {
+        let (mut content, mut time, mut is_user) = (None, None, false);
+        for (name, value) in message.members() {
+            match name.as_ref() {
+                "content" => content = Some(value),
+                "timestamp" => time = value.as_f64(),
+                "role" => is_user = value.as_str().is_some_and(|role| role == "user"),
+                _ => {}
+            }
+        }
+        let Some(content) = content else { return };
+        let time =
+            time.or_else(|| entry_time.and_then(Json::as_str).and_then(|text| parse_iso(&text)).map(|ms| ms as f64));
+        if let Some(time) = time.filter(|time| *time > 0.0) {
+            let known = self.reading.activity;
+            self.reading.activity = Some(known.map_or(time, |known| known.max(time)));
+        }
+        let wants_first = is_user && self.reading.first_message.is_none();
+        if !wants_first && self.text.is_none() {
+            return;
+        }
+        if !matches!(content.kind(), JsonKind::String | JsonKind::Array) {
+            return;
+        }
+        let said = text_of(content, " ");
+        if said.is_empty() {
+            return;
+        }
+        if let Some(text) = &mut self.text {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            text.push_str(&said);
+        }
+        if wants_first {
+            self.reading.first_message = Some(said);
+        }
+    }
+}
+
+/// A record without the NUL bytes that a crash of the system left behind it.
+fn before_nuls(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1)]
+}

@@ -1,0 +1,130 @@
+//! Which files are in the folders of sessions, and how they stand: names and stamps only, no file is opened.
+
+use std::collections::HashSet;
+use std::fs::{self, DirEntry};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::{Flavour, Root};
+use crate::error::{Error, Result};
+use crate::medium::Stamp;
+
+/// A folder with session files.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    /// The folder, by the way it was found.
+    pub path: PathBuf,
+    /// The folder without links.
+    pub real: PathBuf,
+    /// Its `*.jsonl` files, in no order.
+    pub files: Vec<Found>,
+}
+
+/// A session file that was found.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How it stood then.
+    pub stamp: Option<Stamp>,
+    is_link: bool,
+}
+
+/// The folders of some roots, in their order; see [`super::DirStore::folders`].
+pub(super) fn folders(roots: &[Root], cwd: Option<&str>) -> Result<Vec<Folder>> {
+    let mut seen = HashSet::new();
+    let mut todo = Vec::new();
+    for root in roots {
+        let folders = match (cwd, root.flavour) {
+            (Some(cwd), _) => root.folders_of(cwd),
+            (None, Flavour::Flat) => vec![root.folder.clone()],
+            (None, _) => sub_folders(&root.folder)?,
+        };
+        for path in folders {
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            if seen.insert(real.clone()) {
+                todo.push(Folder { path, real, files: Vec::new() });
+            }
+        }
+    }
+    let mut folders = read_all(todo)?;
+    if folders.iter().any(|folder| folder.files.iter().any(|found| found.is_link)) {
+        let mut seen = HashSet::new();
+        for folder in &mut folders {
+            folder.files.retain(|found| seen.insert(found.path.canonicalize().unwrap_or_else(|_| found.path.clone())));
+        }
+    }
+    Ok(folders)
+}
+
+/// Reads folders on all cores.
+fn read_all(mut folders: Vec<Folder>) -> Result<Vec<Folder>> {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(folders.len());
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some((at, folder)) = take(&folders, &next) {
+            done.push((at, session_files(&folder.path)));
+        }
+        done
+    };
+    let mut done = std::thread::scope(|scope| {
+        let helpers: Vec<_> = (1..cores).map(|_| scope.spawn(work)).collect();
+        let own = work();
+        helpers.into_iter().filter_map(|helper| helper.join().ok()).fold(own, |mut all, some| {
+            all.extend(some);
+            all
+        })
+    });
+    done.sort_by_key(|(at, _)| *at);
+    for (folder, (_, files)) in folders.iter_mut().zip(done) {
+        folder.files = files?;
+    }
+    Ok(folders)
+}
+
+/// The next of several things that no other thread has taken.
+pub(super) fn take<'a, T>(things: &'a [T], next: &AtomicUsize) -> Option<(usize, &'a T)> {
+    let at = next.fetch_add(1, Ordering::Relaxed);
+    things.get(at).map(|thing| (at, thing))
+}
+
+/// The folders inside a root; links to folders count. A root that is not there has none.
+fn sub_folders(root: &Path) -> Result<Vec<PathBuf>> {
+    let entries = read_folder(root)?;
+    let is_folder = |entry: &DirEntry| match entry.file_type() {
+        Ok(kind) if !kind.is_symlink() => kind.is_dir(),
+        _ => entry.path().is_dir(),
+    };
+    let mut folders: Vec<PathBuf> = entries.iter().filter(|entry| is_folder(entry)).map(DirEntry::path).collect();
+    folders.sort();
+    Ok(folders)
+}
+
+/// What is in a folder; one that is not there holds nothing.
+fn read_folder(folder: &Path) -> Result<Vec<DirEntry>> {
+    let failed = || Error::io("read folder", folder);
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.collect::<io::Result<_>>().map_err(failed()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(failed()(error)),
+    }
+}
+
+fn session_files(folder: &Path) -> Result<Vec<Found>> {
+    Ok(read_folder(folder)?.iter().filter_map(session_file).collect())
+}
+
+fn session_file(entry: &DirEntry) -> Option<Found> {
+    let name = entry.file_name();
+    Path::new(&name).extension().filter(|extension| *extension == "jsonl")?;
+    let path = entry.path();
+    let is_link = entry.file_type().map_or(true, |kind| kind.is_symlink());
+    let meta = if is_link { fs::metadata(&path) } else { entry.metadata() };
+    match meta {
+        Ok(meta) => meta.is_file().then(|| Found { path, stamp: Some(Stamp::of(&meta)), is_link }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None, // deleted meanwhile, or a link to nowhere
+        Err(_) => Some(Found { path, stamp: None, is_link }),          // opening it will say why
+    }
+}

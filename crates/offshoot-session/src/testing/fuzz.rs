@@ -1,0 +1,41 @@
+//! What must hold for any bytes: the bodies of the fuzz targets, which are plain functions, so that what a fuzzer found
+//! is a test for ever after.
+//!
+//! Owns the promises about hostile input; knows no fuzzer. See `fuzz/` and `cargo xtask fuzz`.
+
+mod codec;
+mod lines;
+mod open;
+mod operations;
+
+pub use codec::codec;
+pub use lines::lines;
+pub use open::open;
+pub use operations::session_ops;
+
+/// A target: it panics when a promise does not hold for these bytes.
+pub type Target = fn(&[u8]);
+
+/// Every target with its name.
+pub const TARGETS: &[(&str, Target)] =
+    &[("lines", lines), ("codec", codec), ("open", open), ("session_ops", session_ops)];
+
+/// Bytes as a source of choices; 0 for ever when they are used up.
+struct Choices<'a>(&'a [u8]);
+
+impl Choices<'_> {
+    fn byte(&mut self) -> u8 {
+        let Some((first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        *first
+    }
+
+    /// A number below `count`, which is above 0.
+    fn below(&mut self, count: usize) -> usize {
+        usize::from(self.byte()) % count
+    }
+
+    fn is_over(&self) -> bool {
+        self.0.is_empty()
+    }
+}

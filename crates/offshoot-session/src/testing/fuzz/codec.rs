@@ -1,0 +1,106 @@
+//! One line of any bytes: JSON as another library sees it, and an envelope that says what the whole line says.
+
+use std::collections::HashSet;
+
+use serde_json::value::RawValue;
+
+use crate::clock::parse_iso;
+use crate::envelope::{Envelope, LineBytes, NoEnvelope, scan};
+use crate::header::{Header, TitleSlot};
+use crate::json::{Json, JsonKind, Object, quote, validate};
+
+/// Reads a line as JSON, as an envelope, as a header and as a title slot.
+///
+/// # Panics
+/// When the grammar differs from `serde_json`'s, or the envelope from the line.
+pub fn codec(bytes: &[u8]) {
+    let is_json = validate(bytes).is_ok();
+    envelope(bytes, is_json);
+    let text = String::from_utf8_lossy(bytes);
+    walk(Json::trusted(&text), false);
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        let reference = serde_json::from_str::<&RawValue>(text);
+        assert_eq!(is_json, reference.is_ok(), "{reference:?}");
+        if is_json {
+            walk(Json::trusted(text), true);
+        }
+        let quoted = quote(text);
+        assert_eq!(serde_json::from_str::<String>(&quoted).expect("a string"), text);
+        assert_eq!(Json::parse(&quoted).expect("a string").as_str().expect("a string"), text);
+    }
+    header(&text);
+}
+
+/// Every value in it, in a loop: depth is ordinary input.
+fn walk(json: Json<'_>, is_sound: bool) {
+    let mut open = vec![json];
+    let mut left = 10_000;
+    while let Some(json) = open.pop() {
+        left -= 1;
+        if left == 0 {
+            return;
+        }
+        let (text, float, _bool) = (json.as_str(), json.as_f64(), json.as_bool());
+        if is_sound {
+            assert_eq!(text.is_some(), json.kind() == JsonKind::String);
+            assert_eq!(float.is_some(), json.kind() == JsonKind::Number);
+            // Lone surrogates are no Rust string; then the other library has no answer.
+            if let (Some(text), Ok(other)) = (&text, serde_json::from_str::<String>(json.text())) {
+                assert_eq!(*text, other);
+            }
+        }
+        let members: Vec<_> = json.members().map(|(_, value)| value).collect();
+        if is_sound && json.kind() == JsonKind::Object && text.is_none() {
+            let again = json.members().fold(Object::new(), |object, (name, value)| object.json(&name, value)).finish();
+            assert!(validate(again.as_bytes()).is_ok(), "{again}");
+        }
+        open.extend(members);
+        open.extend(json.items());
+    }
+}
+
+fn envelope(bytes: &[u8], is_json: bool) {
+    let whole = scan(LineBytes { head: bytes, tail: None });
+    assert!(!matches!(whole, Err(NoEnvelope::NeedWholeLine)), "there is no more of the line");
+    let text = String::from_utf8_lossy(bytes);
+    let json = Json::trusted(&text);
+    let is_plain_object = is_json && json.kind() == JsonKind::Object && has_each_name_once(json);
+    if is_plain_object {
+        compare(whole.as_ref().expect("an object has an envelope"), json);
+    }
+    let (end_of_head, start_of_tail) = (bytes.len() / 3, bytes.len() - bytes.len() / 3);
+    if bytes.len() < 9 {
+        return;
+    }
+    let parts = LineBytes { head: &bytes[..end_of_head], tail: Some(&bytes[start_of_tail..]) };
+    match scan(parts) {
+        Ok(envelope) if is_plain_object => compare(&envelope, json),
+        Err(NoEnvelope::Malformed(at)) if is_plain_object => panic!("sound, but malformed at {at}"),
+        _ => {}
+    }
+}
+
+/// Of members with one name the last counts; the scan need not look at the middle of a line, so it may take the first.
+fn has_each_name_once(json: Json<'_>) -> bool {
+    let mut names = HashSet::new();
+    json.members().all(|(name, _)| names.insert(name.into_owned()))
+}
+
+fn compare(envelope: &Envelope<'_>, json: Json<'_>) {
+    let text = |name: &str| json.str(name).map(std::borrow::Cow::into_owned).filter(|text| !text.is_empty());
+    assert_eq!(envelope.id.as_deref(), text("id").as_deref());
+    assert_eq!(envelope.parent.as_deref(), text("parentId").as_deref());
+    assert_eq!(envelope.time, json.str("timestamp").and_then(|time| parse_iso(&time)));
+}
+
+fn header(text: &str) {
+    if let Some(header) = Header::parse(text) {
+        assert_eq!(header.line(), text, "a header keeps its line");
+        let _facts = (header.version(), header.id(), header.timestamp(), header.cwd(), header.parent_session());
+    }
+    if let Some(slot) = TitleSlot::parse(text) {
+        assert_eq!(slot.line(), text, "a title slot keeps its line");
+        let again = TitleSlot::new(&slot.title, None, 0);
+        assert!(TitleSlot::parse(again.line()).is_some_and(|parsed| slot.title.starts_with(&parsed.title)));
+    }
+}

@@ -1,0 +1,144 @@
+//! What was promised of speed and size, and whether this run kept it.
+//!
+//! Owns the table of bars. Knows rows and contestants by name only.
+
+use super::report::{Report, significant};
+
+/// Who must keep a bar: with its caches empty, or for a file that it has opened before.
+const COLD: &str = "offshoot";
+const WARM: &str = "offshoot again";
+const FLOOR: &str = "floor";
+const PEERS: [&str; 2] = ["pi", "omp"];
+
+/// One promise.
+struct Bar {
+    case: &'static str,
+    who: &'static str,
+    limit: Limit,
+}
+
+enum Limit {
+    /// So many times faster than this peer, or than the faster of both.
+    Faster(&'static [&'static str], f64),
+    /// At most so many times the bare work.
+    Floors(f64),
+    /// At most so many seconds.
+    Seconds(f64),
+    /// At most so many MiB.
+    Mebibytes(f64),
+    /// At most so many times the memory that another case takes.
+    MemoryOf(&'static str, f64),
+    /// At least so many answers a second.
+    PerSecond(f64),
+}
+
+use Limit::{Faster, Floors, Mebibytes, MemoryOf, PerSecond, Seconds};
+
+const BARS: &[Bar] = &[
+    Bar { case: "context/L", who: COLD, limit: Faster(&PEERS, 12.0) },
+    Bar { case: "context/L", who: COLD, limit: Floors(3.0) },
+    Bar { case: "context/L", who: WARM, limit: Faster(&PEERS, 100.0) },
+    Bar { case: "context/L", who: WARM, limit: Seconds(0.030) },
+    Bar { case: "context/L", who: COLD, limit: Mebibytes(40.0) },
+    Bar { case: "context/L", who: WARM, limit: Mebibytes(40.0) },
+    Bar { case: "context/XL", who: COLD, limit: MemoryOf("context/L", 1.5) },
+    Bar { case: "context/huge", who: COLD, limit: MemoryOf("context/L", 1.5) },
+    Bar { case: "context/deep", who: COLD, limit: Seconds(0.6) },
+    Bar { case: "tree-first/deep", who: WARM, limit: Seconds(0.3) },
+    Bar { case: "fork/L", who: COLD, limit: Faster(&["pi"], 20.0) },
+    Bar { case: "branched/L", who: COLD, limit: Faster(&["pi"], 20.0) },
+    Bar { case: "migrate/v1", who: COLD, limit: Faster(&["pi"], 8.0) },
+    Bar { case: "list-all/corpus", who: COLD, limit: Faster(&["omp"], 1.0) },
+    Bar { case: "list-all/corpus", who: COLD, limit: Faster(&["pi"], 8.0) },
+    Bar { case: "list-all/corpus", who: WARM, limit: Seconds(0.060) },
+    Bar { case: "latest/many", who: COLD, limit: Seconds(0.010) },
+    Bar { case: "append-data/requests", who: COLD, limit: Floors(1.3) },
+    Bar { case: "append-os/lines", who: COLD, limit: PerSecond(200_000.0) },
+];
+
+impl Bar {
+    fn promise(&self) -> String {
+        let (case, who) = (self.case, self.who);
+        match self.limit {
+            Faster(peers, times) => {
+                format!("{case}, {who}: at least {times} times faster than {}", peers.join(" and "))
+            }
+            Floors(times) => format!("{case}, {who}: at most {times} times the bare work"),
+            Seconds(limit) => format!("{case}, {who}: under {limit} s"),
+            Mebibytes(limit) => format!("{case}, {who}: under {limit} MiB"),
+            MemoryOf(other, times) => format!("{case}, {who}: at most {times} times the memory of {other}"),
+            PerSecond(limit) => format!("{case}, {who}: at least {limit} a second"),
+        }
+    }
+
+    /// The measured figure with its unit, and whether it keeps the bar; `None` if this run did not measure it.
+    fn measured(&self, report: &Report) -> Option<(String, bool)> {
+        let of = |case, who| report.measured(case, who);
+        let (own, count) = of(self.case, self.who)?;
+        let (figure, unit, holds) = match self.limit {
+            Faster(peers, times) => {
+                let walls = peers.iter().filter_map(|peer| of(self.case, peer)).map(|(cost, _)| cost.wall_s);
+                let ratio = walls.reduce(f64::min)? / own.wall_s;
+                (ratio, "×", ratio >= times)
+            }
+            Floors(times) => {
+                let ratio = own.wall_s / of(self.case, FLOOR)?.0.wall_s;
+                (ratio, "×", ratio <= times)
+            }
+            Seconds(limit) => (own.wall_s, "s", own.wall_s < limit),
+            Mebibytes(limit) => (own.peak_mib, "MiB", own.peak_mib < limit),
+            MemoryOf(other, times) => {
+                let ratio = own.peak_mib / of(other, self.who)?.0.peak_mib;
+                (ratio, "×", ratio <= times)
+            }
+            PerSecond(limit) => {
+                let rate = count? as f64 / own.wall_s;
+                (rate, "a second", rate >= limit)
+            }
+        };
+        Some((format!("{} {unit}", significant(figure)), holds))
+    }
+}
+
+/// The table of bars in Markdown.
+pub(super) fn table(report: &Report) -> String {
+    let mut text = String::from("| bar | measured | holds |\n|---|--:|---|\n");
+    for bar in BARS {
+        let (measured, holds) = match bar.measured(report) {
+            Some((figure, true)) => (figure, "yes"),
+            Some((figure, false)) => (figure, "**no**"),
+            None => ("–".to_owned(), "not measured"),
+        };
+        text.push_str(&format!("| {} | {measured} | {holds} |\n", bar.promise()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CASES, HUGE, name};
+    use super::*;
+
+    #[test]
+    fn every_bar_names_cases_that_are_run() {
+        let cases: Vec<String> = CASES.iter().chain(HUGE).map(|case| name(*case)).collect();
+        for bar in BARS {
+            let other = if let MemoryOf(other, _) = bar.limit { other } else { bar.case };
+            assert!([bar.case, other].iter().all(|case| cases.iter().any(|known| known == case)), "{}", bar.promise());
+        }
+    }
+
+    #[test]
+    fn a_bar_is_kept_broken_or_not_measured() {
+        let report =
+            super::super::report::example("context/L", &[("floor", 0.05), (COLD, 0.10), ("pi", 3.0), ("omp", 2.0)]);
+        let table = table(&report);
+        assert!(
+            table.contains("| context/L, offshoot: at least 12 times faster than pi and omp | 20.0 × | yes |"),
+            "{table}"
+        );
+        assert!(table.contains("| context/L, offshoot: at most 3 times the bare work | 2.00 × | yes |"), "{table}");
+        assert!(table.contains("| context/L, offshoot again: under 0.03 s | – | not measured |"), "{table}");
+        assert!(table.contains("| context/L, offshoot: under 40 MiB | 100 MiB | **no** |"), "{table}");
+    }
+}
