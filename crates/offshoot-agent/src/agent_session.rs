@@ -10,9 +10,10 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::command::{AgentError, Command, Forked, Navigated, Navigation, Reply, Said, Standing};
-use crate::driver::{Driver, In, Recorded, Setup};
+use crate::driver::{Driver, In, Recorded};
 use crate::event::{Event, Raw};
 use crate::provider::{Model, ThinkingLevel};
+use crate::setup::Setup;
 use crate::stats::{SessionStats, stats};
 use crate::turn::Settled;
 use crate::writer::{Writer, in_words};

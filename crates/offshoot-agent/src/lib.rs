@@ -20,9 +20,10 @@ pub mod request;
 pub mod summarise;
 pub mod command;
 pub mod stats;
+mod setup;
 mod driver;
 pub mod agent_session;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use driver::{KeySource, Setup};
+pub use setup::{KeySource, Setup};

@@ -11,10 +11,10 @@
 mod abort;
 mod compact;
 mod examples;
-mod r#loop;
 mod queue;
 mod retry;
 mod sessions;
 mod tools;
+mod turns;
 mod wires;
 mod world;
