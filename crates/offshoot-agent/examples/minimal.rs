@@ -52,7 +52,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         match &*event {
             Event::ToolExecutionStart { tool_name, args, .. } => println!("[{tool_name} {args}]"),
             Event::MessageUpdate { assistant_message_event: Update::TextEnd { content, .. }, .. } => {
-                println!("{content}")
+                println!("{content}");
             }
             _ => {}
         }
