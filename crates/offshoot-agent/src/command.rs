@@ -190,6 +190,9 @@ pub enum AgentError {
     /// It cannot be done.
     #[error("{0}")]
     Failed(String),
+    /// The model cannot be asked: there is no key for it. Nothing was recorded.
+    #[error("{0}")]
+    NoAccess(String),
     /// The agent has ended.
     #[error("the agent has ended")]
     Ended,

@@ -90,6 +90,8 @@ pub(crate) struct Driver {
     outbox: Outbox,
     tasks: Vec<AbortHandle>,
     built: Option<Request>,
+    /// What the first request of a prompt needs; asked for before the prompt is recorded.
+    access: Option<Access>,
     ready: Option<Ready>,
     navigation: Option<crate::command::Navigation>,
     navigated: Option<Navigated>,
@@ -121,6 +123,7 @@ impl Driver {
             outbox: Outbox::default(),
             tasks: Vec::new(),
             built: None,
+            access: None,
             ready: None,
             navigation: None,
             navigated: None,
@@ -238,9 +241,10 @@ impl Driver {
         }
     }
 
-    fn frame(&self) -> Result<Frame, String> {
+    fn frame(&mut self) -> Result<Frame, String> {
+        let access = self.access.take();
         let setup = &self.setup;
-        let Access { model, key } = setup.keys.access(&setup.model)?;
+        let Access { model, key } = access.map_or_else(|| setup.keys.access(&setup.model), Ok)?;
         let tools = setup.tools.iter().map(|tool| tool.spec()).collect();
         Ok(Frame { model, thinking: setup.thinking, system: setup.system.clone(), tools, key })
     }

@@ -96,6 +96,11 @@ fn outcome(settled: std::result::Result<Settled, AgentError>) -> Result<()> {
         Ok(Settled::Broken(why)) => {
             Err(CommandError { causes: vec![why], ..CommandError::new(Kind::Failed, "the agent had to stop") })
         }
+        Err(AgentError::NoAccess(why)) => {
+            let error =
+                CommandError { causes: vec![why], ..CommandError::new(Kind::Model, "the model cannot be asked") };
+            Err(error.hint("`offshoot models` shows where keys come from"))
+        }
         Err(error) => Err(CommandError::new(Kind::Failed, error.to_string())),
     }
 }

@@ -68,6 +68,11 @@ impl Driver {
     fn begin(&mut self, command: Command, reply: Waiter) {
         match command {
             Command::Prompt(said) => {
+                // Without a key nothing is recorded: nobody could answer.
+                match self.setup.keys.access(&self.setup.model) {
+                    Ok(access) => self.access = Some(access),
+                    Err(why) => return refuse(reply, AgentError::NoAccess(why)),
+                }
                 self.waiting.push(Waiting::Settled(reply));
                 let message = self.message(said);
                 self.step(Input::Prompt(vec![message]));

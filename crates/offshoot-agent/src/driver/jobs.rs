@@ -13,7 +13,7 @@ use offshoot_session::session::Session;
 use offshoot_session::summariser::{Answer, Drafted, Extractive, Request};
 use std::sync::Arc;
 
-use super::{Driver, In};
+use super::{Driver, In, Recorded};
 use crate::command::{Navigated, Navigation};
 use crate::event::{Event, Raw};
 use crate::model::Access;
@@ -35,7 +35,7 @@ enum What {
 /// What a job came to, in the file.
 pub(crate) struct Committed {
     result: Raw,
-    navigated: Option<(Navigated, Event)>,
+    navigated: Option<(Navigated, Event, Recorded)>,
 }
 
 /// What both jobs need.
@@ -98,7 +98,9 @@ impl Driver {
     pub(super) fn committed(&mut self, ticket: Ticket, result: Result<Committed, String>) {
         match result {
             Ok(Committed { result, navigated }) => {
-                if let Some((navigated, event)) = navigated {
+                if let Some((navigated, event, recorded)) = navigated {
+                    // What the new place lacks of model and thinking comes with the next prompt.
+                    self.recorded = recorded;
                     self.navigated = Some(navigated);
                     self.tell(event);
                 }
@@ -255,7 +257,7 @@ fn go(
     };
     let summary = summary.map(|id| id.as_str().to_owned());
     let navigated = Navigated { editor_text, summary, aborted: false, warning };
-    Ok(Committed { result: Raw("null".to_owned()), navigated: Some((navigated, event)) })
+    Ok(Committed { result: Raw("null".to_owned()), navigated: Some((navigated, event, Recorded::of(session))) })
 }
 
 /// Where going to an entry leads: before a message that is to be said anew, else to the entry itself.

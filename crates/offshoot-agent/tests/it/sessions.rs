@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::command::Command;
+use offshoot_agent::command::{AgentError, Command, Navigation};
 use offshoot_agent::event::Event;
 use offshoot_agent::provider::{Model, ThinkingLevel};
 use offshoot_agent::testing::script::{Gate, Reply};
@@ -133,5 +133,43 @@ fn settings_are_recorded_when_they_change() {
         let before = std::fs::read(&file).unwrap();
         agent.switch_session(&file).await.unwrap();
         assert_eq!(std::fs::read(&file).unwrap(), before);
+    });
+}
+
+/// Nobody could answer: nothing is written.
+#[test]
+fn without_a_key_nothing_is_recorded() {
+    struct None;
+    impl offshoot_agent::KeySource for None {
+        fn access(&self, _: &Arc<Model>) -> Result<offshoot_agent::model::Access, String> {
+            Err("there is no key".to_owned())
+        }
+    }
+    run(async {
+        let world = World::new([]);
+        let mut setup = world.setup();
+        setup.keys = Arc::new(None);
+        let (agent, mut events) = world.start_with(world.session(), setup);
+        assert_eq!(agent.prompt("hi").await, Err(AgentError::NoAccess("there is no key".to_owned())));
+        assert_eq!(events.names(), [""; 0]);
+        assert!(!world.path("sessions").exists());
+    });
+}
+
+/// A branch on which another level was set gets this one with its next prompt.
+#[test]
+fn going_elsewhere_takes_the_settings_along() {
+    run(async {
+        let world = World::new(["one", "two", "three"].map(Reply::text));
+        let (agent, _events) = world.start();
+        agent.prompt("first").await.unwrap();
+        let id = agent.read(|session| session.leaf_id().unwrap().as_str().to_owned()).await.unwrap();
+        agent.set_thinking_level(ThinkingLevel::High).await.unwrap();
+        agent.prompt("second").await.unwrap();
+        agent.navigate_tree(Navigation { target: id, ..Navigation::default() }).await.unwrap();
+        agent.prompt("third").await.unwrap();
+        let entries = world.entries();
+        let tail: Vec<&str> = entries.lines().rev().take(3).collect();
+        assert_eq!(tail, ["assistant \"three\" Stop", "user \"third\"", "thinking high"]);
     });
 }

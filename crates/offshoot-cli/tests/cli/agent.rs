@@ -226,6 +226,22 @@ fn what_cannot_be_done_is_said() {
     hint: a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where
     [exit code 6]
     ");
+    let no_key = talk.world.shown(&talk.command(&["-p", "hi"]).env_remove("TEST_KEY").output().unwrap());
+    assert_snapshot!(no_key, @"
+    [stderr]
+    error: there is no model to ask: no provider has a key
+    hint: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or write the key into auth.json
+    hint: a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where
+    [exit code 6]
+    ");
+    let no_key = talk.command(&["-p", "hi", "--model", "test/m1"]).env_remove("TEST_KEY").output().unwrap();
+    assert_snapshot!(talk.world.shown(&no_key), @"
+    [stderr]
+    error: the model cannot be asked
+    caused by: the key of test is the variable TEST_KEY, which is not set
+    hint: `offshoot models` shows where keys come from
+    [exit code 6]
+    ");
     assert_eq!(talk.files().len(), 0);
 }
 
