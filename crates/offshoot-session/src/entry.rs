@@ -3,13 +3,14 @@
 //! Knows what a line says, not where lines are kept.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::clock::{Millis, parse_iso};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::id::EntryId;
-use crate::json::{Json, JsonKind, Object, SyntaxError, validate};
+use crate::json::{Json, JsonKind, Object, SyntaxError, validate_members};
 use crate::kind::{Kind, Role};
 use crate::tree::{NodeIx, Tree};
 
@@ -26,14 +27,32 @@ pub struct Entry {
     pub role: Option<Role>,
     line: String,
     damage: Option<SyntaxError>,
+    message: Message,
+}
+
+/// Where in a line its message stands, as the check of the line found it.
+#[derive(Debug, Clone)]
+enum Message {
+    At(Option<Range<usize>>),
+    /// A member's name is escaped: it is looked for when it is wanted.
+    Unknown,
 }
 
 impl Entry {
     /// Puts a line to its node. The line is checked once, here.
     pub fn new(tree: &Tree, ix: NodeIx, line: String) -> Self {
         let node = tree.node(ix);
-        let damage = validate(line.as_bytes()).err();
-        Self { ix, id: node.id().cloned(), kind: node.kind(), role: node.role(), line, damage }
+        let (mut message, mut is_plain) = (None, true);
+        let damage = validate_members(line.as_bytes(), |name, value| {
+            is_plain &= !name.contains(&b'\\');
+            if name == b"message" {
+                let start = value.as_ptr() as usize - line.as_ptr() as usize;
+                message = Some(start..start + value.len());
+            }
+        })
+        .err();
+        let message = if is_plain { Message::At(message) } else { Message::Unknown };
+        Self { ix, id: node.id().cloned(), kind: node.kind(), role: node.role(), line, damage, message }
     }
 
     /// The line, without line feed.
@@ -77,7 +96,12 @@ impl Entry {
 
     /// The message of a message entry.
     pub fn message(&self) -> Option<Json<'_>> {
-        self.get("message").filter(|message| !message.is_null())
+        let message = match &self.message {
+            _ if self.damage.is_some() => None,
+            Message::At(span) => span.clone().and_then(|span| self.line.get(span)).map(Json::trusted),
+            Message::Unknown => self.get("message"),
+        };
+        message.filter(|message| !message.is_null())
     }
 
     /// The timestamp as JavaScript's `new Date(timestamp).getTime()` gives it; `None` is its NaN.

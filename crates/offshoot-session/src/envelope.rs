@@ -271,8 +271,8 @@ impl<'a> Found<'a> {
 
     /// Whether nothing that an envelope needs can still be hidden in the part of the line that was not read.
     fn is_settled(&self) -> bool {
-        let Some(kind) = self.kind.and_then(string) else { return false };
-        let body_is_settled = match kind_of(&kind) {
+        let Some(kind) = self.kind.and_then(kind_of) else { return false };
+        let body_is_settled = match kind {
             Kind::Message => self.role.is_some(),
             Kind::Custom => self.custom_type.is_some(),
             Kind::Session | Kind::Title => return true,
@@ -282,7 +282,7 @@ impl<'a> Found<'a> {
     }
 
     fn envelope(self) -> Result<Envelope<'a>, NoEnvelope> {
-        let kind = self.kind.and_then(string).map_or(Kind::Unknown, |word| kind_of(&word));
+        let kind = self.kind.and_then(kind_of).unwrap_or(Kind::Unknown);
         let id = |value: Option<&'a [u8]>| value.and_then(string).filter(|id| !id.is_empty());
         Ok(Envelope {
             kind,
@@ -296,15 +296,20 @@ impl<'a> Found<'a> {
     }
 }
 
-fn kind_of(word: &str) -> Kind {
+/// The type that a raw JSON value names, if it is a string.
+fn kind_of(value: &[u8]) -> Option<Kind> {
     // Nearly every line is one of these.
-    if word == "message" { Kind::Message } else { Kind::from_word(word.as_bytes()) }
+    if value == b"\"message\"" {
+        Some(Kind::Message)
+    } else {
+        string(value).map(|word| Kind::from_word(word.as_bytes()))
+    }
 }
 
 /// A raw JSON value as a string, if it is one.
 fn string(value: &[u8]) -> Option<Cow<'_, str>> {
     if let [b'"', inner @ .., b'"'] = value
-        && !inner.contains(&b'\\')
+        && memchr::memchr(b'\\', inner).is_none()
         && let Ok(text) = std::str::from_utf8(inner)
     {
         return Some(Cow::Borrowed(text));

@@ -40,7 +40,7 @@ const STALE: (u64, u64) = (256 << 10, 16 << 20);
 /// How much of the head and of the end of the indexed part is compared.
 const SAMPLE: u64 = 4096;
 /// So many new entries are kept in memory before they go to the index: memory does not grow with the file.
-const SEGMENT: usize = 1 << 18;
+const SEGMENT: usize = 1 << 20;
 
 /// What an index says of the file that it is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
