@@ -11,6 +11,7 @@ mod check;
 mod compact;
 mod completions;
 mod context;
+mod doctor;
 mod crashes;
 mod entry;
 mod export;
