@@ -142,7 +142,7 @@ fn a_folder_without_permissions_hides_no_other() {
             );
         }
         other if is_root => {
-            say(&format!("NOT TESTED: a folder that may not be read: this is root, and setpriv says {other:?}"))
+            say(&format!("NOT TESTED: a folder that may not be read: this is root, and setpriv says {other:?}"));
         }
         other => panic!("{other:?}"),
     }

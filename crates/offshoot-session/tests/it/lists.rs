@@ -57,7 +57,10 @@ fn in_goes(bytes: &[u8], cuts: &[usize]) -> Result<SessionInfo, String> {
     for cut in cuts.iter().copied().chain([bytes.len()]) {
         whole = reading.go_on(&medium, cut as u64).unwrap();
         let so_far = whole.as_ref().unwrap_or(&reading).info(Path::new("memory"), Some(7));
-        assert_eq!(so_far.map_err(|e| e.to_string()), at_once(&bytes[..cut]).map(at("memory")).map_err(at_error));
+        assert_eq!(
+            so_far.map_err(|e| e.to_string()),
+            at_once(&bytes[..cut]).map(at("memory")).map_err(|error| at_error(&error))
+        );
     }
     let info = whole.as_ref().unwrap_or(&reading).info(Path::new("memory"), Some(7));
     info.map_err(|error| error.to_string())
@@ -67,7 +70,7 @@ fn at(path: &'static str) -> impl Fn(SessionInfo) -> SessionInfo {
     move |info| SessionInfo { path: path.into(), ..info }
 }
 
-fn at_error(error: String) -> String {
+fn at_error(error: &str) -> String {
     let (_, rest) = error.split_once(" is not a session").unwrap();
     format!("memory is not a session{rest}")
 }
@@ -84,7 +87,7 @@ proptest! {
         if words.first().is_some_and(|word| word % 4 == 0) {
             bytes = file(&words, last_ends);
         }
-        let whole = at_once(&bytes).map(at("memory")).map_err(at_error);
+        let whole = at_once(&bytes).map(at("memory")).map_err(|error| at_error(&error));
         for cut in 0..=bytes.len() {
             prop_assert_eq!(&in_goes(&bytes, &[cut]), &whole, "cut at {}", cut);
         }
