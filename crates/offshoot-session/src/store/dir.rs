@@ -59,7 +59,13 @@ impl DirStore {
 
     /// The root that a file belongs to, by its path.
     pub fn root_of(&self, path: &Path) -> Option<&Root> {
-        self.roots.iter().find(|root| path.starts_with(&root.folder))
+        // Nearly all paths begin with a root as it is spelled.
+        let bytes = path.as_os_str().as_encoded_bytes();
+        let is_below = |root: &&Root| {
+            let rest = bytes.strip_prefix(root.folder.as_os_str().as_encoded_bytes());
+            rest.is_some_and(|rest| rest.first() == Some(&b'/'))
+        };
+        self.roots.iter().find(is_below).or_else(|| self.roots.iter().find(|root| path.starts_with(&root.folder)))
     }
 
     /// The file of a session, by whole id.
@@ -128,8 +134,8 @@ impl DirStore {
     /// Whether a session is one of this working directory (or of any). Folder names are not unique: the header tells whose
     /// it is. One that names no directory belongs to its folder's, if that stands for one.
     pub fn belongs(&self, info: &SessionInfo, cwd: Option<&str>) -> bool {
-        let folder_tells = self.root_of(&info.path).is_some_and(|root| root.flavour != Flavour::Flat);
-        cwd.is_none_or(|cwd| if info.cwd.is_empty() { folder_tells } else { same_folder(&info.cwd, cwd) })
+        let folder_tells = || self.root_of(&info.path).is_some_and(|root| root.flavour != Flavour::Flat);
+        cwd.is_none_or(|cwd| if info.cwd.is_empty() { folder_tells() } else { same_folder(&info.cwd, cwd) })
     }
 
     /// Reads the files on all cores; answers in their order.
