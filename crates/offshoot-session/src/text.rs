@@ -51,21 +51,16 @@ fn one_plain_line(text: &str, max: usize) -> Option<String> {
     let bytes = text.as_bytes();
     let window = bytes.get(..looked_at(max)).unwrap_or(bytes);
     let mut line = String::with_capacity(window.len().min(max.saturating_add(3)));
-    let mut has_gap = false;
-    for byte in window {
-        match byte {
-            b' ' | b'\n' | b'\t' => has_gap = !line.is_empty(),
-            b'!'..=b'~' => {
-                if std::mem::take(&mut has_gap) {
-                    line.push(' ');
-                }
-                line.push(char::from(*byte));
-                if line.len() > max {
-                    break;
-                }
-            }
-            _ => return None,
+    for word in window.split(|byte| matches!(byte, b' ' | b'\n' | b'\t')).filter(|word| !word.is_empty()) {
+        if line.len() > max {
+            break;
         }
+        let seen = word.get(..=max).unwrap_or(word);
+        let text = std::str::from_utf8(seen).ok().filter(|_| seen.iter().all(u8::is_ascii_graphic))?;
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(text);
     }
     if line.len() > max || window.len() < bytes.len() {
         line.truncate(max.saturating_sub(1));

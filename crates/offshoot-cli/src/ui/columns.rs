@@ -49,8 +49,8 @@ impl Column {
 #[derive(Debug)]
 pub(crate) struct Table {
     columns: Vec<Column>,
-    /// The cells, row after row.
-    cells: Vec<String>,
+    /// The cells, row after row, and how much of a screen each takes.
+    cells: Vec<(String, usize)>,
     /// The style of each row's last column.
     styles: Vec<Style>,
     /// How much of a screen the widest cell of each column takes.
@@ -72,12 +72,13 @@ impl Table {
     /// Adds a row; `style` is that of its last column.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>, style: Style) {
         for (cell, widest) in cells.into_iter().zip(&mut self.content) {
-            *widest = width(&cell).max(*widest);
-            self.cells.push(cell);
+            let width = width(&cell);
+            *widest = width.max(*widest);
+            self.cells.push((cell, width));
         }
         // A row that is too short would push the next one to the left.
         self.styles.push(style);
-        self.cells.resize(self.styles.len() * self.columns.len(), String::new());
+        self.cells.resize(self.styles.len() * self.columns.len(), (String::new(), 0));
     }
 
     /// Writes titles and rows, cut to the screen if there is one. Nothing for no rows.
@@ -86,7 +87,7 @@ impl Table {
             return Ok(());
         }
         let widths = self.widths(screen);
-        let titles = self.columns.iter().map(|column| (column.title, DIM));
+        let titles = self.columns.iter().map(|column| (column.title, column.title.width(), DIM));
         // Whoever takes colours out of the text takes it in pieces that are not small.
         let mut text = String::with_capacity(2 * PIECE);
         self.line(&mut text, &widths, titles);
@@ -95,7 +96,7 @@ impl Table {
             self.line(
                 &mut text,
                 &widths,
-                cells.iter().zip(&self.columns).map(|(cell, column)| (cell.as_str(), style(column))),
+                cells.iter().zip(&self.columns).map(|((cell, width), column)| (cell.as_str(), *width, style(column))),
             );
             if text.len() >= PIECE {
                 out.write_all(text.as_bytes())?;
@@ -125,14 +126,15 @@ impl Table {
         widths
     }
 
-    fn line<'a>(&self, out: &mut String, widths: &[usize], cells: impl Iterator<Item = (&'a str, Style)>) {
+    fn line<'a>(&self, out: &mut String, widths: &[usize], cells: impl Iterator<Item = (&'a str, usize, Style)>) {
         let mut gap = 0;
-        for ((column, width), (cell, style)) in self.columns.iter().zip(widths).zip(cells) {
+        for ((column, width), (cell, takes, style)) in self.columns.iter().zip(widths).zip(cells) {
             if *width == 0 {
                 continue;
             }
-            let cell = cut(cell, *width);
-            let pad = width - self::width(&cell);
+            let cell = if takes <= *width { Cow::Borrowed(cell) } else { cut(cell, *width) };
+            let takes = if takes <= *width { takes } else { self::width(&cell) };
+            let pad = width.saturating_sub(takes);
             let before = if column.align == Align::Right { pad } else { 0 };
             out.extend(std::iter::repeat_n(' ', gap + before));
             let _always_ok = write!(out, "{}", Painted(style, &cell));
@@ -156,9 +158,14 @@ pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", kept.trim_end()))
 }
 
-/// How many columns of a screen a text takes.
+/// How many columns of a screen a text takes. Most texts are ASCII, but for the mark of a cut.
 fn width(text: &str) -> usize {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) { text.len() } else { text.width() }
+    let is_plain = |text: &str| text.bytes().fold(true, |is, byte| is & matches!(byte, b' '..=b'~'));
+    match text.strip_suffix('…') {
+        Some(before) if is_plain(before) => before.len() + 1,
+        None if is_plain(text) => text.len(),
+        _ => text.width(),
+    }
 }
 
 #[cfg(test)]
