@@ -97,6 +97,7 @@ const jobs = {
 			const { message, params } = line ? JSON.parse(line) : {};
 			const entry = message ?? params?.message;
 			if (entry) out.write(`${await session.appendMessage(entry)}\n`);
+			else if (line) out.write("created\n");
 		}
 	},
 

@@ -130,16 +130,18 @@ pub(crate) fn conformance(scene: &mut Scene) -> Result<Outcome> {
     install_peers(&folder)?;
     // The program as people have it: some probes read files of hundreds of megabytes.
     must(scene.cargo(&["build", "--release", "--package", "offshoot-cli"]))?;
-    must(scene.cargo(&["build", "--package", "offshoot-agent", "--example", "tool", "--example", "request"]))?;
+    let examples = ["--example", "tool", "--example", "request", "--example", "loopback", "--features", "testing"];
+    must(scene.cargo(&[&["build", "--package", "offshoot-agent"], &examples[..]].concat()))?;
     let built = target_folder(&scene.root)?;
     let (binary, tool) = (built.join("release/offshoot"), built.join("debug/examples/tool"));
-    let request = built.join("debug/examples/request");
-    if let Some(missing) = [&binary, &tool, &request].into_iter().find(|path| !path.is_file()) {
+    let (request, model) = (built.join("debug/examples/request"), built.join("debug/examples/loopback"));
+    if let Some(missing) = [&binary, &tool, &request, &model].into_iter().find(|path| !path.is_file()) {
         bail!("no binary at {}", missing.display());
     }
     let tests = node_tests(&scene.root)?;
     let mut command = scene.command("node", &["--test", "--test-reporter=spec"]);
     command.args(tests).env("OFFSHOOT_BIN", &binary).env("OFFSHOOT_TOOL_BIN", &tool);
+    command.env("OFFSHOOT_LOOPBACK_BIN", &model);
     command.env("OFFSHOOT_REQUEST_BIN", &request);
     let before = scene.tally.passed;
     scene.count(&mut command)?;

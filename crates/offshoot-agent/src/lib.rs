@@ -12,5 +12,18 @@ pub mod model;
 pub mod tool;
 pub mod context_files;
 pub mod system_prompt;
+pub mod event;
+pub mod turn;
+pub mod sessions;
+pub mod writer;
+pub mod request;
+pub mod summarise;
+pub mod command;
+pub mod stats;
+mod setup;
+mod driver;
+pub mod agent_session;
 #[cfg(feature = "testing")]
 pub mod testing;
+
+pub use setup::{KeySource, Setup};

@@ -178,3 +178,50 @@ pub enum StopReason {
     /// The user stopped it.
     Aborted,
 }
+
+impl Block {
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into(), text_signature: None }
+    }
+
+    /// A thought without signature.
+    pub fn thinking(thinking: impl Into<String>) -> Self {
+        Self::Thinking { thinking: thinking.into(), thinking_signature: None, redacted: None }
+    }
+
+    /// A call without arguments.
+    pub fn call(id: impl Into<String>, name: impl Into<String>) -> Self {
+        let arguments = Value::Object(serde_json::Map::new());
+        Self::ToolCall { id: id.into(), name: name.into(), arguments, thought_signature: None }
+    }
+
+    /// The text of a text block.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text { text, .. } => Some(text),
+            Self::Thinking { .. } | Self::Image { .. } | Self::ToolCall { .. } => None,
+        }
+    }
+}
+
+/// The text blocks, behind each other.
+pub fn text_of(blocks: &[Block]) -> String {
+    blocks.iter().filter_map(Block::as_text).collect()
+}
+
+impl UserMessage {
+    /// A text and pictures.
+    pub fn new(text: impl Into<String>, images: Vec<Block>, timestamp: i64) -> Self {
+        let blocks = std::iter::once(Block::text(text)).chain(images).collect();
+        Self { content: Content::Blocks(blocks), timestamp }
+    }
+
+    /// What was said, without pictures.
+    pub fn text(&self) -> String {
+        match &self.content {
+            Content::Text(text) => text.clone(),
+            Content::Blocks(blocks) => text_of(blocks),
+        }
+    }
+}

@@ -87,6 +87,11 @@ pub trait Tool: Send + Sync {
     /// What the model is told.
     fn spec(&self) -> ToolSpec;
 
+    /// Whether calls of it may run beside each other, and beside those of other such tools: it changes nothing.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     /// What it does in a few words, for the list in the system prompt; `None`: it is not listed there.
     fn summary(&self) -> Option<&str> {
         None

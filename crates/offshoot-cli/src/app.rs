@@ -22,7 +22,7 @@ use crate::ui::Ui;
 const SAID: usize = 3;
 
 /// One run of the program.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct App {
     pub(crate) ui: Ui,
     pub(crate) settings: Settings,

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use offshoot_session::session::Durability;
 
+use crate::agent;
 use crate::app::App;
 use crate::commands::Command;
 use crate::config::Settings;
@@ -20,16 +21,22 @@ use crate::ui::{ColorWhen, Ui};
 /// SESSION is the path of a session file, a session id or a unique start of one, a session's name, or `latest`.
 /// ENTRY is an entry id or a unique start of one.
 ///
-/// Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 damaged input, 5 conflict.
+/// `offshoot -p PROMPT` asks a model, which works with tools in this folder, and prints its answer.
+///
+/// Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 damaged input, 5 conflict, 6 the model failed, 130 stopped.
 #[derive(Debug, Parser)]
 #[command(name = "offshoot", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(args_conflicts_with_subcommands = true)]
 #[command(max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
 
+    #[command(flatten)]
+    pub(crate) agent: agent::Args,
+
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 const EXAMPLES: &str = "\
@@ -37,7 +44,9 @@ Examples:
   offshoot list                       sessions of this folder, newest first
   offshoot show latest                read the newest one
   offshoot tree latest                see its branches
-  offshoot switch latest 1a2b3c4d     go back to an entry; pi and oh-my-pi open there too";
+  offshoot switch latest 1a2b3c4d     go back to an entry; pi and oh-my-pi open there too
+  offshoot -p 'why does the build fail?'
+  offshoot -c -p 'and now mend it'    goes on with the newest session of this folder";
 
 /// Options of every command.
 #[derive(Debug, clap::Args)]
@@ -78,7 +87,10 @@ pub(crate) fn run() -> ExitCode {
     let level = durability.as_ref().ok().copied().flatten().unwrap_or_default();
     let app = App { ui, settings, session_dir: cli.global.session_dir, durability: level };
     let ran = match durability {
-        Ok(_) => cli.command.run(&app),
+        Ok(_) => match &cli.command {
+            Some(command) => command.run(&app),
+            None => agent::run(&app, &cli.agent),
+        },
         Err(error) => Err(CommandError::usage(format!("OFFSHOOT_DURABILITY: {error}"))),
     };
     match ran {
@@ -94,7 +106,7 @@ pub(crate) fn run() -> ExitCode {
 mod tests {
     use clap::CommandFactory as _;
 
-    use super::Cli;
+    use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -23,6 +23,10 @@ pub(crate) enum Kind {
     Damaged,
     /// A file is in the way, or was changed by somebody else.
     Conflict,
+    /// The model, or the way to it, failed.
+    Model,
+    /// The user stopped it.
+    Stopped,
     /// Nobody reads the output any more: no error.
     ClosedPipe,
 }
@@ -37,6 +41,8 @@ impl Kind {
             Self::NotFound => 3,
             Self::Damaged => 4,
             Self::Conflict => 5,
+            Self::Model => 6,
+            Self::Stopped => 130,
         }
     }
 }

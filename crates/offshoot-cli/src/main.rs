@@ -5,6 +5,7 @@
     reason = "doc comments of arguments are help texts, with brackets of their own"
 )]
 
+mod agent;
 mod api;
 mod app;
 mod cli;

@@ -34,7 +34,7 @@ pub(crate) enum ColorWhen {
 }
 
 /// The terminal, or what stands in its place.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Ui {
     color: ColorChoice,
     pager: Option<String>,

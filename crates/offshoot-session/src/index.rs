@@ -10,23 +10,23 @@
 mod bytes;
 pub(crate) mod facts;
 mod head;
+mod filter;
 mod ids;
 mod pages;
+mod write;
 
 use std::fs::File;
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
-use crate::load::{Loaded, load_some};
+use crate::load::{Loaded, More, load_some};
 use crate::medium::{FileMedium, Identity, Medium, read_exact_at};
-use crate::tree::nodes::PAGE;
-use crate::tree::stored::PageOf;
 
 use bytes::hash;
+use filter::Filter;
 use head::Head;
-use pages::{IndexPages, Place, encode};
+use pages::IndexPages;
 
 /// Changes whenever the layout does: an index of another layout is ignored.
 const MAGIC: &[u8; 8] = b"offshix2";
@@ -40,9 +40,7 @@ const STALE: (u64, u64) = (256 << 10, 16 << 20);
 /// How much of the head and of the end of the indexed part is compared.
 const SAMPLE: u64 = 4096;
 /// So many new entries are kept in memory before they go to the index: memory does not grow with the file.
-const SEGMENT: usize = 1 << 20;
-/// With so many runs of ids, the next index makes one of them.
-const RUNS: usize = 8;
+const SEGMENT: usize = 1 << 18;
 
 /// What an index says of the file that it is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +56,7 @@ struct Of {
 /// `progress` is told how many bytes are read.
 ///
 /// # Errors
-/// As [`load`]. Trouble with the index is none.
+/// As [`load`](crate::load::load). Trouble with the index is none.
 pub(crate) fn load_indexed(
     medium: &FileMedium,
     folder: Option<&Path>,
@@ -69,52 +67,64 @@ pub(crate) fn load_indexed(
         return load_some(medium, length, usize::MAX, progress);
     };
     let place = place(folder, medium.path());
-    if let Some(indexed) = read(medium, &place, length)
-        && let Some(loaded) = grow(medium, &place, length, indexed, progress)?
-    {
+    if let Some(loaded) = grow(medium, &place, length, progress)? {
         return Ok(loaded);
     }
     let first = load_some(medium, length, SEGMENT, progress)?;
-    let covers_all = first.end.length == length;
-    if write(medium, &place, &first, None).is_ok() && !covers_all {
-        drop(first);
-        if let Some(indexed) = read(medium, &place, length)
-            && let Some(loaded) = grow(medium, &place, length, indexed, progress)?
-        {
-            return Ok(loaded);
-        }
-    } else if covers_all {
+    if first.end.length == length {
+        drop(write::anew(medium, &place, &first, None));
         return Ok(first);
     }
-    load_some(medium, length, usize::MAX, progress)
+    match build(medium, &place, (length, SEGMENT), first, progress)? {
+        Some(loaded) => Ok(loaded),
+        None => load_some(medium, length, usize::MAX, progress),
+    }
 }
 
 /// What an index gave, and the index itself.
 type Indexed = (Loaded, Arc<IndexPages>);
 
-/// Reads what is not in the index, and brings the index up to date if that is much; `None` if the file has to be read
-/// whole.
-fn grow(
+/// Reads what is not in the index, and brings the index up to date if that is much; `None` if there is none that fits, or
+/// the file has to be read whole.
+fn grow(medium: &FileMedium, place: &Path, length: u64, progress: &mut dyn FnMut(u64)) -> Result<Option<Loaded>> {
+    let index = File::open(place).ok();
+    let Some((mut loaded, pages)) = index.and_then(|index| read(medium, index, place, length)) else { return Ok(None) };
+    let from = loaded.end.length;
+    if from < length && !loaded.extend_some(medium, length, &mut More::all(progress))? {
+        return Ok(None);
+    }
+    if length - from > (length / STALE_SHARE).clamp(STALE.0, STALE.1) {
+        drop(write::anew(medium, place, &loaded, Some(&pages)));
+    }
+    Ok(Some(loaded))
+}
+
+/// Makes the index of a file of many entries, so many at a time, each read over the index of those before; `None` if
+/// that is not possible, and the file has to be read whole.
+fn build(
     medium: &FileMedium,
     place: &Path,
-    length: u64,
-    mut indexed: Indexed,
+    (length, segment): (u64, usize),
+    first: Loaded,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Option<Loaded>> {
+    let expected = first.tree.stored_len() as u64 * (length / first.end.length.max(1) + 1);
+    let mut known = Filter::new(expected);
+    let Ok(mut index) = write::Growing::new(medium, place, &first) else { return Ok(None) };
+    first.tree.look_at_ids(0, |_, id| known.add(id.as_str()));
+    drop(first);
     loop {
-        let (mut loaded, pages) = indexed;
-        let from = loaded.end.length;
-        if from < length && !loaded.extend_some(medium, length, SEGMENT, progress)? {
+        let again = index.file().ok().and_then(|file| read(medium, file, place, length));
+        let Some((mut loaded, pages)) = again else { return Ok(None) };
+        let before = loaded.tree.stored_len();
+        let more = &mut More { limit: segment, may_be_known: &|id| known.may_have(id), progress };
+        if !loaded.extend_some(medium, length, more)? || index.add(medium, &loaded, &pages).is_err() {
             return Ok(None);
         }
-        let is_stale = loaded.end.length - from > (length / STALE_SHARE).clamp(STALE.0, STALE.1);
-        let written = is_stale && write(medium, place, &loaded, Some(&pages)).is_ok();
+        loaded.tree.look_at_ids(before, |_, id| known.add(id.as_str()));
         if loaded.end.length == length {
+            drop(index.persist(place));
             return Ok(Some(loaded));
-        }
-        match read(medium, place, length).filter(|_| written) {
-            Some(next) => indexed = next,
-            None => return Ok(None),
         }
     }
 }
@@ -126,8 +136,7 @@ fn place(folder: &Path, file: &Path) -> PathBuf {
 }
 
 /// What the index says, if it fits the file.
-fn read(medium: &FileMedium, place: &Path, length: u64) -> Option<Indexed> {
-    let index = File::open(place).ok()?;
+fn read(medium: &FileMedium, index: File, place: &Path, length: u64) -> Option<Indexed> {
     let head = Head::read(&head_bytes(&index)?)?;
     let of = head.of;
     if !of.fits(medium, length) {
@@ -160,85 +169,6 @@ fn head_bytes(index: &File) -> Option<Vec<u8>> {
     let mut head = vec![0; usize::try_from(end.checked_sub(start).filter(|_| magic == MAGIC)?).ok()?];
     index.read_exact_at(&mut head, start).ok()?;
     (hash(&head) == u64::from_le_bytes(*sum.first_chunk()?)).then_some(head)
-}
-
-/// Writes the index anew, beside the old one and then over it. `old` is the one that the tree was read from.
-fn write(medium: &FileMedium, place: &Path, loaded: &Loaded, old: Option<&IndexPages>) -> io::Result<()> {
-    let is_indexable = loaded.header.is_some() && !loaded.is_old() && loaded.end.terminated;
-    let unfit = || io::Error::other("this file is not indexed");
-    let folder = place.parent().filter(|_| is_indexable).ok_or_else(unfit)?;
-    let (head, tail) = Of::sample(medium, loaded.end.length).ok_or_else(unfit)?;
-    let of = Of { identity: medium.identity()?, length: loaded.end.length, head, tail };
-    std::fs::create_dir_all(folder)?;
-    let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-    let mut out = Out { file: io::BufWriter::with_capacity(1 << 20, temporary.as_file_mut()), at: 0 };
-    let places = write_pages(&mut out, loaded, old)?;
-    let runs = write_ids(&mut out, loaded, old)?;
-    let head = Head::new(of, loaded, places, runs).write();
-    let start = out.put(&head)?;
-    out.put(&start.to_le_bytes())?;
-    out.put(&hash(&head).to_le_bytes())?;
-    out.put(MAGIC)?;
-    out.file.flush()?;
-    drop(out);
-    temporary.persist(place).map_err(|error| error.error)?;
-    Ok(())
-}
-
-/// A file that knows how far it is written.
-struct Out<'a> {
-    file: io::BufWriter<&'a mut File>,
-    at: u64,
-}
-
-impl Out<'_> {
-    /// Appends bytes and answers where they begin.
-    fn put(&mut self, bytes: &[u8]) -> io::Result<u64> {
-        self.file.write_all(bytes)?;
-        let start = self.at;
-        self.at += bytes.len() as u64;
-        Ok(start)
-    }
-}
-
-fn write_pages(out: &mut Out<'_>, loaded: &Loaded, old: Option<&IndexPages>) -> io::Result<Vec<Place>> {
-    let pages = loaded.tree.stored_len().div_ceil(PAGE);
-    let mut places = Vec::with_capacity(pages);
-    for page in 0..pages {
-        let bytes = match loaded.tree.stored_page(page) {
-            PageOf::Here(nodes) => encode(nodes.into_iter()),
-            PageOf::Unchanged => {
-                old.and_then(|old| old.encoded(page)).ok_or_else(|| io::Error::other("the old index is damaged"))?
-            }
-        };
-        let (length, sum) = (bytes.len() as u32, hash(&bytes));
-        places.push(Place { offset: out.put(&bytes)?, length, sum });
-    }
-    if loaded.tree.trouble().is_some() {
-        return Err(io::Error::other("the tree could not be read whole"));
-    }
-    Ok(places)
-}
-
-/// The tables of ids: those of the old index, and one of what came since; or one of all.
-fn write_ids(out: &mut Out<'_>, loaded: &Loaded, old: Option<&IndexPages>) -> io::Result<Vec<ids::Run>> {
-    let tree = &loaded.tree;
-    let mut runs = Vec::new();
-    let mut from = 0;
-    if let Some(old) = old.filter(|old| old.runs.len() < RUNS) {
-        from = tree.paged_len();
-        for run in &old.runs {
-            let bytes = usize::try_from(run.length).ok().and_then(|length| old.bytes(run.offset, length));
-            let offset = out.put(&bytes.ok_or_else(|| io::Error::other("the old index is damaged"))?)?;
-            runs.push(ids::Run { offset, ..run.clone() });
-        }
-    }
-    let mut fresh: Vec<(u32, crate::id::EntryId)> = Vec::with_capacity(tree.stored_len() - from);
-    tree.look_at_ids(from, |at, id| fresh.push((at, id.clone())));
-    let (bytes, run) = ids::table(fresh.iter().map(|(at, id)| (*at, id.as_str())), out.at);
-    out.put(&bytes)?;
-    runs.push(run);
-    Ok(runs)
 }
 
 impl Of {

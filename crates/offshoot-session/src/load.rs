@@ -23,6 +23,7 @@ use crate::medium::{Medium, read_exact_at};
 use crate::migrate::{Place, SPLICE_SAMPLE, kept_index, splice, spliced, takes_splice, upgrade_entry};
 use crate::tree::{Label, NewNode, Node, NodeIx, Tree};
 
+pub(crate) use extend::More;
 use found::{Found, for_each_found};
 use scan::Scan;
 

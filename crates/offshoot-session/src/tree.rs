@@ -194,12 +194,22 @@ impl Tree {
 
     /// The entry with this id; of several the last.
     pub fn find(&self, id: &str) -> Option<NodeIx> {
-        let hash = self.hasher.hash_one(id);
-        if let Some(found) = self.ids.find(hash, |raw| self.has_id(*raw, id)) {
-            return Some(NodeIx(*found));
+        if let Some(found) = self.find_fresh(id) {
+            return Some(found);
         }
         let candidates = self.nodes.pages()?.candidates(id);
         candidates.into_iter().filter(|raw| self.has_id(*raw, id)).max().map(NodeIx)
+    }
+
+    /// The same among entries that are in no page.
+    pub(crate) fn find_fresh(&self, id: &str) -> Option<NodeIx> {
+        let hash = self.hasher.hash_one(id);
+        self.ids.find(hash, |raw| self.has_id(*raw, id)).copied().map(NodeIx)
+    }
+
+    /// Whether the last entry of the file has this id: that of most entries' parent.
+    pub(crate) fn last_is(&self, id: &EntryId) -> bool {
+        self.nodes.last().is_some_and(|last| last.id.as_ref() == Some(id))
     }
 
     /// The entry with this id, or the only one whose id starts so.

@@ -39,6 +39,10 @@ impl Tool for Find {
         args::spec::<Input>("find")
     }
 
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     fn summary(&self) -> Option<&str> {
         Some("find files by name (honours .gitignore)")
     }

@@ -51,6 +51,10 @@ impl Tool for Grep {
         args::spec::<Input>("grep")
     }
 
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     fn summary(&self) -> Option<&str> {
         Some("search in files (honours .gitignore)")
     }

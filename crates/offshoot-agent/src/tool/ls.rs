@@ -36,6 +36,10 @@ impl Tool for Ls {
         args::spec::<Input>("ls")
     }
 
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     fn summary(&self) -> Option<&str> {
         Some("list a folder")
     }

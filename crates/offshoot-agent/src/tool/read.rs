@@ -41,6 +41,10 @@ impl Tool for Read {
         args::spec::<Input>("read")
     }
 
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     fn summary(&self) -> Option<&str> {
         Some("show a file, or part of it")
     }

@@ -8,5 +8,13 @@
 )]
 #![allow(clippy::disallowed_methods, reason = "tests make files and folders as they need them")]
 
+mod abort;
+mod compact;
+mod examples;
+mod queue;
+mod retry;
+mod sessions;
 mod tools;
+mod turns;
 mod wires;
+mod world;

@@ -54,7 +54,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let left_entries = left.iter().filter(|ix| !session.tree().node(**ix).is_leaf_marker()).count();
     let drafted = match &args.summary {
         Some(_) => None,
-        None => Some(summarise::left_behind(&session, target)?),
+        None => Some(summarise::left_behind(app, &session, target)?),
     };
     let own = NewBranchSummary { summary: args.summary.as_deref().unwrap_or_default(), ..NewBranchSummary::default() };
     let target = app.upgraded(&mut session, target)?;

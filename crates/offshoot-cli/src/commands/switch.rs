@@ -55,7 +55,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let left = session.abandoned_by(Some(target));
     let left = left.iter().filter(|ix| !session.tree().node(**ix).is_leaf_marker()).count();
     // Going further down a branch leaves nothing behind.
-    let drafted = (args.summarize && left > 0).then(|| summarise::left_behind(&session, target)).transpose()?;
+    let drafted = (args.summarize && left > 0).then(|| summarise::left_behind(app, &session, target)).transpose()?;
     let target = app.upgraded(&mut session, target)?;
     let Some(drafted) = drafted else {
         session.switch(target)?;

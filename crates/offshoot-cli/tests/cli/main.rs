@@ -4,6 +4,9 @@
 
 mod world;
 
+mod agent;
+mod agent_kill;
+mod agent_story;
 mod api;
 mod append;
 mod branches;

@@ -55,12 +55,16 @@ fn assert_same(a: &Loaded, b: &Loaded) {
 
 fn is_used(path: &Path, cache: &Path) -> bool {
     let medium = FileMedium::open(path).unwrap();
-    read(&medium, &place(cache, path), medium.len().unwrap()).is_some()
+    read_at(&medium, &place(cache, path), medium.len().unwrap()).is_some()
 }
 
 fn read_index(path: &Path, cache: &Path) -> Indexed {
     let medium = FileMedium::open(path).unwrap();
-    read(&medium, &place(cache, path), medium.len().unwrap()).unwrap()
+    read_at(&medium, &place(cache, path), medium.len().unwrap()).unwrap()
+}
+
+fn read_at(medium: &FileMedium, place: &Path, length: u64) -> Option<Indexed> {
+    read(medium, File::open(place).ok()?, place, length)
 }
 
 #[test]
@@ -182,8 +186,16 @@ fn when_nothing_can_be_read_the_tree_says_so() {
     let (loaded, _) = read_index(&path, &cache);
     std::fs::File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
     assert!(loaded.tree.trouble().is_none());
-    assert_eq!(loaded.tree.entries().next().map(NodeIx::index), Some(PAGE), "the first page is unreadable");
+    assert_eq!(
+        loaded.tree.entries().next().map(NodeIx::index),
+        Some(crate::tree::nodes::PAGE),
+        "the first page is unreadable"
+    );
     assert!(loaded.tree.trouble().is_some());
+}
+
+fn build_in(medium: &FileMedium, place: &Path, (length, segment): (u64, usize), first: Loaded) -> Option<Loaded> {
+    build(medium, place, (length, segment), first, &mut |_| ()).unwrap()
 }
 
 /// An index that is made in segments, each from the one before, equals one that is made at once.
@@ -199,18 +211,24 @@ fn a_file_is_indexed_in_segments() {
     let length = length.min(sound.len() as u64);
     let medium = FileMedium::open(&path).unwrap();
     let place = place(&cache, &path);
-    let mut loaded = load_some(&medium, length, 700, &mut |_| ()).unwrap();
-    write(&medium, &place, &loaded, None).unwrap();
+    let first = || load_some(&medium, length, 700, &mut |_| ()).unwrap();
+    let mut loaded = first();
+    write::anew(&medium, &place, &loaded, None).unwrap();
     let mut rounds = 0;
     while loaded.end.length < length {
         let (mut next, pages) = read_index(&path, &cache);
-        assert!(next.extend_some(&medium, length, 97, &mut |_| ()).unwrap());
-        write(&medium, &place, &next, Some(&pages)).unwrap();
+        let progress = &mut |_| ();
+        assert!(next.extend_some(&medium, length, &mut More { limit: 97, ..More::all(progress) }).unwrap());
+        write::anew(&medium, &place, &next, Some(&pages)).unwrap();
         (loaded, rounds) = (next, rounds + 1);
     }
-    assert!(rounds > RUNS, "{rounds}");
-    let (loaded, _) = read_index(&path, &cache);
+    assert!(rounds > write::RUNS, "{rounds}");
     let cold = load_some(&medium, length, usize::MAX, &mut |_| ()).unwrap();
+    assert_same(&read_index(&path, &cache).0, &cold);
+    // The same in one go, as a big file is indexed.
+    std::fs::remove_file(&place).unwrap();
+    assert_same(&build_in(&medium, &place, (length, 333), first()).unwrap(), &cold);
+    let (loaded, _) = read_index(&path, &cache);
     assert_same(&loaded, &cold);
     assert_eq!(loaded.tree.leaves().collect::<Vec<_>>(), cold.tree.leaves().collect::<Vec<_>>());
     assert!(loaded.tree.find_prefix("e").is_err() && loaded.tree.find_prefix("e2999").is_ok());

@@ -9,30 +9,40 @@ use std::ops::ControlFlow;
 use super::found::{Found, for_each_found};
 use super::scan::dialect_of;
 use super::{Loaded, PROGRESS, is_sound, label_of, new_node};
-use crate::envelope::{Envelope, scan};
+use crate::envelope::{Envelope, LineBytes, scan};
 use crate::error::{Error, Result};
 use crate::id::EntryId;
-use crate::json::validate;
 use crate::kind::Kind;
 use crate::lines::LineSpan;
 use crate::medium::Medium;
 use crate::tree::{NewNode, NodeIx};
 
+/// How reading on goes.
+pub(crate) struct More<'a> {
+    /// At most so many lines.
+    pub(crate) limit: usize,
+    /// Whether an entry that is in no memory may have this id; what it denies is not looked up.
+    pub(crate) may_be_known: &'a dyn Fn(&str) -> bool,
+    /// Is told how many bytes are read.
+    pub(crate) progress: &'a mut dyn FnMut(u64),
+}
+
+impl<'a> More<'a> {
+    /// All there is.
+    pub(crate) fn all(progress: &'a mut dyn FnMut(u64)) -> Self {
+        Self { limit: usize::MAX, may_be_known: &|_| true, progress }
+    }
+}
+
 impl Loaded {
     /// Reads what stands between the known end and `length`. Answers whether that was enough; if not, nothing has
     /// changed but for entries that a fresh reading would find as well.
     pub(crate) fn extend(&mut self, medium: &dyn Medium, length: u64) -> Result<bool> {
-        self.extend_some(medium, length, usize::MAX, &mut |_| ())
+        self.extend_some(medium, length, &mut More::all(&mut |_| ()))
     }
 
-    /// The same, but no more than `limit` lines; [`Loaded::end`] then says how far it went.
-    pub(crate) fn extend_some(
-        &mut self,
-        medium: &dyn Medium,
-        length: u64,
-        limit: usize,
-        progress: &mut dyn FnMut(u64),
-    ) -> Result<bool> {
+    /// The same with a limit; [`Loaded::end`] then says how far it went.
+    pub(crate) fn extend_some(&mut self, medium: &dyn Medium, length: u64, more: &mut More<'_>) -> Result<bool> {
         if self.header.is_none() || self.is_old() || !self.end.terminated {
             return Ok(false);
         }
@@ -43,16 +53,16 @@ impl Loaded {
         for_each_found(medium, (from, length), first, |found| {
             simple = match found {
                 Found::Line(span, line) => {
-                    let whole = line.tail.is_none() && span.terminated && validate(line.head).is_ok();
-                    whole && scan(line).is_ok_and(|envelope| self.join_line(span, line.head, &envelope, &missing))
+                    let envelope = scan(line).ok().filter(|_| span.terminated);
+                    envelope.is_some_and(|envelope| self.join_line(span, line, &envelope, (&missing, more)))
                 }
-                Found::Entry(new) => self.join(&new, &missing).is_some(),
+                Found::Entry(new) => self.join(&new, (&missing, more)).is_some(),
             };
             lines += 1;
             if lines % PROGRESS == 0 {
-                progress(self.end.length);
+                (more.progress)(self.end.length);
             }
-            Ok(if simple && lines < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+            Ok(if simple && lines < more.limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         })?;
         Ok(simple && self.ends_are_sound(medium, known)?)
     }
@@ -68,13 +78,16 @@ impl Loaded {
     }
 
     /// Takes in an entry that continues the tree.
-    fn join(&mut self, new: &NewNode, missing: &HashSet<EntryId>) -> Option<NodeIx> {
-        let id = new.id.as_ref().filter(|id| self.tree.find(id.as_str()).is_none() && !missing.contains(*id))?;
+    fn join(&mut self, new: &NewNode, (missing, more): (&HashSet<EntryId>, &More<'_>)) -> Option<NodeIx> {
+        let id = new.id.as_ref()?;
+        let is_known = self.tree.find_fresh(id.as_str()).is_some()
+            || missing.contains(id)
+            || ((more.may_be_known)(id.as_str()) && self.tree.find(id.as_str()).is_some());
         let parent_is_known = match &new.parent {
             None => true,
-            Some(parent) => parent != id && self.tree.find(parent.as_str()).is_some(),
+            Some(parent) => self.tree.last_is(parent) || self.tree.find(parent.as_str()).is_some(),
         };
-        if !parent_is_known || matches!(new.kind, Kind::Session | Kind::Title) {
+        if is_known || !parent_is_known || matches!(new.kind, Kind::Session | Kind::Title) {
             return None;
         }
         self.end.length = new.offset + new.length + 1;
@@ -83,13 +96,24 @@ impl Loaded {
     }
 
     /// Takes in one line that continues the tree.
-    fn join_line(&mut self, span: LineSpan, bytes: &[u8], envelope: &Envelope<'_>, missing: &HashSet<EntryId>) -> bool {
+    fn join_line(
+        &mut self,
+        span: LineSpan,
+        line: LineBytes<'_>,
+        envelope: &Envelope<'_>,
+        known: (&HashSet<EntryId>, &More<'_>),
+    ) -> bool {
+        // A bookmark, or what tells the dialect, is read whole.
+        let is_part = line.tail.is_some();
+        if is_part && (envelope.kind == Kind::Label || self.dialect.is_none()) {
+            return false;
+        }
         let ids = (envelope.id.as_deref().map(EntryId::new), envelope.parent.as_deref().map(EntryId::new));
-        let Some(ix) = self.join(&new_node(span, envelope, ids), missing) else { return false };
+        let Some(ix) = self.join(&new_node(span, envelope, ids), known) else { return false };
         match envelope.kind {
             Kind::SessionInfo => self.last_session_info = Some(ix),
-            Kind::Label => self.note_label(&String::from_utf8_lossy(bytes)),
-            kind if self.dialect.is_none() => self.dialect = dialect_of(kind, bytes),
+            Kind::Label => self.note_label(&String::from_utf8_lossy(line.head)),
+            kind if self.dialect.is_none() => self.dialect = dialect_of(kind, line.head),
             _ => {}
         }
         true

@@ -204,6 +204,7 @@ impl Tree {
         let mut node = Node::new(new);
         match new.parent.as_ref().filter(|parent| new.id.as_ref() != Some(*parent)) {
             None => {}
+            Some(parent) if self.last_is(parent) => node.parent = at - 1,
             Some(parent) => match self.find(parent.as_str()) {
                 Some(found) => node.parent = found.0,
                 None => {

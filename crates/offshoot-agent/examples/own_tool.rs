@@ -1,0 +1,93 @@
+//! A tool of your own: what the model is told of it, and what it does.
+//!
+//! ```text
+//! cargo run -p offshoot-agent --example own_tool
+//! ```
+
+#![allow(clippy::print_stdout, reason = "an example is a whole program")]
+
+use std::sync::Arc;
+
+use offshoot_agent::Setup;
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::provider::{Api, Http, Model, Secret, ToolSpec};
+use offshoot_agent::testing::script::Reply;
+use offshoot_agent::testing::server::{KEY, Server};
+use offshoot_agent::tool::{Outcome, Place, Running, Tool};
+use offshoot_session::clock::SystemClock;
+use offshoot_session::session::{NewSession, Options, Session};
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
+
+/// Turns words round.
+struct Reverse;
+
+impl Tool for Reverse {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "reverse".to_owned(),
+            description: "Turns a text round".to_owned(),
+            parameters: json!({
+                "type": "object",
+                "properties": {"text": {"type": "string", "description": "What to turn round"}},
+                "required": ["text"],
+            }),
+        }
+    }
+
+    // It changes nothing, so several calls of it may run at the same time.
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    // The line of the list in the system prompt.
+    fn summary(&self) -> Option<&str> {
+        Some("turn a text round")
+    }
+
+    fn run(&self, arguments: Value, _place: Arc<Place>, partial: UnboundedSender<Outcome>) -> Running {
+        Box::pin(async move {
+            // Models make mistakes: say what was wrong, so that they can mend it.
+            let Some(text) = arguments["text"].as_str() else {
+                return Outcome::failed("`text` must be a string");
+            };
+            // Nobody may be watching.
+            drop(partial.send(Outcome::text("turning…")));
+            Outcome::text(text.chars().rev().collect::<String>())
+        })
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let server = Server::start([
+        Reply::call("reverse", "call_1", json!({"text": "stressed"})),
+        Reply::text("It says desserts."),
+    ])?;
+    let model = Model {
+        id: "scripted".to_owned(),
+        api: Api::Completions.as_str().to_owned(),
+        provider: "here".to_owned(),
+        base_url: server.base_url(Api::Completions),
+        ..Model::default()
+    };
+    let mut setup = Setup::new(Arc::new(Http::new(Arc::new(SystemClock))), Arc::new(model), "/tmp");
+    setup.keys = Arc::new(Some(Secret::new(KEY)));
+    setup.tools = vec![Arc::new(Reverse)];
+
+    let session = Session::in_memory(&NewSession { cwd: "/tmp", ..NewSession::default() }, Options::default())?;
+    let agent = AgentSession::start(session, setup)?;
+    agent.prompt("turn 'stressed' round").await?;
+    let last = agent.read(|session| {
+        let context = session.context()?;
+        context
+            .messages(session)
+            .map(|message| Ok(message?.json))
+            .collect::<Result<Vec<_>, offshoot_session::error::Error>>()
+    });
+    for message in last.await?? {
+        println!("{message}");
+    }
+    agent.close().await;
+    Ok(())
+}

@@ -1,0 +1,205 @@
+//! Everything that a front end may say to an agent, and what it is answered. Knows no front end.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::event::Raw;
+use crate::message::Block;
+use crate::provider::{Model, ThinkingLevel};
+use crate::turn::{QueueMode, Settled};
+
+/// What a front end may say.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    /// Say something to the model; answered when nothing goes on by itself any more.
+    Prompt(Said),
+    /// Say something that the model hears after the current turn.
+    Steer(Said),
+    /// Say something that the model hears when it would stop.
+    FollowUp(Said),
+    /// Take back what waits to be said.
+    ClearQueue,
+    /// Stop everything; answered when it has stopped.
+    Abort,
+    /// Answered when nothing is under way.
+    WaitForIdle,
+    /// Run a command in the shell and record it.
+    Bash {
+        /// The command.
+        command: String,
+        /// Whether the model is not to see it.
+        exclude_from_context: bool,
+    },
+    /// Stop the command that runs in the shell.
+    AbortBash,
+    /// Summarise and cut; stops what is under way first.
+    Compact {
+        /// What the summary shall mind.
+        instructions: Option<String>,
+    },
+    /// Go to another place in the tree; refused while something is under way.
+    NavigateTree(Navigation),
+    /// Begin another session; stops what is under way first, as the next three do.
+    NewSession,
+    /// Open another session.
+    SwitchSession(PathBuf),
+    /// Begin a session with what stands before a message of the user.
+    Fork {
+        /// The message's entry.
+        entry: String,
+    },
+    /// Begin a session with all that stands up to the leaf.
+    Clone,
+    /// Use another model from the next request on.
+    SetModel(Arc<Model>),
+    /// Let the model think more or less from the next request on.
+    SetThinkingLevel(ThinkingLevel),
+    /// Name the session; an empty name clears it.
+    SetName(String),
+    /// Put a bookmark on an entry; no text removes it.
+    SetLabel {
+        /// The entry.
+        entry: String,
+        /// The text.
+        label: Option<String>,
+    },
+    /// How much of the steering queue is said at once.
+    SetSteeringMode(QueueMode),
+    /// How much of the follow-up queue is said at once.
+    SetFollowUpMode(QueueMode),
+    /// Whether contexts are compacted by themselves.
+    SetAutoCompaction(bool),
+    /// Whether failed requests are sent again.
+    SetAutoRetry(bool),
+    /// Give another system prompt from the next request on.
+    SetSystemPrompt(String),
+    /// Where everything stands.
+    Inspect,
+}
+
+/// A text and pictures.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Said {
+    /// The text.
+    pub text: String,
+    /// Pictures.
+    pub images: Vec<Block>,
+}
+
+impl From<&str> for Said {
+    fn from(text: &str) -> Self {
+        Self { text: text.to_owned(), images: Vec::new() }
+    }
+}
+
+impl From<String> for Said {
+    fn from(text: String) -> Self {
+        Self { text, images: Vec::new() }
+    }
+}
+
+/// Where to go in the tree, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Navigation {
+    /// The entry.
+    pub target: String,
+    /// Whether what is left behind is summarised.
+    pub summarize: bool,
+    /// What the summary shall mind.
+    pub instructions: Option<String>,
+    /// Whether the instructions take the place of the usual ones.
+    pub replace_instructions: bool,
+    /// A bookmark for the summary, or without one for the target.
+    pub label: Option<String>,
+}
+
+/// What a walk through the tree came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Navigated {
+    /// The text of the message that was gone back to: to be said anew, otherwise.
+    pub editor_text: Option<String>,
+    /// The entry of the summary, if one was written.
+    pub summary: Option<String>,
+    /// Whether the user stopped it: nothing has changed then.
+    pub aborted: bool,
+    /// Why the summary was put together without a model, if it was.
+    pub warning: Option<String>,
+}
+
+/// What a session that was begun from another came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Forked {
+    /// The text of the message that it was begun before.
+    pub text: Option<String>,
+    /// Its id.
+    pub session_id: String,
+    /// Its file.
+    pub file: Option<PathBuf>,
+}
+
+/// Where an agent stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// The model.
+    pub model: Arc<Model>,
+    /// How much it thinks.
+    pub thinking: ThinkingLevel,
+    /// Whether a run is under way.
+    pub is_streaming: bool,
+    /// Whether a compaction or a walk through the tree is under way.
+    pub is_at_a_job: bool,
+    /// What waits to be said: after the current turn.
+    pub steering: Vec<String>,
+    /// What waits to be said: when the agent would stop.
+    pub follow_up: Vec<String>,
+    /// The system prompt.
+    pub system: String,
+    /// Whether contexts are compacted by themselves.
+    pub auto_compaction: bool,
+}
+
+/// What a command is answered.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reply {
+    /// Done.
+    Done,
+    /// Everything that goes on by itself has ended, thus.
+    Settled(Settled),
+    /// What waited to be said: steering, then follow-up.
+    Queue(Vec<String>, Vec<String>),
+    /// A command of the user ended: the JSON of its message.
+    Ran(Raw),
+    /// A compaction's result.
+    Compacted(Raw),
+    /// A walk through the tree.
+    Navigated(Navigated),
+    /// Another session is open.
+    Session(Forked),
+    /// How much the model thinks now: not every model can all.
+    Thinking(ThinkingLevel),
+    /// Where everything stands.
+    Standing(Box<Standing>),
+}
+
+/// Why a command was refused or failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AgentError {
+    /// Something is under way that does not go with it.
+    #[error("{0}")]
+    Busy(&'static str),
+    /// It cannot be done.
+    #[error("{0}")]
+    Failed(String),
+    /// The model cannot be asked: there is no key for it. Nothing was recorded.
+    #[error("{0}")]
+    NoAccess(String),
+    /// The agent has ended.
+    #[error("the agent has ended")]
+    Ended,
+}
+
+impl From<String> for AgentError {
+    fn from(why: String) -> Self {
+        Self::Failed(why)
+    }
+}

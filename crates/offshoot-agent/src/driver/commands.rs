@@ -1,0 +1,325 @@
+//! What front ends want, and whether it goes with what is under way.
+
+use offshoot_session::compose::NewEntry;
+use offshoot_session::entry::Source as _;
+use offshoot_session::json::{Json, Object};
+use tokio::sync::oneshot;
+
+use super::{Driver, In, Shelled, Waiter, Waiting};
+use crate::command::{AgentError, Command, Reply, Said, Standing};
+use crate::event::{Event, Raw, Reason};
+use crate::message::UserMessage;
+use crate::tool::bash::{self, BashRun};
+use crate::turn::{Input, Job};
+use crate::writer::{Owned, in_words};
+
+impl Driver {
+    pub(super) fn asked(&mut self, command: Command, reply: Waiter) {
+        let is_busy = !self.state.is_idle() || self.is_replacing;
+        match command {
+            Command::Abort => {
+                self.waiting.push(Waiting::Settled(reply));
+                let at = self.setup.clock.now();
+                self.step(Input::Abort { at });
+                self.settle_if_idle();
+            }
+            Command::WaitForIdle => {
+                self.waiting.push(Waiting::Settled(reply));
+                self.settle_if_idle();
+            }
+            Command::Prompt(_) if is_busy && !self.is_replacing => {
+                let why = "the agent is at work: steer it, or say it as a follow-up";
+                refuse(reply, AgentError::Busy(why));
+            }
+            Command::NavigateTree(_) if is_busy && !self.is_replacing => {
+                refuse(reply, AgentError::Busy("the agent is at work: stop it before going elsewhere"));
+            }
+            Command::Compact { .. }
+            | Command::NewSession
+            | Command::SwitchSession(_)
+            | Command::Fork { .. }
+            | Command::Clone
+                if is_busy =>
+            {
+                self.deferred.push_back((command, reply));
+                let at = self.setup.clock.now();
+                self.step(Input::Abort { at });
+            }
+            command if self.is_replacing => self.deferred.push_back((command, reply)),
+            command => self.begin(command, reply),
+        }
+    }
+
+    /// Nothing goes on: who waits for that is answered.
+    fn settle_if_idle(&mut self) {
+        if self.state.is_idle() && !self.is_replacing {
+            self.settle(&crate::turn::Settled::Done);
+        }
+    }
+
+    /// Begins what waited until nothing is under way.
+    pub(super) fn catch_up(&mut self) {
+        while self.state.is_idle() && !self.is_replacing {
+            let Some((command, reply)) = self.deferred.pop_front() else { return };
+            self.begin(command, reply);
+        }
+    }
+
+    fn begin(&mut self, command: Command, reply: Waiter) {
+        match command {
+            Command::Prompt(said) => {
+                // Without a key nothing is recorded: nobody could answer.
+                match self.setup.keys.access(&self.setup.model) {
+                    Ok(access) => self.access = Some(access),
+                    Err(why) => return refuse(reply, AgentError::NoAccess(why)),
+                }
+                self.waiting.push(Waiting::Settled(reply));
+                let message = self.message(said);
+                self.step(Input::Prompt(vec![message]));
+            }
+            Command::Steer(said) => {
+                let message = self.message(said);
+                self.step(Input::Steer(message));
+                done(reply);
+            }
+            Command::FollowUp(said) => {
+                let message = self.message(said);
+                self.step(Input::FollowUp(message));
+                done(reply);
+            }
+            Command::ClearQueue => {
+                let (steering, follow_up) = self.state.queued();
+                self.step(Input::ClearQueue);
+                answer(reply, Reply::Queue(steering, follow_up));
+            }
+            Command::Compact { instructions } => {
+                self.compacted = None;
+                self.waiting.push(Waiting::Compaction(reply));
+                self.step(Input::Do(Job::Compaction { reason: Reason::Manual, instructions }));
+            }
+            Command::NavigateTree(navigation) => {
+                self.navigated = None;
+                self.navigation = Some(navigation);
+                self.waiting.push(Waiting::Navigation(reply));
+                self.step(Input::Do(Job::Navigation));
+            }
+            Command::NewSession | Command::SwitchSession(_) | Command::Fork { .. } | Command::Clone => {
+                self.end_bash();
+                self.replace(command, reply);
+            }
+            Command::Bash { command, exclude_from_context } => self.run_bash(command, exclude_from_context, reply),
+            Command::AbortBash => {
+                self.stop_bash();
+                done(reply);
+            }
+            Command::Abort | Command::WaitForIdle => self.asked(command, reply),
+            settings => self.set(settings, reply),
+        }
+    }
+
+    fn set(&mut self, command: Command, reply: Waiter) {
+        match command {
+            Command::SetModel(model) => {
+                self.setup.thinking = model.clamp(self.setup.thinking);
+                self.setup.model = model;
+                self.configure();
+                self.record_settings();
+                done(reply);
+            }
+            Command::SetThinkingLevel(level) => {
+                let level = self.setup.model.clamp(level);
+                if level != self.setup.thinking {
+                    self.setup.thinking = level;
+                    self.record_settings();
+                    self.tell(Event::ThinkingLevelChanged { level: level.as_str().to_owned() });
+                }
+                answer(reply, Reply::Thinking(level));
+            }
+            Command::SetName(name) => {
+                let entry = NewEntry::session_info(&name);
+                let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
+                self.change(reply, Reply::Done, move |owned| {
+                    owned.append(&[entry])?;
+                    Ok(Some(Event::SessionInfoChanged { name }))
+                });
+            }
+            Command::SetLabel { entry, label } => {
+                let new = NewEntry::label(&entry, label.as_deref());
+                self.change(reply, Reply::Done, move |owned| {
+                    owned.session().find(&entry).map_err(|error| in_words(&error))?;
+                    owned.append(&[new])?;
+                    Ok(appended(owned))
+                });
+            }
+            Command::SetSteeringMode(mode) => {
+                self.setup.steering = mode;
+                done(reply);
+            }
+            Command::SetFollowUpMode(mode) => {
+                self.setup.follow_up = mode;
+                done(reply);
+            }
+            Command::SetAutoCompaction(is_on) => {
+                self.auto_compaction = is_on;
+                done(reply);
+            }
+            Command::SetAutoRetry(is_on) => {
+                self.setup.retry.enabled = is_on;
+                done(reply);
+            }
+            Command::SetSystemPrompt(prompt) => {
+                self.setup.system = prompt;
+                done(reply);
+            }
+            Command::Inspect => answer(reply, Reply::Standing(Box::new(self.standing()))),
+            // Everything else is begun elsewhere.
+            _ => done(reply),
+        }
+        self.configure();
+    }
+
+    fn standing(&self) -> Standing {
+        let (steering, follow_up) = self.state.queued();
+        Standing {
+            model: self.setup.model.clone(),
+            thinking: self.setup.thinking,
+            is_streaming: !self.state.is_idle() && !self.state.is_at_a_job(),
+            is_at_a_job: self.state.is_at_a_job(),
+            steering,
+            follow_up,
+            system: self.setup.system.clone(),
+            auto_compaction: self.auto_compaction,
+        }
+    }
+
+    fn message(&self, said: Said) -> UserMessage {
+        UserMessage::new(said.text, said.images, self.setup.clock.now())
+    }
+
+    /// Writes what changed of model and thinking, if the session has begun; else the first prompt brings it along.
+    fn record_settings(&mut self) {
+        if !self.recorded.has_entries {
+            return;
+        }
+        let entries = self.settings_entries();
+        let own = self.own.clone();
+        self.outbox.after_write(Vec::new());
+        self.writer.desk().give(move |owned| {
+            let result = owned.append(&entries).map(drop);
+            drop(own.send(In::Written { result, ticket: None }));
+        });
+    }
+
+    /// Does something that writes, and answers when it is durable.
+    fn change(
+        &mut self,
+        reply: Waiter,
+        with: Reply,
+        work: impl FnOnce(&mut Owned) -> Result<Option<Event>, String> + Send + 'static,
+    ) {
+        self.recorded.has_entries = true;
+        let own = self.own.clone();
+        self.writer.desk().give(move |owned| {
+            let result = work(owned);
+            drop(own.send(In::Changed { result, reply, with }));
+        });
+    }
+
+    pub(super) fn changed(&mut self, result: Result<Option<Event>, String>, reply: Waiter, with: Reply) {
+        let result = result.map(|event| {
+            if let Some(event) = event {
+                self.tell(event);
+            }
+            with
+        });
+        drop(reply.send(result.map_err(Into::into)));
+    }
+
+    fn run_bash(&mut self, command: String, exclude: bool, reply: Waiter) {
+        if self.bash.is_some() {
+            return refuse(reply, AgentError::Busy("a command runs already: stop it first"));
+        }
+        let (stop, stopped) = oneshot::channel();
+        let (shell, place) = (self.setup.shell.clone(), self.setup.place.clone());
+        self.runs += 1;
+        let run_number = self.runs;
+        self.bash = Some(Shelled { command: command.clone(), exclude, stop: Some(stop), reply });
+        let own = self.own.clone();
+        // Not one of the turn's tasks: stopping a turn does not stop what the user runs.
+        tokio::spawn(async move {
+            let run = bash::run(&command, &shell, &place, stopped, |_| {}).await;
+            drop(own.send(In::Ran { run_number, run }));
+        });
+    }
+
+    fn stop_bash(&mut self) {
+        if let Some(stop) = self.bash.as_mut().and_then(|bash| bash.stop.take()) {
+            // A command that has just ended hears nothing any more.
+            let _ = stop.send(());
+        }
+    }
+
+    /// Stops a command because its session is left; it is recorded there as stopped.
+    fn end_bash(&mut self) {
+        self.stop_bash();
+        if self.bash.is_some() {
+            let output = String::new();
+            let run = BashRun { output, exit_code: None, cancelled: true, truncated: false, full_output_path: None };
+            self.ran(self.runs, Ok(run));
+        }
+    }
+
+    pub(super) fn ran(&mut self, run_number: u64, run: Result<BashRun, String>) {
+        // One that belongs to a session that was left has been recorded there.
+        if run_number != self.runs {
+            return;
+        }
+        let Some(Shelled { command, exclude, reply, .. }) = self.bash.take() else { return };
+        match run {
+            Ok(run) => {
+                let raw = Raw(bash_message(&command, exclude, &run, self.setup.clock.now()));
+                self.step(Input::Ran(raw.clone()));
+                answer(reply, Reply::Ran(raw));
+            }
+            Err(why) => refuse(reply, AgentError::Failed(why)),
+        }
+    }
+}
+
+/// A command of the user as the message that sessions keep.
+fn bash_message(command: &str, exclude: bool, run: &BashRun, at: i64) -> String {
+    let mut object = Object::new().str("role", "bashExecution").str("command", command).str("output", &run.output);
+    if let Some(code) = run.exit_code {
+        object = object.raw("exitCode", code);
+    }
+    object = object.raw("cancelled", run.cancelled).raw("truncated", run.truncated);
+    if let Some(path) = &run.full_output_path {
+        object = object.str("fullOutputPath", &path.display().to_string());
+    }
+    object = object.raw("timestamp", at);
+    if exclude {
+        object = object.raw("excludeFromContext", true);
+    }
+    object.finish()
+}
+
+/// The entry at the leaf, for those who listen.
+fn appended(owned: &mut Owned) -> Option<Event> {
+    let session = owned.session();
+    let line = session.leaf().and_then(|leaf| session.entry(leaf).ok()).map(|entry| entry.line().to_owned())?;
+    Json::parse(&line).ok()?;
+    Some(Event::EntryAppended { entry: Raw(line) })
+}
+
+fn done(reply: Waiter) {
+    answer(reply, Reply::Done);
+}
+
+fn answer(reply: Waiter, with: Reply) {
+    // Who does not wait any more needs no answer.
+    drop(reply.send(Ok(with)));
+}
+
+fn refuse(reply: Waiter, why: AgentError) {
+    drop(reply.send(Err(why)));
+}

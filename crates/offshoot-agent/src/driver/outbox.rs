@@ -1,0 +1,82 @@
+//! What waits to be told: events behind a write that is not durable yet, in order.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::Waiter;
+use crate::command::{AgentError, Reply};
+use crate::event::Event;
+
+/// Who is answered what.
+pub(super) type Answers = Vec<(Waiter, Result<Reply, AgentError>)>;
+
+enum Out {
+    Event(Arc<Event>),
+    /// Told once the oldest write that is under way is durable.
+    Write(Vec<Event>),
+    Answers(Answers),
+}
+
+#[derive(Default)]
+pub(super) struct Outbox {
+    subscribers: Vec<UnboundedSender<Arc<Event>>>,
+    queue: VecDeque<Out>,
+}
+
+impl Outbox {
+    pub(super) fn subscribe(&mut self, subscriber: UnboundedSender<Arc<Event>>) {
+        self.subscribers.push(subscriber);
+    }
+
+    /// Tells an event, after everything that stands before it.
+    pub(super) fn tell(&mut self, event: Event) {
+        let event = Arc::new(event);
+        if self.queue.is_empty() { self.deliver(&event) } else { self.queue.push_back(Out::Event(event)) }
+    }
+
+    /// A write has been handed over; these events announce it.
+    pub(super) fn after_write(&mut self, then: Vec<Event>) {
+        self.queue.push_back(Out::Write(then));
+    }
+
+    /// The oldest write is durable. Gives back who is to be answered now.
+    pub(super) fn written(&mut self) -> Vec<Answers> {
+        if let Some(Out::Write(then)) = self.queue.pop_front() {
+            then.into_iter().for_each(|event| self.deliver(&Arc::new(event)));
+        }
+        self.drain()
+    }
+
+    /// The oldest write failed: what it would have announced is not told.
+    pub(super) fn lost(&mut self) -> Vec<Answers> {
+        drop(self.queue.pop_front());
+        self.drain()
+    }
+
+    /// Everything before has ended; these answers follow.
+    pub(super) fn settle(&mut self, answers: Answers) -> Vec<Answers> {
+        self.queue.push_back(Out::Answers(answers));
+        self.drain()
+    }
+
+    fn drain(&mut self) -> Vec<Answers> {
+        let mut ended = Vec::new();
+        loop {
+            match self.queue.pop_front() {
+                Some(Out::Event(event)) => self.deliver(&event),
+                Some(Out::Answers(answers)) => ended.push(answers),
+                Some(write @ Out::Write(_)) => {
+                    self.queue.push_front(write);
+                    return ended;
+                }
+                None => return ended,
+            }
+        }
+    }
+
+    fn deliver(&mut self, event: &Arc<Event>) {
+        self.subscribers.retain(|subscriber| subscriber.send(event.clone()).is_ok());
+    }
+}

@@ -1,0 +1,177 @@
+//! Putting another session in the place of the open one. What is under way has ended before; the old session has all
+//! that was said in it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use offshoot_session::entry::{Source as _, text_of};
+use offshoot_session::header::Dialect;
+use offshoot_session::json::Json;
+use offshoot_session::kind::Role;
+use offshoot_session::session::{NewSession, Session};
+
+use super::{Driver, In, Waiter};
+use crate::command::{Command, Forked, Reply};
+use crate::event::Event;
+use crate::provider::ThinkingLevel;
+use crate::sessions::Sessions;
+use crate::writer::{Owned, in_words};
+
+/// What a session says of model and thinking.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Recorded {
+    /// Provider and id.
+    pub(crate) model: Option<(String, String)>,
+    pub(crate) thinking: Option<ThinkingLevel>,
+    pub(crate) has_entries: bool,
+    pub(crate) dialect: Dialect,
+}
+
+impl Recorded {
+    pub(crate) fn of(session: &Session) -> Self {
+        let dialect = session.dialect();
+        let has_entries = !session.tree().is_empty();
+        let blank = Self { model: None, thinking: None, has_entries, dialect };
+        let Ok(context) = session.context() else { return blank };
+        let model = context.model.as_deref().and_then(|json| {
+            let json = Json::parse(json).ok()?;
+            Some((json.str("provider")?.into_owned(), json.str("modelId")?.into_owned()))
+        });
+        // A context without any such entry says "off" as well.
+        let thinking = context.thinking_level.as_deref().filter(|_| has_entries);
+        let thinking = thinking.and_then(|json| Json::parse(json).ok()?.as_str().map(std::borrow::Cow::into_owned));
+        Self { model, thinking: thinking.and_then(|level| ThinkingLevel::parse(&level)), ..blank }
+    }
+}
+
+/// The session that is open now.
+pub(crate) struct Replaced {
+    forked: Forked,
+    reason: &'static str,
+    recorded: Recorded,
+    cwd: Option<String>,
+}
+
+impl Driver {
+    /// Begins with one of the commands that open another session.
+    pub(super) fn replace(&mut self, command: Command, reply: Waiter) {
+        self.is_replacing = true;
+        let sessions = self.setup.sessions.clone();
+        let own = self.own.clone();
+        self.writer.desk().give(move |owned| {
+            let result = Box::new(replace(owned, sessions.as_ref(), &command));
+            drop(own.send(In::Replaced { result, reply }));
+        });
+    }
+
+    pub(super) fn replaced(&mut self, result: Result<Replaced, String>, reply: Waiter) {
+        self.is_replacing = false;
+        let answer = result.map(|replaced| {
+            let Replaced { forked, reason, recorded, cwd } = replaced;
+            self.recorded = recorded;
+            self.is_broken = false;
+            if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty()) {
+                self.setup.place.cwd = cwd.into();
+            }
+            self.restore();
+            let session_file = forked.file.as_ref().map(|file| file.display().to_string());
+            self.tell(Event::SessionChanged { reason, session_id: forked.session_id.clone(), session_file });
+            Reply::Session(forked)
+        });
+        drop(reply.send(answer.map_err(Into::into)));
+    }
+
+    /// Takes up the model and the thinking that the session names, if they are to be had.
+    fn restore(&mut self) {
+        let named = self.recorded.model.clone();
+        if let Some(model) = named.and_then(|(provider, id)| self.setup.sessions.model(&provider, &id)) {
+            self.setup.model = Arc::clone(&model);
+        }
+        if let Some(level) = self.recorded.thinking {
+            self.setup.thinking = self.setup.model.clamp(level);
+        }
+        self.configure();
+    }
+}
+
+fn replace(owned: &mut Owned, sessions: &dyn Sessions, command: &Command) -> Result<Replaced, String> {
+    let (session, text, reason) = match command {
+        Command::NewSession => (Some(fresh(owned.session(), sessions, false)?), None, "new"),
+        Command::SwitchSession(file) => (Some(opened(sessions, file)?), None, "resume"),
+        Command::Clone => (copied(owned, sessions, None)?, None, "fork"),
+        Command::Fork { entry } => {
+            let (before, text) = before_message(owned.session(), entry)?;
+            let session = match before {
+                Some(parent) => copied(owned, sessions, Some(&parent))?,
+                None => Some(fresh(owned.session(), sessions, true)?),
+            };
+            (session, Some(text), "fork")
+        }
+        _ => return Err("this opens no other session".to_owned()),
+    };
+    if let Some(session) = session {
+        owned.replace(session);
+    }
+    let session = owned.session();
+    let forked = Forked { text, session_id: session.id().to_owned(), file: session.file().map(Path::to_path_buf) };
+    let recorded = Recorded::of(session);
+    let cwd = session.cwd().map(str::to_owned);
+    Ok(Replaced { forked, reason, recorded, cwd })
+}
+
+/// A new session of the same folder; in memory if this one is.
+fn fresh(old: &Session, sessions: &dyn Sessions, names_parent: bool) -> Result<Session, String> {
+    let parent = old.file().filter(|_| names_parent).map(|file| file.display().to_string());
+    let cwd = old.cwd().unwrap_or_default().to_owned();
+    let new = NewSession { id: None, cwd: &cwd, parent_session: parent.as_deref() };
+    match old.file() {
+        Some(_) => sessions.create(&new).map_err(|error| in_words(&error)),
+        None => {
+            Session::in_memory(&new, offshoot_session::session::Options::default()).map_err(|error| in_words(&error))
+        }
+    }
+}
+
+fn opened(sessions: &dyn Sessions, file: &Path) -> Result<Session, String> {
+    let session = sessions.open(file).map_err(|error| in_words(&error))?;
+    let cwd = session.cwd().filter(|cwd| !cwd.is_empty());
+    if let Some(gone) = cwd.filter(|cwd| !Path::new(cwd).is_dir()) {
+        return Err(format!("the session's folder {gone} is not there any more; fork the session into another"));
+    }
+    Ok(session)
+}
+
+/// A copy of the path to an entry, or to the leaf. The open session's file stays as it is; one in memory becomes its copy.
+fn copied(owned: &mut Owned, sessions: &dyn Sessions, at: Option<&str>) -> Result<Option<Session>, String> {
+    let in_words = |error: offshoot_session::error::Error| in_words(&error);
+    let old = owned.session();
+    let leaf = match at {
+        Some(id) => old.find(id).map_err(in_words)?,
+        None => old.leaf().ok_or("there is nothing to copy yet")?,
+    };
+    let cwd = old.cwd().unwrap_or_default().to_owned();
+    let place = |id: &str, time: &str| sessions.place(&cwd, id, time);
+    let Some(file) = old.file() else {
+        owned.write(|session| session.create_branched(leaf, None, place))?;
+        return Ok(None);
+    };
+    let id = old.tree().node(leaf).id().cloned().ok_or("the entry has no id")?;
+    let mut source = sessions.open(file).map_err(in_words)?;
+    let leaf = source.find(id.as_str()).map_err(in_words)?;
+    source.create_branched(leaf, None, place).map_err(in_words)?;
+    Ok(Some(source))
+}
+
+/// What stands before a message of the user, and its text.
+fn before_message(session: &Session, entry: &str) -> Result<(Option<String>, String), String> {
+    let in_words = |error: offshoot_session::error::Error| in_words(&error);
+    let ix = session.find(entry).map_err(in_words)?;
+    let tree = session.tree();
+    if tree.node(ix).role() != Some(Role::User) {
+        return Err(format!("entry {entry} is no message of the user"));
+    }
+    let text = session.entry(ix).map_err(in_words)?;
+    let text = text.message().and_then(|message| message.get("content")).map(|content| text_of(content, ""));
+    let parent = tree.parent_id(ix).map(|id| id.as_str().to_owned());
+    Ok((parent, text.unwrap_or_default()))
+}

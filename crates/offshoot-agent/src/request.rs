@@ -1,0 +1,200 @@
+//! From a session to a request: the context at the leaf, converted for a model, with the system prompt and the tools.
+//!
+//! No request leaves with a call without result or a result without call: what the session lacks is made up on the way,
+//! never stored, and what cannot be made good is an error.
+
+use std::sync::Arc;
+
+use offshoot_session::context;
+use offshoot_session::entry::Source as _;
+use offshoot_session::error::Diagnostic;
+use offshoot_session::json::Json;
+use offshoot_session::kind::{Kind, Role};
+use offshoot_session::llm::Converter;
+use offshoot_session::session::Session;
+use offshoot_session::tokens::Estimator;
+use serde_json::{Map, Value, json};
+
+use crate::message::{Block, Content, Message, UserMessage};
+use crate::provider::{Model, Request, Secret, ThinkingLevel, ToolSpec, problems};
+use crate::writer::in_words;
+
+/// Everything of a request that the session does not say.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    /// The model.
+    pub model: Arc<Model>,
+    /// How much it shall think.
+    pub thinking: ThinkingLevel,
+    /// The system prompt.
+    pub system: String,
+    /// What it may call.
+    pub tools: Vec<ToolSpec>,
+    /// The key.
+    pub key: Option<Secret>,
+}
+
+/// A request, and what was noticed while it was made.
+#[derive(Debug)]
+pub struct Built {
+    /// It.
+    pub request: Request,
+    /// How many tokens it has: the last report that still holds, and an estimate of what came after.
+    pub tokens: u64,
+    /// What the conversion had to mend.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Makes the request for the session's leaf.
+///
+/// # Errors
+/// The session cannot be read, or what it holds makes no valid conversation; in words.
+pub fn build(session: &Session, frame: Frame) -> Result<Built, String> {
+    let context = session.context().map_err(|error| in_words(&error))?;
+    let mut gauge = Gauge::new(session);
+    let mut converter = Converter::default();
+    let mut messages = Vec::new();
+    for message in context.messages(session) {
+        let message = message.map_err(|error| in_words(&error))?;
+        gauge.add(session, &message);
+        take(converter.push(message), &mut messages)?;
+    }
+    let (rest, diagnostics) = converter.finish();
+    take(rest, &mut messages)?;
+    check(&messages)?;
+    let Frame { model, thinking, system, tools, key } = frame;
+    let session_id = Some(session.id().to_owned());
+    let request = Request { model, system, messages, tools, thinking, max_tokens: None, key, session_id };
+    Ok(Built { request, tokens: gauge.tokens(), diagnostics })
+}
+
+fn take(converted: Vec<context::Message>, messages: &mut Vec<Message>) -> Result<(), String> {
+    for message in converted {
+        messages.extend(read(&message)?);
+    }
+    Ok(())
+}
+
+/// One message as this crate has it. Other programs leave out what they do not need: that is put in.
+fn read(message: &context::Message) -> Result<Option<Message>, String> {
+    // What pi stores of system prompts is history; every request carries the prompt of now.
+    if message.role == Role::System {
+        return Ok(None);
+    }
+    let wrong = |error: serde_json::Error| {
+        let entry = message.entry.as_ref().map(|id| format!("entry {id}: ")).unwrap_or_default();
+        format!("{entry}the message is not understood: {error}")
+    };
+    if let Ok(message) = serde_json::from_str(&message.json) {
+        return Ok(Some(message));
+    }
+    let mut value: Value = serde_json::from_str(&message.json).map_err(wrong)?;
+    if let Some(object) = value.as_object_mut() {
+        complete(object);
+    }
+    serde_json::from_value(value).map(Some).map_err(wrong)
+}
+
+fn complete(message: &mut Map<String, Value>) {
+    for (name, value) in [
+        ("content", json!([])),
+        ("api", json!("")),
+        ("provider", json!("")),
+        ("model", json!("")),
+        ("stopReason", json!("stop")),
+        ("toolCallId", json!("")),
+        ("toolName", json!("")),
+        ("isError", json!(false)),
+    ] {
+        message.entry(name).or_insert(value);
+    }
+    if message.get("role").is_some_and(|role| role == "developer") {
+        message.insert("role".to_owned(), json!("user"));
+    }
+    let is_known =
+        |reason: &Value| matches!(reason.as_str(), Some("stop" | "length" | "toolUse" | "error" | "aborted"));
+    if !message.get("stopReason").is_some_and(is_known) {
+        message.insert("stopReason".to_owned(), json!("stop"));
+    }
+    for name in ["usage", "timestamp"] {
+        let is_odd = match message.get(name) {
+            Some(Value::Object(usage)) if name == "usage" => usage.values().any(Value::is_null),
+            Some(Value::Number(number)) if name == "timestamp" => !number.is_i64(),
+            Some(_) => true,
+            None => false,
+        };
+        if is_odd {
+            message.remove(name);
+        }
+    }
+    let is_text = message.get("role").is_some_and(|role| role != "user");
+    match message.get_mut("content") {
+        Some(Value::String(text)) if is_text => {
+            let text = std::mem::take(text);
+            message.insert("content".to_owned(), json!([{ "type": "text", "text": text }]));
+        }
+        Some(Value::Array(blocks)) => blocks.retain(|block| serde_json::from_value::<Block>(block.clone()).is_ok()),
+        _ => {}
+    }
+}
+
+/// Refuses what no provider takes. Conversion has mended calls and results; this holds it to that.
+fn check(messages: &[Message]) -> Result<(), String> {
+    if let Some(problem) = problems(messages).first() {
+        return Err(format!("the session makes no valid request: {problem}"));
+    }
+    if !messages.iter().any(|message| !is_empty(message)) {
+        return Err("there is nothing to send: the session has no message".to_owned());
+    }
+    Ok(())
+}
+
+fn is_empty(message: &Message) -> bool {
+    matches!(message, Message::User(UserMessage { content: Content::Blocks(blocks), .. }) if blocks.is_empty())
+}
+
+/// How full the context is. A report from before the last compaction or edit speaks of another context.
+struct Gauge {
+    estimator: Estimator,
+    sum: u64,
+    changed_at: Option<u64>,
+    holds: bool,
+}
+
+impl Gauge {
+    fn new(session: &Session) -> Self {
+        let tree = session.tree();
+        let mut path = session.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf));
+        let changed = path.find(|ix| matches!(tree.node(*ix).kind(), Kind::Compaction | Kind::ContextEdit));
+        let changed_at = changed.map(|ix| tree.node(ix).line());
+        Self { estimator: Estimator::default(), sum: 0, changed_at, holds: false }
+    }
+
+    fn add(&mut self, session: &Session, message: &context::Message) {
+        let before = self.estimator.finish().last_usage_index;
+        self.sum += self.estimator.add(message.json());
+        if self.estimator.finish().last_usage_index != before {
+            let tree = session.tree();
+            let ix = message.entry.as_ref().and_then(|id| tree.find(id.as_str()));
+            self.holds = match (ix, self.changed_at) {
+                (Some(ix), Some(changed)) => tree.node(ix).line() > changed,
+                (_, None) => true,
+                (None, Some(_)) => false,
+            };
+        }
+    }
+
+    fn tokens(&self) -> u64 {
+        if self.holds { self.estimator.finish().tokens } else { self.sum }
+    }
+}
+
+/// A message as the session keeps it.
+///
+/// # Errors
+/// It cannot be written as JSON; in words.
+pub fn to_entry(message: &Message) -> Result<offshoot_session::compose::NewEntry, String> {
+    let json = serde_json::to_string(message).map_err(|error| format!("could not write a message: {error}"))?;
+    let json = Json::parse(&json).map_err(|error| format!("could not write a message: {error}"))?;
+    offshoot_session::compose::NewEntry::message(json).map_err(|error| in_words(&error))
+}

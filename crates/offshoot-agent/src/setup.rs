@@ -1,0 +1,102 @@
+//! Everything that an agent is made of, but for its session, and where its keys come from. Builds nothing itself.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use offshoot_session::clock::{Clock, SystemClock};
+use offshoot_session::compact;
+
+use crate::model::{Access, Keys, Models};
+use crate::provider::{Model, Provider, Secret, ThinkingLevel};
+use crate::sessions::{InMemory, Sessions};
+use crate::summarise::Summarise;
+use crate::tool::bash::Shell;
+use crate::tool::{Place, Tool};
+use crate::turn::{QueueMode, Retry};
+use crate::writer::in_words;
+
+/// Where keys come from. Asked before every request, so that one that ends can be made anew.
+pub trait KeySource: Send + Sync {
+    /// What a request to this model needs.
+    ///
+    /// # Errors
+    /// There should be a key, and is none: in words that help the user.
+    fn access(&self, model: &Arc<Model>) -> Result<Access, String>;
+}
+
+/// One key, or none, for every model.
+impl KeySource for Option<Secret> {
+    fn access(&self, model: &Arc<Model>) -> Result<Access, String> {
+        Ok(Access { model: model.clone(), key: self.clone() })
+    }
+}
+
+/// The keys of a table of models.
+impl KeySource for (Arc<Models>, Keys) {
+    fn access(&self, model: &Arc<Model>) -> Result<Access, String> {
+        self.1.access(&self.0, model).map_err(|error| in_words(&error))
+    }
+}
+
+/// Everything that an agent is made of, but for its session.
+#[derive(Clone)]
+pub struct Setup {
+    /// Who answers requests.
+    pub provider: Arc<dyn Provider>,
+    /// Where keys come from.
+    pub keys: Arc<dyn KeySource>,
+    /// The model.
+    pub model: Arc<Model>,
+    /// How much it shall think.
+    pub thinking: ThinkingLevel,
+    /// The system prompt.
+    pub system: String,
+    /// What the model may call.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// Where tools work.
+    pub place: Place,
+    /// How the user's own commands run.
+    pub shell: Shell,
+    /// Trying again.
+    pub retry: Retry,
+    /// When contexts are compacted, and how much stays.
+    pub compaction: compact::Settings,
+    /// Who writes summaries; `None`: the model.
+    pub summariser: Option<Arc<dyn Summarise>>,
+    /// Tokens that a branch summary leaves of the model's window.
+    pub branch_reserve: u64,
+    /// How much of the steering queue is said at once.
+    pub steering: QueueMode,
+    /// How much of the follow-up queue is said at once.
+    pub follow_up: QueueMode,
+    /// Where other sessions come from.
+    pub sessions: Arc<dyn Sessions>,
+    /// The clock.
+    pub clock: Arc<dyn Clock + Sync>,
+}
+
+impl Setup {
+    /// An agent that works in a folder, without tools, prompt or key, with pi's settings for the rest.
+    pub fn new(provider: Arc<dyn Provider>, model: Arc<Model>, cwd: impl Into<PathBuf>) -> Self {
+        let cwd = cwd.into();
+        let place = Place { spill: cwd.join(".offshoot-output"), cwd, home: None, images: model.images };
+        Self {
+            provider,
+            keys: Arc::new(None::<Secret>),
+            model,
+            thinking: ThinkingLevel::Off,
+            system: String::new(),
+            tools: Vec::new(),
+            place,
+            shell: Shell::default(),
+            retry: Retry::default(),
+            compaction: compact::Settings::default(),
+            summariser: None,
+            branch_reserve: 16_384,
+            steering: QueueMode::default(),
+            follow_up: QueueMode::default(),
+            sessions: Arc::new(InMemory),
+            clock: Arc::new(SystemClock),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The seam to who writes summaries, and the model as such a one. Knows no session: what is to be summarised comes as
+//! text. A summary that is cut off, or that is no summary, is an error: it never becomes an entry.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use offshoot_session::summariser::{Answer, Request as Wanted};
+
+use crate::message::{AssistantMessage, Block, Message, StopReason, UserMessage, text_of};
+use crate::provider::{Answer as Answered, Delta, Failure, Model, Provider, Request, Secret, ThinkingLevel};
+use crate::turn::Retry;
+
+/// A summary in the making. Dropping it stops it.
+pub type Summary = Pin<Box<dyn Future<Output = Result<Answer, String>> + Send>>;
+
+/// Writes summaries.
+pub trait Summarise: Send + Sync {
+    /// Writes one; the error is in words.
+    fn summarise(&self, wanted: Wanted) -> Summary;
+
+    /// Its name in the `details.summariser` of entries; `None` for a model.
+    fn name(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// A model that writes summaries.
+#[derive(Clone)]
+pub struct ModelSummariser {
+    /// Who answers.
+    pub provider: Arc<dyn Provider>,
+    /// Which model.
+    pub model: Arc<Model>,
+    /// How much it thinks.
+    pub thinking: ThinkingLevel,
+    /// The key.
+    pub key: Option<Secret>,
+    /// Trying again.
+    pub retry: Retry,
+}
+
+impl Summarise for ModelSummariser {
+    fn summarise(&self, wanted: Wanted) -> Summary {
+        let this = self.clone();
+        Box::pin(async move { this.ask(&wanted).await })
+    }
+}
+
+impl ModelSummariser {
+    async fn ask(&self, wanted: &Wanted) -> Result<Answer, String> {
+        let mut attempt = 0;
+        loop {
+            let Answered { message, failure } = self.once(wanted).await?;
+            let Some(wait) = failure.as_ref().and_then(|failure| self.wait(failure, attempt)) else {
+                return read(&message);
+            };
+            tokio::time::sleep(wait).await;
+            attempt += 1;
+        }
+    }
+
+    async fn once(&self, wanted: &Wanted) -> Result<Answered, String> {
+        let request = Request {
+            model: self.model.clone(),
+            system: wanted.system.to_owned(),
+            messages: vec![Message::User(UserMessage::new(wanted.prompt.clone(), Vec::new(), 0))],
+            tools: Vec::new(),
+            thinking: self.thinking,
+            max_tokens: Some(match self.model.max_tokens {
+                0 => wanted.max_tokens,
+                most => wanted.max_tokens.min(most),
+            }),
+            key: self.key.clone(),
+            session_id: None,
+        };
+        let mut deltas = self.provider.stream(request);
+        while let Some(delta) = std::future::poll_fn(|context| deltas.as_mut().poll_next(context)).await {
+            if let Delta::Done(answer) = delta {
+                return Ok(*answer);
+            }
+        }
+        Err("the model's answer never ended".to_owned())
+    }
+
+    fn wait(&self, failure: &Failure, attempt: u32) -> Option<Duration> {
+        let may =
+            self.retry.enabled && failure.is_transient && !failure.is_overflow && attempt < self.retry.max_retries;
+        may.then(|| Duration::from_millis(self.retry.delay(attempt, failure.retry_after)))
+    }
+}
+
+fn read(message: &AssistantMessage) -> Result<Answer, String> {
+    match message.stop_reason {
+        StopReason::Stop => {}
+        StopReason::Length => return Err("the summary reached the model's limit and was cut off".to_owned()),
+        StopReason::ToolUse => return Err("the model called a tool instead of writing a summary".to_owned()),
+        StopReason::Error | StopReason::Aborted => {
+            let said = message.error_message.clone();
+            return Err(said.unwrap_or_else(|| "the model gave no summary".to_owned()));
+        }
+    }
+    if message.content.iter().any(|block| matches!(block, Block::ToolCall { .. })) {
+        return Err("the model called a tool instead of writing a summary".to_owned());
+    }
+    let text = text_of(&message.content);
+    if text.trim().is_empty() {
+        return Err("the model's summary is empty".to_owned());
+    }
+    Ok(Answer { text, usage: serde_json::to_string(&message.usage).ok() })
+}

@@ -1,0 +1,142 @@
+//! One thread owns the session. Jobs are done in the order in which they were given, so entries stand in the file in
+//! the order in which they were announced. A write that failed is remembered: nothing more is written before another
+//! session is put in its place.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use offshoot_session::compose::NewEntry;
+use offshoot_session::id::EntryId;
+use offshoot_session::session::Session;
+use tokio::sync::oneshot;
+
+/// What the thread does.
+type Job = Box<dyn FnOnce(&mut Owned) + Send>;
+
+/// The session, and what has gone wrong with it.
+#[derive(Debug)]
+pub struct Owned {
+    session: Session,
+    failed: Option<String>,
+}
+
+impl Owned {
+    /// Appends entries below the leaf; all of them or none.
+    ///
+    /// # Errors
+    /// The entries cannot be written, or an earlier write failed; in words.
+    pub fn append(&mut self, entries: &[NewEntry]) -> Result<Vec<EntryId>, String> {
+        if let Some(why) = &self.failed {
+            return Err(why.clone());
+        }
+        self.session.append_all(entries).map_err(|error| self.fail(&error))
+    }
+
+    /// Does something else that writes.
+    ///
+    /// # Errors
+    /// As [`Owned::append`].
+    pub fn write<T>(
+        &mut self,
+        work: impl FnOnce(&mut Session) -> offshoot_session::error::Result<T>,
+    ) -> Result<T, String> {
+        if let Some(why) = &self.failed {
+            return Err(why.clone());
+        }
+        work(&mut self.session).map_err(|error| in_words(&error))
+    }
+
+    /// The session, to read.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Puts another session in the place of this one.
+    pub fn replace(&mut self, session: Session) {
+        self.session = session;
+        self.failed = None;
+    }
+
+    fn fail(&mut self, error: &offshoot_session::error::Error) -> String {
+        let why = format!("the session cannot be written: {}", in_words(error));
+        self.failed = Some(why.clone());
+        why
+    }
+}
+
+/// An error and its causes on one line.
+pub(crate) fn in_words(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    text
+}
+
+/// The way to the thread; there may be several.
+#[derive(Debug, Clone)]
+pub struct Desk(Sender<Todo>);
+
+enum Todo {
+    Do(Job),
+    Stop,
+}
+
+impl Desk {
+    /// Gives the thread something to do. It happens after everything that was given before.
+    pub fn give(&self, job: impl FnOnce(&mut Owned) + Send + 'static) {
+        // Once the thread has ended nothing is to be done any more.
+        drop(self.0.send(Todo::Do(Box::new(job))));
+    }
+
+    /// The same, with an answer; `None` once the thread has ended.
+    pub async fn ask<T: Send + 'static>(&self, job: impl FnOnce(&mut Owned) -> T + Send + 'static) -> Option<T> {
+        let (answer, answered) = oneshot::channel();
+        self.give(move |owned| drop(answer.send(job(owned))));
+        answered.await.ok()
+    }
+}
+
+/// The thread. Dropping this ends it, after all that was given to it is done.
+#[derive(Debug)]
+pub struct Writer {
+    desk: Desk,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub fn start(session: Session) -> std::io::Result<Self> {
+        let (jobs, todo) = channel();
+        let thread = std::thread::Builder::new()
+            .name("session".to_owned())
+            .spawn(move || run(Owned { session, failed: None }, &todo))?;
+        Ok(Self { desk: Desk(jobs), thread: Some(thread) })
+    }
+
+    /// A way to the thread.
+    pub fn desk(&self) -> &Desk {
+        &self.desk
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        drop(self.desk.0.send(Todo::Stop));
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
+}
+
+fn run(mut owned: Owned, todo: &Receiver<Todo>) {
+    while let Ok(Todo::Do(job)) = todo.recv() {
+        job(&mut owned);
+    }
+}

@@ -1,0 +1,96 @@
+//! Stopping: what was said is kept, every call has its result, and the next request is valid.
+
+use insta::assert_snapshot;
+use offshoot_agent::event::Event;
+use offshoot_agent::testing::script::{Reply, Say, Then};
+use offshoot_agent::turn::Settled;
+use serde_json::json;
+
+use crate::world::{World, run};
+
+fn call(name: &str, id: &str, arguments: &serde_json::Value) -> Say {
+    let arguments = arguments.as_object().unwrap().clone();
+    Say::Call { call: name.to_owned(), id: id.to_owned(), arguments, signature: None }
+}
+
+#[test]
+fn half_an_answer_is_kept_and_not_sent_again() {
+    run(async {
+        let hanging = Reply { then: Then::Hang, cut: Some(900), ..Reply::text(&"on and on ".repeat(50)) };
+        let world = World::new([hanging, Reply::text("Yes?")]);
+        let (agent, mut events) = world.start();
+        let talking = tokio::spawn({
+            let agent = agent.clone();
+            async move { agent.prompt("talk").await }
+        });
+        events.until(|event| matches!(event, Event::MessageUpdate { .. })).await;
+        assert_eq!(agent.abort().await, Ok(Settled::Aborted));
+        assert_eq!(talking.await.unwrap(), Ok(Settled::Aborted));
+        assert!(world.entries().lines().last().unwrap().starts_with("assistant \"on and on"), "{}", world.entries());
+        assert_eq!(agent.prompt("stop").await, Ok(Settled::Done));
+        let second = world.server.seen().pop().unwrap().json();
+        assert!(!second["messages"].to_string().contains("on and on"), "half an answer is no answer");
+        world.no_problems();
+    });
+}
+
+#[test]
+fn tools_that_are_stopped_leave_no_call_open_and_no_process() {
+    run(async {
+        let reply = Reply::say([
+            call("ls", "c1", &json!({})),
+            call("bash", "c2", &json!({"command": "echo $$ > pid; echo up; sleep 1000"})),
+            call("write", "c3", &json!({"path": "never", "content": "x"})),
+        ]);
+        let world = World::new([reply, Reply::text("All right.")]);
+        let (agent, mut events) = world.start();
+        let talking = tokio::spawn({
+            let agent = agent.clone();
+            async move { agent.prompt("work").await }
+        });
+        events.until(|event| matches!(event, Event::ToolExecutionUpdate { .. })).await;
+        agent.abort().await.unwrap();
+        assert_eq!(talking.await.unwrap(), Ok(Settled::Aborted));
+        let entries = world.entries();
+        let results: Vec<&str> = entries.lines().skip(4).collect();
+        assert_snapshot!(results.join("\n"), @r#"
+        result ls "sessions/"
+        error bash "The user stopped this tool call before it was done."
+        error write "The user stopped this tool call before it was done."
+        "#);
+        assert!(!world.path("never").exists());
+        let pid = std::fs::read_to_string(world.path("pid")).unwrap();
+        let stat = format!("/proc/{}/stat", pid.trim());
+        while std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(agent.prompt("and now?").await, Ok(Settled::Done));
+        world.no_problems();
+    });
+}
+
+#[test]
+fn there_may_be_nothing_to_stop() {
+    run(async {
+        let world = World::new([Reply::text("Hello.")]);
+        let (agent, _events) = world.start();
+        assert_eq!(agent.abort().await, Ok(Settled::Done));
+        assert_eq!(agent.prompt("hi").await, Ok(Settled::Done));
+    });
+}
+
+/// The disk fills up in the middle: nothing is told that is not in the file, and it is said aloud.
+#[test]
+fn a_session_that_cannot_be_written_stops_the_agent() {
+    run(async {
+        let world = World::new([Reply::text("never asked")]);
+        let session = world.session();
+        std::fs::write(world.path("sessions"), "in the way").unwrap();
+        let (agent, mut events) = world.start_with(session, world.setup());
+        let settled = agent.prompt("hi").await.unwrap();
+        assert!(matches!(&settled, Settled::Broken(why) if why.contains("cannot be written")), "{settled:?}");
+        let names = events.names();
+        assert!(names.contains(&"failed".to_owned()) && !names.contains(&"message_end".to_owned()), "{names:?}");
+        assert_eq!(world.server.seen().len(), 0, "no request leaves whose prompt is not durable");
+    });
+}

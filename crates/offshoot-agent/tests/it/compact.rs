@@ -1,0 +1,203 @@
+//! Compaction in the loop: asked for, by itself, after an overflow; by the model and without one.
+
+use std::sync::Arc;
+
+use insta::assert_snapshot;
+use offshoot_agent::command::Navigation;
+use offshoot_agent::message::{StopReason, Usage};
+use offshoot_agent::provider::Model;
+use offshoot_agent::testing::script::Reply;
+use offshoot_agent::turn::Settled;
+use serde_json::Value;
+
+use crate::world::{World, run};
+
+const OVERFLOW: &str = r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 250000 tokens > 200000 maximum"}}"#;
+
+/// An agent that keeps next to nothing.
+fn start(world: &World) -> (offshoot_agent::agent_session::AgentSession, crate::world::Events) {
+    let mut setup = world.setup();
+    setup.compaction.keep_recent_tokens = 10;
+    world.start_with(world.session(), setup)
+}
+
+fn long(text: &str) -> String {
+    format!("{text} {}", "and more words to fill the context with ".repeat(20))
+}
+
+#[test]
+fn a_session_is_compacted_by_the_model() {
+    run(async {
+        let world = World::new([
+            Reply::text(&long("one")),
+            Reply { usage: Usage { input: 5000, output: 5, ..Usage::default() }, ..Reply::text("two") },
+            Reply::text("## Goal\nWords."),
+            Reply::text("three"),
+        ]);
+        let (agent, mut events) = start(&world);
+        agent.prompt("first").await.unwrap();
+        agent.prompt(long("second").as_str()).await.unwrap();
+        events.names();
+        let result: Value =
+            serde_json::from_str(&agent.compact(Some("mind the words".to_owned())).await.unwrap().0).unwrap();
+        assert_snapshot!(events.names().join(" "), @"compaction_start compaction_end agent_settled");
+        assert!(result["summary"].as_str().unwrap().starts_with("## Goal\nWords."));
+        assert!(
+            result["tokensBefore"].as_u64() > result["estimatedTokensAfter"].as_u64() && result["usage"]["output"] == 5
+        );
+        assert!(world.server.seen()[2].body.contains("mind the words"));
+        agent.prompt("third").await.unwrap();
+        let asked = world.server.seen().pop().unwrap().json()["messages"].to_string();
+        assert!(asked.contains("Words.") && !asked.contains("first"), "{asked}");
+        let stats = agent.stats().await.unwrap();
+        assert_eq!(stats.usage.output, 20, "the summary's tokens are counted once");
+        world.no_problems();
+    });
+}
+
+#[test]
+fn summaries_that_are_cut_off_or_fail_are_never_kept() {
+    let cut = Reply { stop: Some(StopReason::Length), ..Reply::text("## Goal\nHalf a") };
+    let calling = Reply::call("ls", "c9", serde_json::json!({}));
+    for bad in [cut, calling, Reply::error(400, "no"), Reply::text("")] {
+        run(async {
+            let world = World::new([Reply::text(&long("one")), Reply::text(&long("two")), bad]);
+            let (agent, _events) = start(&world);
+            agent.prompt("first").await.unwrap();
+            agent.prompt("second").await.unwrap();
+            let result = agent.compact(None).await.unwrap();
+            assert!(result.0.contains(r#""summariser":"extractive""#), "{}", result.0);
+            assert!(!world.entries().contains("Half a"));
+        });
+    }
+}
+
+#[test]
+fn there_may_be_nothing_to_compact() {
+    run(async {
+        let world = World::new([Reply::text("one")]);
+        let (agent, _events) = world.start();
+        agent.prompt("first").await.unwrap();
+        let before = world.lines();
+        assert!(agent.compact(None).await.unwrap_err().to_string().contains("too small"));
+        assert_eq!(world.lines(), before);
+    });
+}
+
+#[test]
+fn an_overflow_is_answered_by_one_compaction() {
+    run(async {
+        let too_long = || Reply::error(400, OVERFLOW);
+        let world = World::new([
+            Reply::text(&long("one")),
+            too_long(),
+            Reply::text("## Goal\nShort."),
+            Reply::text("It fits."),
+            too_long(),
+            Reply::text("## Goal\nShorter."),
+            too_long(),
+        ]);
+        let (agent, mut events) = start(&world);
+        agent.prompt(long("first").as_str()).await.unwrap();
+        events.names();
+        assert_eq!(agent.prompt(long("second").as_str()).await, Ok(Settled::Done));
+        let names = events.names().join(" ");
+        assert!(names.contains("agent_end compaction_start compaction_end agent_start"), "{names}");
+        assert!(matches!(agent.prompt(long("third").as_str()).await, Ok(Settled::Failed(_))));
+        assert_eq!(world.server.seen().len(), 7, "no second compaction for the same input");
+        world.no_problems();
+    });
+}
+
+#[test]
+fn a_full_context_is_compacted_by_itself() {
+    run(async {
+        let usage = Usage { input: 190_000, output: 10, ..Usage::default() };
+        let world = World::new([
+            Reply::text(&long("one")),
+            Reply { usage, ..Reply::text("two") },
+            Reply::text("## Goal\nRoom."),
+            Reply::text("three"),
+        ]);
+        let (agent, mut events) = start(&world);
+        agent.prompt("first").await.unwrap();
+        agent.prompt(long("second").as_str()).await.unwrap();
+        let names = events.names().join(" ");
+        assert!(names.ends_with("agent_end compaction_start compaction_end agent_settled"), "{names}");
+        // What was reported before the compaction says nothing about the context after it.
+        agent.prompt("third").await.unwrap();
+        assert_eq!(world.server.seen().len(), 4);
+        world.no_problems();
+    });
+}
+
+#[test]
+fn a_resumed_session_that_is_too_full_is_compacted_before_the_request() {
+    run(async {
+        let world = World::new([Reply::text(&long("one")), Reply::text("## Goal\nRoom."), Reply::text("two")]);
+        let (agent, _events) = start(&world);
+        agent.prompt(long("first").as_str()).await.unwrap();
+        // Another model, with less room.
+        let small = Model { context_window: 16_500, ..(*world.model).clone() };
+        agent.set_model(Arc::new(small)).await.unwrap();
+        assert_eq!(agent.prompt(long("second").as_str()).await, Ok(Settled::Done));
+        assert_snapshot!(world.entries().lines().map(|line| line.split(' ').next().unwrap()).collect::<Vec<_>>().join(" "), @"model thinking user assistant user compaction assistant");
+        world.no_problems();
+    });
+}
+
+#[test]
+fn a_branch_is_left_with_a_summary() {
+    run(async {
+        let world = World::new([
+            Reply::text("one"),
+            Reply::text("two"),
+            Reply::text("## Goal\nIt was a dead end."),
+            Reply::text("three"),
+        ]);
+        let (agent, mut events) = world.start();
+        agent.prompt("first").await.unwrap();
+        agent.prompt("second").await.unwrap();
+        let ids: Vec<String> = world
+            .lines()
+            .iter()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].as_str().unwrap().to_owned())
+            .collect();
+        events.names();
+        let navigation = Navigation {
+            target: ids[5].clone(),
+            summarize: true,
+            label: Some("tried".to_owned()),
+            ..Navigation::default()
+        };
+        let navigated = agent.navigate_tree(navigation).await.unwrap();
+        assert_eq!(navigated.editor_text.as_deref(), Some("second"), "the message that was gone back to");
+        assert!(navigated.summary.is_some() && navigated.warning.is_none());
+        agent.prompt("another way").await.unwrap();
+        let asked = world.server.seen().pop().unwrap().json()["messages"].to_string();
+        assert!(asked.contains("dead end") && asked.contains("first") && !asked.contains("\"second\""), "{asked}");
+        assert_eq!(agent.stats().await.unwrap().branches.len(), 2);
+        let nowhere = agent.navigate_tree(Navigation { target: "zzzz".to_owned(), ..Navigation::default() }).await;
+        assert!(nowhere.unwrap_err().to_string().contains("zzzz"));
+        world.no_problems();
+    });
+}
+
+#[test]
+fn going_elsewhere_without_a_summary_lasts() {
+    run(async {
+        let world = World::new([Reply::text("one"), Reply::text("two"), Reply::text("three")]);
+        let (agent, _events) = world.start();
+        agent.prompt("first").await.unwrap();
+        agent.prompt("second").await.unwrap();
+        let id = serde_json::from_str::<Value>(&world.lines()[4]).unwrap()["id"].as_str().unwrap().to_owned();
+        agent.navigate_tree(Navigation { target: id, ..Navigation::default() }).await.unwrap();
+        let file = agent.read(|session| session.file().unwrap().to_path_buf()).await.unwrap();
+        agent.close().await;
+        let session = offshoot_session::session::Session::open(&file, Default::default()).unwrap();
+        let (agent, _events) = world.start_with(session, world.setup());
+        agent.prompt("other").await.unwrap();
+        let asked = world.server.seen().pop().unwrap().json()["messages"].to_string();
+        assert!(asked.contains("first") && !asked.contains("second"), "{asked}");
+    });
+}

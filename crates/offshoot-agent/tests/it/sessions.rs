@@ -1,0 +1,175 @@
+//! Other sessions: new, opened, forked, cloned; and the settings that go with them.
+
+use std::sync::Arc;
+
+use offshoot_agent::command::{AgentError, Command, Navigation};
+use offshoot_agent::event::Event;
+use offshoot_agent::provider::{Model, ThinkingLevel};
+use offshoot_agent::testing::script::{Gate, Reply};
+use offshoot_agent::turn::Settled;
+use offshoot_session::session::{NewSession, Options, Session};
+
+use crate::world::{World, run};
+
+fn files(world: &World) -> usize {
+    std::fs::read_dir(world.path("sessions")).unwrap().count()
+}
+
+#[test]
+fn new_open_fork_and_clone() {
+    run(async {
+        let world = World::new(["one", "two", "three", "four", "five"].map(Reply::text));
+        let (agent, mut events) = world.start();
+        agent.prompt("first").await.unwrap();
+        agent.prompt("second").await.unwrap();
+        let old = agent.read(|session| session.file().unwrap().to_path_buf()).await.unwrap();
+        let before = std::fs::read(&old).unwrap();
+
+        agent.new_session().await.unwrap();
+        assert_eq!(files(&world), 1, "a new session has no file before its first entry");
+        agent.prompt("elsewhere").await.unwrap();
+        assert_eq!(files(&world), 2);
+
+        agent.switch_session(&old).await.unwrap();
+        let entry = agent.read(|session| {
+            use offshoot_session::entry::Source as _;
+            let tree = session.tree();
+            let last = tree.ancestors(session.leaf().unwrap()).nth(1).unwrap();
+            tree.node(last).id().unwrap().as_str().to_owned()
+        });
+        let forked = agent.fork(entry.await.unwrap()).await.unwrap();
+        assert_eq!(forked.text.as_deref(), Some("second"));
+        agent.prompt("instead").await.unwrap();
+        let asked = world.server.seen().pop().unwrap().json()["messages"].to_string();
+        assert!(asked.contains("first") && asked.contains("instead") && !asked.contains("second"), "{asked}");
+
+        let cloned = agent.clone_session().await.unwrap();
+        assert_ne!(cloned.session_id, forked.session_id);
+        agent.prompt("more").await.unwrap();
+        assert_eq!(files(&world), 4);
+        assert_eq!(std::fs::read(&old).unwrap(), before, "the session that others were made from stays as it is");
+        assert!(agent.switch_session(world.path("none.jsonl")).await.is_err());
+        let mut changes = 0;
+        while let Ok(event) = events.0.try_recv() {
+            changes += usize::from(matches!(*event, Event::SessionChanged { .. }));
+        }
+        assert_eq!(changes, 4);
+        world.no_problems();
+    });
+}
+
+/// Leaving a session while it works: the turn is stopped and written down where it belongs.
+#[test]
+fn the_turn_under_way_stays_in_its_session() {
+    run(async {
+        let gate = Gate::new();
+        let world = World::new([
+            Reply { gate: Some((600, gate.clone())), ..Reply::text(&"half ".repeat(100)) },
+            Reply::text("new"),
+        ]);
+        let (agent, mut events) = world.start();
+        let talking = tokio::spawn({
+            let agent = agent.clone();
+            async move { agent.prompt("first").await }
+        });
+        events.until(|event| matches!(event, Event::MessageUpdate { .. })).await;
+        agent.new_session().await.unwrap();
+        assert_eq!(talking.await.unwrap(), Ok(Settled::Aborted));
+        assert!(world.entries().contains("Aborted"));
+        agent.prompt("fresh").await.unwrap();
+        assert_eq!(files(&world), 2);
+        gate.open();
+    });
+}
+
+#[test]
+fn sessions_in_memory_stay_there() {
+    run(async {
+        let world = World::new(["one", "two", "three"].map(Reply::text));
+        let session =
+            Session::in_memory(&NewSession { cwd: "/", ..NewSession::default() }, Options::default()).unwrap();
+        let (agent, _events) = world.start_with(session, world.setup());
+        agent.prompt("first").await.unwrap();
+        assert_eq!(agent.clone_session().await.unwrap().file, None);
+        agent.prompt("second").await.unwrap();
+        assert_eq!(agent.new_session().await.unwrap().file, None);
+        agent.prompt("third").await.unwrap();
+        assert!(!world.path("sessions").exists());
+        let last = world.server.seen().pop().unwrap().json();
+        assert_eq!(last["messages"].as_array().unwrap().len(), 1);
+    });
+}
+
+/// Opening a session writes nothing: model and thinking are recorded when they change, once.
+#[test]
+fn settings_are_recorded_when_they_change() {
+    run(async {
+        let world = World::new(["one", "two"].map(Reply::text));
+        let (agent, _events) = world.start();
+        assert_eq!(agent.set_thinking_level(ThinkingLevel::High).await, Ok(ThinkingLevel::High));
+        agent.prompt("first").await.unwrap();
+        let plain = Model { id: "plain".to_owned(), reasoning: false, ..(*world.model).clone() };
+        agent.set_model(Arc::new(plain)).await.unwrap();
+        assert_eq!(agent.set_thinking_level(ThinkingLevel::High).await, Ok(ThinkingLevel::Off), "it cannot think");
+        agent.ask(Command::SetName("a\nname".to_owned())).await.unwrap();
+        agent.prompt("second").await.unwrap();
+        let kinds: Vec<String> =
+            world.entries().lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect();
+        assert_eq!(
+            kinds,
+            [
+                "model anthropic/claude-test",
+                "thinking high",
+                "user \"first\"",
+                "assistant \"one\"",
+                "model anthropic/plain",
+                "thinking off",
+                "session_info",
+                "user \"second\"",
+                "assistant \"two\"",
+            ]
+        );
+        let file = agent.read(|session| session.file().unwrap().to_path_buf()).await.unwrap();
+        let before = std::fs::read(&file).unwrap();
+        agent.switch_session(&file).await.unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), before);
+    });
+}
+
+/// Nobody could answer: nothing is written.
+#[test]
+fn without_a_key_nothing_is_recorded() {
+    struct None;
+    impl offshoot_agent::KeySource for None {
+        fn access(&self, _: &Arc<Model>) -> Result<offshoot_agent::model::Access, String> {
+            Err("there is no key".to_owned())
+        }
+    }
+    run(async {
+        let world = World::new([]);
+        let mut setup = world.setup();
+        setup.keys = Arc::new(None);
+        let (agent, mut events) = world.start_with(world.session(), setup);
+        assert_eq!(agent.prompt("hi").await, Err(AgentError::NoAccess("there is no key".to_owned())));
+        assert_eq!(events.names(), [""; 0]);
+        assert!(!world.path("sessions").exists());
+    });
+}
+
+/// A branch on which another level was set gets this one with its next prompt.
+#[test]
+fn going_elsewhere_takes_the_settings_along() {
+    run(async {
+        let world = World::new(["one", "two", "three"].map(Reply::text));
+        let (agent, _events) = world.start();
+        agent.prompt("first").await.unwrap();
+        let id = agent.read(|session| session.leaf_id().unwrap().as_str().to_owned()).await.unwrap();
+        agent.set_thinking_level(ThinkingLevel::High).await.unwrap();
+        agent.prompt("second").await.unwrap();
+        agent.navigate_tree(Navigation { target: id, ..Navigation::default() }).await.unwrap();
+        agent.prompt("third").await.unwrap();
+        let entries = world.entries();
+        let tail: Vec<&str> = entries.lines().rev().take(3).collect();
+        assert_eq!(tail, ["assistant \"three\" Stop", "user \"third\"", "thinking high"]);
+    });
+}

@@ -1,0 +1,177 @@
+//! An agent with a real session file and a model server on this machine.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use offshoot_agent::Setup;
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::event::Event;
+use offshoot_agent::message::Message;
+use offshoot_agent::provider::{Api, Http, Model, Secret};
+use offshoot_agent::sessions::Sessions;
+use offshoot_agent::testing::script::Reply;
+use offshoot_agent::testing::server::{KEY, Server};
+use offshoot_agent::tool::{self, Shell};
+use offshoot_agent::turn::Retry;
+use offshoot_session::clock::SystemClock;
+use offshoot_session::error::Result;
+use offshoot_session::session::{NewSession, Options, Session};
+use tokio::sync::mpsc::UnboundedReceiver;
+
+/// A folder, a server, and the model that it plays.
+pub(crate) struct World {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) server: Server,
+    pub(crate) model: Arc<Model>,
+}
+
+/// Sessions as files of one folder.
+struct Files(PathBuf);
+
+impl Sessions for Files {
+    fn create(&self, new: &NewSession<'_>) -> Result<Session> {
+        Session::create(new, Options::default(), |id, time| self.place("", id, time))
+    }
+
+    fn open(&self, file: &Path) -> Result<Session> {
+        Session::open(file, Options::default())
+    }
+
+    fn place(&self, _cwd: &str, id: &str, timestamp: &str) -> PathBuf {
+        self.0.join(offshoot_session::store::file_name(id, timestamp))
+    }
+}
+
+impl World {
+    pub(crate) fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
+        Self::speaking(Api::Anthropic, replies)
+    }
+
+    pub(crate) fn speaking(api: Api, replies: impl IntoIterator<Item = Reply>) -> Self {
+        let server = Server::start(replies).unwrap();
+        let model = super::wires::model(api, &server.base_url(api));
+        Self { folder: tempfile::tempdir().unwrap(), server, model: Arc::new(model) }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Retries come at once; all tools are there.
+    pub(crate) fn setup(&self) -> Setup {
+        let provider = Arc::new(Http::new(Arc::new(SystemClock)));
+        let mut setup = Setup::new(provider, self.model.clone(), self.folder.path());
+        setup.keys = Arc::new(Some(Secret::new(KEY)));
+        setup.tools = tool::all(&Shell::default());
+        setup.retry = Retry { base_delay_ms: 0, max_delay_ms: 0, ..Retry::default() };
+        setup.sessions = Arc::new(Files(self.path("sessions")));
+        "You are a test.".clone_into(&mut setup.system);
+        setup
+    }
+
+    pub(crate) fn session(&self) -> Session {
+        let cwd = self.folder.path().display().to_string();
+        Files(self.path("sessions")).create(&NewSession { cwd: &cwd, ..NewSession::default() }).unwrap()
+    }
+
+    pub(crate) fn start(&self) -> (AgentSession, Events) {
+        self.start_with(self.session(), self.setup())
+    }
+
+    pub(crate) fn start_with(&self, session: Session, setup: Setup) -> (AgentSession, Events) {
+        let agent = AgentSession::start(session, setup).unwrap();
+        let events = Events(agent.subscribe());
+        (agent, events)
+    }
+
+    /// The lines of the only session file.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut files: Vec<_> =
+            std::fs::read_dir(self.path("sessions")).unwrap().map(|file| file.unwrap().path()).collect();
+        assert_eq!(files.len(), 1, "{files:?}");
+        let text = std::fs::read_to_string(files.remove(0)).unwrap();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// The entries of the only session file, told in a few words each.
+    pub(crate) fn entries(&self) -> String {
+        self.lines().iter().skip(1).map(|line| entry(line)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// What was wrong with the requests.
+    pub(crate) fn no_problems(&self) {
+        assert_eq!(self.server.problems(), [""; 0]);
+    }
+}
+
+/// Runs a test on one thread, with timers.
+pub(crate) fn run(test: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
+}
+
+/// An entry in a few words.
+pub(crate) fn entry(line: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(line).unwrap();
+    let word = |name: &str| value[name].as_str().unwrap_or_default().to_owned();
+    match value["type"].as_str().unwrap() {
+        "message" => {
+            let json = &value["message"];
+            match json["role"].as_str().unwrap() {
+                "bashExecution" => format!("bash {}", json["command"].as_str().unwrap()),
+                _ => message(&serde_json::from_value(json.clone()).unwrap()),
+            }
+        }
+        "model_change" => format!("model {}/{}", word("provider"), word("modelId")),
+        "thinking_level_change" => format!("thinking {}", word("thinkingLevel")),
+        "compaction" => format!("compaction {} {}", word("firstKeptEntryId").len(), value["details"]["summariser"]),
+        "branch_summary" => format!("branch_summary {:?}", word("summary").lines().next().unwrap_or_default()),
+        "custom" => format!("custom {}", word("customType")),
+        other => other.to_owned(),
+    }
+}
+
+/// A message in a few words.
+pub(crate) fn message(message: &Message) -> String {
+    use offshoot_agent::message::{Block, text_of};
+    match message {
+        Message::User(said) => format!("user {:?}", said.text()),
+        Message::Assistant(said) => {
+            let calls = said.content.iter().filter_map(|block| match block {
+                Block::ToolCall { name, .. } => Some(format!(" +{name}")),
+                _ => None,
+            });
+            let calls: String = calls.collect();
+            format!("assistant {:?}{calls} {:?}", text_of(&said.content), said.stop_reason)
+        }
+        Message::ToolResult(result) => {
+            let sort = if result.is_error { "error" } else { "result" };
+            format!("{sort} {} {:?}", result.tool_name, text_of(&result.content))
+        }
+    }
+}
+
+/// What was told.
+pub(crate) struct Events(pub(crate) UnboundedReceiver<Arc<Event>>);
+
+impl Events {
+    /// The next event that fits; those before it are gone.
+    pub(crate) async fn until(&mut self, fits: impl Fn(&Event) -> bool) -> Arc<Event> {
+        loop {
+            let event = self.0.recv().await.expect("the agent tells on");
+            if fits(&event) {
+                return event;
+            }
+        }
+    }
+
+    /// The names of all events so far, one after the other only once.
+    pub(crate) fn names(&mut self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        while let Ok(event) = self.0.try_recv() {
+            let json: serde_json::Value = serde_json::from_str(&event.to_json()).unwrap();
+            names.push(json["type"].as_str().unwrap().to_owned());
+        }
+        names.dedup();
+        names
+    }
+}

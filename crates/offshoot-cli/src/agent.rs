@@ -1,0 +1,110 @@
+//! `offshoot` itself: the agent without a screen. What was typed becomes a session, a model, tools and a prompt; what
+//! happens is printed as text or as pi's event stream.
+
+mod args;
+mod input;
+mod open;
+mod print;
+mod settings;
+mod setup;
+
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::command::{AgentError, Said};
+use offshoot_agent::turn::Settled;
+use offshoot_session::session::Session;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::app::App;
+use crate::error::{CommandError, Kind, Result};
+pub(crate) use args::Args;
+use print::Printer;
+pub(crate) use setup::{Summaries, summaries};
+
+/// Runs the agent until everything that was asked is answered.
+pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    let form = args.form()?;
+    let session = open::session(app, args)?;
+    let said = input::read(app, args, session.cwd())?;
+    let setup = setup::setup(app, args, &session)?;
+    // One thread: the work is the model's and the tools', and a thread more costs start time.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| CommandError::io("start the agent", &error))?;
+    let ended = runtime.block_on(work(session, setup, said, Printer::new(app, form)));
+    // Who stops twice does not wait for anything.
+    runtime.shutdown_background();
+    ended
+}
+
+async fn work(session: Session, setup: offshoot_agent::Setup, said: Vec<Said>, mut printer: Printer<'_>) -> Result<()> {
+    printer.begin(&session)?;
+    let failed = |error| CommandError::io("start the agent", &error);
+    let mut stop = signal(SignalKind::interrupt()).map_err(failed)?;
+    let mut end = signal(SignalKind::terminate()).map_err(failed)?;
+    let agent = AgentSession::start(session, setup).map_err(failed)?;
+    let mut events = agent.subscribe();
+    let talking = talk(agent.clone(), said);
+    tokio::pin!(talking);
+    let mut news = Vec::new();
+    let mut stops = 0;
+    let settled = loop {
+        tokio::select! {
+            biased;
+            _ = stop.recv() => stops += 1,
+            _ = end.recv() => stops += 1,
+            count = events.recv_many(&mut news, 512) => {
+                if count > 0 {
+                    printer.tell(&mut news)?;
+                }
+                continue;
+            }
+            settled = &mut talking => break settled,
+        }
+        if stops > 1 {
+            return Err(stopped());
+        }
+        let agent = agent.clone();
+        tokio::spawn(async move { drop(agent.abort().await) });
+    };
+    while let Ok(event) = events.try_recv() {
+        news.push(event);
+    }
+    printer.tell(&mut news)?;
+    printer.end(&settled)?;
+    agent.close().await;
+    outcome(settled)
+}
+
+/// One prompt after the other, until one does not end well.
+async fn talk(agent: AgentSession, said: Vec<Said>) -> std::result::Result<Settled, AgentError> {
+    let mut settled = Settled::Done;
+    for said in said {
+        settled = agent.prompt(said).await?;
+        if settled != Settled::Done {
+            break;
+        }
+    }
+    Ok(settled)
+}
+
+fn outcome(settled: std::result::Result<Settled, AgentError>) -> Result<()> {
+    match settled {
+        Ok(Settled::Done) => Ok(()),
+        Ok(Settled::Aborted) => Err(stopped()),
+        Ok(Settled::Failed(why)) => {
+            Err(CommandError { causes: vec![why], ..CommandError::new(Kind::Model, "the model gave no answer") })
+        }
+        Ok(Settled::Broken(why)) => {
+            Err(CommandError { causes: vec![why], ..CommandError::new(Kind::Failed, "the agent had to stop") })
+        }
+        Err(AgentError::NoAccess(why)) => {
+            let error =
+                CommandError { causes: vec![why], ..CommandError::new(Kind::Model, "the model cannot be asked") };
+            Err(error.hint("`offshoot models` shows where keys come from"))
+        }
+        Err(error) => Err(CommandError::new(Kind::Failed, error.to_string())),
+    }
+}
+
+fn stopped() -> CommandError {
+    CommandError::new(Kind::Stopped, "stopped: what was said so far is in the session")
+}

@@ -1,0 +1,140 @@
+//! What is typed to run the agent.
+
+use clap::ValueEnum;
+use offshoot_agent::provider::ThinkingLevel;
+
+use crate::error::{CommandError, Result};
+
+/// How the agent speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mode {
+    /// The answer.
+    Text,
+    /// Everything that happens, as pi's event stream.
+    Json,
+}
+
+/// How an answer is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// Its words.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+/// What is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The last answer's words.
+    Text,
+    /// The last answer as one JSON object.
+    Result,
+    /// Every event as a line of JSON.
+    Events,
+}
+
+/// The agent.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Agent")]
+pub(crate) struct Args {
+    /// What to say to the model; @FILE stands for a file's text, or a picture. Several are said one after the other
+    #[arg(value_name = "PROMPT")]
+    pub(crate) prompts: Vec<String>,
+
+    /// Print the answer and exit; what is piped in is put before the prompt
+    #[arg(short, long)]
+    pub(crate) print: bool,
+
+    /// How to speak: text (with -p), or json: every event as one line, in pi's shapes
+    #[arg(long, value_enum, hide_possible_values = true)]
+    pub(crate) mode: Option<Mode>,
+
+    /// How -p prints the answer: text, or json: {"result", "isError", "stopReason", "usage", "sessionId", …}
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
+    pub(crate) output_format: OutputFormat,
+
+    /// Go on with the newest session of this folder
+    #[arg(short = 'c', long = "continue", conflicts_with_all = ["resume", "session", "fork", "no_session"])]
+    pub(crate) go_on: bool,
+
+    /// Choose a session to go on with (needs the interactive mode)
+    #[arg(short, long, conflicts_with_all = ["session", "fork", "no_session"])]
+    pub(crate) resume: bool,
+
+    /// Go on with this session; the path of a file that is not there begins one
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["fork", "no_session"])]
+    pub(crate) session: Option<String>,
+
+    /// Copy this session, all branches of it, and go on with the copy
+    #[arg(long, value_name = "SESSION", conflicts_with = "no_session")]
+    pub(crate) fork: Option<String>,
+
+    /// Keep the session in memory only
+    #[arg(long)]
+    pub(crate) no_session: bool,
+
+    /// The provider, such as anthropic, openai, google, or one of models.json
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+
+    /// The model: an id, a part of one, or provider/id; `:LEVEL` behind it says how much it thinks
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+
+    /// How much the model thinks: off, minimal, low, medium, high, xhigh, max
+    #[arg(long, value_name = "LEVEL", value_parser = thinking)]
+    pub(crate) thinking: Option<ThinkingLevel>,
+
+    /// The tools that the model has, parted by commas; none for ''
+    #[arg(long, value_name = "NAMES", default_value = offshoot_agent::tool::DEFAULT)]
+    pub(crate) tools: String,
+
+    /// Say this to the model in the place of offshoot's own words
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) system_prompt: Option<String>,
+
+    /// Say this to the model behind offshoot's own words
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) append_system_prompt: Option<String>,
+
+    /// The provider's key, for this run; others on this machine may see it: better set the variable
+    #[arg(long, value_name = "KEY")]
+    pub(crate) api_key: Option<String>,
+}
+
+fn thinking(text: &str) -> std::result::Result<ThinkingLevel, String> {
+    ThinkingLevel::parse(text)
+        .ok_or_else(|| format!("there are {}", ThinkingLevel::ALL.map(ThinkingLevel::as_str).join(", ")))
+}
+
+impl Args {
+    /// What is printed.
+    pub(crate) fn form(&self) -> Result<Form> {
+        if self.resume {
+            return Err(CommandError::usage("there is no picker of sessions yet")
+                .hint("`offshoot list` shows the sessions, `offshoot --session ID -p PROMPT` goes on with one")
+                .hint("`offshoot -c -p PROMPT` goes on with the newest"));
+        }
+        match (self.mode, self.print, self.output_format) {
+            (Some(Mode::Json), _, _) => Ok(Form::Events),
+            (Some(Mode::Text), _, OutputFormat::Json) | (None, true, OutputFormat::Json) => Ok(Form::Result),
+            (Some(Mode::Text), _, OutputFormat::Text) | (None, true, OutputFormat::Text) => Ok(Form::Text),
+            (None, false, _) => Err(self.no_screen()),
+        }
+    }
+
+    fn no_screen(&self) -> CommandError {
+        let error = CommandError::usage("the interactive mode is not built yet");
+        match self.prompts.as_slice() {
+            [word] if !word.contains(' ') => error
+                .hint(format!("if {word:?} was meant as a command: `offshoot --help` lists them"))
+                .hint(format!("`offshoot -p {}` asks the model and prints its answer", crate::app::quoted(word))),
+            _ => error
+                .hint("`offshoot -p PROMPT` asks the model and prints its answer")
+                .hint("`offshoot --mode json PROMPT` prints everything that happens"),
+        }
+    }
+}

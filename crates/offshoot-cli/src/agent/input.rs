@@ -1,0 +1,85 @@
+//! What is said to the model: words, files that are named by `@`, and what is piped in.
+
+use std::io::{IsTerminal as _, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use offshoot_agent::command::Said;
+use offshoot_agent::message::Block;
+use offshoot_agent::tool::{Place, Read, Tool as _};
+use serde_json::json;
+
+use super::Args;
+use crate::app::App;
+use crate::error::{CommandError, Result};
+
+/// Everything that is to be said, in order. Files and what is piped in go with the first.
+pub(crate) fn read(app: &App, args: &Args, cwd: Option<&str>) -> Result<Vec<Said>> {
+    let piped = piped()?;
+    let (mut files, mut images) = (String::new(), Vec::new());
+    let mut said: Vec<Said> = Vec::new();
+    for word in &args.prompts {
+        match word.strip_prefix('@').filter(|name| !name.is_empty()) {
+            Some(name) => file(app, name, cwd, &mut files, &mut images)?,
+            None => said.push(Said::from(word.as_str())),
+        }
+    }
+    let words = said.first().map(|first| first.text.clone());
+    let parts = [piped, Some(files).filter(|files| !files.is_empty()), words];
+    let text = parts.into_iter().flatten().collect::<Vec<_>>().join("\n");
+    if text.trim().is_empty() && images.is_empty() {
+        let error = CommandError::usage("there is nothing to say to the model");
+        return Err(error.hint("`offshoot -p PROMPT`, `offshoot -p @FILE`, or pipe something in"));
+    }
+    let first = Said { text, images };
+    Ok(std::iter::once(first).chain(said.into_iter().skip(1)).collect())
+}
+
+fn piped() -> Result<Option<String>> {
+    let mut stdin = std::io::stdin().lock();
+    if stdin.is_terminal() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    stdin.read_to_end(&mut bytes).map_err(|error| CommandError::io("read what is piped in", &error))?;
+    let text = String::from_utf8_lossy(&bytes).trim_end().to_owned();
+    Ok(Some(text).filter(|text| !text.is_empty()))
+}
+
+/// A file as text, or a picture.
+fn file(app: &App, name: &str, cwd: Option<&str>, texts: &mut String, images: &mut Vec<Block>) -> Result<()> {
+    let name = match (name.strip_prefix("~/"), &app.settings.home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(name),
+    };
+    let path = app.settings.cwd.join(name);
+    let bytes = std::fs::read(&path).map_err(|error| CommandError::io(format!("read {}", path.display()), &error))?;
+    let shown = path.display();
+    match String::from_utf8(bytes) {
+        Ok(text) => texts.push_str(&format!("<file name=\"{shown}\">\n{text}\n</file>\n")),
+        Err(_) => {
+            let picture = picture(app, &path, cwd)?;
+            images.extend(picture);
+            texts.push_str(&format!("<file name=\"{shown}\"></file>\n"));
+        }
+    }
+    Ok(())
+}
+
+/// A picture as the read tool gives it: checked, and made smaller if models would not take it.
+fn picture(app: &App, path: &Path, cwd: Option<&str>) -> Result<Vec<Block>> {
+    let cwd = cwd.map_or_else(|| app.settings.cwd.clone(), PathBuf::from);
+    let place = Place { spill: cwd.clone(), cwd, home: app.settings.home.clone(), images: true };
+    let (partial, _partials) = tokio::sync::mpsc::unbounded_channel();
+    let reading = Read.run(json!({ "path": path.display().to_string() }), Arc::new(place), partial);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| CommandError::io("read a picture", &error))?;
+    let outcome = runtime.block_on(reading);
+    let images: Vec<Block> =
+        outcome.content.iter().filter(|block| matches!(block, Block::Image { .. })).cloned().collect();
+    if images.is_empty() {
+        let what = format!("{} is neither text nor a picture that models take", path.display());
+        return Err(CommandError::usage(what).hint("PNG, JPEG, GIF and WebP are"));
+    }
+    Ok(images)
+}

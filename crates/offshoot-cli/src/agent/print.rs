@@ -1,0 +1,116 @@
+//! What the agent prints: the answer, the answer as one JSON object, or every event.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use offshoot_agent::command::AgentError;
+use offshoot_agent::event::Event;
+use offshoot_agent::message::{AssistantMessage, Message, text_of};
+use offshoot_agent::turn::Settled;
+use offshoot_session::json::{Object, quote};
+use offshoot_session::session::Session;
+
+use super::args::Form;
+use crate::app::App;
+use crate::error::Result;
+use crate::ui::Output;
+
+/// Prints what happens.
+pub(crate) struct Printer<'a> {
+    app: &'a App,
+    form: Form,
+    out: Output,
+    last: Option<AssistantMessage>,
+    session_id: String,
+    file: Option<String>,
+}
+
+impl<'a> Printer<'a> {
+    pub(crate) fn new(app: &'a App, form: Form) -> Self {
+        Self { app, form, out: app.ui.raw(), last: None, session_id: String::new(), file: None }
+    }
+
+    /// Before the first event: the session.
+    pub(crate) fn begin(&mut self, session: &Session) -> Result<()> {
+        session.id().clone_into(&mut self.session_id);
+        self.file = session.file().map(|file| file.display().to_string());
+        if self.form == Form::Events {
+            writeln!(self.out, "{}", session.header_line())?;
+            self.out.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Takes events, in order; who reads has them when this returns.
+    pub(crate) fn tell(&mut self, news: &mut Vec<Arc<Event>>) -> Result<()> {
+        for event in news.drain(..) {
+            if let Event::MessageEnd { message: Message::Assistant(message) } = event.as_ref() {
+                self.last = Some(message.clone());
+            }
+            match self.form {
+                Form::Events => {
+                    self.out.write_all(event.to_json().as_bytes())?;
+                    self.out.write_all(b"\n")?;
+                }
+                Form::Text | Form::Result => self.note(&event),
+            }
+        }
+        if self.form == Form::Events {
+            self.out.flush()?;
+        }
+        Ok(())
+    }
+
+    /// What a person should hear although only the answer is printed.
+    fn note(&self, event: &Event) {
+        match event {
+            Event::AutoRetryStart { attempt, max_attempts, delay_ms, error_message } => self.app.ui.note(&format!(
+                "{error_message}; trying again in {} s ({attempt} of {max_attempts})",
+                delay_ms.div_ceil(1000)
+            )),
+            Event::CompactionEnd { error_message: Some(why), .. } => self.app.ui.note(&format!("compaction: {why}")),
+            _ => {}
+        }
+    }
+
+    /// After the last event: the answer.
+    pub(crate) fn end(&mut self, settled: &std::result::Result<Settled, AgentError>) -> Result<()> {
+        match self.form {
+            Form::Events => {}
+            Form::Text => {
+                let answer = self.last.as_ref().filter(|_| settled.is_ok()).map(|last| text_of(&last.content));
+                if let Some(answer) = answer.filter(|answer| !answer.is_empty()) {
+                    writeln!(self.out, "{answer}")?;
+                }
+            }
+            Form::Result => {
+                let result = self.result(settled);
+                writeln!(self.out, "{result}")?;
+            }
+        }
+        self.out.flush()?;
+        Ok(())
+    }
+
+    fn result(&self, settled: &std::result::Result<Settled, AgentError>) -> String {
+        let is_error = !matches!(settled, Ok(Settled::Done));
+        let text = self.last.as_ref().map(|last| text_of(&last.content)).unwrap_or_default();
+        let json = |value: serde_json::Result<String>| value.unwrap_or_else(|_| "null".to_owned());
+        let mut object = Object::new().str("type", "result").str("result", &text).raw("isError", is_error);
+        if let Some(last) = &self.last {
+            object = object
+                .raw("stopReason", json(serde_json::to_string(&last.stop_reason)))
+                .str("provider", &last.provider)
+                .str("model", &last.model)
+                .raw("usage", json(serde_json::to_string(&last.usage)));
+        }
+        match settled {
+            Ok(Settled::Failed(why) | Settled::Broken(why)) => object = object.raw("error", quote(why)),
+            Ok(Settled::Aborted) => object = object.str("error", "stopped"),
+            Err(error) => object = object.str("error", &error.to_string()),
+            Ok(Settled::Done) => {}
+        }
+        object = object.str("sessionId", &self.session_id);
+        object.opt_str("sessionFile", self.file.as_deref()).finish()
+    }
+}

@@ -1,0 +1,229 @@
+//! What the agent is made of: model, keys, tools, prompt and settings, from what was typed, the session and the user's
+//! files.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use offshoot_agent::Setup;
+use offshoot_agent::context_files;
+use offshoot_agent::model::{Access, Keys, Models};
+use offshoot_agent::provider::{Http, Model, Secret, ThinkingLevel};
+use offshoot_agent::sessions::Sessions;
+use offshoot_agent::summarise::{ModelSummariser, Summarise as _};
+use offshoot_agent::system_prompt::SystemPrompt;
+use offshoot_agent::tool::{self, Place, Shell};
+use offshoot_session::clock::{SystemClock, to_iso};
+use offshoot_session::error::{Error, Result as Read};
+use offshoot_session::json::Json;
+use offshoot_session::session::{NewSession, Session};
+use offshoot_session::store::{DirStore, Store as _};
+use offshoot_session::summariser::{Answer, Request, Summariser};
+
+use super::{Args, settings};
+use crate::app::App;
+use crate::config;
+use crate::error::{CommandError, Kind, Result};
+
+/// What is known of models, and the keys.
+struct Table {
+    models: Arc<Models>,
+    keys: Keys,
+}
+
+/// Who is asked.
+struct Chosen {
+    model: Model,
+    thinking: ThinkingLevel,
+}
+
+/// What a choice goes by, first what was typed.
+#[derive(Default)]
+struct Wish<'a> {
+    provider: Option<&'a str>,
+    model: Option<&'a str>,
+    thinking: Option<ThinkingLevel>,
+}
+
+/// Everything but the session.
+pub(crate) fn setup(app: &App, args: &Args, session: &Session) -> Result<Setup> {
+    let (user, trouble) = settings::load(app.settings.data.as_deref());
+    trouble.iter().for_each(|trouble| app.ui.warning(trouble));
+    let table = table(app, args.api_key.as_deref());
+    let wish = Wish { provider: args.provider.as_deref(), model: args.model.as_deref(), thinking: args.thinking };
+    let Chosen { model, thinking } = choose(app, &table, &user, session, &wish)?;
+    let cwd = session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| app.settings.cwd.clone(), PathBuf::from);
+    let shell = shell(&user, session);
+    let tools = tool::select(&args.tools, &shell).map_err(|error| CommandError::usage(error.to_string()))?;
+    let home = app.settings.data.clone().unwrap_or_default();
+    let (context, unreadable) = context_files::find(&home, &cwd);
+    unreadable.iter().for_each(|file| app.ui.warning(&format!("{file}: {}", file.source)));
+    let date = to_iso(app.now());
+    let prompt = SystemPrompt {
+        tools: &tools,
+        context: &context,
+        custom: args.system_prompt.as_deref(),
+        append: args.append_system_prompt.as_deref(),
+        date: date.get(..10).unwrap_or(&date),
+        cwd: &cwd,
+    };
+    let system = prompt.text();
+    let spill = app.settings.cache.clone().unwrap_or_else(|| home.clone()).join("output");
+    let sessions = Files { app: app.clone(), store: app.store().ok(), table: table.models.clone() };
+    let mut setup = Setup::new(Arc::new(Http::new(Arc::new(SystemClock))), Arc::new(model), &cwd);
+    setup.keys = Arc::new((table.models, table.keys));
+    setup.thinking = thinking;
+    setup.system = system;
+    setup.tools = tools;
+    setup.place = Place { spill, cwd, home: app.settings.home.clone(), images: setup.model.images };
+    setup.shell = shell;
+    setup.retry = user.retry;
+    setup.compaction = user.compaction;
+    setup.branch_reserve = user.branch_reserve.unwrap_or(setup.branch_reserve);
+    setup.steering = user.steering;
+    setup.follow_up = user.follow_up;
+    setup.sessions = Arc::new(sessions);
+    Ok(setup)
+}
+
+/// Commands of the model know which session they belong to.
+fn shell(user: &settings::Settings, session: &Session) -> Shell {
+    let mut env = vec![("OFFSHOOT_SESSION_ID".to_owned(), session.id().to_owned())];
+    env.extend(session.file().map(|file| ("OFFSHOOT_SESSION_FILE".to_owned(), file.display().to_string())));
+    Shell { program: user.shell.as_ref().map(PathBuf::from), prefix: user.shell_prefix.clone(), env }
+}
+
+fn table(app: &App, key: Option<&str>) -> Table {
+    let home = app.settings.data.as_deref();
+    let (models, mut troubles) = Models::load(home);
+    let mut keys = Keys::new(config::variables());
+    if let Some(home) = home {
+        let (loaded, found) = keys.load(home);
+        keys = loaded;
+        troubles.extend(found);
+    }
+    troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
+    Table { models: Arc::new(models), keys: keys.with(key.map(Secret::new)) }
+}
+
+/// The model that was typed, else the session's, else the user's, else the first with a key.
+fn choose(app: &App, table: &Table, user: &settings::Settings, session: &Session, wish: &Wish<'_>) -> Result<Chosen> {
+    let Table { models, keys } = table;
+    let can_ask = |model: &Model| keys.can_ask(models, model);
+    let usable = |provider: &str| models.default_of(provider).is_some_and(can_ask);
+    let find = |provider: Option<&str>, name: &str| {
+        let found = models.find(provider, name, &usable);
+        found.map_err(|error| {
+            CommandError::new(Kind::NotFound, error.to_string()).hint("`offshoot models` lists the models")
+        })
+    };
+    let (recorded, level) = recorded(session);
+    let mut named = None;
+    let model = if let Some(name) = wish.model {
+        let found = find(wish.provider, name)?;
+        found.warning.iter().for_each(|warning| app.ui.warning(warning));
+        named = found.level;
+        found.model
+    } else if let Some(provider) = wish.provider {
+        let model = models.default_of(provider);
+        model.cloned().ok_or_else(|| {
+            CommandError::new(Kind::NotFound, format!("there is no provider {provider}"))
+                .hint("`offshoot models` lists the models; models.json adds others")
+        })?
+    } else if let Some(model) = recorded.and_then(|(provider, id)| models.get(&provider, &id)).filter(|m| can_ask(m)) {
+        model.clone()
+    } else if let Some(name) = &user.model {
+        let found = find(user.provider.as_deref(), name)?;
+        named = found.level;
+        found.model
+    } else {
+        let first =
+            models.providers().into_iter().filter_map(|provider| models.default_of(provider)).find(|m| can_ask(m));
+        first.cloned().ok_or_else(nobody)?
+    };
+    let wanted = user.thinking.as_deref().and_then(ThinkingLevel::parse);
+    let wanted = wish.thinking.or(named).or(level).or(wanted).unwrap_or(ThinkingLevel::Medium);
+    let thinking = model.clamp(wanted);
+    Ok(Chosen { model, thinking })
+}
+
+fn nobody() -> CommandError {
+    CommandError::new(Kind::Model, "there is no model to ask: no provider has a key")
+        .hint("set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or write the key into auth.json")
+        .hint(
+            "a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where",
+        )
+}
+
+/// The model and the level that a session that has begun was left with.
+fn recorded(session: &Session) -> (Option<(String, String)>, Option<ThinkingLevel>) {
+    let Some(context) = session.leaf().and_then(|_| session.context().ok()) else { return (None, None) };
+    let model = context.model.as_deref().and_then(|json| {
+        let json = Json::parse(json).ok()?;
+        Some((json.str("provider")?.into_owned(), json.str("modelId")?.into_owned()))
+    });
+    let level =
+        context.thinking_level.as_deref().and_then(|json| ThinkingLevel::parse(&Json::parse(json).ok()?.as_str()?));
+    (model, level)
+}
+
+/// Sessions of the store.
+struct Files {
+    app: App,
+    store: Option<DirStore>,
+    table: Arc<Models>,
+}
+
+impl Sessions for Files {
+    fn create(&self, new: &NewSession<'_>) -> Read<Session> {
+        match &self.store {
+            Some(store) => store.create(new, self.app.options()),
+            None => Err(Error::Invalid("there is no home directory to keep sessions in".to_owned())),
+        }
+    }
+
+    fn open(&self, file: &Path) -> Read<Session> {
+        Session::open(file, self.app.options_for(file))
+    }
+
+    fn place(&self, cwd: &str, id: &str, timestamp: &str) -> PathBuf {
+        match &self.store {
+            Some(store) => store.place(cwd, id, timestamp),
+            None => Path::new(cwd).join(offshoot_session::store::file_name(id, timestamp)),
+        }
+    }
+
+    fn model(&self, provider: &str, id: &str) -> Option<Arc<Model>> {
+        self.table.get(provider, id).cloned().map(Arc::new)
+    }
+}
+
+/// A model that writes the summaries of commands.
+pub(crate) struct Summaries {
+    model: ModelSummariser,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Summaries {
+    /// How many tokens the model takes.
+    pub(crate) fn window(&self) -> u64 {
+        self.model.model.context_window
+    }
+}
+
+/// The model that summarises a session: its own, the user's, or the first with a key. `None`: there is none.
+pub(crate) fn summaries(app: &App, session: &Session) -> Option<Summaries> {
+    let (user, _) = settings::load(app.settings.data.as_deref());
+    let table = table(app, None);
+    let Chosen { model, thinking } = choose(app, &table, &user, session, &Wish::default()).ok()?;
+    let Access { model, key } = table.keys.access(&table.models, &model).ok()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    let provider = Arc::new(Http::new(Arc::new(SystemClock)));
+    Some(Summaries { model: ModelSummariser { provider, model, thinking, key, retry: user.retry }, runtime })
+}
+
+impl Summariser for Summaries {
+    fn summarise(&self, request: &Request) -> Read<Answer> {
+        let written = self.runtime.block_on(self.model.summarise(request.clone()));
+        written.map_err(Error::NoSummary)
+    }
+}

@@ -1,0 +1,337 @@
+//! `offshoot -p` and `--mode json`: the agent without a screen, against a model on this machine.
+
+use std::io::{BufReader, Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use insta::assert_snapshot;
+use offshoot_agent::testing::script::{Reply, Then};
+use offshoot_agent::testing::server::{KEY, Server};
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+/// A world with a model that answers from a script.
+pub(crate) struct Talk {
+    pub(crate) world: World,
+    pub(crate) server: Server,
+}
+
+impl Talk {
+    pub(crate) fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
+        let talk = Self { world: World::new(), server: Server::start(replies).unwrap() };
+        talk.data(
+            "models.json",
+            &json!({"providers": {"test": {
+                "baseUrl": talk.server.base_url(offshoot_agent::provider::Api::Anthropic),
+                "api": "anthropic-messages",
+                "apiKey": "$TEST_KEY",
+                "models": [{"id": "m1", "contextWindow": 200_000, "maxTokens": 8000, "reasoning": true,
+                    "cost": {"input": 3, "output": 15}, "input": ["text", "image"]}],
+            }}}),
+        );
+        talk.data("settings.json", &json!({"retry": {"baseDelayMs": 0, "maxAgentDelayMs": 0}}));
+        talk
+    }
+
+    pub(crate) fn data(&self, name: &str, json: &Value) {
+        let path = self.world.home().join(".local/share/offshoot").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, json.to_string()).unwrap();
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.world.command(arguments);
+        command.env("TEST_KEY", KEY).env("PATH", std::env::var_os("PATH").unwrap());
+        command
+    }
+
+    /// What a run prints, with stderr and exit code.
+    pub(crate) fn run(&self, arguments: &[&str]) -> String {
+        self.world.shown(&self.command(arguments).output().unwrap())
+    }
+
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let is_session = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "jsonl");
+        self.world.snapshot().into_keys().filter(is_session).collect()
+    }
+
+    /// The lines of the only session.
+    pub(crate) fn lines(&self) -> Vec<Value> {
+        let files = self.files();
+        assert_eq!(files.len(), 1, "{files:?}");
+        let text = std::fs::read_to_string(&files[0]).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    pub(crate) fn no_problems(&self) {
+        assert_eq!(self.server.problems(), [""; 0]);
+    }
+}
+
+/// What a request says, as text.
+fn asked(talk: &Talk) -> String {
+    talk.server.seen().last().unwrap().json()["messages"].to_string()
+}
+
+#[test]
+fn the_answer_is_printed() {
+    let talk = Talk::new([Reply::text("Forty-two.")]);
+    assert_snapshot!(talk.run(&["-p", "what is it?"]), @"Forty-two.");
+    talk.no_problems();
+    let seen = talk.server.seen();
+    assert_eq!(seen.len(), 1);
+    let request = seen[0].json();
+    assert!(request["system"].to_string().contains("Today is 2026-02-01"), "{request}");
+    assert_eq!(request["tools"].as_array().unwrap().len(), 4);
+    assert_eq!(talk.lines().len(), 5);
+}
+
+#[test]
+fn the_answer_as_one_object() {
+    let talk = Talk::new([Reply::text("Forty-two.")]);
+    let shown = talk.run(&["-p", "--output-format", "json", "--no-session", "what is it?"]);
+    let result: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(result["result"], "Forty-two.");
+    assert_eq!((&result["isError"], &result["stopReason"]), (&json!(false), &json!("stop")));
+    assert!(result["usage"]["cost"]["total"].as_f64().unwrap() > 0.0 && result.get("sessionFile").is_none());
+    assert_eq!(talk.files().len(), 0, "nothing is kept");
+}
+
+#[test]
+fn every_event_is_a_line() {
+    let talk = Talk::new([Reply::call("ls", "c1", json!({})), Reply::text("a\u{2028}b")]);
+    let output = talk.command(&["--mode", "json", "--tools", "ls", "look"]).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.ends_with('\n') && !text.contains('\r'));
+    let events: Vec<Value> = text.split_terminator('\n').map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut names: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    names.dedup();
+    assert_snapshot!(names.join(" "), @"session agent_start turn_start message_start message_end message_start message_update message_end tool_execution_start tool_execution_end message_start message_end turn_end turn_start message_start message_update message_end turn_end agent_end agent_settled");
+    assert_eq!(events[0], talk.lines()[0], "the first line is the session's header");
+    let end = events.iter().rfind(|event| event["type"] == "message_end").unwrap();
+    assert_eq!(end["message"]["content"][0]["text"], "a\u{2028}b");
+    talk.no_problems();
+}
+
+/// A picture: one red dot.
+const DOT: &[u8] = b"\x89\x50\x4e\x47\x0d\x0a\x1a\x0a\x00\x00\x00\x0d\x49\x48\x44\x52\x00\x00\x00\x01\x00\x00\x00\x01\
+    \x08\x02\x00\x00\x00\x90\x77\x53\xde\x00\x00\x00\x0c\x49\x44\x41\x54\x78\x9c\x63\xf8\xcf\xc0\x00\
+    \x00\x03\x01\x01\x00\xc9\xfe\x92\xef\x00\x00\x00\x00\x49\x45\x4e\x44\xae\x42\x60\x82";
+
+#[test]
+fn files_pictures_and_what_is_piped_in_go_along() {
+    let talk = Talk::new([Reply::text("ok"), Reply::text("ok")]);
+    talk.world.write("notes.txt", "buy milk");
+    talk.world.write("dot.png", DOT);
+    let mut child = talk
+        .command(&["-p", "@notes.txt", "@dot.png", "read them", "and again"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"from the pipe\n").unwrap();
+    assert!(child.wait_with_output().unwrap().status.success());
+    let seen = talk.server.seen();
+    assert_eq!(seen.len(), 2, "the second prompt is asked after the first");
+    let first = seen[0].json()["messages"][0]["content"].clone();
+    let text = first[0]["text"].as_str().unwrap();
+    assert!(
+        text.starts_with("from the pipe\n<file name=") && text.contains("buy milk") && text.ends_with("read them"),
+        "{text}"
+    );
+    assert_eq!(first[1]["type"], "image");
+    talk.no_problems();
+}
+
+#[test]
+fn a_session_goes_on_where_it_was() {
+    let talk = Talk::new([Reply::text("one"), Reply::text("two"), Reply::text("three"), Reply::text("four")]);
+    talk.run(&["-p", "first"]);
+    assert_eq!(talk.run(&["-c", "-p", "second"]), "two\n");
+    assert!(asked(&talk).contains("first") && asked(&talk).contains("one"));
+    let id = talk.lines()[0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(talk.run(&["--session", &id, "-p", "third"]), "three\n");
+    assert_eq!(talk.run(&["--fork", &id, "-p", "elsewhere"]), "four\n");
+    assert!(asked(&talk).contains("third") && asked(&talk).contains("elsewhere"));
+    assert_eq!(talk.files().len(), 2);
+    let settings = |lines: Vec<Value>| lines.iter().filter(|line| line["type"] == "model_change").count();
+    let files = talk.files();
+    let read = |file: &PathBuf| {
+        std::fs::read_to_string(file).unwrap().lines().map(|l| serde_json::from_str(l).unwrap()).collect()
+    };
+    assert!(files.iter().all(|file| settings(read(file)) == 1), "the model is recorded once, not at every opening");
+    talk.no_problems();
+}
+
+#[test]
+fn failures_of_the_model_have_an_exit_code_of_their_own() {
+    let talk = Talk::new([Reply::error(
+        401,
+        r#"{"type":"error","error":{"type":"authentication_error","message":"bad key"}}"#,
+    )]);
+    assert_snapshot!(talk.run(&["-p", "hi"]), @r#"
+    [stderr]
+    error: the model gave no answer
+    caused by: 401 {"type":"error","error":{"type":"authentication_error","message":"bad key"}}
+    [exit code 6]
+    "#);
+    let talk = Talk::new([Reply::error(529, "overloaded"), Reply::text("there")]);
+    assert_snapshot!(talk.run(&["-p", "hi"]), @"
+    there
+    [stderr]
+    note: 529 overloaded; trying again in 0 s (1 of 3)
+    ");
+    talk.no_problems();
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let talk = Talk::new([]);
+    assert_snapshot!(talk.run(&["-p", "hi", "--model", "gpt-none"]), @"
+    [stderr]
+    error: there is no model gpt-none
+    hint: `offshoot models` lists the models
+    [exit code 3]
+    ");
+    assert_snapshot!(talk.run(&["-p", "hi", "--tools", "read,telepathy"]), @r#"
+    [stderr]
+    error: there is no tool "telepathy"; there are read, bash, edit, write, grep, find, ls
+    [exit code 2]
+    "#);
+    assert_snapshot!(talk.run(&["-p"]), @"
+    [stderr]
+    error: there is nothing to say to the model
+    hint: `offshoot -p PROMPT`, `offshoot -p @FILE`, or pipe something in
+    [exit code 2]
+    ");
+    assert_snapshot!(talk.run(&["-r"]), @"
+    [stderr]
+    error: there is no picker of sessions yet
+    hint: `offshoot list` shows the sessions, `offshoot --session ID -p PROMPT` goes on with one
+    hint: `offshoot -c -p PROMPT` goes on with the newest
+    [exit code 2]
+    ");
+    assert_snapshot!(talk.run(&["hello there"]), @"
+    [stderr]
+    error: the interactive mode is not built yet
+    hint: `offshoot -p PROMPT` asks the model and prints its answer
+    hint: `offshoot --mode json PROMPT` prints everything that happens
+    [exit code 2]
+    ");
+    assert_snapshot!(World::new().run("-p hi"), @"
+    [stderr]
+    error: there is no model to ask: no provider has a key
+    hint: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or write the key into auth.json
+    hint: a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where
+    [exit code 6]
+    ");
+    let no_key = talk.world.shown(&talk.command(&["-p", "hi"]).env_remove("TEST_KEY").output().unwrap());
+    assert_snapshot!(no_key, @"
+    [stderr]
+    error: there is no model to ask: no provider has a key
+    hint: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or write the key into auth.json
+    hint: a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where
+    [exit code 6]
+    ");
+    let no_key = talk.command(&["-p", "hi", "--model", "test/m1"]).env_remove("TEST_KEY").output().unwrap();
+    assert_snapshot!(talk.world.shown(&no_key), @"
+    [stderr]
+    error: the model cannot be asked
+    caused by: the key of test is the variable TEST_KEY, which is not set
+    hint: `offshoot models` shows where keys come from
+    [exit code 6]
+    ");
+    assert_eq!(talk.files().len(), 0);
+}
+
+/// Reads lines of a child's stdout until one fits.
+pub(crate) fn until(out: &mut impl std::io::BufRead, fits: impl Fn(&Value) -> bool) -> Value {
+    let mut line = String::new();
+    loop {
+        line.clear();
+        assert!(out.read_line(&mut line).unwrap() > 0, "the stream ended");
+        let event: Value = serde_json::from_str(&line).unwrap();
+        if fits(&event) {
+            return event;
+        }
+    }
+}
+
+fn interrupt(child: &Child) {
+    let done = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(done.success());
+}
+
+#[test]
+fn one_interrupt_ends_it_in_good_order() {
+    let reply = Reply { then: Then::Hang, cut: Some(900), ..Reply::text(&"half a word ".repeat(50)) };
+    let talk = Talk::new([reply]);
+    let mut child = talk.command(&["--mode", "json", "go on and on"]).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    until(&mut out, |event| event["assistantMessageEvent"]["type"] == "text_delta");
+    interrupt(&child);
+    let end = until(&mut out, |event| event["type"] == "message_end");
+    assert_eq!(end["message"]["stopReason"], "aborted");
+    let settled = until(&mut out, |event| event["type"] == "agent_settled");
+    assert_eq!(settled["aborted"], true);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let last = talk.lines().pop().unwrap();
+    assert!(last["message"]["content"][0]["text"].as_str().unwrap().starts_with("half a word"), "{last}");
+}
+
+#[test]
+fn an_interrupt_stops_a_tool_and_answers_its_call() {
+    let talk =
+        Talk::new([Reply::call("bash", "c1", json!({"command": "echo started; sleep 1000"})), Reply::text("fine")]);
+    let mut child = talk.command(&["--mode", "json", "wait"]).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    until(&mut out, |event| event["type"] == "tool_execution_update");
+    interrupt(&child);
+    until(&mut out, |event| event["type"] == "agent_settled");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let last = talk.lines().pop().unwrap();
+    assert_eq!((&last["message"]["role"], &last["message"]["isError"]), (&json!("toolResult"), &json!(true)));
+    assert_eq!(talk.run(&["-c", "-p", "go on"]), "fine\n");
+    talk.no_problems();
+}
+
+/// The key goes into the request's header and nowhere else.
+#[test]
+fn the_key_is_nowhere() {
+    let talk = Talk::new([
+        Reply::call("bash", "c1", json!({"command": "echo $OFFSHOOT_SESSION_ID; ls"})),
+        Reply::text("done"),
+        Reply::error(401, &format!("no such key: {KEY}")),
+        Reply::text("a summary"),
+    ]);
+    let mut shown = String::new();
+    for arguments in [
+        &["--mode", "json", "go"][..],
+        &["-c", "-p", "again"],
+        &["compact", "latest", "--keep-recent-tokens", "1"],
+        &["models"],
+    ] {
+        let output = talk.command(arguments).output().unwrap();
+        shown += &String::from_utf8_lossy(&output.stdout);
+        shown += &String::from_utf8_lossy(&output.stderr);
+    }
+    assert!(shown.contains("401") && !shown.contains(KEY), "{shown}");
+    for (path, (bytes, _)) in talk.world.snapshot() {
+        assert!(!String::from_utf8_lossy(&bytes).contains(KEY), "{}", path.display());
+    }
+    let seen = talk.server.seen();
+    assert_eq!(seen.len(), 4);
+    assert!(seen.iter().all(|request| request.header("x-api-key") == Some(KEY) && !request.body.contains(KEY)));
+}
+
+/// A reader that goes away ends the program, not the session's soundness.
+#[test]
+fn nobody_reads_any_more() {
+    let talk = Talk::new([Reply::text("one")]);
+    let mut child = talk.command(&["--mode", "json", "go"]).spawn().unwrap();
+    drop(child.stdout.take());
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
+}
