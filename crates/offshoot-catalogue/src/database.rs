@@ -256,10 +256,27 @@ fn remove(file: &Path, known: Option<Stamp>) {
     }
     drop(fs::remove_file(file));
     for suffix in ["-wal", "-shm"] {
-        let mut beside = file.as_os_str().to_owned();
-        beside.push(suffix);
-        drop(fs::remove_file(beside));
+        drop(fs::remove_file(beside(file, suffix)));
     }
+}
+
+fn beside(file: &Path, suffix: &str) -> PathBuf {
+    let mut beside = file.as_os_str().to_owned();
+    beside.push(suffix);
+    PathBuf::from(beside)
+}
+
+/// The name under which SQLite takes a file as one that nobody changes.
+fn unchanging(file: &Path) -> String {
+    let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
+    let bytes = whole.as_os_str().as_bytes().iter();
+    let name = bytes.fold(String::from("file:"), |name, byte| match byte {
+        b'/' | b'-' | b'.' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+            name + char::from(*byte).encode_utf8(&mut [0])
+        }
+        other => name + &format!("%{other:02x}"),
+    });
+    name + "?immutable=1"
 }
 
 /// How the database stands; see [`crate::Catalogue::state`].
@@ -282,7 +299,12 @@ pub(crate) fn state(file: &Path) -> State {
 
 fn examine(file: &Path) -> Sqlite<(i64, u64)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(file, flags)?;
+    // Even a reader makes the files beside a database, unless it is told that nobody writes: then there is no log.
+    let log = fs::metadata(beside(file, "-wal")).map_or(0, |meta| meta.len());
+    let connection = match log {
+        0 => Connection::open_with_flags(unchanging(file), flags | OpenFlags::SQLITE_OPEN_URI)?,
+        _ => Connection::open_with_flags(file, flags)?,
+    };
     connection.busy_timeout(PATIENCE)?;
     let version = version(&connection)?;
     if version != VERSION {

@@ -51,7 +51,7 @@ impl Catalogue {
     /// moment: what changed just before is not trusted to have come to rest.
     ///
     /// # Errors
-    /// A folder of the store cannot be read. Trouble with the database is no error.
+    /// The store's own root cannot be read. Trouble with the database is no error.
     pub fn list(
         &self,
         store: &DirStore,
@@ -59,7 +59,7 @@ impl Catalogue {
         now: Millis,
         progress: Progress<'_>,
     ) -> Result<(Vec<SessionInfo>, Vec<Diagnostic>)> {
-        let folders = store.folders(cwd)?;
+        let (folders, unread) = store.folders(cwd)?;
         let mut database = Database::open(&self.file);
         let known = database.as_mut().map(|database| database.known(&folders)).unwrap_or_default();
         let mut changes = Changes::default();
@@ -67,7 +67,8 @@ impl Catalogue {
         if let Some(database) = database.filter(|_| !changes.is_empty()) {
             database.save(&folders, changes);
         }
-        let (mut sessions, mut diagnostics) = (Vec::with_capacity(looked.len()), Vec::new());
+        let mut sessions = Vec::with_capacity(looked.len());
+        let mut diagnostics: Vec<Diagnostic> = unread.iter().map(unreadable).collect();
         for info in looked {
             match info {
                 Ok(info) if store.belongs(&info, cwd) => sessions.push(info),

@@ -31,6 +31,10 @@ pub(crate) struct Settings {
     pub(crate) lock_wait: Option<f64>,
     /// The roots of pi and oh-my-pi.
     pub(crate) others: Vec<Root>,
+    /// What names each root, the own one first: a variable, or `default`.
+    pub(crate) named_by: Vec<&'static str>,
+    /// Roots that would count if no variable named others.
+    pub(crate) passed_over: Vec<Root>,
     /// The program that long text goes through; `None` for the default.
     pub(crate) pager: Option<String>,
     /// `COLUMNS`, for output that is no terminal.
@@ -71,10 +75,17 @@ impl Settings {
             all("OMP_PROFILE").or_else(|| all("PI_PROFILE")).map(|name| name.to_string_lossy().trim().to_owned());
         let profile = profile.filter(|name| !name.is_empty() && name != "default" && !name.contains(['/', '\\']));
         let omp = omp_root(env, profile, home.as_deref(), temp);
-        let others = pi_root(env, home.as_deref()).into_iter().chain(omp).collect();
+        let others: Vec<Root> = pi_root(env, home.as_deref()).into_iter().chain(omp).collect();
+        let roots: Vec<&Root> = own.iter().chain(&others).collect();
+        let named_by = roots.iter().map(|root| named_by(env, root)).collect();
+        let defaults = default_roots(home.as_deref(), temp);
+        let is_other = |root: &Root| roots.iter().all(|known| known.folder != root.folder);
+        let passed_over = defaults.into_iter().filter(is_other).collect();
         Self {
             cwd,
             data: base,
+            named_by,
+            passed_over,
             own,
             cache,
             spill: state.map(|state| state.join("offshoot/spill")),
@@ -139,6 +150,31 @@ fn omp_root(env: Env<'_>, profile: Option<String>, home: Option<&Path>, temp: &P
     Some(Root { home: home.map(Path::to_path_buf), temp: Some(temp.to_path_buf()), ..root })
 }
 
+/// The roots where nothing but the home directory says where they are.
+fn default_roots(home: Option<&Path>, temp: &Path) -> Vec<Root> {
+    let nothing = &|_: &str| None;
+    let own = home.map(|home| Root::new(home.join(".local/share/offshoot/sessions"), Flavour::Offshoot));
+    own.into_iter().chain(pi_root(nothing, home)).chain(omp_root(nothing, None, home, temp)).collect()
+}
+
+/// What names a root: the first variable that is set of those that count for it.
+fn named_by(env: Env<'_>, root: &Root) -> &'static str {
+    let names: &[&'static str] = match root.flavour {
+        Flavour::Offshoot => &["OFFSHOOT_HOME", "XDG_DATA_HOME"],
+        Flavour::Pi | Flavour::Flat => &["PI_CODING_AGENT_SESSION_DIR", "PI_CODING_AGENT_DIR"],
+        Flavour::Omp => &["OMP_PROFILE", "PI_PROFILE", "PI_CODING_AGENT_DIR", "XDG_DATA_HOME", "PI_CONFIG_DIR"],
+    };
+    let counts = |name: &&&'static str| match env(name) {
+        // Not every profile is one, and not every data folder has something of omp.
+        Some(value) if root.flavour == Flavour::Omp => {
+            let value = value.to_string_lossy().trim().trim_start_matches(['~', '/']).to_owned();
+            root.folder.to_string_lossy().contains(&value)
+        }
+        value => value.is_some(),
+    };
+    names.iter().find(counts).copied().unwrap_or("default")
+}
+
 /// `~` and `~/…` as the home directory.
 fn expand(path: OsString, home: Option<&Path>) -> PathBuf {
     let path = PathBuf::from(path);
@@ -196,6 +232,23 @@ mod tests {
         assert_eq!(folders(&[("XDG_DATA_HOME", &data)])[2], format!("{data}/omp/sessions"));
         let profile = folders(&[("XDG_DATA_HOME", &data), ("OMP_PROFILE", "w")]);
         assert_eq!(profile[2], "/home/u/.omp/profiles/w/agent/sessions");
+    }
+
+    #[test]
+    fn it_is_known_what_names_each_root() {
+        let said = |variables: &[(&str, &str)]| {
+            let settings = settings(variables);
+            (settings.named_by.join(" "), settings.passed_over.len())
+        };
+        assert_eq!(said(&[]), ("default default default".to_owned(), 0));
+        assert_eq!(said(&[("OFFSHOOT_HOME", "/o")]), ("OFFSHOOT_HOME default default".to_owned(), 1));
+        let pi = &[("PI_CODING_AGENT_SESSION_DIR", "/s")];
+        assert_eq!(said(pi), ("default PI_CODING_AGENT_SESSION_DIR default".to_owned(), 1));
+        let both = &[("PI_CODING_AGENT_DIR", "~/a")];
+        assert_eq!(said(both), ("default PI_CODING_AGENT_DIR PI_CODING_AGENT_DIR".to_owned(), 2));
+        assert_eq!(said(&[("PI_PROFILE", "w")]), ("default default PI_PROFILE".to_owned(), 1));
+        assert_eq!(said(&[("PI_PROFILE", "default")]), ("default default default".to_owned(), 0));
+        assert_eq!(said(&[("XDG_DATA_HOME", "/d")]), ("XDG_DATA_HOME default default".to_owned(), 1));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_session::entry::Source as _;
-use offshoot_session::error::Error;
+use offshoot_session::error::{Code, Error};
 use offshoot_session::list::SessionInfo;
 use offshoot_session::session::Session;
 use offshoot_session::store::{DirStore, Flavour, Scope};
@@ -32,8 +32,10 @@ pub(crate) fn session_file(app: &App, given: &str) -> Result<PathBuf> {
     if given == LATEST {
         return latest(app, &store, &cwd);
     }
+    let mut unread = Vec::new();
     for scope in [Some(cwd.as_str()), None] {
-        let (sessions, _) = app.list(&store, Scope { cwd: scope, with_text: false }, &mut |_, _| {})?;
+        let (sessions, diagnostics) = app.list(&store, Scope { cwd: scope, with_text: false }, &mut |_, _| {})?;
+        unread.extend(diagnostics.into_iter().filter(|told| told.code == Code::UnreadableFolder));
         // A name counts where the start of an id is not enough; a whole id comes before all.
         let (by_id, by_name) = (by_id(&store, &sessions, given), || by_name(&sessions, given));
         let found = match by_id {
@@ -48,6 +50,8 @@ pub(crate) fn session_file(app: &App, given: &str) -> Result<PathBuf> {
     if Path::new(given).is_file() {
         return Ok(PathBuf::from(given));
     }
+    unread.dedup();
+    app.report_all(&unread, given);
     Err(Error::SessionNotFound { given: given.to_owned() }.into())
 }
 
@@ -63,12 +67,13 @@ fn existing(path: &Path) -> Result<PathBuf> {
 
 /// The first one of the list.
 fn latest(app: &App, store: &DirStore, cwd: &str) -> Result<PathBuf> {
-    let (sessions, _) = app.list(store, Scope { cwd: Some(cwd), with_text: false }, &mut |_, _| {})?;
-    match sessions.into_iter().next() {
-        Some(newest) => Ok(newest.path),
-        None => Err(CommandError::new(Kind::NotFound, format!("there is no session of {cwd} yet"))
-            .hint("`offshoot list --all` shows the sessions of other folders")),
+    let (sessions, diagnostics) = app.list(store, Scope { cwd: Some(cwd), with_text: false }, &mut |_, _| {})?;
+    if let Some(newest) = sessions.into_iter().next() {
+        return Ok(newest.path);
     }
+    app.report_all(&diagnostics, LATEST);
+    Err(CommandError::new(Kind::NotFound, format!("there is no session of {cwd} yet"))
+        .hint("`offshoot list --all` shows the sessions of other folders"))
 }
 
 /// The session with this id, or the only one whose id starts so. The same id in several folders is the same session:

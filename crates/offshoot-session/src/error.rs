@@ -251,6 +251,8 @@ codes! {
     NoLock = "no-lock", Warning;
     /// A file in a session folder cannot be read as a session.
     UnreadableSession = "unreadable-session", Error;
+    /// A folder of sessions cannot be read; those in it are not listed.
+    UnreadableFolder = "unreadable-folder", Error;
 }
 
 /// Something worth saying about a session that could be read all the same.

@@ -95,7 +95,7 @@ fn table(app: &App, store: &DirStore, args: &Args, sessions: &[SessionInfo]) -> 
         let style = if name.is_some() { BOLD } else { PLAIN };
         let said = name.unwrap_or_else(|| one_line(&info.first_message, 200));
         let when = info.modified.map_or_else(|| "?".to_owned(), |time| when::ago(time, app.now()));
-        let cells = vec![when, id, mark.to_owned(), info.message_count.to_string(), folder, said];
+        let cells = [when, id, mark.to_owned(), info.message_count.to_string(), folder, said];
         table.row(cells, style);
     }
     let mut out = app.ui.paged();

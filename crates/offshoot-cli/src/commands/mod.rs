@@ -7,6 +7,7 @@ mod check;
 mod compact;
 mod completions;
 mod context;
+mod doctor;
 mod entry;
 mod export;
 mod fork;
@@ -50,6 +51,7 @@ pub(crate) enum Command {
     Append(append::Args),
     Check(check::Args),
     Repair(repair::Args),
+    Doctor(doctor::Args),
     Migrate(migrate::Args),
     Models(models::Args),
     Api(api::Args),
@@ -79,6 +81,7 @@ impl Command {
             Self::Append(args) => append::run(app, args),
             Self::Check(args) => check::run(app, args),
             Self::Repair(args) => repair::run(app, args),
+            Self::Doctor(args) => doctor::run(app, args),
             Self::Migrate(args) => migrate::run(app, args),
             Self::Models(args) => models::run(app, args),
             Self::Api(args) => api::run(app, args),

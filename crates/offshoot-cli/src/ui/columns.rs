@@ -1,6 +1,7 @@
 //! Tables that fit the screen: the last column gets what is left, a column without content is not shown.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use anstyle::Style;
@@ -48,41 +49,68 @@ impl Column {
 #[derive(Debug)]
 pub(crate) struct Table {
     columns: Vec<Column>,
-    rows: Vec<Vec<(String, Style)>>,
+    /// The cells, row after row, and how much of a screen each takes.
+    cells: Vec<(String, usize)>,
+    /// The style of each row's last column.
+    styles: Vec<Style>,
+    /// How much of a screen the widest cell of each column takes.
+    content: Vec<usize>,
 }
+
+/// How much text is written at once.
+const PIECE: usize = 32 << 10;
 
 /// What the last column gets on a narrow screen all the same.
 const LEAST: usize = 12;
 
 impl Table {
     pub(crate) fn new(columns: Vec<Column>) -> Self {
-        Self { columns, rows: Vec::new() }
+        let content = vec![0; columns.len()];
+        Self { columns, cells: Vec::new(), styles: Vec::new(), content }
     }
 
     /// Adds a row; `style` is that of its last column.
-    pub(crate) fn row(&mut self, cells: Vec<String>, style: Style) {
-        let styled = self.columns.iter().zip(cells);
-        let row = styled.map(|(column, cell)| (cell, if column.is_last { style } else { column.style }));
-        self.rows.push(row.collect());
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>, style: Style) {
+        for (cell, widest) in cells.into_iter().zip(&mut self.content) {
+            let width = width(&cell);
+            *widest = width.max(*widest);
+            self.cells.push((cell, width));
+        }
+        // A row that is too short would push the next one to the left.
+        self.styles.push(style);
+        self.cells.resize(self.styles.len() * self.columns.len(), (String::new(), 0));
     }
 
     /// Writes titles and rows, cut to the screen if there is one. Nothing for no rows.
     pub(crate) fn write(&self, out: &mut dyn Write, screen: Option<usize>) -> io::Result<()> {
-        if self.rows.is_empty() {
+        if self.styles.is_empty() {
             return Ok(());
         }
         let widths = self.widths(screen);
-        let titles: Vec<_> = self.columns.iter().map(|column| (column.title.to_owned(), DIM)).collect();
-        self.line(out, &widths, &titles)?;
-        self.rows.iter().try_for_each(|cells| self.line(out, &widths, cells))
+        let titles = self.columns.iter().map(|column| (column.title, column.title.width(), DIM));
+        // Whoever takes colours out of the text takes it in pieces that are not small.
+        let mut text = String::with_capacity(2 * PIECE);
+        self.line(&mut text, &widths, titles);
+        for (cells, last) in self.cells.chunks(self.columns.len().max(1)).zip(&self.styles) {
+            let style = |column: &Column| if column.is_last { *last } else { column.style };
+            self.line(
+                &mut text,
+                &widths,
+                cells.iter().zip(&self.columns).map(|((cell, width), column)| (cell.as_str(), *width, style(column))),
+            );
+            if text.len() >= PIECE {
+                out.write_all(text.as_bytes())?;
+                text.clear();
+            }
+        }
+        out.write_all(text.as_bytes())
     }
 
     /// The width of each column; 0 for those without content.
     fn widths(&self, screen: Option<usize>) -> Vec<usize> {
-        let content = |at: usize| self.rows.iter().filter_map(|cells| cells.get(at)).map(|(cell, _)| width(cell)).max();
         let mut widths: Vec<usize> = Vec::new();
-        for (at, column) in self.columns.iter().enumerate() {
-            let width = content(at).filter(|width| *width > 0).map_or(0, |width| width.max(column.title.width()));
+        for (column, content) in self.columns.iter().zip(&self.content) {
+            let width = if *content > 0 { column.title.width().max(*content) } else { 0 };
             let max = column.max.filter(|_| screen.is_some()).unwrap_or(usize::MAX);
             widths.push(width.min(max));
         }
@@ -98,19 +126,21 @@ impl Table {
         widths
     }
 
-    fn line(&self, out: &mut dyn Write, widths: &[usize], cells: &[(String, Style)]) -> io::Result<()> {
+    fn line<'a>(&self, out: &mut String, widths: &[usize], cells: impl Iterator<Item = (&'a str, usize, Style)>) {
         let mut gap = 0;
-        for ((column, width), (cell, style)) in self.columns.iter().zip(widths).zip(cells) {
+        for ((column, width), (cell, takes, style)) in self.columns.iter().zip(widths).zip(cells) {
             if *width == 0 {
                 continue;
             }
-            let cell = cut(cell, *width);
-            let pad = width - self::width(&cell);
+            let cell = if takes <= *width { Cow::Borrowed(cell) } else { cut(cell, *width) };
+            let takes = if takes <= *width { takes } else { self::width(&cell) };
+            let pad = width.saturating_sub(takes);
             let before = if column.align == Align::Right { pad } else { 0 };
-            write!(out, "{:1$}{2}", "", gap + before, Painted(*style, &cell))?;
+            out.extend(std::iter::repeat_n(' ', gap + before));
+            let _always_ok = write!(out, "{}", Painted(style, &cell));
             gap = 2 + pad - before;
         }
-        writeln!(out)
+        out.push('\n');
     }
 }
 
@@ -128,9 +158,14 @@ pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", kept.trim_end()))
 }
 
-/// How many columns of a screen a text takes.
+/// How many columns of a screen a text takes. Most texts are ASCII, but for the mark of a cut.
 fn width(text: &str) -> usize {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) { text.len() } else { text.width() }
+    let is_plain = |text: &str| text.bytes().fold(true, |is, byte| is & matches!(byte, b' '..=b'~'));
+    match text.strip_suffix('…') {
+        Some(before) if is_plain(before) => before.len() + 1,
+        None if is_plain(text) => text.len(),
+        _ => text.width(),
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,13 @@
 //! `offshoot list`.
 
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Command;
 
 use insta::assert_snapshot;
 
+use crate::crashes::say;
 use crate::world::{World, message, talk};
 
 fn world() -> World {
@@ -83,6 +87,65 @@ fn what_is_no_session_hides_no_other() {
     [stderr]
     warning: [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/notes.jsonl is not a session: the first record is no session header (line 1, byte 0)
     ");
+}
+
+/// A folder that nobody may read, or a link that leads to itself, hides the sessions in it and no others.
+#[test]
+fn a_folder_that_cannot_be_read_hides_no_other() {
+    let world = world();
+    let folder = world.home().join(".pi/agent/sessions/--srv-loop--");
+    std::os::unix::fs::symlink(&folder, &folder).unwrap();
+    assert_snapshot!(world.run("list --all"), @"
+          WHEN  ID          OF   MESSAGES  FOLDER      SESSION
+        49 min  0000aaaa-1              2  ~/work      why is the sky blue?
+        50 min  ffff        omp         1  /srv/other  elsewhere
+    2026-01-01  0000aaaa-2  pi          0  ~/work      a name
+    [stderr]
+    warning: could not read folder [HOME]/.pi/agent/sessions/--srv-loop--: Too many levels of symbolic links (os error 40)
+    ");
+    assert_eq!(world.run("list --all --no-index"), world.run("list --all"));
+    assert_snapshot!(world.run("show elsewhere"), @"
+    [stderr]
+    warning: could not read folder [HOME]/.pi/agent/sessions/--srv-loop--: Too many levels of symbolic links (os error 40)
+    error: no session fits \"elsewhere\"
+    hint: `offshoot list --all` shows every session
+    [exit code 3]
+    ");
+    assert!(world.stdout("show ffff").contains("elsewhere"));
+}
+
+/// The same with modes. They do not hold for root: then another user is asked.
+#[test]
+fn a_folder_without_permissions_hides_no_other() {
+    let world = world();
+    let hidden = world.session(".pi/agent/sessions", "0000bbbb", Path::new("/srv/mine"), &[]);
+    let folder = hidden.parent().unwrap();
+    let program = world.write("program", fs::read(env!("CARGO_BIN_EXE_offshoot")).unwrap());
+    let (home, set) =
+        (world.home(), |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap());
+    for (path, mode) in [(home.parent().unwrap(), 0o755), (&program, 0o755), (folder, 0o000)] {
+        set(path, mode);
+    }
+    let is_root = fs::read_dir(folder).is_ok();
+    let mut command = Command::new(if is_root { Path::new("setpriv") } else { &program });
+    if is_root {
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
+    }
+    let output = command.args(["list", "--all"]).current_dir(world.work()).env_clear().env("HOME", &home).output();
+    set(folder, 0o700);
+    match output {
+        Ok(output) if output.status.success() => {
+            let shown = world.shown(&output);
+            assert!(
+                shown.contains("why is the sky blue?") && shown.contains("--srv-mine--: Permission denied"),
+                "{shown}"
+            );
+        }
+        other if is_root => {
+            say(&format!("NOT TESTED: a folder that may not be read: this is root, and setpriv says {other:?}"));
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]

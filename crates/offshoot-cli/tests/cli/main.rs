@@ -14,6 +14,7 @@ mod check;
 mod compact;
 mod completions;
 mod context;
+mod doctor;
 mod crashes;
 mod entry;
 mod export;

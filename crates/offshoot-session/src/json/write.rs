@@ -1,5 +1,7 @@
 //! Writing one JSON object on one line, member by member, as `JSON.stringify` would.
 
+use std::fmt::Write as _;
+
 use super::Json;
 
 /// A JSON object in the making: compact, members in the order they are given.
@@ -24,7 +26,8 @@ impl Object {
     /// Adds a string member.
     #[must_use]
     pub fn str(mut self, name: &str, value: &str) -> Self {
-        self.push(name, &quote(value));
+        self.name(name);
+        push_quoted(&mut self.text, value);
         self
     }
 
@@ -49,15 +52,20 @@ impl Object {
     /// Adds a member whose value is printed as it is; for numbers, truth values and finished JSON.
     #[must_use]
     pub fn raw(mut self, name: &str, value: impl std::fmt::Display) -> Self {
-        self.push(name, &value.to_string());
+        self.name(name);
+        let _always_ok = write!(self.text, "{value}");
         self
     }
 
     fn push(&mut self, name: &str, value: &str) {
-        self.text.push(if self.text.is_empty() { '{' } else { ',' });
-        self.text.push_str(&quote(name));
-        self.text.push(':');
+        self.name(name);
         self.text.push_str(value);
+    }
+
+    fn name(&mut self, name: &str) {
+        self.text.push(if self.text.is_empty() { '{' } else { ',' });
+        push_quoted(&mut self.text, name);
+        self.text.push(':');
     }
 
     /// The finished object, without line feed.
@@ -73,6 +81,17 @@ impl Object {
 /// A string as JSON.
 pub fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+/// The same at the end of another text; most strings have nothing to escape.
+fn push_quoted(out: &mut String, text: &str) {
+    if text.bytes().any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
+        out.push_str(&quote(text));
+    } else {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    }
 }
 
 #[cfg(test)]

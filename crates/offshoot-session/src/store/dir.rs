@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 
-use super::folders::{Folder, Found, folders, take};
+use super::folders::{Folder, Found, READ_FOLDER, folders, take};
 use super::{Flavour, Progress, Root, Scope, Store};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::list::{SessionInfo, header, session_info, sort_by_activity};
@@ -59,7 +59,13 @@ impl DirStore {
 
     /// The root that a file belongs to, by its path.
     pub fn root_of(&self, path: &Path) -> Option<&Root> {
-        self.roots.iter().find(|root| path.starts_with(&root.folder))
+        // Nearly all paths begin with a root as it is spelled.
+        let bytes = path.as_os_str().as_encoded_bytes();
+        let is_below = |root: &&Root| {
+            let rest = bytes.strip_prefix(root.folder.as_os_str().as_encoded_bytes());
+            rest.is_some_and(|rest| rest.first() == Some(&b'/'))
+        };
+        self.roots.iter().find(is_below).or_else(|| self.roots.iter().find(|root| path.starts_with(&root.folder)))
     }
 
     /// The file of a session, by whole id.
@@ -103,12 +109,12 @@ impl DirStore {
         Ok(None)
     }
 
-    /// The folders where sessions of this working directory may be (or all), with the session files in them. No file and
-    /// no folder comes twice, whatever links there are.
+    /// The folders where sessions of this working directory may be (or all), with the session files in them, and why
+    /// others could not be read. No file and no folder comes twice, whatever links there are.
     ///
     /// # Errors
-    /// A folder cannot be read.
-    pub fn folders(&self, cwd: Option<&str>) -> Result<Vec<Folder>> {
+    /// The store's own root cannot be read.
+    pub fn folders(&self, cwd: Option<&str>) -> Result<(Vec<Folder>, Vec<Error>)> {
         folders(&self.roots, cwd)
     }
 
@@ -120,16 +126,16 @@ impl DirStore {
         Session::open(path, self.options_for(path, options))
     }
 
-    /// Every `*.jsonl` where sessions of this working directory may be, or in all folders.
+    /// Every `*.jsonl` where sessions of this working directory may be, or in all folders that can be read.
     fn files(&self, cwd: Option<&str>) -> Result<Vec<Found>> {
-        Ok(self.folders(cwd)?.into_iter().flat_map(|folder| folder.files).collect())
+        Ok(self.folders(cwd)?.0.into_iter().flat_map(|folder| folder.files).collect())
     }
 
     /// Whether a session is one of this working directory (or of any). Folder names are not unique: the header tells whose
     /// it is. One that names no directory belongs to its folder's, if that stands for one.
     pub fn belongs(&self, info: &SessionInfo, cwd: Option<&str>) -> bool {
-        let folder_tells = self.root_of(&info.path).is_some_and(|root| root.flavour != Flavour::Flat);
-        cwd.is_none_or(|cwd| if info.cwd.is_empty() { folder_tells } else { same_folder(&info.cwd, cwd) })
+        let folder_tells = || self.root_of(&info.path).is_some_and(|root| root.flavour != Flavour::Flat);
+        cwd.is_none_or(|cwd| if info.cwd.is_empty() { folder_tells() } else { same_folder(&info.cwd, cwd) })
     }
 
     /// Reads the files on all cores; answers in their order.
@@ -180,8 +186,10 @@ impl Store for DirStore {
     }
 
     fn list(&self, scope: Scope<'_>, progress: Progress<'_>) -> Result<(Vec<SessionInfo>, Vec<Diagnostic>)> {
-        let files = self.files(scope.cwd)?;
-        let (mut sessions, mut diagnostics) = (Vec::new(), Vec::new());
+        let (folders, unread) = self.folders(scope.cwd)?;
+        let files: Vec<Found> = folders.into_iter().flat_map(|folder| folder.files).collect();
+        let mut sessions = Vec::new();
+        let mut diagnostics: Vec<Diagnostic> = unread.iter().map(unreadable).collect();
         for info in self.infos(&files, scope.with_text, progress) {
             match info {
                 Ok(info) if self.belongs(&info, scope.cwd) => sessions.push(info),
@@ -216,11 +224,18 @@ fn same_folder(a: &str, b: &str) -> bool {
     a == b || resolve(a) == resolve(b)
 }
 
-/// That a file cannot be listed, as a diagnostic beside the list.
+/// That a file or a folder cannot be listed, as a diagnostic beside the list.
 pub fn unreadable(error: &Error) -> Diagnostic {
     let (line, offset) = match error {
         Error::NotASession { line, offset, .. } => (Some(*line), *offset),
         _ => (None, 0),
     };
-    Diagnostic { code: Code::UnreadableSession, line, offset, entry: None, message: error.to_string() }
+    let (code, message) = match error {
+        Error::Io { action, source, .. } if *action == READ_FOLDER => {
+            (Code::UnreadableFolder, format!("{error}: {source}"))
+        }
+        Error::Io { source, .. } => (Code::UnreadableSession, format!("{error}: {source}")),
+        _ => (Code::UnreadableSession, error.to_string()),
+    };
+    Diagnostic { code, line, offset, entry: None, message }
 }

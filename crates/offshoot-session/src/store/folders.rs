@@ -31,15 +31,21 @@ pub struct Found {
     is_link: bool,
 }
 
-/// The folders of some roots, in their order; see [`super::DirStore::folders`].
-pub(super) fn folders(roots: &[Root], cwd: Option<&str>) -> Result<Vec<Folder>> {
+/// The folders of some roots, in their order, and why others could not be read; see [`super::DirStore::folders`].
+pub(super) fn folders(roots: &[Root], cwd: Option<&str>) -> Result<(Vec<Folder>, Vec<Error>)> {
     let mut seen = HashSet::new();
-    let mut todo = Vec::new();
-    for root in roots {
+    let (mut todo, mut unread) = (Vec::new(), Vec::new());
+    for (number, root) in roots.iter().enumerate() {
         let folders = match (cwd, root.flavour) {
             (Some(cwd), _) => root.folders_of(cwd),
             (None, Flavour::Flat) => vec![root.folder.clone()],
-            (None, _) => sub_folders(&root.folder)?,
+            (None, _) => match sub_folders(&root.folder) {
+                Err(error) if number > 0 => {
+                    unread.push(error);
+                    continue;
+                }
+                folders => folders?,
+            },
         };
         for path in folders {
             let real = path.canonicalize().unwrap_or_else(|_| path.clone());
@@ -48,18 +54,25 @@ pub(super) fn folders(roots: &[Root], cwd: Option<&str>) -> Result<Vec<Folder>> 
             }
         }
     }
-    let mut folders = read_all(todo)?;
+    let mut folders = Vec::with_capacity(todo.len());
+    for (folder, files) in read_all(todo) {
+        match files {
+            Ok(files) => folders.push(Folder { files, ..folder }),
+            Err(error) if roots.first().is_some_and(|own| own.folder == folder.path) => return Err(error),
+            Err(error) => unread.push(error),
+        }
+    }
     if folders.iter().any(|folder| folder.files.iter().any(|found| found.is_link)) {
         let mut seen = HashSet::new();
         for folder in &mut folders {
             folder.files.retain(|found| seen.insert(found.path.canonicalize().unwrap_or_else(|_| found.path.clone())));
         }
     }
-    Ok(folders)
+    Ok((folders, unread))
 }
 
-/// Reads folders on all cores.
-fn read_all(mut folders: Vec<Folder>) -> Result<Vec<Folder>> {
+/// Reads folders on all cores; answers in their order.
+fn read_all(folders: Vec<Folder>) -> Vec<(Folder, Result<Vec<Found>>)> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(folders.len());
     let next = AtomicUsize::new(0);
     let work = || {
@@ -78,10 +91,7 @@ fn read_all(mut folders: Vec<Folder>) -> Result<Vec<Folder>> {
         })
     });
     done.sort_by_key(|(at, _)| *at);
-    for (folder, (_, files)) in folders.iter_mut().zip(done) {
-        folder.files = files?;
-    }
-    Ok(folders)
+    folders.into_iter().zip(done).map(|(folder, (_, files))| (folder, files)).collect()
 }
 
 /// The next of several things that no other thread has taken.
@@ -90,21 +100,28 @@ pub(super) fn take<'a, T>(things: &'a [T], next: &AtomicUsize) -> Option<(usize,
     things.get(at).map(|thing| (at, thing))
 }
 
-/// The folders inside a root; links to folders count. A root that is not there has none.
+/// The folders inside a root; links to folders count, and so do those that lead nowhere for another reason than that
+/// nothing is there: reading them will say why. A root that is not there has none.
 fn sub_folders(root: &Path) -> Result<Vec<PathBuf>> {
     let entries = read_folder(root)?;
     let is_folder = |entry: &DirEntry| match entry.file_type() {
         Ok(kind) if !kind.is_symlink() => kind.is_dir(),
-        _ => entry.path().is_dir(),
+        _ => match fs::metadata(entry.path()) {
+            Ok(meta) => meta.is_dir(),
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
+        },
     };
     let mut folders: Vec<PathBuf> = entries.iter().filter(|entry| is_folder(entry)).map(DirEntry::path).collect();
     folders.sort();
     Ok(folders)
 }
 
+/// What was attempted when a folder could not be read.
+pub(super) const READ_FOLDER: &str = "read folder";
+
 /// What is in a folder; one that is not there holds nothing.
 fn read_folder(folder: &Path) -> Result<Vec<DirEntry>> {
-    let failed = || Error::io("read folder", folder);
+    let failed = || Error::io(READ_FOLDER, folder);
     match fs::read_dir(folder) {
         Ok(entries) => entries.collect::<io::Result<_>>().map_err(failed()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),

@@ -1,0 +1,109 @@
+//! How everything stands: roots, caches, spilled entries, permissions.
+
+use std::collections::HashSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use offshoot_catalogue::{Catalogue, Standing, State};
+use offshoot_session::store::Flavour;
+
+use super::examine::hidden;
+use super::places::{Place, files, places};
+use super::reason::Reason;
+use super::search::listed;
+use super::spilled::{Spill, spills};
+use crate::app::App;
+
+/// A root.
+#[derive(Debug)]
+pub(super) struct Standings {
+    pub(super) place: Place,
+    /// Whether the folder is there.
+    pub(super) exists: bool,
+    pub(super) sessions: usize,
+    /// Files that are no sessions in a list, and why.
+    pub(super) hidden: Vec<(PathBuf, Reason)>,
+    pub(super) unread: Vec<String>,
+}
+
+/// Every root, and the files and folders of offshoot's own that others may read.
+pub(super) fn roots(app: &App) -> (Vec<Standings>, Vec<(PathBuf, u32)>) {
+    let mut open = Vec::new();
+    let mut all = Vec::new();
+    for place in places(app) {
+        let mut progress = app.ui.progress("reading sessions");
+        let (sessions, mut unread) = listed(&place.root, None, &mut |done, total| progress.at(done, total));
+        drop(progress);
+        let (files, trouble) = files(&place.root);
+        unread.extend(trouble);
+        unread.sort();
+        unread.dedup();
+        let known: HashSet<&Path> = sessions.iter().map(|info| info.path.as_path()).collect();
+        let odd = files.iter().filter(|(path, _)| !known.contains(path.as_path()));
+        let hidden = odd.filter_map(|(path, depth)| Some((path.clone(), hidden(path, *depth)?.0))).collect();
+        if place.root.flavour == Flavour::Offshoot {
+            wide(&mut open, files.iter().map(|(path, _)| path.as_path()).chain([place.root.folder.as_path()]));
+            let folders: HashSet<&Path> = files.iter().filter_map(|(path, _)| path.parent()).collect();
+            wide(&mut open, folders.into_iter().filter(|folder| *folder != place.root.folder));
+        }
+        all.push(Standings { exists: place.root.folder.exists(), sessions: sessions.len(), hidden, unread, place });
+    }
+    let private = [
+        app.settings.cache.clone(),
+        app.settings.spill.clone(),
+        app.settings.data.as_ref().map(|data| data.join("auth.json")),
+    ];
+    for path in private.iter().flatten() {
+        let inside = fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+        let inside: Vec<PathBuf> = inside.collect();
+        wide(&mut open, inside.iter().map(PathBuf::as_path).chain([path.as_path()]));
+    }
+    open.sort();
+    open.dedup();
+    (all, open)
+}
+
+/// Notes what others than its owner may read or write.
+fn wide<'a>(open: &mut Vec<(PathBuf, u32)>, paths: impl Iterator<Item = &'a Path>) {
+    for path in paths {
+        let mode = fs::metadata(path).map(|meta| meta.permissions().mode() & 0o777);
+        open.extend(mode.ok().filter(|mode| mode & 0o077 != 0).map(|mode| (path.to_path_buf(), mode)));
+    }
+}
+
+/// The caches and what waits.
+#[derive(Debug)]
+pub(super) struct Rest {
+    /// The side indexes: folder, files, bytes.
+    pub(super) index: Option<(PathBuf, u64, u64)>,
+    pub(super) catalogue: Option<(PathBuf, State)>,
+    pub(super) spill: Option<PathBuf>,
+    pub(super) waiting: Vec<Spill>,
+    pub(super) unread: Vec<String>,
+}
+
+pub(super) fn rest(app: &App) -> Rest {
+    let index = app.settings.cache.as_ref().map(|cache| {
+        let folder = cache.join("index");
+        let metas = fs::read_dir(&folder).into_iter().flatten().flatten().filter_map(|entry| entry.metadata().ok());
+        let (files, bytes) =
+            metas.filter(fs::Metadata::is_file).fold((0, 0), |(files, bytes), meta| (files + 1, bytes + meta.len()));
+        (folder, files, bytes)
+    });
+    let catalogue = app.settings.cache.as_deref().map(Catalogue::new);
+    let catalogue = catalogue.map(|catalogue| (catalogue.file().to_path_buf(), catalogue.state()));
+    let (waiting, unread) = app.settings.spill.as_deref().map(spills).unwrap_or_default();
+    Rest { index, catalogue, spill: app.settings.spill.clone(), waiting, unread }
+}
+
+/// The word for a standing, and what SQLite says.
+pub(super) fn standing(state: &State) -> (&'static str, Option<&str>) {
+    match &state.standing {
+        Standing::Absent => ("absent", None),
+        Standing::Sound => ("sound", None),
+        Standing::Foreign => ("foreign", None),
+        Standing::Damaged(why) => ("damaged", Some(why)),
+        Standing::Unusable(why) => ("unusable", Some(why)),
+    }
+}

@@ -1,0 +1,127 @@
+//! Where sessions may be: the folders that lists look into, those that they pass over, and every file in them. Knows
+//! names and folders; opens no file.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use offshoot_session::store::{Flavour, Root};
+
+use crate::app::App;
+
+/// A root, and what names it.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) root: Root,
+    /// A variable, an option, or `default`.
+    pub(super) named_by: &'static str,
+    /// Why lists of this run do not look into it, if they do not.
+    pub(super) passed_over: Option<String>,
+}
+
+/// How a file lies in a root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// Where lists look.
+    Usual,
+    /// In the root itself, where only folders count.
+    Above,
+    /// Deeper.
+    Below,
+}
+
+/// Every place, those that lists look into first; no folder twice.
+pub(super) fn places(app: &App) -> Vec<Place> {
+    let settings = &app.settings;
+    let roots = settings.own.iter().chain(&settings.others);
+    let mut all = Vec::new();
+    if let Some(folder) = &app.session_dir {
+        let root = Root::new(settings.cwd.join(folder), Flavour::Flat);
+        all.push(Place { root, named_by: "--session-dir", passed_over: None });
+    }
+    let other = all.first().map(|_| "--session-dir names another folder".to_owned());
+    for (root, named_by) in roots.zip(settings.named_by.iter().copied()) {
+        all.push(Place { root: root.clone(), named_by, passed_over: other.clone() });
+    }
+    for root in settings.passed_over.iter().filter(|root| root.folder.exists()) {
+        let instead = all.iter().find(|place| owner(place) == owner_of(root.flavour) && place.named_by != "default");
+        let by = format!("{} names another folder", instead.map_or("a variable", |place| place.named_by));
+        all.push(Place { root: root.clone(), named_by: "default", passed_over: Some(by) });
+    }
+    for root in profiles(app) {
+        let by = "it is a profile of oh-my-pi that OMP_PROFILE does not name".to_owned();
+        all.push(Place { root, named_by: "default", passed_over: Some(by) });
+    }
+    let mut seen = HashSet::new();
+    let folder = |place: &Place| place.root.folder.canonicalize().unwrap_or_else(|_| place.root.folder.clone());
+    all.retain(|place| seen.insert(folder(place)));
+    all
+}
+
+/// Whose sessions a place holds.
+pub(super) fn owner(place: &Place) -> &'static str {
+    if place.named_by == "--session-dir" { "any" } else { owner_of(place.root.flavour) }
+}
+
+/// Only pi has a variable for one flat folder.
+fn owner_of(flavour: Flavour) -> &'static str {
+    match flavour {
+        Flavour::Offshoot => "offshoot",
+        Flavour::Omp => "omp",
+        Flavour::Pi | Flavour::Flat => "pi",
+    }
+}
+
+/// The roots of oh-my-pi's profiles that are there.
+fn profiles(app: &App) -> Vec<Root> {
+    let folder = app.settings.home.as_ref().map(|home| home.join(".omp/profiles"));
+    let entries = folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let folders = entries.map(|entry| entry.path().join("agent/sessions")).filter(|folder| folder.exists());
+    let mut roots: Vec<Root> = folders.map(|folder| Root::new(folder, Flavour::Omp)).collect();
+    roots.sort_by(|a, b| a.folder.cmp(&b.folder));
+    roots
+}
+
+/// Every file below a root in order of path, and what could not be read. Links to folders are followed where lists
+/// follow them, and no deeper: they may lead in circles.
+pub(super) fn files(root: &Root) -> (Vec<(PathBuf, Depth)>, Vec<String>) {
+    let usual = usize::from(root.flavour != Flavour::Flat);
+    let (mut files, mut unread) = (Vec::new(), Vec::new());
+    let mut folders = vec![(root.folder.clone(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => {
+                unread.push(format!("could not read folder {}: {error}", folder.display()));
+                continue;
+            }
+        };
+        for entry in entries {
+            match entry {
+                Ok(entry) if is_folder(&entry.path(), depth < usual) => folders.push((entry.path(), depth + 1)),
+                Ok(entry) => files.push((entry.path(), place_at(depth, usual))),
+                Err(error) => unread.push(format!("could not read folder {}: {error}", folder.display())),
+            }
+        }
+    }
+    files.sort_by(|a, b| a.0.cmp(&b.0));
+    unread.sort();
+    (files, unread)
+}
+
+fn place_at(depth: usize, usual: usize) -> Depth {
+    match depth.cmp(&usual) {
+        std::cmp::Ordering::Less => Depth::Above,
+        std::cmp::Ordering::Equal => Depth::Usual,
+        std::cmp::Ordering::Greater => Depth::Below,
+    }
+}
+
+fn is_folder(path: &Path, follows: bool) -> bool {
+    let meta = if follows { fs::metadata(path) } else { fs::symlink_metadata(path) };
+    // What leads nowhere is taken for a folder where folders are: reading it says why.
+    let is_odd = |error: io::Error| follows && error.kind() != io::ErrorKind::NotFound;
+    meta.map_or_else(is_odd, |meta| meta.is_dir())
+}

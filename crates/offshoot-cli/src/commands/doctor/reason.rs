@@ -1,0 +1,150 @@
+//! Why a session does not show, in words, and the commands that get at it. Looks at nothing.
+
+use std::path::Path;
+
+use crate::app::quoted;
+
+/// Why a file does or does not show in lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// It shows.
+    Listed,
+    /// It is of another folder.
+    OtherFolder(String),
+    /// It is of a folder that is no more.
+    FolderGone(String),
+    /// It is of this folder, but lies where sessions of another one do.
+    Misplaced,
+    /// Lists do not look there, for this reason.
+    PassedOver(String),
+    /// It lies in none of the folders that lists look into.
+    Outside,
+    /// It lies beside the folders that lists look into.
+    Above,
+    /// It lies deeper than lists look.
+    Below,
+    /// Its name does not end in `.jsonl`.
+    Extension,
+    /// It has no bytes.
+    Empty,
+    /// It has bytes, but no record.
+    NoRecord,
+    /// Its first record is no header, and no other is.
+    NoHeader,
+    /// A header stands at this line, behind other records.
+    LateHeader(u64),
+    /// The system says this.
+    Unreadable(String),
+    /// The old bytes of a session that was upgraded or repaired.
+    Backup,
+    /// What a repair took out.
+    Quarantine,
+    /// What a writer left that was killed.
+    Temporary,
+    /// Entries that could not be written to the session of this file.
+    Spilled(String, usize),
+    /// Other programs do not look where it lies.
+    NotForOthers,
+    /// pi lists it here, by the folder that it lies in.
+    PiListsHere,
+}
+
+impl Reason {
+    /// The stable name.
+    pub(super) fn code(&self) -> &'static str {
+        match self {
+            Self::Listed => "listed",
+            Self::OtherFolder(_) => "other-folder",
+            Self::FolderGone(_) => "folder-gone",
+            Self::Misplaced => "misplaced",
+            Self::PassedOver(_) => "passed-over",
+            Self::Outside => "outside",
+            Self::Above => "above",
+            Self::Below => "below",
+            Self::Extension => "extension",
+            Self::Empty => "empty",
+            Self::NoRecord => "no-record",
+            Self::NoHeader => "no-header",
+            Self::LateHeader(_) => "late-header",
+            Self::Unreadable(_) => "unreadable",
+            Self::Backup => "backup",
+            Self::Quarantine => "quarantine",
+            Self::Temporary => "temporary",
+            Self::Spilled(..) => "spilled",
+            Self::NotForOthers => "not-for-others",
+            Self::PiListsHere => "pi-lists-here",
+        }
+    }
+
+    /// One sentence.
+    pub(super) fn message(&self) -> String {
+        let text = match self {
+            Self::Listed => "`offshoot list` shows it",
+            Self::OtherFolder(cwd) => {
+                return format!("it is a session of {cwd}: `list` without --all leaves it out here");
+            }
+            Self::FolderGone(cwd) => {
+                return format!("it is a session of {cwd}, which is no more: renamed, moved or deleted");
+            }
+            Self::Misplaced => {
+                "it is a session of this folder, but lies where those of another folder do: only `list --all` finds it"
+            }
+            Self::PassedOver(by) => return format!("lists do not look there: {by}"),
+            Self::Outside => "it lies in none of the folders that lists look into",
+            Self::Above => "it lies beside the folders that lists look into, not in one of them",
+            Self::Below => "it lies deeper than lists look; oh-my-pi keeps sessions of subagents so",
+            Self::Extension => "its name does not end in .jsonl",
+            Self::Empty => "it is empty: no byte of a session is in it",
+            Self::NoRecord => "it holds bytes, but not one record",
+            Self::NoHeader => "its first line is no session header, and no other line is one",
+            Self::LateHeader(line) => return format!("its header stands at line {line}, behind other records"),
+            Self::Unreadable(why) => return format!("it cannot be read: {why}"),
+            Self::Backup => "it holds the old bytes of a session, kept when that was upgraded or repaired",
+            Self::Quarantine => "it holds what `repair` took out of a session",
+            Self::Temporary => "it was left by a program that was killed while it wrote a new file",
+            Self::Spilled(file, 1) => return format!("1 entry of {file} could not be written to it, and waits here"),
+            Self::Spilled(file, count) => {
+                return format!("{count} entries of {file} could not be written to it, and wait here");
+            }
+            Self::NotForOthers => "pi and oh-my-pi do not list it: it lies in offshoot's folder",
+            Self::PiListsHere => "pi lists it here all the same, by the folder that it lies in",
+        };
+        text.to_owned()
+    }
+
+    /// What gets at it; `id` is the session's, as far as it is known.
+    pub(super) fn commands(&self, path: &Path, id: &str) -> Vec<String> {
+        let file = quoted(&path.to_string_lossy());
+        let show = format!("offshoot show {file}");
+        let import = "offshoot import recovered.jsonl".to_owned();
+        match self {
+            Self::Listed | Self::Above | Self::Below | Self::Backup => vec![show],
+            Self::OtherFolder(_) | Self::Misplaced => vec!["offshoot list --all".to_owned(), show],
+            Self::FolderGone(_) => vec![show, format!("offshoot fork {file} --all --cwd .")],
+            Self::PassedOver(_) => {
+                let folder = path.parent().unwrap_or(path).to_string_lossy();
+                vec![show, format!("offshoot list --all --session-dir {}", quoted(&folder))]
+            }
+            Self::Outside => vec![show, format!("offshoot import {file}")],
+            Self::Extension => {
+                vec![show, format!("mv -n {file} {}", quoted(&path.with_extension("jsonl").to_string_lossy()))]
+            }
+            Self::NoHeader => {
+                let header = quoted(&format!(
+                    "{{\"type\":\"session\",\"version\":3,\"id\":{}}}",
+                    offshoot_session::json::quote(id)
+                ));
+                vec![format!("(echo {header}; cat {file}) > recovered.jsonl"), import]
+            }
+            Self::LateHeader(line) => {
+                vec![format!("(sed -n {line}p {file}; sed {line}d {file}) > recovered.jsonl"), import]
+            }
+            Self::NoRecord | Self::Temporary => vec![format!("offshoot check {file}")],
+            Self::Quarantine => vec![format!("cat {file}")],
+            Self::Unreadable(_) => vec![format!("ls -ld {file}"), format!("chmod u+rw {file}")],
+            Self::Spilled(of, _) => vec![format!("offshoot repair {}", quoted(of))],
+            Self::NotForOthers => vec![format!("pi --session {file}")],
+            Self::Empty | Self::PiListsHere => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! What `doctor` found, as text and as JSON.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use offshoot_session::json::{Object, quote};
+use offshoot_session::text::one_line;
+
+use super::overview::{Rest, Standings, standing};
+use super::places::owner;
+use super::reason::Reason;
+use super::search::Candidate;
+use crate::app::App;
+use crate::error::Result;
+use crate::transcript::screen::{count, entries};
+use crate::ui::style::{BOLD, DIM, HINT, Painted, WARNING};
+
+/// Everything that there is to say without a session.
+pub(super) type Everything = (Vec<Standings>, Rest, Vec<(PathBuf, u32)>);
+
+/// Says what resembles a session.
+pub(super) fn found(app: &App, is_json: bool, given: &str, found: (&[Candidate], &[String])) -> Result<()> {
+    let (candidates, unread) = found;
+    if is_json {
+        let all: Vec<String> = candidates.iter().map(candidate_json).collect();
+        let object = Object::new().str("session", given).raw("found", array(&all)).raw("unread", texts(unread));
+        return print(app, object);
+    }
+    let mut out = app.ui.paged();
+    for (at, candidate) in candidates.iter().enumerate() {
+        if at > 0 {
+            writeln!(out)?;
+        }
+        writeln!(out, "{}", Painted(BOLD, &shown(&candidate.path)))?;
+        let who = [("id", &candidate.who.id), ("name", &candidate.who.name)];
+        let who: Vec<String> =
+            who.iter().filter_map(|(what, text)| Some(format!("{what} {}", one_line(text.as_deref()?, 200)))).collect();
+        let fits = format!("fits by {}", candidate.fits.as_str());
+        let line = std::iter::once(fits).chain(who).collect::<Vec<_>>().join(", ");
+        writeln!(out, "  {}", Painted(DIM, &line))?;
+        for reason in &candidate.reasons {
+            writeln!(out, "  {}", one_line(&reason.message(), 1000))?;
+        }
+        for command in commands(candidate) {
+            writeln!(out, "    {}", Painted(HINT, &one_line(&command, 8192)))?;
+        }
+    }
+    out.finish()?;
+    unread.iter().for_each(|text| app.ui.warning(text));
+    Ok(())
+}
+
+/// Says how everything stands.
+pub(super) fn everything(app: &App, is_json: bool, all: &Everything) -> Result<()> {
+    let (roots, rest, open) = all;
+    if is_json {
+        let roots: Vec<String> = roots.iter().map(root_json).collect();
+        let open = open.iter().map(|(path, mode)| {
+            Object::new().str("path", &path.to_string_lossy()).str("mode", &format!("{mode:04o}")).finish()
+        });
+        let open: Vec<String> = open.collect();
+        let object = Object::new().raw("roots", array(&roots));
+        return print(app, rest_json(object, rest).raw("open", array(&open)));
+    }
+    let mut out = app.ui.paged();
+    roots.iter().try_for_each(|root| root_text(&mut out, root))?;
+    rest_text(&mut out, rest)?;
+    for (path, mode) in open {
+        writeln!(out, "{} {mode:04o} {}", Painted(WARNING, "others may read"), shown(path))?;
+    }
+    if !open.is_empty() {
+        writeln!(out, "    {}", Painted(HINT, "chmod go= FILE"))?;
+    }
+    out.finish()?;
+    let unread = roots.iter().flat_map(|root| &root.unread).chain(&rest.unread);
+    unread.for_each(|text| app.ui.warning(text));
+    Ok(())
+}
+
+fn root_text(out: &mut dyn Write, root: &Standings) -> io::Result<()> {
+    let place = &root.place;
+    let state = match (root.exists, &place.passed_over) {
+        (false, _) => "not there".to_owned(),
+        (true, None) => count(root.sessions, "session"),
+        (true, Some(why)) => format!("{}, not listed: {why}", count(root.sessions, "session")),
+    };
+    let path = shown(&place.root.folder);
+    writeln!(
+        out,
+        "{}  {state} {}",
+        Painted(BOLD, &path),
+        Painted(DIM, &format!("({}, {})", owner(place), place.named_by))
+    )?;
+    let mut codes: Vec<&Reason> = Vec::new();
+    for (_, reason) in &root.hidden {
+        if !codes.iter().any(|known| known.code() == reason.code()) {
+            codes.push(reason);
+        }
+    }
+    for reason in codes {
+        let same: Vec<&(PathBuf, Reason)> =
+            root.hidden.iter().filter(|(_, other)| other.code() == reason.code()).collect();
+        for (path, reason) in same.iter().take(SAID) {
+            let message = one_line(&reason.message(), 1000);
+            let code = format!("[{}]", reason.code());
+            writeln!(out, "  {}: {message} {}", shown(path), Painted(DIM, &code))?;
+        }
+        if same.len() > SAID {
+            let code = reason.code();
+            writeln!(out, "  and {} more [{code}]; `offshoot doctor --json` names them all", same.len() - SAID)?;
+        }
+    }
+    Ok(())
+}
+
+/// How many hidden files of one sort are named before the rest is only counted.
+const SAID: usize = 3;
+
+fn rest_text(out: &mut dyn Write, rest: &Rest) -> io::Result<()> {
+    if let Some((path, files, bytes)) = &rest.index {
+        let files = count(usize::try_from(*files).unwrap_or(usize::MAX), "file");
+        writeln!(out, "{}  {files}, {bytes} bytes {}", Painted(BOLD, &shown(path)), Painted(DIM, "(side indexes)"))?;
+    }
+    if let Some((path, state)) = &rest.catalogue {
+        let (word, why) = standing(state);
+        let why = why.map(|why| format!(": {}", one_line(why, 200))).unwrap_or_default();
+        let sessions = count(usize::try_from(state.sessions).unwrap_or(usize::MAX), "session");
+        let path = shown(path);
+        let said = format!("{word}{why}, {sessions}, {} bytes", state.size);
+        writeln!(out, "{}  {said} {}", Painted(BOLD, &path), Painted(DIM, "(catalogue)"))?;
+    }
+    if let Some(path) = &rest.spill {
+        let waiting: usize = rest.waiting.iter().map(|spill| spill.entries).sum();
+        let path = shown(path);
+        writeln!(out, "{}  {} {}", Painted(BOLD, &path), entries(waiting), Painted(DIM, "(could not be written)"))?;
+    }
+    for spill in &rest.waiting {
+        let reason = Reason::Spilled(spill.file.clone(), spill.entries);
+        writeln!(out, "  {}: {}", shown(&spill.path), one_line(&reason.message(), 4096))?;
+        for command in reason.commands(&spill.path, &spill.session_id) {
+            writeln!(out, "    {}", Painted(HINT, &one_line(&command, 8192)))?;
+        }
+    }
+    Ok(())
+}
+
+/// What gets at a candidate, each command once.
+fn commands(candidate: &Candidate) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let id = id_of(candidate);
+    for command in candidate.reasons.iter().flat_map(|reason| reason.commands(&candidate.path, &id)) {
+        if !all.contains(&command) {
+            all.push(command);
+        }
+    }
+    all
+}
+
+/// The session's id; where none is known, what the file's name ends with is one.
+fn id_of(candidate: &Candidate) -> String {
+    let stem = || candidate.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let named = || stem().rsplit('_').next().map(str::to_owned).unwrap_or_default();
+    candidate.who.id.clone().unwrap_or_else(named)
+}
+
+fn candidate_json(candidate: &Candidate) -> String {
+    let reasons: Vec<String> = candidate.reasons.iter().map(|reason| reason_object(reason).finish()).collect();
+    Object::new()
+        .str("path", &candidate.path.to_string_lossy())
+        .str("fits", candidate.fits.as_str())
+        .str_or_null("id", candidate.who.id.as_deref())
+        .str_or_null("name", candidate.who.name.as_deref())
+        .str_or_null("cwd", candidate.who.cwd.as_deref())
+        .raw("reasons", array(&reasons))
+        .raw("commands", texts(&commands(candidate)))
+        .finish()
+}
+
+fn reason_object(reason: &Reason) -> Object {
+    Object::new().str("code", reason.code()).str("message", &reason.message())
+}
+
+fn root_json(root: &Standings) -> String {
+    let hidden = root.hidden.iter().map(|(path, reason)| {
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let id = stem.rsplit('_').next().unwrap_or_default();
+        let object = Object::new().str("path", &path.to_string_lossy()).str("code", reason.code());
+        object.str("message", &reason.message()).raw("commands", texts(&reason.commands(path, id))).finish()
+    });
+    let hidden: Vec<String> = hidden.collect();
+    Object::new()
+        .str("path", &root.place.root.folder.to_string_lossy())
+        .str("of", owner(&root.place))
+        .str("namedBy", root.place.named_by)
+        .raw("listed", root.place.passed_over.is_none())
+        .raw("exists", root.exists)
+        .raw("sessions", root.sessions)
+        .raw("hidden", array(&hidden))
+        .raw("unread", texts(&root.unread))
+        .finish()
+}
+
+fn rest_json(object: Object, rest: &Rest) -> Object {
+    let path = |path: &Path| Object::new().str("path", &path.to_string_lossy());
+    let index = rest.index.as_ref();
+    let index = index.map(|(folder, files, bytes)| path(folder).raw("files", files).raw("bytes", bytes).finish());
+    let catalogue = rest.catalogue.as_ref().map(|(file, state)| {
+        let (word, why) = standing(state);
+        let object = path(file).str("state", word).str_or_null("why", why);
+        object.raw("sessions", state.sessions).raw("bytes", state.size).finish()
+    });
+    let spill = rest.spill.as_ref().map(|folder| {
+        let files = rest.waiting.iter().map(|spill| {
+            let object = path(&spill.path).str("file", &spill.file).str("id", &spill.session_id);
+            object.raw("entries", spill.entries).finish()
+        });
+        let files: Vec<String> = files.collect();
+        path(folder).raw("files", array(&files)).raw("unread", texts(&rest.unread)).finish()
+    });
+    let or_null = |object: Option<String>| object.unwrap_or_else(|| "null".to_owned());
+    object.raw("index", or_null(index)).raw("catalogue", or_null(catalogue)).raw("spill", or_null(spill))
+}
+
+fn print(app: &App, object: Object) -> Result<()> {
+    let mut out = app.ui.raw();
+    writeln!(out, "{}", object.finish())?;
+    Ok(out.finish()?)
+}
+
+fn array(items: &[String]) -> String {
+    format!("[{}]", items.join(","))
+}
+
+fn texts(texts: &[String]) -> String {
+    array(&texts.iter().map(|text| quote(text)).collect::<Vec<_>>())
+}
+
+fn shown(path: &Path) -> String {
+    one_line(&path.to_string_lossy(), 4096)
+}

@@ -1,0 +1,54 @@
+//! What waits in the folder of spilled entries.
+
+use std::fs;
+use std::io::{self, BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+
+use offshoot_session::json::Json;
+
+/// One spill file.
+#[derive(Debug)]
+pub(super) struct Spill {
+    pub(super) path: PathBuf,
+    /// The session's file.
+    pub(super) file: String,
+    pub(super) session_id: String,
+    pub(super) entries: usize,
+}
+
+/// Every spill file of a folder, in order of path, and what could not be read.
+pub(super) fn spills(folder: &Path) -> (Vec<Spill>, Vec<String>) {
+    let (mut spills, mut unread) = (Vec::new(), Vec::new());
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return (spills, unread),
+        Err(error) => return (spills, vec![format!("could not read folder {}: {error}", folder.display())]),
+    };
+    for entry in entries {
+        match entry.map(|entry| entry.path()).and_then(|path| read(&path)) {
+            Ok(Some(spill)) => spills.push(spill),
+            Ok(None) => {}
+            Err(error) => unread.push(format!("could not read a file in {}: {error}", folder.display())),
+        }
+    }
+    spills.sort_by(|a, b| a.path.cmp(&b.path));
+    (spills, unread)
+}
+
+/// `None` if the file is no spill file, or nothing waits in it. A torn last line was never acknowledged.
+fn read(path: &Path) -> io::Result<Option<Spill>> {
+    let mut lines = BufReader::new(fs::File::open(path)?);
+    let mut head = Vec::new();
+    lines.read_until(b'\n', &mut head)?;
+    let text = String::from_utf8_lossy(&head);
+    let said = Json::parse(&text).ok().and_then(|head| Some((head.str("file")?, head.str("sessionId")?)));
+    let Some((file, session_id)) = said else { return Ok(None) };
+    let mut entries = 0;
+    let mut line = Vec::new();
+    while lines.read_until(b'\n', &mut line)? > 0 {
+        entries += usize::from(line.ends_with(b"\n"));
+        line.clear();
+    }
+    let (file, session_id) = (file.into_owned(), session_id.into_owned());
+    Ok(Some(Spill { path: path.to_path_buf(), file, session_id, entries }).filter(|spill| spill.entries > 0))
+}
