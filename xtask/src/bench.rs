@@ -241,7 +241,8 @@ impl Bench<'_> {
             fs::remove_dir_all(&home)?;
         }
         fs::create_dir_all(&home)?;
-        let path = if task.changes_its_input() { fresh_copy(path, &home)? } else { path.to_owned() };
+        let path =
+            if task.changes_its_input() || input == Input::V1 { fresh_copy(path, &home)? } else { path.to_owned() };
         let Some(words) = contestant.words(task, &path) else { return Ok(None) };
         let stdin = match task {
             Task::Branched if !contestant.is_peer() => Some(requests_to_branch(&path, &home)?),

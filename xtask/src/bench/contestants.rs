@@ -71,7 +71,7 @@ impl Task {
         }
     }
 
-    /// Whether it is measured on a copy, which it changes.
+    /// Whether it is measured on a copy, which it changes (as the peers do with any file of version 1).
     pub(super) fn changes_its_input(self) -> bool {
         matches!(self, Self::Migrate)
     }
