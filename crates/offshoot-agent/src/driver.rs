@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use offshoot_session::compose::NewEntry;
+use offshoot_session::header::Dialect;
 use offshoot_session::json::Json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
@@ -22,7 +23,7 @@ use crate::command::{AgentError, Command, Navigated, Reply};
 use crate::event::Event;
 use crate::message::{AssistantMessage, StopReason, Usage};
 use crate::model::Access;
-use crate::provider::{Delta, Deltas, Model, Request, is_silent_overflow};
+use crate::provider::{Delta, Deltas, Model, Request, is_cut_short, is_silent_overflow};
 use crate::request::{self, Built, Frame};
 use crate::setup::Setup;
 use crate::tool::{Outcome, Place, Tool};
@@ -180,6 +181,7 @@ impl Driver {
         match effect {
             Effect::Emit(event) => self.tell(event),
             Effect::Append { records, then, ticket } => self.append(&records, then, ticket),
+            Effect::OmitAnswer => self.write(Vec::new(), None, Owned::omit_answer),
             Effect::Build { ticket } => self.build(ticket),
             Effect::Send { ticket } => self.send(ticket),
             Effect::Run { ticket, index, call } => self.run_tool(ticket, index, call),
@@ -209,14 +211,24 @@ impl Driver {
         let is_said = records.iter().any(Record::is_users);
         let mut entries = if is_said { self.settings_entries() } else { Vec::new() };
         let composed: Result<Vec<NewEntry>, String> = records.iter().map(compose).collect();
+        self.recorded.has_entries = true;
+        self.write(then, ticket, move |owned| {
+            entries.extend(composed?);
+            owned.append(&entries).map(drop)
+        });
+    }
+
+    /// Has the writer do something, and tells `then` once it is durable.
+    fn write(
+        &mut self,
+        then: Vec<Event>,
+        ticket: Option<Ticket>,
+        work: impl FnOnce(&mut Owned) -> Result<(), String> + Send + 'static,
+    ) {
         let own = self.own.clone();
         self.outbox.after_write(then);
-        self.recorded.has_entries = true;
         self.writer.desk().give(move |owned| {
-            let result = composed.and_then(|composed| {
-                entries.extend(composed);
-                owned.append(&entries).map(drop)
-            });
+            let result = work(owned);
             drop(own.send(In::Written { result, ticket }));
         });
     }
@@ -271,10 +283,10 @@ impl Driver {
 
     fn send(&mut self, ticket: Ticket) {
         let Some(request) = self.built.take() else { return };
-        let window = request.model.context_window;
+        let room = (request.model.context_window, request.max_tokens.unwrap_or(request.model.max_tokens));
         let deltas = self.setup.provider.stream(request);
         let own = self.own.clone();
-        self.spawn(listen(deltas, window, move |delta| own.send(In::Machine(Input::Delta { ticket, delta })).is_ok()));
+        self.spawn(listen(deltas, room, move |delta| own.send(In::Machine(Input::Delta { ticket, delta })).is_ok()));
     }
 
     fn run_tool(&mut self, ticket: Ticket, index: usize, call: Call) {
@@ -361,6 +373,7 @@ impl Driver {
             retry: setup.retry,
             compact_above: is_on.then(|| window.saturating_sub(setup.compaction.reserve_tokens)),
             recover_overflow: self.auto_compaction,
+            recover_length: self.auto_compaction && self.recorded.dialect == Dialect::Pi,
             steering: setup.steering,
             follow_up: setup.follow_up,
             shared: setup.tools.iter().filter(|tool| tool.is_shared()).map(|tool| tool.spec().name).collect(),
@@ -413,12 +426,12 @@ fn blank(model: &Model, timestamp: i64) -> AssistantMessage {
 }
 
 /// Hands on what comes in until the answer is complete or nobody listens.
-async fn listen(mut deltas: Deltas, window: u64, hand_on: impl Fn(Delta) -> bool) {
+async fn listen(mut deltas: Deltas, (window, limit): (u64, u64), hand_on: impl Fn(Delta) -> bool) {
     while let Some(mut delta) = std::future::poll_fn(|context| deltas.as_mut().poll_next(context)).await {
         let is_last = matches!(delta, Delta::Done(_));
         if let Delta::Done(answer) = &mut delta
             && answer.failure.is_none()
-            && is_silent_overflow(&answer.message, window)
+            && (is_silent_overflow(&answer.message, window) || is_cut_short(&answer.message, limit))
         {
             answer.failure = Some(crate::provider::Failure {
                 status: None,

@@ -28,7 +28,7 @@ use serde_json::Value;
 
 use crate::message::{AssistantMessage, Message, StopReason};
 
-pub use classify::is_silent_overflow;
+pub use classify::{is_cut_short, is_silent_overflow};
 pub use http::Http;
 pub use level::{Levels, ThinkingLevel};
 pub use problems::problems;

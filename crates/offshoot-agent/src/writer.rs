@@ -6,8 +6,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use offshoot_session::compose::NewEntry;
+use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
+use offshoot_session::json::Json;
+use offshoot_session::kind::Role;
 use offshoot_session::session::Session;
+use offshoot_session::tree::NodeIx;
 use tokio::sync::oneshot;
 
 /// What the thread does.
@@ -30,6 +34,21 @@ impl Owned {
             return Err(why.clone());
         }
         self.session.append_all(entries).map_err(|error| self.fail(&error))
+    }
+
+    /// Leaves the last answer on the path out of what the model sees; it stays in the file.
+    ///
+    /// # Errors
+    /// As [`Owned::append`].
+    pub fn omit_answer(&mut self) -> Result<(), String> {
+        let tree = self.session.tree();
+        let is_answer = |ix: &NodeIx| tree.node(*ix).role() == Some(Role::Assistant);
+        let answer = self.session.leaf().and_then(|leaf| tree.ancestors(leaf).find(is_answer));
+        let Some(id) = answer.and_then(|ix| tree.node(ix).id().cloned()) else { return Ok(()) };
+        let nothing = Json::parse("null").map_err(|error| error.to_string())?;
+        let edit = NewEntry::context_edit(id.as_str(), Some(Role::Assistant), nothing);
+        let edit = edit.map_err(|error| in_words(&error))?;
+        self.append(&[edit]).map(drop)
     }
 
     /// Does something else that writes.

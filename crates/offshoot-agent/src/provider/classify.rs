@@ -132,6 +132,12 @@ pub fn is_silent_overflow(message: &AssistantMessage, window: u64) -> bool {
     }
 }
 
+/// Whether an answer ended for its length before it had as many tokens as were wanted: the context or the server left no
+/// room for more. `limit` is what was wanted, before it was fitted into the window.
+pub fn is_cut_short(message: &AssistantMessage, limit: u64) -> bool {
+    message.stop_reason == StopReason::Length && limit > 0 && message.usage.output < limit
+}
+
 /// Whether `text` holds the pattern somewhere.
 fn has(text: &str, pattern: &str) -> bool {
     let mut from = text;

@@ -77,13 +77,17 @@ fn answered(state: &mut State, answer: Recording, out: &mut Vec<Effect>) {
     if calls.is_empty() {
         let tokens = work::tokens(&message);
         let is_overflow = failure.is_some_and(|failure| failure.is_overflow);
+        let is_cut_off = message.stop_reason == StopReason::Length;
         turn_end(message, Vec::new(), out);
         if aborted.is_some() {
             end_run(state, false, out);
             return settle(state, Settled::Aborted, out);
         }
+        if is_overflow && is_cut_off && state.config.recover_length && !state.recovered {
+            return ask_again(state, out);
+        }
         if !next_turn(state, false, out) {
-            finish(state, tokens, is_overflow, out);
+            finish(state, tokens, is_overflow && !is_cut_off, out);
         }
         return;
     }
@@ -100,6 +104,15 @@ pub(super) fn turn_end(
     out: &mut Vec<Effect>,
 ) {
     out.push(Effect::Emit(Event::TurnEnd { message: Message::Assistant(message), tool_results }));
+}
+
+/// The answer was cut off for want of room: it is left out, room is made, and the model asked once more.
+fn ask_again(state: &mut State, out: &mut Vec<Effect>) {
+    state.recovered = true;
+    end_run(state, true, out);
+    out.push(Effect::OmitAnswer);
+    let job = Job::Compaction { reason: Reason::Overflow, instructions: None };
+    side_job(state, job, Then::Again, out);
 }
 
 /// The run is over; a full context is compacted now rather than when the user waits.

@@ -187,6 +187,8 @@ pub enum Effect {
         /// For an answer.
         ticket: Option<Ticket>,
     },
+    /// Leave the last answer out of what the model sees; it stays in the file.
+    OmitAnswer,
     /// Make a request of the session as it stands after everything appended before.
     Build {
         /// For the answer.

@@ -53,6 +53,9 @@ pub struct Config {
     pub compact_above: Option<u64>,
     /// Whether a context that the model refuses as too long is compacted and sent again, once.
     pub recover_overflow: bool,
+    /// Whether an answer that was cut off before the model's limit may be left out and asked for once more, after a
+    /// compaction: the session's dialect has a word for what is left out.
+    pub recover_length: bool,
     /// How much of the steering queue is said at once.
     pub steering: QueueMode,
     /// How much of the follow-up queue is said at once.

@@ -204,6 +204,7 @@ fn effect(effect: &Effect) -> String {
             let then: Vec<_> = then.iter().map(|told| event(told).split(' ').next().unwrap().to_owned()).collect();
             format!("APPEND {} => {}", records.join(", "), then.join(" "))
         }
+        Effect::OmitAnswer => "OMIT the answer".to_owned(),
         Effect::Build { .. } => "BUILD".to_owned(),
         Effect::Send { .. } => "SEND".to_owned(),
         Effect::Run { index, call, .. } => format!("RUN {index} {}", call.name),
@@ -526,6 +527,36 @@ fn other_failures_and_switched_off_retries_end_the_run() {
     let mut run = Run::streaming();
     run.state.config.retry.enabled = false;
     assert!(run.answered(error("busy"), transient(None)).said().ends_with(r#"SETTLE Failed("busy")"#));
+}
+
+/// An answer that ended for its length although more was wanted: the file keeps it, the model does not see it again.
+#[test]
+fn an_answer_that_was_cut_short_is_asked_for_once_more() {
+    let config = Config { recover_overflow: true, recover_length: true, ..Config::default() };
+    let half = || Block::Text { text: "half".to_owned(), text_signature: None };
+    let cut = || answer(vec![half()], StopReason::Length);
+    let mut run = Run::with(config);
+    run.prompt("hi").built(10).said();
+    assert_snapshot!(run.answered(cut(), overflow()).said(), @r#"
+    message_start assistant "half" Length
+    APPEND assistant "half" Length => message_end
+    turn_end results=0
+    agent_end 2 retry=true
+    OMIT the answer
+    compaction_start
+    DRAFT Overflow
+    "#);
+    run.drafted(Draft::Ready { warning: None });
+    run.committed().said();
+    assert_snapshot!(run.built(10).answered(cut(), overflow()).said(), @r#"
+    SEND
+    message_start assistant "half" Length
+    APPEND assistant "half" Length => message_end
+    turn_end results=0
+    agent_end 1 retry=false
+    agent_settled aborted=false
+    SETTLE Done
+    "#);
 }
 
 #[test]

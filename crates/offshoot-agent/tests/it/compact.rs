@@ -109,6 +109,29 @@ fn an_overflow_is_answered_by_one_compaction() {
     });
 }
 
+/// pi 0.87: an answer that ended for its length although more was wanted is left out and asked for once more.
+#[test]
+fn an_answer_that_was_cut_short_is_left_out_and_asked_for_again() {
+    run(async {
+        let cut = || Reply { stop: Some(StopReason::Length), ..Reply::text("only ha") };
+        let world = World::new([
+            Reply::text(&long("one")),
+            cut(),
+            Reply::text("## Goal\nShort."),
+            Reply::text("The whole answer."),
+        ]);
+        let (agent, mut events) = start(&world);
+        agent.prompt(long("first").as_str()).await.unwrap();
+        events.names();
+        assert_eq!(agent.prompt("second").await, Ok(Settled::Done));
+        let names = events.names().join(" ");
+        assert!(names.contains("agent_end compaction_start compaction_end agent_start"), "{names}");
+        let asked = world.server.seen().pop().unwrap().json()["messages"].to_string();
+        assert!(asked.contains("Short.") && asked.contains("second") && !asked.contains("only ha"), "{asked}");
+        world.no_problems();
+    });
+}
+
 #[test]
 fn a_full_context_is_compacted_by_itself() {
     run(async {
