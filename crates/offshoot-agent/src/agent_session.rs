@@ -16,7 +16,8 @@ use crate::provider::{Model, ThinkingLevel};
 use crate::setup::Setup;
 use crate::stats::{SessionStats, stats};
 use crate::turn::Settled;
-use crate::writer::{Writer, in_words};
+use crate::words::in_words;
+use crate::writer::Writer;
 
 type Result<T> = std::result::Result<T, AgentError>;
 

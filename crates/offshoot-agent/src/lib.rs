@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make files and folders as they need them"))]
 
+mod words;
 pub mod message;
 pub mod provider;
 pub mod model;

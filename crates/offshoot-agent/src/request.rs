@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::message::{Block, Content, Message, UserMessage};
 use crate::provider::{Model, Request, Secret, ThinkingLevel, ToolSpec, problems};
-use crate::writer::in_words;
+use crate::words::in_words;
 
 /// Everything of a request that the session does not say.
 #[derive(Debug, Clone)]

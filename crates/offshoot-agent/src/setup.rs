@@ -13,7 +13,7 @@ use crate::summarise::Summarise;
 use crate::tool::bash::Shell;
 use crate::tool::{Place, Tool};
 use crate::turn::{QueueMode, Retry};
-use crate::writer::in_words;
+use crate::words::in_words;
 
 /// Where keys come from. Asked before every request, so that one that ends can be made anew.
 pub trait KeySource: Send + Sync {

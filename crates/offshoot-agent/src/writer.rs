@@ -14,6 +14,8 @@ use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 use tokio::sync::oneshot;
 
+use crate::words::in_words;
+
 /// What the thread does.
 type Job = Box<dyn FnOnce(&mut Owned) + Send>;
 
@@ -81,18 +83,6 @@ impl Owned {
         self.failed = Some(why.clone());
         why
     }
-}
-
-/// An error and its causes on one line.
-pub(crate) fn in_words(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        next = cause.source();
-    }
-    text
 }
 
 /// The way to the thread; there may be several.

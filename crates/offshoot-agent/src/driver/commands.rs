@@ -11,7 +11,8 @@ use crate::event::{Event, Raw, Reason};
 use crate::message::UserMessage;
 use crate::tool::bash::{self, BashRun};
 use crate::turn::{Input, Job};
-use crate::writer::{Owned, in_words};
+use crate::words::in_words;
+use crate::writer::Owned;
 
 impl Driver {
     pub(super) fn asked(&mut self, command: Command, reply: Waiter) {

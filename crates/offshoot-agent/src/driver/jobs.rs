@@ -19,7 +19,8 @@ use crate::event::{Event, Raw};
 use crate::model::Access;
 use crate::summarise::{ModelSummariser, Summarise};
 use crate::turn::{Draft, Input, Job, Ticket};
-use crate::writer::{Desk, Owned, in_words};
+use crate::words::in_words;
+use crate::writer::{Desk, Owned};
 
 /// What a job came to, before it is written.
 pub(crate) struct Ready {

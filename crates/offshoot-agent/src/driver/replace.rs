@@ -15,7 +15,8 @@ use crate::command::{Command, Forked, Reply};
 use crate::event::Event;
 use crate::provider::ThinkingLevel;
 use crate::sessions::Sessions;
-use crate::writer::{Owned, in_words};
+use crate::words::in_words;
+use crate::writer::Owned;
 
 /// What a session says of model and thinking.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -13,6 +13,7 @@ use reqwest::{Client, Response, redirect};
 use super::classify::Trouble;
 use super::wire::{Outgoing, Reader};
 use super::{Answer, Delta, Deltas, Model, Provider, Request, retry_after};
+use crate::words::in_words;
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(30);
@@ -50,7 +51,7 @@ impl Http {
                 .read_timeout(SILENCE)
                 .user_agent(concat!("offshoot/", env!("CARGO_PKG_VERSION")));
             let builder = if is_local { builder.no_proxy().tls_certs_only([]) } else { builder };
-            builder.build().map_err(|error| chain(&error))
+            builder.build().map_err(|error| in_words(&error))
         });
         made.clone().map_err(|error| Trouble { text: format!("could not set up HTTP: {error}"), ..Trouble::default() })
     }
@@ -140,7 +141,7 @@ impl Answering {
             Ok(Some(bytes)) => reader.push(&bytes),
             Ok(None) => reader.end(),
             Err(error) => {
-                let what = chain(&error.without_url());
+                let what = in_words(&error.without_url());
                 reader.fail(&Trouble::lost(format!("the connection was lost while the answer came in: {what}")))
             }
         };
@@ -175,7 +176,7 @@ fn unreachable(url: &str, error: reqwest::Error) -> Trouble {
     let host = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = host.split('/').next().unwrap_or_default();
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    Trouble { text: format!("could not reach {host}: {}", chain(&error)), is_lost, ..Trouble::default() }
+    Trouble { text: format!("could not reach {host}: {}", in_words(&error)), is_lost, ..Trouble::default() }
 }
 
 /// What a response that is no success says.
@@ -207,18 +208,6 @@ fn refused(model: &Arc<Model>, text: String, now: i64) -> Vec<Delta> {
     let mut draft = super::draft::Draft::new(model.clone(), now);
     draft.fail(&Trouble { text, ..Trouble::default() });
     draft.take()
-}
-
-/// An error and what caused it.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        next = cause.source();
-    }
-    text
 }
 
 /// What must not be seen in an error, because servers echo it.
