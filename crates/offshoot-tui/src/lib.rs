@@ -1,0 +1,12 @@
+//! The terminal front end: a model, one function that changes it, and views that only read it.
+//!
+//! It knows what may be said to an agent (`Command`), what is heard of it (`Event`), and the read-only types of
+//! `offshoot-session`. It holds no store and no provider, reads no environment and no files of its own: the program
+//! around it gives what it needs.
+//!
+//! The modules stand in the order of the flow, each using only those above it.
+
+#![warn(missing_docs)]
+
+pub mod text;
+pub mod theme;
