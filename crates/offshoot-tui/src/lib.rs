@@ -10,4 +10,6 @@
 
 pub mod text;
 pub mod theme;
+
+pub mod overlay;
 pub mod app;
