@@ -84,3 +84,15 @@ fn it_stops_for_the_shell_and_comes_back() {
     terminal.until("the shell", |screen| screen.ends_with("shell>")).send("exit\r");
     assert!(terminal.ended());
 }
+
+#[test]
+fn what_was_said_stays_in_the_terminal() {
+    let said: Vec<String> = (1..=60).map(|at| format!("- line {at} of sixty")).collect();
+    let talk = Talk::new([Reply::text(&said.join("\n"))]);
+    let mut terminal = Terminal::offshoot(&talk, &["count"], (80, 24));
+    terminal.until_text("line 60 of sixty").until_text("$0.00").send("\x04");
+    assert!(terminal.ended());
+    let whole = terminal.whole();
+    let times = |at| whole.matches(&format!("line {at} of sixty")).count();
+    assert_eq!((1..=60).map(times).collect::<Vec<_>>(), [1; 60], "{whole}");
+}
