@@ -10,3 +10,6 @@
 
 pub mod text;
 pub mod theme;
+pub mod place;
+pub mod nearest;
+pub mod keymap;
