@@ -13,3 +13,4 @@ pub mod theme;
 pub mod place;
 pub mod nearest;
 pub mod keymap;
+pub mod slash;
