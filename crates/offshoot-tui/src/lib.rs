@@ -14,3 +14,4 @@ pub mod place;
 pub mod nearest;
 pub mod keymap;
 pub mod slash;
+pub mod editor;
