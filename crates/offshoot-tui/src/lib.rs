@@ -12,3 +12,4 @@ pub mod text;
 pub mod theme;
 
 pub mod overlay;
+pub mod app;
