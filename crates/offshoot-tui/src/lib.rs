@@ -15,3 +15,5 @@ pub mod nearest;
 pub mod keymap;
 pub mod slash;
 pub mod editor;
+pub mod overlay;
+pub mod app;
