@@ -10,3 +10,4 @@
 
 pub mod text;
 pub mod theme;
+pub mod overlay;
