@@ -10,4 +10,5 @@
 
 pub mod text;
 pub mod theme;
+
 pub mod overlay;

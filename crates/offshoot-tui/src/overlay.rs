@@ -2,5 +2,11 @@
 //! a view that only reads it; none does what it asks for.
 
 pub mod fork;
+pub mod fuzzy;
 pub mod line;
+pub mod pick;
+pub mod sessions;
 pub mod tree;
+
+#[cfg(test)]
+pub(crate) mod testing;
