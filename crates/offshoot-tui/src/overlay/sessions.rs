@@ -1,8 +1,8 @@
 //! The selector of sessions: search, sort, name, trash and open them, while the list is still being read.
 //!
-//! It reads no file. [`Sessions::key`] answers what the person decided, [`Sessions::requests`] what the selector needs to
-//! know; whoever holds it answers by [`Sessions::add`], [`Sessions::preview`] and so on. Answers that come late are no
-//! harm: each says what it belongs to.
+//! It reads and changes no file. [`Sessions::key`] says what the person decided, [`Sessions::requests`] what is to be read
+//! or done for that; whoever holds the selector hands back an [`Answer`]. Answers that come late are no harm: each says
+//! what it belongs to.
 
 mod forest;
 mod list;
@@ -41,23 +41,17 @@ pub enum Outcome {
     Cancelled,
     /// To go on with the session in this file.
     Chosen(PathBuf),
-    /// To give a session this name: answer by [`Sessions::renamed`].
-    Rename(PathBuf, String),
-    /// To put a session into the trash: answer by [`Sessions::trashed`].
-    Trash(PathBuf),
-    /// To bring a session back from the trash: answer by [`Sessions::restored`].
-    Restore(PathBuf),
 }
 
-/// What the selector needs to know. None must be answered at once, or at all.
+/// What is to be read or done. Nothing need be answered at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
-    /// The sessions of a scope, by [`Sessions::add`], [`Sessions::progress`] and [`Sessions::done`].
+    /// Read the sessions of a scope: [`Answer::Listed`], [`Answer::Progress`], at last [`Answer::Done`].
     List(Scope),
-    /// What was said first and last in a session, by [`Sessions::preview`].
+    /// Read what was said first and last in a session: [`Answer::Preview`]. A later request makes this one needless.
     Preview(PathBuf),
-    /// How well these sessions fit a search, whole texts taken, by [`Sessions::judge`]. A later request of another
-    /// number makes this one needless.
+    /// Find how well these sessions fit a search, whole texts taken, in any portions: [`Answer::Judged`]. A later request
+    /// of another number makes this one needless.
     Search {
         /// The number of the search.
         search: u64,
@@ -66,6 +60,36 @@ pub enum Request {
         /// The files to search, last activity first.
         files: Vec<PathBuf>,
     },
+    /// Stop searching: nobody waits for it any more.
+    StopSearch,
+    /// Give a session this name: [`Answer::Renamed`].
+    Rename(PathBuf, String),
+    /// Put a session into the trash: [`Answer::Trashed`].
+    Trash(PathBuf),
+    /// Bring a session back from the trash: [`Answer::Restored`].
+    Restore(PathBuf),
+}
+
+/// What came of a [`Request`].
+#[derive(Debug, Clone)]
+pub enum Answer {
+    /// Sessions of a scope; they may come in any order and in any portions.
+    Listed(Scope, Vec<Listed>),
+    /// How far the list of a scope is read: so many files, of so many if that is known.
+    Progress(Scope, usize, Option<usize>),
+    /// That the list of a scope is whole, or why it cannot be.
+    Done(Scope, Result<(), String>),
+    /// What was said in a session; dropped if that is no longer under the cursor.
+    Preview(PathBuf, Preview),
+    /// How well sessions fit the search of this number by everything that was said (`None`: not at all), by the files that
+    /// were named in the request; dropped if the search is another one by now.
+    Judged(u64, Vec<(PathBuf, Option<f64>)>),
+    /// The name that a session has now, or why it has not the one that was wanted.
+    Renamed(PathBuf, Result<String, String>),
+    /// That a session is in the trash, or why not.
+    Trashed(PathBuf, Result<(), String>),
+    /// That a session is back, or why not.
+    Restored(PathBuf, Result<(), String>),
 }
 
 /// First and last words of a session.
@@ -194,8 +218,31 @@ impl Sessions {
         self.setting.now = now;
     }
 
-    /// Takes sessions of a scope in. They may come in any order and in any portions.
-    pub fn add(&mut self, scope: Scope, sessions: Vec<Listed>) {
+    /// Takes what came of a request.
+    pub fn take(&mut self, answer: Answer) {
+        match answer {
+            Answer::Listed(scope, sessions) => self.add(scope, sessions),
+            Answer::Progress(scope, done, of) => self.list_mut(scope).filling = Filling::Reading(done, of),
+            Answer::Done(scope, Ok(())) => self.list_mut(scope).filling = Filling::Done,
+            Answer::Done(scope, Err(why)) => self.list_mut(scope).filling = Filling::Failed(why),
+            Answer::Preview(file, preview) => {
+                if self.asked.as_ref() == Some(&file) {
+                    self.preview = Some((file, preview));
+                }
+            }
+            Answer::Judged(search, judged) => {
+                if search == self.search && self.query.is_some() {
+                    self.list_mut(self.scope).judge(&judged);
+                    self.arrange();
+                }
+            }
+            Answer::Renamed(file, result) => self.renamed(&file, result),
+            Answer::Trashed(file, result) => self.trashed(&file, result),
+            Answer::Restored(file, result) => self.restored(&file, result),
+        }
+    }
+
+    fn add(&mut self, scope: Scope, sessions: Vec<Listed>) {
         let query = self.query.as_ref().filter(|_| scope == self.scope);
         let list = match scope {
             Scope::Folder => &mut self.folder,
@@ -208,37 +255,7 @@ impl Sessions {
         }
     }
 
-    /// Tells how far the list of a scope is read: so many files, of so many if that is known.
-    pub fn progress(&mut self, scope: Scope, done: usize, of: Option<usize>) {
-        self.list_mut(scope).filling = Filling::Reading(done, of);
-    }
-
-    /// Tells that the list of a scope is whole, or why it cannot be.
-    pub fn done(&mut self, scope: Scope, result: Result<(), String>) {
-        self.list_mut(scope).filling = match result {
-            Ok(()) => Filling::Done,
-            Err(why) => Filling::Failed(why),
-        };
-    }
-
-    /// Takes a preview; one of a session that is no longer under the cursor is dropped.
-    pub fn preview(&mut self, file: &Path, preview: Preview) {
-        if self.asked.as_deref() == Some(file) {
-            self.preview = Some((file.to_path_buf(), preview));
-        }
-    }
-
-    /// Takes how well sessions fit a search by everything that was said (`None`: not at all), by the files that were
-    /// named in the request; answers to an older search are dropped.
-    pub fn judge(&mut self, search: u64, judged: &[(PathBuf, Option<f64>)]) {
-        if search == self.search && self.query.is_some() {
-            self.list_mut(self.scope).judge(judged);
-            self.arrange();
-        }
-    }
-
-    /// Tells what came of [`Outcome::Rename`].
-    pub fn renamed(&mut self, file: &Path, result: Result<String, String>) {
+    fn renamed(&mut self, file: &Path, result: Result<String, String>) {
         match result {
             Ok(name) => {
                 let real = self.real_of(file);
@@ -254,8 +271,7 @@ impl Sessions {
         }
     }
 
-    /// Tells what came of [`Outcome::Trash`].
-    pub fn trashed(&mut self, file: &Path, result: Result<(), String>) {
+    fn trashed(&mut self, file: &Path, result: Result<(), String>) {
         match result {
             Ok(()) => {
                 let real = self.real_of(file);
@@ -271,8 +287,7 @@ impl Sessions {
         }
     }
 
-    /// Tells what came of [`Outcome::Restore`].
-    pub fn restored(&mut self, file: &Path, result: Result<(), String>) {
+    fn restored(&mut self, file: &Path, result: Result<(), String>) {
         let place = self.trashed.iter().rposition(|(trashed, ..)| trashed == file);
         match (result, place) {
             (Ok(()), Some(place)) => {
@@ -342,7 +357,7 @@ impl Sessions {
             KeyCode::Char('d') if ctrl => self.begin_trash(),
             KeyCode::Backspace if ctrl && self.line.is_empty() => self.begin_trash(),
             KeyCode::Char('y' | '-' | '_' | '7') if ctrl => {
-                return self.trashed.last().map_or(Outcome::Open, |(file, ..)| Outcome::Restore(file.clone()));
+                self.requests.extend(self.trashed.last().map(|(file, ..)| Request::Restore(file.clone())));
             }
             KeyCode::Up => self.go(self.cursor.saturating_sub(1)),
             KeyCode::Down => self.go(self.cursor.saturating_add(1)),
@@ -364,11 +379,12 @@ impl Sessions {
             KeyCode::Esc => {}
             KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {}
             KeyCode::Enter => {
-                let name = line.text().trim();
-                if !name.is_empty() {
-                    return Outcome::Rename(file, name.to_owned());
+                let name = line.text().trim().to_owned();
+                if name.is_empty() {
+                    self.mode = Mode::Rename(file, line);
+                } else {
+                    self.requests.push(Request::Rename(file, name));
                 }
-                self.mode = Mode::Rename(file, line);
             }
             _ => {
                 line.key(key);
@@ -380,7 +396,7 @@ impl Sessions {
 
     fn confirm(&mut self, key: KeyEvent, file: PathBuf) -> Outcome {
         match key.code {
-            KeyCode::Enter => return Outcome::Trash(file),
+            KeyCode::Enter => self.requests.push(Request::Trash(file)),
             KeyCode::Esc => {}
             KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {}
             _ => self.mode = Mode::Confirm(file),
@@ -434,6 +450,9 @@ impl Sessions {
     fn judge_anew(&mut self) {
         self.search += 1;
         self.requests.retain(|request| !matches!(request, Request::Search { .. }));
+        if self.query.is_none() {
+            self.requests.push(Request::StopSearch);
+        }
         let query = self.query.take();
         self.list_mut(self.scope).search(query.as_ref());
         self.query = query;

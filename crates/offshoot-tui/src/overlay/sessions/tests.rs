@@ -1,6 +1,6 @@
 //! The selector as a person meets it: screens, keys, and answers that come in any order.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use offshoot_session::clock::Millis;
 use offshoot_session::list::SessionInfo;
@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
 
-use super::{Listed, Origin, Outcome, Preview, Request, Said, Scope, Sessions, Setting, Speaker};
+use super::{Answer, Listed, Origin, Outcome, Preview, Request, Said, Scope, Sessions, Setting, Speaker};
 use crate::overlay::testing::{assert_inside, hostile, text_of};
 use crate::theme::{Theme, Token};
 
@@ -77,8 +77,8 @@ fn empty() -> Sessions {
 
 fn filled() -> Sessions {
     let mut sessions = empty();
-    sessions.add(Scope::Folder, WORLD.iter().map(listed).collect());
-    sessions.done(Scope::Folder, Ok(()));
+    sessions.take(Answer::Listed(Scope::Folder, WORLD.iter().map(listed).collect()));
+    sessions.take(Answer::Done(Scope::Folder, Ok(())));
     sessions
 }
 
@@ -114,6 +114,14 @@ fn write(sessions: &mut Sessions, text: &str) {
     }
 }
 
+/// What it wants done, and not only read.
+fn deeds(sessions: &mut Sessions) -> Vec<Request> {
+    let is_deed = |request: &Request| {
+        matches!(request, Request::Rename(..) | Request::Trash(_) | Request::Restore(_) | Request::StopSearch)
+    };
+    sessions.requests().into_iter().filter(is_deed).collect()
+}
+
 fn screen(sessions: &Sessions, columns: u16, rows: u16) -> Buffer {
     let area = Rect::new(0, 0, columns, rows);
     let mut buf = Buffer::empty(area);
@@ -133,7 +141,7 @@ fn narrow(sessions: &Sessions) -> String {
 fn families_stand_together_the_busiest_first() {
     let mut sessions = filled();
     sessions.requests();
-    sessions.preview(&file("01a"), preview());
+    sessions.take(Answer::Preview(file("01a"), preview()));
     insta::assert_snapshot!(wide(&sessions), @r#"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
     Enter open · Tab scope · re: pattern · "…" phrase · Esc leave
@@ -219,8 +227,8 @@ fn every_folder_s_sessions_show_their_folder() {
     let mut sessions = filled();
     press(&mut sessions, KeyCode::Tab);
     assert!(sessions.requests().contains(&Request::List(Scope::All)));
-    sessions.add(Scope::All, WORLD.iter().map(listed).collect());
-    sessions.done(Scope::All, Ok(()));
+    sessions.take(Answer::Listed(Scope::All, WORLD.iter().map(listed).collect()));
+    sessions.take(Answer::Done(Scope::All, Ok(())));
     insta::assert_snapshot!(wide(&sessions), @r#"
     Resume session              ○ current folder | ◉ all  Names: all  Sort: threaded
     Enter open · Tab scope · re: pattern · "…" phrase · Esc leave
@@ -337,9 +345,9 @@ fn a_search_shows_what_it_knows_and_then_what_was_said() {
     };
     assert_eq!((query.as_str(), files.len()), ("\"parser\"", WORLD.len()));
     assert_eq!(files.first(), Some(&file("02b")), "the newest is searched first");
-    sessions.judge(search - 1, &[(file("06f"), Some(0.0))]);
+    sessions.take(Answer::Judged(search - 1, vec![(file("06f"), Some(0.0))]));
     assert!(!wide(&sessions).contains("a long question"), "an answer to another search");
-    sessions.judge(*search, &[(file("06f"), Some(2.0)), (file("01a"), Some(3.0))]);
+    sessions.take(Answer::Judged(*search, vec![(file("06f"), Some(2.0)), (file("01a"), Some(3.0))]));
     insta::assert_snapshot!(wide(&sessions), @r#"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
     Enter open · Tab scope · re: pattern · "…" phrase · Esc leave
@@ -361,7 +369,7 @@ fn a_search_shows_what_it_knows_and_then_what_was_said() {
     "#);
     let rest: Vec<_> =
         files.iter().filter(|at| ![file("06f"), file("01a")].contains(at)).map(|at| (at.clone(), None)).collect();
-    sessions.judge(*search, &rest);
+    sessions.take(Answer::Judged(*search, rest));
     insta::assert_snapshot!(narrow(&sessions), @r#"
     Resume   ◉ folder ○ all · all · threaded
     Tab all · ^S sort · ^N named · ^R name …
@@ -381,7 +389,7 @@ fn sessions_that_come_during_a_search_are_searched_too() {
     let mut sessions = empty();
     write(&mut sessions, "tests");
     assert_eq!(sessions.requests(), [Request::List(Scope::Folder)]);
-    sessions.add(Scope::Folder, WORLD.iter().take(4).map(listed).collect());
+    sessions.take(Answer::Listed(Scope::Folder, WORLD.iter().take(4).map(listed).collect()));
     let files = |sessions: &mut Sessions| {
         sessions.requests().into_iter().find_map(|request| match request {
             Request::Search { files, .. } => Some(files),
@@ -389,7 +397,7 @@ fn sessions_that_come_during_a_search_are_searched_too() {
         })
     };
     assert_eq!(files(&mut sessions).map(|files| files.len()), Some(4));
-    sessions.add(Scope::Folder, WORLD.iter().skip(4).map(listed).collect());
+    sessions.take(Answer::Listed(Scope::Folder, WORLD.iter().skip(4).map(listed).collect()));
     assert_eq!(files(&mut sessions).map(|files| files.len()), Some(3));
     assert_eq!(files(&mut sessions), None);
     write(&mut sessions, "x");
@@ -448,8 +456,9 @@ fn a_session_is_renamed_in_its_place() {
       (2/7)
     ── 1m · 12 messages · ~/proj · 02b ─────
     ");
-    assert_eq!(press(&mut sessions, KeyCode::Enter), Outcome::Rename(file("02b"), "the table".to_owned()));
-    sessions.renamed(&file("02b"), Ok("the table".to_owned()));
+    assert_eq!(press(&mut sessions, KeyCode::Enter), Outcome::Open);
+    assert_eq!(deeds(&mut sessions), [Request::Rename(file("02b"), "the table".to_owned())]);
+    sessions.take(Answer::Renamed(file("02b"), Ok("the table".to_owned())));
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume   ◉ folder ○ all · all · threaded
     named the table
@@ -467,7 +476,7 @@ fn a_session_is_renamed_in_its_place() {
     assert_eq!(press(&mut sessions, KeyCode::Enter), Outcome::Open, "an empty name is none");
     assert_eq!(press(&mut sessions, KeyCode::Esc), Outcome::Open);
     assert_eq!(press(&mut sessions, KeyCode::Esc), Outcome::Cancelled);
-    sessions.renamed(&file("02b"), Err("write: no space left".to_owned()));
+    sessions.take(Answer::Renamed(file("02b"), Err("write: no space left".to_owned())));
     assert!(wide(&sessions).contains("no space left"));
 }
 
@@ -509,9 +518,10 @@ fn the_trash_is_asked_for_twice_and_gives_back() {
     write(&mut sessions, "x");
     assert_eq!(press(&mut sessions, KeyCode::Esc), Outcome::Open);
     sessions.key(KeyEvent::new(KeyCode::Backspace, KeyModifiers::CONTROL));
-    assert_eq!(press(&mut sessions, KeyCode::Enter), Outcome::Trash(file("01a")));
+    assert_eq!(press(&mut sessions, KeyCode::Enter), Outcome::Open);
+    assert_eq!(deeds(&mut sessions), [Request::Trash(file("01a"))]);
     assert!(wide(&sessions).contains("the parser"), "it is there until it is gone");
-    sessions.trashed(&file("01a"), Ok(()));
+    sessions.take(Answer::Trashed(file("01a"), Ok(())));
     insta::assert_snapshot!(wide(&sessions), @"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
     in the trash (Ctrl+Y brings it back): the parser
@@ -543,8 +553,9 @@ fn the_trash_is_asked_for_twice_and_gives_back() {
       (1/6)
     ── 1m · 12 messages · ~/proj · 02b ─────
     ");
-    assert_eq!(ctrl(&mut sessions, 'y'), Outcome::Restore(file("01a")));
-    sessions.restored(&file("01a"), Ok(()));
+    ctrl(&mut sessions, 'y');
+    assert_eq!(deeds(&mut sessions), [Request::Restore(file("01a"))]);
+    sessions.take(Answer::Restored(file("01a"), Ok(())));
     insta::assert_snapshot!(wide(&sessions), @"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
     brought back: the parser
@@ -564,7 +575,8 @@ fn the_trash_is_asked_for_twice_and_gives_back() {
       (1/7)
     ── 3m · 12 messages · ~/proj · 01a ─────────────────────────────────────────────
     ");
-    assert_eq!(ctrl(&mut sessions, 'y'), Outcome::Open, "nothing is left to bring back");
+    ctrl(&mut sessions, 'y');
+    assert!(deeds(&mut sessions).is_empty(), "nothing is left to bring back");
 }
 
 #[test]
@@ -593,7 +605,7 @@ fn nothing_is_there() {
     >
       reading the sessions…
     ");
-    sessions.done(Scope::Folder, Ok(()));
+    sessions.take(Answer::Done(Scope::Folder, Ok(())));
     insta::assert_snapshot!(wide(&sessions), @r#"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
     Enter open · Tab scope · re: pattern · "…" phrase · Esc leave
@@ -610,7 +622,7 @@ fn nothing_is_there() {
     ");
     ctrl(&mut sessions, 'n');
     assert!(wide(&sessions).contains("none is named here"));
-    sessions.done(Scope::Folder, Err("read folder /s: denied".to_owned()));
+    sessions.take(Answer::Done(Scope::Folder, Err("read folder /s: denied".to_owned())));
     assert!(wide(&sessions).contains("the list cannot be read: read folder /s: denied"));
     for key in [KeyCode::Down, KeyCode::PageUp, KeyCode::End, KeyCode::Enter] {
         assert_eq!(press(&mut sessions, key), Outcome::Open);
@@ -623,8 +635,8 @@ fn nothing_is_there() {
 #[test]
 fn the_chosen_session_stays_chosen_while_others_come_in() {
     let mut sessions = empty();
-    sessions.progress(Scope::Folder, 3, Some(7));
-    sessions.add(Scope::Folder, WORLD.iter().skip(4).map(listed).collect());
+    sessions.take(Answer::Progress(Scope::Folder, 3, Some(7)));
+    sessions.take(Answer::Listed(Scope::Folder, WORLD.iter().skip(4).map(listed).collect()));
     insta::assert_snapshot!(wide(&sessions), @r#"
     Resume session                           reading 3/7  Names: all  Sort: threaded
     Enter open · Tab scope · re: pattern · "…" phrase · Esc leave
@@ -657,7 +669,7 @@ fn the_chosen_session_stays_chosen_while_others_come_in() {
     ── 1h · 12 messages · of omp · ~/proj …
     ");
     press(&mut sessions, KeyCode::Down);
-    sessions.add(Scope::Folder, WORLD.iter().take(4).map(listed).collect());
+    sessions.take(Answer::Listed(Scope::Folder, WORLD.iter().take(4).map(listed).collect()));
     assert_eq!(press(&mut sessions, KeyCode::Enter), Outcome::Chosen(file("06f")));
     ctrl(&mut sessions, 's');
     assert_eq!(press(&mut sessions, KeyCode::Enter), Outcome::Chosen(file("06f")));
@@ -676,11 +688,12 @@ fn previews_are_asked_for_once_and_late_ones_dropped() {
     press(&mut sessions, KeyCode::Down);
     press(&mut sessions, KeyCode::Down);
     assert_eq!(asked(&mut sessions), [Request::Preview(file("03c"))], "what is passed over is not asked for");
-    sessions.preview(&file("01a"), preview());
+    sessions.take(Answer::Preview(file("01a"), preview()));
     assert!(!wide(&sessions).contains("tests are green"));
-    sessions.preview(&file("03c"), preview());
+    sessions.take(Answer::Preview(file("03c"), preview()));
     assert!(wide(&sessions).contains("tests are green"));
-    sessions.preview(&file("03c"), Preview { trouble: Some("open: gone".to_owned()), ..Preview::default() });
+    sessions
+        .take(Answer::Preview(file("03c"), Preview { trouble: Some("open: gone".to_owned()), ..Preview::default() }));
     assert!(wide(&sessions).contains("open: gone"));
 }
 
@@ -696,7 +709,7 @@ fn pages_and_ends() {
             one
         })
         .collect();
-    sessions.add(Scope::Folder, many);
+    sessions.take(Answer::Listed(Scope::Folder, many));
     let mut at = |code| {
         press(&mut sessions, code);
         match press(&mut sessions, KeyCode::Enter) {
@@ -721,7 +734,7 @@ fn deep_families_keep_room_for_words() {
             one
         })
         .collect();
-    sessions.add(Scope::Folder, deep);
+    sessions.take(Answer::Listed(Scope::Folder, deep));
     press(&mut sessions, KeyCode::End);
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume        reading 0 · all · threaded
@@ -776,10 +789,11 @@ proptest! {
             ..listed(&WORLD[0]).info
         };
         let other = Listed { real: "/other".into(), parent: Some("/real".into()), origin: Origin::Pi, info: SessionInfo { name: None, ..info.clone() } };
-        sessions.add(Scope::Folder, vec![Listed { real: "/real".into(), parent: None, origin: Origin::Omp, info }, other]);
+        sessions.take(Answer::Listed(Scope::Folder, vec![Listed { real: "/real".into(), parent: None, origin: Origin::Omp, info }, other]));
         sessions.requests();
         let spoken = vec![said(Speaker::Person, &texts[5]), said(Speaker::Model, &texts[4])];
-        sessions.preview(Path::new(&texts[0]), Preview { first: spoken.clone(), last: spoken, trouble: Some(texts[5].clone()) });
+        let preview = Preview { first: spoken.clone(), last: spoken, trouble: Some(texts[5].clone()) };
+        sessions.take(Answer::Preview(PathBuf::from(&texts[0]), preview));
         for key in keys {
             match key {
                 0 => drop(ctrl(&mut sessions, 'p')),
@@ -788,8 +802,8 @@ proptest! {
                 3 => drop(press(&mut sessions, KeyCode::Down)),
                 4 => drop(press(&mut sessions, KeyCode::Tab)),
                 5 => sessions.paste(&texts[5]),
-                6 => sessions.trashed(Path::new(&texts[0]), Ok(())),
-                _ => sessions.renamed(Path::new(&texts[0]), Err(texts[4].clone())),
+                6 => sessions.take(Answer::Trashed(PathBuf::from(&texts[0]), Ok(()))),
+                _ => sessions.take(Answer::Renamed(PathBuf::from(&texts[0]), Err(texts[4].clone()))),
             }
             assert_inside(columns, rows, |area, buf| sessions.view(&Theme::default(), area, buf));
         }
@@ -802,7 +816,7 @@ fn a_line_of_a_megabyte_costs_what_is_seen_of_it() {
     let mut one = listed(&WORLD[1]);
     one.info.first_message = "\u{1b}[31mx ".repeat(200_000);
     let mut sessions = empty();
-    sessions.add(Scope::Folder, vec![one]);
+    sessions.take(Answer::Listed(Scope::Folder, vec![one]));
     assert!(sessions.chosen().is_some_and(|row| row.first.len() < 1000));
     assert_inside(80, 24, |area, buf| sessions.view(&Theme::default(), area, buf));
 }
