@@ -31,7 +31,7 @@ use crate::message::{Beside, Folds, Habits, Item, Laid, Level, Look, Picture, To
 use crate::text;
 use crate::theme::{Theme, Token};
 use cache::Cache;
-use live::Streaming;
+pub(crate) use live::{Streaming, shown};
 use path::{Group, Key, Shape, shape_of};
 
 pub use path::Path;

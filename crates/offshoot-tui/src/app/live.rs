@@ -77,6 +77,11 @@ pub struct Live {
 }
 
 impl Live {
+    /// Another place is open: nothing is under way. What is finished stays.
+    pub fn begin_again(&mut self) {
+        *self = Self { finished: std::mem::take(&mut self.finished), ..Self::default() };
+    }
+
     /// Takes an event.
     pub fn apply(&mut self, event: &Event) {
         match event {
@@ -89,10 +94,11 @@ impl Live {
             }
             Event::MessageEnd { message } => self.ended(message),
             Event::ToolExecutionUpdate { tool_call_id, tool_name, partial_result, .. } => {
-                self.result(tool_call_id, shown(tool_call_id, tool_name, partial_result, false, true));
+                let result = shown(tool_call_id, tool_name, partial_result, false);
+                self.result(ToolResult { is_partial: true, ..result });
             }
             Event::ToolExecutionEnd { tool_call_id, tool_name, result, is_error } => {
-                self.result(tool_call_id, shown(tool_call_id, tool_name, result, *is_error, false));
+                self.result(shown(tool_call_id, tool_name, result, *is_error));
                 self.close_if_done();
             }
             Event::AgentSettled { .. } => {
@@ -131,17 +137,17 @@ impl Live {
                 self.close();
                 self.finished.push(Block::new(item));
             }
-            Message::ToolResult(result) => {
+            Message::ToolResult(_) => {
                 if let Item::Result(shown) = item {
-                    self.result(&result.tool_call_id, Arc::new(shown));
+                    self.result(shown);
                     self.close_if_done();
                 }
             }
         }
     }
 
-    fn result(&mut self, call: &str, result: Arc<ToolResult>) {
-        self.running.insert(call.to_owned(), result);
+    fn result(&mut self, result: ToolResult) {
+        self.running.insert(result.call.clone(), Arc::new(result));
     }
 
     /// An answer is finished once all its tools are.

@@ -152,7 +152,7 @@ impl Hands<'_> {
     }
 
     fn suspend(&mut self, model: &mut Model) -> io::Result<()> {
-        let stopped = self.aside(model, Program::stop)?;
+        let stopped = self.aside(model, |program| program.stop())?;
         if let Err(error) = stopped {
             update(model, Msg::Notice(Level::Warning, error.to_string()));
         }

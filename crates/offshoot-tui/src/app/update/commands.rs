@@ -1,9 +1,7 @@
 //! What the commands that begin with `/` do, and the keys that do the same.
 
-use std::sync::Arc;
-
 use offshoot_agent::command::Command;
-use offshoot_agent::provider::{Model as LanguageModel, ThinkingLevel};
+use offshoot_agent::provider::ThinkingLevel;
 
 use super::end;
 use super::keys::ask;
@@ -71,8 +69,7 @@ fn ask_name(model: &mut Model) -> Vec<Cmd> {
 }
 
 fn levels(model: &Model) -> Vec<ThinkingLevel> {
-    let own = |model: &Arc<LanguageModel>| if model.reasoning { model.levels.levels() } else { vec![ThinkingLevel::Off] };
-    model.looked.model.as_ref().map(own).unwrap_or_default()
+    model.looked.model.as_ref().map(|answers| answers.levels()).unwrap_or_default()
 }
 
 fn pick_thinking(model: &mut Model) -> Vec<Cmd> {
@@ -107,7 +104,8 @@ pub(super) fn next_model(is_forward: bool) -> Vec<Cmd> {
 
 /// Copies the last answer.
 pub(super) fn copy(model: &mut Model) -> Vec<Cmd> {
-    match model.live.finished.all().rev().find_map(Block::words) {
+    let words = model.live.finished.all().rev().find_map(Block::words);
+    match words {
         Some(words) => {
             model.notice(Level::Info, "copied the last answer");
             vec![Cmd::Copy(words)]

@@ -1,7 +1,6 @@
 //! Another session, or another place in it.
 
 use crate::app::cmd::Cmd;
-use crate::app::live::Live;
 use crate::app::model::Model;
 use crate::app::msg::Opened;
 use crate::message::Level;
@@ -9,8 +8,7 @@ use crate::theme::Token;
 
 /// Shows what was said last there. What the terminal has above stays.
 pub(super) fn opened(model: &mut Model, opened: Opened) -> Vec<Cmd> {
-    let finished = std::mem::take(&mut model.live.finished);
-    model.live = Live { finished, ..Live::default() };
+    model.live.begin_again();
     model.is_working = false;
     if let Some(what) = separator(&opened) {
         model.notice(Level::Info, what);
@@ -45,7 +43,7 @@ pub(super) fn looked(model: &mut Model) {
         Some(Level::Low) => Token::ThinkingLow,
         Some(Level::Medium) => Token::ThinkingMedium,
         Some(Level::High) => Token::ThinkingHigh,
-        Some(Level::Xhigh) => Token::ThinkingXhigh,
+        Some(Level::XHigh) => Token::ThinkingXhigh,
         Some(Level::Max) => Token::ThinkingMax,
     });
 }
