@@ -3,6 +3,7 @@
 
 mod args;
 mod input;
+pub(crate) mod models;
 mod open;
 mod print;
 mod settings;

@@ -37,6 +37,8 @@ pub(crate) struct Settings {
     pub(crate) passed_over: Vec<Root>,
     /// The program that long text goes through; `None` for the default.
     pub(crate) pager: Option<String>,
+    /// The user's editor.
+    pub(crate) editor: Option<String>,
     /// `COLUMNS`, for output that is no terminal.
     pub(crate) columns: Option<usize>,
     /// The present moment, held still.
@@ -93,6 +95,7 @@ impl Settings {
             lock_wait: text("OFFSHOOT_LOCK_WAIT").and_then(|wait| wait.parse().ok()),
             others,
             pager: text("OFFSHOOT_PAGER").or_else(|| text("PAGER")),
+            editor: text("VISUAL").or_else(|| text("EDITOR")),
             columns: text("COLUMNS").and_then(|columns| columns.parse().ok()),
             now: text("OFFSHOOT_NOW").and_then(|now| parse_iso(&now)),
             home,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use offshoot_agent::Setup;
 use offshoot_agent::context_files;
-use offshoot_agent::model::{Access, Keys, Models};
+use offshoot_agent::model::{Access, Keys, Models, Trouble};
 use offshoot_agent::provider::{Http, Model, Secret, ThinkingLevel};
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::summarise::{ModelSummariser, Summarise as _};
@@ -25,9 +25,9 @@ use crate::config;
 use crate::error::{CommandError, Kind, Result};
 
 /// What is known of models, and the keys.
-struct Table {
-    models: Arc<Models>,
-    keys: Keys,
+pub(super) struct Table {
+    pub(super) models: Arc<Models>,
+    pub(super) keys: Keys,
 }
 
 /// Who is asked.
@@ -68,7 +68,9 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session) -> Result<Setup> 
     };
     let system = prompt.text();
     let spill = app.settings.cache.clone().unwrap_or_else(|| home.clone()).join("output");
-    let sessions = Files { app: app.clone(), store: app.store().ok(), table: table.models.clone() };
+    // Others are opened while a screen is shown.
+    let quiet = App { ui: app.ui.quiet(), ..app.clone() };
+    let sessions = Files { app: quiet, store: app.store().ok(), table: table.models.clone() };
     let mut setup = Setup::new(Arc::new(Http::new(Arc::new(SystemClock))), Arc::new(model), &cwd);
     setup.keys = Arc::new((table.models, table.keys));
     setup.thinking = thinking;
@@ -93,6 +95,13 @@ fn shell(user: &settings::Settings, session: &Session) -> Shell {
 }
 
 fn table(app: &App, key: Option<&str>) -> Table {
+    let (table, troubles) = table_of(app, key);
+    troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
+    table
+}
+
+/// The same, and what is wrong with the files.
+pub(super) fn table_of(app: &App, key: Option<&str>) -> (Table, Vec<Trouble>) {
     let home = app.settings.data.as_deref();
     let (models, mut troubles) = Models::load(home);
     let mut keys = Keys::new(config::variables());
@@ -101,8 +110,7 @@ fn table(app: &App, key: Option<&str>) -> Table {
         keys = loaded;
         troubles.extend(found);
     }
-    troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
-    Table { models: Arc::new(models), keys: keys.with(key.map(Secret::new)) }
+    (Table { models: Arc::new(models), keys: keys.with(key.map(Secret::new)) }, troubles)
 }
 
 /// The model that was typed, else the session's, else the user's, else the first with a key.

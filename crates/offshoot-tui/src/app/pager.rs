@@ -108,7 +108,8 @@ impl Pager {
             None if standing.count == 0 => "nothing was said yet".to_owned(),
             None => format!("{}–{} of {}", standing.first + 1, standing.last + 1, standing.count),
         };
-        let line = Line::styled(format!("{place}  ↑↓ page home end · tab enter fold · q leave"), theme.style(Token::Dim));
+        let line =
+            Line::styled(format!("{place}  ↑↓ page home end · tab enter fold · q leave"), theme.style(Token::Dim));
         text::draw(&line, Rect { y: area.y + height, height: 1, ..area }, buf);
     }
 }

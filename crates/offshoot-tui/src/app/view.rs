@@ -50,6 +50,9 @@ pub fn bottom(model: &mut Model) -> Bottom {
     let folds = Folds { thinking: model.folds.0, tools: model.folds.1, other: &[] };
     let mut live = model.live.rows(&look, folds);
     live.extend(under_way(model));
+    if !live.is_empty() || model.live.finished.all().next().is_some() {
+        live.push(Line::default());
+    }
     let room = usize::from(size.height.saturating_sub(middle).saturating_sub(below));
     let hidden = live.len().saturating_sub(room);
     Bottom { live: live.split_off(hidden), middle, status }

@@ -202,7 +202,11 @@ pub(super) fn sessions(model: &mut Model, answer: Answer) -> Vec<Cmd> {
 pub(super) fn models(model: &mut Model, models: Vec<Arc<LanguageModel>>) -> Vec<Cmd> {
     let choice = |known: &Arc<LanguageModel>| Choice {
         detail: known.provider.clone(),
-        is_current: model.looked.model.as_ref().is_some_and(|now| (&now.id, &now.provider) == (&known.id, &known.provider)),
+        is_current: model
+            .looked
+            .model
+            .as_ref()
+            .is_some_and(|now| (&now.id, &now.provider) == (&known.id, &known.provider)),
         ..Choice::new(&known.id)
     };
     let pick = Pick::new("Which model answers", models.iter().map(choice).collect());
@@ -216,7 +220,8 @@ pub(super) fn branches(model: &mut Model, branches: Vec<(String, Choice)>) -> Ve
         return Vec::new();
     }
     let (leaves, choices) = branches.into_iter().unzip();
-    model.overlay = Some(Overlay::Pick(Box::new(Pick::new("Branches of this session", choices)), Picking::Branch(leaves)));
+    model.overlay =
+        Some(Overlay::Pick(Box::new(Pick::new("Branches of this session", choices)), Picking::Branch(leaves)));
     Vec::new()
 }
 
