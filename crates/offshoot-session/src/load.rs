@@ -29,6 +29,9 @@ use scan::Scan;
 
 /// After so many lines, how far the reading is is told again.
 const PROGRESS: usize = 4096;
+/// After so many lines the length of the others is guessed, and room is made for them, though never for more than so many.
+const SAMPLE: usize = 4096;
+const MOST_EXPECTED: usize = 1 << 20;
 
 /// What opening a file gives.
 #[derive(Debug)]
@@ -121,6 +124,9 @@ pub(crate) fn load_some(
             }
         }?;
         entries += 1;
+        if entries == SAMPLE {
+            scan.expect(expected(next, length, limit));
+        }
         if entries % PROGRESS == 0 {
             progress(next);
         }
@@ -131,6 +137,12 @@ pub(crate) fn load_some(
         Ok(ControlFlow::Continue(()))
     })?;
     scan.finish(end)
+}
+
+/// How many lines are probably still to come, the first ones ending at `at`.
+fn expected(at: u64, length: u64, limit: usize) -> usize {
+    let each = (at / SAMPLE as u64).max(1);
+    usize::try_from(length.saturating_sub(at) / each).unwrap_or(limit).min(limit).min(MOST_EXPECTED)
 }
 
 impl Loaded {

@@ -108,7 +108,7 @@ impl Pages for IndexPages {
 }
 
 pub(super) fn encode<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<u8> {
-    let mut writer = Writer::new();
+    let mut writer = Writer::with_capacity(PAGE * 64);
     for node in nodes {
         let node = node.stored();
         writer.optional(node.id);
