@@ -29,7 +29,7 @@ use head::Head;
 use pages::IndexPages;
 
 /// Changes whenever the layout does: an index of another layout is ignored.
-const MAGIC: &[u8; 8] = b"offshix2";
+const MAGIC: &[u8; 8] = b"offshix3";
 /// The last bytes of an index: where its head begins, the head's hash, and the magic word.
 const TRAILER: usize = 24;
 /// Files below this size are read as fast without an index.
@@ -148,7 +148,7 @@ fn read(medium: &FileMedium, index: File, place: &Path, length: u64) -> Option<I
         count: head.count as usize,
         places: head.places.clone(),
         runs: head.runs.clone(),
-        leaves: head.leaves.clone(),
+        ends: head.ends.clone(),
         session: medium.again().ok()?,
         indexed: of.length,
         anew: OnceLock::new(),

@@ -234,6 +234,30 @@ fn a_file_is_indexed_in_segments() {
     assert!(loaded.tree.find_prefix("e").is_err() && loaded.tree.find_prefix("e2999").is_ok());
 }
 
+/// Where branches end is asked at every opening, however many they are.
+#[test]
+fn asking_where_branches_end_reads_no_page() {
+    use crate::tree::stored::PageOf;
+    let (_folder, path, cache) = file();
+    let cold = open(&path, &cache);
+    let (mut warm, _) = read_index(&path, &cache);
+    let ends = |loaded: &Loaded| loaded.tree.ends().collect::<Vec<_>>();
+    assert_eq!(ends(&warm), ends(&cold));
+    let pages = warm.tree.stored_len().div_ceil(crate::tree::nodes::PAGE);
+    let unread = |tree: &Tree| (0..pages).filter(|page| matches!(tree.stored_page(*page), PageOf::Unchanged)).count();
+    assert_eq!((unread(&warm.tree), pages), (6, 6));
+    // What gets a child ends nothing any more.
+    let (end, before) = (warm.tree.leaves().nth(5).unwrap(), ends(&warm).len());
+    let parent = warm.tree.node(end).id().unwrap().clone();
+    let length = std::fs::metadata(&path).unwrap().len();
+    let line = entry("later", parent.as_str()) + "\n";
+    std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + &line).unwrap();
+    let medium = FileMedium::open(&path).unwrap();
+    assert!(warm.extend(&medium, length + line.len() as u64).unwrap());
+    assert_eq!(ends(&warm).len(), before);
+    assert!(warm.tree.leaves().all(|ix| ix != end));
+}
+
 /// What is known of bodies is kept as well, and read on; a file of it that is damaged is not used.
 #[test]
 fn facts_are_kept_beside_the_index() {
