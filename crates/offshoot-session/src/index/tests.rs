@@ -194,7 +194,11 @@ fn when_nothing_can_be_read_the_tree_says_so() {
     assert!(loaded.tree.trouble().is_some());
 }
 
-fn build_in(medium: &FileMedium, place: &Path, (length, segment): (u64, usize), first: Loaded) -> Option<Loaded> {
+fn lines(lines: usize) -> Stretch {
+    Stretch { lines, ..Stretch::ALL }
+}
+
+fn build_in(medium: &FileMedium, place: &Path, (length, segment): (u64, Stretch), first: Loaded) -> Option<Loaded> {
     build(medium, place, (length, segment), first, &mut |_| ()).unwrap()
 }
 
@@ -211,23 +215,29 @@ fn a_file_is_indexed_in_segments() {
     let length = length.min(sound.len() as u64);
     let medium = FileMedium::open(&path).unwrap();
     let place = place(&cache, &path);
-    let first = || load_some(&medium, length, 700, &mut |_| ()).unwrap();
+    let first = || load_some(&medium, length, lines(700), &mut |_| ()).unwrap();
     let mut loaded = first();
     write::anew(&medium, &place, &loaded, None).unwrap();
     let mut rounds = 0;
     while loaded.end.length < length {
         let (mut next, pages) = read_index(&path, &cache);
         let progress = &mut |_| ();
-        assert!(next.extend_some(&medium, length, &mut More { limit: 97, ..More::all(progress) }).unwrap());
+        assert!(next.extend_some(&medium, length, &mut More { stretch: lines(97), ..More::all(progress) }).unwrap());
         write::anew(&medium, &place, &next, Some(&pages)).unwrap();
         (loaded, rounds) = (next, rounds + 1);
     }
     assert!(rounds > write::RUNS, "{rounds}");
-    let cold = load_some(&medium, length, usize::MAX, &mut |_| ()).unwrap();
+    let cold = load_some(&medium, length, Stretch::ALL, &mut |_| ()).unwrap();
     assert_same(&read_index(&path, &cache).0, &cold);
     // The same in one go, as a big file is indexed.
     std::fs::remove_file(&place).unwrap();
-    assert_same(&build_in(&medium, &place, (length, 333), first()).unwrap(), &cold);
+    assert_same(&build_in(&medium, &place, (length, lines(333)), first()).unwrap(), &cold);
+    assert_same(&read_index(&path, &cache).0, &cold);
+    std::fs::remove_file(&place).unwrap();
+    let bytes = Stretch { bytes: 50_000, ..Stretch::ALL };
+    let few = load_some(&medium, length, bytes, &mut |_| ()).unwrap();
+    assert!((50_000..51_000).contains(&few.end.length), "{:?}", few.end);
+    assert_same(&build_in(&medium, &place, (length, bytes), few).unwrap(), &cold);
     let (loaded, _) = read_index(&path, &cache);
     assert_same(&loaded, &cold);
     assert_eq!(loaded.tree.leaves().collect::<Vec<_>>(), cold.tree.leaves().collect::<Vec<_>>());
