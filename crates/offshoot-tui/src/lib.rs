@@ -10,3 +10,10 @@
 
 pub mod text;
 pub mod theme;
+pub mod place;
+pub mod nearest;
+pub mod keymap;
+pub mod slash;
+pub mod editor;
+pub mod overlay;
+pub mod app;
