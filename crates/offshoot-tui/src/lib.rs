@@ -9,4 +9,5 @@
 #![warn(missing_docs)]
 
 pub mod text;
+pub mod terminal;
 pub mod theme;
