@@ -11,3 +11,10 @@
 pub mod text;
 pub mod terminal;
 pub mod theme;
+pub mod place;
+pub mod nearest;
+pub mod keymap;
+pub mod slash;
+pub mod editor;
+pub mod overlay;
+pub mod app;

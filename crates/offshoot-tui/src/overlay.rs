@@ -1,0 +1,10 @@
+//! What lies over the conversation for a while: selectors and questions. Each is a state with keys in, an outcome out, and
+//! a view that only reads it; none does what it asks for.
+
+pub mod fuzzy;
+pub mod line;
+pub mod pick;
+pub mod sessions;
+
+#[cfg(test)]
+pub(crate) mod testing;
