@@ -50,17 +50,21 @@ fn another_size_is_another_picture_of_the_same() {
     let mut terminal = Terminal::offshoot(&talk, &["say something long"], (80, 24));
     terminal.until_text("$0.000");
     terminal.resize(40, 12);
-    terminal.until("the same", |screen| screen.contains("them.") && screen.contains(&format!("{}\n\n", "─".repeat(40))) && screen.contains("durable"));
+    terminal.until("the same", |screen| {
+        screen.contains("them.") && screen.contains(&format!("{}\n\n", "─".repeat(40))) && screen.contains("durable")
+    });
     assert_snapshot!(terminal.screen(), @"
-    > say something long
 
-    All of these words stand in one line onl
-    y as long as there is room for them.
+    › say something long
+
+      All of these words stand in one line
+      only as long as there is room for
+      them.
 
     ────────────────────────────────────────
-    >
+
     ────────────────────────────────────────
-    m1 • medium  0.0%/200k  $0.000  All of t
+    m1 • medium  0.0%/200k  $0.000  durable
     ");
     terminal.send("\x04");
     assert!(terminal.ended());
