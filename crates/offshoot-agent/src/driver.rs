@@ -13,7 +13,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use offshoot_session::compose::NewEntry;
-use offshoot_session::header::Dialect;
 use offshoot_session::json::Json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
@@ -45,7 +44,7 @@ pub(crate) enum In {
     /// Somebody wants to look at the session.
     Read(Box<dyn FnOnce(&mut Owned) + Send>),
     /// The oldest append that is under way has ended.
-    Written { result: Result<(), String>, ticket: Option<Ticket> },
+    Written { result: Result<Option<Event>, String>, ticket: Option<Ticket> },
     /// A request is made.
     Built { ticket: Ticket, built: Box<Result<Built, String>> },
     /// A job has something to write.
@@ -214,16 +213,16 @@ impl Driver {
         self.recorded.has_entries = true;
         self.write(then, ticket, move |owned| {
             entries.extend(composed?);
-            owned.append(&entries).map(drop)
+            owned.append(&entries).map(|_| None)
         });
     }
 
-    /// Has the writer do something, and tells `then` once it is durable.
+    /// Has the writer do something, and tells `then`, and what comes of it, once it is durable.
     fn write(
         &mut self,
         then: Vec<Event>,
         ticket: Option<Ticket>,
-        work: impl FnOnce(&mut Owned) -> Result<(), String> + Send + 'static,
+        work: impl FnOnce(&mut Owned) -> Result<Option<Event>, String> + Send + 'static,
     ) {
         let own = self.own.clone();
         self.outbox.after_write(then);
@@ -233,10 +232,10 @@ impl Driver {
         });
     }
 
-    fn written(&mut self, result: Result<(), String>, ticket: Option<Ticket>) {
+    fn written(&mut self, result: Result<Option<Event>, String>, ticket: Option<Ticket>) {
         match result {
-            Ok(()) => {
-                let ended = self.outbox.written();
+            Ok(event) => {
+                let ended = self.outbox.written(event);
                 self.answer_all(ended);
                 if let Some(ticket) = ticket {
                     self.step(Input::Recorded { ticket });
@@ -373,7 +372,6 @@ impl Driver {
             retry: setup.retry,
             compact_above: is_on.then(|| window.saturating_sub(setup.compaction.reserve_tokens)),
             recover_overflow: self.auto_compaction,
-            recover_length: self.auto_compaction && self.recorded.dialect == Dialect::Pi,
             steering: setup.steering,
             follow_up: setup.follow_up,
             shared: setup.tools.iter().filter(|tool| tool.is_shared()).map(|tool| tool.spec().name).collect(),
@@ -419,7 +417,7 @@ fn blank(model: &Model, timestamp: i64) -> AssistantMessage {
         model: model.id.clone(),
         response_id: None,
         usage: Usage::default(),
-        stop_reason: StopReason::Stop,
+        stop_reason: StopReason::Pending,
         error_message: None,
         timestamp,
     }

@@ -1,8 +1,7 @@
 //! What front ends want, and whether it goes with what is under way.
 
 use offshoot_session::compose::NewEntry;
-use offshoot_session::entry::Source as _;
-use offshoot_session::json::{Json, Object};
+use offshoot_session::json::Object;
 use tokio::sync::oneshot;
 
 use super::{Driver, In, Shelled, Waiter, Waiting};
@@ -149,7 +148,7 @@ impl Driver {
                 self.change(reply, Reply::Done, move |owned| {
                     owned.session().find(&entry).map_err(|error| in_words(&error))?;
                     owned.append(&[new])?;
-                    Ok(appended(owned))
+                    Ok(owned.leaf_entry())
                 });
             }
             Command::SetSteeringMode(mode) => {
@@ -206,7 +205,7 @@ impl Driver {
         let own = self.own.clone();
         self.outbox.after_write(Vec::new());
         self.writer.desk().give(move |owned| {
-            let result = owned.append(&entries).map(drop);
+            let result = owned.append(&entries).map(|_| None);
             drop(own.send(In::Written { result, ticket: None }));
         });
     }
@@ -302,14 +301,6 @@ fn bash_message(command: &str, exclude: bool, run: &BashRun, at: i64) -> String 
         object = object.raw("excludeFromContext", true);
     }
     object.finish()
-}
-
-/// The entry at the leaf, for those who listen.
-fn appended(owned: &mut Owned) -> Option<Event> {
-    let session = owned.session();
-    let line = session.leaf().and_then(|leaf| session.entry(leaf).ok()).map(|entry| entry.line().to_owned())?;
-    Json::parse(&line).ok()?;
-    Some(Event::EntryAppended { entry: Raw(line) })
 }
 
 fn done(reply: Waiter) {

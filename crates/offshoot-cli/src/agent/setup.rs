@@ -218,7 +218,8 @@ pub(crate) fn summaries(app: &App, session: &Session) -> Option<Summaries> {
     let Access { model, key } = table.keys.access(&table.models, &model).ok()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
     let provider = Arc::new(Http::new(Arc::new(SystemClock)));
-    Some(Summaries { model: ModelSummariser { provider, model, thinking, key, retry: user.retry }, runtime })
+    let model = ModelSummariser { provider, model, thinking, key, retry: user.retry, listener: None };
+    Some(Summaries { model, runtime })
 }
 
 impl Summariser for Summaries {
