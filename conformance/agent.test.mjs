@@ -72,9 +72,11 @@ function shapes(text) {
     .map((event) => {
       const inner = event.assistantMessageEvent ?? event.message ?? event.result ?? {};
       // pi tells the response's id at once, offshoot with the whole message; the provider's own word for the end is pi's alone;
-      // pi's write shows people a patch; offshoot says whether a run was stopped.
-      const left = ["responseId", "rawStopReason", "details", ...(event.type === "agent_settled" ? ["aborted"] : [])];
-      const members = (object) => Object.keys(object).filter((key) => !left.includes(key)).sort().join();
+      // pi's write shows people a patch; offshoot says whether a run was stopped, and what a summary lacks.
+      const left = ["responseId", "rawStopReason", "details", "report", ...(event.type === "agent_settled" ? ["aborted"] : [])];
+      const valued = ["aborted", "attempt", "isError", "maxAttempts", "reason", "source", "stopReason", "success", "toolName", "willRetry"];
+      const member = (object, key) => (valued.includes(key) ? `${key}=${object[key]}` : key);
+      const members = (object) => Object.keys(object).filter((key) => !left.includes(key)).sort().map((key) => member(object, key)).join();
       return `${event.type} ${inner.type ?? inner.role ?? ""} {${members(event)}} {${members(inner)}}`;
     });
 }

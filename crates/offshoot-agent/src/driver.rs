@@ -8,6 +8,7 @@ mod commands;
 mod jobs;
 mod outbox;
 mod replace;
+mod veil;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,9 +21,8 @@ use tokio::task::AbortHandle;
 
 use crate::command::{AgentError, Command, Navigated, Reply};
 use crate::event::Event;
-use crate::message::{AssistantMessage, StopReason, Usage};
 use crate::model::Access;
-use crate::provider::{Delta, Deltas, Model, Request, is_cut_short, is_silent_overflow};
+use crate::provider::{Delta, Deltas, Request, is_cut_short, is_silent_overflow};
 use crate::request::{self, Built, Frame};
 use crate::setup::Setup;
 use crate::tool::{Outcome, Place, Tool};
@@ -32,6 +32,7 @@ use jobs::Ready;
 use outbox::Outbox;
 pub(crate) use replace::Recorded;
 use replace::Replaced;
+use veil::Veil;
 
 /// What wakes the driver.
 pub(crate) enum In {
@@ -92,6 +93,8 @@ pub(crate) struct Driver {
     built: Option<Request>,
     /// What the first request of a prompt needs; asked for before the prompt is recorded.
     access: Option<Access>,
+    /// Hides the key of the last request.
+    veil: Veil,
     ready: Option<Ready>,
     navigation: Option<crate::command::Navigation>,
     navigated: Option<Navigated>,
@@ -124,6 +127,7 @@ impl Driver {
             tasks: Vec::new(),
             built: None,
             access: None,
+            veil: Veil::default(),
             ready: None,
             navigation: None,
             navigated: None,
@@ -256,6 +260,7 @@ impl Driver {
         let access = self.access.take();
         let setup = &self.setup;
         let Access { model, key } = access.map_or_else(|| setup.keys.access(&setup.model), Ok)?;
+        self.veil = Veil::new(key.clone());
         let tools = setup.tools.iter().map(|tool| tool.spec()).collect();
         Ok(Frame { model, thinking: setup.thinking, system: setup.system.clone(), tools, key })
     }
@@ -272,7 +277,7 @@ impl Driver {
     fn request_built(&mut self, ticket: Ticket, built: Result<Built, String>) {
         match built {
             Ok(Built { request, tokens, .. }) => {
-                let blank = Box::new(blank(&request.model, self.setup.clock.now()));
+                let blank = Box::new(request.model.blank_answer(self.setup.clock.now()));
                 self.built = Some(request);
                 self.step(Input::Built { ticket, tokens, blank });
             }
@@ -293,17 +298,19 @@ impl Driver {
         let clock = self.setup.clock.clone();
         let tool = self.setup.tools.iter().find(|tool| tool.spec().name == call.name).cloned();
         let place = Arc::new(self.setup.place.clone());
+        let veil = self.veil.clone();
         self.spawn(async move {
             let outcome = match tool {
                 Some(tool) => {
                     run_tool(tool.as_ref(), call.arguments, place, |outcome| {
+                        let outcome = veil.outcome(outcome);
                         drop(own.send(In::Machine(Input::Partial { ticket, call: index, outcome })));
                     })
                     .await
                 }
                 None => Outcome::failed(format!("there is no tool named {}", call.name)),
             };
-            let at = clock.now();
+            let (outcome, at) = (veil.outcome(outcome), clock.now());
             drop(own.send(In::Machine(Input::Ended { ticket, call: index, outcome, at })));
         });
     }
@@ -405,21 +412,6 @@ fn compose(record: &Record) -> Result<NewEntry, String> {
             let json = Json::parse(&json.0).map_err(|error| format!("could not write a command: {error}"))?;
             NewEntry::message(json).map_err(|error| error.to_string())
         }
-    }
-}
-
-/// An answer of which nothing has come in.
-fn blank(model: &Model, timestamp: i64) -> AssistantMessage {
-    AssistantMessage {
-        content: Vec::new(),
-        api: model.api.clone(),
-        provider: model.provider.clone(),
-        model: model.id.clone(),
-        response_id: None,
-        usage: Usage::default(),
-        stop_reason: StopReason::Pending,
-        error_message: None,
-        timestamp,
     }
 }
 

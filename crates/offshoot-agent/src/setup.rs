@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_session::branch_summary;
 use offshoot_session::clock::{Clock, SystemClock};
 use offshoot_session::compact;
 
@@ -92,7 +93,7 @@ impl Setup {
             retry: Retry::default(),
             compaction: compact::Settings::default(),
             summariser: None,
-            branch_reserve: 16_384,
+            branch_reserve: branch_summary::RESERVE,
             steering: QueueMode::default(),
             follow_up: QueueMode::default(),
             sessions: Arc::new(InMemory),

@@ -4,6 +4,7 @@ use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Object;
 use tokio::sync::oneshot;
 
+use super::veil::Veil;
 use super::{Driver, In, Shelled, Waiter, Waiting};
 use crate::command::{AgentError, Command, Reply, Said, Standing};
 use crate::event::{Event, Raw, Reason};
@@ -276,7 +277,11 @@ impl Driver {
         }
         let Some(Shelled { command, exclude, reply, .. }) = self.bash.take() else { return };
         match run {
-            Ok(run) => {
+            Ok(mut run) => {
+                // Before the first request nobody has asked for the key yet.
+                let access = self.setup.keys.access(&self.setup.model);
+                let veil = access.map_or_else(|_| self.veil.clone(), |access| Veil::new(access.key));
+                veil.cover(&mut run.output);
                 let raw = Raw(bash_message(&command, exclude, &run, self.setup.clock.now()));
                 self.step(Input::Ran(raw.clone()));
                 answer(reply, Reply::Ran(raw));

@@ -174,7 +174,10 @@ fn failed(
         if !state.recovered {
             return make_room(state, Some(said), out);
         }
-        gave_up("the context is still too long after it was compacted once: shorten it, or take a model with more room", out);
+        gave_up(
+            "the context is still too long after it was compacted once: shorten it, or take a model with more room",
+            out,
+        );
     }
     settle(state, if is_aborted { Settled::Aborted } else { Settled::Failed(said) }, out);
 }

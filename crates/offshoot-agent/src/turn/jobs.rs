@@ -79,9 +79,7 @@ fn tried(side: &mut Side, trying: Trying, out: &mut Vec<Effect>) {
                 let (source, reason) = (Source::Compaction, Some(*reason));
                 Event::SummarizationRetryAttemptStart { source, reason }
             }
-            Job::Navigation => {
-                Event::SummarizationRetryAttemptStart { source: Source::BranchSummary, reason: None }
-            }
+            Job::Navigation => Event::SummarizationRetryAttemptStart { source: Source::BranchSummary, reason: None },
         },
         Trying::Finished => Event::SummarizationRetryFinished,
     }));

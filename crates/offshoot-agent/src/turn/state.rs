@@ -79,6 +79,8 @@ pub struct State {
     pub(super) recovered: bool,
     /// Whether a compaction was tried for the next request.
     pub(super) squeezed: bool,
+    /// Whether a turn is to be told of as soon as its request goes: a compaction before it is not part of it.
+    pub(super) is_turn_due: bool,
     /// What the run brought forth.
     pub(super) messages: Vec<Message>,
 }

@@ -110,6 +110,9 @@ fn building(state: &mut State, input: Input, out: &mut Vec<Effect>) {
                 let job = Job::Compaction { reason: Reason::Threshold, instructions: None };
                 return side_job(state, job, Then::Request, out);
             }
+            if std::mem::take(&mut state.is_turn_due) {
+                out.push(Effect::Emit(Event::TurnStart));
+            }
             out.push(Effect::Send { ticket: state.ticket });
             state.phase = Phase::Streaming(Partial::new(*blank));
         }
@@ -191,8 +194,10 @@ pub(super) fn next_turn(state: &mut State, after_tools: bool, out: &mut Vec<Effe
     if said.is_empty() && !after_tools {
         return false;
     }
-    out.push(Effect::Emit(Event::TurnStart));
-    if !said.is_empty() {
+    if said.is_empty() {
+        state.is_turn_due = true;
+    } else {
+        out.push(Effect::Emit(Event::TurnStart));
         out.push(queue_update(state));
         say(state, said, out);
     }
@@ -218,6 +223,7 @@ pub(super) fn settle(state: &mut State, how: Settled, out: &mut Vec<Effect>) {
     flush_bash(state, out);
     state.phase = Phase::Idle;
     state.squeezed = false;
+    state.is_turn_due = false;
     if how == Settled::Done {
         let (mode, follow_up_mode) = (state.config.steering, state.config.follow_up);
         let mut said = take_some(&mut state.steering, mode);

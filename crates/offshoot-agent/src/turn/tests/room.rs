@@ -189,12 +189,8 @@ fn an_answer_that_was_cut_short_stays_if_something_waits_to_be_said() {
 
 #[test]
 fn asking_again_for_a_summary_is_told() {
-    let again = || Trying::Scheduled {
-        attempt: 1,
-        max_attempts: 3,
-        delay_ms: 2000,
-        error_message: "overloaded".to_owned(),
-    };
+    let again =
+        || Trying::Scheduled { attempt: 1, max_attempts: 3, delay_ms: 2000, error_message: "overloaded".to_owned() };
     let mut run = Run::new();
     run.prompt("go").built(1001).planned().said();
     run.trying(again()).trying(Trying::Started).trying(Trying::Finished).drafted(Draft::Ready { warning: None });

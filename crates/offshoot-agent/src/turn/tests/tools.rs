@@ -32,9 +32,9 @@ fn tools_run_when_their_calls_are_durable_and_alone_unless_shared() {
     tool_execution_end
     APPEND result of c3: "fourth" => message_start message_end
     turn_end results=4
-    turn_start
     BUILD
     "#);
+    assert_eq!(run.built(10).said(), "turn_start\nSEND", "what makes room for a request stands before its turn");
 }
 
 #[test]
@@ -59,7 +59,6 @@ fn calls_of_an_answer_that_was_cut_off_are_not_run() {
     tool_execution_end
     APPEND error of c0: "Not run: the answer reached its limit, so these arguments may be cut off. Call the tool again." => message_start message_end
     turn_end results=1
-    turn_start
     BUILD
     "#);
 }
