@@ -81,7 +81,7 @@ function shapes(text) {
     });
 }
 
-/** What the same model makes both tell, to the same prompts in one session. */
+/** What the same model makes both tell, to the same prompts in one session: the same. Gives it back. */
 async function both(name, replies, prompts, settings) {
   const server = await model(name, [...replies, ...replies]);
   const cli = path.join(piPackage(), "dist/cli.js");
@@ -93,7 +93,8 @@ async function both(name, replies, prompts, settings) {
   const theirs = await told(bunBinary(), [cli, "--mode", "json", "--provider", "test", "--model", "m1", ...prompts], places[0]);
   const ours = await told(path.resolve(program), ["--mode", "json", "--model", "test/m1", ...prompts], places[1]);
   assert.deepEqual(shapes(ours), shapes(theirs));
-  return { ours: shapes(ours), complaints: await server.end() };
+  await server.end();
+  return shapes(ours);
 }
 
 const TOO_LONG = { status: 400, body: JSON.stringify({ type: "error", error: { type: "invalid_request_error", message: "prompt is too long: 250000 tokens > 200000 maximum" } }) };
@@ -102,21 +103,22 @@ const LONG = { say: [{ text: "many words ".repeat(40) }] };
 const SHORT = [{ say: [{ text: "## Goal\nShort." }] }, { say: [{ text: "## Original Request\nMore." }] }];
 const SETTINGS = { retry: { baseDelayMs: 1 }, compaction: { keepRecentTokens: 10 } };
 const STORIES = {
-  "work": [WORK, ["go"]],
-  "a request that fails and is sent again": [[BUSY, BUSY, { say: [{ text: "Here." }] }], ["go"]],
-  "a request that fails for good": [[BUSY, BUSY, BUSY, BUSY], ["go"]],
-  "a context that is too long": [[LONG, TOO_LONG, SHORT[1], { say: [{ text: "It fits." }] }], ["go", "on"]],
-  "a context that stays too long": [[LONG, TOO_LONG, SHORT[1], TOO_LONG], ["go", "on"]],
-  "an answer that is cut short": [[LONG, { say: [{ text: "only ha" }], stop: "length" }, SHORT[1], { say: [{ text: "Whole." }] }], ["go", "on"]],
-  "an answer that is cut short twice": [[LONG, { say: [{ text: "only ha" }], stop: "length" }, SHORT[1], { say: [{ text: "again" }], stop: "length" }], ["go", "on"]],
-  "calls that are cut short": [[{ say: [{ text: "Now" }, { call: "write", id: "c1", arguments: { path: "b.txt" } }], stop: "length" }, { say: [{ text: "Done." }] }], ["go"]],
-  "a summary that is asked for again": [[LONG, TOO_LONG, BUSY, SHORT[1], { say: [{ text: "It fits." }] }], ["go", "on"]],
-  "a full context": [[LONG, { say: [{ text: "many words ".repeat(40) }], usage: { input: 190000, output: 10 } }, ...SHORT, { say: [{ text: "Third." }] }], ["go", "on", "and on"]],
-  "a full context between two turns": [[LONG, { ...WORK[0], usage: { input: 190000, output: 10 } }, ...SHORT, { say: [{ text: "Done." }] }], ["go", "on"]],
+  "work": [WORK, ["go"], "tool_execution_end"],
+  "a request that fails and is sent again": [[BUSY, BUSY, { say: [{ text: "Here." }] }], ["go"], "auto_retry_end  {attempt=2,success=true"],
+  "a request that fails for good": [[BUSY, BUSY, BUSY, BUSY], ["go"], "auto_retry_end  {attempt=3,finalError,success=false"],
+  "a context that is too long": [[LONG, TOO_LONG, SHORT[1], { say: [{ text: "It fits." }] }], ["go", "on"], "compaction_end  {aborted=false,reason=overflow,result,type,willRetry=true}"],
+  "a context that stays too long": [[LONG, TOO_LONG, SHORT[1], TOO_LONG], ["go", "on"], "compaction_end  {aborted=false,errorMessage,reason=overflow,type,willRetry=false}"],
+  "an answer that is cut short": [[LONG, { say: [{ text: "only ha" }], stop: "length" }, SHORT[1], { say: [{ text: "Whole." }] }], ["go", "on"], "compaction_end  {aborted=false,reason=overflow,result,type,willRetry=true}"],
+  "an answer that is cut short twice": [[LONG, { say: [{ text: "only ha" }], stop: "length" }, SHORT[1], { say: [{ text: "again" }], stop: "length" }], ["go", "on"], "compaction_end  {aborted=false,errorMessage,reason=overflow,type,willRetry=false}"],
+  "calls that are cut short": [[{ say: [{ text: "Now" }, { call: "write", id: "c1", arguments: { path: "b.txt" } }], stop: "length" }, { say: [{ text: "Done." }] }], ["go"], "tool_execution_end  {isError=true"],
+  "a summary that is asked for again": [[LONG, TOO_LONG, BUSY, SHORT[1], { say: [{ text: "It fits." }] }], ["go", "on"], "summarization_retry_attempt_start  {reason=overflow,source=compaction"],
+  "a full context": [[LONG, { say: [{ text: "many words ".repeat(40) }], usage: { input: 190000, output: 10 } }, ...SHORT, { say: [{ text: "Third." }] }], ["go", "on", "and on"], "compaction_end  {aborted=false,reason=threshold"],
+  "a full context between two turns": [[LONG, { ...WORK[0], usage: { input: 190000, output: 10 } }, ...SHORT, { say: [{ text: "Done." }] }], ["go", "on"], "compaction_end  {aborted=false,reason=threshold"],
 };
-for (const [name, [replies, prompts]] of Object.entries(STORIES)) {
+for (const [name, [replies, prompts, about]] of Object.entries(STORIES)) {
   test(`events are pi's: ${name}`, async () => {
-    await both(name.replaceAll(" ", "-"), replies, prompts, SETTINGS);
+    const told = await both(name.replaceAll(" ", "-"), replies, prompts, SETTINGS);
+    assert.ok(told.some((event) => event.startsWith(about)), `${about}\n${told.join("\n")}`);
   });
 }
 

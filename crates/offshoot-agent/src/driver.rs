@@ -377,7 +377,7 @@ impl Driver {
         let is_on = self.auto_compaction && window > 0;
         self.state.config = Config {
             retry: setup.retry,
-            compact_above: is_on.then(|| window.saturating_sub(setup.compaction.reserve_tokens)),
+            compact_above: is_on.then(|| window.saturating_sub(setup.compaction().reserve_tokens)),
             recover_overflow: self.auto_compaction,
             steering: setup.steering,
             follow_up: setup.follow_up,

@@ -49,7 +49,7 @@ impl Driver {
     pub(super) fn draft(&mut self, ticket: Ticket, job: Job) {
         let own = self.own.clone();
         let means = Means { desk: self.writer.desk().clone(), summariser: self.summariser(ticket) };
-        let settings = self.setup.compaction;
+        let settings = self.setup.compaction();
         let window = match self.setup.model.context_window {
             0 => branch_summary::DEFAULT_WINDOW,
             window => window,

@@ -71,6 +71,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session) -> Result<Setup> 
     setup.shell = shell;
     setup.retry = user.retry;
     setup.compaction = user.compaction;
+    setup.compaction_for = user.compaction_for;
     setup.branch_reserve = user.branch_reserve.unwrap_or(setup.branch_reserve);
     setup.steering = user.steering;
     setup.follow_up = user.follow_up;
@@ -238,9 +239,15 @@ fn model_for_summaries(app: &App, session: &Session, asked: &Asked) -> Result<Su
     Ok(Summaries { model, branch_reserve: user.branch_reserve.unwrap_or(branch_summary::RESERVE), runtime })
 }
 
-/// How much a compaction keeps and leaves free, as the user set it.
-pub(crate) fn compaction_settings(app: &App) -> compact::Settings {
-    settings::load(app.settings.data.as_deref()).0.compaction
+/// How much a compaction keeps and leaves free, as the user set it: for the model that is asked, or in general.
+pub(crate) fn compaction_settings(app: &App, session: &Session, asked: &Asked) -> compact::Settings {
+    let (mut user, _) = settings::load(app.settings.data.as_deref());
+    if user.compaction_for.is_empty() {
+        return user.compaction;
+    }
+    let chosen = choose(app, &table(app, None), &user, session, asked).ok();
+    let name = chosen.map(|Chosen { model, .. }| format!("{}/{}", model.provider, model.id));
+    name.and_then(|name| user.compaction_for.remove(&name)).unwrap_or(user.compaction)
 }
 
 impl Summariser for Summaries {

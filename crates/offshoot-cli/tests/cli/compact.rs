@@ -131,7 +131,8 @@ fn two_models(replies: impl IntoIterator<Item = Reply>) -> Talk {
     let model = |id: &str| json!({"id": id, "contextWindow": 200_000, "maxTokens": 8000, "reasoning": true});
     let provider = json!({"baseUrl": base_url, "api": "anthropic-messages", "apiKey": "$TEST_KEY", "models": [model("m1"), model("m2")]});
     talk.data("models.json", &json!({"providers": {"test": provider}}));
-    talk.data("settings.json", &json!({"compaction": {"keepRecentTokens": 50}}));
+    let of_one = json!({"test/m2": {"keepRecentTokens": 50}});
+    talk.data("settings.json", &json!({"compaction": {"keepRecentTokens": 90, "modelOverrides": of_one}}));
     talk.world.write("s.jsonl", self::talk());
     talk
 }
@@ -140,6 +141,8 @@ fn two_models(replies: impl IntoIterator<Item = Reply>) -> Talk {
 fn the_model_that_is_asked_for_writes_the_summary() {
     let summary = || Reply::text("## Goal\nA parser.");
     let talk = two_models([summary(), summary()]);
+    let dry = talk.run(&["compact", "s.jsonl", "--dry-run"]);
+    assert!(dry.contains("2 messages summarised; 4 kept"), "for the first model: {dry}");
     let compacted = talk.run(&["compact", "s.jsonl", "--model", "m2:high"]);
     assert!(compacted.contains("4 messages summarised; 2 kept"), "as the settings say: {compacted}");
     let switched = talk.run(&["switch", "s.jsonl", "bbbb", "--summarize", "--provider", "test", "--model", "m2"]);
