@@ -2,9 +2,11 @@
 //! a view that only reads it; none does what it asks for.
 
 pub mod fuzzy;
+pub mod help;
 pub mod line;
 pub mod pick;
 pub mod sessions;
+pub mod settings;
 
 #[cfg(test)]
 pub(crate) mod testing;
