@@ -6,7 +6,7 @@
 mod layout;
 mod row;
 
-use crate::entry::Source;
+use crate::entry::{Entry, Source};
 use crate::error::Result;
 use crate::gather;
 use crate::kind::{Kind, Role};
@@ -47,6 +47,12 @@ impl Filter {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, filter)| *filter)
     }
 
+    /// Whether it lets an entry through, as far as its envelope tells. A turn of the model that only calls tools is hidden
+    /// by every filter, unless the session is open there.
+    pub fn shows(self, source: &dyn Source, ix: NodeIx) -> bool {
+        may_show(source, ix, self)
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, filter)| *filter == self).map_or("default", |(name, _)| *name)
@@ -77,6 +83,27 @@ impl Row {
         let bullet = if self.is_on_path { "• " } else { "" };
         let label = self.label.as_ref().map_or(String::new(), |label| format!("[{label}] "));
         format!("{cursor}{}{bullet}{label}{}", self.prefix, self.text)
+    }
+}
+
+/// What rows say, entry by entry and without a layout.
+#[derive(Debug, Clone, Default)]
+pub struct Wording {
+    calls: Calls,
+}
+
+impl Wording {
+    /// With paths inside the home directory shown as `~`.
+    pub fn new(home: Option<&str>) -> Self {
+        Self { calls: Calls::new(home) }
+    }
+
+    /// What the row of an entry says, on one line, harmless for a screen.
+    ///
+    /// # Errors
+    /// The medium cannot be read.
+    pub fn of(&self, source: &dyn Source, entry: &Entry) -> Result<String> {
+        row::text(source, entry, &self.calls)
     }
 }
 
@@ -150,7 +177,7 @@ impl Outline {
             is_on_path: placed.is_on_path,
             is_selected: Some(at) == self.selected,
             label: tree.node(placed.ix).id().and_then(|id| tree.label(id)).map(|label| one_line(&label.text, 80)),
-            text: row::text(source, placed.ix, &self.calls)?,
+            text: row::text(source, &source.entry(placed.ix)?, &self.calls)?,
         }))
     }
 

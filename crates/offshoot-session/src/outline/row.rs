@@ -121,8 +121,7 @@ fn range(offset: Option<&str>, limit: Option<&str>) -> String {
 }
 
 /// The text of an entry's row.
-pub(super) fn text(source: &dyn Source, ix: NodeIx, calls: &Calls) -> Result<String> {
-    let entry = &source.entry(ix)?;
+pub(super) fn text(source: &dyn Source, entry: &Entry, calls: &Calls) -> Result<String> {
     if entry.damage().is_some() {
         return Ok("[damaged entry]".to_owned());
     }
