@@ -22,10 +22,11 @@ pub(crate) use setup::{Summaries, summaries};
 
 /// Runs the agent until everything that was asked is answered.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let form = args.form()?;
+    let form = args.form(crate::ui::is_interactive())?;
     let session = open::session(app, args)?;
-    let said = input::read(app, args, session.cwd())?;
+    let said = input::read(app, args, session.cwd(), form.is_some())?;
     let setup = setup::setup(app, args, &session)?;
+    let Some(form) = form else { return crate::tui::run(app, session, setup, said) };
     // One thread: the work is the model's and the tools', and a thread more costs start time.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the agent", &error))?;

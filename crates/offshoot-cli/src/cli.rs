@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use offshoot_session::session::Durability;
 
 use crate::agent;
@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::commands::Command;
 use crate::config::Settings;
 use crate::error::CommandError;
-use crate::ui::{ColorWhen, Ui};
+use crate::ui::{self, ColorWhen, Ui};
 
 /// Sessions of terminal coding agents as trees: look into them, go back in them, branch them, lose nothing.
 ///
@@ -25,7 +25,7 @@ use crate::ui::{ColorWhen, Ui};
 ///
 /// Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 damaged input, 5 conflict, 6 the model failed, 130 stopped.
 #[derive(Debug, Parser)]
-#[command(name = "offshoot", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "offshoot", version, after_help = EXAMPLES)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(max_term_width = 100)]
 pub(crate) struct Cli {
@@ -72,7 +72,10 @@ pub(crate) struct Global {
 
 /// Runs the program.
 pub(crate) fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    // Without a terminal somebody who types nothing wants to know what there is.
+    let command = Cli::command().arg_required_else_help(!ui::is_interactive());
+    let parsed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version go to stdout; nobody may be reading either.
@@ -104,8 +107,6 @@ pub(crate) fn run() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

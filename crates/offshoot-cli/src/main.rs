@@ -17,6 +17,7 @@ mod records;
 mod select;
 mod summarise;
 mod transcript;
+mod tui;
 mod ui;
 
 fn main() -> std::process::ExitCode {

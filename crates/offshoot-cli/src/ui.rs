@@ -129,6 +129,16 @@ impl Ui {
     }
 }
 
+/// Whether a person sits there: what is typed and what is shown are a terminal's.
+pub(crate) fn is_interactive() -> bool {
+    io::stdout().is_terminal() && io::stdin().is_terminal()
+}
+
+/// The terminal, for the front end that steers it.
+pub(crate) fn terminal() -> Box<dyn Write> {
+    Box::new(io::stdout())
+}
+
 const BUFFER: usize = 64 << 10;
 
 type Colored = AutoStream<Box<dyn Write>>;

@@ -21,11 +21,12 @@ use std::io::{self, Write};
 use offshoot_session::entry::{Entry, Source as _};
 use offshoot_session::header::CURRENT_VERSION;
 use offshoot_session::json::Object;
-use offshoot_session::outline::Wording;
+use offshoot_session::outline::{Filter, Outline};
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 
 use picked::Picked;
+use row::{Row, Shown};
 use streams::{BLOCK, Stream};
 use totals::Totals;
 
@@ -69,17 +70,17 @@ pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Res
     let picked = Picked::new(session, options.part);
     let title = shell::title(session)?;
     out.write_all(shell::head(&title).as_bytes())?;
-    let mut page = Page::new(session, options.part, &picked, out);
+    let outline = Outline::with_home(session, picked.leaf, Filter::All, options.home.as_deref())?;
+    let mut page = Page::new(session, options.part, &picked, outline, out);
     if !page.is_verbatim {
         page.lines.push(session.header_line().as_bytes(), page.out)?;
         page.lines.push(b"\n", page.out)?;
     }
-    let wording = Wording::new(options.home.as_deref());
     let mut totals = Totals::default();
     for ix in &picked.entries {
         let entry = session.entry(*ix)?;
         totals.add(session, &entry);
-        page.entry(&entry, &wording)?;
+        page.entry(&entry)?;
     }
     page.rest()?;
     page.lines.finish(page.out)?;
@@ -99,6 +100,8 @@ pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Res
 struct Page<'a, W> {
     session: &'a Session,
     picked: &'a Picked,
+    outline: Outline,
+    shown: Shown,
     out: &'a mut W,
     /// The session's lines: what the download gives.
     lines: Stream,
@@ -116,25 +119,27 @@ struct Page<'a, W> {
 const PIECE: u64 = 1 << 20;
 
 impl<'a, W: Write> Page<'a, W> {
-    fn new(session: &'a Session, part: Part, picked: &'a Picked, out: &'a mut W) -> Self {
+    fn new(session: &'a Session, part: Part, picked: &'a Picked, mut outline: Outline, out: &'a mut W) -> Self {
         let is_verbatim = part == Part::Whole && session.version() >= CURRENT_VERSION && session.raw_length() > 0;
         let [lines, beside, rows] = ["s", "x", "i"].map(Stream::new);
-        Self { session, picked, out, lines, beside, rows, is_verbatim, copied: 0 }
+        let shown = Shown::new(session, &mut outline);
+        Self { session, picked, outline, shown, out, lines, beside, rows, is_verbatim, copied: 0 }
     }
 
-    fn entry(&mut self, entry: &Entry, wording: &Wording) -> Result<(), Error> {
+    fn entry(&mut self, entry: &Entry) -> Result<(), Error> {
         let line = self.line(entry)?;
         if self.is_verbatim {
             self.copy_to(self.session.tree().node(entry.ix).offset())?;
             self.copied += line.len() as u64;
         }
         let beside = beside::of(self.session, entry).unwrap_or_default();
-        let row = row::Row {
+        let text = self.outline.text(self.session, entry.ix)?;
+        let row = Row {
             parent: self.picked.parent(self.session, entry.ix),
             line: self.lines.span(line.len()),
             beside: self.beside.span(beside.len()),
         };
-        let row = row.json(self.session, entry, &wording.of(self.session, entry)?)?;
+        let row = row.json(self.session, entry, &self.shown, &text);
         self.lines.push(&line, self.out)?;
         if !self.is_verbatim {
             self.lines.push(b"\n", self.out)?;

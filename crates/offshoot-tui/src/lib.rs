@@ -9,4 +9,12 @@
 #![warn(missing_docs)]
 
 pub mod text;
+pub mod terminal;
 pub mod theme;
+pub mod place;
+pub mod nearest;
+pub mod keymap;
+pub mod slash;
+pub mod editor;
+pub mod overlay;
+pub mod app;

@@ -1,26 +1,20 @@
-//! Foreign text on the screen: made harmless, measured, cut and wrapped. Knows no widget and no theme.
+//! Foreign text on the screen: made harmless, measured, cut, wrapped and drawn. Knows no widget and no theme.
+//!
+//! Everything here counts in columns as ratatui draws them, and never takes a grapheme apart. What comes from outside
+//! passes [`clean`], [`clean_lines`] or [`fit`] before it becomes a span; after that each of its graphemes takes at
+//! least one column and nothing in it steers a terminal.
 
-use std::borrow::Cow;
+mod clean;
+mod cut;
+mod measure;
+mod wrap;
+#[cfg(test)]
+mod props;
 
-use unicode_width::UnicodeWidthStr as _;
+pub use clean::{clean, clean_lines};
+pub use cut::{fit, truncate, truncate_line, truncate_middle};
+pub use measure::{draw, line_width, width};
+pub use wrap::{Row, Rows, rows, wrap};
 
-/// A text with everything left out that could move the cursor or change the terminal: control characters, escape
-/// sequences, bidirectional overrides. Tabs and line ends become spaces.
-#[must_use]
-pub fn clean(text: &str) -> Cow<'_, str> {
-    if text.chars().any(char::is_control) {
-        Cow::Owned(
-            text.chars()
-                .filter_map(|at| if matches!(at, '\t' | '\n') { Some(' ') } else { (!at.is_control()).then_some(at) })
-                .collect(),
-        )
-    } else {
-        Cow::Borrowed(text)
-    }
-}
-
-/// How many columns a text takes.
-#[must_use]
-pub fn width(text: &str) -> usize {
-    text.width()
-}
+/// What stands for text that was left out.
+pub const ELLIPSIS: &str = "…";

@@ -111,23 +111,26 @@ fn thinking(text: &str) -> std::result::Result<ThinkingLevel, String> {
 }
 
 impl Args {
-    /// What is printed.
-    pub(crate) fn form(&self) -> Result<Form> {
+    /// What is printed; `None`: nothing, it is shown on the terminal.
+    pub(crate) fn form(&self, is_terminal: bool) -> Result<Option<Form>> {
+        if !self.print && self.mode.is_none() && is_terminal {
+            return Ok(None);
+        }
         if self.resume {
-            return Err(CommandError::usage("there is no picker of sessions yet")
+            return Err(CommandError::usage("choosing a session needs a terminal")
                 .hint("`offshoot list` shows the sessions, `offshoot --session ID -p PROMPT` goes on with one")
                 .hint("`offshoot -c -p PROMPT` goes on with the newest"));
         }
         match (self.mode, self.print, self.output_format) {
-            (Some(Mode::Json), _, _) => Ok(Form::Events),
-            (Some(Mode::Text), _, OutputFormat::Json) | (None, true, OutputFormat::Json) => Ok(Form::Result),
-            (Some(Mode::Text), _, OutputFormat::Text) | (None, true, OutputFormat::Text) => Ok(Form::Text),
+            (Some(Mode::Json), _, _) => Ok(Some(Form::Events)),
+            (Some(Mode::Text), _, OutputFormat::Json) | (None, true, OutputFormat::Json) => Ok(Some(Form::Result)),
+            (Some(Mode::Text), _, OutputFormat::Text) | (None, true, OutputFormat::Text) => Ok(Some(Form::Text)),
             (None, false, _) => Err(self.no_screen()),
         }
     }
 
     fn no_screen(&self) -> CommandError {
-        let error = CommandError::usage("the interactive mode is not built yet");
+        let error = CommandError::usage("a conversation needs a terminal");
         match self.prompts.as_slice() {
             [word] if !word.contains(' ') => error
                 .hint(format!("if {word:?} was meant as a command: `offshoot --help` lists them"))

@@ -207,14 +207,14 @@ fn what_cannot_be_done_is_said() {
     ");
     assert_snapshot!(talk.run(&["-r"]), @"
     [stderr]
-    error: there is no picker of sessions yet
+    error: choosing a session needs a terminal
     hint: `offshoot list` shows the sessions, `offshoot --session ID -p PROMPT` goes on with one
     hint: `offshoot -c -p PROMPT` goes on with the newest
     [exit code 2]
     ");
     assert_snapshot!(talk.run(&["hello there"]), @"
     [stderr]
-    error: the interactive mode is not built yet
+    error: a conversation needs a terminal
     hint: `offshoot -p PROMPT` asks the model and prints its answer
     hint: `offshoot --mode json PROMPT` prints everything that happens
     [exit code 2]

@@ -34,6 +34,8 @@ mod repair;
 mod show;
 mod switch;
 mod tail;
+mod terminal;
 mod tree;
+mod tui;
 mod untouched;
 mod writers;

@@ -1,8 +1,7 @@
 // The tree: entries as nodes, what a filter and a search let through, and where each row goes. Touches no document.
 
 const FILTERS = ["default", "no-tools", "user-only", "labeled-only", "all"];
-const SILENT = 32;
-const MARKER = 64;
+const MARKER = 32;
 const DEEPEST = 64;
 
 const nodes = [];
@@ -55,7 +54,7 @@ function matches(node, words) {
 function layout(filter, query, open) {
   const bit = 1 << FILTERS.indexOf(filter);
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const shows = (node) => (node.bits & bit) !== 0 && (!(node.bits & SILENT) || node.at === open) && matches(node, words);
+  const shows = (node) => (node.bits & bit) !== 0 && matches(node, words);
   const onPath = new Set(open < 0 ? [] : pathTo(open));
   return place(forest(shows, onPath));
 }

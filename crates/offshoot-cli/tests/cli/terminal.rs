@@ -1,0 +1,145 @@
+//! A terminal for the real program: a pseudo-terminal, and a screen that understands what is written to it.
+
+use std::io::{Read as _, Write};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+use crate::agent::Talk;
+
+/// How long a screen may take to become what a test waits for.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A program at work in a terminal.
+pub(crate) struct Terminal {
+    pub(crate) parser: vt100::Parser,
+    /// Everything that was written.
+    pub(crate) raw: Vec<u8>,
+    output: Receiver<Vec<u8>>,
+    input: Box<dyn Write + Send>,
+    master: Box<dyn MasterPty + Send>,
+    child: Box<dyn Child + Send + Sync>,
+}
+
+impl Terminal {
+    /// Runs offshoot in a terminal of this many columns and rows.
+    pub(crate) fn offshoot(talk: &Talk, arguments: &[&str], (columns, rows): (u16, u16)) -> Self {
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_offshoot"));
+        command.args(arguments);
+        Self::run(talk, command, (columns, rows))
+    }
+
+    /// Runs a program in the world's folder.
+    pub(crate) fn run(talk: &Talk, mut command: CommandBuilder, (columns, rows): (u16, u16)) -> Self {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).unwrap();
+        command.cwd(talk.world.work());
+        command.env_clear();
+        for (name, value) in talk.command(&[]).get_envs() {
+            command.env(name, value.unwrap());
+        }
+        command.env("TERM", "xterm-256color");
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let (sender, output) = channel();
+        std::thread::spawn(move || {
+            let mut bytes = [0; 8192];
+            while let Ok(count) = reader.read(&mut bytes) {
+                if count == 0 || sender.send(bytes[..count].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        Self {
+            parser: vt100::Parser::new(rows, columns, 10_000),
+            raw: Vec::new(),
+            output,
+            input: pair.master.take_writer().unwrap(),
+            master: pair.master,
+            child,
+        }
+    }
+
+    /// What is on the screen.
+    pub(crate) fn screen(&self) -> String {
+        let rows = self.parser.screen().rows(0, self.parser.screen().size().1);
+        let rows: Vec<String> = rows.map(|row| row.trim_end().to_owned()).collect();
+        rows.join("\n").trim_end().to_owned()
+    }
+
+    /// The same with what has left it at its top.
+    pub(crate) fn whole(&mut self) -> String {
+        let width = self.parser.screen().size().1;
+        self.parser.screen_mut().set_scrollback(usize::MAX);
+        let above = self.parser.screen().scrollback();
+        let mut rows = Vec::new();
+        for at in (1..=above).rev() {
+            self.parser.screen_mut().set_scrollback(at);
+            rows.extend(self.parser.screen().rows(0, width).next().map(|row| row.trim_end().to_owned()));
+        }
+        self.parser.screen_mut().set_scrollback(0);
+        rows.push(self.screen());
+        rows.join("\n")
+    }
+
+    /// Types.
+    pub(crate) fn send(&mut self, keys: &str) {
+        self.input.write_all(keys.as_bytes()).unwrap();
+        self.input.flush().unwrap();
+    }
+
+    /// Waits until the screen shows something.
+    pub(crate) fn until(&mut self, what: &str, is_so: impl Fn(&str) -> bool) -> &mut Self {
+        while !is_so(&self.screen()) {
+            let Ok(bytes) = self.output.recv_timeout(PATIENCE) else {
+                panic!("waited in vain for {what}:\n{}", self.screen());
+            };
+            self.take(&bytes);
+        }
+        self
+    }
+
+    /// Waits until the screen holds a text.
+    pub(crate) fn until_text(&mut self, text: &str) -> &mut Self {
+        self.until(text, |screen| screen.contains(text))
+    }
+
+    /// Waits until the program has ended; answers whether it ended well.
+    pub(crate) fn ended(&mut self) -> bool {
+        while let Ok(bytes) = self.output.recv_timeout(PATIENCE) {
+            self.take(&bytes);
+        }
+        self.child.wait().unwrap().success()
+    }
+
+    /// Another size.
+    pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
+        self.parser.screen_mut().set_size(rows, columns);
+        self.master.resize(PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }).unwrap();
+    }
+
+    /// Takes what was written, and answers questions as terminals do.
+    fn take(&mut self, bytes: &[u8]) {
+        const WHERE: &[u8] = b"\x1b[6n";
+        self.raw.extend_from_slice(bytes);
+        let mut rest = bytes;
+        while let Some(at) = rest.windows(WHERE.len()).position(|window| window == WHERE) {
+            let (before, behind) = rest.split_at(at + WHERE.len());
+            self.parser.process(before);
+            let (row, column) = self.parser.screen().cursor_position();
+            self.send(&format!("\x1b[{};{}R", row + 1, column + 1));
+            rest = behind;
+        }
+        self.parser.process(rest);
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // A test that failed leaves nothing running.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}

@@ -1,0 +1,98 @@
+//! `offshoot` on a terminal: the real program in a pseudo-terminal, against a model on this machine.
+
+use insta::assert_snapshot;
+use offshoot_agent::testing::script::Reply;
+use portable_pty::CommandBuilder;
+
+use crate::agent::Talk;
+use crate::terminal::Terminal;
+
+#[test]
+fn a_question_is_answered() {
+    let talk = Talk::new([Reply::text("Forty-two.")]);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("m1");
+    assert_snapshot!(terminal.screen(), @"
+    ────────────────────────────────────────────────────────────────────────────────
+    >
+    ────────────────────────────────────────────────────────────────────────────────
+    m1 • medium  0.0%/200k  durable
+    ");
+    terminal.send("what is it?\r");
+    terminal.until_text("Forty-two.").until_text("durable");
+    terminal.until("what the context holds", |screen| screen.contains("0.0%/200k  $0.000"));
+    assert_snapshot!(terminal.screen(), @"
+    > what is it?
+
+    Forty-two.
+
+    ────────────────────────────────────────────────────────────────────────────────
+    >
+    ────────────────────────────────────────────────────────────────────────────────
+    m1 • medium  0.0%/200k  $0.000  Forty-two.  durable
+    ");
+    terminal.send("\x04");
+    assert!(terminal.ended());
+    assert_snapshot!(terminal.screen(), @"
+    > what is it?
+
+    Forty-two.
+    ");
+    talk.no_problems();
+}
+
+#[test]
+fn another_size_is_another_picture_of_the_same() {
+    let talk = Talk::new([Reply::text("All of these words stand in one line only as long as there is room for them.")]);
+    let mut terminal = Terminal::offshoot(&talk, &["say something long"], (80, 24));
+    terminal.until_text("$0.000");
+    terminal.resize(40, 12);
+    terminal.until("the same", |screen| screen.contains("is room for them.") && screen.contains("  $0.000"));
+    assert_snapshot!(terminal.screen(), @"
+    > say something long
+
+    All of these words stand in one line onl
+    y as long as there is room for them.
+
+    ────────────────────────────────────────
+    >
+    ────────────────────────────────────────
+    m1 • medium  0.0%/200k  $0.000  All of t
+    ");
+    terminal.send("\x04");
+    assert!(terminal.ended());
+}
+
+/// The shell has the terminal while the program is stopped, and gets it as it was.
+#[test]
+fn it_stops_for_the_shell_and_comes_back() {
+    let talk = Talk::new([Reply::text("Forty-two.")]);
+    let mut shell = CommandBuilder::new("bash");
+    shell.args(["--norc", "--noprofile", "-i"]);
+    let mut terminal = Terminal::run(&talk, shell, (80, 24));
+    terminal.send("PS1='shell> '\r");
+    terminal.until("the shell", |screen| screen.ends_with("\nshell>"));
+    terminal.send(&format!("{}\r", env!("CARGO_BIN_EXE_offshoot")));
+    terminal.until_text("m1").send("what is it?\r");
+    terminal.until_text("$0.000").send("half a thought\x1a");
+    terminal.until_text("Stopped").until("the shell", |screen| screen.ends_with("shell>"));
+    terminal.send("stty -a | grep -c -e -icanon\r");
+    terminal.until("a plain terminal", |screen| screen.ends_with("\n0\nshell>")).send("fg\r");
+    terminal.until("the editor", |screen| screen.contains("> half a thought\n"));
+    assert!(terminal.parser.screen().bracketed_paste());
+    terminal.send("\x03\x03");
+    terminal.until("the shell", |screen| screen.ends_with("shell>")).send("exit\r");
+    assert!(terminal.ended());
+}
+
+#[test]
+fn what_was_said_stays_in_the_terminal() {
+    let said: Vec<String> = (1..=60).map(|at| format!("- line {at} of sixty")).collect();
+    let talk = Talk::new([Reply::text(&said.join("\n"))]);
+    let mut terminal = Terminal::offshoot(&talk, &["count"], (80, 24));
+    terminal.until_text("line 60 of sixty").until_text("$0.00").send("\x04");
+    assert!(terminal.ended());
+    let whole = terminal.whole();
+    let times = |at| whole.matches(&format!("line {at} of sixty")).count();
+    assert_eq!((1..=60).map(times).collect::<Vec<_>>(), [1; 60], "{whole}");
+}

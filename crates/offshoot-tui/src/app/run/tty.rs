@@ -1,0 +1,114 @@
+//! The terminal's modes: set while the front end runs, given back whenever it ends, also by a panic, and while it is
+//! suspended. Knows no screen.
+
+use std::io::{self, Write};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ratatui::crossterm::event::{
+    DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange, KeyboardEnhancementFlags,
+    PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
+};
+use ratatui::crossterm::terminal::{
+    EndSynchronizedUpdate, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, size,
+};
+use ratatui::crossterm::{Command, cursor, queue};
+use ratatui::layout::{Position, Size};
+
+use crate::app::msg::{Level, Msg};
+
+/// Opens the terminal for writing.
+pub(super) type Open = fn() -> Box<dyn Write>;
+
+/// Whether the modes are set.
+static IS_SET: AtomicBool = AtomicBool::new(false);
+
+/// The modes, as long as this lives.
+#[derive(Debug)]
+pub(super) struct Guard {
+    open: Open,
+}
+
+impl Guard {
+    pub(super) fn enter(open: Open) -> io::Result<Self> {
+        let guard = Self { open };
+        guard.set()?;
+        Ok(guard)
+    }
+
+    /// Sets the modes.
+    pub(super) fn set(&self) -> io::Result<()> {
+        enable_raw_mode()?;
+        IS_SET.store(true, Ordering::SeqCst);
+        let mut out = (self.open)();
+        let keyboard = PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES);
+        queue!(out, EnableBracketedPaste, EnableFocusChange, keyboard)?;
+        out.flush()
+    }
+
+    /// Gives the terminal back.
+    pub(super) fn reset(&self) -> io::Result<()> {
+        reset(self.open, false)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // There is nobody left to tell.
+        drop(self.reset());
+    }
+}
+
+/// Where the terminal's cursor is, and how large the terminal is. One that does not tell is taken to be at its bottom.
+pub(super) fn place() -> io::Result<(Size, Position)> {
+    let (width, height) = size()?;
+    let cursor = cursor::position().map_or(Position::new(0, height.saturating_sub(1)), |(x, y)| Position::new(x, y));
+    Ok((Size { width, height }, cursor))
+}
+
+/// Has panics give the terminal back before they say what went wrong, if they end the loop; others become notices.
+pub(super) fn watch_panics(open: Open, to: &Sender<Msg>) {
+    let own = std::thread::current().id();
+    let to = Mutex::new(to.clone());
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let is_own = std::thread::current().id() == own;
+        if !is_own && IS_SET.load(Ordering::SeqCst) {
+            if let Ok(to) = to.lock() {
+                drop(to.send(Msg::Notice(Level::Error, format!("a part of the program failed: {panic}"))));
+            }
+            return;
+        }
+        if is_own {
+            drop(reset(open, true));
+        }
+        before(panic);
+    }));
+}
+
+/// `is_sudden`: nobody has tidied the screen.
+fn reset(open: Open, is_sudden: bool) -> io::Result<()> {
+    if !IS_SET.swap(false, Ordering::SeqCst) {
+        return Ok(());
+    }
+    let mut out = open();
+    if is_sudden {
+        queue!(out, EndSynchronizedUpdate, LeaveAlternateScreen)?;
+    }
+    queue!(out, PopKeyboardEnhancementFlags, DisableFocusChange, DisableBracketedPaste, cursor::Show)?;
+    let flushed = out.flush();
+    disable_raw_mode()?;
+    flushed
+}
+
+/// A text for the clipboard, as terminals take it (OSC 52).
+pub(super) struct Clipboard<'a>(pub(super) &'a str);
+
+impl Command for Clipboard<'_> {
+    fn write_ansi(&self, out: &mut impl std::fmt::Write) -> std::fmt::Result {
+        write!(out, "\x1b]52;c;{}\x1b\\", STANDARD.encode(self.0))
+    }
+}

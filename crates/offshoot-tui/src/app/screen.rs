@@ -1,0 +1,334 @@
+//! The terminal's surface: a few rows at the bottom that are drawn anew, above them what is finished and belongs to the
+//! terminal's own scrollback; or, for what takes it all, the alternate screen. Knows no model.
+//!
+//! Where the cursor stands is reckoned, never asked of the terminal after the start: an answer would come between the
+//! keys. Everything between two [`Screen::send`]s reaches the terminal in one piece, as one synchronized update.
+
+use std::cell::{Cell, RefCell};
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
+use ratatui::buffer::{Buffer, Cell as BufferCell};
+use ratatui::crossterm::terminal::{
+    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+};
+use ratatui::crossterm::{Command, queue};
+use ratatui::layout::{Position, Rect, Size};
+use ratatui::text::Line;
+use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
+
+use crate::text::width;
+
+/// The surface.
+#[derive(Debug)]
+pub struct Screen<W: Write> {
+    out: Pending<W>,
+    place: Rc<Cell<Place>>,
+    inline: Terminal<Reckoned<W>>,
+    full: Option<Terminal<Reckoned<W>>>,
+}
+
+/// How large the terminal is and where its cursor stands.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    size: Size,
+    cursor: Position,
+}
+
+impl<W: Write> Screen<W> {
+    /// A surface that begins at the row of the cursor.
+    ///
+    /// # Errors
+    /// The terminal takes nothing.
+    pub fn new(out: W, size: Size, cursor: Position) -> io::Result<Self> {
+        let out = Pending { bytes: Rc::default(), out: Rc::new(RefCell::new(out)) };
+        let place = Rc::new(Cell::new(Place { size, cursor }));
+        let mut backend = Reckoned::new(&out, &place);
+        if cursor.x > 0 {
+            backend.new_line()?;
+        }
+        let inline = Terminal::with_options(backend, TerminalOptions { viewport: Viewport::Inline(1) })?;
+        Ok(Self { out, place, inline, full: None })
+    }
+
+    /// How large the terminal is.
+    pub fn size(&self) -> Size {
+        self.place.get().size
+    }
+
+    /// Sends everything that was drawn.
+    ///
+    /// # Errors
+    /// The terminal takes nothing.
+    pub fn send(&mut self) -> io::Result<()> {
+        self.out.send()
+    }
+
+    /// A sequence of its own, such as the title or a text for the clipboard.
+    ///
+    /// # Errors
+    /// None that matter: it is sent with the rest.
+    pub fn put(&mut self, command: impl Command) -> io::Result<()> {
+        queue!(self.out, command)
+    }
+
+    /// Puts finished lines above the rows that are drawn anew.
+    ///
+    /// # Errors
+    /// As [`Screen::send`].
+    pub fn print(&mut self, lines: &[Line<'_>]) -> io::Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let height = self.inline.get_frame().area().height;
+        let mut backend = self.wiped()?;
+        for line in lines {
+            backend.line(line)?;
+        }
+        self.reopen(backend, height)
+    }
+
+    /// Draws the rows at the bottom; there are as many as `height` says, as far as there is room.
+    ///
+    /// # Errors
+    /// As [`Screen::send`].
+    pub fn draw(&mut self, height: u16, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        let height = height.clamp(1, self.size().height.max(1));
+        if self.inline.get_frame().area().height != height {
+            let backend = self.wiped()?;
+            self.reopen(backend, height)?;
+        }
+        self.inline.draw(view)?;
+        Ok(())
+    }
+
+    /// Draws the whole screen, leaving what was there for [`Screen::leave_full`].
+    ///
+    /// # Errors
+    /// As [`Screen::send`].
+    pub fn draw_full(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        if self.full.is_none() {
+            queue!(self.out, EnterAlternateScreen)?;
+            let mut full = Terminal::new(Reckoned::new(&self.out, &self.place))?;
+            full.clear()?;
+            self.full = Some(full);
+        }
+        if let Some(full) = &mut self.full {
+            full.draw(view)?;
+        }
+        Ok(())
+    }
+
+    /// Back from the whole screen to the rows at the bottom.
+    ///
+    /// # Errors
+    /// As [`Screen::send`].
+    pub fn leave_full(&mut self) -> io::Result<()> {
+        if self.full.take().is_some() {
+            queue!(self.out, LeaveAlternateScreen)?;
+            let area = self.inline.get_frame().area();
+            let backend = self.wiped()?;
+            self.reopen(backend, area.height)?;
+        }
+        Ok(())
+    }
+
+    /// Begins anew at the top of a terminal of this size: what was visible is wiped and `lines`, the last ones that are
+    /// finished, take its place. What has left the screen at its top stays as the terminal has it.
+    ///
+    /// # Errors
+    /// As [`Screen::send`].
+    pub fn repaint(&mut self, size: Size, lines: &[Line<'_>]) -> io::Result<()> {
+        let height = self.inline.get_frame().area().height.min(size.height);
+        self.place.set(Place { size, cursor: Position::ORIGIN });
+        let mut backend = Reckoned::new(&self.out, &self.place);
+        backend.set_cursor_position(Position::ORIGIN)?;
+        backend.clear_region(ClearType::AfterCursor)?;
+        let room = usize::from(size.height.saturating_sub(height));
+        for line in lines.iter().skip(lines.len().saturating_sub(room)) {
+            backend.line(line)?;
+        }
+        self.reopen(backend, height)
+    }
+
+    /// Takes another size for the whole screen; the rows at the bottom wait for [`Screen::repaint`].
+    pub fn resize_full(&mut self, size: Size) {
+        self.place.set(Place { size, ..self.place.get() });
+    }
+
+    /// Wipes the rows at the bottom and leaves the cursor where they began.
+    ///
+    /// # Errors
+    /// As [`Screen::send`].
+    pub fn close(&mut self) -> io::Result<()> {
+        self.leave_full()?;
+        let mut backend = self.wiped()?;
+        backend.show_cursor()?;
+        self.send()
+    }
+
+    /// Begins anew where the cursor stands: another program has used the terminal.
+    ///
+    /// # Errors
+    /// As [`Screen::send`].
+    pub fn begin_again(&mut self, size: Size, cursor: Position) -> io::Result<()> {
+        self.place.set(Place { size, cursor });
+        let mut backend = Reckoned::new(&self.out, &self.place);
+        if cursor.x > 0 {
+            backend.new_line()?;
+        }
+        self.reopen(backend, 1)
+    }
+
+    /// The rows at the bottom wiped, the cursor where they began.
+    fn wiped(&mut self) -> io::Result<Reckoned<W>> {
+        let top = self.inline.get_frame().area().top();
+        let mut backend = Reckoned::new(&self.out, &self.place);
+        backend.set_cursor_position(Position::new(0, top))?;
+        backend.clear_region(ClearType::AfterCursor)?;
+        Ok(backend)
+    }
+
+    fn reopen(&mut self, backend: Reckoned<W>, height: u16) -> io::Result<()> {
+        self.inline = Terminal::with_options(backend, TerminalOptions { viewport: Viewport::Inline(height) })?;
+        Ok(())
+    }
+}
+
+/// Bytes for the terminal, held back until they are sent in one piece.
+#[derive(Debug)]
+struct Pending<W> {
+    bytes: Rc<RefCell<Vec<u8>>>,
+    out: Rc<RefCell<W>>,
+}
+
+impl<W> Clone for Pending<W> {
+    fn clone(&self) -> Self {
+        Self { bytes: self.bytes.clone(), out: self.out.clone() }
+    }
+}
+
+impl<W: Write> Pending<W> {
+    fn send(&mut self) -> io::Result<()> {
+        let bytes = std::mem::take(&mut *self.bytes.borrow_mut());
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let mut whole = Vec::with_capacity(bytes.len() + 16);
+        queue!(whole, BeginSynchronizedUpdate)?;
+        whole.extend(bytes);
+        queue!(whole, EndSynchronizedUpdate)?;
+        let mut out = self.out.borrow_mut();
+        out.write_all(&whole)?;
+        out.flush()
+    }
+}
+
+impl<W> Write for Pending<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    /// Nothing leaves before [`Pending::send`].
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A backend that reckons where the cursor is.
+#[derive(Debug)]
+struct Reckoned<W: Write> {
+    inner: CrosstermBackend<Pending<W>>,
+    place: Rc<Cell<Place>>,
+}
+
+impl<W: Write> Reckoned<W> {
+    fn new(out: &Pending<W>, place: &Rc<Cell<Place>>) -> Self {
+        Self { inner: CrosstermBackend::new(out.clone()), place: place.clone() }
+    }
+
+    /// One line of text and the line end behind it. Blanks at its end are not written, so that whoever copies it, and
+    /// terminals that wrap lines anew, find none.
+    fn line(&mut self, line: &Line<'_>) -> io::Result<()> {
+        let Place { size, cursor } = self.place.get();
+        let mut row = Buffer::empty(Rect::new(0, cursor.y, size.width, 1));
+        row.set_style(row.area, line.style);
+        row.set_line(0, cursor.y, line, size.width);
+        let length = row.content.iter().rposition(|cell| *cell != BufferCell::EMPTY).map_or(0, |last| last + 1);
+        let mut next = 0;
+        let cells = row.content.iter().take(length).zip(0_u16..).filter_map(|(cell, x)| {
+            // The second half of a wide character is no cell of its own.
+            let is_start = x >= next;
+            next = if is_start { x + u16::try_from(width(cell.symbol())).unwrap_or(1).max(1) } else { next };
+            is_start.then_some((x, cursor.y, cell))
+        });
+        self.inner.draw(cells)?;
+        self.new_line()
+    }
+
+    fn new_line(&mut self) -> io::Result<()> {
+        self.inner.write_all(b"\r")?;
+        self.append_lines(1)?;
+        let Place { size, cursor } = self.place.get();
+        self.place.set(Place { size, cursor: Position::new(0, cursor.y) });
+        Ok(())
+    }
+}
+
+impl<W: Write> Backend for Reckoned<W> {
+    type Error = io::Error;
+
+    fn draw<'a, I>(&mut self, content: I) -> io::Result<()>
+    where
+        I: Iterator<Item = (u16, u16, &'a BufferCell)>,
+    {
+        self.inner.draw(content)
+    }
+
+    fn append_lines(&mut self, count: u16) -> io::Result<()> {
+        let Place { size, cursor } = self.place.get();
+        let y = cursor.y.saturating_add(count).min(size.height.saturating_sub(1));
+        self.place.set(Place { size, cursor: Position::new(cursor.x, y) });
+        self.inner.append_lines(count)
+    }
+
+    fn hide_cursor(&mut self) -> io::Result<()> {
+        self.inner.hide_cursor()
+    }
+
+    fn show_cursor(&mut self) -> io::Result<()> {
+        self.inner.show_cursor()
+    }
+
+    fn get_cursor_position(&mut self) -> io::Result<Position> {
+        Ok(self.place.get().cursor)
+    }
+
+    fn set_cursor_position<P: Into<Position>>(&mut self, position: P) -> io::Result<()> {
+        let cursor = position.into();
+        self.place.set(Place { cursor, ..self.place.get() });
+        self.inner.set_cursor_position(cursor)
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        self.inner.clear()
+    }
+
+    fn clear_region(&mut self, clear_type: ClearType) -> io::Result<()> {
+        self.inner.clear_region(clear_type)
+    }
+
+    fn size(&self) -> io::Result<Size> {
+        Ok(self.place.get().size)
+    }
+
+    fn window_size(&mut self) -> io::Result<WindowSize> {
+        Ok(WindowSize { columns_rows: self.place.get().size, pixels: Size::default() })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,480 @@
+//! Where the user writes: the text, its history, completion, and what waits to be said. Keys and pastes go in, an
+//! [`Outcome`] says what the program has to do. Knows no agent, no file and no clock.
+//!
+//! The program calls [`Editor::resize`] before the first view and whenever the terminal changes, draws
+//! [`Editor::view`] on [`Editor::height`] rows, and keeps [`Editor::draft`] when typing pauses, so that what was being
+//! written survives a crash.
+
+mod buffer;
+mod complete;
+mod history;
+mod layout;
+mod view;
+mod words;
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use crate::keymap::{Action, Context, Keymap};
+use crate::slash::{self, Argument, Mistake, SlashCommand};
+use crate::theme::Token;
+use buffer::{EditBuffer, Reach, Way};
+use complete::Completion;
+pub use complete::{Choice, Offers};
+pub use history::History;
+use layout::Layout;
+
+/// What a key or a paste came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It means nothing here.
+    Ignored,
+    /// The editor looks other than before.
+    Moved,
+    /// The text is another: besides, [`Editor::draft`] is worth keeping.
+    Edited,
+    /// Something was sent; the editor is empty.
+    Submit(Submission),
+    /// Something was sent for when the agent is done; the editor is empty.
+    FollowUp(Submission),
+    /// A command was meant, and is none; the text is still there.
+    Mistake(Mistake),
+    /// The text is to be written on in the external editor; [`Editor::replace`] takes what comes of it.
+    External(String),
+    /// Something for the program to do. [`Action::Interrupt`] comes when no list was open: the program stops what goes
+    /// on, or counts two of them for the tree. After [`Action::Clear`] it calls [`Editor::clear`].
+    Act(Action),
+}
+
+/// Something that was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Submission {
+    /// What it is.
+    pub what: Sent,
+    /// As it was written, pastes in their places: a line for the history, see [`History::line`].
+    pub text: String,
+}
+
+/// What was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sent {
+    /// Something to say to the model.
+    Prompt(String),
+    /// A command for the shell.
+    Bash {
+        /// The command.
+        command: String,
+        /// Whether the model is not to see it: `!!`.
+        exclude_from_context: bool,
+    },
+    /// A command of offshoot.
+    Command(SlashCommand),
+}
+
+/// What waits to be said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Queue {
+    steering: Vec<String>,
+    follow_up: Vec<String>,
+}
+
+/// The editor.
+#[derive(Debug, Clone)]
+pub struct Editor {
+    buffer: EditBuffer,
+    history: History,
+    completion: Completion,
+    queue: Queue,
+    layout: Layout,
+    columns: u16,
+    /// Of the terminal: the editor takes a third of them at most.
+    rows: u16,
+    /// The first row of the text that is shown.
+    top: usize,
+    /// The column that moving up and down keeps to.
+    goal: Option<usize>,
+    jump: Option<Way>,
+    border: Token,
+    dequeue_hint: Option<String>,
+}
+
+impl Default for Editor {
+    fn default() -> Self {
+        Self {
+            buffer: EditBuffer::default(),
+            history: History::default(),
+            completion: Completion::default(),
+            queue: Queue::default(),
+            layout: Layout::new("", 79),
+            columns: 80,
+            rows: 24,
+            top: 0,
+            goal: None,
+            jump: None,
+            border: Token::BorderMuted,
+            dequeue_hint: Keymap::default().hint(Action::Dequeue),
+        }
+    }
+}
+
+impl Editor {
+    /// An empty editor with what was said before.
+    #[must_use]
+    pub fn new(history: History) -> Self {
+        Self { history, ..Self::default() }
+    }
+
+    /// The size of the terminal.
+    pub fn resize(&mut self, columns: u16, rows: u16) {
+        (self.columns, self.rows) = (columns, rows);
+        self.settle();
+    }
+
+    /// The token of the border while no command for the shell is written, such as that of the thinking level.
+    pub fn set_border(&mut self, token: Token) {
+        self.border = token;
+    }
+
+    /// What waits to be said, as the agent tells it.
+    pub fn set_queue(&mut self, steering: Vec<String>, follow_up: Vec<String>) {
+        self.queue = Queue { steering, follow_up };
+    }
+
+    /// So many completions are shown at once.
+    pub fn set_completion_rows(&mut self, rows: usize) {
+        self.completion.rows = rows.max(1);
+    }
+
+    /// Changes what completion offers; an open list shows it at once.
+    pub fn offer(&mut self, change: impl FnOnce(&mut Offers)) {
+        change(&mut self.completion.offers);
+        self.completion.refresh(self.buffer.text(), self.buffer.cursor());
+    }
+
+    /// What is being completed: the program may look for more of it.
+    #[must_use]
+    pub fn wants(&self) -> Option<Argument> {
+        self.completion.wants()
+    }
+
+    /// Whether nothing is written.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.buffer.is_empty()
+    }
+
+    /// Whether a command for the shell is written.
+    #[must_use]
+    pub fn is_bash(&self) -> bool {
+        self.buffer.text().trim_start().starts_with('!')
+    }
+
+    /// Whether a list of completions is open.
+    #[must_use]
+    pub fn is_completing(&self) -> bool {
+        self.completion.is_open()
+    }
+
+    /// What is written, pastes in their places.
+    #[must_use]
+    pub fn draft(&self) -> String {
+        self.buffer.expanded()
+    }
+
+    /// Another text; can be undone.
+    pub fn replace(&mut self, text: &str) {
+        self.history.leave();
+        self.buffer.set(text);
+        self.changed();
+        self.completion.close();
+    }
+
+    /// Nothing is written any more; can be undone.
+    pub fn clear(&mut self) {
+        self.replace("");
+    }
+
+    /// Puts messages that waited back before what is written, as in pi.
+    pub fn restore(&mut self, waiting: &[String]) {
+        let now = self.buffer.expanded();
+        let all = waiting.iter().map(String::as_str).chain([now.as_str()]).filter(|text| !text.trim().is_empty());
+        let text = all.collect::<Vec<_>>().join("\n\n");
+        if text != now {
+            self.replace(&text);
+        }
+    }
+
+    /// A paste.
+    pub fn paste(&mut self, text: &str) -> Outcome {
+        self.history.leave();
+        self.buffer.paste(text);
+        self.changed();
+        self.completion.close();
+        Outcome::Edited
+    }
+
+    /// A key.
+    pub fn key(&mut self, keymap: &Keymap, event: KeyEvent) -> Outcome {
+        self.dequeue_hint = keymap.hint(Action::Dequeue);
+        let typed = typed(event);
+        // Any other key ends the jump.
+        if let (Some(way), Some(wanted)) = (self.jump.take(), typed) {
+            self.buffer.jump(way, wanted);
+            return self.moved();
+        }
+        let context = if self.completion.is_open() { Context::Completion } else { Context::Editor };
+        for action in keymap.actions(context, event) {
+            // A letter is for the program only while nothing is written.
+            let is_letter = typed.is_some() && !self.buffer.is_empty();
+            if let Some(outcome) = if is_letter { None } else { self.act(action) } {
+                return outcome;
+            }
+        }
+        match typed {
+            Some(letter) => {
+                self.history.leave();
+                self.buffer.type_char(letter);
+                self.changed();
+                Outcome::Edited
+            }
+            None => Outcome::Ignored,
+        }
+    }
+
+    /// Does an action; `None`: it means nothing now, and the next one of the key is tried.
+    fn act(&mut self, action: Action) -> Option<Outcome> {
+        Some(match action {
+            Action::SelectUp | Action::SelectDown | Action::SelectPageUp | Action::SelectPageDown => {
+                return self.select(action);
+            }
+            Action::SelectCancel if self.completion.is_open() => {
+                self.completion.dismiss();
+                Outcome::Moved
+            }
+            Action::SelectConfirm => return self.confirm(),
+            Action::Tab if self.completion.is_open() => {
+                self.take();
+                Outcome::Edited
+            }
+            Action::Tab => {
+                self.completion.ask(self.buffer.text(), self.buffer.cursor());
+                Outcome::Moved
+            }
+            Action::Submit => self.submit(),
+            Action::NewLine => self.edit(|buffer| buffer.insert("\n")),
+            Action::FollowUp => match self.submit() {
+                Outcome::Submit(submission) => Outcome::FollowUp(submission),
+                other => other,
+            },
+            Action::ExternalEditor => Outcome::External(self.buffer.expanded()),
+            Action::Exit if !self.buffer.is_empty() => return None,
+            Action::Undo => {
+                if !self.buffer.undo() {
+                    return Some(Outcome::Moved);
+                }
+                self.history.leave();
+                self.changed();
+                self.completion.close();
+                Outcome::Edited
+            }
+            action if action.group() == crate::keymap::Group::App => Outcome::Act(action),
+            action => return self.write(action).or_else(|| self.walk(action)),
+        })
+    }
+
+    /// Changes of the text.
+    fn write(&mut self, action: Action) -> Option<Outcome> {
+        Some(match action {
+            Action::DeleteCharBackward => self.edit(|buffer| buffer.delete(Way::Back)),
+            Action::DeleteCharForward => self.edit(|buffer| buffer.delete(Way::Forward)),
+            Action::DeleteWordBackward => self.edit(|buffer| buffer.kill(Way::Back, Reach::Word)),
+            Action::DeleteWordForward => self.edit(|buffer| buffer.kill(Way::Forward, Reach::Word)),
+            Action::DeleteToLineStart => self.edit(|buffer| buffer.kill(Way::Back, Reach::Line)),
+            Action::DeleteToLineEnd => self.edit(|buffer| buffer.kill(Way::Forward, Reach::Line)),
+            Action::Yank => self.edit(EditBuffer::yank),
+            Action::YankPop => self.edit(EditBuffer::yank_pop),
+            _ => return None,
+        })
+    }
+
+    /// Movements of the cursor and through the history.
+    fn walk(&mut self, action: Action) -> Option<Outcome> {
+        let page = isize::try_from(self.text_rows()).unwrap_or(isize::MAX);
+        Some(match action {
+            Action::CursorLeft => self.go(Way::Back, Reach::Unit),
+            Action::CursorRight => self.go(Way::Forward, Reach::Unit),
+            Action::CursorWordLeft => self.go(Way::Back, Reach::Word),
+            Action::CursorWordRight => self.go(Way::Forward, Reach::Word),
+            Action::CursorLineStart => self.go(Way::Back, Reach::Line),
+            Action::CursorLineEnd => self.go(Way::Forward, Reach::Line),
+            Action::CursorUp => self.up(),
+            Action::CursorDown => self.down(),
+            Action::EditorPageUp => self.rows_on(-page),
+            Action::EditorPageDown => self.rows_on(page),
+            Action::HistoryPrevious => self.older(),
+            Action::HistoryNext => self.newer(),
+            Action::JumpForward => self.begin_jump(Way::Forward),
+            Action::JumpBackward => self.begin_jump(Way::Back),
+            _ => return None,
+        })
+    }
+
+    fn edit(&mut self, change: impl FnOnce(&mut EditBuffer)) -> Outcome {
+        self.history.leave();
+        change(&mut self.buffer);
+        self.changed();
+        Outcome::Edited
+    }
+
+    fn go(&mut self, way: Way, reach: Reach) -> Outcome {
+        self.buffer.go(way, reach);
+        self.moved()
+    }
+
+    fn begin_jump(&mut self, way: Way) -> Outcome {
+        self.jump = Some(way);
+        Outcome::Moved
+    }
+
+    fn up(&mut self) -> Outcome {
+        let (at, row) = (self.buffer.cursor(), self.layout.row_of(self.buffer.cursor()));
+        match row {
+            0 if at == 0 || self.history.is_walked() => self.older(),
+            0 => self.go(Way::Back, Reach::Line),
+            _ => self.rows_on(-1),
+        }
+    }
+
+    fn down(&mut self) -> Outcome {
+        let is_last = self.layout.row_of(self.buffer.cursor()) + 1 >= self.layout.len();
+        match is_last {
+            true if self.history.is_walked() => self.newer(),
+            true => self.go(Way::Forward, Reach::Line),
+            false => self.rows_on(1),
+        }
+    }
+
+    /// So many rows further, in the same column.
+    fn rows_on(&mut self, by: isize) -> Outcome {
+        let (text, at) = (self.buffer.text(), self.buffer.cursor());
+        let goal = self.goal.unwrap_or_else(|| self.layout.column_of(text, at));
+        let row = self.layout.row_of(at).saturating_add_signed(by).min(self.layout.len().saturating_sub(1));
+        let to = self.layout.byte_at(text, row, goal);
+        self.buffer.go_to(to);
+        let outcome = self.moved();
+        self.goal = Some(goal);
+        outcome
+    }
+
+    fn older(&mut self) -> Outcome {
+        let now = self.buffer.expanded();
+        let Some(prompt) = self.history.older(&now).map(str::to_owned) else { return Outcome::Moved };
+        self.buffer.set(&prompt);
+        self.buffer.go_to(0);
+        self.moved();
+        Outcome::Edited
+    }
+
+    fn newer(&mut self) -> Outcome {
+        let Some(prompt) = self.history.newer() else { return Outcome::Moved };
+        self.buffer.set(&prompt);
+        self.moved();
+        Outcome::Edited
+    }
+
+    fn select(&mut self, action: Action) -> Option<Outcome> {
+        if !self.completion.is_open() {
+            return None;
+        }
+        let page = isize::try_from(self.completion.rows).unwrap_or(isize::MAX);
+        self.completion.step(match action {
+            Action::SelectUp => -1,
+            Action::SelectDown => 1,
+            Action::SelectPageUp => -page,
+            _ => page,
+        });
+        Some(Outcome::Moved)
+    }
+
+    /// Enter in an open list: a whole command is sent at once, as in pi.
+    fn confirm(&mut self) -> Option<Outcome> {
+        if !self.completion.is_open() {
+            return None;
+        }
+        let is_command = self.take();
+        Some(if is_command { self.submit() } else { Outcome::Edited })
+    }
+
+    fn take(&mut self) -> bool {
+        let Some(taken) = self.completion.take() else { return false };
+        self.history.leave();
+        self.buffer.replace(taken.range, &taken.text);
+        self.changed();
+        if taken.is_command {
+            self.completion.close();
+        }
+        taken.is_command
+    }
+
+    fn submit(&mut self) -> Outcome {
+        let before = self.buffer.text().get(..self.buffer.cursor()).unwrap_or_default();
+        if before.ends_with('\\') {
+            // For terminals that cannot tell shift+enter from enter, as in pi.
+            return self.edit(|buffer| {
+                buffer.delete(Way::Back);
+                buffer.insert("\n");
+            });
+        }
+        let text = self.buffer.expanded().trim().to_owned();
+        let what = match sent(&text) {
+            Ok(Some(what)) => what,
+            Ok(None) => return Outcome::Moved,
+            Err(mistake) => return Outcome::Mistake(mistake),
+        };
+        self.history.add(&text);
+        self.buffer.reset();
+        self.changed();
+        self.completion.close();
+        Outcome::Submit(Submission { what, text })
+    }
+
+    /// After a change of the text.
+    fn changed(&mut self) {
+        self.goal = None;
+        self.settle();
+        self.completion.update(self.buffer.text(), self.buffer.cursor());
+    }
+
+    /// After a change of the cursor.
+    fn moved(&mut self) -> Outcome {
+        self.goal = None;
+        self.settle();
+        self.completion.close();
+        Outcome::Moved
+    }
+}
+
+/// What a text is when it is sent; `None`: nothing.
+fn sent(text: &str) -> Result<Option<Sent>, Mistake> {
+    if let Some(command) = text.strip_prefix('!') {
+        let hidden = command.strip_prefix('!');
+        let command = hidden.unwrap_or(command).trim();
+        let bash = Sent::Bash { command: command.to_owned(), exclude_from_context: hidden.is_some() };
+        return Ok((!command.is_empty()).then_some(bash));
+    }
+    match slash::parse(text) {
+        Some(command) => command.map(|command| Some(Sent::Command(command))),
+        None => Ok((!text.is_empty()).then(|| Sent::Prompt(text.to_owned()))),
+    }
+}
+
+/// The letter that a key writes.
+fn typed(event: KeyEvent) -> Option<char> {
+    let plain = event.modifiers.difference(KeyModifiers::SHIFT).is_empty();
+    match event.code {
+        KeyCode::Char(letter) if plain && !event.is_release() => Some(letter),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,270 @@
+//! Completion while writing: what is being completed, what is offered, and what taking it puts in its place. Knows no
+//! key and no screen; lists come from the program, files bit by bit.
+
+mod offers;
+mod token;
+mod view;
+
+use std::ops::Range;
+
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+
+use crate::slash::{self, Argument};
+pub use offers::{Choice, Offers};
+use token::{Of, Token};
+
+/// So many rows are shown at once unless the settings say otherwise.
+pub(super) const ROWS: usize = 5;
+
+/// An open list of completions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Popup {
+    token: Token,
+    /// The best first; indexes into what is offered.
+    matches: Vec<usize>,
+    selected: usize,
+    /// The first row that is shown.
+    first: usize,
+}
+
+/// What taking a completion does to the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Taken {
+    pub(super) range: Range<usize>,
+    pub(super) text: String,
+    /// A whole command stands there now that needs no argument.
+    pub(super) is_command: bool,
+}
+
+/// Completion in the editor.
+#[derive(Debug, Clone)]
+pub(super) struct Completion {
+    pub(super) offers: Offers,
+    pub(super) rows: usize,
+    popup: Option<Popup>,
+    /// The user closed the list of the token that begins here.
+    dismissed: Option<usize>,
+}
+
+impl Default for Completion {
+    fn default() -> Self {
+        Self { offers: Offers::default(), rows: ROWS, popup: None, dismissed: None }
+    }
+}
+
+impl Completion {
+    pub(super) fn is_open(&self) -> bool {
+        self.popup.is_some()
+    }
+
+    /// What the open list offers.
+    pub(super) fn wants(&self) -> Option<Argument> {
+        self.popup.as_ref().and_then(|popup| popup.token.of.argument())
+    }
+
+    /// The text was changed by writing: opens, changes or closes the list.
+    pub(super) fn update(&mut self, text: &str, cursor: usize) {
+        let token = token::at(text, cursor);
+        if token.as_ref().is_none_or(|token| self.dismissed.is_some_and(|start| start != token.range.start)) {
+            self.dismissed = None;
+        }
+        self.popup = token.filter(|_| self.dismissed.is_none()).and_then(|token| self.matching(token));
+    }
+
+    /// The user asks for a path where the cursor is.
+    pub(super) fn ask(&mut self, text: &str, cursor: usize) {
+        self.dismissed = None;
+        let token = token::at(text, cursor).unwrap_or_else(|| token::path(text, cursor));
+        self.popup = self.matching(token);
+    }
+
+    /// More is offered: an open list shows it, and what was selected stays so.
+    pub(super) fn refresh(&mut self, text: &str, cursor: usize) {
+        let selected = self.popup.as_ref().and_then(|popup| popup.matches.get(popup.selected).copied());
+        match self.popup.take() {
+            Some(popup) => self.popup = self.matching(popup.token),
+            None => self.update(text, cursor),
+        }
+        if let (Some(popup), Some(selected)) = (&mut self.popup, selected) {
+            popup.selected = popup.matches.iter().position(|at| *at == selected).unwrap_or(0);
+            popup.show(self.rows);
+        }
+    }
+
+    /// The cursor went elsewhere.
+    pub(super) fn close(&mut self) {
+        self.popup = None;
+    }
+
+    /// The user closed the list: it stays closed for this token.
+    pub(super) fn dismiss(&mut self) {
+        self.dismissed = self.popup.take().map(|popup| popup.token.range.start);
+    }
+
+    /// Selects so many rows further; from the end the first, as in pi.
+    pub(super) fn step(&mut self, by: isize) {
+        let rows = self.rows;
+        if let Some(popup) = &mut self.popup {
+            let count = popup.matches.len();
+            let last = count.saturating_sub(1);
+            popup.selected = match (popup.selected.checked_add_signed(by), by) {
+                (None, -1) => last,
+                (None, _) => 0,
+                (Some(at), 1) if at > last => 0,
+                (Some(at), _) => at.min(last),
+            };
+            popup.show(rows);
+        }
+    }
+
+    /// Takes what is selected, and closes the list.
+    pub(super) fn take(&mut self) -> Option<Taken> {
+        let popup = self.popup.take()?;
+        let choice = self.offers.choice(popup.token.of, *popup.matches.get(popup.selected)?)?;
+        let text = popup.token.of.written(&choice.insert);
+        // What stays open for more, such as a command's argument, is a token of its own.
+        self.dismissed = None;
+        let is_command = popup.token.of.is_command_done(&choice.insert);
+        Some(Taken { range: popup.token.range, text, is_command })
+    }
+
+    /// The list for a token; `None` if nothing fits.
+    fn matching(&self, token: Token) -> Option<Popup> {
+        let count = self.offers.count(token.of);
+        let matches = if token.query.is_empty() { (0..count).collect() } else { self.ranked(&token, count) };
+        (!matches.is_empty()).then_some(Popup { token, matches, selected: 0, first: 0 })
+    }
+
+    fn ranked(&self, token: &Token, count: usize) -> Vec<usize> {
+        let config = if token.of.argument() == Some(Argument::File) {
+            Config::DEFAULT.match_paths()
+        } else {
+            // Where a name begins counts more than where a part of it does.
+            let mut config = Config::DEFAULT;
+            config.prefer_prefix = true;
+            config
+        };
+        let mut matcher = Matcher::new(config);
+        let pattern = Pattern::new(&token.query, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy);
+        let mut letters = Vec::new();
+        let score = |at: usize| {
+            let name = self.offers.name(token.of, at)?;
+            let score = pattern.score(Utf32Str::new(name, &mut letters), &mut matcher)?;
+            Some((score, at))
+        };
+        let mut ranked: Vec<(u32, usize)> = (0..count).filter_map(score).collect();
+        let meant = match token.of {
+            Of::Command => slash::position(&token.query),
+            Of::Argument(_) | Of::File { .. } => None,
+        };
+        // A name that is written out comes first; of equal ones the order of the list counts.
+        ranked.sort_by_key(|(score, at)| (meant != Some(*at), std::cmp::Reverse(*score), *at));
+        ranked.into_iter().map(|(_, at)| at).collect()
+    }
+}
+
+impl Popup {
+    /// Scrolls so that what is selected is among the rows.
+    fn show(&mut self, rows: usize) {
+        let rows = rows.max(1);
+        self.first = self.first.min(self.selected).max((self.selected + 1).saturating_sub(rows));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn completion() -> Completion {
+        let mut completion = Completion::default();
+        let files = ["src/main.rs", "src/keymap/file.rs", "docs/a file.md", "README.md"];
+        completion.offers.add_files(files.map(str::to_owned));
+        completion.offers.set(Argument::Model, vec![Choice::new("anthropic/opus"), Choice::new("openai/gpt")]);
+        completion
+    }
+
+    fn taken(text: &str) -> String {
+        let mut completion = completion();
+        completion.update(text, text.len());
+        let Some(taken) = completion.take() else { return "-".to_owned() };
+        let mut text = text.to_owned();
+        text.replace_range(taken.range, &taken.text);
+        format!("{text}|{}", if taken.is_command { "!" } else { "" })
+    }
+
+    #[test]
+    fn what_is_taken_takes_the_place_of_what_was_typed() {
+        let cases = [
+            ("/tr", "/tree |!"),
+            ("/", "/new |!"),
+            ("/swi", "/switch |"),
+            ("/fork", "/branch |!"),
+            ("/branch", "/branch |!"),
+            ("/model gp", "/model openai/gpt|"),
+            ("/thinking hi", "/thinking high|"),
+            ("/nothing", "-"),
+            ("see @main", "see @src/main.rs |"),
+            ("see @kfile", "see @src/keymap/file.rs |"),
+            ("(@read", "(@README.md |"),
+            ("see @\"a fi", "see @\"docs/a file.md\" |"),
+            ("see @afile", "see @\"docs/a file.md\" |"),
+            ("mail me@main", "-"),
+            ("two\n/tr", "-"),
+            ("!ls @main", "-"),
+            ("/import main", "/import src/main.rs|"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(taken(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_closed_list_stays_closed_until_another_word() {
+        let mut completion = completion();
+        completion.update("@m", 2);
+        assert!(completion.is_open());
+        completion.dismiss();
+        completion.update("@ma", 3);
+        assert!(!completion.is_open());
+        completion.update("@ma ", 4);
+        completion.update("@ma @", 5);
+        assert!(completion.is_open());
+    }
+
+    #[test]
+    fn files_come_bit_by_bit_and_the_selection_stays() {
+        let mut completion = Completion::default();
+        completion.update("@rs", 3);
+        assert!(!completion.is_open());
+        completion.offers.add_files(["b.rs".to_owned(), "c.rs".to_owned()]);
+        completion.refresh("@rs", 3);
+        completion.step(1);
+        completion.offers.add_files(["a.rs".to_owned(), "rs".to_owned()]);
+        completion.refresh("@rs", 3);
+        assert_eq!(completion.take().map(|taken| taken.text).as_deref(), Some("@c.rs "));
+    }
+
+    #[test]
+    fn the_list_goes_round() {
+        let mut completion = completion();
+        completion.update("@", 1);
+        completion.step(-1);
+        assert_eq!(completion.popup.as_ref().map(|popup| popup.selected), Some(3));
+        completion.step(1);
+        assert_eq!(completion.popup.as_ref().map(|popup| popup.selected), Some(0));
+        completion.step(-5);
+        completion.step(99);
+        assert_eq!(completion.popup.as_ref().map(|popup| popup.selected), Some(3));
+    }
+
+    #[test]
+    fn signs_in_a_query_mean_themselves() {
+        let mut completion = Completion::default();
+        completion.offers.add_files(["a!b".to_owned(), "ab".to_owned(), "x$".to_owned()]);
+        for (text, count) in [("@!", 1), ("@a!b", 1), ("@x$", 1), ("@^a", 0), ("@ab", 2)] {
+            completion.update(text, text.len());
+            assert_eq!(completion.popup.as_ref().map_or(0, |popup| popup.matches.len()), count, "{text}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What completion may offer: the table of commands, files, and lists for arguments. Knows no text that is being written.
+
+use offshoot_agent::provider::ThinkingLevel;
+
+use super::token::Of;
+use crate::slash::{Argument, COMMANDS};
+
+/// Something that can be taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// What is written.
+    pub insert: String,
+    /// What is shown and searched; foreign text.
+    pub label: String,
+    /// What is shown beside it; foreign text.
+    pub detail: String,
+}
+
+impl Choice {
+    /// A choice that is shown as it is written.
+    pub fn new(text: impl Into<String>) -> Self {
+        let insert = text.into();
+        Self { label: insert.clone(), insert, detail: String::new() }
+    }
+
+    /// With something to be shown beside it.
+    #[must_use]
+    pub fn with(self, detail: impl Into<String>) -> Self {
+        Self { detail: detail.into(), ..self }
+    }
+}
+
+/// Everything that is offered.
+#[derive(Debug, Clone)]
+pub struct Offers {
+    commands: Vec<Choice>,
+    files: Vec<String>,
+    lists: Vec<(Argument, Vec<Choice>)>,
+}
+
+impl Default for Offers {
+    fn default() -> Self {
+        let command = |spec: &crate::slash::Spec| Choice {
+            insert: spec.name.to_owned(),
+            // Other names are found, and shown behind the first.
+            label: std::iter::once(spec.name).chain(spec.aliases.iter().copied()).collect::<Vec<_>>().join(", "),
+            detail: match spec.usage {
+                "" => spec.says.to_owned(),
+                usage => format!("{usage}  {}", spec.says),
+            },
+        };
+        let levels = ThinkingLevel::ALL.iter().map(|level| Choice::new(level.as_str())).collect();
+        Self {
+            commands: COMMANDS.iter().map(command).collect(),
+            files: Vec::new(),
+            lists: vec![(Argument::Thinking, levels)],
+        }
+    }
+}
+
+impl Offers {
+    /// More files of the folder, as paths with `/`; folders end with one.
+    pub fn add_files(&mut self, files: impl IntoIterator<Item = String>) {
+        self.files.extend(files);
+    }
+
+    /// The files are looked for anew.
+    pub fn forget_files(&mut self) {
+        self.files.clear();
+    }
+
+    /// What an argument may be, in the order in which it is shown.
+    pub fn set(&mut self, argument: Argument, choices: Vec<Choice>) {
+        self.lists.retain(|(known, _)| *known != argument);
+        self.lists.push((argument, choices));
+    }
+
+    fn list(&self, argument: Argument) -> &[Choice] {
+        self.lists.iter().find(|(known, _)| *known == argument).map_or(&[], |(_, list)| list)
+    }
+
+    pub(super) fn count(&self, of: Of) -> usize {
+        match of {
+            Of::Command => self.commands.len(),
+            Of::File { .. } | Of::Argument(Argument::File) => self.files.len(),
+            Of::Argument(argument) => self.list(argument).len(),
+        }
+    }
+
+    /// What is searched.
+    pub(super) fn name(&self, of: Of, at: usize) -> Option<&str> {
+        match of {
+            Of::Command => self.commands.get(at).map(|choice| choice.label.as_str()),
+            Of::File { .. } | Of::Argument(Argument::File) => self.files.get(at).map(String::as_str),
+            Of::Argument(argument) => self.list(argument).get(at).map(|choice| choice.label.as_str()),
+        }
+    }
+
+    pub(super) fn choice(&self, of: Of, at: usize) -> Option<Choice> {
+        match of {
+            Of::Command => self.commands.get(at).cloned(),
+            Of::File { .. } | Of::Argument(Argument::File) => self.files.get(at).map(Choice::new),
+            Of::Argument(argument) => self.list(argument).get(at).cloned(),
+        }
+    }
+}

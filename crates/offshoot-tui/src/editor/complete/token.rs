@@ -1,0 +1,131 @@
+//! What is being completed: the part of the text before the cursor that names a command, an argument or a file. Pure.
+
+use std::ops::Range;
+
+use crate::slash::{self, Argument};
+
+/// What a token may be completed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    /// The name of a command, behind a `/`.
+    Command,
+    /// An argument of a command.
+    Argument(Argument),
+    /// A file.
+    File {
+        /// Behind an `@`.
+        at: bool,
+    },
+}
+
+/// A part of the text, and what is searched for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Token {
+    pub(super) of: Of,
+    /// What is replaced.
+    pub(super) range: Range<usize>,
+    pub(super) query: String,
+}
+
+impl Of {
+    /// Which list it is completed from; none: the table of commands.
+    pub(super) fn argument(self) -> Option<Argument> {
+        match self {
+            Self::Command => None,
+            Self::Argument(argument) => Some(argument),
+            Self::File { .. } => Some(Argument::File),
+        }
+    }
+
+    /// What is written for a choice. Behind a folder the user goes on.
+    pub(super) fn written(self, insert: &str) -> String {
+        let quoted = |insert: &str| match insert.contains(char::is_whitespace) {
+            true => format!("\"{insert}\""),
+            false => insert.to_owned(),
+        };
+        match self {
+            Self::Command => format!("/{insert} "),
+            Self::File { at: true } if insert.ends_with('/') && !insert.contains(char::is_whitespace) => {
+                format!("@{insert}")
+            }
+            Self::File { at: true } => format!("@{} ", quoted(insert)),
+            Self::File { at: false } | Self::Argument(Argument::File) => quoted(insert),
+            Self::Argument(_) => insert.to_owned(),
+        }
+    }
+
+    /// Whether a whole command stands there now.
+    pub(super) fn is_command_done(self, insert: &str) -> bool {
+        self == Self::Command && slash::find(insert).is_some_and(|spec| !spec.needs_argument())
+    }
+}
+
+/// The token that ends at the cursor and is completed without being asked to.
+pub(super) fn at(text: &str, cursor: usize) -> Option<Token> {
+    let before = text.get(..cursor)?;
+    if before.starts_with('!') {
+        return None;
+    }
+    if let Some(rest) = before.strip_prefix('/').filter(|rest| !rest.contains('\n')) {
+        return match rest.split_once(' ') {
+            None if rest.contains('/') => None,
+            None => Some(Token { of: Of::Command, range: 0..cursor, query: rest.to_owned() }),
+            Some((name, argument)) => {
+                let of = slash::find(&name.to_lowercase())?.argument?;
+                let start = cursor - argument.trim_start().len();
+                let query = argument.trim_start().trim_start_matches('"').to_owned();
+                Some(Token { of: Of::Argument(of), range: start..cursor, query })
+            }
+        };
+    }
+    let start = file_start(before)?;
+    let query = before.get(start + 1..)?.trim_start_matches('"').to_owned();
+    Some(Token { of: Of::File { at: true }, range: start..cursor, query })
+}
+
+/// Where an `@` stands that begins a file's name: at the start of a word, and what follows is one word or in quotes.
+fn file_start(before: &str) -> Option<usize> {
+    let line = before.rfind('\n').map_or(0, |end| end + 1);
+    let start = before.rfind('@').filter(|start| *start >= line)?;
+    let name = before.get(start + 1..)?;
+    let quoted = name.starts_with('"');
+    let goes_on = if quoted { name.matches('"').count() == 1 } else { !name.contains(char::is_whitespace) };
+    let begins =
+        before.get(..start)?.chars().next_back().is_none_or(|at| at.is_whitespace() || "([{<\"'=,:".contains(at));
+    (goes_on && begins).then_some(start)
+}
+
+/// The word before the cursor as a path.
+pub(super) fn path(text: &str, cursor: usize) -> Token {
+    let before = text.get(..cursor).unwrap_or_default();
+    let start = before.rfind(|at: char| at.is_whitespace() || "\"'=!(".contains(at));
+    let start =
+        start.map_or(0, |at| at + before.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8));
+    let query = before.get(start..).unwrap_or_default().trim_start_matches("./").to_owned();
+    Token { of: Of::File { at: false }, range: start..cursor, query }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_the_word_before_the_cursor() {
+        let word = |text: &str| path(text, text.len()).query;
+        assert_eq!(word("!cat src/ma"), "src/ma");
+        assert_eq!(word("see ./src"), "src");
+        assert_eq!(word(""), "");
+        assert_eq!(word("日本 x"), "x");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn tokens_end_at_the_cursor(text in "[/@! \"a-z日\\n]{0,24}", cut in 0_usize..60) {
+            let cursor = (0..=cut.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+            for token in [at(&text, cursor), Some(path(&text, cursor))].into_iter().flatten() {
+                proptest::prop_assert_eq!(token.range.end, cursor);
+                proptest::prop_assert!(text.get(token.range).is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What was said before, and walking through it. Knows no file: lines go in and out.
+
+use offshoot_session::json::{Json, quote};
+
+/// So many prompts are kept, the newest ones.
+const KEPT: usize = 1000;
+
+/// Prompts, the newest last, and where in them the user is.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    prompts: Vec<String>,
+    /// How far back the user has gone; none: at what is being written.
+    back: Option<usize>,
+    /// What was being written before.
+    draft: String,
+}
+
+impl History {
+    /// The history that lines say: each the JSON of one prompt, oldest first. Other lines are left out: a line that was
+    /// cut off by a crash costs one prompt.
+    #[must_use]
+    pub fn read(lines: &str) -> Self {
+        let mut history = Self::default();
+        for prompt in lines.lines().filter_map(|line| Json::parse(line).ok()?.as_str()) {
+            history.add(&prompt);
+        }
+        history
+    }
+
+    /// A prompt as a line, with its line feed, to be appended to the others.
+    #[must_use]
+    pub fn line(prompt: &str) -> String {
+        format!("{}\n", quote(prompt))
+    }
+
+    /// A prompt was sent. Whether it is a new one: the same twice in a row counts once.
+    pub fn add(&mut self, prompt: &str) -> bool {
+        self.leave();
+        let prompt = prompt.trim();
+        if prompt.is_empty() || self.prompts.last().is_some_and(|last| last == prompt) {
+            return false;
+        }
+        self.prompts.push(prompt.to_owned());
+        if self.prompts.len() > KEPT {
+            self.prompts.remove(0);
+        }
+        true
+    }
+
+    /// Whether the user walks through it.
+    pub(super) fn is_walked(&self) -> bool {
+        self.back.is_some()
+    }
+
+    /// What is shown is being changed: it is a text of its own from now on.
+    pub(super) fn leave(&mut self) {
+        self.back = None;
+        self.draft.clear();
+    }
+
+    /// The prompt before; `now` is what is being written.
+    pub(super) fn older(&mut self, now: &str) -> Option<&str> {
+        let back = self.back.map_or(0, |back| back + 1);
+        let prompt = self.prompts.iter().rev().nth(back)?;
+        if self.back.is_none() {
+            self.draft = now.to_owned();
+        }
+        self.back = Some(back);
+        Some(prompt)
+    }
+
+    /// The prompt after, at the end what was being written.
+    pub(super) fn newer(&mut self) -> Option<String> {
+        match self.back? {
+            0 => {
+                self.back = None;
+                Some(std::mem::take(&mut self.draft))
+            }
+            back => {
+                self.back = Some(back - 1);
+                self.prompts.iter().rev().nth(back - 1).cloned()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_go_in_and_out() {
+        let lines = [History::line("one\ntwo \"x\""), "{\"torn".to_owned(), "\n7\n".to_owned(), History::line("three")];
+        let mut history = History::read(&lines.concat());
+        assert_eq!(history.older(""), Some("three"));
+        assert_eq!(history.older(""), Some("one\ntwo \"x\""));
+        assert_eq!(history.older(""), None);
+    }
+
+    #[test]
+    fn what_was_being_written_comes_back() {
+        let mut history = History::default();
+        assert!(history.add("a"));
+        assert!(!history.add(" a "));
+        assert!(!history.add(""));
+        assert!(history.add("b"));
+        assert_eq!(history.newer(), None);
+        assert_eq!(history.older("draft"), Some("b"));
+        assert_eq!(history.older("b"), Some("a"));
+        assert_eq!(history.newer().as_deref(), Some("b"));
+        assert_eq!(history.newer().as_deref(), Some("draft"));
+        assert!(!history.is_walked());
+    }
+
+    #[test]
+    fn the_oldest_go() {
+        let mut history = History::default();
+        for number in 0..KEPT + 5 {
+            history.add(&number.to_string());
+        }
+        assert_eq!(history.prompts.len(), KEPT);
+        assert_eq!(history.prompts.first().map(String::as_str), Some("5"));
+    }
+}

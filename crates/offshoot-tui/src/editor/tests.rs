@@ -1,0 +1,348 @@
+//! Keys in, outcomes and screens out.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::*;
+use crate::keymap::Key;
+use crate::theme::Theme;
+
+fn event(name: &str) -> KeyEvent {
+    Key::parse(name).unwrap().event()
+}
+
+fn press(editor: &mut Editor, keys: &str) -> Outcome {
+    let mut outcome = Outcome::Ignored;
+    for key in keys.split(' ') {
+        outcome = editor.key(&Keymap::default(), event(key));
+    }
+    outcome
+}
+
+fn write(editor: &mut Editor, text: &str) {
+    for letter in text.chars() {
+        editor.key(&Keymap::default(), KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE));
+    }
+}
+
+fn with(text: &str) -> Editor {
+    let mut editor = Editor::default();
+    editor.replace(text);
+    editor
+}
+
+/// The editor on a terminal of that size, `▮` where the cursor is.
+fn screen(editor: &mut Editor, columns: u16, rows: u16) -> String {
+    editor.resize(columns, rows);
+    let area = Rect::new(0, 0, columns, editor.height().min(rows));
+    let mut buf = Buffer::empty(area);
+    editor.view(&Theme::default(), area, &mut buf);
+    if let Some(cell) = editor.cursor(area).and_then(|at| buf.cell_mut(at)) {
+        cell.set_symbol("▮");
+    }
+    let line = |row: Rect| {
+        let mut line = String::new();
+        // The cell behind a wide character is covered by it.
+        while let Some(cell) = u16::try_from(crate::text::width(&line)).ok().and_then(|x| buf.cell((x, row.y))) {
+            line.push_str(if cell.symbol().is_empty() { " " } else { cell.symbol() });
+        }
+        line
+    };
+    area.rows().map(line).map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+fn sent_text(outcome: Outcome) -> Option<Sent> {
+    match outcome {
+        Outcome::Submit(submission) => Some(submission.what),
+        _ => None,
+    }
+}
+
+#[test]
+fn enter_sends_and_shift_enter_does_not() {
+    let mut editor = Editor::default();
+    assert_eq!(press(&mut editor, "enter"), Outcome::Moved);
+    write(&mut editor, "one");
+    press(&mut editor, "shift+enter");
+    write(&mut editor, "two\\");
+    press(&mut editor, "enter");
+    write(&mut editor, "three");
+    let sent = sent_text(press(&mut editor, "enter"));
+    assert_eq!(sent, Some(Sent::Prompt("one\ntwo\nthree".to_owned())));
+    assert!(editor.is_empty());
+}
+
+#[test]
+fn one_mark_runs_a_command_and_two_hide_it() {
+    let mut editor = with("!ls -l");
+    assert!(editor.is_bash());
+    let sent = sent_text(press(&mut editor, "enter"));
+    assert_eq!(sent, Some(Sent::Bash { command: "ls -l".to_owned(), exclude_from_context: false }));
+    let sent = sent_text(press(&mut with("!! make"), "enter"));
+    assert_eq!(sent, Some(Sent::Bash { command: "make".to_owned(), exclude_from_context: true }));
+    assert_eq!(press(&mut with("!!"), "enter"), Outcome::Moved);
+}
+
+#[test]
+fn a_mistyped_command_stays() {
+    let mut editor = with("/tere");
+    let outcome = press(&mut editor, "enter");
+    assert!(matches!(outcome, Outcome::Mistake(Mistake::Unknown { suggestion: Some("tree"), .. })), "{outcome:?}");
+    assert_eq!(editor.draft(), "/tere");
+}
+
+#[test]
+fn alt_enter_says_it_later() {
+    let outcome = press(&mut with("then this"), "alt+enter");
+    assert!(matches!(outcome, Outcome::FollowUp(Submission { what: Sent::Prompt(_), .. })), "{outcome:?}");
+}
+
+#[test]
+fn keys_of_the_program_go_to_the_program() {
+    let mut editor = Editor::default();
+    for (key, action) in [
+        ("escape", Action::Interrupt),
+        ("ctrl+c", Action::Clear),
+        ("ctrl+d", Action::Exit),
+        ("ctrl+l", Action::SelectModel),
+        ("alt+up", Action::Dequeue),
+        ("shift+tab", Action::CycleThinking),
+        ("?", Action::Help),
+    ] {
+        assert_eq!(press(&mut editor, key), Outcome::Act(action), "{key}");
+    }
+    write(&mut editor, "why");
+    assert_eq!(press(&mut editor, "?"), Outcome::Edited);
+    press(&mut editor, "home");
+    assert_eq!(press(&mut editor, "ctrl+d"), Outcome::Edited);
+    assert_eq!(editor.draft(), "hy?");
+    assert_eq!(press(&mut editor, "ctrl+g"), Outcome::External("hy?".to_owned()));
+}
+
+#[test]
+fn history_is_walked_from_the_first_and_last_line() {
+    let mut editor = Editor::new(History::read("\"one\"\n\"two\\nlines\"\n"));
+    write(&mut editor, "draft");
+    press(&mut editor, "up");
+    assert_eq!((editor.draft().as_str(), editor.buffer.cursor()), ("draft", 0));
+    press(&mut editor, "up");
+    assert_eq!(editor.draft(), "two\nlines");
+    press(&mut editor, "up");
+    assert_eq!(editor.draft(), "one");
+    press(&mut editor, "up");
+    assert_eq!(editor.draft(), "one");
+    press(&mut editor, "down down down");
+    assert_eq!(editor.draft(), "draft");
+    press(&mut editor, "up up down");
+    write(&mut editor, "x");
+    press(&mut editor, "end down down");
+    assert_eq!(editor.draft(), "two\nxlines");
+}
+
+#[test]
+fn up_and_down_keep_the_column() {
+    let mut editor = with("long line\nx\nlong line");
+    editor.resize(20, 24);
+    press(&mut editor, "left left up");
+    assert_eq!(editor.buffer.cursor(), 11);
+    press(&mut editor, "up");
+    assert_eq!(editor.buffer.cursor(), 7);
+}
+
+#[test]
+fn a_jump_takes_the_next_letter() {
+    let mut editor = with("abc abc");
+    press(&mut editor, "home ctrl+] c");
+    assert_eq!((editor.draft().as_str(), editor.buffer.cursor()), ("abc abc", 2));
+    press(&mut editor, "ctrl+] escape");
+    write(&mut editor, "x");
+    assert_eq!(editor.draft(), "abxc abc");
+}
+
+#[test]
+fn what_waited_comes_back_before_the_draft() {
+    let mut editor = with("draft");
+    editor.restore(&["one".to_owned(), "two".to_owned()]);
+    assert_eq!(editor.draft(), "one\n\ntwo\n\ndraft");
+    editor.restore(&[]);
+    assert_eq!(editor.draft(), "one\n\ntwo\n\ndraft");
+}
+
+#[test]
+fn enter_in_the_list_sends_a_whole_command() {
+    let mut editor = Editor::default();
+    write(&mut editor, "/tr");
+    assert!(editor.is_completing());
+    assert_eq!(sent_text(press(&mut editor, "enter")), Some(Sent::Command(SlashCommand::Tree)));
+    write(&mut editor, "/swi");
+    assert_eq!(press(&mut editor, "enter"), Outcome::Edited);
+    assert_eq!(editor.draft(), "/switch ");
+}
+
+#[test]
+fn escape_closes_the_list_first() {
+    let mut editor = Editor::default();
+    write(&mut editor, "/tr");
+    assert_eq!(press(&mut editor, "escape"), Outcome::Moved);
+    assert_eq!(press(&mut editor, "escape"), Outcome::Act(Action::Interrupt));
+    assert_eq!(editor.draft(), "/tr");
+}
+
+#[test]
+fn a_path_is_completed_when_asked_for() {
+    let mut editor = with("!cat mai");
+    editor.offer(|offers| offers.add_files(["src/main.rs".to_owned()]));
+    assert!(!editor.is_completing());
+    press(&mut editor, "tab tab");
+    assert_eq!(editor.draft(), "!cat src/main.rs");
+    write(&mut editor, " @");
+    assert_eq!(editor.wants(), None);
+}
+
+#[test]
+fn screens_of_the_editor() {
+    insta::assert_snapshot!(screen(&mut Editor::default(), 40, 12), @"
+    ────────────────────────────────────────
+    ▮
+    ────────────────────────────────────────
+    ");
+    let text = "Explain why the tree of this session has two roots, and what I can do about it.\n\n日本語 e\u{301} 👍🏽";
+    insta::assert_snapshot!(screen(&mut with(text), 40, 12), @"
+    ─────────────── ↑ 1 more ───────────────
+    has two roots, and what I can do about
+    it.
+
+    日本語 é 👍🏽▮
+    ────────────────────────────────────────
+    ");
+    insta::assert_snapshot!(screen(&mut with(text), 80, 24), @"
+    ────────────────────────────────────────────────────────────────────────────────
+    Explain why the tree of this session has two roots, and what I can do about it.
+
+    日本語 é 👍🏽▮
+    ────────────────────────────────────────────────────────────────────────────────
+    ");
+    let long = (1..=20).map(|line| format!("line {line}")).collect::<Vec<_>>().join("\n");
+    let mut editor = with(&long);
+    press(&mut editor, "pageUp pageUp");
+    insta::assert_snapshot!(screen(&mut editor, 40, 12), @"
+    ─────────────── ↑ 3 more ───────────────
+    line 4▮
+    line 5
+    line 6
+    line 7
+    ────────────── ↓ 13 more ───────────────
+    ");
+    let mut editor = with("look at ");
+    editor.paste(&long);
+    editor.set_queue(vec!["stop that".to_owned(), "second\nline".to_owned()], vec!["then \u{1b}[31mthis".to_owned()]);
+    insta::assert_snapshot!(screen(&mut editor, 40, 24), @"
+    Steering: stop that
+    Steering: second line
+    Follow-up: then this
+    ↳ alt+up to edit all queued messages
+    ────────────────────────────────────────
+    look at [paste #1 +20 lines]▮
+    ────────────────────────────────────────
+    ");
+}
+
+#[test]
+fn screens_of_completion() {
+    let mut editor = Editor::default();
+    write(&mut editor, "/");
+    insta::assert_snapshot!(screen(&mut editor, 80, 24), @"
+    ────────────────────────────────────────────────────────────────────────────────
+    /▮
+    ────────────────────────────────────────────────────────────────────────────────
+    → new       begin a session
+      resume    [session]  open another session
+      tree      walk the tree of this session
+      branches  list the branches of this session
+      switch    <entry>  go on behind an entry
+      (1/22)
+    ");
+    write(&mut editor, "br");
+    press(&mut editor, "down");
+    insta::assert_snapshot!(screen(&mut editor, 40, 12), @"
+    ────────────────────────────────────────
+    /br▮
+    ────────────────────────────────────────
+      branches       list the branches of t…
+    → branch-here    [entry]  go on from an…
+      branch, fork   [entry]  begin a sessi…
+      export-branch  <entry> [path]  write …
+    ");
+    let mut editor = Editor::default();
+    editor.offer(|offers| {
+        offers.add_files((1..=7).map(|number| format!("crates/offshoot-tui/src/a rather long folder/file{number}.rs")));
+        let entries =
+            vec![Choice::new("a1b2c3d4").with("before the refactoring"), Choice::new("ffff0000").with("\u{1b}[2J")];
+        offers.set(Argument::Entry, entries);
+    });
+    write(&mut editor, "see @file");
+    insta::assert_snapshot!(screen(&mut editor, 40, 12), @"
+    ────────────────────────────────────────
+    see @file▮
+    ────────────────────────────────────────
+    → crates/offshoot-tui/src/a ra…/file1.rs
+      crates/offshoot-tui/src/a ra…/file2.rs
+      crates/offshoot-tui/src/a ra…/file3.rs
+      crates/offshoot-tui/src/a ra…/file4.rs
+      crates/offshoot-tui/src/a ra…/file5.rs
+      (1/7)
+    ");
+    editor.replace("");
+    write(&mut editor, "/switch ");
+    insta::assert_snapshot!(screen(&mut editor, 80, 24), @"
+    ────────────────────────────────────────────────────────────────────────────────
+    /switch ▮
+    ────────────────────────────────────────────────────────────────────────────────
+    → a1b2c3d4  before the refactoring
+      ffff0000
+    ");
+}
+
+#[test]
+fn the_border_tells_of_the_shell() {
+    let token = |text: &str| {
+        let editor = with(text);
+        let area = Rect::new(0, 0, 10, 3);
+        let mut buf = Buffer::empty(area);
+        editor.view(&Theme::default(), area, &mut buf);
+        buf.cell((0, 0)).map(ratatui::buffer::Cell::style)
+    };
+    let bash = Theme::default().style(Token::BashMode);
+    assert_eq!(token("!ls").map(|style| style.fg), Some(bash.fg.or(Some(ratatui::style::Color::Reset))));
+    assert_eq!(token("!ls"), token("  ! ls"));
+}
+
+proptest::proptest! {
+    /// Whatever is written on whatever screen: the cursor stands inside, and nothing outside the area changes.
+    #[test]
+    fn hostile_text_stays_inside(
+        text in "(\\PC|\n|\t|\u{1b}\\[2J|\u{202e}|\u{200b}|👩\u{200d}👧|日){0,80}",
+        queued in "(\\PC|\n|\u{1b}\\[2J|\u{202e}){0,40}",
+        columns in 1_u16..30, rows in 1_u16..14, keys in 0_usize..6,
+    ) {
+        let mut editor = with(&text);
+        editor.offer(|offers| offers.set(Argument::Entry, vec![Choice::new(queued.clone()).with(text.clone())]));
+        editor.set_queue(vec![queued.clone()], vec![text.clone()]);
+        editor.resize(columns, rows);
+        for key in ["up", "ctrl+w", "pageUp", "alt+d", "ctrl+y", "left"].iter().take(keys) {
+            press(&mut editor, key);
+        }
+        let whole = Rect::new(0, 0, columns + 4, rows + 4);
+        let area = Rect::new(2, 2, columns, rows);
+        let mut buf = Buffer::filled(whole, ratatui::buffer::Cell::new("#"));
+        editor.view(&Theme::default(), area, &mut buf);
+        for at in whole.positions().filter(|at| !area.contains(*at)) {
+            proptest::prop_assert_eq!(buf[at].symbol(), "#");
+        }
+        for at in area.positions() {
+            proptest::prop_assert!(!buf[at].symbol().chars().any(char::is_control));
+        }
+        let at = editor.cursor(area);
+        proptest::prop_assert!(at.is_some_and(|at| area.contains(at)), "{at:?}");
+    }
+}

@@ -1,0 +1,155 @@
+//! The editor on the screen: what waits to be said, the border, the text, the list of completions. Reads it only.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+
+use super::Editor;
+use super::layout::Layout;
+use crate::text::{draw, fit, width};
+use crate::theme::{Theme, Token};
+
+/// How many rows each part takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Parts {
+    queue: u16,
+    /// Above and below the text.
+    border: u16,
+    text: u16,
+    popup: u16,
+}
+
+impl Editor {
+    /// How many rows the whole takes, if it gets them.
+    #[must_use]
+    pub fn height(&self) -> u16 {
+        let Parts { queue, border, text, popup } = self.parts(u16::MAX);
+        queue + 2 * border + text + popup
+    }
+
+    /// Where the terminal's cursor belongs, when the editor is drawn on that area. `None`: there is no room.
+    #[must_use]
+    pub fn cursor(&self, area: Rect) -> Option<Position> {
+        let parts = self.parts(area.height);
+        let at = self.buffer.cursor();
+        let row = self.layout.row_of(at).checked_sub(self.first(parts.text))?;
+        let row = u16::try_from(row).ok().filter(|row| *row < parts.text)?;
+        let column = u16::try_from(self.layout.column_of(self.buffer.text(), at)).ok()?;
+        let x = area.x + column.min(area.width.checked_sub(1)?);
+        Some(Position { x, y: area.y + parts.queue + parts.border + row })
+    }
+
+    /// Draws it.
+    pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let area = area.intersection(buf.area);
+        if area.is_empty() {
+            return;
+        }
+        let parts = self.parts(area.height);
+        let mut y = area.y;
+        let mut next = |height: u16| {
+            let part = Rect { y, height, ..area };
+            y += height;
+            part
+        };
+        self.view_queue(theme, next(parts.queue), buf);
+        let (first, shown) = (self.first(parts.text), usize::from(parts.text));
+        let above = next(parts.border);
+        self.view_text(theme, first, next(parts.text), buf);
+        let below = next(parts.border);
+        if parts.border > 0 {
+            let hidden = self.layout.len().saturating_sub(first + shown);
+            let token = if self.is_bash() { Token::BashMode } else { self.border };
+            for (arrow, hidden, row) in [('↑', first, above), ('↓', hidden, below)] {
+                draw(&Line::styled(border(arrow, hidden, usize::from(row.width)), theme.style(token)), row, buf);
+            }
+        }
+        self.completion.view(theme, next(parts.popup), buf);
+    }
+
+    /// The text comes first, then its border, then completions, then what waits.
+    fn parts(&self, height: u16) -> Parts {
+        let text = u16::try_from(self.layout.len().min(self.text_rows())).unwrap_or(u16::MAX).min(height);
+        let border = u16::from(height.saturating_sub(text) >= 2);
+        let left = height.saturating_sub(text).saturating_sub(2 * border);
+        let popup = self.completion.height().min(left);
+        let waiting = self.queue.steering.len() + self.queue.follow_up.len();
+        let wanted = if waiting == 0 { 0 } else { waiting.min(self.queue_rows()) + 1 };
+        let queue = u16::try_from(wanted).unwrap_or(u16::MAX).min(left - popup);
+        Parts { queue, border, text, popup }
+    }
+
+    /// How many rows of text are shown at most: a third of the terminal's.
+    pub(super) fn text_rows(&self) -> usize {
+        usize::from(self.rows / 3).max(1)
+    }
+
+    /// How many messages that wait are shown at most.
+    fn queue_rows(&self) -> usize {
+        usize::from(self.rows / 4).max(1)
+    }
+
+    /// The first row of the text when so many are shown: never without the cursor's.
+    fn first(&self, shown: u16) -> usize {
+        let row = self.layout.row_of(self.buffer.cursor());
+        self.top.max((row + 1).saturating_sub(usize::from(shown))).min(row)
+    }
+
+    /// Breaks the text anew and scrolls to the cursor.
+    pub(super) fn settle(&mut self) {
+        // One column stays free for the cursor behind a full row.
+        self.layout = Layout::new(self.buffer.text(), usize::from(self.columns.saturating_sub(1)));
+        let shown = self.layout.len().min(self.text_rows());
+        let row = self.layout.row_of(self.buffer.cursor());
+        self.top = self.top.min(row).max((row + 1).saturating_sub(shown)).min(self.layout.len() - shown);
+    }
+
+    fn view_queue(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let dim = theme.style(Token::Dim);
+        let columns = usize::from(area.width);
+        let named = |name: &'static str, list: &[String]| -> Vec<String> {
+            list.iter().map(|text| format!("{name}: {}", fit(text, columns))).collect()
+        };
+        let all = [named("Steering", &self.queue.steering), named("Follow-up", &self.queue.follow_up)].concat();
+        let hint = match &self.dequeue_hint {
+            Some(key) => format!("↳ {key} to edit all queued messages"),
+            None => "↳ queued".to_owned(),
+        };
+        let room = usize::from(area.height).saturating_sub(1);
+        let hint = match all.len().saturating_sub(room) {
+            0 => hint,
+            more => format!("{hint} ({more} more)"),
+        };
+        for (row, text) in area.rows().zip(all.iter().take(room).chain([&hint])) {
+            draw(&Line::styled(fit(text, columns).into_owned(), dim), row, buf);
+        }
+    }
+
+    fn view_text(&self, theme: &Theme, first: usize, area: Rect, buf: &mut Buffer) {
+        let text = self.buffer.text();
+        let (plain, marker) = (theme.style(Token::Text), theme.style(Token::Accent));
+        let markers: Vec<_> = self.buffer.marked().collect();
+        for (nth, row) in area.rows().enumerate() {
+            let bytes = self.layout.bytes(first + nth);
+            let mut spans = Vec::new();
+            let mut done = bytes.start;
+            for range in markers.iter().filter(|range| range.start < bytes.end && range.end > bytes.start) {
+                let (start, end) = (range.start.max(done), range.end.min(bytes.end));
+                spans.push(Span::styled(text.get(done..start).unwrap_or_default(), plain));
+                spans.push(Span::styled(text.get(start..end).unwrap_or_default(), marker));
+                done = end;
+            }
+            spans.push(Span::styled(text.get(done..bytes.end).unwrap_or_default(), plain));
+            draw(&Line::from(spans), row, buf);
+        }
+    }
+}
+
+/// A border that says how many rows are hidden behind it.
+fn border(arrow: char, hidden: usize, columns: usize) -> String {
+    let label = if hidden > 0 { format!(" {arrow} {hidden} more ") } else { String::new() };
+    let label = if width(&label) <= columns { label } else { String::new() };
+    let left = (columns - width(&label)) / 2;
+    let right = columns - width(&label) - left;
+    format!("{}{label}{}", "─".repeat(left), "─".repeat(right))
+}

@@ -1,0 +1,166 @@
+//! Which key does what: actions, their usual keys, and what a file of key bindings changes. Knows no component.
+//!
+//! A component asks for the actions of a key in its own [`Context`] and does the first that means something to it.
+
+mod action;
+mod file;
+mod key;
+
+use ratatui::crossterm::event::{KeyEvent, KeyEventKind};
+
+pub use action::{Action, Group};
+pub use file::Diagnostic;
+pub use key::{Key, KeyError};
+
+/// Where a key was pressed. The same key may do different things in different places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Context {
+    /// In the editor.
+    Editor,
+    /// In the editor while a list of completions is open.
+    Completion,
+    /// In `/tree`.
+    Tree,
+    /// In `/resume`.
+    Sessions,
+    /// In the transcript.
+    Transcript,
+    /// In a small list or a question.
+    Dialog,
+}
+
+impl Context {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Editor, Self::Completion, Self::Tree, Self::Sessions, Self::Transcript, Self::Dialog];
+
+    /// The groups of actions that count here; what stands first comes first.
+    #[must_use]
+    pub fn groups(self) -> &'static [Group] {
+        match self {
+            Self::Editor => &[Group::App, Group::Input, Group::Editor],
+            Self::Completion => &[Group::Select, Group::App, Group::Input, Group::Editor],
+            Self::Tree => &[Group::Tree, Group::Select, Group::App, Group::Editor],
+            Self::Sessions => &[Group::Sessions, Group::Select, Group::App, Group::Editor],
+            Self::Transcript => &[Group::Transcript, Group::App],
+            Self::Dialog => &[Group::Select, Group::Input, Group::Editor],
+        }
+    }
+}
+
+/// The keys of each action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keymap {
+    bindings: Vec<Binding>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Binding {
+    action: Action,
+    keys: Vec<Key>,
+    /// Given by the user's file: such keys come before usual ones.
+    own: bool,
+}
+
+impl Default for Keymap {
+    fn default() -> Self {
+        let keys = |action: Action| action.usual().iter().filter_map(|key| Key::parse(key).ok()).collect();
+        let bindings = Action::ALL.iter().map(|action| Binding { action: *action, keys: keys(*action), own: false });
+        Self { bindings: bindings.collect() }
+    }
+}
+
+impl Keymap {
+    /// The usual keys, changed as a file says: one object from an action's name to a key or a list of keys, as in pi.
+    /// What of the file cannot be used changes nothing and is told with its line.
+    #[must_use]
+    pub fn read(text: &str) -> (Self, Vec<Diagnostic>) {
+        let mut map = Self::default();
+        let diagnostics = file::read(text, &mut map);
+        (map, diagnostics)
+    }
+
+    /// What a key does there, what comes first standing first. A key that is let go does nothing.
+    #[must_use]
+    pub fn actions(&self, context: Context, event: KeyEvent) -> Vec<Action> {
+        if event.kind == KeyEventKind::Release {
+            return Vec::new();
+        }
+        let key = Key::pressed(event);
+        let mut found: Vec<&Binding> = Vec::new();
+        for group in context.groups() {
+            found.extend(self.bindings.iter().filter(|it| it.action.group() == *group && it.keys.contains(&key)));
+        }
+        found.sort_by_key(|binding| !binding.own);
+        found.into_iter().map(|binding| binding.action).collect()
+    }
+
+    /// The first of them.
+    #[must_use]
+    pub fn action(&self, context: Context, event: KeyEvent) -> Option<Action> {
+        self.actions(context, event).first().copied()
+    }
+
+    /// The keys that do something.
+    #[must_use]
+    pub fn keys(&self, action: Action) -> &[Key] {
+        self.bindings.iter().find(|binding| binding.action == action).map_or(&[], |binding| &binding.keys)
+    }
+
+    /// The first key that does something, for hints. `None`: no key does.
+    #[must_use]
+    pub fn hint(&self, action: Action) -> Option<String> {
+        self.keys(action).first().map(Key::to_string)
+    }
+
+    /// All keys that do something, parted by ` / `.
+    #[must_use]
+    pub fn all(&self, action: Action) -> String {
+        self.keys(action).iter().map(Key::to_string).collect::<Vec<_>>().join(" / ")
+    }
+
+    fn bind(&mut self, action: Action, keys: Vec<Key>) {
+        if let Some(binding) = self.bindings.iter_mut().find(|binding| binding.action == action) {
+            *binding = Binding { action, keys, own: true };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::crossterm::event::{KeyCode, KeyModifiers};
+
+    use super::*;
+
+    fn event(code: KeyCode, modifiers: KeyModifiers) -> KeyEvent {
+        KeyEvent::new(code, modifiers)
+    }
+
+    #[test]
+    fn a_key_does_what_its_place_says() {
+        let map = Keymap::default();
+        let ctrl_d = event(KeyCode::Char('d'), KeyModifiers::CONTROL);
+        assert_eq!(map.actions(Context::Editor, ctrl_d), [Action::Exit, Action::DeleteCharForward]);
+        assert_eq!(map.action(Context::Tree, ctrl_d), Some(Action::FilterDefault));
+        assert_eq!(map.action(Context::Sessions, ctrl_d), Some(Action::DeleteSession));
+        let enter = event(KeyCode::Enter, KeyModifiers::NONE);
+        assert_eq!(map.action(Context::Editor, enter), Some(Action::Submit));
+        assert_eq!(map.action(Context::Completion, enter), Some(Action::SelectConfirm));
+        let letter = event(KeyCode::Char('x'), KeyModifiers::NONE);
+        assert!(Context::ALL.iter().all(|context| map.actions(*context, letter).is_empty()));
+    }
+
+    #[test]
+    fn a_key_that_is_let_go_does_nothing() {
+        let up = KeyEvent::new_with_kind(KeyCode::Up, KeyModifiers::NONE, KeyEventKind::Release);
+        assert!(Keymap::default().actions(Context::Editor, up).is_empty());
+    }
+
+    #[test]
+    fn a_key_of_the_users_comes_before_a_usual_one() {
+        let (map, diagnostics) = Keymap::read(r#"{"tui.editor.historyPrevious":"ctrl+p"}"#);
+        assert_eq!(diagnostics.len(), 1);
+        let ctrl_p = event(KeyCode::Char('p'), KeyModifiers::CONTROL);
+        assert_eq!(map.actions(Context::Editor, ctrl_p), [Action::HistoryPrevious, Action::NextModel]);
+    }
+}

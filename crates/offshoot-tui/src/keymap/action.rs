@@ -1,0 +1,210 @@
+//! Everything that a key can do: names, usual keys and what the help says. Knows no file and no key event.
+//!
+//! Names are pi's where pi has the action, so that a file of key bindings reads here as it does there.
+
+/// What an action belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Group {
+    /// Writing.
+    Editor,
+    /// Sending what was written.
+    Input,
+    /// Choosing from a list.
+    Select,
+    /// Moving in the transcript.
+    Transcript,
+    /// The program.
+    App,
+    /// The selector of sessions.
+    Sessions,
+    /// The tree.
+    Tree,
+}
+
+impl Group {
+    /// All, in the order of the help.
+    pub const ALL: [Self; 7] =
+        [Self::App, Self::Input, Self::Editor, Self::Select, Self::Transcript, Self::Tree, Self::Sessions];
+
+    /// What the help calls it.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Editor => "Writing",
+            Self::Input => "Sending",
+            Self::Select => "Lists",
+            Self::Transcript => "Transcript",
+            Self::App => "Anywhere",
+            Self::Sessions => "Sessions",
+            Self::Tree => "Tree",
+        }
+    }
+}
+
+macro_rules! actions {
+    ($($name:ident: $group:ident, $id:literal, [$($key:literal),*], $says:literal;)*) => {
+        /// Something that a key does.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Action {
+            $(#[doc = $says] $name,)*
+        }
+
+        impl Action {
+            /// All, group by group.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// Its name in a file of key bindings.
+            #[must_use]
+            pub fn id(self) -> &'static str {
+                match self {
+                    $(Self::$name => $id,)*
+                }
+            }
+
+            /// What it belongs to.
+            #[must_use]
+            pub fn group(self) -> Group {
+                match self {
+                    $(Self::$name => Group::$group,)*
+                }
+            }
+
+            /// The keys that do it unless a file says otherwise.
+            #[must_use]
+            pub fn usual(self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$name => &[$($key),*],)*
+                }
+            }
+
+            /// What it does, in a few words.
+            #[must_use]
+            pub fn says(self) -> &'static str {
+                match self {
+                    $(Self::$name => $says,)*
+                }
+            }
+        }
+    };
+}
+
+actions! {
+    CursorUp: Editor, "tui.editor.cursorUp", ["up"], "move the cursor up; on the first line: older prompts";
+    CursorDown: Editor, "tui.editor.cursorDown", ["down"], "move the cursor down; on the last line: newer prompts";
+    HistoryPrevious: Editor, "tui.editor.historyPrevious", [], "the prompt before";
+    HistoryNext: Editor, "tui.editor.historyNext", [], "the prompt after";
+    CursorLeft: Editor, "tui.editor.cursorLeft", ["left", "ctrl+b"], "move the cursor left";
+    CursorRight: Editor, "tui.editor.cursorRight", ["right", "ctrl+f"], "move the cursor right";
+    CursorWordLeft: Editor, "tui.editor.cursorWordLeft", ["alt+left", "ctrl+left", "alt+b"], "move the cursor a word left";
+    CursorWordRight: Editor, "tui.editor.cursorWordRight", ["alt+right", "ctrl+right", "alt+f"], "move the cursor a word right";
+    CursorLineStart: Editor, "tui.editor.cursorLineStart", ["home", "ctrl+home", "ctrl+a"], "go to the start of the line";
+    CursorLineEnd: Editor, "tui.editor.cursorLineEnd", ["end", "ctrl+end", "ctrl+e"], "go to the end of the line";
+    JumpForward: Editor, "tui.editor.jumpForward", ["ctrl+]"], "go forward to the character typed next";
+    JumpBackward: Editor, "tui.editor.jumpBackward", ["ctrl+alt+]"], "go back to the character typed next";
+    EditorPageUp: Editor, "tui.editor.pageUp", ["pageUp", "ctrl+pageUp"], "move the cursor a page up";
+    EditorPageDown: Editor, "tui.editor.pageDown", ["pageDown", "ctrl+pageDown"], "move the cursor a page down";
+    DeleteCharBackward: Editor, "tui.editor.deleteCharBackward", ["backspace", "shift+backspace"], "delete the character before the cursor";
+    DeleteCharForward: Editor, "tui.editor.deleteCharForward", ["delete", "shift+delete", "ctrl+d"], "delete the character under the cursor";
+    DeleteWordBackward: Editor, "tui.editor.deleteWordBackward", ["ctrl+w", "alt+backspace"], "delete the word before the cursor";
+    DeleteWordForward: Editor, "tui.editor.deleteWordForward", ["alt+d", "alt+delete"], "delete the word behind the cursor";
+    DeleteToLineStart: Editor, "tui.editor.deleteToLineStart", ["ctrl+u"], "delete to the start of the line";
+    DeleteToLineEnd: Editor, "tui.editor.deleteToLineEnd", ["ctrl+k"], "delete to the end of the line";
+    Yank: Editor, "tui.editor.yank", ["ctrl+y"], "put back what was deleted last";
+    YankPop: Editor, "tui.editor.yankPop", ["alt+y"], "after that: put back what was deleted before it";
+    Undo: Editor, "tui.editor.undo", ["ctrl+-"], "undo the last change";
+    NewLine: Input, "tui.input.newLine", ["shift+enter", "ctrl+j"], "begin a new line";
+    Submit: Input, "tui.input.submit", ["enter"], "send";
+    Tab: Input, "tui.input.tab", ["tab"], "complete";
+    InputCopy: Input, "tui.input.copy", ["ctrl+c"], "copy what is selected";
+    SelectUp: Select, "tui.select.up", ["up"], "the row above";
+    SelectDown: Select, "tui.select.down", ["down"], "the row below";
+    SelectPageUp: Select, "tui.select.pageUp", ["pageUp"], "a page up";
+    SelectPageDown: Select, "tui.select.pageDown", ["pageDown"], "a page down";
+    SelectConfirm: Select, "tui.select.confirm", ["enter"], "take it";
+    SelectCancel: Select, "tui.select.cancel", ["escape", "ctrl+c"], "leave";
+    TranscriptPageUp: Transcript, "tui.altScreen.pageUp", ["pageUp"], "a page up";
+    TranscriptPageDown: Transcript, "tui.altScreen.pageDown", ["pageDown"], "a page down";
+    TranscriptHalfPageUp: Transcript, "tui.altScreen.halfPageUp", [], "half a page up";
+    TranscriptHalfPageDown: Transcript, "tui.altScreen.halfPageDown", [], "half a page down";
+    TranscriptLineUp: Transcript, "tui.altScreen.lineUp", [], "a line up";
+    TranscriptLineDown: Transcript, "tui.altScreen.lineDown", [], "a line down";
+    PreviousPrompt: Transcript, "tui.altScreen.previousPrompt", ["ctrl+shift+up", "ctrl+up"], "to the prompt before";
+    NextPrompt: Transcript, "tui.altScreen.nextPrompt", ["ctrl+shift+down", "ctrl+down"], "to the prompt after";
+    TranscriptSearch: Transcript, "tui.altScreen.search", ["ctrl+shift+f"], "search the transcript";
+    TranscriptTop: Transcript, "tui.altScreen.top", ["home"], "to the beginning";
+    TranscriptBottom: Transcript, "tui.altScreen.bottom", ["end"], "to the end, and follow what comes";
+    Interrupt: App, "app.interrupt", ["escape"], "stop what goes on";
+    Clear: App, "app.clear", ["ctrl+c"], "empty the editor; twice: leave";
+    Exit: App, "app.exit", ["ctrl+d"], "leave, when the editor is empty";
+    Suspend: App, "app.suspend", ["ctrl+z"], "put offshoot into the background";
+    ExternalEditor: App, "app.editor.external", ["ctrl+g"], "write in the external editor";
+    PasteImage: App, "app.clipboard.pasteImage", ["ctrl+v"], "paste a picture or text from the clipboard";
+    NewSession: App, "app.session.new", [], "begin a session";
+    OpenTree: App, "app.session.tree", [], "open the tree";
+    ForkSession: App, "app.session.fork", [], "begin a session before a message";
+    Resume: App, "app.session.resume", [], "open another session";
+    SelectModel: App, "app.model.select", ["ctrl+l"], "choose a model";
+    NextModel: App, "app.model.cycleForward", ["ctrl+p"], "the next model";
+    PreviousModel: App, "app.model.cycleBackward", ["ctrl+shift+p"], "the model before";
+    CycleThinking: App, "app.thinking.cycle", ["shift+tab"], "think more, or not at all";
+    ToggleThinking: App, "app.thinking.toggle", ["ctrl+t"], "fold or show thoughts";
+    ExpandTools: App, "app.tools.expand", ["ctrl+o"], "fold or show the output of tools";
+    CopyMessage: App, "app.message.copy", ["ctrl+x"], "copy the last answer; in the tree: the selected message";
+    FollowUp: App, "app.message.followUp", ["alt+enter"], "say it when the agent is done";
+    Dequeue: App, "app.message.dequeue", ["alt+up"], "take back what waits to be said";
+    GoToDiverged: App, "app.session.goToDiverged", ["alt+g"], "go to the newer work on another branch";
+    Help: App, "app.help", ["f1", "?"], "show or hide the keys";
+    ToggleScope: Sessions, "app.session.toggleScope", ["tab"], "this folder, or all";
+    TogglePath: Sessions, "app.session.togglePath", ["ctrl+p"], "show or hide paths";
+    ToggleSort: Sessions, "app.session.toggleSort", ["ctrl+s"], "another order";
+    ToggleNamedFilter: Sessions, "app.session.toggleNamedFilter", ["ctrl+n"], "only sessions with a name, or all";
+    RenameSession: Sessions, "app.session.rename", ["ctrl+r"], "rename";
+    DeleteSession: Sessions, "app.session.delete", ["ctrl+d"], "into the trash";
+    DeleteSessionQuietly: Sessions, "app.session.deleteNoninvasive", ["ctrl+backspace"], "into the trash, when nothing is searched for";
+    RestoreSession: Sessions, "app.session.restore", ["alt+u"], "out of the trash again";
+    ToggleSessionPreview: Sessions, "app.session.togglePreview", ["alt+p"], "show or hide the preview";
+    FoldOrUp: Tree, "app.tree.foldOrUp", ["ctrl+left", "alt+left"], "fold, or go to the start of the segment before";
+    UnfoldOrDown: Tree, "app.tree.unfoldOrDown", ["ctrl+right", "alt+right"], "unfold, or go to the next segment or the end of the branch";
+    EditLabel: Tree, "app.tree.editLabel", ["shift+l"], "write a label";
+    ToggleLabelTimestamp: Tree, "app.tree.toggleLabelTimestamp", ["shift+t"], "show or hide when labels were written";
+    FilterDefault: Tree, "app.tree.filter.default", ["ctrl+d"], "show what is usual";
+    FilterNoTools: Tree, "app.tree.filter.noTools", ["ctrl+t"], "hide results of tools";
+    FilterUserOnly: Tree, "app.tree.filter.userOnly", ["ctrl+u"], "show messages of the user only";
+    FilterLabeledOnly: Tree, "app.tree.filter.labeledOnly", ["ctrl+l"], "show entries with a label only";
+    FilterAll: Tree, "app.tree.filter.all", ["ctrl+a"], "show everything";
+    FilterNext: Tree, "app.tree.filter.cycleForward", ["ctrl+o"], "the next filter";
+    FilterPrevious: Tree, "app.tree.filter.cycleBackward", ["ctrl+shift+o"], "the filter before";
+    ToggleTreePreview: Tree, "app.tree.togglePreview", ["shift+p"], "show or hide the preview";
+    ToggleTreeStats: Tree, "app.tree.toggleStats", ["shift+s"], "show or hide the figures of branches";
+    MarkBranch: Tree, "app.tree.mark", ["shift+m"], "mark a branch for comparing";
+    DiffBranches: Tree, "app.tree.diff", ["shift+d"], "compare the two marked branches";
+    JumpToLabel: Tree, "app.tree.jumpToLabel", ["shift+j"], "go to a label by typing it";
+}
+
+impl Action {
+    /// The action of this name.
+    #[must_use]
+    pub fn parse(id: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|action| action.id() == id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::keymap::Key;
+
+    #[test]
+    fn each_action_has_a_name_of_its_own_and_keys_that_are_keys() {
+        let mut seen = HashSet::new();
+        for action in Action::ALL {
+            assert!(seen.insert(action.id()), "{}", action.id());
+            assert_eq!(Action::parse(action.id()), Some(*action));
+            for key in action.usual() {
+                assert_eq!(Key::parse(key).map(|key| key.to_string()).as_deref(), Ok(*key), "{}", action.id());
+            }
+        }
+    }
+}

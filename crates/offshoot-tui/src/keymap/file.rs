@@ -1,0 +1,216 @@
+//! A file of key bindings: one JSON object, an action's name to its keys. Reads text, not files.
+
+use std::fmt;
+
+use offshoot_session::json::{Json, JsonKind};
+
+use super::{Action, Context, Key, Keymap};
+use crate::nearest::nearest;
+use crate::place::Place;
+
+/// What of a file could not be used, or is not what it seems.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Where in the file.
+    pub place: Place,
+    /// What is wrong and what to do.
+    pub what: String,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
+    }
+}
+
+/// Actions of pi for which there is nothing to do here.
+const OF_PI: &[&str] = &[
+    "tui.altScreen.searchNext",
+    "tui.altScreen.searchPrevious",
+    "tui.altScreen.searchClose",
+    "app.models.",
+    "app.thinking.save",
+];
+
+/// Changes the bindings as the text says, and tells what it could not use.
+pub(super) fn read(text: &str, map: &mut Keymap) -> Vec<Diagnostic> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let json = match Json::parse(text) {
+        Ok(json) if json.kind() == JsonKind::Object => json,
+        Ok(json) => {
+            let what = "this is no object from actions to keys, such as {\"app.session.tree\": \"alt+t\"}".to_owned();
+            return vec![Diagnostic { place: Place::of(text, json.text()), what }];
+        }
+        Err(error) => {
+            let what = format!("this is not JSON: {} is missing; all keys are the usual ones", error.expected);
+            return vec![Diagnostic { place: Place::at(text, error.at), what }];
+        }
+    };
+    let mut reader = Reader { text, diagnostics: Vec::new(), given: Vec::new() };
+    for (id, value) in json.members() {
+        reader.member(&id, value, map);
+    }
+    reader.conflicts(map);
+    reader.diagnostics
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    diagnostics: Vec<Diagnostic>,
+    /// The keys of the file, and where they stand.
+    given: Vec<(Action, Key, Place)>,
+}
+
+impl Reader<'_> {
+    fn tell(&mut self, at: Json<'_>, what: String) {
+        self.diagnostics.push(Diagnostic { place: Place::of(self.text, at.text()), what });
+    }
+
+    fn member(&mut self, id: &str, value: Json<'_>, map: &mut Keymap) {
+        let Some(action) = Action::parse(id) else {
+            let what = if OF_PI.iter().any(|known| id.starts_with(known)) {
+                format!("{id} is an action of pi's that is not here; it is left alone")
+            } else {
+                let meant = nearest(id, Action::ALL.iter().map(|action| action.id()));
+                let meant = meant.map_or_else(String::new, |meant| format!(": did you mean {meant}?"));
+                format!("there is no action {id:?}{meant}")
+            };
+            return self.tell(value, what);
+        };
+        let mut keys = Vec::new();
+        for (text, at) in match value.kind() {
+            JsonKind::Array => value.items().map(|item| (item.as_str(), item)).collect(),
+            _ => vec![(value.as_str(), value)],
+        } {
+            match text.as_deref().map(Key::parse) {
+                Some(Ok(key)) => {
+                    keys.push(key);
+                    self.given.push((action, key, Place::of(self.text, at.text())));
+                }
+                Some(Err(error)) => self.tell(at, format!("{id}: {error}")),
+                None => self.tell(at, format!("{id}: a key is a string, such as \"ctrl+x\"")),
+            }
+        }
+        let is_off = value.kind() == JsonKind::Array && value.items().next().is_none();
+        // Keys of which none can be used do not leave an action without any.
+        if is_off || !keys.is_empty() {
+            self.given.retain(|(known, key, _)| *known != action || keys.contains(key));
+            map.bind(action, keys);
+        }
+    }
+
+    /// Keys that do two things in one place: of two actions of the file the first has it, and an action that thereby
+    /// lost its last usual key is named.
+    fn conflicts(&mut self, map: &Keymap) {
+        let mut found = Vec::new();
+        for (nth, (action, key, place)) in self.given.iter().enumerate() {
+            let before = self.given.iter().take(nth);
+            for (other, _, first) in before.filter(|(other, same, _)| same == key && other != action) {
+                if Context::ALL.iter().any(|context| meet(*context, *action, *other)) {
+                    let what = format!(
+                        "{key} is given to {}, but {} of line {} comes first",
+                        action.id(),
+                        other.id(),
+                        first.line
+                    );
+                    found.push(Diagnostic { place: *place, what });
+                }
+            }
+            let met = Action::ALL.iter().filter(|lost| *lost != action && meet(Context::Editor, *action, **lost));
+            for lost in met.filter(|lost| map.keys(**lost).contains(key) && !may_share(*action, **lost)) {
+                if self.is_lost(*lost, map) {
+                    let (action, lost) = (action.id(), lost.id());
+                    let what = format!(
+                        "{key} is given to {action}, and {lost} has no key any more: give it another, or [] if that is meant"
+                    );
+                    found.push(Diagnostic { place: *place, what });
+                }
+            }
+        }
+        self.diagnostics.append(&mut found);
+        self.diagnostics.sort_by_key(|diagnostic| diagnostic.place);
+    }
+
+    /// Whether all keys of an action that the file does not name are taken by the file in the editor.
+    fn is_lost(&self, action: Action, map: &Keymap) -> bool {
+        let taken =
+            |key: &Key| self.given.iter().any(|(by, given, _)| given == key && meet(Context::Editor, *by, action));
+        let own = self.given.iter().any(|(by, _, _)| *by == action);
+        !own && !map.keys(action).is_empty() && map.keys(action).iter().all(taken)
+    }
+}
+
+/// Whether both actions count in one place.
+fn meet(context: Context, one: Action, other: Action) -> bool {
+    let here = |action: Action| context.groups().contains(&action.group());
+    here(one) && here(other)
+}
+
+/// Actions that share keys on purpose: which of them is meant depends on what is on the screen.
+fn may_share(one: Action, other: Action) -> bool {
+    let pair = |a, b| (one, other) == (a, b) || (one, other) == (b, a);
+    pair(Action::Exit, Action::DeleteCharForward) || pair(Action::Clear, Action::InputCopy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> Vec<String> {
+        Keymap::read(text).1.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn pis_file_reads_as_in_pi() {
+        let text = r#"{
+  "app.session.new": "ctrl+shift+n",
+  "app.session.tree": ["ctrl+shift+t", "alt+shift+t"],
+  "tui.altScreen.pageUp": []
+}"#;
+        let (map, diagnostics) = Keymap::read(text);
+        assert_eq!(diagnostics, []);
+        assert_eq!(map.all(Action::NewSession), "ctrl+shift+n");
+        assert_eq!(map.all(Action::OpenTree), "ctrl+shift+t / shift+alt+t");
+        assert_eq!(map.hint(Action::TranscriptPageUp), None);
+        assert_eq!(map.all(Action::CursorUp), "up");
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_told_with_its_line() {
+        let text = "{\n  \"app.sesion.tree\": \"alt+t\",\n  \"app.clear\": [\"hyper+c\"],\n  \"app.exit\": 7,\n  \"app.models.save\": \"ctrl+s\"\n}";
+        insta::assert_snapshot!(said(text).join("\n"), @r#"
+        2:22: there is no action "app.sesion.tree": did you mean app.session.tree?
+        3:17: app.clear: "hyper" is no modifier: there are ctrl, shift, alt and super
+        4:15: app.exit: a key is a string, such as "ctrl+x"
+        5:22: app.models.save is an action of pi's that is not here; it is left alone
+        "#);
+        let (map, _) = Keymap::read(text);
+        assert_eq!(map, Keymap::default());
+    }
+
+    #[test]
+    fn a_file_that_is_no_json_says_where() {
+        insta::assert_snapshot!(said("{\n  \"app.clear\": \n}").join("\n"), @"3:1: this is not JSON: a value is missing; all keys are the usual ones");
+        insta::assert_snapshot!(said("[1]").join("\n"), @r#"1:1: this is no object from actions to keys, such as {"app.session.tree": "alt+t"}"#);
+    }
+
+    #[test]
+    fn a_key_that_does_two_things_is_told() {
+        let text =
+            "{\n\"app.session.new\": \"alt+n\",\n\"app.session.tree\": \"alt+n\",\n\"app.tree.mark\": \"alt+n\"}";
+        insta::assert_snapshot!(said(text).join("\n"), @"
+        3:21: alt+n is given to app.session.tree, but app.session.new of line 2 comes first
+        4:18: alt+n is given to app.tree.mark, but app.session.new of line 2 comes first
+        4:18: alt+n is given to app.tree.mark, but app.session.tree of line 3 comes first
+        ");
+        let text = "{\n\"app.session.new\": \"ctrl+k\",\n\"app.session.tree\": \"ctrl+b\"\n}";
+        insta::assert_snapshot!(said(text).join("\n"), @"2:20: ctrl+k is given to app.session.new, and tui.editor.deleteToLineEnd has no key any more: give it another, or [] if that is meant");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_file_panics(text in "[{\"\\[\\]:,a-z.+\\PC]{0,60}") {
+            drop(Keymap::read(&text));
+        }
+    }
+}

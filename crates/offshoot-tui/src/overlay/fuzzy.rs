@@ -1,0 +1,159 @@
+//! How well what was typed fits a text: its characters must come in order, anywhere. The scores are pi's (0.87), so that
+//! the order of a search is; lower is better. Knows no list and no screen.
+
+/// A text made ready to be searched: in lower case, once for all tokens.
+#[derive(Debug, Clone)]
+pub struct Searched {
+    lower: String,
+    is_ascii: bool,
+}
+
+impl Searched {
+    /// Makes a text ready.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let lower = text.to_lowercase();
+        Self { is_ascii: lower.is_ascii(), lower }
+    }
+
+    /// The text in lower case.
+    #[must_use]
+    pub fn lower(&self) -> &str {
+        &self.lower
+    }
+
+    /// The score of a token; `None` if its characters are not there in order.
+    ///
+    /// Letters and digits (`gpt5`) are also tried the other way round (`5gpt`), at a small price.
+    #[must_use]
+    pub fn score(&self, token: &str) -> Option<f64> {
+        let token = token.to_lowercase();
+        self.as_typed(&token).or_else(|| self.as_typed(&swapped(&token)?).map(|score| score + 5.0))
+    }
+
+    fn as_typed(&self, token: &str) -> Option<f64> {
+        let units: Vec<u16> = token.encode_utf16().collect();
+        let score = if self.is_ascii {
+            walk(&units, self.lower.bytes().map(u16::from))
+        } else {
+            walk(&units, self.lower.encode_utf16())
+        }?;
+        Some(if token == self.lower && !token.is_empty() { score - 100.0 } else { score })
+    }
+}
+
+/// One pass over the text. Places are counted in UTF-16 units, as in JavaScript.
+fn walk(token: &[u16], text: impl Iterator<Item = u16>) -> Option<f64> {
+    let mut wanted = token.iter().copied();
+    let Some(mut next) = wanted.next() else { return Some(0.0) };
+    let (mut score, mut run, mut before) = (0.0, 0.0, None);
+    // Before the first place there is place -1: a match at the very front counts as one that follows another.
+    let mut last: i64 = -1;
+    for (at, unit) in (0_i64..).zip(text) {
+        if unit == next {
+            if last == at - 1 {
+                run += 1.0;
+                score -= run * 5.0;
+            } else {
+                run = 0.0;
+                if last >= 0 {
+                    score += (at - last - 1) as f64 * 2.0;
+                }
+            }
+            if before.is_none_or(ends_word) {
+                score -= 10.0;
+            }
+            score += at as f64 * 0.1;
+            last = at;
+            match wanted.next() {
+                Some(unit) => next = unit,
+                None => return Some(score),
+            }
+        }
+        before = Some(unit);
+    }
+    None
+}
+
+fn ends_word(unit: u16) -> bool {
+    char::from_u32(u32::from(unit)).is_some_and(|c| matches!(c, '-' | '_' | '.' | '/' | ':') || is_space(c))
+}
+
+/// `ab12` as `12ab` and the other way round.
+fn swapped(token: &str) -> Option<String> {
+    let middle = |first: fn(&char) -> bool, then: fn(&char) -> bool| {
+        let end = token.find(|c| !first(&c)).filter(|end| *end > 0)?;
+        let (head, tail) = token.split_at(end);
+        tail.chars().all(|c| then(&c)).then(|| format!("{tail}{head}"))
+    };
+    middle(char::is_ascii_lowercase, char::is_ascii_digit)
+        .or_else(|| middle(char::is_ascii_digit, char::is_ascii_lowercase))
+}
+
+/// White space as JavaScript has it.
+#[must_use]
+pub fn is_space(c: char) -> bool {
+    (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}'
+}
+
+/// The places of the texts that fit all words of a query, best first; all of them in their order for an empty one.
+/// Words are parted by white space and slashes.
+#[must_use]
+pub fn filter<'a>(texts: impl IntoIterator<Item = &'a str>, query: &str) -> Vec<usize> {
+    let tokens: Vec<&str> = query.split(|c| is_space(c) || c == '/').filter(|token| !token.is_empty()).collect();
+    let score = |text: &str| {
+        let text = Searched::new(text);
+        tokens.iter().try_fold(0.0, |sum, token| Some(sum + text.score(token)?))
+    };
+    let mut fitting: Vec<(usize, f64)> =
+        texts.into_iter().enumerate().filter_map(|(at, text)| Some((at, score(text)?))).collect();
+    fitting.sort_by(|a, b| a.1.total_cmp(&b.1));
+    fitting.into_iter().map(|(at, _)| at).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score(token: &str, text: &str) -> Option<f64> {
+        Searched::new(text).score(token)
+    }
+
+    #[test]
+    fn scores_follow_the_rules() {
+        // Front of the text, each next to the one before: -5-10, -10+0.1, -15+0.2.
+        assert!((score("abc", "abcd").unwrap() - -39.7).abs() < 1e-9);
+        // The whole text is worth a hundred.
+        assert!((score("abc", "ABC").unwrap() - -139.7).abs() < 1e-9);
+        // A gap of 3 (+6), then the start of a word (-10).
+        assert!((score("ab", "a-x-b").unwrap() - (-15.0 + 6.0 - 10.0 + 0.4)).abs() < 1e-9);
+        assert_eq!(score("ba", "ab"), None);
+        assert_eq!(score("", "ab"), Some(0.0));
+        assert_eq!(score("a", ""), None);
+    }
+
+    #[test]
+    fn letters_and_digits_may_be_swapped() {
+        let there = score("5gpt", "gpt 5gpt").unwrap();
+        assert!((score("gpt5", "x 5gpt").unwrap() - score("5gpt", "x 5gpt").unwrap() - 5.0).abs() < 1e-9);
+        assert!(there < score("gpt5", "x 5gpt").unwrap() + 100.0);
+        assert_eq!(score("5gpt", "gpt"), None);
+        assert_eq!(score("a-5", "5-a"), None);
+    }
+
+    #[test]
+    fn places_are_counted_as_javascript_does() {
+        // The smiley is two units: `b` stands at 2.
+        assert!((score("b", "😀b").unwrap() - 0.2).abs() < 1e-9);
+        assert!(score("😀", "x😀").is_some());
+    }
+
+    #[test]
+    fn lists_are_filtered_by_all_words() {
+        let names = ["claude-opus", "gpt-5", "claude-haiku"];
+        assert_eq!(filter(names, "claude/ha"), [2]);
+        assert_eq!(filter(names, "  "), [0, 1, 2]);
+        assert_eq!(filter(names, "gpt5"), [1]);
+        assert!(filter(names, "zzz").is_empty());
+    }
+}

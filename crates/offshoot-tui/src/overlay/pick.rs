@@ -1,0 +1,335 @@
+//! A list of which one is picked: models, thinking levels, themes, yes or no. What is typed narrows it, best fit first.
+//! Knows nothing of what the choices mean.
+
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use crate::overlay::fuzzy;
+use crate::overlay::line::{LineInput, Typed};
+use crate::text;
+use crate::theme::{Theme, Token};
+
+/// One thing that can be picked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// What it is called; what is typed is looked for here and in the detail.
+    pub label: String,
+    /// What else there is to say of it, at the right end.
+    pub detail: String,
+    /// Whether it is the one that counts now.
+    pub is_current: bool,
+}
+
+impl Choice {
+    /// A choice with a label and nothing else.
+    #[must_use]
+    pub fn new(label: impl Into<String>) -> Self {
+        Self { label: label.into(), ..Self::default() }
+    }
+}
+
+/// What came of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing yet: go on.
+    Open,
+    /// None is wanted.
+    Cancelled,
+    /// This one, by its number among the choices that were given.
+    Picked(usize),
+}
+
+/// The list.
+#[derive(Debug, Clone)]
+pub struct Pick {
+    title: String,
+    /// What is to be known before picking.
+    text: String,
+    choices: Vec<Choice>,
+    /// `None`: nothing can be typed.
+    line: Option<LineInput>,
+    /// The choices that fit what was typed.
+    shown: Vec<usize>,
+    cursor: usize,
+}
+
+/// How far a page key goes.
+const PAGE: usize = 10;
+
+impl Pick {
+    /// A list that can be searched. The cursor is at the current choice.
+    #[must_use]
+    pub fn new(title: impl Into<String>, choices: Vec<Choice>) -> Self {
+        let cursor = choices.iter().position(|choice| choice.is_current).unwrap_or_default();
+        Self {
+            title: title.into(),
+            text: String::new(),
+            shown: (0..choices.len()).collect(),
+            choices,
+            line: Some(LineInput::default()),
+            cursor,
+        }
+    }
+
+    /// A question with a few answers, the first one under the cursor: nothing can be typed, but an answer's first letter
+    /// gives it if no other begins so.
+    #[must_use]
+    pub fn ask(title: impl Into<String>, text: impl Into<String>, answers: &[&str]) -> Self {
+        let choices = answers.iter().map(|answer| Choice::new(*answer)).collect();
+        Self { text: text.into(), line: None, ..Self::new(title, choices) }
+    }
+
+    /// The choices as they were given.
+    #[must_use]
+    pub fn choices(&self) -> &[Choice] {
+        &self.choices
+    }
+
+    /// The choice under the cursor.
+    #[must_use]
+    pub fn chosen(&self) -> Option<usize> {
+        self.shown.get(self.cursor).copied()
+    }
+
+    /// Begins the search with a text.
+    #[must_use]
+    pub fn searching(mut self, query: &str) -> Self {
+        if self.line.is_some() && !query.trim().is_empty() {
+            self.line = Some(LineInput::new(query));
+            self.narrow();
+        }
+        self
+    }
+
+    /// Takes pasted text into what is typed.
+    pub fn paste(&mut self, pasted: &str) {
+        if self.line.as_mut().is_some_and(|line| line.insert(pasted) == Typed::Changed) {
+            self.narrow();
+        }
+    }
+
+    /// Takes a key.
+    pub fn key(&mut self, key: KeyEvent) -> Outcome {
+        let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
+        let last = self.shown.len().saturating_sub(1);
+        match key.code {
+            KeyCode::Esc => return Outcome::Cancelled,
+            KeyCode::Char('c') if ctrl => return Outcome::Cancelled,
+            KeyCode::Enter => return self.chosen().map_or(Outcome::Open, Outcome::Picked),
+            KeyCode::Up if self.cursor == 0 => self.cursor = last,
+            KeyCode::Up => self.cursor -= 1,
+            KeyCode::Down if self.cursor >= last => self.cursor = 0,
+            KeyCode::Down => self.cursor += 1,
+            KeyCode::PageUp => self.cursor = self.cursor.saturating_sub(PAGE),
+            KeyCode::PageDown => self.cursor = self.cursor.saturating_add(PAGE).min(last),
+            code => match &mut self.line {
+                Some(line) => {
+                    if line.key(key) == Typed::Changed {
+                        self.narrow();
+                    }
+                }
+                None => {
+                    if let KeyCode::Char(letter) = code
+                        && !ctrl
+                    {
+                        return self.answer_of(letter);
+                    }
+                }
+            },
+        }
+        Outcome::Open
+    }
+
+    fn answer_of(&self, letter: char) -> Outcome {
+        let begins = |choice: &Choice| choice.label.to_lowercase().starts_with(&letter.to_lowercase().to_string());
+        let mut fitting = self.choices.iter().enumerate().filter(|(_, choice)| begins(choice));
+        match (fitting.next(), fitting.next()) {
+            (Some((at, _)), None) => Outcome::Picked(at),
+            _ => Outcome::Open,
+        }
+    }
+
+    fn narrow(&mut self) {
+        let query = self.line.as_ref().map(LineInput::text).unwrap_or_default();
+        let texts: Vec<String> =
+            self.choices.iter().map(|choice| format!("{} {}", choice.label, choice.detail)).collect();
+        self.shown = fuzzy::filter(texts.iter().map(String::as_str), query);
+        self.cursor = 0;
+    }
+
+    /// How many rows it needs to show everything, in so many columns.
+    #[must_use]
+    pub fn height(&self, columns: u16) -> u16 {
+        let rows = 1 + self.text_lines(columns).len() + usize::from(self.line.is_some()) + self.choices.len();
+        u16::try_from(rows).unwrap_or(u16::MAX)
+    }
+
+    fn text_lines(&self, columns: u16) -> Vec<Line<'static>> {
+        if self.text.is_empty() { Vec::new() } else { text::wrap(text::clean(&self.text), usize::from(columns)) }
+    }
+
+    /// Draws the list over the whole area.
+    pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let columns = usize::from(area.width);
+        let mut rows = area.rows();
+        if let Some(row) = rows.next() {
+            let title = text::fit(&self.title, columns).into_owned();
+            text::draw(&Line::styled(title, theme.style(Token::Accent).add_modifier(Modifier::BOLD)), row, buf);
+        }
+        // The choices come first: of a long text only what leaves room for some of them is shown.
+        let kept = 1 + usize::from(self.line.is_some()) + self.choices.len().min(3);
+        let spare = usize::from(area.height).saturating_sub(kept);
+        for line in self.text_lines(area.width).into_iter().take(spare) {
+            if let Some(row) = rows.next() {
+                text::draw(&line.style(theme.style(Token::Text)), row, buf);
+            }
+        }
+        if let Some((line, row)) = self.line.as_ref().and_then(|line| Some((line, rows.next()?))) {
+            line.view(Span::styled("> ", theme.style(Token::Accent)), theme.style(Token::Text), row, buf);
+        }
+        let rows: Vec<Rect> = rows.collect();
+        if let (Some(row), true) = (rows.first(), self.shown.is_empty()) {
+            text::draw(&Line::styled("  nothing fits", theme.style(Token::Muted)), *row, buf);
+        }
+        let is_cut = self.shown.len() > rows.len();
+        let height = if is_cut { rows.len().saturating_sub(1) } else { rows.len() };
+        let first = self.cursor.saturating_sub(height / 2).min(self.shown.len().saturating_sub(height));
+        for (place, row) in (first..self.shown.len()).zip(rows.iter().take(height)) {
+            text::draw(&self.row(theme, place, columns), *row, buf);
+        }
+        if let (Some(row), true) = (rows.last(), is_cut) {
+            let place = format!("  ({}/{})", self.cursor + 1, self.shown.len());
+            text::draw(&Line::styled(text::fit(&place, columns).into_owned(), theme.style(Token::Muted)), *row, buf);
+        }
+    }
+
+    fn row(&self, theme: &Theme, place: usize, columns: usize) -> Line<'static> {
+        let is_chosen = place == self.cursor;
+        let nothing = Choice::default();
+        let choice = self.shown.get(place).and_then(|at| self.choices.get(*at)).unwrap_or(&nothing);
+        let mark = if choice.is_current { " ✓" } else { "" };
+        let room = columns.saturating_sub(2 + text::width(mark));
+        let label = text::fit(&choice.label, room).into_owned();
+        let room = room.saturating_sub(text::width(&label) + 2);
+        let detail = text::fit(&choice.detail, room).into_owned();
+        let gap = room.saturating_sub(text::width(&detail)) + 2;
+        let style = theme.style(if is_chosen { Token::Accent } else { Token::Text });
+        let line = Line::from(vec![
+            Span::styled(if is_chosen { "› " } else { "  " }, theme.style(Token::Accent)),
+            Span::styled(label, if is_chosen { style.add_modifier(Modifier::BOLD) } else { style }),
+            Span::styled(mark, theme.style(Token::Success)),
+            Span::raw(if detail.is_empty() { String::new() } else { " ".repeat(gap) }),
+            Span::styled(detail, theme.style(Token::Dim)),
+        ]);
+        if is_chosen { line.style(theme.style(Token::SelectedBg)) } else { line }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn press(pick: &mut Pick, code: KeyCode) -> Outcome {
+        pick.key(KeyEvent::new(code, KeyModifiers::NONE))
+    }
+
+    fn models() -> Pick {
+        let model = |label: &str, detail: &str, is_current| Choice {
+            label: label.to_owned(),
+            detail: detail.to_owned(),
+            is_current,
+        };
+        Pick::new(
+            "Model",
+            vec![
+                model("claude-opus-4-5", "anthropic", false),
+                model("gpt-5.2", "openai", true),
+                model("gemini-3-pro", "google", false),
+            ],
+        )
+    }
+
+    fn screen(pick: &Pick, columns: u16, rows: u16) -> String {
+        let area = Rect::new(0, 0, columns, rows);
+        let mut buf = Buffer::empty(area);
+        pick.view(&Theme::default(), area, &mut buf);
+        crate::overlay::testing::text_of(&buf)
+    }
+
+    #[test]
+    fn what_is_typed_narrows_the_list() {
+        let mut pick = models();
+        insta::assert_snapshot!(screen(&pick, 40, 6), @"
+        Model
+        >
+          claude-opus-4-5              anthropic
+        › gpt-5.2 ✓                       openai
+          gemini-3-pro                    google
+        ");
+        for letter in "open".chars() {
+            press(&mut pick, KeyCode::Char(letter));
+        }
+        insta::assert_snapshot!(screen(&pick, 40, 6), @"
+        Model
+        > open
+        › gpt-5.2 ✓                       openai
+        ");
+        assert_eq!(press(&mut pick, KeyCode::Enter), Outcome::Picked(1));
+        press(&mut pick, KeyCode::Char('z'));
+        insta::assert_snapshot!(screen(&pick, 40, 6), @"
+        Model
+        > openz
+          nothing fits
+        ");
+        assert_eq!(press(&mut pick, KeyCode::Enter), Outcome::Open);
+        assert_eq!(press(&mut pick, KeyCode::Esc), Outcome::Cancelled);
+    }
+
+    #[test]
+    fn the_cursor_goes_round_and_the_list_scrolls_with_it() {
+        let mut pick = models();
+        assert_eq!(pick.chosen(), Some(1));
+        press(&mut pick, KeyCode::Down);
+        press(&mut pick, KeyCode::Down);
+        assert_eq!(pick.chosen(), Some(0));
+        press(&mut pick, KeyCode::Up);
+        assert_eq!(pick.chosen(), Some(2));
+        insta::assert_snapshot!(screen(&pick, 30, 4), @"
+        Model
+        >
+        › gemini-3-pro          google
+          (3/3)
+        ");
+    }
+
+    #[test]
+    fn a_question_is_answered_by_a_letter_or_enter() {
+        let mut pick = Pick::ask("Leave the session?", "The turn that is running ends.", &["Yes", "No"]);
+        insta::assert_snapshot!(screen(&pick, 40, 4), @"
+        Leave the session?
+        The turn that is running ends.
+        › Yes
+          No
+        ");
+        assert_eq!(press(&mut pick, KeyCode::Char('n')), Outcome::Picked(1));
+        assert_eq!(press(&mut pick, KeyCode::Char('x')), Outcome::Open);
+        assert_eq!(press(&mut pick, KeyCode::Enter), Outcome::Picked(0));
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_text_stays_inside(hostile in crate::overlay::testing::hostile(), columns in 0..60_u16, rows in 0..8_u16) {
+            let choice = Choice { label: hostile.clone(), detail: hostile.clone(), is_current: true };
+            let mut pick = Pick::new(hostile.as_str(), vec![choice.clone(), choice]);
+            pick.paste(&hostile);
+            crate::overlay::testing::assert_inside(columns, rows, |area, buf| pick.view(&Theme::default(), area, buf));
+            let pick = Pick::ask(hostile.as_str(), hostile.as_str(), &[&hostile]);
+            crate::overlay::testing::assert_inside(columns, rows, |area, buf| pick.view(&Theme::default(), area, buf));
+        }
+    }
+}

@@ -1,0 +1,529 @@
+//! The selector of sessions: search, sort, name, trash and open them, while the list is still being read.
+//!
+//! It reads and changes no file. [`Sessions::key`] says what the person decided, [`Sessions::requests`] what is to be read
+//! or done for that; whoever holds the selector hands back an [`Answer`]. Answers that come late are no harm: each says
+//! what it belongs to.
+
+mod forest;
+mod list;
+pub mod search;
+mod view;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use offshoot_session::clock::Millis;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use crate::overlay::line::{LineInput, Typed};
+use crate::text;
+use list::{Filling, List, Row};
+pub use list::{Listed, Names, Origin, Sort};
+use search::Query;
+
+/// Which sessions are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Scope {
+    /// Those of the working directory.
+    #[default]
+    Folder,
+    /// All.
+    All,
+}
+
+/// What the person decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing yet: go on.
+    Open,
+    /// Not to choose.
+    Cancelled,
+    /// To go on with the session in this file.
+    Chosen(PathBuf),
+}
+
+/// What is to be read or done. Nothing need be answered at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    /// Read the sessions of a scope: [`Answer::Listed`], [`Answer::Progress`], at last [`Answer::Done`].
+    List(Scope),
+    /// Read what was said first and last in a session: [`Answer::Preview`]. A later request makes this one needless.
+    Preview(PathBuf),
+    /// Find how well these sessions fit a search, whole texts taken, in any portions: [`Answer::Judged`]. A later request
+    /// of another number makes this one needless.
+    Search {
+        /// The number of the search.
+        search: u64,
+        /// What was typed: see [`Query`].
+        query: String,
+        /// The files to search, last activity first.
+        files: Vec<PathBuf>,
+    },
+    /// Stop searching: nobody waits for it any more.
+    StopSearch,
+    /// Give a session this name: [`Answer::Renamed`].
+    Rename(PathBuf, String),
+    /// Put a session into the trash: [`Answer::Trashed`].
+    Trash(PathBuf),
+    /// Bring a session back from the trash: [`Answer::Restored`].
+    Restore(PathBuf),
+}
+
+/// What came of a [`Request`].
+#[derive(Debug, Clone)]
+pub enum Answer {
+    /// Sessions of a scope; they may come in any order and in any portions.
+    Listed(Scope, Vec<Listed>),
+    /// How far the list of a scope is read: so many files, of so many if that is known.
+    Progress(Scope, usize, Option<usize>),
+    /// That the list of a scope is whole, or why it cannot be.
+    Done(Scope, Result<(), String>),
+    /// What was said in a session; dropped if that is no longer under the cursor.
+    Preview(PathBuf, Preview),
+    /// How well sessions fit the search of this number by everything that was said (`None`: not at all), by the files that
+    /// were named in the request; dropped if the search is another one by now.
+    Judged(u64, Vec<(PathBuf, Option<f64>)>),
+    /// The name that a session has now, or why it has not the one that was wanted.
+    Renamed(PathBuf, Result<String, String>),
+    /// That a session is in the trash, or why not.
+    Trashed(PathBuf, Result<(), String>),
+    /// That a session is back, or why not.
+    Restored(PathBuf, Result<(), String>),
+}
+
+/// First and last words of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Preview {
+    /// What was said first.
+    pub first: Vec<Said>,
+    /// What was said last, oldest first.
+    pub last: Vec<Said>,
+    /// Why there is nothing, or not all.
+    pub trouble: Option<String>,
+}
+
+/// Something that somebody said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// Who.
+    pub by: Speaker,
+    /// The text; only its beginning is shown.
+    pub text: String,
+}
+
+/// Who says something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    /// The person.
+    Person,
+    /// The model, or a summary in its place.
+    Model,
+}
+
+/// What the selector is told when it is made.
+#[derive(Debug, Clone, Default)]
+pub struct Setting {
+    /// The present moment.
+    pub now: Millis,
+    /// The home directory, which is shown as `~`.
+    pub home: Option<PathBuf>,
+    /// The session that is open, its file without links: it cannot go to the trash.
+    pub current: Option<PathBuf>,
+}
+
+/// What the keys go to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Mode {
+    Browse,
+    Rename(PathBuf, LineInput),
+    /// A session's file, and whether it is to go to the trash.
+    Confirm(PathBuf),
+}
+
+/// One line about what just happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Notice {
+    Done(String),
+    /// This session is in the trash; a key brings it back.
+    Trashed(String),
+    Trouble(String),
+}
+
+/// The selector.
+#[derive(Debug)]
+pub struct Sessions {
+    setting: Setting,
+    folder: List,
+    all: List,
+    scope: Scope,
+    sort: Sort,
+    names: Names,
+    shows_paths: bool,
+    line: LineInput,
+    query: Option<Query>,
+    search: u64,
+    mode: Mode,
+    cursor: usize,
+    /// The chosen row's file without links; `None` until the person moved: then the first row is chosen.
+    held: Option<PathBuf>,
+    notice: Option<Notice>,
+    /// What went to the trash here, last one last: its file, that without links, and its name.
+    trashed: Vec<(PathBuf, PathBuf, String)>,
+    preview: Option<(PathBuf, Preview)>,
+    /// The file that a preview was asked of last.
+    asked: Option<PathBuf>,
+    requests: Vec<Request>,
+}
+
+/// How far a page key goes, as in pi.
+const PAGE: usize = 10;
+
+impl Sessions {
+    /// A selector without sessions; it asks for those of the working directory.
+    #[must_use]
+    pub fn new(setting: Setting) -> Self {
+        let mut sessions = Self {
+            setting,
+            folder: List::default(),
+            all: List::default(),
+            scope: Scope::default(),
+            sort: Sort::default(),
+            names: Names::default(),
+            shows_paths: false,
+            line: LineInput::default(),
+            query: None,
+            search: 0,
+            mode: Mode::Browse,
+            cursor: 0,
+            held: None,
+            notice: None,
+            trashed: Vec::new(),
+            preview: None,
+            asked: None,
+            requests: Vec::new(),
+        };
+        sessions.load();
+        sessions
+    }
+
+    /// What it has come to need since the last call.
+    pub fn requests(&mut self) -> Vec<Request> {
+        self.ask_for_preview();
+        std::mem::take(&mut self.requests)
+    }
+
+    /// Tells the time.
+    pub fn set_now(&mut self, now: Millis) {
+        self.setting.now = now;
+    }
+
+    /// Takes what came of a request.
+    pub fn take(&mut self, answer: Answer) {
+        match answer {
+            Answer::Listed(scope, sessions) => self.add(scope, sessions),
+            Answer::Progress(scope, done, of) => self.list_mut(scope).filling = Filling::Reading(done, of),
+            Answer::Done(scope, Ok(())) => self.list_mut(scope).filling = Filling::Done,
+            Answer::Done(scope, Err(why)) => self.list_mut(scope).filling = Filling::Failed(why),
+            Answer::Preview(file, preview) => {
+                if self.asked.as_ref() == Some(&file) {
+                    self.preview = Some((file, preview));
+                }
+            }
+            Answer::Judged(search, judged) => {
+                if search == self.search && self.query.is_some() {
+                    self.list_mut(self.scope).judge(&judged);
+                    self.arrange();
+                }
+            }
+            Answer::Renamed(file, result) => self.renamed(&file, result),
+            Answer::Trashed(file, result) => self.trashed(&file, result),
+            Answer::Restored(file, result) => self.restored(&file, result),
+        }
+    }
+
+    fn add(&mut self, scope: Scope, sessions: Vec<Listed>) {
+        let query = self.query.as_ref().filter(|_| scope == self.scope);
+        let list = match scope {
+            Scope::Folder => &mut self.folder,
+            Scope::All => &mut self.all,
+        };
+        list.add(sessions, query);
+        if scope == self.scope {
+            self.arrange();
+            self.ask_for_texts();
+        }
+    }
+
+    fn renamed(&mut self, file: &Path, result: Result<String, String>) {
+        match result {
+            Ok(name) => {
+                let real = self.real_of(file);
+                for list in [&mut self.folder, &mut self.all] {
+                    if let Some(row) = list.row_mut(&real) {
+                        row.name = Some(text::fit(&name, list::KEPT).into_owned()).filter(|name| !name.is_empty());
+                    }
+                }
+                self.notice = Some(Notice::Done(format!("named {name}")));
+                self.arrange();
+            }
+            Err(why) => self.notice = Some(Notice::Trouble(why)),
+        }
+    }
+
+    fn trashed(&mut self, file: &Path, result: Result<(), String>) {
+        match result {
+            Ok(()) => {
+                let real = self.real_of(file);
+                let name =
+                    self.list_mut(self.scope).row_mut(&real).map_or_else(String::new, |row| row.words().to_owned());
+                self.folder.set_gone(&real, true);
+                self.all.set_gone(&real, true);
+                self.notice = Some(Notice::Trashed(name.clone()));
+                self.trashed.push((file.to_path_buf(), real, name));
+                self.arrange();
+            }
+            Err(why) => self.notice = Some(Notice::Trouble(why)),
+        }
+    }
+
+    fn restored(&mut self, file: &Path, result: Result<(), String>) {
+        let place = self.trashed.iter().rposition(|(trashed, ..)| trashed == file);
+        match (result, place) {
+            (Ok(()), Some(place)) => {
+                let (_, real, name) = self.trashed.remove(place);
+                self.folder.set_gone(&real, false);
+                self.all.set_gone(&real, false);
+                self.notice = Some(Notice::Done(format!("brought back: {name}")));
+                self.held = Some(real);
+                self.arrange();
+            }
+            (Ok(()), None) => {}
+            (Err(why), _) => self.notice = Some(Notice::Trouble(why)),
+        }
+    }
+
+    /// Takes pasted text into the line that is typed.
+    pub fn paste(&mut self, pasted: &str) {
+        match &mut self.mode {
+            Mode::Browse => {
+                if self.line.insert(pasted) == Typed::Changed {
+                    self.search_anew();
+                }
+            }
+            Mode::Rename(_, line) => {
+                line.insert(pasted);
+            }
+            Mode::Confirm(_) => {}
+        }
+    }
+
+    /// Takes a key.
+    pub fn key(&mut self, key: KeyEvent) -> Outcome {
+        match std::mem::replace(&mut self.mode, Mode::Browse) {
+            Mode::Browse => self.browse(key),
+            Mode::Rename(file, line) => self.rename(key, file, line),
+            Mode::Confirm(file) => self.confirm(key, file),
+        }
+    }
+
+    fn browse(&mut self, key: KeyEvent) -> Outcome {
+        let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
+        self.notice = None;
+        match key.code {
+            KeyCode::Esc => return Outcome::Cancelled,
+            KeyCode::Char('c') if ctrl => return Outcome::Cancelled,
+            KeyCode::Enter => {
+                return self.chosen().map_or(Outcome::Open, |row| Outcome::Chosen(row.path.clone()));
+            }
+            KeyCode::Tab => self.change_scope(),
+            KeyCode::Char('s') if ctrl => {
+                self.sort = match self.sort {
+                    Sort::Threaded => Sort::Recent,
+                    Sort::Recent => Sort::Relevance,
+                    Sort::Relevance => Sort::Threaded,
+                };
+                self.arrange();
+            }
+            KeyCode::Char('n') if ctrl => {
+                self.names = match self.names {
+                    Names::All => Names::Named,
+                    Names::Named => Names::All,
+                };
+                self.arrange();
+            }
+            KeyCode::Char('p') if ctrl => self.shows_paths = !self.shows_paths,
+            KeyCode::Char('r') if ctrl => self.begin_rename(),
+            KeyCode::Char('d') if ctrl => self.begin_trash(),
+            KeyCode::Backspace if ctrl && self.line.is_empty() => self.begin_trash(),
+            KeyCode::Char('y' | '-' | '_' | '7') if ctrl => {
+                self.requests.extend(self.trashed.last().map(|(file, ..)| Request::Restore(file.clone())));
+            }
+            KeyCode::Up => self.go(self.cursor.saturating_sub(1)),
+            KeyCode::Down => self.go(self.cursor.saturating_add(1)),
+            KeyCode::PageUp => self.go(self.cursor.saturating_sub(PAGE)),
+            KeyCode::PageDown => self.go(self.cursor.saturating_add(PAGE)),
+            KeyCode::Home if self.line.is_empty() => self.go(0),
+            KeyCode::End if self.line.is_empty() => self.go(usize::MAX),
+            _ => {
+                if self.line.key(key) == Typed::Changed {
+                    self.search_anew();
+                }
+            }
+        }
+        Outcome::Open
+    }
+
+    fn rename(&mut self, key: KeyEvent, file: PathBuf, mut line: LineInput) -> Outcome {
+        match key.code {
+            KeyCode::Esc => {}
+            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {}
+            KeyCode::Enter => {
+                let name = line.text().trim().to_owned();
+                if name.is_empty() {
+                    self.mode = Mode::Rename(file, line);
+                } else {
+                    self.requests.push(Request::Rename(file, name));
+                }
+            }
+            _ => {
+                line.key(key);
+                self.mode = Mode::Rename(file, line);
+            }
+        }
+        Outcome::Open
+    }
+
+    fn confirm(&mut self, key: KeyEvent, file: PathBuf) -> Outcome {
+        match key.code {
+            KeyCode::Enter => self.requests.push(Request::Trash(file)),
+            KeyCode::Esc => {}
+            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {}
+            _ => self.mode = Mode::Confirm(file),
+        }
+        Outcome::Open
+    }
+
+    fn begin_rename(&mut self) {
+        self.hold();
+        if let Some(row) = self.chosen() {
+            let line = LineInput::new(row.name.as_deref().unwrap_or_default());
+            self.mode = Mode::Rename(row.path.clone(), line);
+        }
+    }
+
+    fn begin_trash(&mut self) {
+        self.hold();
+        let Some(row) = self.chosen() else { return };
+        if self.setting.current.as_ref() == Some(&row.real) {
+            self.notice = Some(Notice::Trouble("this session is open: it cannot go to the trash".to_owned()));
+        } else {
+            self.mode = Mode::Confirm(row.path.clone());
+        }
+    }
+
+    fn change_scope(&mut self) {
+        self.scope = match self.scope {
+            Scope::Folder => Scope::All,
+            Scope::All => Scope::Folder,
+        };
+        self.load();
+        self.judge_anew();
+    }
+
+    /// Asks for the list of the scope if nobody did.
+    fn load(&mut self) {
+        let list = self.list_mut(self.scope);
+        if list.filling == Filling::Unasked {
+            list.filling = Filling::Reading(0, None);
+            self.requests.push(Request::List(self.scope));
+        }
+    }
+
+    fn search_anew(&mut self) {
+        self.query = Some(Query::parse(self.line.text())).filter(|query| !query.is_empty());
+        self.held = None;
+        self.judge_anew();
+    }
+
+    /// Begins a search of the scope: by what is known of its sessions at once, by what was said in them when that comes.
+    fn judge_anew(&mut self) {
+        self.search += 1;
+        self.requests.retain(|request| !matches!(request, Request::Search { .. }));
+        if self.query.is_none() {
+            self.requests.push(Request::StopSearch);
+        }
+        let query = self.query.take();
+        self.list_mut(self.scope).search(query.as_ref());
+        self.query = query;
+        self.arrange();
+        self.ask_for_texts();
+    }
+
+    fn ask_for_texts(&mut self) {
+        if self.query.as_ref().is_none_or(|query| query.error().is_some()) {
+            return;
+        }
+        let files = self.list_mut(self.scope).unasked();
+        if !files.is_empty() {
+            let query = self.line.text().to_owned();
+            self.requests.push(Request::Search { search: self.search, query, files });
+        }
+    }
+
+    fn ask_for_preview(&mut self) {
+        let file = self.chosen().map(|row| row.path.clone());
+        if file != self.asked {
+            self.requests.extend(file.clone().map(Request::Preview));
+            self.preview = None;
+            self.asked = file;
+        }
+    }
+
+    /// Works out what is shown, and keeps the chosen session chosen if it is still there.
+    fn arrange(&mut self) {
+        let (sort, names, is_search) = (self.sort, self.names, self.query.is_some());
+        self.list_mut(self.scope).arrange(sort, names, is_search);
+        let list = self.list();
+        let last = list.shown().len().saturating_sub(1);
+        let place = match &self.held {
+            None => 0,
+            Some(held) => list.place_of(held).unwrap_or(self.cursor),
+        };
+        self.cursor = place.min(last);
+    }
+
+    /// Moves the cursor to a place, or to the last one before it.
+    fn go(&mut self, place: usize) {
+        self.cursor = place.min(self.list().shown().len().saturating_sub(1));
+        self.hold();
+    }
+
+    /// From now on the session under the cursor stays there, whatever comes in.
+    fn hold(&mut self) {
+        self.held = self.chosen().map(|row| row.real.clone());
+    }
+
+    fn chosen(&self) -> Option<&Row> {
+        self.list().at(self.cursor)
+    }
+
+    fn list(&self) -> &List {
+        match self.scope {
+            Scope::Folder => &self.folder,
+            Scope::All => &self.all,
+        }
+    }
+
+    fn list_mut(&mut self, scope: Scope) -> &mut List {
+        match scope {
+            Scope::Folder => &mut self.folder,
+            Scope::All => &mut self.all,
+        }
+    }
+
+    /// A listed file without links.
+    fn real_of(&self, file: &Path) -> PathBuf {
+        self.folder.real_of(file).or_else(|| self.all.real_of(file)).unwrap_or(file).to_path_buf()
+    }
+}

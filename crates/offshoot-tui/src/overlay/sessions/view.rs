@@ -1,0 +1,445 @@
+//! The selector on the screen. Only reads; lays out the rows that are seen and nothing else.
+
+use std::path::Path;
+
+use offshoot_session::clock::Millis;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+
+use super::list::{Filling, Row};
+use super::{Mode, Names, Notice, Origin, Preview, Said, Scope, Sessions, Sort, Speaker};
+use crate::text;
+use crate::theme::{Theme, Token};
+
+/// From this width on words are written out.
+const WIDE: u16 = 76;
+/// So many columns are kept for what a session is called.
+const WORDS: usize = 12;
+
+/// Where things are, from the top.
+struct Parts {
+    head: Rect,
+    hints: Rect,
+    input: Rect,
+    rows: Rect,
+    count: Rect,
+    preview: Rect,
+}
+
+impl Parts {
+    fn of(area: Rect) -> Self {
+        let is_high = area.height >= 20;
+        let hints = if is_high { 2 } else { u16::from(area.height >= 8) };
+        let room = area.height.saturating_sub(2 + hints + u16::from(is_high));
+        let preview = match room {
+            15.. => (room - 11).min(12),
+            8.. => 3,
+            _ => 0,
+        };
+        let mut top = area.y;
+        let mut take = |height: u16| {
+            let part = Rect { y: top, height, ..area }.intersection(area);
+            top = top.saturating_add(height);
+            part
+        };
+        let (head, hints, input) = (take(1), take(hints), take(1));
+        take(u16::from(is_high));
+        let rows = take(room.saturating_sub(preview + 1));
+        Self { head, hints, input, rows, count: take(1), preview: take(preview) }
+    }
+}
+
+impl Sessions {
+    /// Draws the selector over the whole area.
+    pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let parts = Parts::of(area);
+        if area.is_empty() {
+            return;
+        }
+        self.head(theme, parts.head, buf);
+        self.hints(theme, parts.hints, buf);
+        self.input(theme, parts.input, buf);
+        self.rows(theme, parts.rows, buf);
+        for row in parts.count.rows() {
+            text::draw(&self.count(theme), row, buf);
+        }
+        self.preview_pane(theme, parts.preview, buf);
+    }
+
+    fn head(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let (muted, accent) = (theme.style(Token::Muted), theme.style(Token::Accent));
+        let is_wide = area.width >= WIDE;
+        let names = match self.names {
+            Names::All => "all",
+            Names::Named => "named",
+        };
+        let sort = match self.sort {
+            Sort::Threaded => "threaded",
+            Sort::Recent => "recent",
+            Sort::Relevance => "relevance",
+        };
+        let mut spans = self.scope_words(theme, is_wide);
+        let said = if is_wide { ["  Names: ", "  Sort: "] } else { [" · ", " · "] };
+        for (word, value) in said.into_iter().zip([names, sort]) {
+            spans.extend([Span::styled(word, muted), Span::styled(value, accent)]);
+        }
+        let right = Line::from(spans);
+        let width = usize::from(area.width);
+        let room = width.saturating_sub(text::line_width(&right) + 1);
+        let title =
+            ["Resume session", "Resume"].into_iter().find(|title| text::width(title) <= room).unwrap_or_default();
+        let gap = width.saturating_sub(text::line_width(&right) + text::width(title));
+        let mut line = Line::from(vec![
+            Span::styled(title, theme.style(Token::Text).add_modifier(Modifier::BOLD)),
+            Span::raw(" ".repeat(gap)),
+        ]);
+        line.spans.extend(right.spans);
+        text::draw(&line, area, buf);
+    }
+
+    fn scope_words(&self, theme: &Theme, is_wide: bool) -> Vec<Span<'static>> {
+        let (muted, accent) = (theme.style(Token::Muted), theme.style(Token::Accent));
+        if let Filling::Reading(done, of) = &self.list().filling {
+            let of = of.map_or_else(String::new, |of| format!("/{of}"));
+            return vec![Span::styled(format!("reading {done}{of}"), accent)];
+        }
+        let folder = if is_wide { "current folder" } else { "folder" };
+        let part = |scope, word: &str| {
+            let is_it = self.scope == scope;
+            Span::styled(format!("{} {word}", if is_it { "◉" } else { "○" }), if is_it { accent } else { muted })
+        };
+        vec![
+            part(Scope::Folder, folder),
+            Span::styled(if is_wide { " | " } else { " " }, muted),
+            part(Scope::All, "all"),
+        ]
+    }
+
+    fn hints(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let columns = usize::from(area.width);
+        let say = |token, words: &str| vec![Line::styled(text::fit(words, columns).into_owned(), theme.style(token))];
+        let lines = match (&self.mode, &self.notice) {
+            (Mode::Confirm(_), _) => say(Token::Error, "Into the trash? Enter yes · Esc no"),
+            (Mode::Rename(..), _) => say(Token::Muted, "Enter saves the name · Esc leaves it"),
+            (Mode::Browse, Some(Notice::Done(words))) => say(Token::Accent, words),
+            (Mode::Browse, Some(Notice::Trouble(words))) => say(Token::Error, words),
+            (Mode::Browse, Some(Notice::Trashed(name))) => {
+                let back = if area.width >= WIDE { "brings it back" } else { "undoes" };
+                say(Token::Accent, &format!("in the trash (Ctrl+Y {back}): {name}"))
+            }
+            (Mode::Browse, None) => self.keys(theme, area),
+        };
+        for (line, row) in lines.iter().zip(area.rows()) {
+            text::draw(line, row, buf);
+        }
+    }
+
+    fn keys(&self, theme: &Theme, area: Rect) -> Vec<Line<'static>> {
+        let path = if self.shows_paths { "no path" } else { "path" };
+        let lines: Vec<Vec<(&str, &str)>> = if area.height > 1 {
+            vec![
+                vec![("Enter", "open"), ("Tab", "scope"), ("re:", "pattern"), ("\"…\"", "phrase"), ("Esc", "leave")],
+                vec![
+                    ("Ctrl+S", "sort"),
+                    ("Ctrl+N", "named"),
+                    ("Ctrl+P", path),
+                    ("Ctrl+R", "rename"),
+                    ("Ctrl+D", "trash"),
+                ],
+            ]
+        } else {
+            vec![vec![("Tab", "all"), ("^S", "sort"), ("^N", "named"), ("^R", "name"), ("^D", "trash")]]
+        };
+        let hint = |pairs: Vec<(&str, &str)>| {
+            let mut line = Line::default();
+            for (key, what) in pairs {
+                if !line.spans.is_empty() {
+                    line.push_span(Span::styled(" · ", theme.style(Token::Muted)));
+                }
+                line.push_span(Span::styled(key.to_owned(), theme.style(Token::Dim)));
+                line.push_span(Span::styled(format!(" {what}"), theme.style(Token::Muted)));
+            }
+            text::truncate_line(&line, usize::from(area.width), text::ELLIPSIS)
+        };
+        lines.into_iter().map(hint).collect()
+    }
+
+    fn input(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let style = theme.style(Token::Text);
+        match &self.mode {
+            Mode::Rename(_, line) => {
+                line.view(Span::styled("Name: ", theme.style(Token::Warning)), style, area, buf);
+            }
+            Mode::Browse | Mode::Confirm(_) => {
+                self.line.view(Span::styled("> ", theme.style(Token::Accent)), style, area, buf);
+            }
+        }
+    }
+
+    fn rows(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let list = self.list();
+        let count = list.shown().len();
+        if area.is_empty() {
+            return;
+        }
+        if count == 0 {
+            let words = text::fit(&self.why_empty(), usize::from(area.width).saturating_sub(2)).into_owned();
+            text::draw(&Line::styled(format!("  {words}"), theme.style(Token::Muted)), area, buf);
+            return;
+        }
+        let height = usize::from(area.height);
+        let first = self.cursor.saturating_sub(height / 2).min(count.saturating_sub(height));
+        for (place, line) in (first..count).zip(area.rows()) {
+            if let Some(row) = list.at(place) {
+                text::draw(&self.row(theme, place, row, usize::from(area.width)), line, buf);
+            }
+        }
+    }
+
+    fn row(&self, theme: &Theme, place: usize, row: &Row, columns: usize) -> Line<'static> {
+        let is_chosen = place == self.cursor;
+        let is_going = matches!(&self.mode, Mode::Confirm(file) if *file == row.path);
+        let is_open = self.setting.current.as_ref() == Some(&row.real);
+        let token = match (is_going, is_open, row.name.is_some()) {
+            (true, ..) => Token::Error,
+            (_, true, _) => Token::Accent,
+            (.., true) => Token::Warning,
+            _ => Token::Text,
+        };
+        let style = theme.style(token);
+        let style = if is_chosen { style.add_modifier(Modifier::BOLD) } else { style };
+        let dim = theme.style(if is_going { Token::Error } else { Token::Dim });
+        let prefix = self.prefix(place, columns / 3);
+        let room = columns.saturating_sub(2 + text::width(&prefix));
+        let right = self.right(theme, row, room.saturating_sub(WORDS), dim);
+        let words = text::fit(row.words(), room.saturating_sub(text::line_width(&right) + 2)).into_owned();
+        let gap = room.saturating_sub(text::width(&words) + text::line_width(&right));
+        let mut line = Line::from(vec![
+            Span::styled(if is_chosen { "› " } else { "  " }, theme.style(Token::Accent)),
+            Span::styled(prefix, theme.style(Token::Dim)),
+            Span::styled(words, style),
+            Span::raw(" ".repeat(gap)),
+        ]);
+        line.spans.extend(right.spans);
+        if is_chosen { line.style(theme.style(Token::SelectedBg)) } else { line }
+    }
+
+    /// The branches of the family that lead to a row; of deep ones the nearest.
+    fn prefix(&self, place: usize, columns: usize) -> String {
+        let shown = self.list().shown();
+        let Some(own) = shown.get(place).filter(|own| own.depth > 0) else { return String::new() };
+        let mut parts = vec![if own.is_last { "└─ " } else { "├─ " }];
+        let mut above = own.parent;
+        while let Some(parent) = above.and_then(|place| shown.get(place)) {
+            if (parts.len() + 1) * 3 > columns {
+                parts.push("… ");
+                break;
+            }
+            parts.push(if parent.depth > 0 && !parent.is_last { "│  " } else { "   " });
+            above = parent.parent;
+        }
+        parts.iter().rev().copied().collect()
+    }
+
+    /// What stands at the right end of a row: path and folder as far as there is room, whose it is, count and age.
+    fn right(&self, theme: &Theme, row: &Row, room: usize, style: Style) -> Line<'static> {
+        let age = row.modified.map_or_else(|| "?".to_owned(), |time| age(time, self.setting.now));
+        let mut spans = Vec::new();
+        if let Some(mark) = mark(row.origin) {
+            spans.push(Span::styled(format!("{mark} "), theme.style(Token::CustomMessageLabel)));
+        }
+        spans.push(Span::styled(format!("{} {age}", row.messages), style));
+        let mut left = room.saturating_sub(text::line_width(&Line::from(spans.clone())));
+        let folder = (self.scope == Scope::All && !row.cwd.is_empty()).then(|| self.short(Path::new(&row.cwd)));
+        let path = self.shows_paths.then(|| self.short(&row.path));
+        for part in [folder, path].into_iter().flatten() {
+            let part = end_of(&part, left.saturating_sub(1).min(if self.shows_paths { left } else { 30 }));
+            left = left.saturating_sub(text::width(&part) + 1);
+            if !part.is_empty() {
+                spans.insert(0, Span::styled(format!("{part} "), style));
+            }
+        }
+        Line::from(spans)
+    }
+
+    /// A path for people: inside the home directory as `~`.
+    fn short(&self, path: &Path) -> String {
+        let inside = self.setting.home.as_ref().and_then(|home| path.strip_prefix(home).ok());
+        let short = inside.map(|rest| Path::new("~").join(rest));
+        let text = short.as_deref().unwrap_or(path).to_string_lossy();
+        text::clean(text.strip_suffix('/').filter(|text| !text.is_empty()).unwrap_or(&text)).into_owned()
+    }
+
+    fn why_empty(&self) -> String {
+        let list = self.list();
+        if let Some(why) = self.query.as_ref().and_then(|query| query.error()) {
+            return why.to_owned();
+        }
+        let words = match (&list.filling, &self.query, self.names, self.scope) {
+            (Filling::Failed(why), ..) => return format!("the list cannot be read: {why}"),
+            (Filling::Reading(..), None, ..) => "reading the sessions…",
+            (_, Some(_), ..) if list.count_unsearched() > 0 => "searching…",
+            (_, Some(_), Names::All, _) => "nothing fits",
+            (_, Some(_), Names::Named, _) => "nothing that is named fits · Ctrl+N shows all",
+            (_, None, Names::Named, Scope::Folder) => "none is named here · Ctrl+N shows all, Tab every folder's",
+            (_, None, Names::Named, Scope::All) => "none is named · Ctrl+N shows all",
+            (_, None, Names::All, Scope::Folder) => "no sessions of this folder yet · Tab shows every folder's",
+            (_, None, Names::All, Scope::All) => "no sessions yet",
+        };
+        words.to_owned()
+    }
+
+    fn count(&self, theme: &Theme) -> Line<'static> {
+        let list = self.list();
+        let (shown, all) = (list.shown().len(), list.len());
+        if shown == 0 {
+            return Line::default();
+        }
+        let mut words = format!("  ({}/{shown})", self.cursor + 1);
+        if shown < all {
+            words.push_str(&format!(" of {all}"));
+        }
+        if self.query.is_some() {
+            let left = list.count_unsearched();
+            if left > 0 {
+                words.push_str(&format!(" · {left} still to be searched"));
+            }
+        }
+        Line::styled(words, theme.style(Token::Muted))
+    }
+
+    fn preview_pane(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let Some(row) = self.chosen().filter(|_| !area.is_empty()) else { return };
+        let columns = usize::from(area.width);
+        let mut about = vec![row.modified.map_or_else(|| "no time".to_owned(), |time| age(time, self.setting.now))];
+        about.push(format!("{} messages", row.messages));
+        about.extend(mark(row.origin).map(|mark| format!("of {mark}")));
+        about.extend(Some(self.short(Path::new(&row.cwd))).filter(|cwd| !cwd.is_empty()));
+        about.push(row.id.clone());
+        let title = text::fit(&about.join(" · "), columns.saturating_sub(4)).into_owned();
+        let rule = "─".repeat(columns.saturating_sub(text::width(&title) + 4));
+        let muted = theme.style(Token::BorderMuted);
+        let line = Line::from(vec![
+            Span::styled("── ", muted),
+            Span::styled(title, theme.style(Token::Muted)),
+            Span::styled(format!(" {rule}"), muted),
+        ]);
+        text::draw(&line, area, buf);
+        let below = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..area };
+        let lines = match &self.preview {
+            Some((file, preview)) if *file == row.path => words(theme, preview, below),
+            _ => Vec::new(),
+        };
+        for (line, row) in lines.iter().zip(below.rows()) {
+            text::draw(line, row, buf);
+        }
+    }
+}
+
+/// First and last words in so much room: about half for each.
+fn words(theme: &Theme, preview: &Preview, area: Rect) -> Vec<Line<'static>> {
+    let (columns, height) = (usize::from(area.width), usize::from(area.height));
+    let trouble = preview
+        .trouble
+        .as_ref()
+        .map(|why| Line::styled(text::fit(why, columns).into_owned(), theme.style(Token::Error)));
+    let room = height.saturating_sub(usize::from(trouble.is_some()));
+    let has_gap = room >= 5 && !preview.first.is_empty() && !preview.last.is_empty();
+    let for_first = if preview.last.is_empty() { room } else { room / 2 };
+    let mut lines = said(theme, &preview.first, columns, for_first);
+    let for_last = room.saturating_sub(lines.len() + usize::from(has_gap));
+    let newest = preview.last.len().saturating_sub(for_last.max(1));
+    let last = said(theme, preview.last.get(newest..).unwrap_or_default(), columns, for_last);
+    if has_gap {
+        lines.push(Line::styled("  ⋯", theme.style(Token::Dim)));
+    }
+    lines.extend(last);
+    lines.extend(trouble);
+    lines
+}
+
+/// What was said, each on its share of so many rows.
+fn said(theme: &Theme, all: &[Said], columns: usize, rows: usize) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    for (number, said) in all.iter().enumerate() {
+        let share = rows.saturating_sub(lines.len()) / (all.len() - number).max(1);
+        let width = columns.saturating_sub(2).max(1);
+        let (mark, token) = match said.by {
+            Speaker::Person => ("› ", Token::Text),
+            Speaker::Model => ("  ", Token::Muted),
+        };
+        let text = text::fit(said.text.trim(), width * share).into_owned();
+        for (at, line) in text::wrap(text.trim(), width).into_iter().take(share).enumerate() {
+            let head = Span::styled(if at == 0 { mark } else { "  " }, theme.style(Token::Accent));
+            let mut line = line.style(theme.style(token));
+            line.spans.insert(0, head);
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+fn mark(origin: Origin) -> Option<&'static str> {
+    match origin {
+        Origin::Own => None,
+        Origin::Pi => Some("pi"),
+        Origin::Omp => Some("omp"),
+    }
+}
+
+/// The end of a path that fits, with a mark for what is left out.
+fn end_of(path: &str, columns: usize) -> String {
+    if text::width(path) <= columns {
+        return path.to_owned();
+    }
+    if columns < 4 {
+        return String::new();
+    }
+    let mut start = path.len();
+    for (at, _) in path.char_indices().rev() {
+        if text::width(path.get(at..).unwrap_or_default()) + 1 > columns {
+            break;
+        }
+        start = at;
+    }
+    format!("…{}", path.get(start..).unwrap_or_default())
+}
+
+/// How long ago, in few letters, as pi says it.
+fn age(time: Millis, now: Millis) -> String {
+    let minutes = now.saturating_sub(time) / 60_000;
+    let (hours, days) = (minutes / 60, minutes / 1440);
+    match (minutes, hours, days) {
+        (..1, ..) => "now".to_owned(),
+        (..60, ..) => format!("{minutes}m"),
+        (_, ..24, _) => format!("{hours}h"),
+        (.., ..7) => format!("{days}d"),
+        (.., ..30) => format!("{}w", days / 7),
+        (.., ..365) => format!("{}mo", days / 30),
+        _ => format!("{}y", days / 365),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_short() {
+        let minute = 60_000;
+        let said = [0, 59, 60, 60 * 24 - 1, 60 * 24 * 6, 60 * 24 * 7, 60 * 24 * 29, 60 * 24 * 30, 60 * 24 * 365]
+            .map(|minutes| age(0, minutes * minute));
+        assert_eq!(said, ["now", "59m", "1h", "23h", "6d", "1w", "4w", "1mo", "1y"]);
+        assert_eq!(age(minute, 0), "now");
+    }
+
+    #[test]
+    fn paths_keep_their_end() {
+        assert_eq!(end_of("/a/bcdef", 5), "…cdef");
+        assert_eq!(end_of("/a/b", 4), "/a/b");
+        assert_eq!(end_of("/a/bcdef", 3), "");
+        assert_eq!(end_of("/日本", 4), "…本");
+    }
+}

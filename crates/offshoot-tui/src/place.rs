@@ -1,0 +1,53 @@
+//! Where something stands in a text. Knows no format.
+
+use std::fmt;
+
+/// A line and a column, both from 1; columns are characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The line.
+    pub line: usize,
+    /// The column.
+    pub column: usize,
+}
+
+impl Place {
+    /// The place of a byte of the text; behind its end: the end.
+    #[must_use]
+    pub fn at(text: &str, byte: usize) -> Self {
+        let mut end = byte.min(text.len());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let before = text.get(..end).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        Self { line: before.matches('\n').count() + 1, column: line.chars().count() + 1 }
+    }
+
+    /// The place where a part of the text begins.
+    #[must_use]
+    pub fn of(text: &str, part: &str) -> Self {
+        Self::at(text, (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns_count_from_one() {
+        let text = "ab\nüx\n";
+        assert_eq!(Place::at(text, 0).to_string(), "1:1");
+        assert_eq!(Place::at(text, 5).to_string(), "2:2");
+        assert_eq!(Place::at(text, 4).to_string(), "2:1");
+        assert_eq!(Place::at(text, 99).to_string(), "3:1");
+        assert_eq!(Place::of(text, &text[5..]).to_string(), "2:2");
+    }
+}

@@ -1,0 +1,175 @@
+//! From what was typed to a command. Knows the table, not the editor.
+
+use offshoot_agent::provider::ThinkingLevel;
+
+use super::{COMMANDS, SlashCommand, Spec, find};
+use crate::nearest::nearest;
+
+/// Why something that begins like a command is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Mistake {
+    /// No command has this name.
+    #[error("there is no command /{name}{}; /help shows them all", meant(.suggestion))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The nearest one that there is.
+        suggestion: Option<&'static str>,
+    },
+    /// It needs an argument.
+    #[error("/{} needs an argument: {}", .0.name, .0.typed())]
+    Missing(&'static Spec),
+    /// It takes none, or fewer.
+    #[error("/{} takes no {given:?}: {}", .spec.name, .spec.typed())]
+    TooMuch {
+        /// The command.
+        spec: &'static Spec,
+        /// What is too much.
+        given: String,
+    },
+    /// There is no such level.
+    #[error("{0:?} is no thinking level: there are off, minimal, low, medium, high, xhigh and max")]
+    Level(String),
+}
+
+fn meant(suggestion: &Option<&'static str>) -> String {
+    suggestion.map_or_else(String::new, |name| format!(": did you mean /{name}?"))
+}
+
+/// The command that a text is: `None` if it is none, but something to say. What begins with a path, such as
+/// `/etc/hosts is odd`, is something to say.
+#[must_use]
+pub fn parse(text: &str) -> Option<Result<SlashCommand, Mistake>> {
+    let text = text.trim();
+    let rest = text.strip_prefix('/')?;
+    let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let is_name = |name: &str| name.starts_with(char::is_alphabetic) && !name.contains(['/', '.']);
+    if !is_name(name) {
+        return None;
+    }
+    let lower = name.to_lowercase();
+    let Some(spec) = find(&lower) else {
+        let names = COMMANDS.iter().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()));
+        return Some(Err(Mistake::Unknown { name: name.to_owned(), suggestion: nearest(&lower, names) }));
+    };
+    Some(command(spec, arguments.trim()))
+}
+
+fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake> {
+    let given = (!arguments.is_empty()).then(|| arguments.to_owned());
+    if spec.argument.is_none() && !arguments.is_empty() {
+        return Err(Mistake::TooMuch { spec, given: arguments.to_owned() });
+    }
+    let needed = || given.clone().ok_or(Mistake::Missing(spec));
+    Ok(match spec.name {
+        "new" => SlashCommand::New,
+        "resume" => SlashCommand::Resume(given),
+        "tree" => SlashCommand::Tree,
+        "branches" => SlashCommand::Branches,
+        "switch" => SlashCommand::Switch(needed()?),
+        "branch-here" => SlashCommand::BranchHere(given),
+        "branch" => SlashCommand::Branch(given),
+        "clone" => SlashCommand::Clone,
+        "pop" => SlashCommand::Pop(given),
+        "export-branch" => {
+            let both = needed()?;
+            let (entry, path) = both.split_once(char::is_whitespace).unwrap_or((&both, ""));
+            SlashCommand::ExportBranch { entry: entry.to_owned(), path: path_of(Some(path)) }
+        }
+        "label" => SlashCommand::Label(given),
+        "name" => SlashCommand::Name(given),
+        "compact" => SlashCommand::Compact { instructions: given },
+        "model" => SlashCommand::Model(given),
+        "thinking" => SlashCommand::Thinking(given.map(level).transpose()?),
+        "session" => SlashCommand::Session,
+        "export" => SlashCommand::Export(path_of(given.as_deref())),
+        "import" => SlashCommand::Import(path_of(Some(&needed()?)).ok_or(Mistake::Missing(spec))?),
+        "copy" => SlashCommand::Copy,
+        "settings" => SlashCommand::Settings,
+        "help" => SlashCommand::Help,
+        "quit" => SlashCommand::Quit,
+        other => return Err(Mistake::Unknown { name: other.to_owned(), suggestion: None }),
+    })
+}
+
+/// A path may stand in quotes.
+fn path_of(text: Option<&str>) -> Option<String> {
+    let text = text?.trim();
+    let bare = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    (!bare.is_empty()).then(|| bare.to_owned())
+}
+
+fn level(name: String) -> Result<ThinkingLevel, Mistake> {
+    ThinkingLevel::parse(&name.to_lowercase()).ok_or(Mistake::Level(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> String {
+        match parse(text) {
+            None => "something to say".to_owned(),
+            Some(Ok(command)) => format!("{command:?}"),
+            Some(Err(mistake)) => mistake.to_string(),
+        }
+    }
+
+    #[test]
+    fn each_command_of_the_table_is_understood() {
+        for spec in COMMANDS {
+            for name in std::iter::once(&spec.name).chain(spec.aliases) {
+                let argument = if spec.name == "thinking" { "high" } else { "x" };
+                let with = parse(&format!("/{name} {argument}"));
+                let without = parse(&format!("/{name}"));
+                assert_eq!(matches!(with, Some(Ok(_))), spec.argument.is_some(), "/{name} {argument}");
+                assert_eq!(matches!(without, Some(Ok(_))), !spec.needs_argument(), "/{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn arguments_are_taken_as_they_stand() {
+        let cases = [
+            ("/new", "New"),
+            ("  /NEW  ", "New"),
+            ("/resume two words", "Resume(Some(\"two words\"))"),
+            ("/fork a1", "Branch(Some(\"a1\"))"),
+            ("/export-branch a1 \"my file.md\"", "ExportBranch { entry: \"a1\", path: Some(\"my file.md\") }"),
+            ("/compact mind\nthe tests", "Compact { instructions: Some(\"mind\\nthe tests\") }"),
+            ("/thinking High", "Thinking(Some(High))"),
+            ("/label", "Label(None)"),
+            ("/import \"\"", "/import needs an argument: /import <path>"),
+            ("/switch", "/switch needs an argument: /switch <entry>"),
+            ("/tree all", "/tree takes no \"all\": /tree"),
+            (
+                "/thinking much",
+                "\"much\" is no thinking level: there are off, minimal, low, medium, high, xhigh and max",
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(said(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_command_names_the_nearest() {
+        assert_eq!(said("/tere"), "there is no command /tere: did you mean /tree?; /help shows them all");
+        assert_eq!(said("/brnach here"), "there is no command /brnach: did you mean /branch?; /help shows them all");
+        assert_eq!(said("/frobnicate"), "there is no command /frobnicate; /help shows them all");
+    }
+
+    #[test]
+    fn a_path_is_something_to_say() {
+        for text in ["/etc/hosts is odd", "/", "// comment", "/tmp/x", "/a.rs", "a /tree", ""] {
+            assert_eq!(said(text), "something to say", "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics(text in "/?\\PC{0,30}") {
+            drop(parse(&text));
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! What may not reach a terminal, taken out of a text. Owns the state of an escape sequence; knows no columns but
+//! that every grapheme must take one.
+
+use std::borrow::Cow;
+use std::str::Chars;
+
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use super::measure;
+
+/// More scalars than this are no grapheme that anybody wrote: an emoji sequence has ten, Unicode's stream-safe text
+/// stops at thirty marks on one base.
+const LONGEST_GRAPHEME: usize = 32;
+const TAB: usize = 4;
+const JOINER: char = '\u{200d}';
+
+/// A text on one line, with everything left out that could move the cursor, change the terminal or deceive the eye.
+///
+/// Escape sequences go as a whole (CSI, OSC, DCS, SOS, PM, APC and the short ones, in seven and eight bit form; of a
+/// string that never ends only the introducer), and so do control characters, bidirectional controls and everything
+/// that Unicode says to show as nothing. What stays: combining marks on a base (up to 32 scalars a grapheme), U+FE0F,
+/// and U+200D between the parts of an emoji. A tab becomes four spaces, a line end one.
+#[must_use]
+pub fn clean(text: &str) -> Cow<'_, str> {
+    cleaned(text, LineEnds::Spaces)
+}
+
+/// As [`clean`], with line ends kept: each of `\n`, `\r\n`, `\r`, U+0085, U+2028 and U+2029 becomes `\n`.
+#[must_use]
+pub fn clean_lines(text: &str) -> Cow<'_, str> {
+    cleaned(text, LineEnds::Kept)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineEnds {
+    Kept,
+    Spaces,
+}
+
+fn cleaned(text: &str, ends: LineEnds) -> Cow<'_, str> {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~') || (byte == b'\n' && ends == LineEnds::Kept)) {
+        return Cow::Borrowed(text);
+    }
+    let mut filtered = String::with_capacity(text.len());
+    Harmless::of(text, ends).for_each(|at| filtered.push(at));
+    Cow::Owned(whole_graphemes(&filtered))
+}
+
+/// Leaves out graphemes that take no column, joiners that join nothing, and what is too much for one grapheme.
+pub(super) fn whole_graphemes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for grapheme in text.graphemes(true) {
+        if grapheme.len() == 1 {
+            out.push_str(grapheme);
+            continue;
+        }
+        let start = out.len();
+        let mut rest = grapheme.chars().take(LONGEST_GRAPHEME).peekable();
+        while let Some(at) = rest.next() {
+            let joins = out.len() > start && rest.peek().is_some_and(|next| measure::of_char(*next) > 0);
+            if at != JOINER || joins {
+                out.push(at);
+            }
+        }
+        if out.get(start..).is_none_or(|kept| measure::of_grapheme(kept) == 0) {
+            out.truncate(start);
+        }
+    }
+    out
+}
+
+/// The characters of a text that may be shown, one after the other: only as much is looked at as is asked for.
+pub(super) struct Harmless<'a> {
+    rest: Chars<'a>,
+    ends: LineEnds,
+    spaces: usize,
+    /// No string terminator follows: found out once, so that a text of introducers costs one search.
+    endless: bool,
+}
+
+impl<'a> Harmless<'a> {
+    pub(super) fn of(text: &'a str, ends: LineEnds) -> Self {
+        Self { rest: text.chars(), ends, spaces: 0, endless: false }
+    }
+
+    fn next_is(&mut self, wanted: impl Fn(char) -> bool) -> bool {
+        let mut ahead = self.rest.clone();
+        let found = ahead.next().is_some_and(wanted);
+        if found {
+            self.rest = ahead;
+        }
+        found
+    }
+
+    fn line_end(&self) -> char {
+        if self.ends == LineEnds::Kept { '\n' } else { ' ' }
+    }
+
+    fn escape(&mut self) {
+        let mut ahead = self.rest.clone();
+        match ahead.next() {
+            Some('[') => {
+                self.rest = ahead;
+                self.control_sequence();
+            }
+            Some(kind @ (']' | 'P' | 'X' | '^' | '_')) => {
+                self.rest = ahead;
+                self.string(kind == ']');
+            }
+            Some(' '..='/') => {
+                while self.next_is(|at| matches!(at, ' '..='/')) {}
+                self.next_is(|at| matches!(at, '0'..='~'));
+            }
+            Some('0'..='~') => self.rest = ahead,
+            _ => {}
+        }
+    }
+
+    fn control_sequence(&mut self) {
+        while self.next_is(|at| matches!(at, ' '..='?')) {}
+        self.next_is(|at| matches!(at, '@'..='~'));
+    }
+
+    /// A string goes up to its terminator; one of an operating system command has no line end inside.
+    fn string(&mut self, command: bool) {
+        if self.endless {
+            return;
+        }
+        let mut ahead = self.rest.clone();
+        loop {
+            let before = ahead.clone();
+            match ahead.next() {
+                None => {
+                    self.endless = true;
+                    return;
+                }
+                Some('\n' | '\r') if command => return,
+                Some('\u{7}' | '\u{9c}' | '\u{18}' | '\u{1a}') => break,
+                Some('\u{1b}') => {
+                    let mut after = ahead.clone();
+                    // Any other sequence ends the string too, and is then read as itself.
+                    ahead = if after.next() == Some('\\') { after } else { before };
+                    break;
+                }
+                Some(_) => {}
+            }
+        }
+        self.rest = ahead;
+    }
+}
+
+impl Iterator for Harmless<'_> {
+    type Item = char;
+
+    fn next(&mut self) -> Option<char> {
+        if self.spaces > 0 {
+            self.spaces -= 1;
+            return Some(' ');
+        }
+        loop {
+            match self.rest.next()? {
+                '\u{1b}' => self.escape(),
+                '\u{9b}' => self.control_sequence(),
+                '\u{9d}' => self.string(true),
+                '\u{90}' | '\u{98}' | '\u{9e}' | '\u{9f}' => self.string(false),
+                '\t' => {
+                    self.spaces = TAB - 1;
+                    return Some(' ');
+                }
+                '\r' => {
+                    self.next_is(|at| at == '\n');
+                    return Some(self.line_end());
+                }
+                '\n' | '\u{85}' | '\u{2028}' | '\u{2029}' => return Some(self.line_end()),
+                at if at.is_control() || shows_as_nothing(at) => {}
+                at => return Some(at),
+            }
+        }
+    }
+}
+
+/// Unicode's default-ignorable characters and format controls, but for the two that make emoji.
+fn shows_as_nothing(at: char) -> bool {
+    matches!(at,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0e}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_steers_the_terminal() {
+        for (hostile, shown) in [
+            ("a\u{1b}[31mred\u{1b}[0m", "ared"),
+            ("\u{1b}[2J\u{1b}[1;1Hx", "x"),
+            ("\u{1b}[?1049hx\u{1b}[>4;2m", "x"),
+            ("\u{9b}2Jx", "x"),
+            ("\u{1b}]0;title\u{7}x", "x"),
+            ("\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link"),
+            ("\u{9d}0;title\u{9c}x", "x"),
+            ("\u{1b}Pq#0;2;0;0;0\n-\u{1b}\\x", "x"),
+            ("\u{90}q#0\u{9c}x", "x"),
+            ("\u{1b}_Gf=32;AAAA\u{1b}\\x", "x"),
+            ("\u{9f}Gi=1;AAAA\u{1b}\\x", "x"),
+            ("\u{1b}^secret\u{1b}\\\u{1b}Xsos\u{1b}\\x", "x"),
+            ("\u{1b}]0;cut by another\u{1b}[31mx", "x"),
+            ("\u{1b}]never ended\nnext", "never ended next"),
+            ("\u{1b}Pnever ended", "never ended"),
+            ("\u{1b}(Bx\u{1b}#8y\u{1b}cz\u{1b}7", "xyz"),
+            ("\u{1b}", ""),
+            ("\u{1b}\u{1b}[31mx", "x"),
+            ("\u{1b}é", "é"),
+            ("a\u{8}b\u{0}c\u{7f}d\u{84}", "abcd"),
+        ] {
+            assert_eq!(clean(hostile), shown, "{hostile:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_deceives_the_eye() {
+        for (hostile, shown) in [
+            ("\u{202e}abc\u{2066}\u{61c}\u{200f}", "abc"),
+            ("pass\u{200b}word\u{ad}\u{feff}\u{2060}", "password"),
+            ("x\u{e0041}\u{e0042}y", "xy"),
+            ("\u{115f}\u{3164}a\u{ffa0}", "a"),
+            ("\u{301}a", "a"),
+            ("a\u{200d}b\u{200d}", "ab"),
+            ("\u{200d}\u{fe0f}", ""),
+            ("a\u{fe0e}", "a"),
+        ] {
+            assert_eq!(clean(hostile), shown, "{hostile:?}");
+        }
+    }
+
+    #[test]
+    fn what_people_write_stays() {
+        for text in [
+            "plain",
+            "héé\u{301}",
+            "日本語",
+            "👩\u{200d}👩\u{200d}👧",
+            "❤\u{fe0f}",
+            "👍🏽",
+            "🇩🇪",
+            "क्षि",
+            "한국어",
+            "لا",
+            "a\u{a0}b",
+        ] {
+            assert_eq!(clean(text), text);
+        }
+    }
+
+    #[test]
+    fn lines_end_and_tabs_stop() {
+        assert_eq!(clean("a\tb\nc\r\nd\re"), "a    b c d e");
+        assert_eq!(clean_lines("a\tb\nc\r\nd\re\u{2028}f\u{85}g"), "a    b\nc\nd\ne\nf\ng");
+        assert!(matches!(clean("as it is"), Cow::Borrowed(_)));
+        assert!(matches!(clean_lines("as it\nis"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_grapheme_has_an_end() {
+        let tower = format!("a{}b", "\u{301}".repeat(100_000));
+        assert_eq!(clean(&tower), format!("a{}b", "\u{301}".repeat(LONGEST_GRAPHEME - 1)));
+    }
+
+    /// Each introducer once made a search to the end of the text.
+    #[test]
+    fn introducers_without_an_end_are_searched_once() {
+        let many = "\u{90}x".repeat(500_000);
+        assert_eq!(clean(&many).len(), 500_000);
+    }
+}

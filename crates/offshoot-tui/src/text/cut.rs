@@ -1,0 +1,186 @@
+//! Text cut to so many columns, with a mark where something is left out.
+
+use std::borrow::Cow;
+
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use super::clean::{Harmless, LineEnds, whole_graphemes};
+use super::measure::{of_grapheme, width};
+use super::{ELLIPSIS, clean};
+
+/// Foreign text for a field of so many columns: cleaned as by [`clean`], cut with `…`.
+///
+/// Looks at no more of the text than the field shows (and the escape sequences in between), so a megabyte costs what a
+/// screen does.
+#[must_use]
+pub fn fit(text: &str, columns: usize) -> Cow<'_, str> {
+    // Enough for any field of letters, so that nearly always one look is enough.
+    let mut wanted = columns.saturating_mul(2).saturating_add(64);
+    if text.len() <= wanted {
+        return match clean(text) {
+            Cow::Borrowed(clean) => truncate(clean, columns, ELLIPSIS),
+            Cow::Owned(clean) => Cow::Owned(truncate(&clean, columns, ELLIPSIS).into_owned()),
+        };
+    }
+    let mut source = Harmless::of(text, LineEnds::Spaces);
+    let mut raw = String::new();
+    loop {
+        let before = raw.len();
+        raw.extend(source.by_ref().take(wanted));
+        let shown = whole_graphemes(&raw);
+        if raw.len() == before || width(&shown) > columns {
+            return Cow::Owned(truncate(&shown, columns, ELLIPSIS).into_owned());
+        }
+        wanted = wanted.saturating_mul(2);
+    }
+}
+
+/// A text cut to so many columns; when something is left out, it ends in the ellipsis (as much of it as there is room for).
+#[must_use]
+pub fn truncate<'a>(text: &'a str, columns: usize, ellipsis: &str) -> Cow<'a, str> {
+    let Some(_) = first_beyond(text, columns) else { return Cow::Borrowed(text) };
+    let mark = &ellipsis[..first_beyond(ellipsis, columns).unwrap_or(ellipsis.len())];
+    let end = first_beyond(text, columns.saturating_sub(width(mark))).unwrap_or(text.len());
+    Cow::Owned(format!("{}{mark}", &text[..end]))
+}
+
+/// A line cut to so many columns, its styles kept; when something is left out, it ends in the ellipsis (as much of it as
+/// there is room for), in the style of what stood there.
+#[must_use]
+pub fn truncate_line(line: &Line<'_>, columns: usize, ellipsis: &str) -> Line<'static> {
+    let copy = |span: &Span<'_>| Span::styled(span.content.clone().into_owned(), span.style);
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    if place_beyond(line, columns).is_none() {
+        spans.extend(line.spans.iter().map(copy));
+    } else {
+        let mark = &ellipsis[..first_beyond(ellipsis, columns).unwrap_or(ellipsis.len())];
+        let (last, end) = place_beyond(line, columns - width(mark)).unwrap_or_default();
+        spans.extend(line.spans.iter().take(last).map(copy));
+        if let Some(span) = line.spans.get(last) {
+            spans.push(Span::styled(format!("{}{mark}", &span.content[..end]), span.style));
+        }
+    }
+    Line { style: line.style, alignment: line.alignment, spans }
+}
+
+/// A path, or any text whose ends say most, cut in the middle to so many columns.
+///
+/// Keeps the last component of a path whole as long as there is room, and as many before it as fit in two thirds.
+#[must_use]
+pub fn truncate_middle(text: &str, columns: usize) -> Cow<'_, str> {
+    if first_beyond(text, columns).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let Some(room) = columns.checked_sub(width(ELLIPSIS)).filter(|room| *room > 0) else {
+        return truncate(text, columns, ELLIPSIS);
+    };
+    let ends = last_columns(text, room);
+    let tail = ends
+        .match_indices('/')
+        .map(|(at, _)| &ends[at..])
+        .find(|tail| width(tail) <= room * 2 / 3)
+        .or_else(|| ends.rfind('/').map(|at| &ends[at..]).filter(|tail| tail.len() > 1))
+        .unwrap_or_else(|| last_columns(text, room.div_ceil(2)));
+    let head = &text[..first_beyond(text, room - width(tail)).unwrap_or(text.len())];
+    Cow::Owned(format!("{head}{ELLIPSIS}{tail}"))
+}
+
+/// The longest end of a text that takes no more than so many columns.
+fn last_columns(text: &str, columns: usize) -> &str {
+    let mut room = columns;
+    let mut start = text.len();
+    for (at, grapheme) in text.grapheme_indices(true).rev() {
+        let Some(left) = room.checked_sub(of_grapheme(grapheme)) else { break };
+        (room, start) = (left, at);
+    }
+    &text[start..]
+}
+
+/// Where the first grapheme begins that does not fit into so many columns; none if all fit.
+fn first_beyond(text: &str, columns: usize) -> Option<usize> {
+    if text.len() <= columns && text.is_ascii() {
+        return None;
+    }
+    let mut room = columns;
+    for (at, grapheme) in text.grapheme_indices(true) {
+        match room.checked_sub(of_grapheme(grapheme)) {
+            Some(left) => room = left,
+            None => return Some(at),
+        }
+    }
+    None
+}
+
+/// The same over a line: the span, and where in it.
+fn place_beyond(line: &Line<'_>, columns: usize) -> Option<(usize, usize)> {
+    let mut room = columns;
+    for (nth, span) in line.spans.iter().enumerate() {
+        if let Some(at) = first_beyond(&span.content, room) {
+            return Some((nth, at));
+        }
+        room = room.saturating_sub(width(&span.content));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::style::Stylize as _;
+
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_where_a_grapheme_ends() {
+        for (text, columns, shown) in [
+            ("abc", 3, "abc"),
+            ("abcd", 3, "ab…"),
+            ("abcd", 1, "…"),
+            ("abcd", 0, ""),
+            ("日本語", 5, "日本…"),
+            ("日本語", 4, "日…"),
+            ("日本語", 2, "…"),
+            ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"),
+            ("", 0, ""),
+        ] {
+            assert_eq!(truncate(text, columns, ELLIPSIS), shown, "{text} {columns}");
+        }
+        assert_eq!(truncate("abcdef", 2, "..."), "..");
+    }
+
+    #[test]
+    fn a_line_is_cut_with_its_styles() {
+        let line = Line::from(vec!["ab".red(), "cd".blue(), "ef".into()]);
+        assert_eq!(truncate_line(&line, 6, ELLIPSIS), line);
+        assert_eq!(truncate_line(&line, 4, ELLIPSIS), Line::from(vec!["ab".red(), "c…".blue()]));
+        assert_eq!(truncate_line(&line, 3, ELLIPSIS), Line::from(vec!["ab".red(), "…".blue()]));
+        assert_eq!(truncate_line(&line, 2, ELLIPSIS), Line::from(vec!["a…".red()]));
+    }
+
+    #[test]
+    fn a_path_keeps_both_ends() {
+        let path = "/home/somebody/projects/offshoot/crates/tui/src/main.rs";
+        for (columns, shown) in [
+            (80, path),
+            (40, "/home/somebody/p…/crates/tui/src/main.rs"),
+            (20, "/home/s…/src/main.rs"),
+            (10, "/…/main.rs"),
+            (9, "…/main.rs"),
+            (4, "/…rs"),
+            (2, "…s"),
+            (1, "…"),
+            (0, ""),
+        ] {
+            assert_eq!(truncate_middle(path, columns), shown, "{columns}");
+        }
+    }
+
+    #[test]
+    fn a_field_cleans_what_it_shows() {
+        assert_eq!(fit("\u{1b}[31mabcdef\u{1b}[0m", 4), "abc…");
+        assert_eq!(fit("short", 10), "short");
+        let long = format!("\u{1b}]0;{}\u{7}{}", "hidden ".repeat(1000), "日本".repeat(100_000));
+        assert_eq!(fit(&long, 7), "日本日…");
+        assert_eq!(fit(&"\u{301}".repeat(100_000), 7), "");
+    }
+}

@@ -1,0 +1,77 @@
+//! How many columns text takes, by the measure with which ratatui draws it, and drawing it by that measure.
+
+use ratatui::buffer::{Buffer, CellWidth as _};
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::UnicodeWidthChar as _;
+
+/// How many columns a text takes when it is drawn: the sum over its graphemes, without those that hold a control
+/// character, which are not drawn.
+#[must_use]
+pub fn width(text: &str) -> usize {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.len();
+    }
+    text.graphemes(true).map(of_grapheme).sum()
+}
+
+/// How many columns a line takes: the sum over its spans, since no grapheme crosses from one to the next.
+#[must_use]
+pub fn line_width(line: &Line<'_>) -> usize {
+    line.spans.iter().map(|span| width(&span.content)).sum()
+}
+
+/// Draws a line on the first row of an area, from its left end, cut at its right end: nothing outside changes.
+///
+/// The line's style fills the row. Use this instead of rendering a `Line`, which measures whole spans and so lays
+/// the next span over the last columns of one with ligatures. The alignment of the line is not looked at.
+pub fn draw(line: &Line<'_>, area: Rect, buf: &mut Buffer) {
+    let row = Rect { height: 1, ..area }.intersection(buf.area);
+    if row.is_empty() || row.y != area.y || row.x != area.x {
+        return;
+    }
+    buf.set_style(row, line.style);
+    buf.set_line(row.x, row.y, line, row.width);
+}
+
+/// The columns of one grapheme; none for one that is not drawn.
+pub(super) fn of_grapheme(grapheme: &str) -> usize {
+    if grapheme.contains(char::is_control) { 0 } else { usize::from(grapheme.cell_width()) }
+}
+
+pub(super) fn of_char(at: char) -> usize {
+    at.width().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_those_of_the_buffer() {
+        for (text, columns) in [
+            ("", 0),
+            ("abc", 3),
+            ("日本", 4),
+            ("e\u{301}", 1),
+            ("👩\u{200d}👩\u{200d}👧", 2),
+            ("❤\u{fe0f}", 2),
+            ("لا", 2),
+            ("a\u{7}b", 2),
+        ] {
+            assert_eq!(width(text), columns, "{text:?}");
+            let mut buf = Buffer::empty(Rect::new(0, 0, 20, 1));
+            assert_eq!(usize::from(buf.set_line(0, 0, &Line::raw(text), 20).0), columns, "{text:?}");
+        }
+    }
+
+    /// ratatui's own rendering measures a lam-alef as one column and draws it on two.
+    #[test]
+    fn a_span_begins_where_the_one_before_it_ends() {
+        let mut buf = Buffer::empty(Rect::new(0, 0, 4, 1));
+        draw(&Line::from(vec!["لا".into(), "x".into()]), buf.area, &mut buf);
+        let cells: Vec<_> = buf.content.iter().map(ratatui::buffer::Cell::symbol).collect();
+        assert_eq!(cells, ["ل", "ا", "x", " "]);
+    }
+}

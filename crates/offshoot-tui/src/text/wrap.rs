@@ -1,0 +1,269 @@
+//! Lines broken into rows of so many columns, one row after the other: only the rows that are asked for are laid out.
+
+use std::ops::Range;
+
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use super::ELLIPSIS;
+use super::measure::of_grapheme;
+
+/// A line as rows of at most so many columns: see [`rows`].
+#[must_use]
+pub fn wrap<'a>(line: impl Into<Line<'a>>, columns: usize) -> Vec<Line<'static>> {
+    rows(&line.into(), columns).map(|row| row.line()).collect()
+}
+
+/// The rows of a line, each no wider than so many columns, laid out when they are asked for; to count them allocates
+/// nothing.
+///
+/// Rows end at spaces, which are left out there, and on either side of a wide character; a word that is wider than a
+/// row begins on a row of its own and is broken where a grapheme ends. A grapheme that is itself wider than the row is
+/// shown as `…`. Leading spaces stay, unless they fill the row. An empty line is one empty row; no columns hold no
+/// row.
+#[must_use]
+pub fn rows<'a>(line: &'a Line<'a>, columns: usize) -> Rows<'a> {
+    let start = Place::default();
+    Rows { line, columns, next: (columns > 0).then_some(start) }
+}
+
+/// Iterator over the rows of a line.
+#[derive(Debug, Clone)]
+pub struct Rows<'a> {
+    line: &'a Line<'a>,
+    columns: usize,
+    next: Option<Place>,
+}
+
+/// One row of a line.
+#[derive(Debug, Clone)]
+pub struct Row<'a> {
+    line: &'a Line<'a>,
+    columns: usize,
+    from: Place,
+    to: Place,
+}
+
+/// A place between two graphemes of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Place {
+    span: usize,
+    /// Bytes into the content of that span.
+    byte: usize,
+    /// Bytes into the contents of all spans, one behind the other.
+    of_all: usize,
+}
+
+/// What is known of the row that is being filled.
+struct Filling {
+    from: Place,
+    /// Up to here it fits.
+    fits: Place,
+    columns: usize,
+    /// Something else than spaces stands in it.
+    inked: bool,
+    before: Option<Kind>,
+    /// Where the row may end, and where the next one then begins.
+    may_break: Option<(Place, Place)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Space,
+    Letter,
+    Wide,
+    /// Wide, and does not begin a row.
+    WideCloser,
+}
+
+impl Filling {
+    fn new(from: Place) -> Self {
+        Self { from, fits: from, columns: 0, inked: false, before: None, may_break: None }
+    }
+
+    fn note_break(&mut self, kind: Kind, at: Place, after: Place) {
+        match (kind, self.before) {
+            (Kind::Space, Some(Kind::Space)) => {
+                if let Some((_, resume)) = &mut self.may_break {
+                    *resume = after;
+                }
+            }
+            (Kind::Space, Some(_)) => self.may_break = Some((at, after)),
+            (Kind::Wide, Some(Kind::Letter | Kind::Wide | Kind::WideCloser))
+            | (Kind::Letter, Some(Kind::Wide | Kind::WideCloser)) => self.may_break = Some((at, at)),
+            (Kind::Space | Kind::Wide | Kind::Letter, _) | (Kind::WideCloser, _) => {}
+        }
+    }
+}
+
+impl<'a> Iterator for Rows<'a> {
+    type Item = Row<'a>;
+
+    fn next(&mut self) -> Option<Row<'a>> {
+        let mut row = Filling::new(self.next?);
+        for (at, grapheme, after) in graphemes(self.line, row.from) {
+            let Some((kind, columns)) = kind_of(grapheme, self.columns) else { continue };
+            row.note_break(kind, at, after);
+            row.before = Some(kind);
+            if kind == Kind::Space {
+                row.columns = row.columns.saturating_add(columns);
+            } else if row.columns.saturating_add(columns) <= self.columns {
+                row.columns += columns;
+                row.inked = true;
+            } else if row.inked {
+                let (to, resume) = row.may_break.unwrap_or((at, at));
+                self.next = Some(resume);
+                return Some(self.row(row.from, to));
+            } else {
+                // Spaces in front of a word that does not fit behind them.
+                row = Filling { columns, inked: true, before: Some(kind), ..Filling::new(at) };
+            }
+            if row.columns <= self.columns {
+                row.fits = after;
+            }
+        }
+        self.next = None;
+        Some(self.row(row.from, row.fits))
+    }
+}
+
+impl<'a> Rows<'a> {
+    fn row(&self, from: Place, to: Place) -> Row<'a> {
+        Row { line: self.line, columns: self.columns, from, to }
+    }
+}
+
+impl Row<'_> {
+    /// Where in the text of the line the row stands, in bytes over all spans.
+    #[must_use]
+    pub fn bytes(&self) -> Range<usize> {
+        self.from.of_all..self.to.of_all
+    }
+
+    /// The row as a line of its own, with the styles of the spans that it cuts.
+    #[must_use]
+    pub fn line(&self) -> Line<'static> {
+        let mut spans: Vec<Span<'static>> = Vec::new();
+        let mut current = None;
+        for (at, grapheme, _) in graphemes(self.line, self.from) {
+            if at.of_all >= self.to.of_all {
+                break;
+            }
+            let shown = match kind_of(grapheme, self.columns) {
+                None => continue,
+                Some(_) if of_grapheme(grapheme) > self.columns => ELLIPSIS,
+                Some(_) => grapheme,
+            };
+            match spans.last_mut().filter(|_| current == Some(at.span)) {
+                Some(span) => span.content.to_mut().push_str(shown),
+                None => {
+                    let style = self.line.spans.get(at.span).map(|span| span.style).unwrap_or_default();
+                    spans.push(Span::styled(shown.to_owned(), style));
+                }
+            }
+            current = Some(at.span);
+        }
+        Line { style: self.line.style, alignment: self.line.alignment, spans }
+    }
+}
+
+/// The graphemes of a line from a place on, with the places before and after each.
+fn graphemes<'a>(line: &'a Line<'a>, from: Place) -> impl Iterator<Item = (Place, &'a str, Place)> {
+    let mut passed = from.of_all - from.byte;
+    line.spans.iter().enumerate().skip(from.span).flat_map(move |(span, content)| {
+        let text = content.content.as_ref();
+        let skipped = if span == from.span { from.byte } else { 0 };
+        let before = passed;
+        passed += text.len();
+        let place = move |byte| Place { span, byte, of_all: before + byte };
+        text[skipped..].grapheme_indices(true).map(move |(at, grapheme)| {
+            let start = skipped + at;
+            (place(start), grapheme, place(start + grapheme.len()))
+        })
+    })
+}
+
+/// What a grapheme is and how many columns it takes in rows of so many; none if it is not drawn.
+fn kind_of(grapheme: &str, columns: usize) -> Option<(Kind, usize)> {
+    let wide = of_grapheme(grapheme);
+    let first = grapheme.chars().next().filter(|_| wide > 0)?;
+    let kind = match first {
+        '\u{a0}' | '\u{2007}' | '\u{202f}' => Kind::Letter,
+        at if at.is_whitespace() && at.len_utf8() == grapheme.len() => Kind::Space,
+        '、' | '。' | '，' | '．' | '：' | '；' | '！' | '？' | '）' | '］' | '｝' | '」' | '』' | '】' | '》'
+        | '〉' | 'ー' => Kind::WideCloser,
+        _ if wide > 1 => Kind::Wide,
+        _ => Kind::Letter,
+    };
+    Some((kind, if wide > columns { 1 } else { wide }))
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::style::Stylize as _;
+
+    use super::*;
+
+    fn shown(text: &str, columns: usize) -> Vec<String> {
+        wrap(text, columns).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn rows_end_between_words() {
+        for (text, columns, expected) in [
+            ("", 5, vec![""]),
+            ("one two three", 20, vec!["one two three"]),
+            ("one two three", 8, vec!["one two", "three"]),
+            ("one two three", 7, vec!["one two", "three"]),
+            ("one  two   three", 5, vec!["one", "two", "three"]),
+            ("a abcdefghij b", 4, vec!["a", "abcd", "efgh", "ij b"]),
+            ("  indented words", 10, vec!["  indented", "words"]),
+            ("        indented", 10, vec!["        in", "dented"]),
+            ("        indented", 8, vec!["indented"]),
+            ("abcd      ", 4, vec!["abcd"]),
+            ("          ", 4, vec!["    "]),
+            ("a\u{a0}b c", 3, vec!["a\u{a0}b", "c"]),
+        ] {
+            assert_eq!(shown(text, columns), expected, "{text:?} {columns}");
+        }
+    }
+
+    #[test]
+    fn wide_characters_stay_whole() {
+        for (text, columns, expected) in [
+            ("日本語テキスト", 5, vec!["日本", "語テ", "キス", "ト"]),
+            ("漢字。次", 4, vec!["漢", "字。", "次"]),
+            ("see日本", 5, vec!["see日", "本"]),
+            ("a日b", 1, vec!["a", "…", "b"]),
+            ("👩\u{200d}👩\u{200d}👧👍🏽", 3, vec!["👩\u{200d}👩\u{200d}👧", "👍🏽"]),
+            ("e\u{301}e\u{301}e\u{301}", 2, vec!["e\u{301}e\u{301}", "e\u{301}"]),
+        ] {
+            assert_eq!(shown(text, columns), expected, "{text:?} {columns}");
+        }
+    }
+
+    #[test]
+    fn styles_go_along() {
+        let line = Line::from(vec!["one t".red(), "wo".blue(), " three".into()]).bold();
+        assert_eq!(
+            wrap(line, 7),
+            [Line::from(vec!["one t".red(), "wo".blue()]).bold(), Line::from(vec!["three".into()]).bold()]
+        );
+    }
+
+    #[test]
+    fn a_row_says_where_it_stands() {
+        let line = Line::from(vec!["one tw".into(), "o three".red()]);
+        let places: Vec<_> = rows(&line, 7).map(|row| row.bytes()).collect();
+        assert_eq!(places, [0..7, 8..13]);
+    }
+
+    /// The figure is the point: laying out all of it for every frame once took seconds.
+    #[test]
+    fn of_a_megabyte_only_the_rows_on_the_screen_are_laid_out() {
+        let line = Line::raw("word ".repeat(200_000));
+        let seen: Vec<_> = rows(&line, 80).take(24).collect();
+        assert_eq!(seen.last().map(|row| row.bytes().end), Some(24 * 80 - 1));
+        assert_eq!(rows(&Line::raw("x".repeat(1 << 20)), 80).count(), (1_usize << 20).div_ceil(80));
+    }
+}
