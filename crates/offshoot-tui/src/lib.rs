@@ -17,5 +17,6 @@ pub mod nearest;
 pub mod keymap;
 pub mod slash;
 pub mod editor;
+pub mod settings;
 pub mod overlay;
 pub mod app;
