@@ -35,6 +35,7 @@ mod show;
 mod switch;
 mod tail;
 mod terminal;
+mod trash;
 mod tree;
 mod tui;
 mod untouched;
