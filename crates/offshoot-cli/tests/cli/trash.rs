@@ -78,5 +78,10 @@ fn words_that_make_no_sense_together() {
     for line in ["trash", "trash --list --restore", "trash x --list", "trash --json x"] {
         assert!(world.run(line).contains("[exit code 2]"), "{line}");
     }
-    assert_snapshot!(world.run("trash nobody"), @"");
+    assert_snapshot!(world.run("trash nobody"), @r#"
+    [stderr]
+    error: no session fits "nobody"
+    hint: `offshoot list --all` shows every session
+    [exit code 3]
+    "#);
 }
