@@ -60,12 +60,14 @@ impl Catalogue {
         progress: Progress<'_>,
     ) -> Result<(Vec<SessionInfo>, Vec<Diagnostic>)> {
         let mut all = Vec::new();
-        let diagnostics = self.stream(store, cwd, now, &mut |portion| {
-            all.extend(portion.sessions);
-            progress(portion.done, portion.total);
+        let diagnostics = self.walk(store, cwd, now, &mut |sessions, done, total| {
+            all.extend(sessions);
+            progress(done, total);
         })?;
-        sort_by_activity(&mut all);
-        Ok((all, diagnostics))
+        all.sort_by_key(|(at, _)| *at);
+        let mut sessions: Vec<SessionInfo> = all.into_iter().map(|(_, info)| info).collect();
+        sort_by_activity(&mut sessions);
+        Ok((sessions, diagnostics))
     }
 
     /// The same in portions, as they come to be known: first what is remembered and still holds, then what must be read;
@@ -80,6 +82,19 @@ impl Catalogue {
         now: Millis,
         take: &mut dyn FnMut(Portion),
     ) -> Result<Vec<Diagnostic>> {
+        self.walk(store, cwd, now, &mut |sessions, done, total| {
+            take(Portion { sessions: sessions.into_iter().map(|(_, info)| info).collect(), done, total });
+        })
+    }
+
+    /// The same with the place of each session in the store's list.
+    fn walk(
+        &self,
+        store: &DirStore,
+        cwd: Option<&str>,
+        now: Millis,
+        take: &mut dyn FnMut(Vec<(usize, SessionInfo)>, usize, usize),
+    ) -> Result<Vec<Diagnostic>> {
         let (folders, unread) = store.folders(cwd)?;
         let mut database = Database::open(&self.file);
         let known = database.as_mut().map(|database| database.known(&folders)).unwrap_or_default();
@@ -90,12 +105,12 @@ impl Catalogue {
             let mut sessions = Vec::with_capacity(looked.len());
             for (at, info) in looked {
                 match info {
-                    Ok(info) if store.belongs(&info, cwd) => sessions.push(info),
+                    Ok(info) if store.belongs(&info, cwd) => sessions.push((at, info)),
                     Ok(_) => {}
                     Err(error) => refused.push((at, unreadable(&error))),
                 }
             }
-            take(Portion { sessions, done, total });
+            take(sessions, done, total);
         });
         if let Some(database) = database.filter(|_| !changes.is_empty()) {
             database.save(&folders, changes);

@@ -3,19 +3,23 @@
 
 mod deeds;
 mod files;
-mod known;
 mod kept;
+mod known;
+mod pick;
 mod program;
 mod reading;
 mod serve;
+mod sessions;
 
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 
 use offshoot_agent::Setup;
 use offshoot_agent::command::{Command, Said};
 use offshoot_session::session::Session;
 use offshoot_tui::app::cmd::Cmd;
 use offshoot_tui::app::model::{Model, Wishes};
+use offshoot_tui::app::msg::Msg;
 use offshoot_tui::app::run::{Inbox, Program as _, run as run_front_end};
 use offshoot_tui::editor::{Editor, History};
 use offshoot_tui::keymap::{Action, Keymap};
@@ -25,8 +29,10 @@ use offshoot_tui::theme::Theme;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use kept::Kept;
+pub(crate) use pick::session as pick_session;
 use program::Program;
 use serve::World;
+use sessions::Clerk;
 
 /// Runs the front end until the user ends it.
 pub(crate) fn run(app: &App, session: Session, setup: Setup, said: Vec<Said>) -> Result<()> {
@@ -38,7 +44,14 @@ pub(crate) fn run(app: &App, session: Session, setup: Setup, said: Vec<Said>) ->
     let draft = if said.is_empty() { kept.draft() } else { String::new() };
     let model = Model::new(wishes, editor, &draft);
     let app = App { ui: app.ui.quiet(), ..app.clone() };
-    let world = World { app: app.clone(), news: sender.clone(), kept };
+    let told = Mutex::new(sender.clone());
+    let clerk = Clerk::start(&app, move |answer| {
+        // A front end that has ended needs no answers.
+        if let Ok(told) = told.lock() {
+            drop(told.send(Msg::Sessions(answer)));
+        }
+    })?;
+    let world = World { app: app.clone(), news: sender.clone(), kept, clerk: Arc::new(clerk) };
     let mut program = Program::start(world, session, setup)?;
     program.take(Cmd::Look);
     for said in said {
@@ -70,5 +83,6 @@ fn wishes(app: &App, session: &Session) -> Wishes {
         thinking_key: keymap.hint(Action::ToggleThinking).unwrap_or_default(),
         ..Habits::default()
     };
-    Wishes { theme: Theme::default(), keymap, habits, home, ..Wishes::default() }
+    let theme = Theme::dark().at(app.settings.terminal.colours);
+    Wishes { theme, keymap, habits, home, ..Wishes::default() }
 }

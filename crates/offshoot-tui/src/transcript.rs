@@ -251,6 +251,9 @@ impl Transcript {
             | Event::ToolExecutionStart { .. }
             | Event::QueueUpdate { .. }
             | Event::AutoRetryEnd { .. }
+            | Event::SummarizationRetryScheduled { .. }
+            | Event::SummarizationRetryAttemptStart { .. }
+            | Event::SummarizationRetryFinished
             | Event::CompactionEnd { .. }
             | Event::SessionInfoChanged { .. }
             | Event::ThinkingLevelChanged { .. }

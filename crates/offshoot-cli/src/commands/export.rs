@@ -74,7 +74,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 }
 
 /// The ending of a file that shows a whole session.
-pub(crate) const PAGE: &str = "md";
+pub(crate) const PAGE: &str = "html";
 
 /// The same for a session file and an entry's id.
 pub(crate) fn write(app: &App, session: &Path, output: PathBuf, at: Option<String>) -> Result<()> {

@@ -19,6 +19,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::kept::Kept;
+use super::sessions::Clerk;
 use super::{deeds, files, known, reading};
 use crate::app::App;
 
@@ -33,6 +34,7 @@ pub(super) struct World {
     pub(super) app: App,
     pub(super) news: Sender<Msg>,
     pub(super) kept: Kept,
+    pub(super) clerk: Arc<Clerk>,
 }
 
 impl World {
@@ -115,7 +117,8 @@ async fn act(world: World, agent: AgentSession, cmd: Cmd) {
         Cmd::Describe => known::describe(&world, &agent).await,
         Cmd::Files => files::find(&world, &agent).await,
         Cmd::Remember(prompt) => world.kept.remember(&prompt),
-        Cmd::Sessions(_) | Cmd::Settings => {}
+        Cmd::Sessions(request) => world.clerk.take(request),
+        Cmd::Settings => {}
         Cmd::Models
         | Cmd::UseModel(_)
         | Cmd::NextModel { .. }

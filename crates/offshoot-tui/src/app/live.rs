@@ -111,7 +111,8 @@ impl Live {
                 self.compacted(result.as_ref(), error_message.as_deref(), *aborted);
             }
             Event::EntryAppended { entry } => self.finish_item(Item::of_line(&entry.0)),
-            Event::AutoRetryStart { attempt, max_attempts, delay_ms, error_message } => {
+            Event::AutoRetryStart { attempt, max_attempts, delay_ms, error_message }
+            | Event::SummarizationRetryScheduled { attempt, max_attempts, delay_ms, error_message } => {
                 let seconds = delay_ms.div_ceil(1000);
                 let text = format!("{error_message}; trying again in {seconds} s ({attempt} of {max_attempts})");
                 self.notice(Level::Warning, text);

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use offshoot_agent::provider::{Model as LanguageModel, ThinkingLevel};
 use offshoot_session::clock::Millis;
-use offshoot_session::outline::Filter;
 use ratatui::layout::Size;
 
 use super::live::{Block, Live};
@@ -15,22 +14,12 @@ use crate::editor::Editor;
 use crate::keymap::Keymap;
 use crate::message::{Habits, Level};
 use crate::overlay::fork::ForkSelector;
+use crate::overlay::help::Help;
 use crate::overlay::pick::Pick;
 use crate::overlay::sessions::Sessions;
 use crate::overlay::tree::TreeSelector;
+use crate::settings::Settings;
 use crate::theme::Theme;
-
-/// What two Escapes in an empty editor do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum DoubleEscape {
-    /// Open the tree.
-    #[default]
-    Tree,
-    /// Choose a message to begin a session before.
-    Fork,
-    /// Nothing.
-    Nothing,
-}
 
 /// What the user has set, as far as it concerns the front end.
 #[derive(Debug, Clone)]
@@ -41,18 +30,12 @@ pub struct Wishes {
     pub keymap: Keymap,
     /// How things are shown.
     pub habits: Habits,
-    /// What two Escapes do.
-    pub double_escape: DoubleEscape,
-    /// The filter that the tree begins with.
-    pub tree_filter: Filter,
-    /// Leave a branch without the question about a summary.
-    pub skips_question: bool,
+    /// What the files of settings say.
+    pub settings: Settings,
     /// The home folder, which is shown as `~`.
     pub home: Option<String>,
     /// Where the clock on the wall hangs.
     pub zone: jiff::tz::TimeZone,
-    /// Whether a session is to be chosen first.
-    pub picks_session: bool,
 }
 
 impl Default for Wishes {
@@ -61,12 +44,9 @@ impl Default for Wishes {
             theme: Theme::default(),
             keymap: Keymap::default(),
             habits: Habits::default(),
-            double_escape: DoubleEscape::default(),
-            tree_filter: Filter::Default,
-            skips_question: false,
+            settings: Settings::default(),
             home: None,
             zone: jiff::tz::TimeZone::UTC,
-            picks_session: false,
         }
     }
 }
@@ -111,7 +91,9 @@ impl Model {
         if !draft.is_empty() {
             editor.replace(draft);
         }
-        Self { wishes, editor, ..Self::default() }
+        editor.set_completion_rows(wishes.settings.completion_rows);
+        let folds = (!wishes.settings.hide_thinking, false);
+        Self { wishes, editor, folds, ..Self::default() }
     }
 
     /// Something that the user shall know.
@@ -131,6 +113,8 @@ pub enum Overlay {
     Fork(Box<ForkSelector>, ForkUse),
     /// The whole transcript.
     Transcript(Box<Pager>),
+    /// Commands and keys.
+    Help(Box<Help>),
     /// Lines to be read.
     Page(Page),
     /// A small list, shown in the place of the editor.

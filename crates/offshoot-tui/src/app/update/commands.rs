@@ -8,12 +8,11 @@ use super::keys::ask;
 use crate::app::cmd::{Cmd, Deed, Purpose};
 use crate::app::live::Block;
 use crate::app::model::{Model, Overlay, Picking};
-use crate::app::page::Page;
-use crate::keymap::{Action, Group, Keymap};
 use crate::message::Level;
+use crate::overlay::help::Help;
 use crate::overlay::pick::{Choice, Pick};
 use crate::overlay::sessions::{Sessions, Setting};
-use crate::slash::{COMMANDS, SlashCommand};
+use crate::slash::SlashCommand;
 
 /// Does a command.
 pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
@@ -130,20 +129,6 @@ pub(super) fn go_to_diverged(model: &mut Model) -> Vec<Cmd> {
 
 /// Shows commands and keys.
 pub(super) fn help(model: &mut Model) -> Vec<Cmd> {
-    let mut lines = vec!["Commands".to_owned()];
-    lines.extend(COMMANDS.iter().map(|spec| format!("  {:<26} {}", spec.typed(), spec.says)));
-    lines.push("  !COMMAND                   run a command; !!COMMAND: the model does not see it".to_owned());
-    lines.push("  @FILE                      name a file".to_owned());
-    for group in Group::ALL {
-        lines.push(String::new());
-        lines.push(group.title().to_owned());
-        lines.extend(keys_of(&model.wishes.keymap, group));
-    }
-    model.overlay = Some(Overlay::Page(Page::new("Help", lines)));
+    model.overlay = Some(Overlay::Help(Box::new(Help::new(&model.wishes.keymap))));
     Vec::new()
-}
-
-fn keys_of(keymap: &Keymap, group: Group) -> Vec<String> {
-    let own = Action::ALL.iter().filter(|action| action.group() == group);
-    own.map(|action| format!("  {:<26} {}", keymap.all(*action), action.says())).collect()
 }

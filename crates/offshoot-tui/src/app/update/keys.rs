@@ -5,10 +5,11 @@ use ratatui::crossterm::event::KeyEvent;
 
 use super::{commands, end};
 use crate::app::cmd::{Cmd, Purpose};
-use crate::app::model::{DoubleEscape, Model};
+use crate::app::model::Model;
 use crate::editor::{Outcome, Sent, Submission};
 use crate::keymap::Action;
 use crate::message::Level;
+use crate::settings::DoubleEscape;
 
 /// Within so many milliseconds a second press counts as a double one.
 const DOUBLE: i64 = 500;
@@ -128,10 +129,10 @@ fn interrupt(model: &mut Model) -> Vec<Cmd> {
         model.escaped = Some(model.now);
         return Vec::new();
     }
-    match model.wishes.double_escape {
+    match model.wishes.settings.double_escape {
         DoubleEscape::Tree => vec![Cmd::Snapshot(Purpose::Tree)],
         DoubleEscape::Fork => vec![Cmd::Snapshot(Purpose::Fork)],
-        DoubleEscape::Nothing => Vec::new(),
+        DoubleEscape::None => Vec::new(),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::app::page::Page;
 use crate::app::pager::Pager;
 use crate::message::Level;
 use crate::overlay::fork::{ForkOutcome, ForkSelector};
+use crate::overlay::help;
 use crate::overlay::pick::{self, Choice, Pick};
 use crate::overlay::sessions::{self as selector, Answer};
 use crate::overlay::tree::{self, Snapshot, TreeSelector};
@@ -45,6 +46,10 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
             let stays = pager.key(&model.wishes.keymap, key);
             keep(model, stays)
         }
+        Overlay::Help(help) => {
+            let stays = help.key(&model.wishes.keymap, key) == help::Outcome::Open;
+            keep(model, stays)
+        }
         Overlay::Page(page) => {
             let stays = page.key(key);
             keep(model, stays)
@@ -71,6 +76,7 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Cmd> {
             return sessions.requests().into_iter().map(Cmd::Sessions).collect();
         }
         Some(Overlay::Pick(pick, _)) => pick.paste(text),
+        Some(Overlay::Help(help)) => help.paste(text),
         Some(Overlay::Fork(..) | Overlay::Transcript(_) | Overlay::Page(_)) | None => {}
     }
     Vec::new()
@@ -168,8 +174,8 @@ pub(super) fn snapshot(model: &mut Model, purpose: Purpose, source: Snapshot, le
 
 fn open_tree(model: &mut Model, source: Snapshot, leaf: Option<NodeIx>) {
     let setup = tree::Setup {
-        filter: model.wishes.tree_filter,
-        skips_question: model.wishes.skips_question,
+        filter: model.wishes.settings.tree_filter,
+        skips_question: model.wishes.settings.skip_summary_prompt,
         home: model.wishes.home.clone(),
         zone: model.wishes.zone.clone(),
         now: model.now,
