@@ -11,6 +11,7 @@
 pub mod text;
 pub mod terminal;
 pub mod theme;
+pub mod image;
 pub mod place;
 pub mod nearest;
 pub mod keymap;
