@@ -243,6 +243,7 @@ mod tests {
     fn what_nobody_says_is_as_in_the_library() {
         let settings = Settings::default();
         assert_eq!(settings.compaction, compact::Settings::default());
+        assert_eq!(settings.branch_reserve, offshoot_session::branch_summary::RESERVE);
         assert_eq!(settings.retry, Retry::default());
         assert_eq!((settings.steering, settings.follow_up), (QueueMode::default(), QueueMode::default()));
         assert_eq!(settings.tree_filter, Filter::default());
