@@ -22,7 +22,10 @@ pub(crate) use setup::{Summaries, compaction_settings, known, summaries};
 /// Runs the agent until everything that was asked is answered.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let form = args.form(crate::ui::is_interactive())?;
-    let session = open::session(app, args)?;
+    let Some(session) = open::session(app, args)? else {
+        app.ui.note("no session was chosen");
+        return Ok(());
+    };
     let said = input::read(app, args, session.cwd(), form.is_some())?;
     let setup = setup::setup(app, args, &session)?;
     let Some(form) = form else { return crate::tui::run(app, session, setup, said) };
