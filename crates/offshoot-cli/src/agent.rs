@@ -6,7 +6,6 @@ mod input;
 pub(crate) mod models;
 mod open;
 mod print;
-mod settings;
 mod setup;
 
 use offshoot_agent::agent_session::AgentSession;
