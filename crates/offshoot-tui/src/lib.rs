@@ -10,6 +10,11 @@
 
 pub mod text;
 pub mod theme;
+pub mod highlight;
+pub mod markdown;
+pub mod diff;
+pub mod message;
+pub mod transcript;
 pub mod place;
 pub mod nearest;
 pub mod keymap;
