@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
-use crate::load::{Loaded, More, load_some};
+use crate::load::{Loaded, More, Stretch, load_some};
 use crate::medium::{FileMedium, Identity, Medium, read_exact_at};
 
 use bytes::hash;
@@ -29,7 +29,7 @@ use head::Head;
 use pages::IndexPages;
 
 /// Changes whenever the layout does: an index of another layout is ignored.
-const MAGIC: &[u8; 8] = b"offshix2";
+const MAGIC: &[u8; 8] = b"offshix3";
 /// The last bytes of an index: where its head begins, the head's hash, and the magic word.
 const TRAILER: usize = 24;
 /// Files below this size are read as fast without an index.
@@ -39,8 +39,9 @@ const STALE_SHARE: u64 = 128;
 const STALE: (u64, u64) = (256 << 10, 16 << 20);
 /// How much of the head and of the end of the indexed part is compared.
 const SAMPLE: u64 = 4096;
-/// So many new entries are kept in memory before they go to the index: memory does not grow with the file.
-const SEGMENT: usize = 1 << 20;
+/// So much is kept in memory before it goes to the index: memory does not grow with the file. Bytes set the limit where
+/// entries have the usual length; a file of tiny ones is taken in few big pieces, which is faster.
+const SEGMENT: Stretch = Stretch { lines: 1 << 20, bytes: 256 << 20 };
 
 /// What an index says of the file that it is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +65,7 @@ pub(crate) fn load_indexed(
 ) -> Result<Loaded> {
     let length = medium.len().map_err(Error::io("read", medium.path()))?;
     let Some(folder) = folder.filter(|_| length >= SMALLEST) else {
-        return load_some(medium, length, usize::MAX, progress);
+        return load_some(medium, length, Stretch::ALL, progress);
     };
     let place = place(folder, medium.path());
     if let Some(loaded) = grow(medium, &place, length, progress)? {
@@ -77,7 +78,7 @@ pub(crate) fn load_indexed(
     }
     match build(medium, &place, (length, SEGMENT), first, progress)? {
         Some(loaded) => Ok(loaded),
-        None => load_some(medium, length, usize::MAX, progress),
+        None => load_some(medium, length, Stretch::ALL, progress),
     }
 }
 
@@ -104,7 +105,7 @@ fn grow(medium: &FileMedium, place: &Path, length: u64, progress: &mut dyn FnMut
 fn build(
     medium: &FileMedium,
     place: &Path,
-    (length, segment): (u64, usize),
+    (length, segment): (u64, Stretch),
     first: Loaded,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Option<Loaded>> {
@@ -117,7 +118,7 @@ fn build(
         let again = index.file().ok().and_then(|file| read(medium, file, place, length));
         let Some((mut loaded, pages)) = again else { return Ok(None) };
         let before = loaded.tree.stored_len();
-        let more = &mut More { limit: segment, may_be_known: &|id| known.may_have(id), progress };
+        let more = &mut More { stretch: segment, may_be_known: &|id| known.may_have(id), progress };
         if !loaded.extend_some(medium, length, more)? || index.add(medium, &loaded, &pages).is_err() {
             return Ok(None);
         }
@@ -148,7 +149,7 @@ fn read(medium: &FileMedium, index: File, place: &Path, length: u64) -> Option<I
         count: head.count as usize,
         places: head.places.clone(),
         runs: head.runs.clone(),
-        leaves: head.leaves.clone(),
+        ends: head.ends.clone(),
         session: medium.again().ok()?,
         indexed: of.length,
         anew: OnceLock::new(),

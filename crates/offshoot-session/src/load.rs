@@ -29,6 +29,9 @@ use scan::Scan;
 
 /// After so many lines, how far the reading is is told again.
 const PROGRESS: usize = 4096;
+/// After so many lines the length of the others is guessed, and room is made for them, though never for more than so many.
+const SAMPLE: usize = 4096;
+const MOST_EXPECTED: usize = 1 << 20;
 
 /// What opening a file gives.
 #[derive(Debug)]
@@ -95,10 +98,28 @@ pub fn load(medium: &dyn Medium) -> Result<Loaded> {
 /// # Errors
 /// As [`load`].
 pub(crate) fn load_until(medium: &dyn Medium, length: u64) -> Result<Loaded> {
-    load_some(medium, length, usize::MAX, &mut |_| ())
+    load_some(medium, length, Stretch::ALL, &mut |_| ())
 }
 
-/// Reads the first `length` bytes of a medium, or only so far that there are `limit` entries; `progress` is told how many
+/// How much of a file is read at once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stretch {
+    /// At most so many lines, ...
+    pub(crate) lines: usize,
+    /// ... and none behind so many bytes.
+    pub(crate) bytes: u64,
+}
+
+impl Stretch {
+    /// All there is.
+    pub(crate) const ALL: Self = Self { lines: usize::MAX, bytes: u64::MAX };
+
+    fn is_full(self, lines: usize, bytes: u64) -> bool {
+        lines >= self.lines || bytes >= self.bytes
+    }
+}
+
+/// Reads the first `length` bytes of a medium, or only a stretch of them; `progress` is told how many
 /// bytes are read. Files of old versions are always read to their end.
 ///
 /// # Errors
@@ -106,7 +127,7 @@ pub(crate) fn load_until(medium: &dyn Medium, length: u64) -> Result<Loaded> {
 pub(crate) fn load_some(
     medium: &dyn Medium,
     length: u64,
-    limit: usize,
+    stretch: Stretch,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Loaded> {
     let mut scan = Scan::new(medium);
@@ -121,16 +142,25 @@ pub(crate) fn load_some(
             }
         }?;
         entries += 1;
+        if entries == SAMPLE {
+            scan.expect(expected(next, length.min(stretch.bytes)).min(stretch.lines));
+        }
         if entries % PROGRESS == 0 {
             progress(next);
         }
-        if entries >= limit && next < length && !scan.is_old() {
+        if stretch.is_full(entries, next) && next < length && !scan.is_old() {
             end = next;
             return Ok(ControlFlow::Break(()));
         }
         Ok(ControlFlow::Continue(()))
     })?;
     scan.finish(end)
+}
+
+/// How many lines are probably still to come, the first ones ending at `at`.
+fn expected(at: u64, length: u64) -> usize {
+    let each = (at / SAMPLE as u64).max(1);
+    usize::try_from(length.saturating_sub(at) / each).map_or(MOST_EXPECTED, |lines| lines.min(MOST_EXPECTED))
 }
 
 impl Loaded {

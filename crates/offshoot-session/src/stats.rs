@@ -27,11 +27,21 @@ pub struct Totals {
 }
 
 impl Totals {
-    fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.entries += other.entries;
         self.messages += other.messages;
         self.tokens += other.tokens;
         self.cost += other.cost;
+    }
+
+    /// What is left of sums over more when sums over less are taken away.
+    pub(crate) fn minus(&self, less: &Self) -> Self {
+        Self {
+            entries: self.entries.saturating_sub(less.entries),
+            messages: self.messages.saturating_sub(less.messages),
+            tokens: self.tokens.saturating_sub(less.tokens),
+            cost: (self.cost - less.cost).max(0.0),
+        }
     }
 }
 
@@ -63,6 +73,14 @@ pub struct Branch {
 /// # Errors
 /// The medium cannot be read.
 pub fn branches(source: &dyn Source, open: Option<NodeIx>) -> Result<Vec<Branch>> {
+    let open = open.and_then(|ix| behind_tail(source, ix));
+    let leaves = tips(source, open);
+    let mut reading = Reading::new(source, &leaves)?;
+    leaves.iter().map(|leaf| reading.branch(*leaf, Some(*leaf) == open)).collect()
+}
+
+/// Where every branch ends, in file order.
+pub(crate) fn tips(source: &dyn Source, open: Option<NodeIx>) -> Vec<NodeIx> {
     let tree = source.tree();
     let open = open.and_then(|ix| behind_tail(source, ix));
     let mut leaves: Vec<NodeIx> = tree.leaves().filter_map(|ix| behind_tail(source, ix)).chain(open).collect();
@@ -71,8 +89,7 @@ pub fn branches(source: &dyn Source, open: Option<NodeIx>) -> Result<Vec<Branch>
     // A bookmark or marker below an entry that goes on elsewhere ends no branch, unless the session is open there.
     let above = strictly_above(source, &leaves);
     leaves.retain(|ix| Some(*ix) == open || !above.contains(ix));
-    let mut reading = Reading::new(source, &leaves)?;
-    leaves.iter().map(|leaf| reading.branch(*leaf, Some(*leaf) == open)).collect()
+    leaves
 }
 
 /// The entry at which a branch ends for a person: not a marker, a label or a name behind it.
@@ -108,7 +125,7 @@ pub fn totals(source: &dyn Source) -> Result<Totals> {
 }
 
 /// What one entry adds to sums.
-fn of(source: &dyn Source, facts: &Facts, ix: NodeIx) -> Totals {
+pub(crate) fn of(source: &dyn Source, facts: &Facts, ix: NodeIx) -> Totals {
     let (tokens, cost) = facts.usage(ix);
     let node = source.tree().node(ix);
     Totals {

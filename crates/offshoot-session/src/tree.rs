@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::id::EntryId;
 use crate::kind::{Kind, Role};
 
-use nodes::Nodes;
+use nodes::{BranchEnd, Nodes, PAGE};
 
 const NONE: u32 = u32::MAX;
 
@@ -294,9 +294,24 @@ impl Tree {
 
     /// Every entry without children, in file order.
     pub fn leaves(&self) -> impl Iterator<Item = NodeIx> + '_ {
-        let paged = self.nodes.pages().into_iter().flat_map(|pages| pages.leaves().iter().copied());
+        self.ends().map(|end| NodeIx(end.at))
+    }
+
+    /// The same with what stands there. Reads no page that is not in memory.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = BranchEnd> + '_ {
+        let is_end = |at: u32| !self.nodes[at as usize].is_dead() && self.is_leaf(NodeIx(at));
+        // What changes a node puts its page into memory.
+        let is_unchanged = |at: u32| self.nodes.page_in_memory(at as usize / PAGE).is_none();
+        let paged = self.nodes.pages().into_iter().flat_map(|pages| pages.ends().iter().copied());
+        let paged = paged.filter(move |end| is_unchanged(end.at) || is_end(end.at));
         let fresh = self.nodes.paged_count() as u32..self.nodes.len() as u32;
-        paged.chain(fresh).map(NodeIx).filter(|ix| !self.node(*ix).is_dead() && self.is_leaf(*ix))
+        paged.chain(fresh.filter(move |at| is_end(*at)).map(|at| self.end(at)))
+    }
+
+    fn end(&self, at: u32) -> BranchEnd {
+        let work = self.behind_markers(NodeIx(at));
+        let time = work.map_or(Millis::MIN, |work| self.node(work).time);
+        BranchEnd { at, work: work.map_or(NONE, |work| work.0), time }
     }
 
     /// The entries at or above `ix` that set something for what follows them (see [`Kind::is_setting`]), nearest first.

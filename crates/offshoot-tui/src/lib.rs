@@ -9,6 +9,7 @@
 #![warn(missing_docs)]
 
 pub mod text;
+pub mod terminal;
 pub mod theme;
 pub mod highlight;
 pub mod markdown;

@@ -1,85 +1,143 @@
 //! The colours of everything on the screen, by token. Knows no widget.
+//!
+//! A theme is read from a file in pi's form (`docs/theme.schema.json`) or is one of the two that are built in. It is
+//! made for true colour and brought down to what the terminal can show.
 
-use ratatui::style::{Color, Modifier, Style};
+mod colour;
+mod read;
+mod token;
 
-/// What a piece of the screen is: a theme gives each its colour.
-///
-/// Names are those of pi's themes (spec: ui-and-export §9), so that a theme file of pi's reads here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names are the field's, and say it")]
-pub enum Token {
-    Accent,
-    Border,
-    BorderAccent,
-    BorderMuted,
-    Success,
-    Error,
-    Warning,
-    Muted,
-    Dim,
-    Text,
-    ThinkingText,
-    SelectedBg,
-    SearchMatchBg,
-    SearchMatchText,
-    UserMessageBg,
-    UserMessageText,
-    CustomMessageBg,
-    CustomMessageText,
-    CustomMessageLabel,
-    ToolPendingBg,
-    ToolSuccessBg,
-    ToolErrorBg,
-    ToolTitle,
-    ToolOutput,
-    MdHeading,
-    MdLink,
-    MdLinkUrl,
-    MdCode,
-    MdCodeBlock,
-    MdCodeBlockBorder,
-    MdQuote,
-    MdQuoteBorder,
-    MdHr,
-    MdListBullet,
-    ToolDiffAdded,
-    ToolDiffRemoved,
-    ToolDiffContext,
-    SyntaxComment,
-    SyntaxKeyword,
-    SyntaxFunction,
-    SyntaxVariable,
-    SyntaxString,
-    SyntaxNumber,
-    SyntaxType,
-    SyntaxOperator,
-    SyntaxPunctuation,
-    ThinkingOff,
-    ThinkingMinimal,
-    ThinkingLow,
-    ThinkingMedium,
-    ThinkingHigh,
-    ThinkingXhigh,
-    ThinkingMax,
-    BashMode,
-}
+use offshoot_agent::provider::ThinkingLevel;
+use ratatui::style::{Modifier, Style};
+
+use crate::terminal::ColourDepth;
+use colour::Colour;
+
+pub use read::{Problem, ThemeError};
+pub use token::Token;
+
+const DARK: &str = include_str!("theme/dark.json");
+const LIGHT: &str = include_str!("theme/light.json");
 
 /// A set of colours.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Theme {}
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Theme {
+    name: String,
+    colours: [Colour; Token::COUNT],
+    depth: ColourDepth,
+    styles: [Style; Token::COUNT],
+}
 
-impl Theme {
-    /// The style of a token: foreground for text, background for those that end in `Bg`.
-    #[must_use]
-    pub fn style(&self, token: Token) -> Style {
-        match token {
-            Token::Accent | Token::MdLink => Style::new().fg(Color::Cyan),
-            Token::Error | Token::ToolDiffRemoved => Style::new().fg(Color::Red),
-            Token::Success | Token::ToolDiffAdded => Style::new().fg(Color::Green),
-            Token::Warning | Token::MdHeading => Style::new().fg(Color::Yellow),
-            Token::Muted | Token::Dim => Style::new().add_modifier(Modifier::DIM),
-            Token::SelectedBg | Token::UserMessageBg => Style::new().bg(Color::Indexed(236)),
-            _ => Style::new(),
-        }
+impl Default for Theme {
+    fn default() -> Self {
+        Self::dark()
     }
 }
+
+impl Theme {
+    /// The built-in theme for dark terminals, in true colour.
+    #[must_use]
+    pub fn dark() -> Self {
+        Self::built_in("dark", DARK)
+    }
+
+    /// The built-in theme for light terminals, in true colour.
+    #[must_use]
+    pub fn light() -> Self {
+        Self::built_in("light", LIGHT)
+    }
+
+    /// A test reads both, so what is used if they do not read is never seen.
+    fn built_in(name: &str, text: &str) -> Self {
+        read::read(text, name)
+            .map(|(theme, _)| theme)
+            .unwrap_or_else(|_| Self::of(name.to_owned(), [Colour::Default; Token::COUNT]))
+    }
+
+    /// Reads a theme file; `file` is its name for errors. With it comes what is odd about it and does no harm: tokens
+    /// that nothing uses, members that the form does not know, members given twice (the last one counts).
+    ///
+    /// # Errors
+    ///
+    /// If it is not JSON, or not of the form: everything that is wrong, each with line and column.
+    pub fn read(text: &str, file: &str) -> Result<(Self, Vec<Problem>), ThemeError> {
+        read::read(text, file)
+    }
+
+    fn of(name: String, colours: [Colour; Token::COUNT]) -> Self {
+        let plain = Self { name, colours, depth: ColourDepth::TrueColor, styles: [Style::new(); Token::COUNT] };
+        plain.at(ColourDepth::TrueColor)
+    }
+
+    /// The same theme for a terminal with fewer colours.
+    ///
+    /// Of sixteen, backgrounds that only tint are left away and the selection is reversed. Without colours, bold,
+    /// dim, italic, underlined and reversed text say what they can.
+    #[must_use]
+    pub fn at(mut self, depth: ColourDepth) -> Self {
+        self.depth = depth;
+        for ((style, token), colour) in self.styles.iter_mut().zip(Token::ALL).zip(self.colours) {
+            *style = style_of(token, colour, depth);
+        }
+        self
+    }
+
+    /// What it calls itself.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The colours that its styles use.
+    #[must_use]
+    pub fn depth(&self) -> ColourDepth {
+        self.depth
+    }
+
+    /// The style of a token: a background for those whose name ends in `Bg`, for others the colour of text.
+    #[must_use]
+    pub fn style(&self, token: Token) -> Style {
+        self.styles.get(token as usize).copied().unwrap_or_default()
+    }
+
+    /// Text of one token on the background of another.
+    #[must_use]
+    pub fn on(&self, text: Token, background: Token) -> Style {
+        self.style(background).patch(self.style(text))
+    }
+
+    /// The editor's border at a thinking level.
+    #[must_use]
+    pub fn thinking(&self, level: ThinkingLevel) -> Style {
+        self.style(match level {
+            ThinkingLevel::Off => Token::ThinkingOff,
+            ThinkingLevel::Minimal => Token::ThinkingMinimal,
+            ThinkingLevel::Low => Token::ThinkingLow,
+            ThinkingLevel::Medium => Token::ThinkingMedium,
+            ThinkingLevel::High => Token::ThinkingHigh,
+            ThinkingLevel::XHigh => Token::ThinkingXhigh,
+            ThinkingLevel::Max => Token::ThinkingMax,
+        })
+    }
+
+    /// The editor's border while what is typed goes to the shell.
+    #[must_use]
+    pub fn bash_mode(&self) -> Style {
+        self.style(Token::BashMode)
+    }
+}
+
+fn style_of(token: Token, colour: Colour, depth: ColourDepth) -> Style {
+    match depth {
+        ColourDepth::None => Style::new().add_modifier(token.without_colour()),
+        ColourDepth::Ansi16 if token == Token::SelectedBg => Style::new().add_modifier(Modifier::REVERSED),
+        ColourDepth::Ansi16 if token.is_tint() => Style::new(),
+        ColourDepth::Ansi16 | ColourDepth::Ansi256 | ColourDepth::TrueColor if token.is_background() => {
+            Style::new().bg(colour.at(depth))
+        }
+        ColourDepth::Ansi16 | ColourDepth::Ansi256 | ColourDepth::TrueColor => Style::new().fg(colour.at(depth)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -24,6 +24,10 @@ impl Writer {
         Self::default()
     }
 
+    pub(super) fn with_capacity(bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes) }
+    }
+
     pub(super) fn byte(&mut self, byte: u8) {
         self.bytes.push(byte);
     }

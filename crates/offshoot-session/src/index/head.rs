@@ -12,7 +12,7 @@ use crate::header::{Dialect, Header, TitleSlot};
 use crate::id::EntryId;
 use crate::load::{End, Loaded};
 use crate::medium::{Medium, read_exact_at};
-use crate::tree::nodes::Pages;
+use crate::tree::nodes::{BranchEnd, Pages};
 use crate::tree::stored::StoredShape;
 use crate::tree::{Label, NodeIx, Tree};
 
@@ -30,7 +30,7 @@ pub(super) struct Head {
     labels: Vec<(EntryId, Label)>,
     shape: StoredShape,
     pub(super) count: u32,
-    pub(super) leaves: Vec<u32>,
+    pub(super) ends: Vec<BranchEnd>,
     pub(super) places: Vec<Place>,
     pub(super) runs: Vec<Run>,
 }
@@ -48,7 +48,7 @@ impl Head {
             labels: labels.map(|(target, label)| (target.clone(), label.clone())).collect(),
             shape: loaded.tree.stored_shape(),
             count: loaded.tree.stored_len() as u32,
-            leaves: loaded.tree.leaves().map(|ix| ix.index() as u32).collect(),
+            ends: loaded.tree.ends().collect(),
             places,
             runs,
         }
@@ -81,7 +81,11 @@ impl Head {
             writer.text(parent.as_str());
         });
         writer.short(self.count);
-        list(&mut writer, &self.leaves, |writer, at| writer.short(*at));
+        list(&mut writer, &self.ends, |writer, end| {
+            writer.short(end.at);
+            writer.short(end.work);
+            writer.number(end.time.cast_unsigned());
+        });
         list(&mut writer, &self.places, |writer, place| {
             writer.number(place.offset);
             writer.short(place.length);
@@ -116,7 +120,9 @@ impl Head {
                 orphans: read_list(reader, |reader| Some((reader.short()?, EntryId::new(reader.text()?))))?,
             },
             count: reader.short()?,
-            leaves: read_list(reader, Reader::short)?,
+            ends: read_list(reader, |reader| {
+                Some(BranchEnd { at: reader.short()?, work: reader.short()?, time: reader.number()?.cast_signed() })
+            })?,
             places: read_list(reader, |reader| {
                 Some(Place { offset: reader.number()?, length: reader.short()?, sum: reader.number()? })
             })?,

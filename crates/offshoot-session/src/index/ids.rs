@@ -22,12 +22,16 @@ pub(super) struct Run {
     pub(super) count: u32,
 }
 
-/// The table of some nodes' ids: its bytes, and the run that finds them, as if they began at `offset`.
-pub(super) fn table<'a>(ids: impl Iterator<Item = (u32, &'a str)>, offset: u64) -> (Vec<u8>, Run) {
-    let hashed: Vec<(u64, u32)> = ids.map(|(at, id)| (hash(id.as_bytes()), at)).collect();
+/// Of an id what a table knows of it.
+pub(super) fn hashed(id: &str) -> u64 {
+    hash(id.as_bytes())
+}
+
+/// The table of some nodes' hashed ids: its bytes, and the run that finds them, as if they began at the index's start.
+pub(super) fn table(hashed: &[(u64, u32)]) -> (Vec<u8>, Run) {
     let count = (hashed.len() / BUCKET).max(1).next_power_of_two();
     let mut sizes = vec![0u32; count];
-    for (hash, _) in &hashed {
+    for (hash, _) in hashed {
         sizes[bucket_of(*hash, count)] += 1;
     }
     let mut total = 0;
@@ -38,7 +42,7 @@ pub(super) fn table<'a>(ids: impl Iterator<Item = (u32, &'a str)>, offset: u64) 
     }
     let mut next = starts.clone();
     let mut bytes = vec![0; hashed.len() * SLOT];
-    for (hash, at) in &hashed {
+    for (hash, at) in hashed {
         let place = &mut next[bucket_of(*hash, count)];
         let slot = &mut bytes[*place as usize * SLOT..][..SLOT];
         slot[..4].copy_from_slice(&(*hash as u32).to_le_bytes());
@@ -47,7 +51,7 @@ pub(super) fn table<'a>(ids: impl Iterator<Item = (u32, &'a str)>, offset: u64) 
     }
     let sums = starts.iter().zip(&next).map(|(start, end)| hash(&bytes[*start as usize * SLOT..*end as usize * SLOT]));
     let buckets = starts.iter().copied().zip(sums).collect();
-    let run = Run { offset, length: bytes.len() as u64, buckets, count: total };
+    let run = Run { offset: 0, length: bytes.len() as u64, buckets, count: total };
     (bytes, run)
 }
 
@@ -63,7 +67,7 @@ impl Run {
         read: impl FnOnce(u64, usize) -> Option<Vec<u8>>,
         found: &mut Vec<u32>,
     ) -> Option<()> {
-        let wanted = hash(id.as_bytes());
+        let wanted = hashed(id);
         let bucket = bucket_of(wanted, self.buckets.len());
         let (start, sum) = *self.buckets.get(bucket)?;
         let end = self.buckets.get(bucket + 1).map_or(self.count, |(start, _)| *start);
@@ -107,7 +111,9 @@ mod tests {
     #[test]
     fn every_id_is_among_its_candidates() {
         let ids: Vec<String> = (0..5000u32).map(|at| format!("{:08x}", at.wrapping_mul(2_654_435_761))).collect();
-        let (bytes, run) = table(ids.iter().enumerate().map(|(at, id)| (at as u32 + 7, id.as_str())), 1000);
+        let hashes: Vec<_> = ids.iter().enumerate().map(|(at, id)| (hashed(id), at as u32 + 7)).collect();
+        let (bytes, run) = table(&hashes);
+        let run = Run { offset: 1000, ..run };
         let read = |offset: u64, length: usize| bytes.get(offset as usize - 1000..)?.get(..length).map(<[u8]>::to_vec);
         for (at, id) in ids.iter().enumerate() {
             let mut found = Vec::new();

@@ -12,7 +12,7 @@ use super::bytes::{Reader, Writer, hash};
 use super::ids::Run;
 use crate::load::load_until;
 use crate::medium::FileMedium;
-use crate::tree::nodes::{PAGE, Pages};
+use crate::tree::nodes::{BranchEnd, PAGE, Pages};
 use crate::tree::stored::StoredNode;
 use crate::tree::{Node, Tree};
 
@@ -33,7 +33,7 @@ pub(super) struct IndexPages {
     pub(super) count: usize,
     pub(super) places: Vec<Place>,
     pub(super) runs: Vec<Run>,
-    pub(super) leaves: Vec<u32>,
+    pub(super) ends: Vec<BranchEnd>,
     /// The session file and how much of it is indexed.
     pub(super) session: FileMedium,
     pub(super) indexed: u64,
@@ -94,8 +94,8 @@ impl Pages for IndexPages {
         known.map(|ix| ix.index() as u32).filter(|at| (*at as usize) < self.count).into_iter().collect()
     }
 
-    fn leaves(&self) -> &[u32] {
-        &self.leaves
+    fn ends(&self) -> &[BranchEnd] {
+        &self.ends
     }
 
     fn trouble(&self) -> Option<&str> {
@@ -108,7 +108,7 @@ impl Pages for IndexPages {
 }
 
 pub(super) fn encode<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<u8> {
-    let mut writer = Writer::new();
+    let mut writer = Writer::with_capacity(PAGE * 64);
     for node in nodes {
         let node = node.stored();
         writer.optional(node.id);

@@ -194,7 +194,11 @@ fn when_nothing_can_be_read_the_tree_says_so() {
     assert!(loaded.tree.trouble().is_some());
 }
 
-fn build_in(medium: &FileMedium, place: &Path, (length, segment): (u64, usize), first: Loaded) -> Option<Loaded> {
+fn lines(lines: usize) -> Stretch {
+    Stretch { lines, ..Stretch::ALL }
+}
+
+fn build_in(medium: &FileMedium, place: &Path, (length, segment): (u64, Stretch), first: Loaded) -> Option<Loaded> {
     build(medium, place, (length, segment), first, &mut |_| ()).unwrap()
 }
 
@@ -211,27 +215,57 @@ fn a_file_is_indexed_in_segments() {
     let length = length.min(sound.len() as u64);
     let medium = FileMedium::open(&path).unwrap();
     let place = place(&cache, &path);
-    let first = || load_some(&medium, length, 700, &mut |_| ()).unwrap();
+    let first = || load_some(&medium, length, lines(700), &mut |_| ()).unwrap();
     let mut loaded = first();
     write::anew(&medium, &place, &loaded, None).unwrap();
     let mut rounds = 0;
     while loaded.end.length < length {
         let (mut next, pages) = read_index(&path, &cache);
         let progress = &mut |_| ();
-        assert!(next.extend_some(&medium, length, &mut More { limit: 97, ..More::all(progress) }).unwrap());
+        assert!(next.extend_some(&medium, length, &mut More { stretch: lines(97), ..More::all(progress) }).unwrap());
         write::anew(&medium, &place, &next, Some(&pages)).unwrap();
         (loaded, rounds) = (next, rounds + 1);
     }
     assert!(rounds > write::RUNS, "{rounds}");
-    let cold = load_some(&medium, length, usize::MAX, &mut |_| ()).unwrap();
+    let cold = load_some(&medium, length, Stretch::ALL, &mut |_| ()).unwrap();
     assert_same(&read_index(&path, &cache).0, &cold);
     // The same in one go, as a big file is indexed.
     std::fs::remove_file(&place).unwrap();
-    assert_same(&build_in(&medium, &place, (length, 333), first()).unwrap(), &cold);
+    assert_same(&build_in(&medium, &place, (length, lines(333)), first()).unwrap(), &cold);
+    assert_same(&read_index(&path, &cache).0, &cold);
+    std::fs::remove_file(&place).unwrap();
+    let bytes = Stretch { bytes: 50_000, ..Stretch::ALL };
+    let few = load_some(&medium, length, bytes, &mut |_| ()).unwrap();
+    assert!((50_000..51_000).contains(&few.end.length), "{:?}", few.end);
+    assert_same(&build_in(&medium, &place, (length, bytes), few).unwrap(), &cold);
     let (loaded, _) = read_index(&path, &cache);
     assert_same(&loaded, &cold);
     assert_eq!(loaded.tree.leaves().collect::<Vec<_>>(), cold.tree.leaves().collect::<Vec<_>>());
     assert!(loaded.tree.find_prefix("e").is_err() && loaded.tree.find_prefix("e2999").is_ok());
+}
+
+/// Where branches end is asked at every opening, however many they are.
+#[test]
+fn asking_where_branches_end_reads_no_page() {
+    use crate::tree::stored::PageOf;
+    let (_folder, path, cache) = file();
+    let cold = open(&path, &cache);
+    let (mut warm, _) = read_index(&path, &cache);
+    let ends = |loaded: &Loaded| loaded.tree.ends().collect::<Vec<_>>();
+    assert_eq!(ends(&warm), ends(&cold));
+    let pages = warm.tree.stored_len().div_ceil(crate::tree::nodes::PAGE);
+    let unread = |tree: &Tree| (0..pages).filter(|page| matches!(tree.stored_page(*page), PageOf::Unchanged)).count();
+    assert_eq!((unread(&warm.tree), pages), (6, 6));
+    // What gets a child ends nothing any more.
+    let (end, before) = (warm.tree.leaves().nth(5).unwrap(), ends(&warm).len());
+    let parent = warm.tree.node(end).id().unwrap().clone();
+    let length = std::fs::metadata(&path).unwrap().len();
+    let line = entry("later", parent.as_str()) + "\n";
+    std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + &line).unwrap();
+    let medium = FileMedium::open(&path).unwrap();
+    assert!(warm.extend(&medium, length + line.len() as u64).unwrap());
+    assert_eq!(ends(&warm).len(), before);
+    assert!(warm.tree.leaves().all(|ix| ix != end));
 }
 
 /// What is known of bodies is kept as well, and read on; a file of it that is damaged is not used.

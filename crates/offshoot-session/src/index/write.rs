@@ -3,15 +3,15 @@
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
+use std::thread;
 
 use tempfile::NamedTempFile;
 
 use super::bytes::hash;
 use super::head::Head;
-use super::ids::{Run, table};
+use super::ids::{Run, hashed, table};
 use super::pages::{IndexPages, Place, encode};
 use super::{MAGIC, Of};
-use crate::id::EntryId;
 use crate::load::Loaded;
 use crate::medium::FileMedium;
 use crate::tree::nodes::PAGE;
@@ -90,8 +90,12 @@ fn put(file: &mut File, medium: &FileMedium, loaded: &Loaded, old: Old<'_>) -> i
     let of = Of { identity: medium.identity()?, length: loaded.end.length, head, tail };
     let at = file.seek(SeekFrom::End(0))?;
     let mut out = Out { file: io::BufWriter::with_capacity(1 << 20, file), at };
-    let places = put_pages(&mut out, loaded, old)?;
-    let runs = put_ids(&mut out, loaded, old)?;
+    let (places, ids) = thread::scope(|scope| {
+        let ids = scope.spawn(|| table(&ids_to_add(loaded, old)));
+        (put_pages(&mut out, loaded, old), ids.join())
+    });
+    let (places, ids) = (places?, ids.map_err(|_| io::Error::other("the ids could not be gathered"))?);
+    let runs = put_ids(&mut out, ids, old)?;
     let head = Head::new(of, loaded, places, runs).write();
     let start = out.put(&head)?;
     out.put(&start.to_le_bytes())?;
@@ -142,19 +146,27 @@ fn put_pages(out: &mut Out<'_>, loaded: &Loaded, old: Old<'_>) -> io::Result<Vec
     Ok(places)
 }
 
-/// The tables of ids: those of the old index, and one of what came since; or one of all.
-fn put_ids(out: &mut Out<'_>, loaded: &Loaded, old: Old<'_>) -> io::Result<Vec<Run>> {
+/// The ids that the next run is of: those that came since the old index was written, or all.
+fn ids_to_add(loaded: &Loaded, old: Old<'_>) -> Vec<(u64, u32)> {
     let tree = &loaded.tree;
-    let (mut runs, from) = match old {
-        Old::Same(old) => (old.runs.clone(), tree.paged_len()),
-        Old::Other(old) if old.runs.len() < RUNS => (copied(out, old)?, tree.paged_len()),
-        Old::Other(_) | Old::Nowhere => (Vec::new(), 0),
+    let from = match old {
+        Old::Same(_) => tree.paged_len(),
+        Old::Other(old) if old.runs.len() < RUNS => tree.paged_len(),
+        Old::Other(_) | Old::Nowhere => 0,
     };
-    let mut fresh: Vec<(u32, EntryId)> = Vec::with_capacity(tree.stored_len() - from);
-    tree.look_at_ids(from, |at, id| fresh.push((at, id.clone())));
-    let (bytes, run) = table(fresh.iter().map(|(at, id)| (*at, id.as_str())), out.at);
-    out.put(&bytes)?;
-    runs.push(run);
+    let mut ids = Vec::with_capacity(tree.stored_len() - from);
+    tree.look_at_ids(from, |at, id| ids.push((hashed(id.as_str()), at)));
+    ids
+}
+
+/// The tables of ids: those of the old index, and the new one.
+fn put_ids(out: &mut Out<'_>, (bytes, run): (Vec<u8>, Run), old: Old<'_>) -> io::Result<Vec<Run>> {
+    let mut runs = match old {
+        Old::Same(old) => old.runs.clone(),
+        Old::Other(old) if old.runs.len() < RUNS => copied(out, old)?,
+        Old::Other(_) | Old::Nowhere => Vec::new(),
+    };
+    runs.push(Run { offset: out.put(&bytes)?, ..run });
     Ok(runs)
 }
 

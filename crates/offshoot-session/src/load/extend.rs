@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use super::found::{Found, for_each_found};
 use super::scan::dialect_of;
-use super::{Loaded, PROGRESS, is_sound, label_of, new_node};
+use super::{Loaded, PROGRESS, Stretch, is_sound, label_of, new_node};
 use crate::envelope::{Envelope, LineBytes, scan};
 use crate::error::{Error, Result};
 use crate::id::EntryId;
@@ -19,8 +19,8 @@ use crate::tree::{NewNode, NodeIx};
 
 /// How reading on goes.
 pub(crate) struct More<'a> {
-    /// At most so many lines.
-    pub(crate) limit: usize,
+    /// How much of it.
+    pub(crate) stretch: Stretch,
     /// Whether an entry that is in no memory may have this id; what it denies is not looked up.
     pub(crate) may_be_known: &'a dyn Fn(&str) -> bool,
     /// Is told how many bytes are read.
@@ -30,7 +30,7 @@ pub(crate) struct More<'a> {
 impl<'a> More<'a> {
     /// All there is.
     pub(crate) fn all(progress: &'a mut dyn FnMut(u64)) -> Self {
-        Self { limit: usize::MAX, may_be_known: &|_| true, progress }
+        Self { stretch: Stretch::ALL, may_be_known: &|_| true, progress }
     }
 }
 
@@ -62,7 +62,8 @@ impl Loaded {
             if lines % PROGRESS == 0 {
                 (more.progress)(self.end.length);
             }
-            Ok(if simple && lines < more.limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+            let goes_on = simple && !more.stretch.is_full(lines, self.end.length - from);
+            Ok(if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         })?;
         Ok(simple && self.ends_are_sound(medium, known)?)
     }

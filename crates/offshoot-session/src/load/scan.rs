@@ -81,6 +81,11 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// Makes room for so many more entries.
+    pub(super) fn expect(&mut self, more: usize) {
+        self.builder.tree_mut().expect(more);
+    }
+
     /// Takes an entry that its line alone made clear.
     pub(super) fn entry(&mut self, mut new: NewNode) -> Result<()> {
         let span = LineSpan { number: new.line, offset: new.offset, length: new.length, terminated: true };

@@ -1,193 +1,222 @@
-//! Where each row goes: order, indentation and connecting lines.
+//! Where each row goes: indentation and connecting lines of the entries that are shown.
 //!
-//! A linear conversation stays flush left; only branching moves rows in, by three columns a level.
+//! A linear conversation stays flush left; only branching moves rows in, by three columns a level. What is hidden has no
+//! say: the parent of a row is the nearest shown ancestor. Lines are drawn when a row is asked for. Knows no bodies.
 
-use std::rc::Rc;
+use super::order::{NONE, Order};
 
-use crate::tree::{NodeIx, Tree};
+/// In rows of whole text, branches inside branches move in no further than this: rows of a tree that branches at every
+/// step stay of finite width.
+const MAX_LEVELS: u32 = 64;
 
-/// Branches inside branches move in no further than this: rows of a tree that branches at every step stay of finite
-/// width, and their layout linear.
-const MAX_LEVELS: usize = 64;
+/// The columns of a level.
+pub(super) const LEVEL: usize = 3;
 
-/// A row's place.
+/// A row's place in the drawing. Rows are named by their number from the top.
 #[derive(Debug, Clone)]
-pub(super) struct Placed {
-    pub(super) ix: NodeIx,
-    pub(super) prefix: String,
-    pub(super) is_on_path: bool,
-}
-
-/// A vertical line that runs past a row, at a level.
-#[derive(Debug)]
-struct Gutter {
-    level: usize,
-    is_open: bool,
-    outer: Option<Rc<Gutter>>,
-}
-
-/// A row that waits for its turn.
-struct Waiting {
-    ix: NodeIx,
-    indent: usize,
+struct Placed {
+    /// The entry's place in the order.
+    place: u32,
+    /// The row of its parent.
+    parent: u32,
+    /// How many rows have it as parent.
+    children: u32,
+    /// Levels.
+    indent: u32,
+    /// The nearest row above it in the tree with a connector, whose line runs past this one.
+    gutter: u32,
+    /// The same among rows inside [`MAX_LEVELS`].
+    near_gutter: u32,
     /// Its parent branches.
     is_branch: bool,
-    has_connector: bool,
     is_last: bool,
-    gutters: Option<Rc<Gutter>>,
 }
 
-/// Lays out the visible entries; `visible` is by place in file order.
-pub(super) fn place(tree: &Tree, open: Option<NodeIx>, visible: &[bool]) -> Vec<Placed> {
-    let on_path = marks(tree, open, visible.len());
-    let forest = Forest::of_visible(tree, visible, &on_path);
-    let many_roots = forest.roots.len() > 1;
-    let mut stack: Vec<Waiting> = Vec::new();
-    for (at, root) in forest.roots.iter().enumerate().rev() {
-        stack.push(Waiting {
-            ix: *root,
-            indent: usize::from(many_roots),
-            is_branch: many_roots,
-            has_connector: false,
-            is_last: at + 1 == forest.roots.len(),
-            gutters: None,
-        });
+/// The rows of a drawing.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Layout {
+    rows: Vec<Placed>,
+    /// The row of an entry, or of its nearest shown ancestor, by place in the order.
+    nearest: Vec<u32>,
+    has_many_roots: bool,
+}
+
+impl Layout {
+    /// Lays out the entries that are shown, without the descendants of folded ones; both by place in the order.
+    pub(super) fn new(order: &Order, shown: &[bool], is_folded: impl Fn(u32) -> bool) -> Self {
+        let mut layout = Self { nearest: vec![NONE; order.len()], ..Self::default() };
+        let mut place = 0;
+        while (place as usize) < order.len() {
+            let above = order.parent(place).and_then(|parent| layout.nearest.get(parent as usize)).copied();
+            let above = above.unwrap_or(NONE);
+            let row = if shown.get(place as usize) == Some(&true) { layout.push(place, above) } else { above };
+            let end = if is_folded(place) { order.end(place).max(place + 1) } else { place + 1 };
+            layout.nearest[place as usize..end as usize].fill(row);
+            place = end;
+        }
+        layout.has_many_roots = layout.rows.iter().filter(|row| row.parent == NONE).nth(1).is_some();
+        layout.indent();
+        layout
     }
-    let mut placed = Vec::new();
-    while let Some(row) = stack.pop() {
-        let shown_indent = if many_roots { row.indent.saturating_sub(1) } else { row.indent }.min(MAX_LEVELS);
-        let children = forest.children(row.ix);
-        let is_foldable = !children.is_empty() && (row.is_branch || forest.is_root(row.ix));
-        placed.push(Placed {
-            ix: row.ix,
-            prefix: prefix(&row, shown_indent, is_foldable),
-            is_on_path: on_path[row.ix.index()],
-        });
-        let branches = children.len() > 1;
-        let indent = if branches || (row.is_branch && row.indent > 0) { row.indent + 1 } else { row.indent };
-        let gutters = if row.has_connector && shown_indent > 0 && shown_indent < MAX_LEVELS {
-            Some(Rc::new(Gutter { level: shown_indent - 1, is_open: !row.is_last, outer: row.gutters.clone() }))
-        } else {
-            row.gutters.clone()
+
+    fn push(&mut self, place: u32, parent: u32) -> u32 {
+        if let Some(above) = self.rows.get_mut(parent as usize) {
+            above.children += 1;
+        }
+        let row = Placed {
+            place,
+            parent,
+            children: 0,
+            indent: 0,
+            gutter: NONE,
+            near_gutter: NONE,
+            is_branch: false,
+            is_last: false,
         };
-        for (at, child) in children.iter().enumerate().rev() {
-            stack.push(Waiting {
-                ix: *child,
-                indent,
-                is_branch: branches,
-                has_connector: branches,
-                is_last: at + 1 == children.len(),
-                gutters: gutters.clone(),
-            });
+        self.rows.push(row);
+        self.rows.len() as u32 - 1
+    }
+
+    /// Moves the rows in: parents stand before their children.
+    fn indent(&mut self) {
+        let mut seen = vec![0u32; self.rows.len()];
+        for at in 0..self.rows.len() {
+            let parent = self.rows[at].parent;
+            let Some(above) = self.rows.get(parent as usize) else {
+                self.rows[at].indent = u32::from(self.has_many_roots);
+                self.rows[at].is_branch = self.has_many_roots;
+                continue;
+            };
+            let branches = above.children > 1;
+            let indent = above.indent + u32::from(branches || (above.is_branch && above.indent > 0));
+            let has_line = self.has_connector(parent);
+            let gutter = if has_line { parent } else { above.gutter };
+            let is_near = has_line && self.shown_indent(parent) < MAX_LEVELS;
+            let near_gutter = if is_near { parent } else { above.near_gutter };
+            seen[parent as usize] += 1;
+            let is_last = seen[parent as usize] == above.children;
+            let row = &mut self.rows[at];
+            *row = Placed { indent, gutter, near_gutter, is_branch: branches, is_last, ..row.clone() };
         }
     }
-    placed
-}
 
-/// Which entries are on the path to the open one.
-fn marks(tree: &Tree, open: Option<NodeIx>, count: usize) -> Vec<bool> {
-    let mut on_path = vec![false; count];
-    for ix in open.into_iter().flat_map(|open| tree.ancestors(open)) {
-        if let Some(mark) = on_path.get_mut(ix.index()) {
-            *mark = true;
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The entry's place in the order.
+    pub(super) fn place(&self, row: usize) -> Option<u32> {
+        self.rows.get(row).map(|row| row.place)
+    }
+
+    /// The row of the entry at a place in the order, or of its nearest shown ancestor.
+    pub(super) fn nearest(&self, place: u32) -> Option<usize> {
+        let row = *self.nearest.get(place as usize)?;
+        (row != NONE).then_some(row as usize)
+    }
+
+    pub(super) fn parent(&self, row: usize) -> Option<usize> {
+        let parent = self.rows.get(row)?.parent;
+        (parent != NONE).then_some(parent as usize)
+    }
+
+    pub(super) fn children(&self, row: usize) -> usize {
+        self.rows.get(row).map_or(0, |row| row.children as usize)
+    }
+
+    /// Whether a branch, or the whole tree, starts here and goes on.
+    pub(super) fn is_foldable(&self, row: usize) -> bool {
+        self.rows.get(row).is_some_and(|row| row.children > 0 && (row.parent == NONE || row.is_branch))
+    }
+
+    /// Whether a line connects the row with its branch point.
+    pub(super) fn has_connector(&self, row: u32) -> bool {
+        self.rows.get(row as usize).is_some_and(|row| row.is_branch && row.parent != NONE)
+    }
+
+    /// How many levels the row is moved in.
+    fn shown_indent(&self, row: u32) -> u32 {
+        let indent = self.rows.get(row as usize).map_or(0, |row| row.indent);
+        if self.has_many_roots { indent.saturating_sub(1) } else { indent }
+    }
+
+    /// How many columns the row is moved in.
+    pub(super) fn columns(&self, row: usize) -> usize {
+        self.shown_indent(row as u32) as usize * LEVEL
+    }
+
+    /// What stands before a row, with at most [`MAX_LEVELS`] levels.
+    pub(super) fn prefix(&self, row: usize, is_folded: bool) -> String {
+        let levels = self.shown_indent(row as u32).min(MAX_LEVELS);
+        let near_gutter = self.rows.get(row).map_or(NONE, |row| row.near_gutter);
+        self.lines(row, near_gutter, 0..levels, is_folded)
+    }
+
+    /// What stands before a row between two levels.
+    pub(super) fn window(&self, row: usize, levels: std::ops::Range<usize>, is_folded: bool) -> String {
+        let indent = self.shown_indent(row as u32);
+        let (start, end) = (levels.start.min(indent as usize) as u32, levels.end.min(indent as usize) as u32);
+        let gutter = self.rows.get(row).map_or(NONE, |row| row.gutter);
+        let cut = self.lines(row, gutter, start..end, is_folded);
+        // The connector stands at the last level of all.
+        if end == indent { cut } else { self.lines_without_connector(gutter, start..end) }
+    }
+
+    fn lines_without_connector(&self, gutter: u32, levels: std::ops::Range<u32>) -> String {
+        self.drawn(gutter, &levels).into_iter().flatten().collect()
+    }
+
+    fn lines(&self, row: usize, gutter: u32, levels: std::ops::Range<u32>, is_folded: bool) -> String {
+        let mut drawn = self.drawn(gutter, &levels);
+        let is_last = self.rows.get(row).is_some_and(|row| row.is_last);
+        if let Some(level) = drawn.last_mut().filter(|_| self.has_connector(row as u32)) {
+            let mark = match (is_folded, self.is_foldable(row)) {
+                (true, _) => '⊞',
+                (false, true) => '⊟',
+                (false, false) => '─',
+            };
+            *level = [if is_last { '└' } else { '├' }, mark, ' '];
         }
+        drawn.into_iter().flatten().collect()
     }
-    on_path
-}
 
-fn prefix(row: &Waiting, indent: usize, is_foldable: bool) -> String {
-    let mut levels: Vec<[char; 3]> = vec![[' '; 3]; indent];
-    let mut gutter = row.gutters.as_deref();
-    while let Some(line) = gutter {
-        if let Some(level) = levels.get_mut(line.level).filter(|_| line.is_open) {
-            level[0] = '│';
-        }
-        gutter = line.outer.as_deref();
-    }
-    if let Some(level) = levels.last_mut().filter(|_| row.has_connector) {
-        *level = [if row.is_last { '└' } else { '├' }, if is_foldable { '⊟' } else { '─' }, ' '];
-    }
-    levels.into_iter().flatten().collect()
-}
-
-/// The visible entries as a forest of their own: the parent of each is its nearest visible ancestor.
-struct Forest {
-    roots: Vec<NodeIx>,
-    /// The children of all entries, one after the other.
-    children: Vec<NodeIx>,
-    /// Where an entry's children stand in `children`, by place in file order.
-    ranges: Vec<(u32, u32)>,
-    is_root: Vec<bool>,
-}
-
-impl Forest {
-    /// Children come in the order of the whole tree: those that lead to the open entry first, then by time.
-    fn of_visible(tree: &Tree, visible: &[bool], on_path: &[bool]) -> Self {
-        let mut pairs: Vec<(Option<NodeIx>, NodeIx)> = Vec::new(); // visible parent and child, in display order
-        let mut stack: Vec<(Option<NodeIx>, NodeIx)> = Vec::new();
-        let first_on_path = |mut siblings: Vec<NodeIx>| {
-            siblings.sort_by_key(|ix| !on_path.get(ix.index()).copied().unwrap_or(false));
-            siblings
-        };
-        stack.extend(first_on_path(tree.roots().collect()).into_iter().rev().map(|root| (None, root)));
-        while let Some((above, ix)) = stack.pop() {
-            let is_visible = visible.get(ix.index()) == Some(&true);
-            if is_visible {
-                pairs.push((above, ix));
+    /// The lines that run past a row at some levels; `gutter` is the nearest row that draws one.
+    fn drawn(&self, mut gutter: u32, levels: &std::ops::Range<u32>) -> Vec<[char; LEVEL]> {
+        let mut drawn = vec![[' '; LEVEL]; levels.len()];
+        while let Some(row) = self.rows.get(gutter as usize) {
+            let level = self.shown_indent(gutter).saturating_sub(1);
+            if level < levels.start {
+                break; // further up they only move out
             }
-            let above = if is_visible { Some(ix) } else { above };
-            let mut children = tree.children(ix);
-            match (children.next(), children.next()) {
-                (None, _) => {}
-                (Some(only), None) => stack.push((above, only)),
-                _ => {
-                    stack
-                        .extend(first_on_path(tree.children_by_time(ix)).into_iter().rev().map(|child| (above, child)));
-                }
+            if let Some(cell) = drawn.get_mut((level - levels.start) as usize).filter(|_| !row.is_last) {
+                cell[0] = '│';
             }
+            gutter = row.gutter;
         }
-        Self::from_pairs(&pairs, visible.len())
+        drawn
     }
 
-    fn from_pairs(pairs: &[(Option<NodeIx>, NodeIx)], count: usize) -> Self {
-        let mut forest = Self {
-            roots: Vec::new(),
-            children: Vec::with_capacity(pairs.len()),
-            ranges: vec![(0, 0); count],
-            is_root: vec![false; count],
-        };
-        for (above, ix) in pairs {
-            match above {
-                Some(above) => forest.ranges[above.index()].1 += 1,
-                None => {
-                    forest.roots.push(*ix);
-                    forest.is_root[ix.index()] = true;
-                }
+    /// The row at which the branch of a row starts, or that above it if the row is one itself; without one the root.
+    pub(super) fn segment_start(&self, row: usize) -> usize {
+        let mut at = row;
+        while let Some(parent) = self.parent(at) {
+            if self.children(parent) > 1 && at < row {
+                return at;
             }
+            at = parent;
         }
-        let mut start = 0;
-        for range in &mut forest.ranges {
-            let length = range.1;
-            *range = (start, start);
-            start += length;
-        }
-        forest.children.resize(start as usize, NodeIx::default());
-        for (above, ix) in pairs {
-            if let Some(above) = above {
-                let end = &mut forest.ranges[above.index()].1;
-                forest.children[*end as usize] = *ix;
-                *end += 1;
-            }
-        }
-        forest
+        at
     }
 
-    fn children(&self, ix: NodeIx) -> &[NodeIx] {
-        let (start, end) = self.ranges[ix.index()];
-        &self.children[start as usize..end as usize]
-    }
-
-    fn is_root(&self, ix: NodeIx) -> bool {
-        self.is_root[ix.index()]
+    /// The first row behind the next branch point below, always along first children; without one the last row there.
+    pub(super) fn next_segment(&self, row: usize) -> usize {
+        let mut at = row;
+        loop {
+            match self.children(at) {
+                0 => return at,
+                1 => at += 1,
+                _ => return at + 1,
+            }
+        }
     }
 }

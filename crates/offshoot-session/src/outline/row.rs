@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use crate::entry::{Entry, Source, text_of};
 use crate::error::Result;
-use crate::json::{Json, JsonKind};
+use crate::json::{Json, JsonKind, stringify};
 use crate::kind::{Kind, Role};
 use crate::text::one_line;
 use crate::tree::NodeIx;
@@ -19,13 +19,19 @@ const NEAR: usize = 64;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Calls {
     home: Option<String>,
+    is_near_only: bool,
     /// Every call of the session by its id; only read for a result whose call is not near.
     all: OnceLock<HashMap<String, String>>,
 }
 
 impl Calls {
     pub(super) fn new(home: Option<&str>) -> Self {
-        Self { home: home.map(str::to_owned), all: OnceLock::new() }
+        Self { home: home.map(str::to_owned), ..Self::default() }
+    }
+
+    /// From here on, calls are only looked for near their results.
+    pub(super) fn reads_near_only(&mut self) {
+        self.is_near_only = true;
     }
 
     /// The row of the call with this id that the result at `ix` answers.
@@ -42,6 +48,9 @@ impl Calls {
             if found.is_some() {
                 return Ok(found);
             }
+        }
+        if self.is_near_only {
+            return Ok(None);
         }
         if self.all.get().is_none() {
             let mut all = HashMap::new();
@@ -74,11 +83,19 @@ impl Calls {
             }
             "write" => format!("[write: {}]", path()),
             "edit" => format!("[edit: {}]", path()),
-            "bash" => format!("[bash: {}]", cut(&argument("command").unwrap_or_default(), 50)),
+            "bash" => {
+                let command = argument("command").unwrap_or_default();
+                let more = if command.encode_utf16().count() > 50 { "..." } else { "" };
+                format!("[bash: {}{more}]", units(&one_line(&command, 200), 50))
+            }
             "grep" => format!("[grep: /{}/ in {}]", argument("pattern").unwrap_or_default(), within()),
             "find" => format!("[find: {} in {}]", argument("pattern").unwrap_or_default(), within()),
             "ls" => format!("[ls: {}]", within()),
-            _ => format!("[{name}: {}]", cut(arguments.map_or("{}", Json::text), 40)),
+            _ => {
+                let arguments = arguments.map_or_else(|| "{}".to_owned(), stringify);
+                let more = if arguments.encode_utf16().count() > 40 { "..." } else { "" };
+                format!("[{name}: {}{more}]", units(&arguments, 40))
+            }
         }
     }
 
@@ -91,7 +108,7 @@ impl Calls {
     }
 }
 
-fn plain(value: Json<'_>) -> Option<String> {
+pub(super) fn plain(value: Json<'_>) -> Option<String> {
     match value.kind() {
         JsonKind::Null => None,
         JsonKind::String => value.as_str().map(std::borrow::Cow::into_owned),
@@ -99,12 +116,11 @@ fn plain(value: Json<'_>) -> Option<String> {
     }
 }
 
-fn cut(text: &str, max: usize) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if text.chars().count() <= max {
-        return text;
-    }
-    text.chars().take(max).chain("...".chars()).collect()
+/// The start of a text: so many UTF-16 units, which is how the peers count.
+pub(super) fn units(text: &str, max: usize) -> &str {
+    let mut left = max;
+    let end = text.char_indices().find(|(_, c)| left.checked_sub(c.len_utf16()).map(|rest| left = rest).is_none());
+    end.map_or(text, |(end, _)| text.get(..end).unwrap_or_default())
 }
 
 /// `:from-to` of a read that does not read everything.
@@ -148,14 +164,22 @@ pub(super) fn text(source: &dyn Source, ix: NodeIx, calls: &Calls) -> Result<Str
             label if label.is_empty() => "[label: (cleared)]".to_owned(),
             label => format!("[label: {label}]"),
         },
-        Kind::SessionInfo => format!("[name: {}]", member("name")),
-        Kind::ContextEdit => format!("[context edit: {}]", member("targetId")),
+        Kind::SessionInfo => match member("name") {
+            name if name.is_empty() => "[title: empty]".to_owned(),
+            name => format!("[title: {name}]"),
+        },
+        Kind::ContextEdit => format!("[context {}: {}]", edit(entry), member("targetId")),
         Kind::TitleChange => format!("[title: {}]", member("title")),
         Kind::ModeChange => format!("[mode: {}]", member("mode")),
         Kind::ResetBoundary => "[context reset]".to_owned(),
         _ => format!("[{}]", member("type")),
     };
     Ok(one_line(&text, MAX))
+}
+
+/// What an edit of the context does.
+pub(super) fn edit(entry: &Entry) -> &'static str {
+    if entry.get("replacement").is_some_and(Json::is_null) { "omit" } else { "replace" }
 }
 
 fn message(source: &dyn Source, entry: &Entry, calls: &Calls) -> Result<String> {

@@ -107,8 +107,8 @@ impl Session {
         let tree = self.tree();
         let open = tree.behind_markers(self.leaf?)?;
         let since = tree.node(open).time()?;
-        let newer = tree.leaves().filter_map(|leaf| tree.behind_markers(leaf)).filter(|leaf| *leaf != open);
-        let newest = newer.max_by_key(|leaf| tree.node(*leaf).time())?;
+        let newer = tree.ends().filter(|end| end.work().is_some_and(|work| work != open));
+        let newest = newer.max_by_key(|end| end.time)?.work()?;
         // An entry with nothing but a marker below it may be on the open path; the walk is for that seldom case.
         let is_newer = tree.node(newest).time().is_some_and(|time| time > since);
         let is_ours = is_newer && !tree.is_leaf(newest) && tree.ancestors(open).any(|ix| ix == newest);

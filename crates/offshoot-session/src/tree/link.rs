@@ -5,8 +5,9 @@
 //! may form circles: linking is where that is settled, in time linear in the number of entries.
 
 use std::collections::HashMap;
-use std::hash::BuildHasher as _;
+use std::hash::BuildHasher;
 
+use super::nodes::Nodes;
 use super::{FLAG_DEAD, NONE, NewNode, Node, NodeIx, Tree};
 use crate::error::{Code, Diagnostic};
 use crate::id::EntryId;
@@ -232,6 +233,12 @@ impl Tree {
         self.nodes.change(at, |node| node.setting = setting);
     }
 
+    /// Makes room for the ids of so many entries: a table that grows by doubling hashes every id again and again.
+    pub(crate) fn expect(&mut self, more: usize) {
+        let (nodes, hasher) = (&self.nodes, &self.hasher);
+        self.ids.reserve(more, |raw| hash_of(hasher, nodes, *raw));
+    }
+
     /// Makes an id name an entry; answers the entry it named before.
     pub(super) fn index_id(&mut self, at: u32, id: &EntryId) -> Option<u32> {
         let hash = self.hasher.hash_one(id.as_str());
@@ -239,10 +246,7 @@ impl Tree {
         if let Some(slot) = self.ids.find_mut(hash, |raw| nodes[*raw as usize].id.as_ref() == Some(id)) {
             return Some(std::mem::replace(slot, at));
         }
-        let hasher = &self.hasher;
-        self.ids.insert_unique(hash, at, |raw| {
-            hasher.hash_one(nodes[*raw as usize].id.as_ref().map_or("", EntryId::as_str))
-        });
+        self.ids.insert_unique(hash, at, |raw| hash_of(&self.hasher, nodes, *raw));
         None
     }
 
@@ -279,4 +283,8 @@ impl Tree {
             self.nodes.change(parent, |parent| parent.first_child = at);
         }
     }
+}
+
+fn hash_of(hasher: &impl BuildHasher, nodes: &Nodes, at: u32) -> u64 {
+    hasher.hash_one(nodes[at as usize].id.as_ref().map_or("", EntryId::as_str))
 }

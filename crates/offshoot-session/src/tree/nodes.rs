@@ -8,9 +8,21 @@ use std::ops::Index;
 use std::sync::{Arc, OnceLock};
 
 use super::Node;
+use crate::clock::Millis;
 
 /// How many nodes a page holds; the last one holds the rest.
 pub(crate) const PAGE: usize = 512;
+
+/// Where a branch ends, with what is asked of all ends at once, so that their pages need not be read for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BranchEnd {
+    /// The node without children.
+    pub(crate) at: u32,
+    /// The nearest node at or above it that is no marker, or none.
+    pub(crate) work: u32,
+    /// When that was written.
+    pub(crate) time: Millis,
+}
 
 /// Nodes that are kept elsewhere. What it answers never changes.
 pub(crate) trait Pages: Send + Sync + fmt::Debug {
@@ -23,8 +35,8 @@ pub(crate) trait Pages: Send + Sync + fmt::Debug {
     /// Places of nodes that may have this id, in no order.
     fn candidates(&self, id: &str) -> Vec<u32>;
 
-    /// Places of all nodes without children, in file order.
-    fn leaves(&self) -> &[u32];
+    /// All nodes without children, in file order.
+    fn ends(&self) -> &[BranchEnd];
 
     /// Why nodes could not be read, if that happened: then what was answered in their place says nothing.
     fn trouble(&self) -> Option<&str>;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::nodes::{Nodes, PAGE, Pages};
+use super::nodes::{BranchEnd, Nodes, PAGE, Pages};
 use super::{FLAG_DEAD, NONE, Node, NodeIx, Tree};
 use crate::id::EntryId;
 use crate::kind::{Kind, Role};
@@ -46,6 +46,13 @@ pub(crate) enum PageOf<'a> {
 impl NodeIx {
     pub(crate) fn stored(raw: u32) -> Option<Self> {
         Self::from_raw(raw)
+    }
+}
+
+impl BranchEnd {
+    /// The nearest entry that is no marker.
+    pub(crate) fn work(self) -> Option<NodeIx> {
+        NodeIx::from_raw(self.work)
     }
 }
 

@@ -1,0 +1,113 @@
+//! Which of the person's messages a new session shall begin before: a flat list of them, the newest selected.
+
+use std::sync::Arc;
+
+use offshoot_session::entry::Source;
+use offshoot_session::kind::Role;
+use offshoot_session::outline::Outline;
+use offshoot_session::tree::NodeIx;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use crate::text;
+use crate::theme::{Theme, Token};
+
+/// The person's messages of a session, to choose one of.
+pub struct ForkSelector {
+    source: Arc<dyn Source + Send + Sync>,
+    messages: Vec<NodeIx>,
+    selected: usize,
+}
+
+/// What a key came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ForkOutcome {
+    /// Nothing but another picture.
+    Stay,
+    /// Leave without a choice.
+    Close,
+    /// Begin a session before this message's entry.
+    Fork(String),
+}
+
+impl ForkSelector {
+    /// Lists the messages of the whole file, in file order.
+    pub fn new(source: Arc<dyn Source + Send + Sync>) -> Self {
+        let tree = source.tree();
+        let is_users = |ix: &NodeIx| tree.node(*ix).role() == Some(Role::User) && tree.node(*ix).id().is_some();
+        let messages: Vec<NodeIx> = tree.entries().filter(is_users).collect();
+        let selected = messages.len().saturating_sub(1);
+        Self { source, messages, selected }
+    }
+
+    /// Whether there is nothing to choose.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Takes a key.
+    pub fn key(&mut self, key: KeyEvent) -> ForkOutcome {
+        let last = self.messages.len().saturating_sub(1);
+        match key.code {
+            KeyCode::Esc => return ForkOutcome::Close,
+            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => return ForkOutcome::Close,
+            KeyCode::Up => self.selected = self.selected.checked_sub(1).unwrap_or(last),
+            KeyCode::Down if self.selected >= last => self.selected = 0,
+            KeyCode::Down => self.selected += 1,
+            KeyCode::PageUp => self.selected = self.selected.saturating_sub(10),
+            KeyCode::PageDown => self.selected = (self.selected + 10).min(last),
+            KeyCode::Home => self.selected = 0,
+            KeyCode::End => self.selected = last,
+            KeyCode::Enter => {
+                let id = self.messages.get(self.selected).and_then(|ix| self.source.tree().node(*ix).id());
+                return id.map_or(ForkOutcome::Stay, |id| ForkOutcome::Fork(id.to_string()));
+            }
+            _ => {}
+        }
+        ForkOutcome::Stay
+    }
+
+    /// Draws the list; of long ones only what is seen is read.
+    pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let muted = theme.style(Token::Muted);
+        let mut lines = vec![
+            Line::styled("Fork from message", theme.style(Token::Text).add_modifier(Modifier::BOLD)),
+            Line::styled("A new session gets the branch up to the message, which comes into the editor", muted),
+            Line::default(),
+        ];
+        let room = usize::from(area.height).saturating_sub(lines.len() + 2).max(1);
+        let start = self.selected.saturating_sub(room / 2).min(self.messages.len().saturating_sub(room));
+        if self.is_empty() {
+            lines.push(Line::styled("  No messages of yours", muted));
+        }
+        for (at, ix) in self.messages.iter().enumerate().skip(start).take(room) {
+            lines.push(self.row(theme, at, *ix, usize::from(area.width)));
+        }
+        lines.push(Line::default());
+        let position = if self.is_empty() { 0 } else { self.selected + 1 };
+        lines.push(Line::styled(
+            format!("  ({position}/{})  ↑/↓ move · enter fork · esc cancel", self.messages.len()),
+            muted,
+        ));
+        for (at, line) in lines.iter().take(usize::from(area.height)).enumerate() {
+            text::draw(line, Rect { y: area.y + at as u16, height: 1, ..area }, buf);
+        }
+    }
+
+    fn row(&self, theme: &Theme, at: usize, ix: NodeIx, columns: usize) -> Line<'static> {
+        let said = match Outline::default().text(self.source.as_ref(), ix) {
+            Ok(said) => said.strip_prefix("user: ").map(str::to_owned).unwrap_or(said),
+            Err(error) => error.to_string(),
+        };
+        let said = text::fit(&said, columns.saturating_sub(2)).into_owned();
+        if at == self.selected {
+            let cursor = Span::styled("› ", theme.style(Token::Accent));
+            let said = Span::styled(said, theme.style(Token::Text).add_modifier(Modifier::BOLD));
+            return Line::from(vec![cursor, said]).style(theme.style(Token::SelectedBg));
+        }
+        Line::from(vec![Span::raw("  "), Span::styled(said, theme.style(Token::Text))])
+    }
+}

@@ -1,0 +1,155 @@
+//! The search: what was typed, and which entries it has found so far. Bodies are read in slices, once, so that typing
+//! never waits. Knows no rows.
+
+use offshoot_session::entry::Source;
+use offshoot_session::error::Result;
+use offshoot_session::outline::{Outline, words};
+
+/// How many bytes of words are kept; what does not fit is read again by every search.
+const KEPT: usize = 24 << 20;
+/// What it costs to look at an entry, besides its bytes.
+const LOOK: usize = 96;
+/// What it costs to fetch a line, besides its bytes.
+const FETCH: usize = 2_000;
+
+/// A search in the tree.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    query: String,
+    tokens: Vec<String>,
+    /// What was found, by place in display order.
+    found: Vec<bool>,
+    /// What may be found: what less of the same query has found.
+    candidates: Vec<bool>,
+    /// The place to look at next.
+    next: usize,
+    words: Words,
+}
+
+impl Search {
+    pub(super) fn query(&self) -> &str {
+        &self.query
+    }
+
+    /// What was found, if there is something to look for.
+    pub(super) fn found(&self) -> Option<&[bool]> {
+        (!self.tokens.is_empty()).then_some(self.found.as_slice())
+    }
+
+    /// Whether entries are left to look at.
+    pub(super) fn is_running(&self) -> bool {
+        !self.tokens.is_empty() && self.next < self.found.len()
+    }
+
+    /// How much was looked at, in percent.
+    pub(super) fn percent(&self) -> usize {
+        (self.next * 100).checked_div(self.found.len()).unwrap_or(100)
+    }
+
+    /// The first bookmark that the query asks for: `#name`.
+    pub(super) fn label(&self) -> Option<&str> {
+        self.tokens.iter().find_map(|token| token.strip_prefix('#')).filter(|name| !name.is_empty())
+    }
+
+    /// Begins anew with another query, over so many places.
+    pub(super) fn set(&mut self, query: String, places: usize) {
+        let tokens: Vec<String> = query.to_lowercase().split_whitespace().map(str::to_owned).collect();
+        // Whatever more words find, less words had found.
+        let is_narrower = !self.tokens.is_empty()
+            && self.found.len() == places
+            && self.tokens.iter().all(|old| tokens.iter().any(|new| new.contains(old.as_str())));
+        if is_narrower {
+            let known = self.next.min(places);
+            self.candidates.truncate(0);
+            self.candidates.extend(self.found.iter().take(known));
+            self.candidates.resize(places, true);
+        } else {
+            self.candidates = vec![true; places];
+        }
+        self.found = vec![false; places];
+        self.next = 0;
+        self.tokens = tokens;
+        self.query = query;
+    }
+
+    /// Looks on until so many bytes were looked at. Says whether something was found.
+    ///
+    /// # Errors
+    /// The medium cannot be read.
+    pub(super) fn work(&mut self, place: &Place<'_>, budget: usize) -> Result<bool> {
+        let mut left = budget;
+        let mut has_found = false;
+        while self.is_running() && left > 0 {
+            let at = self.next;
+            self.next += 1;
+            if self.candidates.get(at) != Some(&true) {
+                left = left.saturating_sub(1);
+                continue;
+            }
+            let Some(ix) = place.outline.entry_at(at) else { continue };
+            let label = (place.label)(ix).map(|label| label.to_lowercase());
+            let (said, cost) = self.words.get(place, at)?;
+            left = left.saturating_sub(cost);
+            if fits(&self.tokens, label.as_deref(), &said) {
+                has_found = true;
+                if let Some(found) = self.found.get_mut(at) {
+                    *found = true;
+                }
+            }
+        }
+        Ok(has_found)
+    }
+
+    /// Forgets what was read: the tree is another one.
+    pub(super) fn forget(&mut self) {
+        self.words = Words::default();
+    }
+}
+
+/// Where a search looks.
+pub(super) struct Place<'a> {
+    pub(super) source: &'a dyn Source,
+    pub(super) outline: &'a Outline,
+    /// The bookmark of an entry.
+    pub(super) label: &'a dyn Fn(offshoot_session::tree::NodeIx) -> Option<String>,
+}
+
+/// Every token must be in the bookmark or the words; `#name` also stands for a bookmark with the name in it.
+fn fits(tokens: &[String], label: Option<&str>, said: &str) -> bool {
+    tokens.iter().all(|token| {
+        let in_label = |name: &str| label.is_some_and(|label| label.contains(name));
+        said.contains(token.as_str()) || in_label(token) || token.strip_prefix('#').is_some_and(in_label)
+    })
+}
+
+/// The words of entries that were read, one behind the other.
+#[derive(Debug, Default)]
+struct Words {
+    text: String,
+    /// From where to where, by place; `None` for those that were not read or found no room.
+    spans: Vec<Option<(u32, u32)>>,
+}
+
+impl Words {
+    /// The words at a place, and what it cost to get them.
+    fn get(&mut self, place: &Place<'_>, at: usize) -> Result<(std::borrow::Cow<'_, str>, usize)> {
+        if self.spans.len() <= at {
+            self.spans.resize(place.outline.places().max(at + 1), None);
+        }
+        if let Some((start, end)) = self.spans.get(at).copied().flatten() {
+            let known = self.text.get(start as usize..end as usize).unwrap_or_default();
+            return Ok((known.into(), LOOK + known.len()));
+        }
+        let Some(ix) = place.outline.entry_at(at) else { return Ok(("".into(), LOOK)) };
+        let length = usize::try_from(place.source.tree().node(ix).length()).unwrap_or(usize::MAX);
+        let said = words(&place.source.entry(ix)?);
+        let start = self.text.len();
+        if start + said.len() <= KEPT {
+            self.text.push_str(&said);
+            if let Some(span) = self.spans.get_mut(at) {
+                *span = Some((start as u32, self.text.len() as u32));
+            }
+        }
+        Ok((said.into(), FETCH.saturating_add(length)))
+    }
+}

@@ -1,0 +1,280 @@
+//! The picture: title, help, search, rows, statistics, preview and question. Reads the selector, changes nothing.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use offshoot_session::clock::{Millis, parse_iso};
+use offshoot_session::outline::Filter;
+use offshoot_session::tree::NodeIx;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use super::panes::Panes;
+use super::question::{ANSWERS, Question};
+use super::{Mode, TreeSelector};
+use crate::text;
+use crate::theme::{Theme, Token};
+
+/// The keys, as the help names them.
+const HELP: [&str; 12] = [
+    "↑/↓ move",
+    "←/→ page",
+    "ctrl+←/→ branch",
+    "enter go there",
+    "filters ctrl+d/t/u/l/a",
+    "cycle ctrl+o",
+    "L label",
+    "T label time",
+    "#name finds a label",
+    "M mark",
+    "D compare marked",
+    "P preview",
+];
+
+impl TreeSelector {
+    /// Draws the selector.
+    pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let panes = Panes::new(area, self.setup.size.1.max(area.height), self.shows_preview());
+        let rule = |title: &str, area: Rect, buf: &mut Buffer| rule(theme, title, area, buf);
+        rule("Session tree", panes.title, buf);
+        rule("", panes.foot, buf);
+        match &self.mode {
+            Mode::Browse | Mode::Leaving { .. } => self.view_tree(theme, &panes, buf),
+            Mode::Label(_, input) => {
+                self.view_tree(theme, &panes, buf);
+                let muted = theme.style(Token::Muted);
+                clear(panes.help, buf);
+                draw(&Line::styled("  enter save · esc cancel", muted), panes.help, buf);
+                clear(panes.search, buf);
+                let prompt = Span::styled("  Label (empty to remove): ", muted);
+                input.view(prompt, theme.style(Token::Text), panes.search, buf);
+            }
+            Mode::Question(ix, question) => self.view_question(theme, (*ix, question), area, buf),
+        }
+    }
+
+    fn view_tree(&self, theme: &Theme, panes: &Panes, buf: &mut Buffer) {
+        let muted = theme.style(Token::Muted);
+        for (at, line) in help(usize::from(panes.help.width)).into_iter().enumerate().take(panes.help.height.into()) {
+            draw(&Line::styled(line, muted), row(panes.help, at), buf);
+        }
+        draw(&self.search_line(theme, panes.search), panes.search, buf);
+        let room = usize::from(panes.list.height);
+        for (at, line) in self.lines(theme, panes.list.width.into(), room).iter().enumerate() {
+            draw(line, row(panes.list, at), buf);
+        }
+        if self.list.len() == 0 {
+            let said = if self.search.is_running() { "  Searching…" } else { "  No entries found" };
+            draw(&Line::styled(said, muted), panes.list, buf);
+        }
+        draw(&self.status_line(theme), panes.status, buf);
+        draw(&self.sums_line(theme), panes.sums, buf);
+        self.view_preview(theme, panes, buf);
+    }
+
+    fn search_line(&self, theme: &Theme, area: Rect) -> Line<'static> {
+        let mut spans = vec![Span::styled("  Type to search: ", theme.style(Token::Muted))];
+        let room = usize::from(area.width).saturating_sub(19);
+        let query = text::clean(self.search.query());
+        // Of a long query the end is seen.
+        let mut shown = query.as_ref();
+        while text::width(shown) > room {
+            let mut rest = shown.chars();
+            rest.next();
+            shown = rest.as_str();
+        }
+        spans.push(Span::styled(shown.to_owned(), theme.style(Token::Accent)));
+        if self.search.is_running() {
+            spans.push(Span::styled(format!("  {} %", self.search.percent()), theme.style(Token::Dim)));
+        }
+        Line::from(spans)
+    }
+
+    fn status_line(&self, theme: &Theme) -> Line<'static> {
+        if let Mode::Leaving { summarize, is_stopping } = &self.mode {
+            let said = match (summarize, is_stopping) {
+                (_, true) => "Stopping…".to_owned(),
+                (true, false) => format!("{} Summarizing what is left behind… esc stops", spinner(self.setup.now)),
+                (false, false) => format!("{} Going there…", spinner(self.setup.now)),
+            };
+            return Line::styled(format!("  {said}"), theme.style(Token::Accent));
+        }
+        if let Some(notice) = &self.notice {
+            return Line::styled(format!("  {}", text::clean(notice)), theme.style(Token::Warning));
+        }
+        Line::styled(format!("  {}", self.status()), theme.style(Token::Muted))
+    }
+
+    /// Where the cursor is, and what is shown.
+    pub(super) fn status(&self) -> String {
+        let position = if self.list.len() == 0 { 0 } else { self.list.selected + 1 };
+        let filter = match self.list.filter {
+            Filter::Default => "",
+            Filter::NoTools => " [no-tools]",
+            Filter::UserOnly => " [user]",
+            Filter::LabeledOnly => " [labeled]",
+            Filter::All => " [all]",
+        };
+        let times = if self.shows_label_times { " [+label time]" } else { "" };
+        format!("({position}/{}){filter}{times}", self.list.len())
+    }
+
+    /// What the branch under the cursor holds.
+    fn sums_line(&self, theme: &Theme) -> Line<'static> {
+        let sums = self.sums.as_ref().zip(self.list.entry());
+        let Some(branch) = sums.and_then(|(sums, ix)| sums.branch(&self.list.outline, ix)) else {
+            return Line::default();
+        };
+        let held = |totals: &offshoot_session::stats::Totals| {
+            let entries = if totals.entries == 1 { "entry" } else { "entries" };
+            let mut held = format!("{} {entries}", totals.entries);
+            if branch.path.tokens > 0 {
+                held.push_str(&format!(", {} tokens", short(totals.tokens)));
+            }
+            if branch.path.cost > 0.0 {
+                held.push_str(&format!(", ${:.2}", totals.cost));
+            }
+            held
+        };
+        let tips = if branch.tips > 1 { format!(" on {} branches", branch.tips) } else { String::new() };
+        let age = branch.newest.map_or(String::new(), |time| format!(", {}", ago(time, self.setup.now)));
+        let said = format!("  branch: {}{tips}{age} · from the root: {}", held(&branch.own), held(&branch.path));
+        Line::styled(said, theme.style(Token::Dim))
+    }
+
+    fn view_preview(&self, theme: &Theme, panes: &Panes, buf: &mut Buffer) {
+        if panes.preview.is_empty() || !self.shows_preview() {
+            return;
+        }
+        clear(panes.preview, buf);
+        rule(theme, "Preview", panes.preview, buf);
+        let area = Rect { y: panes.preview.y + 1, height: panes.preview.height - 1, ..panes.preview };
+        let columns = usize::from(area.width).max(1);
+        let text = text::clean_lines(&self.preview.text);
+        let wrapped = text.lines().flat_map(|line| text::wrap(line.to_owned(), columns));
+        for (at, line) in wrapped.skip(self.preview.top).take(area.height.into()).enumerate() {
+            draw(&line.style(theme.style(Token::Text)), row(area, at), buf);
+        }
+    }
+
+    fn view_question(&self, theme: &Theme, (ix, question): (NodeIx, &Question), area: Rect, buf: &mut Buffer) {
+        let (muted, plain) = (theme.style(Token::Muted), theme.style(Token::Text));
+        let said = self.list.outline.text(self.source.as_ref(), ix).unwrap_or_else(|error| error.to_string());
+        let columns = usize::from(area.width);
+        let mut lines = vec![
+            Line::default(),
+            Line::styled("  Summarize branch?", plain.add_modifier(Modifier::BOLD)),
+            Line::styled(format!("  You go to {}", text::fit(&said, columns.saturating_sub(12))), muted),
+            Line::default(),
+        ];
+        let mut below = |line: Line<'static>| lines.push(line);
+        for (at, answer) in ANSWERS.iter().enumerate() {
+            let is_selected = at == question.at;
+            let style = if is_selected { theme.style(Token::Accent) } else { plain };
+            below(Line::styled(format!("{} {answer}", if is_selected { "›" } else { " " }), style));
+        }
+        below(Line::default());
+        let help = match question.prompt {
+            Some(_) => "  enter go there · esc back to the question",
+            None => "  ↑/↓ choose · enter go there · esc back to the tree",
+        };
+        below(Line::styled(help, muted));
+        let inner = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
+        for (at, line) in lines.iter().enumerate().take(inner.height.into()) {
+            draw(line, row(inner, at), buf);
+        }
+        if let Some(prompt) = &question.prompt {
+            let at = row(inner, lines.len() - 2);
+            if lines.len() - 2 < usize::from(inner.height) {
+                prompt.view(Span::styled("  What shall it mind? ", theme.style(Token::Accent)), plain, at, buf);
+            }
+        }
+    }
+}
+
+/// Draws a line on the first row of an area, if it has one.
+fn draw(line: &Line<'_>, area: Rect, buf: &mut Buffer) {
+    if !area.is_empty() {
+        text::draw(line, area, buf);
+    }
+}
+
+/// The row of an area at a place, one high; empty behind the last one.
+fn row(area: Rect, at: usize) -> Rect {
+    let y = area.y.saturating_add(u16::try_from(at).unwrap_or(u16::MAX));
+    Rect { y, height: u16::from(y < area.bottom()), ..area }
+}
+
+fn clear(area: Rect, buf: &mut Buffer) {
+    for at in area.intersection(buf.area).positions() {
+        buf[at].reset();
+    }
+}
+
+/// A line across, with a title in it.
+fn rule(theme: &Theme, title: &str, area: Rect, buf: &mut Buffer) {
+    let border = theme.style(Token::Border);
+    let columns = usize::from(area.width);
+    let title = if title.is_empty() { String::new() } else { format!(" {title} ") };
+    let rest = columns.saturating_sub(2 + text::width(&title));
+    let line = Line::from(vec![
+        Span::styled("──", border),
+        Span::styled(title, theme.style(Token::Accent).add_modifier(Modifier::BOLD)),
+        Span::styled("─".repeat(rest), border),
+    ]);
+    draw(&line, area, buf);
+}
+
+/// The help, with as many keys on a line as fit.
+fn help(columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for item in HELP {
+        match lines.last_mut() {
+            Some(line) if text::width(line) + 3 + text::width(item) <= columns => {
+                line.push_str(" · ");
+                line.push_str(item);
+            }
+            _ => lines.push(format!("  {item}")),
+        }
+    }
+    lines
+}
+
+/// A number of tokens in few characters.
+fn short(tokens: u64) -> String {
+    match tokens {
+        0..1_000 => tokens.to_string(),
+        1_000..10_000 => format!("{:.1}k", tokens as f64 / 1e3),
+        10_000..1_000_000 => format!("{}k", tokens / 1_000),
+        _ => format!("{:.1}M", tokens as f64 / 1e6),
+    }
+}
+
+/// How long ago something was.
+fn ago(time: Millis, now: Millis) -> String {
+    const MINUTE: Millis = 60_000;
+    match now.saturating_sub(time) / MINUTE {
+        ..1 => "now".to_owned(),
+        past @ 1..60 => format!("{past} min ago"),
+        past @ 60..1440 => format!("{} h ago", past / 60),
+        past => format!("{} d ago", past / 1440),
+    }
+}
+
+fn spinner(now: Millis) -> char {
+    const FRAMES: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+    FRAMES.get((now / 80).rem_euclid(10) as usize).copied().unwrap_or(' ')
+}
+
+/// When something was, as briefly as it is clear now: the time of today, the day of this year, or with the year.
+pub(super) fn wall_time(time: &str, now: Millis, zone: &TimeZone) -> Option<String> {
+    let local = |ms: Millis| Some(Timestamp::from_millisecond(ms).ok()?.to_zoned(zone.clone()).datetime());
+    let (then, now) = (local(parse_iso(time)?)?, local(now)?);
+    let clock = format!("{:02}:{:02}", then.hour(), then.minute());
+    Some(match (then.year() == now.year(), then.date() == now.date()) {
+        (_, true) => clock,
+        (true, false) => format!("{}/{} {clock}", then.month(), then.day()),
+        (false, false) => format!("{:02}/{}/{} {clock}", then.year().rem_euclid(100), then.month(), then.day()),
+    })
+}

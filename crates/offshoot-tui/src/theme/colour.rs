@@ -1,0 +1,145 @@
+//! A colour as a theme file says it, and as near to it as fewer colours come.
+
+use ratatui::style::Color;
+
+use crate::terminal::ColourDepth;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Colour {
+    /// The terminal's own.
+    Default,
+    /// Of xterm's 256.
+    Index(u8),
+    Rgb(u8, u8, u8),
+}
+
+/// The sixteen as xterm shows them; terminals differ, and only the order of likeness matters here.
+const ANSI: [(Color, [u8; 3]); 16] = [
+    (Color::Black, [0, 0, 0]),
+    (Color::Red, [205, 0, 0]),
+    (Color::Green, [0, 205, 0]),
+    (Color::Yellow, [205, 205, 0]),
+    (Color::Blue, [0, 0, 238]),
+    (Color::Magenta, [205, 0, 205]),
+    (Color::Cyan, [0, 205, 205]),
+    (Color::Gray, [229, 229, 229]),
+    (Color::DarkGray, [127, 127, 127]),
+    (Color::LightRed, [255, 0, 0]),
+    (Color::LightGreen, [0, 255, 0]),
+    (Color::LightYellow, [255, 255, 0]),
+    (Color::LightBlue, [92, 92, 255]),
+    (Color::LightMagenta, [255, 0, 255]),
+    (Color::LightCyan, [0, 255, 255]),
+    (Color::White, [255, 255, 255]),
+];
+const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
+
+impl Colour {
+    /// `#` and six hexadecimal digits.
+    pub(super) fn of_hex(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii())?;
+        let part = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+        digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then_some(())?;
+        Some(Self::Rgb(part(0)?, part(2)?, part(4)?))
+    }
+
+    /// As near as the depth allows; nothing but the terminal's own without colours.
+    pub(super) fn at(self, depth: ColourDepth) -> Color {
+        match (self, depth) {
+            (Self::Default, _) | (_, ColourDepth::None) => Color::Reset,
+            (Self::Index(index), ColourDepth::Ansi256 | ColourDepth::TrueColor) => Color::Indexed(index),
+            (Self::Index(index), ColourDepth::Ansi16) => match ANSI.get(usize::from(index)) {
+                Some((colour, _)) => *colour,
+                None => nearest_of_16(rgb_of_index(index)),
+            },
+            (Self::Rgb(red, green, blue), ColourDepth::TrueColor) => Color::Rgb(red, green, blue),
+            (Self::Rgb(red, green, blue), ColourDepth::Ansi256) => Color::Indexed(nearest_of_256([red, green, blue])),
+            (Self::Rgb(red, green, blue), ColourDepth::Ansi16) => nearest_of_16([red, green, blue]),
+        }
+    }
+}
+
+/// Of the colour cube and the greys: the first sixteen are every terminal's own.
+fn nearest_of_256(wanted: [u8; 3]) -> u8 {
+    (16..=255).min_by_key(|index| distance(wanted, rgb_of_index(*index))).unwrap_or(16)
+}
+
+/// By hue for what has one: a pale colour stands for its name more than for its grey.
+fn nearest_of_16(wanted: [u8; 3]) -> Color {
+    let [least, most] = [wanted.into_iter().min(), wanted.into_iter().max()].map(Option::unwrap_or_default);
+    let spread = most - least;
+    if spread < 24 {
+        let greys = ANSI.iter().filter(|(_, [red, green, blue])| red == green && green == blue);
+        return greys.min_by_key(|(_, grey)| distance(wanted, *grey)).map_or(Color::Reset, |(colour, _)| *colour);
+    }
+    // Which parts are nearer to the most than to the least is the name; pastels are of the lighter row.
+    let bit = |at: usize| u8::from(wanted.get(at).is_some_and(|part| part - least > spread / 2));
+    let name = usize::from(bit(0) | bit(1) << 1 | bit(2) << 2);
+    let row = if least > 96 { 8 } else { 0 };
+    ANSI.get(row + name).map_or(Color::Reset, |(colour, _)| *colour)
+}
+
+fn rgb_of_index(index: u8) -> [u8; 3] {
+    match index {
+        0..=15 => ANSI.get(usize::from(index)).map_or([0; 3], |(_, rgb)| *rgb),
+        16..=231 => {
+            let at = index - 16;
+            [at / 36, at / 6 % 6, at % 6].map(|step| CUBE.get(usize::from(step)).copied().unwrap_or(0))
+        }
+        232..=255 => [8 + (index - 232) * 10; 3],
+    }
+}
+
+/// How unlike two colours look: the eye weighs red and blue by how red both are.
+fn distance(one: [u8; 3], other: [u8; 3]) -> i32 {
+    let [red, green, blue] = [0, 1, 2].map(|at: usize| {
+        let part = |of: [u8; 3]| of.get(at).copied().map_or(0, i32::from);
+        part(one) - part(other)
+    });
+    let mean = i32::midpoint(i32::from(one[0]), i32::from(other[0]));
+    (512 + mean) * red * red / 256 + 4 * green * green + (767 - mean) * blue * blue / 256
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hex_is_six_digits() {
+        assert_eq!(Colour::of_hex("#0aF102"), Some(Colour::Rgb(10, 241, 2)));
+        for wrong in ["", "#", "#fff", "#1234567", "#12345g", "123456", "#+12345", "#äöü"] {
+            assert_eq!(Colour::of_hex(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_colour_of_the_256_is_nearest_to_itself() {
+        for index in 16..=255 {
+            let [red, green, blue] = rgb_of_index(index);
+            let Color::Indexed(found) = Colour::Rgb(red, green, blue).at(ColourDepth::Ansi256) else {
+                panic!("{index}")
+            };
+            assert_eq!(rgb_of_index(found), [red, green, blue], "{index}");
+        }
+    }
+
+    #[test]
+    fn a_colour_of_the_sixteen_keeps_its_name() {
+        for (hex, name) in [
+            ("#ef8a94", Color::LightRed),
+            ("#8fd6a0", Color::LightGreen),
+            ("#7c5200", Color::Yellow),
+            ("#74cbd1", Color::LightCyan),
+            ("#3060d0", Color::Blue),
+            ("#86b7e8", Color::LightBlue),
+            ("#ffffff", Color::White),
+            ("#101214", Color::Black),
+            ("#808080", Color::DarkGray),
+        ] {
+            let colour = Colour::of_hex(hex).unwrap();
+            assert_eq!(colour.at(ColourDepth::Ansi16), name, "{hex}");
+        }
+        assert_eq!(Colour::Index(9).at(ColourDepth::Ansi16), Color::LightRed);
+        assert_eq!(Colour::Index(196).at(ColourDepth::Ansi16), Color::Red);
+    }
+}

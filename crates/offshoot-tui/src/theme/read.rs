@@ -1,0 +1,285 @@
+//! A theme file to a theme. Owns its form; finds everything that is wrong at once, each with its place.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::{Colour, Theme, Token};
+
+/// Something about a theme file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1, in characters.
+    pub column: usize,
+    /// One sentence, lower case, without full stop.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}: {}", self.line, self.column, self.message)
+    }
+}
+
+/// A theme file that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot read the theme {file}: {}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+pub struct ThemeError {
+    /// The file, as the caller names it.
+    pub file: String,
+    /// Everything that is wrong, in the order of the file.
+    pub problems: Vec<Problem>,
+}
+
+/// What a theme file may hold.
+const MEMBERS: [&str; 5] = ["$schema", "name", "vars", "colors", "export"];
+
+pub(super) fn read(text: &str, file: &str) -> Result<(Theme, Vec<Problem>), ThemeError> {
+    let mut reader = Reader { text, wrong: Vec::new(), odd: Vec::new() };
+    let theme = reader.theme();
+    let in_order = |mut problems: Vec<Problem>| {
+        problems.sort_by_key(|problem| (problem.line, problem.column));
+        problems
+    };
+    match theme {
+        Some(theme) if reader.wrong.is_empty() => Ok((theme, in_order(reader.odd))),
+        _ => Err(ThemeError { file: file.to_owned(), problems: in_order(reader.wrong) }),
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    wrong: Vec<Problem>,
+    odd: Vec<Problem>,
+}
+
+/// A colour that is not yet looked up, and where it stands.
+#[derive(Clone, Copy)]
+struct Value<'a> {
+    raw: &'a RawValue,
+}
+
+/// The members of an object in their order, with their text.
+struct Members<'a>(Vec<(String, Value<'a>)>);
+
+impl<'a> Reader<'a> {
+    fn theme(&mut self) -> Option<Theme> {
+        let top = match serde_json::from_str::<Members<'a>>(self.text) {
+            Ok(members) => self.once(members, "member"),
+            Err(error) => {
+                let (line, column) = (error.line().max(1), error.column().max(1));
+                let what = error.to_string();
+                let what = what.split(" at line ").next().unwrap_or_default();
+                self.wrong.push(Problem { line, column, message: format!("this is not a JSON object: {what}") });
+                return None;
+            }
+        };
+        for (name, value) in &top {
+            if !MEMBERS.contains(&name.as_str()) {
+                self.odd(*value, format!("`{name}` is not a member of a theme: it is not looked at"));
+            }
+        }
+        let member = |name: &str| top.iter().find(|(found, _)| found == name).map(|(_, value)| *value);
+        let name = self.name(member("name"));
+        let vars = self.object(member("vars"), "vars", "variable");
+        let colours = match member("colors") {
+            Some(value) => self.object(Some(value), "colors", "token"),
+            None => {
+                self.wrong_at_end("`colors` is missing: give each token its colour".to_owned());
+                return None;
+            }
+        };
+        let vars: HashMap<_, _> = vars.into_iter().collect();
+        for value in vars.values() {
+            self.literal(*value);
+        }
+        let colours = self.colours(colours, &vars, member("colors"))?;
+        Some(Theme::of(name?, colours))
+    }
+
+    fn name(&mut self, value: Option<Value<'a>>) -> Option<String> {
+        let Some(value) = value else {
+            self.wrong_at_end("`name` is missing".to_owned());
+            return None;
+        };
+        match serde_json::from_str::<String>(value.raw.get()) {
+            Ok(name) if name.is_empty() => self.wrong(value, "the name is empty".to_owned()),
+            Ok(name) if name.contains('/') => {
+                self.wrong(
+                    value,
+                    format!("the name {name:?} holds a `/`, which stands between a light and a dark theme"),
+                );
+            }
+            Ok(name) => return Some(name),
+            Err(_) => self.wrong(value, "the name must be a string".to_owned()),
+        }
+        None
+    }
+
+    fn object(&mut self, value: Option<Value<'a>>, name: &str, what: &str) -> Vec<(String, Value<'a>)> {
+        let Some(value) = value else { return Vec::new() };
+        match serde_json::from_str::<Members<'a>>(value.raw.get()) {
+            Ok(members) => self.once(members, what),
+            Err(_) => {
+                self.wrong(value, format!("`{name}` must be an object"));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Of members with one name the last one counts, as everywhere that reads JSON.
+    fn once(&mut self, members: Members<'a>, what: &str) -> Vec<(String, Value<'a>)> {
+        let mut seen: Vec<(String, Value<'a>)> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for (name, value) in members.0 {
+            if let Some(before) = places.get(&name).and_then(|at| seen.get_mut(*at)) {
+                before.1 = value;
+                self.odd(value, format!("the {what} `{name}` is given twice: this one counts"));
+            } else {
+                places.insert(name.clone(), seen.len());
+                seen.push((name, value));
+            }
+        }
+        seen
+    }
+
+    fn colours(
+        &mut self,
+        given: Vec<(String, Value<'a>)>,
+        vars: &HashMap<String, Value<'a>>,
+        place: Option<Value<'a>>,
+    ) -> Option<[Colour; Token::COUNT]> {
+        let mut found: [Option<Colour>; Token::COUNT] = [None; Token::COUNT];
+        let mut named = [false; Token::COUNT];
+        for (name, value) in given {
+            let Some(token) = Token::named(&name) else {
+                self.odd(value, format!("there is no token `{name}`: it is not looked at"));
+                continue;
+            };
+            named[token as usize] = true;
+            found[token as usize] = self.colour(value, vars);
+        }
+        let missing: Vec<_> =
+            Token::ALL.into_iter().filter(|token| !named[*token as usize] && token.fallback().is_none()).collect();
+        if let (false, Some(place)) = (missing.is_empty(), place) {
+            let names: Vec<_> = missing.into_iter().map(|token| format!("`{}`", token.name())).collect();
+            let noun = if names.len() == 1 { "token is" } else { "tokens are" };
+            self.wrong(place, format!("{} {noun} missing: {}", names.len(), names.join(", ")));
+        }
+        let mut colours = [Colour::Default; Token::COUNT];
+        for token in Token::ALL {
+            let own = found[token as usize];
+            let colour = own.or_else(|| token.fallback().and_then(|other| found[other as usize]));
+            colours[token as usize] = colour.unwrap_or(Colour::Default);
+        }
+        self.wrong.is_empty().then_some(colours)
+    }
+
+    /// Follows references to what is a colour.
+    fn colour(&mut self, value: Value<'a>, vars: &HashMap<String, Value<'a>>) -> Option<Colour> {
+        let mut at = value;
+        // A chain longer than the number of variables comes back to where it was.
+        for _ in 0..=vars.len() {
+            match self.literal(at)? {
+                Literal::Colour(colour) => return Some(colour),
+                Literal::Variable(name) => match vars.get(name.as_str()) {
+                    Some(next) => at = *next,
+                    None => {
+                        self.wrong(at, format!("there is no variable `{name}`: write a `#rrggbb`, a number from 0 to 255, \"\" or a name from `vars`"));
+                        return None;
+                    }
+                },
+            }
+        }
+        self.wrong(at, format!("the variable {} leads back to itself", at.raw.get()));
+        None
+    }
+
+    fn literal(&mut self, value: Value<'a>) -> Option<Literal> {
+        let raw = value.raw.get();
+        if let Ok(text) = serde_json::from_str::<String>(raw) {
+            return match text.as_str() {
+                "" => Some(Literal::Colour(Colour::Default)),
+                hex if hex.starts_with('#') => {
+                    let colour = Colour::of_hex(hex);
+                    if colour.is_none() {
+                        self.wrong(value, format!("{raw} is no colour: `#` and six hexadecimal digits"));
+                    }
+                    colour.map(Literal::Colour)
+                }
+                _ => Some(Literal::Variable(text)),
+            };
+        }
+        let index = serde_json::from_str::<f64>(raw).ok().filter(|number| number.fract() == 0.0);
+        let index = index.and_then(|number| (0..=255).find(|index| f64::from(*index) == number));
+        if index.is_none() {
+            self.wrong(value, format!("{} is no colour: a number from 0 to 255, or a string", shortened(raw)));
+        }
+        index.map(|index| Literal::Colour(Colour::Index(index)))
+    }
+
+    fn wrong(&mut self, value: Value<'a>, message: String) {
+        let problem = self.problem(self.offset(value), message);
+        // A variable that is wrong is met by everything that uses it.
+        if !self.wrong.contains(&problem) {
+            self.wrong.push(problem);
+        }
+    }
+
+    fn wrong_at_end(&mut self, message: String) {
+        let problem = self.problem(self.text.trim_end().len().saturating_sub(1), message);
+        self.wrong.push(problem);
+    }
+
+    fn odd(&mut self, value: Value<'a>, message: String) {
+        let problem = self.problem(self.offset(value), message);
+        self.odd.push(problem);
+    }
+
+    /// Every value is a piece of the text, so that its address says where it stands.
+    fn offset(&self, value: Value<'a>) -> usize {
+        value.raw.get().as_ptr().addr().saturating_sub(self.text.as_ptr().addr())
+    }
+
+    fn problem(&self, offset: usize, message: String) -> Problem {
+        let before = self.text.get(..offset).unwrap_or(self.text);
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        Problem { line, column: before[line_start..].chars().count() + 1, message }
+    }
+}
+
+enum Literal {
+    Colour(Colour),
+    Variable(String),
+}
+
+fn shortened(raw: &str) -> String {
+    crate::text::fit(&raw.split_whitespace().collect::<String>(), 24).into_owned()
+}
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some((name, raw)) = map.next_entry::<String, &'de RawValue>()? {
+                    members.push((name, Value { raw }));
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Collect)
+    }
+}
