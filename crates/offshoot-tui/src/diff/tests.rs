@@ -1,3 +1,5 @@
+//! Changes as rows.
+
 use super::*;
 
 fn shown(diff: &str, width: usize) -> String {

@@ -1,3 +1,5 @@
+//! Markdown as rows, at once and as it comes in.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Items as rows: every sort of message, tool and mark.
+
 use offshoot_session::json::{Json, quote};
 use offshoot_session::kind::Role;
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! The conversation on the screen, over sessions in memory.
+
 use offshoot_session::compose::NewEntry;
 use offshoot_session::session::{NewSession, Options, Session};
 
