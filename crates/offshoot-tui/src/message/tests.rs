@@ -381,7 +381,7 @@ fn arguments_that_come_in_show_what_there_is() {
 
 #[test]
 fn a_picture_gets_its_rows_where_the_terminal_can() {
-    let habits = Habits { picture_size: Some(|_, width| Some((width.min(6), 3))), ..habits() };
+    let habits = Habits { picture_size: Some(PictureSize::new(|_, _| Some((6, 3)))), ..habits() };
     let theme = Theme::default();
     let look = Look { theme: &theme, width: 40, habits: &habits };
     let item = item(
