@@ -11,6 +11,7 @@
 pub mod text;
 pub mod terminal;
 pub mod theme;
+pub mod image;
 pub mod highlight;
 pub mod markdown;
 pub mod diff;
@@ -21,5 +22,6 @@ pub mod nearest;
 pub mod keymap;
 pub mod slash;
 pub mod editor;
+pub mod settings;
 pub mod overlay;
 pub mod app;

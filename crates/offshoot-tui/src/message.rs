@@ -262,15 +262,19 @@ pub struct Beside<'a> {
     pub is_live: bool,
     /// The rows of texts that come in, by part: they are not laid out anew.
     pub texts: Option<&'a HashMap<usize, Vec<Line<'static>>>>,
-    /// What is left out at its beginning.
-    pub skip: Skip,
 }
 
 impl Item {
     /// The rows of an item, an empty one above them; none if it has nothing to show.
     #[must_use]
     pub fn rows(&self, look: &Look<'_>, folds: Folds<'_>, beside: Beside<'_>) -> Laid {
-        rows::rows(self, look, folds, beside)
+        self.rows_behind(look, folds, beside, Skip::default())
+    }
+
+    /// The same without what of an answer stands elsewhere.
+    #[must_use]
+    pub fn rows_behind(&self, look: &Look<'_>, folds: Folds<'_>, beside: Beside<'_>, skip: Skip) -> Laid {
+        rows::rows(self, look, folds, (beside, skip))
     }
 }
 

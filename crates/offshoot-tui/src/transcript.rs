@@ -28,7 +28,7 @@ use offshoot_session::tree::NodeIx;
 use crate::message::{Habits, Item, Laid, Level, Skip, ToolResult};
 use crate::theme::Theme;
 use cache::Cache;
-use live::Streaming;
+pub(crate) use live::{Streaming, shown};
 use path::{Group, Key, Shape, shape_of};
 
 pub use path::Path;
@@ -237,11 +237,11 @@ impl Transcript {
             }
             Event::MessageEnd { message } => self.ended(message),
             Event::ToolExecutionUpdate { tool_call_id, tool_name, partial_result, .. } => {
-                let result = live::shown(tool_call_id, tool_name, partial_result, false);
+                let result = shown(tool_call_id, tool_name, partial_result, false);
                 self.runs(ToolResult { is_partial: true, ..result });
             }
             Event::ToolExecutionEnd { tool_call_id, tool_name, result, is_error } => {
-                self.runs(live::shown(tool_call_id, tool_name, result, *is_error));
+                self.runs(shown(tool_call_id, tool_name, result, *is_error));
             }
             Event::CompactionEnd { result: Some(result), .. } => {
                 let role = Role::CompactionSummary;
@@ -263,6 +263,9 @@ impl Transcript {
             | Event::CompactionEnd { .. }
             | Event::SessionInfoChanged { .. }
             | Event::ThinkingLevelChanged { .. }
+            | Event::SummarizationRetryScheduled { .. }
+            | Event::SummarizationRetryAttemptStart { .. }
+            | Event::SummarizationRetryFinished
             | Event::SessionChanged { .. } => {}
         }
     }

@@ -4,7 +4,8 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::preview::{Keep, preview};
-use super::{Answer, Beside, End, Folds, Item, Laid, Level, Look, Part, Picture, Placed, Run, Summary, call};
+use super::{Answer, Beside, End, Folds, Item, Laid, Level, Look, Part, Picture, Placed, Run, Skip, Summary, call};
+use crate::image;
 use crate::markdown::flow::{self, Prefix, Row};
 use crate::markdown::{self, Sheet, harmless};
 use crate::text;
@@ -15,11 +16,11 @@ use std::sync::Arc;
 /// How many rows of a command of the person are shown while it is folded.
 const RUN_ROWS: usize = 20;
 
-pub(super) fn rows(item: &Item, look: &Look<'_>, folds: Folds<'_>, beside: Beside<'_>) -> Laid {
+pub(super) fn rows(item: &Item, look: &Look<'_>, folds: Folds<'_>, (beside, skip): (Beside<'_>, Skip)) -> Laid {
     let mut page = Page::new(look, folds);
     match item {
         Item::User(parts) => user(&mut page, parts),
-        Item::Answer(answer) => answer_rows(&mut page, answer, beside),
+        Item::Answer(answer) => answer_rows(&mut page, answer, beside, skip),
         Item::Result(result) => call::orphan(&mut page, result),
         Item::Run(run) => run_rows(&mut page, run),
         Item::Summary(summary) => summary_rows(&mut page, summary),
@@ -125,8 +126,7 @@ impl<'a> Page<'a> {
             self.rows((0..size.1).map(|_| Row::new()));
             return;
         }
-        let size = picture.data.len() / 4 * 3;
-        let words = format!("[{}, {}]", one_line(&picture.mime_type, 40), bytes(size));
+        let words = image::Picture::of_block(&picture.data, &picture.mime_type).placeholder();
         let row = flow::cut(&[Span::styled(words, self.style(Token::Muted))], self.room());
         self.rows([row]);
     }
@@ -171,11 +171,16 @@ fn shown_whole(words: &str, style: Style, width: usize) -> Vec<Row> {
     rows
 }
 
-fn answer_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>) {
-    for (at, part) in answer.parts.iter().enumerate().skip(beside.skip.part) {
+fn answer_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>, skip: Skip) {
+    for (at, part) in answer.parts.iter().enumerate().skip(skip.part) {
         page.laid.parts.push((page.laid.lines.len(), at));
         match part {
-            Part::Text(words) if !words.trim().is_empty() => text_rows(page, at, words, beside),
+            Part::Text(words) if !words.trim().is_empty() => text_rows(
+                page,
+                words,
+                if at == skip.part { skip.lines } else { 0 },
+                beside.texts.and_then(|texts| texts.get(&at)),
+            ),
             Part::Thinking(_) if is_thinking(at.checked_sub(1).and_then(|at| answer.parts.get(at))) => {}
             Part::Thinking(_) => thinking(page, at, answer.parts.get(at..).unwrap_or_default()),
             Part::Call(call) => {
@@ -219,15 +224,13 @@ fn answer_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>) {
 }
 
 /// A text of an answer, or what of it does not stand elsewhere.
-fn text_rows(page: &mut Page<'_>, at: usize, words: &str, beside: Beside<'_>) {
-    let skipped = if at == beside.skip.part { beside.skip.lines } else { 0 };
+fn text_rows(page: &mut Page<'_>, words: &str, skipped: usize, known: Option<&Vec<Line<'static>>>) {
     if skipped == 0 {
         page.block(Style::new());
     } else {
         page.go_on();
     }
-    let known = beside.texts.and_then(|texts| texts.get(&at)).cloned();
-    let lines = known.unwrap_or_else(|| {
+    let lines = known.cloned().unwrap_or_else(|| {
         let (words, sheet) = (words.trim_start(), page.look.sheet());
         if skipped == 0 { markdown::lines(words, &sheet) } else { markdown::lines_behind(words, skipped, &sheet) }
     });

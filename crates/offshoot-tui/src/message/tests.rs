@@ -78,7 +78,7 @@ fn a_question_stands_as_it_was_typed() {
     › why does *this* fail?
 
         indented
-      [image/png, 6 bytes]
+      [image: image/png, 6 B, not shown: it…
     ");
 }
 

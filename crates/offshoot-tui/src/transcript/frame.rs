@@ -148,8 +148,8 @@ impl Transcript {
     pub(super) fn lay_out_group(&mut self, at: usize, group: Group, skip: Skip) -> Option<Laid> {
         let body = self.body(group.key);
         let (results, hidden) = self.results(at, group)?;
-        let beside = Beside { results: &results, is_live: self.is_live(at), skip, ..Beside::default() };
-        let mut laid = self.laid_out(group.key, &body?, beside);
+        let beside = Beside { results: &results, is_live: self.is_live(at), texts: None };
+        let mut laid = self.laid_out(group.key, &body?, beside, skip);
         if hidden > 0 {
             let told = format!("  … {hidden} more results are not shown");
             laid.lines.push(Line::styled(told, self.theme.style(Token::Muted)));
@@ -157,10 +157,10 @@ impl Transcript {
         Some(laid)
     }
 
-    fn laid_out(&self, key: Key, body: &Body, beside: Beside<'_>) -> Laid {
+    fn laid_out(&self, key: Key, body: &Body, beside: Beside<'_>, skip: Skip) -> Laid {
         let look = Look { theme: &self.theme, width: self.width, habits: &self.habits };
         match body {
-            Body::Item(item) => item.rows(&look, self.folds(key), beside),
+            Body::Item(item) => item.rows_behind(&look, self.folds(key), beside, skip),
             Body::Result(result) => Item::Result(result.as_ref().clone()).rows(&look, self.folds(key), beside),
             Body::Nothing => Laid::default(),
         }
@@ -198,8 +198,8 @@ impl Transcript {
         let is_usable = skip != Skip::default() || !streaming.is_taken();
         let texts = if is_usable { streaming.rows(&look.sheet()) } else { HashMap::new() };
         let item = Item::Answer(std::mem::take(&mut streaming.answer));
-        let beside = Beside { is_live: true, texts: Some(&texts), skip, ..Beside::default() };
-        let laid = item.rows(&look, self.folds(STREAMING), beside);
+        let beside = Beside { results: &[], is_live: true, texts: Some(&texts) };
+        let laid = item.rows_behind(&look, self.folds(STREAMING), beside, skip);
         if let Item::Answer(answer) = item {
             streaming.answer = answer;
         }

@@ -14,15 +14,15 @@ const MAX_PARTS: usize = 10_000;
 
 /// An answer that is not complete.
 #[derive(Debug, Default)]
-pub(super) struct Streaming {
-    pub(super) answer: Answer,
+pub(crate) struct Streaming {
+    pub(crate) answer: Answer,
     /// The texts of the answer as rows, by part.
     streams: HashMap<usize, Stream>,
 }
 
 impl Streaming {
     /// Takes what came.
-    pub(super) fn take(&mut self, update: &Update) {
+    pub(crate) fn take(&mut self, update: &Update) {
         match update {
             Update::TextStart { content_index } => self.text(*content_index, ""),
             Update::TextDelta { content_index, delta } => self.text(*content_index, delta),
@@ -49,7 +49,7 @@ impl Streaming {
     }
 
     /// The rows of a text of the answer.
-    pub(super) fn rows(&mut self, sheet: &Sheet<'_>) -> HashMap<usize, Vec<Line<'static>>> {
+    pub(crate) fn rows(&mut self, sheet: &Sheet<'_>) -> HashMap<usize, Vec<Line<'static>>> {
         let row = |(at, stream): (&usize, &mut Stream)| {
             stream.lay_out(sheet);
             (*at, [stream.settled(), stream.open()].concat())
@@ -109,7 +109,7 @@ impl Streaming {
 }
 
 /// What a tool has shown so far.
-pub(super) fn shown(call: &str, tool: &str, shown: &Shown, is_error: bool) -> ToolResult {
+pub(crate) fn shown(call: &str, tool: &str, shown: &Shown, is_error: bool) -> ToolResult {
     let message = Message::ToolResult(ToolResultMessage {
         tool_call_id: call.to_owned(),
         tool_name: tool.to_owned(),
