@@ -54,6 +54,18 @@ pub fn lines(text: &str, sheet: &Sheet<'_>) -> Vec<Line<'static>> {
     lines
 }
 
+/// The rows of a text behind its first lines, which stand elsewhere: as [`Stream::take`] left it.
+#[must_use]
+pub fn lines_behind(text: &str, skipped: usize, sheet: &Sheet<'_>) -> Vec<Line<'static>> {
+    let shown = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
+    let start = shown.match_indices('\n').nth(skipped.saturating_sub(1)).map_or(shown.len(), |(at, _)| at + 1);
+    let behind = harmless(shown.get(start..).unwrap_or_default());
+    let events: Vec<_> = Parser::new_ext(&behind, options()).collect();
+    let mut lines = rows(&events, sheet, skipped > 0, &mut Memo::default());
+    lines.extend(rest(text.len() - shown.len(), sheet));
+    lines
+}
+
 /// A text made harmless, line by line: what a line becomes does not depend on the others.
 pub(crate) fn harmless(foreign: &str) -> String {
     let mut clean = String::with_capacity(foreign.len());

@@ -15,6 +15,7 @@ use ratatui::text::Line;
 
 use crate::markdown::Sheet;
 use crate::theme::Theme;
+pub(crate) use rows::margin;
 
 /// One thing that stands in a transcript.
 #[derive(Debug, Clone, PartialEq)]
@@ -191,8 +192,31 @@ pub struct Habits {
     pub picture_size: Option<PictureSize>,
 }
 
+type Measure = dyn Fn(&Picture, u16) -> Option<(u16, u16)> + Send + Sync;
+
 /// How many columns and rows a picture takes within so many columns; `None` if it cannot be shown.
-pub type PictureSize = fn(&Picture, u16) -> Option<(u16, u16)>;
+#[derive(Clone)]
+pub struct PictureSize(Arc<Measure>);
+
+impl PictureSize {
+    /// Measures pictures thus.
+    pub fn new(measure: impl Fn(&Picture, u16) -> Option<(u16, u16)> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(measure))
+    }
+
+    /// The columns and rows of a picture, no more columns than there are.
+    #[must_use]
+    pub fn of(&self, picture: &Picture, columns: u16) -> Option<(u16, u16)> {
+        let (wide, high) = (self.0)(picture, columns)?;
+        Some((wide.min(columns), high))
+    }
+}
+
+impl std::fmt::Debug for PictureSize {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PictureSize")
+    }
+}
 
 /// An item as rows.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -203,6 +227,17 @@ pub struct Laid {
     pub folds: Vec<(usize, usize)>,
     /// Where pictures stand.
     pub pictures: Vec<Placed>,
+    /// Where the parts of an answer begin, those that are skipped left out: the row, and the part's number.
+    pub parts: Vec<(usize, usize)>,
+}
+
+/// What of an answer stands elsewhere already, and is not laid out again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Skip {
+    /// The parts before this one.
+    pub part: usize,
+    /// Of this one's text so many lines, as they came.
+    pub lines: usize,
 }
 
 /// A picture's place among the rows of its item. The rows are blank.
@@ -233,7 +268,13 @@ impl Item {
     /// The rows of an item, an empty one above them; none if it has nothing to show.
     #[must_use]
     pub fn rows(&self, look: &Look<'_>, folds: Folds<'_>, beside: Beside<'_>) -> Laid {
-        rows::rows(self, look, folds, beside)
+        self.rows_behind(look, folds, beside, Skip::default())
+    }
+
+    /// The same without what of an answer stands elsewhere.
+    #[must_use]
+    pub fn rows_behind(&self, look: &Look<'_>, folds: Folds<'_>, beside: Beside<'_>, skip: Skip) -> Laid {
+        rows::rows(self, look, folds, (beside, skip))
     }
 }
 

@@ -26,6 +26,8 @@ pub struct Stream {
     came: usize,
     kept: usize,
     is_full: bool,
+    /// How much of the text was taken away: its rows stand elsewhere.
+    taken_to: usize,
     /// How much of the text is laid out for good.
     settled_to: usize,
     settled: Vec<Line<'static>>,
@@ -87,7 +89,8 @@ impl Stream {
             return self.lay_out(sheet);
         }
         let events: Vec<_> = parser.collect();
-        self.open = rows(&events, sheet, !self.settled.is_empty(), &mut self.memo);
+        let is_behind = self.is_behind();
+        self.open = rows(&events, sheet, is_behind, &mut self.memo);
         self.open.extend(rest(self.came - self.kept, sheet));
         self.is_laid_out = true;
     }
@@ -104,9 +107,31 @@ impl Stream {
         &self.open
     }
 
+    /// Gives away the rows that will not change any more: they are not among the rows from now on.
+    pub fn take(&mut self) -> Vec<Line<'static>> {
+        self.taken_to = self.settled_to;
+        std::mem::take(&mut self.settled)
+    }
+
+    /// How many lines of the text were taken.
+    #[must_use]
+    pub fn taken(&self) -> usize {
+        self.text.get(..self.taken_to).unwrap_or_default().matches('\n').count()
+    }
+
+    /// Takes back what was given away.
+    pub fn untake(&mut self) {
+        self.taken_to = 0;
+        self.begin_anew();
+    }
+
+    fn is_behind(&self) -> bool {
+        self.taken_to > 0 || !self.settled.is_empty()
+    }
+
     fn begin_anew(&mut self) {
         self.settled.clear();
-        (self.settled_to, self.looked_to) = (0, 0);
+        (self.settled_to, self.looked_to) = (self.taken_to, self.taken_to);
         self.is_laid_out = false;
         self.memo = Memo::default();
     }
@@ -125,7 +150,8 @@ impl Stream {
         // What a block is indented by belongs to it.
         let start = new.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
         let events: Vec<_> = events.into_iter().take(first).map(|(event, _)| event).collect();
-        let finished = rows(&events, sheet, !self.settled.is_empty(), &mut self.memo);
+        let is_behind = self.is_behind();
+        let finished = rows(&events, sheet, is_behind, &mut self.memo);
         self.settled.extend(finished);
         self.settled_to += start;
     }

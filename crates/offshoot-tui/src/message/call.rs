@@ -6,7 +6,7 @@ use ratatui::text::Span;
 use offshoot_session::json::{Json, JsonKind};
 use offshoot_session::text::one_line;
 
-use super::preview::Keep;
+use super::preview::{Keep, window};
 use super::rows::{Page, head, more, tail};
 use super::{Call, Part, ToolResult};
 use crate::diff;
@@ -329,8 +329,9 @@ fn code(page: &mut Page<'_>, path: &str, text: &str, keep: Keep) {
     let (mut rows, mut is_cut) = (Vec::new(), seen.len() < text.len());
     for line in lines.by_ref().take(most) {
         let room = most.saturating_sub(rows.len());
-        let new = markdown::code_row(&mut highlighter, &text::clean(line), &sheet);
-        is_cut |= new.len() > room;
+        let seen = line.get(..line.floor_char_boundary(window(room, page.room()))).unwrap_or_default();
+        let new = markdown::code_row(&mut highlighter, &text::clean(seen), &sheet);
+        is_cut |= new.len() > room || seen.len() < line.len();
         rows.extend(new.into_iter().take(room));
     }
     page.rows(rows);

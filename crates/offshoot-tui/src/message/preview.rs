@@ -26,7 +26,7 @@ pub(super) struct Preview {
 }
 
 /// How many bytes of a line can stand in so many rows.
-fn window(rows: usize, width: usize) -> usize {
+pub(super) fn window(rows: usize, width: usize) -> usize {
     // A column takes at most some bytes, unless marks are piled on a letter.
     rows.saturating_mul(width).saturating_mul(8).saturating_add(64)
 }
@@ -98,7 +98,7 @@ fn last(text: &str, style: Style, width: usize, most: usize) -> Preview {
 fn rows(line: &str, style: Style, width: usize) -> Vec<Row> {
     let line = line.trim_end_matches('\r');
     let line = line.rsplit('\r').next().unwrap_or_default();
-    flow::chop(&[Span::styled(text::clean(line), style)], width)
+    flow::words(&[Span::styled(text::clean(line), style)], width)
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::preview::{Keep, preview};
-use super::{Answer, Beside, End, Folds, Item, Laid, Level, Look, Part, Picture, Placed, Run, Summary, call};
+use super::{Answer, Beside, End, Folds, Item, Laid, Level, Look, Part, Picture, Placed, Run, Skip, Summary, call};
+use crate::image;
 use crate::markdown::flow::{self, Prefix, Row};
 use crate::markdown::{self, Sheet, harmless};
 use crate::text;
@@ -15,11 +16,11 @@ use std::sync::Arc;
 /// How many rows of a command of the person are shown while it is folded.
 const RUN_ROWS: usize = 20;
 
-pub(super) fn rows(item: &Item, look: &Look<'_>, folds: Folds<'_>, beside: Beside<'_>) -> Laid {
+pub(super) fn rows(item: &Item, look: &Look<'_>, folds: Folds<'_>, (beside, skip): (Beside<'_>, Skip)) -> Laid {
     let mut page = Page::new(look, folds);
     match item {
         Item::User(parts) => user(&mut page, parts),
-        Item::Answer(answer) => answer_rows(&mut page, answer, beside),
+        Item::Answer(answer) => answer_rows(&mut page, answer, beside, skip),
         Item::Result(result) => call::orphan(&mut page, result),
         Item::Run(run) => run_rows(&mut page, run),
         Item::Summary(summary) => summary_rows(&mut page, summary),
@@ -30,7 +31,7 @@ pub(super) fn rows(item: &Item, look: &Look<'_>, folds: Folds<'_>, beside: Besid
 }
 
 /// The columns of the margin; where there is little room, none.
-fn margin(width: usize) -> usize {
+pub(crate) fn margin(width: usize) -> usize {
     if width < 8 { 0 } else { 2 }
 }
 
@@ -77,6 +78,11 @@ impl<'a> Page<'a> {
         self.ground = ground;
     }
 
+    /// Rows without a background that go on where others ended.
+    fn go_on(&mut self) {
+        self.ground = Style::new();
+    }
+
     /// Marks that what follows can be opened and closed; whether it is open.
     pub(super) fn fold(&mut self, part: usize, default: bool) -> bool {
         self.laid.folds.push((self.laid.lines.len(), part));
@@ -114,14 +120,13 @@ impl<'a> Page<'a> {
     /// A picture, or words in its place.
     pub(super) fn picture(&mut self, picture: &Arc<Picture>) {
         let width = u16::try_from(self.room()).unwrap_or(u16::MAX);
-        if let Some(size) = self.look.habits.picture_size.and_then(|size| size(picture, width)) {
+        if let Some(size) = self.look.habits.picture_size.as_ref().and_then(|size| size.of(picture, width)) {
             let (row, column) = (self.laid.lines.len(), self.margin() as u16);
             self.laid.pictures.push(Placed { row, column, size, picture: picture.clone() });
             self.rows((0..size.1).map(|_| Row::new()));
             return;
         }
-        let size = picture.data.len() / 4 * 3;
-        let words = format!("[{}, {}]", one_line(&picture.mime_type, 40), bytes(size));
+        let words = image::Picture::of_block(&picture.data, &picture.mime_type).placeholder();
         let row = flow::cut(&[Span::styled(words, self.style(Token::Muted))], self.room());
         self.rows([row]);
     }
@@ -166,15 +171,16 @@ fn shown_whole(words: &str, style: Style, width: usize) -> Vec<Row> {
     rows
 }
 
-fn answer_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>) {
-    for (at, part) in answer.parts.iter().enumerate() {
+fn answer_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>, skip: Skip) {
+    for (at, part) in answer.parts.iter().enumerate().skip(skip.part) {
+        page.laid.parts.push((page.laid.lines.len(), at));
         match part {
-            Part::Text(words) if !words.trim().is_empty() => {
-                page.block(Style::new());
-                let known = beside.texts.and_then(|texts| texts.get(&at)).cloned();
-                let lines = known.unwrap_or_else(|| markdown::lines(words.trim_start(), &page.look.sheet()));
-                page.lines(lines);
-            }
+            Part::Text(words) if !words.trim().is_empty() => text_rows(
+                page,
+                words,
+                if at == skip.part { skip.lines } else { 0 },
+                beside.texts.and_then(|texts| texts.get(&at)),
+            ),
             Part::Thinking(_) if is_thinking(at.checked_sub(1).and_then(|at| answer.parts.get(at))) => {}
             Part::Thinking(_) => thinking(page, at, answer.parts.get(at..).unwrap_or_default()),
             Part::Call(call) => {
@@ -215,6 +221,20 @@ fn answer_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>) {
     let style = page.style(Token::Error);
     let rows = flow::words(&[Span::styled(told, style)], page.room());
     page.marked("✗ ", style, rows);
+}
+
+/// A text of an answer, or what of it does not stand elsewhere.
+fn text_rows(page: &mut Page<'_>, words: &str, skipped: usize, known: Option<&Vec<Line<'static>>>) {
+    if skipped == 0 {
+        page.block(Style::new());
+    } else {
+        page.go_on();
+    }
+    let lines = known.cloned().unwrap_or_else(|| {
+        let (words, sheet) = (words.trim_start(), page.look.sheet());
+        if skipped == 0 { markdown::lines(words, &sheet) } else { markdown::lines_behind(words, skipped, &sheet) }
+    });
+    page.lines(lines);
 }
 
 fn is_thinking(part: Option<&Part>) -> bool {

@@ -78,7 +78,7 @@ fn a_question_stands_as_it_was_typed() {
     › why does *this* fail?
 
         indented
-      [image/png, 6 bytes]
+      [image: image/png, 6 B, not shown: it…
     ");
 }
 
@@ -381,7 +381,7 @@ fn arguments_that_come_in_show_what_there_is() {
 
 #[test]
 fn a_picture_gets_its_rows_where_the_terminal_can() {
-    let habits = Habits { picture_size: Some(|_, width| Some((width.min(6), 3))), ..habits() };
+    let habits = Habits { picture_size: Some(PictureSize::new(|_, _| Some((6, 3)))), ..habits() };
     let theme = Theme::default();
     let look = Look { theme: &theme, width: 40, habits: &habits };
     let item = item(

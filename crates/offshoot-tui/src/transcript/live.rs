@@ -9,6 +9,9 @@ use ratatui::text::Line;
 use crate::markdown::{Sheet, Stream};
 use crate::message::{Answer, Call, Item, Part, ToolResult};
 
+/// A block with a larger number is none that anybody could see.
+const MAX_PARTS: usize = 10_000;
+
 /// An answer that is not complete.
 #[derive(Debug, Default)]
 pub(crate) struct Streaming {
@@ -18,7 +21,7 @@ pub(crate) struct Streaming {
 }
 
 impl Streaming {
-    /// Takes what came. Blocks come in order; one that is named too early has empty ones before it.
+    /// Takes what came.
     pub(crate) fn take(&mut self, update: &Update) {
         match update {
             Update::TextStart { content_index } => self.text(*content_index, ""),
@@ -27,17 +30,17 @@ impl Streaming {
             Update::ThinkingDelta { content_index, delta } => self.thinking(*content_index, delta),
             Update::ToolCallStart { content_index, id, tool_name } => {
                 let call = Call { id: id.clone(), name: tool_name.clone(), arguments: String::new() };
-                *self.part(*content_index) = Part::Call(call);
+                self.set(*content_index, Part::Call(call));
             }
             Update::ToolCallDelta { content_index, delta } => {
-                if let Part::Call(call) = self.part(*content_index) {
+                if let Some(Part::Call(call)) = self.part(*content_index) {
                     call.arguments.push_str(delta);
                 }
             }
             Update::ToolCallEnd { content_index, tool_call } => {
                 if let Block::ToolCall { id, name, arguments, .. } = tool_call {
                     let call = Call { id: id.clone(), name: name.clone(), arguments: arguments.to_string() };
-                    *self.part(*content_index) = Part::Call(call);
+                    self.set(*content_index, Part::Call(call));
                 }
             }
             // The end brings nothing that the pieces did not.
@@ -54,17 +57,32 @@ impl Streaming {
         self.streams.iter_mut().map(row).collect()
     }
 
-    fn part(&mut self, at: usize) -> &mut Part {
-        // A provider numbers its blocks in order; a number far beyond them is none of a block that can be seen.
-        let at = at.min(self.answer.parts.len());
-        if at == self.answer.parts.len() {
-            self.answer.parts.push(Part::Text(String::new()));
+    /// Whether rows of a text were taken away.
+    pub(super) fn is_taken(&self) -> bool {
+        self.streams.values().any(|stream| stream.taken() > 0)
+    }
+
+    /// The text of a part that comes in.
+    pub(super) fn stream(&mut self, at: usize) -> Option<&mut Stream> {
+        self.streams.get_mut(&at)
+    }
+
+    /// Takes back all rows that were taken away.
+    pub(super) fn untake(&mut self) {
+        self.streams.values_mut().for_each(Stream::untake);
+    }
+
+    /// A part by its number. Blocks come in order; the place of one that was left out stays empty.
+    fn part(&mut self, at: usize) -> Option<&mut Part> {
+        let parts = &mut self.answer.parts;
+        if at >= parts.len() {
+            parts.resize(at.min(MAX_PARTS) + 1, Part::Text(String::new()));
         }
-        &mut self.answer.parts[at]
+        parts.get_mut(at)
     }
 
     fn text(&mut self, at: usize, delta: &str) {
-        let part = self.part(at);
+        let Some(part) = self.part(at) else { return };
         if !matches!(part, Part::Text(_)) {
             *part = Part::Text(String::new());
         }
@@ -77,8 +95,15 @@ impl Streaming {
 
     fn thinking(&mut self, at: usize, delta: &str) {
         match self.part(at) {
-            Part::Thinking(thought) => thought.push_str(delta),
-            other => *other = Part::Thinking(delta.to_owned()),
+            Some(Part::Thinking(thought)) => thought.push_str(delta),
+            Some(other) => *other = Part::Thinking(delta.to_owned()),
+            None => {}
+        }
+    }
+
+    fn set(&mut self, at: usize, new: Part) {
+        if let Some(part) = self.part(at) {
+            *part = new;
         }
     }
 }

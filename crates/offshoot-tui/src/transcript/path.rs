@@ -72,6 +72,12 @@ impl Path {
         self.groups.get(at).copied()
     }
 
+    /// How many groups at the beginning are the same as those of another path.
+    pub(super) fn common(&self, other: &Self) -> usize {
+        let pairs = self.groups.iter().zip(&other.groups);
+        pairs.take_while(|(own, others)| own.key == others.key && own.results == others.results).count()
+    }
+
     /// The answer that the next result belongs to.
     pub(super) fn answer(&self) -> Option<usize> {
         self.answer

@@ -1,21 +1,52 @@
 //! The conversation on the screen, over sessions in memory.
 
-use offshoot_session::compose::NewEntry;
+use offshoot_session::compose::{NewCompaction, NewEntry};
+use offshoot_session::entry::{Entry, Source};
+use offshoot_session::error::Result;
+use offshoot_session::header::Dialect;
+use offshoot_session::kind::Kind;
 use offshoot_session::session::{NewSession, Options, Session};
 
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
 use super::*;
+use crate::message::PictureSize;
+use crate::text;
+use crate::theme::Token;
+
+mod agent;
+mod bounds;
+mod screens;
 
 fn session(messages: &[&str]) -> Session {
     let mut session =
         Session::in_memory(&NewSession { cwd: "/work", ..NewSession::default() }, Options::default()).unwrap();
     let entries: Vec<_> = messages.iter().map(|json| entry(json)).collect();
-    session.append_all(&entries).unwrap();
+    // A compaction sums up what stands in the file before it.
+    let mut rest = entries.as_slice();
+    while !rest.is_empty() {
+        let next =
+            rest.iter().skip(1).position(|entry| entry.kind() == Kind::Compaction).map_or(rest.len(), |at| at + 1);
+        let (batch, behind) = rest.split_at(next);
+        session.append_all(batch).unwrap();
+        rest = behind;
+    }
     session
 }
 
 fn entry(json: &str) -> NewEntry {
     let json = Json::parse(json).unwrap();
-    if json.str("role").is_some() { NewEntry::message(json).unwrap() } else { NewEntry::from_json(json).unwrap() }
+    match json.str("type").as_deref() {
+        None => NewEntry::message(json).unwrap(),
+        Some("compaction") => {
+            let summary = json.str("summary").unwrap();
+            let new = NewCompaction { summary: &summary, tokens_before: 48_120, ..NewCompaction::default() };
+            NewEntry::compaction(&new, Dialect::Pi)
+        }
+        Some(_) => NewEntry::from_json(json).unwrap(),
+    }
 }
 
 fn opened(session: &Session) -> Transcript {
@@ -34,7 +65,16 @@ fn drawn(transcript: &Transcript, width: u16, height: u16) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buf = Buffer::empty(area);
     transcript.view(&Theme::default(), area, &mut buf);
-    let row = |y| (0..width).map(|x| buf[(x, y)].symbol()).collect::<String>().trim_end().to_owned() + "\n";
+    let row = |y| {
+        let (mut row, mut x) = (String::new(), 0);
+        while x < width {
+            let symbol = buf[(x, y)].symbol();
+            row.push_str(symbol);
+            // A wide one takes the cell behind it too.
+            x += u16::try_from(text::width(symbol)).unwrap().max(1);
+        }
+        row.trim_end().to_owned() + "\n"
+    };
     (0..height).map(row).collect()
 }
 
@@ -76,7 +116,7 @@ fn a_session_opens_at_its_end_and_scrolls_to_its_beginning() {
         (Move::Top, "question 1, answer 1, question 2, answer 2"),
         (Move::Up(5), "question 1, answer 1, question 2, answer 2"),
         (Move::PreviousUser, "question 1, answer 1, question 2, answer 2"),
-        (Move::PageDown, "question 2, answer 2, question 3, answer 3"),
+        (Move::PageDown, "answer 2, question 3, answer 3, question 4"),
         (Move::Down(1_000), "question 29, answer 29, question 30, answer 30"),
         (Move::Up(2), "answer 28, question 29, answer 29, question 30"),
         (Move::NextUser, "question 29, answer 29, question 30, answer 30"),
