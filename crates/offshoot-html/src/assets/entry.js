@@ -143,7 +143,7 @@ function call(block) {
       break;
     case "grep":
     case "find":
-      head(el("code", "", oneLine(given.pattern, 200)), " in ", el("code", "", at() || "."));
+      head(el("code", "", oneLine(given.pattern, 200) || "(no pattern)"), " in ", el("code", "", at() || "."));
       break;
     case "ls":
       head(el("code", "", at() || "."));

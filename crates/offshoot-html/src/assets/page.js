@@ -121,7 +121,7 @@ function draw(at, calls) {
     return null;
   }
   if (parts.length === 0) return null;
-  const box = el("article", `turn ${said.sort}`);
+  const box = el("article", `turn ${said.sort}${said.title ? "" : " bare"}`);
   const head = el("header", "", el("b", "", said.title), el("span", "beside", said.beside ?? ""));
   if (node.label) head.append(el("span", "label", oneLine(node.label, 80)));
   head.append(el("span", "gap"), el("time", "", minute(node.time)), copyLink(at));
