@@ -5,7 +5,6 @@ mod args;
 mod input;
 mod open;
 mod print;
-mod settings;
 mod setup;
 
 use offshoot_agent::agent_session::AgentSession;

@@ -2,6 +2,8 @@
 //!
 //! Turns them into settings and into the folders where offshoot, pi and oh-my-pi keep sessions. Opens no session.
 
+pub(crate) mod settings;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
