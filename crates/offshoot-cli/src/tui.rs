@@ -10,6 +10,7 @@ mod program;
 mod reading;
 mod serve;
 mod sessions;
+mod settings;
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -22,9 +23,8 @@ use offshoot_tui::app::model::{Model, Wishes};
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::app::run::{Inbox, Program as _, run as run_front_end};
 use offshoot_tui::editor::{Editor, History};
-use offshoot_tui::keymap::{Action, Keymap};
+use offshoot_tui::keymap::Action;
 use offshoot_tui::message::Habits;
-use offshoot_tui::theme::Theme;
 
 use crate::app::App;
 use crate::error::{CommandError, Result};
@@ -42,8 +42,9 @@ pub(crate) fn run(app: &App, session: Session, setup: Setup, said: Vec<Said>) ->
     let editor = Editor::new(History::read(&kept.history()));
     // What was typed on the command line is said; a draft waits for another time.
     let draft = if said.is_empty() { kept.draft() } else { String::new() };
+    let mut app = App { ui: app.ui.quiet(), ..app.clone() };
+    app.settings.editor = wishes.settings.external_editor.clone().or(app.settings.editor);
     let model = Model::new(wishes, editor, &draft);
-    let app = App { ui: app.ui.quiet(), ..app.clone() };
     let told = Mutex::new(sender.clone());
     let clerk = Clerk::start(&app, move |answer| {
         // A front end that has ended needs no answers.
@@ -74,7 +75,7 @@ fn goodbye(app: &App, model: &Model) {
 }
 
 fn wishes(app: &App, session: &Session) -> Wishes {
-    let keymap = Keymap::default();
+    let keymap = settings::keymap(app);
     let home = app.settings.home.as_ref().map(|home| home.display().to_string());
     let habits = Habits {
         cwd: session.cwd().unwrap_or_default().to_owned(),
@@ -83,6 +84,7 @@ fn wishes(app: &App, session: &Session) -> Wishes {
         thinking_key: keymap.hint(Action::ToggleThinking).unwrap_or_default(),
         ..Habits::default()
     };
-    let theme = Theme::dark().at(app.settings.terminal.colours);
-    Wishes { theme, keymap, habits, home, ..Wishes::default() }
+    let settings = settings::of(app, session);
+    let theme = settings::theme(app, settings.theme.as_deref());
+    Wishes { theme, keymap, habits, home, settings, ..Wishes::default() }
 }

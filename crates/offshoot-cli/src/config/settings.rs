@@ -45,7 +45,6 @@ impl Files {
     }
 
     /// Puts a value into a file, or takes it out. The file is replaced as a whole: a crash leaves the old one or the new one.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the front end's /settings will store through it"))]
     pub(crate) fn store(&self, scope: Scope, key: &str, value: Option<&Value>) -> Result<()> {
         let path = self.path(scope).ok_or_else(|| {
             CommandError::new(Kind::Failed, "there is no home directory to keep settings in").hint("set OFFSHOOT_HOME")

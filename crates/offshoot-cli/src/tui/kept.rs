@@ -64,7 +64,7 @@ impl Kept {
     }
 
     fn history_file(&self) -> Option<PathBuf> {
-        self.folder.as_ref().map(|folder| folder.join("history.jsonl"))
+        self.folder.as_ref().map(|folder| folder.join("prompts"))
     }
 
     /// The prompts that were said last, as lines.

@@ -40,5 +40,6 @@ mod terminal;
 mod trash;
 mod tree;
 mod tui;
+mod tui_story;
 mod untouched;
 mod writers;

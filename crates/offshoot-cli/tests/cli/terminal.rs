@@ -114,6 +114,19 @@ impl Terminal {
         self.child.wait().unwrap().success()
     }
 
+    /// Takes what comes in within a moment, if anything does.
+    pub(crate) fn breathe(&mut self) {
+        if let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(50)) {
+            self.take(&bytes);
+        }
+    }
+
+    /// Kills the program as nothing can be prepared for.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Another size.
     pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
         self.parser.screen_mut().set_size(rows, columns);

@@ -3,6 +3,7 @@
 use offshoot_agent::command::Command;
 
 use crate::overlay::sessions::Request;
+use crate::settings::{Scope, Value};
 
 /// Something to be done.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,8 +25,17 @@ pub enum Cmd {
         /// Behind it.
         is_forward: bool,
     },
-    /// Show what is set; answered with [`super::msg::Msg::Page`].
+    /// Read the files of settings; answered with [`super::msg::Msg::Settings`].
     Settings,
+    /// Put a setting into a file, or take it out; answered with [`super::msg::Msg::Stored`].
+    Store {
+        /// Into which file.
+        scope: Scope,
+        /// Its name.
+        key: &'static str,
+        /// Its value.
+        value: Option<Value>,
+    },
     /// The branches of the session; answered with [`super::msg::Msg::Branches`].
     Branches,
     /// Something with an entry that the user named by its id, the start of one, or its label.

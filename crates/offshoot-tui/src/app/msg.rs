@@ -16,7 +16,9 @@ use super::live::Block;
 use crate::message::Level;
 use crate::overlay::pick::Choice;
 use crate::overlay::sessions::Answer;
+use crate::overlay::settings::Files;
 use crate::overlay::tree::Snapshot;
+use crate::settings::Layers;
 
 /// Something that happened.
 pub enum Msg {
@@ -50,6 +52,10 @@ pub enum Msg {
     Branches(Vec<(String, Choice)>),
     /// Lines to be read.
     Page(String, Vec<String>),
+    /// What the files of settings say, and where they are.
+    Settings(Layers, Files),
+    /// What they say after a change, or why it could not be made.
+    Stored(Result<Layers, String>),
     /// More files of the session's folder.
     Files(Vec<String>),
     /// A text that was written on in the user's editor; `None`: it stays.

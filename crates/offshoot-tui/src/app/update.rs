@@ -5,6 +5,8 @@ mod commands;
 mod keys;
 mod opened;
 mod overlay;
+#[cfg(test)]
+mod tests;
 
 use super::cmd::Cmd;
 use super::model::{Model, Overlay};
@@ -37,6 +39,8 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Models(models) => overlay::models(model, models),
         Msg::Branches(branches) => overlay::branches(model, branches),
         Msg::Page(title, lines) => overlay::page(model, title, lines),
+        Msg::Settings(layers, files) => overlay::settings(model, layers, files),
+        Msg::Stored(result) => overlay::stored(model, result),
         Msg::Files(files) => {
             model.editor.offer(|offers| offers.add_files(files));
             Vec::new()

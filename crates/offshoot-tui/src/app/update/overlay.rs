@@ -17,7 +17,10 @@ use crate::overlay::fork::{ForkOutcome, ForkSelector};
 use crate::overlay::help;
 use crate::overlay::pick::{self, Choice, Pick};
 use crate::overlay::sessions::{self as selector, Answer};
+use crate::overlay::settings::{self as settings_list, Files, Settings as SettingsList};
 use crate::overlay::tree::{self, Snapshot, TreeSelector};
+use crate::settings::{Layers, Settings};
+use crate::theme::Theme;
 
 /// So many bytes are read at a time while nothing else is to be done.
 const AT_A_TIME: usize = 1 << 20;
@@ -50,6 +53,10 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
             let stays = help.key(&model.wishes.keymap, key) == help::Outcome::Open;
             keep(model, stays)
         }
+        Overlay::Settings(list) => {
+            let outcome = list.key(&model.wishes.keymap, key);
+            settings_outcome(model, outcome)
+        }
         Overlay::Page(page) => {
             let stays = page.key(key);
             keep(model, stays)
@@ -77,6 +84,7 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Cmd> {
         }
         Some(Overlay::Pick(pick, _)) => pick.paste(text),
         Some(Overlay::Help(help)) => help.paste(text),
+        Some(Overlay::Settings(list)) => list.paste(text),
         Some(Overlay::Fork(..) | Overlay::Transcript(_) | Overlay::Page(_)) | None => {}
     }
     Vec::new()
@@ -231,6 +239,41 @@ pub(super) fn branches(model: &mut Model, branches: Vec<(String, Choice)>) -> Ve
     Vec::new()
 }
 
+pub(super) fn settings(model: &mut Model, layers: Layers, files: Files) -> Vec<Cmd> {
+    let mut list = SettingsList::new(layers, files);
+    list.offer("theme", vec!["dark".to_owned(), "light".to_owned()]);
+    model.overlay = Some(Overlay::Settings(Box::new(list)));
+    Vec::new()
+}
+
+fn settings_outcome(model: &mut Model, outcome: settings_list::Outcome) -> Vec<Cmd> {
+    match outcome {
+        settings_list::Outcome::Open => Vec::new(),
+        settings_list::Outcome::Closed => keep(model, false),
+        settings_list::Outcome::Store { scope, key, value } => vec![Cmd::Store { scope, key, value }],
+    }
+}
+
+/// What was set counts at once, as far as the front end goes by it.
+pub(super) fn stored(model: &mut Model, result: Result<Layers, String>) -> Vec<Cmd> {
+    match (result, &mut model.overlay) {
+        (Ok(layers), overlay) => {
+            let settings = Settings::from(&layers);
+            let depth = model.wishes.theme.depth();
+            model.wishes.theme = theme(settings.theme.as_deref()).at(depth);
+            model.editor.set_completion_rows(settings.completion_rows);
+            model.folds.0 = !settings.hide_thinking;
+            model.wishes.settings = settings;
+            if let Some(Overlay::Settings(list)) = overlay {
+                list.stored(layers);
+            }
+        }
+        (Err(why), Some(Overlay::Settings(list))) => list.failed(why),
+        (Err(why), _) => model.notice(Level::Error, why),
+    }
+    Vec::new()
+}
+
 pub(super) fn page(model: &mut Model, title: String, lines: Vec<String>) -> Vec<Cmd> {
     model.overlay = Some(Overlay::Page(Page::new(title, lines)));
     Vec::new()
@@ -248,4 +291,9 @@ pub(super) fn told(model: &mut Model, why: &str) {
     if let Some(Overlay::Tree(tree)) = &mut model.overlay {
         tree.failed(why);
     }
+}
+
+/// A theme that comes with the program.
+fn theme(name: Option<&str>) -> Theme {
+    if name == Some("light") { Theme::light() } else { Theme::dark() }
 }

@@ -79,7 +79,7 @@ fn pieces(model: &Model) -> Vec<Piece> {
     add(if branch.is_empty() { branch } else { format!("⑂ {branch}{others}") }, Token::Dim, 5);
     let (kept, token) = match looked.persistence {
         Persistence::Durable => ("durable", Token::Dim),
-        Persistence::Spilled => ("spilled: not in the file yet", Token::Error),
+        Persistence::Spilled => ("spilled", Token::Error),
         Persistence::InMemory => ("in memory", Token::Warning),
     };
     add(kept.to_owned(), token, 0);

@@ -1,0 +1,132 @@
+//! Whole conversations on the terminal: tools, the tree, a kill and what comes after, text that means harm.
+
+use offshoot_agent::testing::script::{Reply, Then};
+use serde_json::json;
+
+use crate::agent::Talk;
+use crate::terminal::Terminal;
+
+/// The rows of a conversation, without the rows at the bottom and what the program itself says.
+fn conversation(screen: &str) -> Vec<String> {
+    let is_own = |row: &&str| row.starts_with("hint:") || row.contains("alt+t shows");
+    let end = screen.find("\n────").unwrap_or(screen.len());
+    let rows = screen[..end].lines().filter(|row| !row.is_empty() && !is_own(row));
+    rows.map(str::to_owned).collect()
+}
+
+fn tool_talk() -> Talk {
+    let talk = Talk::new([
+        Reply::call("bash", "c1", json!({"command": "cat notes.txt"})),
+        Reply::text("It says: **buy milk**.\n\n- one\n- two"),
+        Reply::text("Two litres."),
+    ]);
+    talk.world.write("notes.txt", "buy milk\n");
+    talk
+}
+
+#[test]
+fn a_killed_conversation_is_resumed_as_it_was() {
+    let talk = tool_talk();
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("m1").send("what do my notes say?\r");
+    terminal.until_text("• two").until_text("durable");
+    terminal.until("the end of the turn", |screen| !screen.contains("at work"));
+    terminal.send("half a thou");
+    terminal.until_text("half a thou");
+    let draft = talk.world.home().join(".local/state/offshoot/drafts");
+    // The draft is kept soon after the last key; it is there before the kill.
+    while !draft.read_dir().is_ok_and(|mut files| {
+        files.any(|file| std::fs::read_to_string(file.unwrap().path()).unwrap_or_default() == "half a thou")
+    }) {
+        terminal.breathe();
+    }
+    let before = conversation(&terminal.screen());
+    assert!(before.iter().any(|row| row.contains("cat notes.txt")), "{before:?}");
+    terminal.kill();
+
+    let mut terminal = Terminal::offshoot(&talk, &["-c"], (80, 24));
+    terminal.until_text("• two").until("the status", |screen| screen.contains("durable") && screen.contains("$0.000"));
+    assert_eq!(conversation(&terminal.screen()), before);
+    terminal.send("\x03and how much?\r");
+    terminal.until_text("Two litres.").until("the end", |screen| !screen.contains("at work")).send("\x04");
+    assert!(terminal.ended());
+    talk.no_problems();
+}
+
+#[test]
+fn the_tree_is_walked_with_a_summary() {
+    let talk = Talk::new([
+        Reply::text("The first answer."),
+        Reply::text("The second answer."),
+        Reply::text("## Goal\nTo learn something."),
+        Reply::text("The third answer."),
+    ]);
+    let mut terminal = Terminal::offshoot(&talk, &[], (100, 30));
+    terminal.until_text("m1").send("first question\r");
+    terminal.until_text("The first answer.").until("the end", |screen| !screen.contains("at work"));
+    terminal.send("second question\r");
+    terminal.until_text("The second answer.").until("the end", |screen| !screen.contains("at work"));
+    terminal.send("/tree\r");
+    terminal.until_text("Session tree").send("\x1b[A");
+    terminal
+        .until("the second question", |screen| screen.lines().any(|row| row.contains('›') && row.contains("second")));
+    terminal.send("\r");
+    terminal.until_text("No summary").send("\x1b[B\r");
+    terminal.until("the text in the editor", |screen| {
+        !screen.contains("Session tree") && screen.contains("\nsecond question")
+    });
+    assert!(terminal.screen().contains("branch summary"), "{}", terminal.screen());
+    terminal.send(", put otherwise\r");
+    terminal.until_text("The third answer.").until_text("(1 of 2)").send("\x04");
+    assert!(terminal.ended());
+    let roles: Vec<_> = talk.lines().iter().map(|line| line["type"].as_str().unwrap().to_owned()).collect();
+    assert!(roles.contains(&"branch_summary".to_owned()), "{roles:?}");
+    talk.no_problems();
+}
+
+#[test]
+fn what_waits_is_shown_and_comes_back() {
+    let talk = Talk::new([Reply { then: Then::Hang, cut: Some(400), ..Reply::text(&"so many words ".repeat(40)) }]);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("m1").send("go\r");
+    terminal.until_text("at work").send("also this\r");
+    terminal.until("what waits", |screen| screen.contains("teering") && screen.contains("also this"));
+    terminal.send("\x1b");
+    terminal.until("it in the editor", |screen| screen.contains("\nalso this\n") && !screen.contains("at work"));
+    terminal.send("\x03\x04");
+    assert!(terminal.ended());
+}
+
+/// Escape sequences of the model neither move the cursor nor reach the terminal.
+#[test]
+fn hostile_answers_stay_in_their_place() {
+    let hostile = "clear \u{1b}[2J\u{1b}[H home \u{1b}]0;title\u{7} \u{9b}31m \u{202e}gnorw\u{202c} end\u{8}\u{8}\r";
+    let talk = Talk::new([Reply::text(hostile)]);
+    let mut terminal = Terminal::offshoot(&talk, &["say it"], (80, 24));
+    terminal.until_text("end").until("the end", |screen| !screen.contains("at work"));
+    let screen = terminal.screen();
+    assert!(screen.contains("› say it") && screen.contains("clear") && screen.contains("home"), "{screen}");
+    let raw = String::from_utf8_lossy(&terminal.raw).into_owned();
+    for sequence in ["\u{1b}[2J", "\u{1b}]0;", "\u{9b}", "\u{202e}", "\u{8}"] {
+        assert!(!raw.contains(sequence), "{sequence:?}");
+    }
+    terminal.send("\x04");
+    assert!(terminal.ended());
+}
+
+#[test]
+fn commands_of_the_user_and_unknown_ones() {
+    let talk = Talk::new([Reply::text("Yes.")]);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("m1").send("!echo one two\r");
+    terminal.until("its output", |screen| screen.lines().any(|row| row.trim() == "one two"));
+    terminal.send("/treee\r");
+    terminal.until_text("did you mean /tree?").send("\x15/session\r");
+    terminal.until_text("Messages").until_text("Folder").send("q");
+    terminal.until_text("durable").send("/help\r");
+    terminal.until_text("/branch-here").send("\x1b");
+    terminal.until_text("durable").send("/name a name of its own\r");
+    terminal.until_text("named a name of its own").send("/quit\r");
+    assert!(terminal.ended());
+    talk.no_problems();
+}
