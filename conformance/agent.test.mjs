@@ -72,21 +72,55 @@ function shapes(text) {
     .map((event) => {
       const inner = event.assistantMessageEvent ?? event.message ?? event.result ?? {};
       // pi tells the response's id at once, offshoot with the whole message; the provider's own word for the end is pi's alone;
-      // pi's write shows people a patch; offshoot says whether a run was stopped.
-      const left = ["responseId", "rawStopReason", "details", ...(event.type === "agent_settled" ? ["aborted"] : [])];
-      const members = (object) => Object.keys(object).filter((key) => !left.includes(key)).sort().join();
+      // pi's write shows people a patch; offshoot says whether a run was stopped, and what a summary lacks.
+      const left = ["responseId", "rawStopReason", "details", "report", ...(event.type === "agent_settled" ? ["aborted"] : [])];
+      const valued = ["aborted", "attempt", "isError", "maxAttempts", "reason", "source", "stopReason", "success", "toolName", "willRetry"];
+      const member = (object, key) => (valued.includes(key) ? `${key}=${object[key]}` : key);
+      const members = (object) => Object.keys(object).filter((key) => !left.includes(key)).sort().map((key) => member(object, key)).join();
       return `${event.type} ${inner.type ?? inner.role ?? ""} {${members(event)}} {${members(inner)}}`;
     });
 }
 
-test("events are pi's", async () => {
-  const server = await model("events", [...WORK, ...WORK]);
+/** What the same model makes both tell, to the same prompts in one session: the same. Gives it back. */
+async function both(name, replies, prompts, settings) {
+  const server = await model(name, [...replies, ...replies]);
   const cli = path.join(piPackage(), "dist/cli.js");
-  const theirs = await run(bunBinary(), [cli, "--mode", "json", "--provider", "test", "--model", "m1", "go"], home("pi", server.models, ".pi/agent"));
-  const ours = await run(path.resolve(program), ["--mode", "json", "--model", "test/m1", "go"], home("ours", server.models, "data"));
+  const places = [home(`${name}-pi`, server.models, ".pi/agent"), home(`${name}-ours`, server.models, "data")];
+  fs.writeFileSync(at(`${name}-pi`, ".pi/agent/settings.json"), JSON.stringify(settings));
+  fs.writeFileSync(at(`${name}-ours`, "data/settings.json"), JSON.stringify(settings));
+  // Both may end with an error: what they told until then is compared.
+  const told = (file, args, place) => run(file, args, place).catch((error) => error.stdout ?? assert.fail(error));
+  const theirs = await told(bunBinary(), [cli, "--mode", "json", "--provider", "test", "--model", "m1", ...prompts], places[0]);
+  const ours = await told(path.resolve(program), ["--mode", "json", "--model", "test/m1", ...prompts], places[1]);
   assert.deepEqual(shapes(ours), shapes(theirs));
   await server.end();
-});
+  return shapes(ours);
+}
+
+const TOO_LONG = { status: 400, body: JSON.stringify({ type: "error", error: { type: "invalid_request_error", message: "prompt is too long: 250000 tokens > 200000 maximum" } }) };
+const BUSY = { status: 529, body: JSON.stringify({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }) };
+const LONG = { say: [{ text: "many words ".repeat(40) }] };
+const SHORT = [{ say: [{ text: "## Goal\nShort." }] }, { say: [{ text: "## Original Request\nMore." }] }];
+const SETTINGS = { retry: { baseDelayMs: 1 }, compaction: { keepRecentTokens: 10 } };
+const STORIES = {
+  "work": [WORK, ["go"], "tool_execution_end"],
+  "a request that fails and is sent again": [[BUSY, BUSY, { say: [{ text: "Here." }] }], ["go"], "auto_retry_end  {attempt=2,success=true"],
+  "a request that fails for good": [[BUSY, BUSY, BUSY, BUSY], ["go"], "auto_retry_end  {attempt=3,finalError,success=false"],
+  "a context that is too long": [[LONG, TOO_LONG, SHORT[1], { say: [{ text: "It fits." }] }], ["go", "on"], "compaction_end  {aborted=false,reason=overflow,result,type,willRetry=true}"],
+  "a context that stays too long": [[LONG, TOO_LONG, SHORT[1], TOO_LONG], ["go", "on"], "compaction_end  {aborted=false,errorMessage,reason=overflow,type,willRetry=false}"],
+  "an answer that is cut short": [[LONG, { say: [{ text: "only ha" }], stop: "length" }, SHORT[1], { say: [{ text: "Whole." }] }], ["go", "on"], "compaction_end  {aborted=false,reason=overflow,result,type,willRetry=true}"],
+  "an answer that is cut short twice": [[LONG, { say: [{ text: "only ha" }], stop: "length" }, SHORT[1], { say: [{ text: "again" }], stop: "length" }], ["go", "on"], "compaction_end  {aborted=false,errorMessage,reason=overflow,type,willRetry=false}"],
+  "calls that are cut short": [[{ say: [{ text: "Now" }, { call: "write", id: "c1", arguments: { path: "b.txt" } }], stop: "length" }, { say: [{ text: "Done." }] }], ["go"], "tool_execution_end  {isError=true"],
+  "a summary that is asked for again": [[LONG, TOO_LONG, BUSY, SHORT[1], { say: [{ text: "It fits." }] }], ["go", "on"], "summarization_retry_attempt_start  {reason=overflow,source=compaction"],
+  "a full context": [[LONG, { say: [{ text: "many words ".repeat(40) }], usage: { input: 190000, output: 10 } }, ...SHORT, { say: [{ text: "Third." }] }], ["go", "on", "and on"], "compaction_end  {aborted=false,reason=threshold"],
+  "a full context between two turns": [[LONG, { ...WORK[0], usage: { input: 190000, output: 10 } }, ...SHORT, { say: [{ text: "Done." }] }], ["go", "on"], "compaction_end  {aborted=false,reason=threshold"],
+};
+for (const [name, [replies, prompts, about]] of Object.entries(STORIES)) {
+  test(`events are pi's: ${name}`, async () => {
+    const told = await both(name.replaceAll(" ", "-"), replies, prompts, SETTINGS);
+    assert.ok(told.some((event) => event.startsWith(about)), `${about}\n${told.join("\n")}`);
+  });
+}
 
 test("pi opens a day's work with the same context", async () => {
   const words = (text) => [{ say: [{ text }] }];

@@ -1,8 +1,9 @@
 // Where things are on this machine: the two peers, the bun binary, folders for one run. The only file that looks.
 import * as fs from "node:fs";
+import { createRequire } from "node:module";
 import * as os from "node:os";
 import * as path from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 export const HERE = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 export const REPOSITORY = path.dirname(HERE);
@@ -29,6 +30,18 @@ export function bunBinary() {
   const found = candidates.find((file) => file && fs.existsSync(file));
   if (!found) throw new Error(`no bun binary below ${MODULES}: run "npm ci --ignore-scripts" in ${HERE}`);
   return found;
+}
+
+/** A package of npm, of this folder or of the named one; null where neither has it. */
+export async function library(name) {
+  for (const from of [HERE, MODULES]) {
+    try {
+      return await import(pathToFileURL(createRequire(path.join(from, "any.js")).resolve(name)).href);
+    } catch (error) {
+      if (error.code !== "MODULE_NOT_FOUND") throw error;
+    }
+  }
+  return null;
 }
 
 export function temporaryFolder(name) {

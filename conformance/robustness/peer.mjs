@@ -65,6 +65,14 @@ const COMMANDS = {
     await flushed();
     return { file: manager.getSessionFile() };
   },
+  /** The session as a page, by the peer's own export of a file. */
+  async page({ file, out }) {
+    const folder = path.dirname(process.argv[2]);
+    const module = isOmp ? path.join(folder, "../export/html/index.ts") : path.join(folder, "export-html/index.js");
+    const { exportFromFile } = await import(pathToFileURL(module).href);
+    await exportFromFile(file, { outputPath: out });
+    return {};
+  },
   /** Appends for ever, each acknowledged on stderr; ends by a signal. */
   async loop({ text }) {
     for (;;) {

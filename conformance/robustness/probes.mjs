@@ -5,6 +5,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { spawnSync } from "node:child_process";
 import { FILES, chain, file, version1 } from "./files.mjs";
+import { hostilePages } from "./pages.mjs";
 import { LIMITS, WORDS, killed, until } from "./subjects.mjs";
 
 const good = (text) => ({ good: true, text });
@@ -323,15 +324,6 @@ const modes = {
   },
 };
 
-const html = {
-  group: "h",
-  name: "hostile session exported to HTML",
-  async run(subject) {
-    const text = subject.name === "offshoot" ? "NOT RUN: offshoot has no HTML export yet" : "NOT RUN: nothing to compare with yet";
-    return { good: null, text };
-  },
-};
-
 const [noNewline, ...odd] = FILES.map(fileRow);
 
 export const ROWS = [
@@ -347,5 +339,5 @@ export const ROWS = [
   fullDisk,
   fullDiskUpgrade,
   modes,
-  html,
+  hostilePages,
 ];

@@ -193,6 +193,11 @@ export class Offshoot {
     return this.file;
   }
 
+  /** A session as a page. */
+  async page(file, out) {
+    await this.ask(["export", file, "-o", out]);
+  }
+
   async close() {}
 }
 
@@ -290,6 +295,10 @@ export class Peer {
     const done = await Promise.allSettled(peers.map((peer, at) => peer.append(texts[at], 500)));
     await Promise.all(peers.map((peer) => peer.close()));
     return done;
+  }
+
+  page(file, out) {
+    return this.request({ cmd: "page", file, out });
   }
 
   async newFile(dir) {

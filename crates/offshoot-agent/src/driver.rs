@@ -8,12 +8,12 @@ mod commands;
 mod jobs;
 mod outbox;
 mod replace;
+mod veil;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use offshoot_session::compose::NewEntry;
-use offshoot_session::header::Dialect;
 use offshoot_session::json::Json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
@@ -21,9 +21,8 @@ use tokio::task::AbortHandle;
 
 use crate::command::{AgentError, Command, Navigated, Reply};
 use crate::event::Event;
-use crate::message::{AssistantMessage, StopReason, Usage};
 use crate::model::Access;
-use crate::provider::{Delta, Deltas, Model, Request, is_cut_short, is_silent_overflow};
+use crate::provider::{Delta, Deltas, Request, is_cut_short, is_silent_overflow};
 use crate::request::{self, Built, Frame};
 use crate::setup::Setup;
 use crate::tool::{Outcome, Place, Tool};
@@ -33,6 +32,7 @@ use jobs::Ready;
 use outbox::Outbox;
 pub(crate) use replace::Recorded;
 use replace::Replaced;
+use veil::Veil;
 
 /// What wakes the driver.
 pub(crate) enum In {
@@ -45,7 +45,7 @@ pub(crate) enum In {
     /// Somebody wants to look at the session.
     Read(Box<dyn FnOnce(&mut Owned) + Send>),
     /// The oldest append that is under way has ended.
-    Written { result: Result<(), String>, ticket: Option<Ticket> },
+    Written { result: Result<Option<Event>, String>, ticket: Option<Ticket> },
     /// A request is made.
     Built { ticket: Ticket, built: Box<Result<Built, String>> },
     /// A job has something to write.
@@ -93,6 +93,8 @@ pub(crate) struct Driver {
     built: Option<Request>,
     /// What the first request of a prompt needs; asked for before the prompt is recorded.
     access: Option<Access>,
+    /// Hides the key of the last request.
+    veil: Veil,
     ready: Option<Ready>,
     navigation: Option<crate::command::Navigation>,
     navigated: Option<Navigated>,
@@ -125,6 +127,7 @@ impl Driver {
             tasks: Vec::new(),
             built: None,
             access: None,
+            veil: Veil::default(),
             ready: None,
             navigation: None,
             navigated: None,
@@ -214,16 +217,16 @@ impl Driver {
         self.recorded.has_entries = true;
         self.write(then, ticket, move |owned| {
             entries.extend(composed?);
-            owned.append(&entries).map(drop)
+            owned.append(&entries).map(|_| None)
         });
     }
 
-    /// Has the writer do something, and tells `then` once it is durable.
+    /// Has the writer do something, and tells `then`, and what comes of it, once it is durable.
     fn write(
         &mut self,
         then: Vec<Event>,
         ticket: Option<Ticket>,
-        work: impl FnOnce(&mut Owned) -> Result<(), String> + Send + 'static,
+        work: impl FnOnce(&mut Owned) -> Result<Option<Event>, String> + Send + 'static,
     ) {
         let own = self.own.clone();
         self.outbox.after_write(then);
@@ -233,10 +236,10 @@ impl Driver {
         });
     }
 
-    fn written(&mut self, result: Result<(), String>, ticket: Option<Ticket>) {
+    fn written(&mut self, result: Result<Option<Event>, String>, ticket: Option<Ticket>) {
         match result {
-            Ok(()) => {
-                let ended = self.outbox.written();
+            Ok(event) => {
+                let ended = self.outbox.written(event);
                 self.answer_all(ended);
                 if let Some(ticket) = ticket {
                     self.step(Input::Recorded { ticket });
@@ -257,6 +260,7 @@ impl Driver {
         let access = self.access.take();
         let setup = &self.setup;
         let Access { model, key } = access.map_or_else(|| setup.keys.access(&setup.model), Ok)?;
+        self.veil = Veil::new(key.clone());
         let tools = setup.tools.iter().map(|tool| tool.spec()).collect();
         Ok(Frame { model, thinking: setup.thinking, system: setup.system.clone(), tools, key })
     }
@@ -273,7 +277,7 @@ impl Driver {
     fn request_built(&mut self, ticket: Ticket, built: Result<Built, String>) {
         match built {
             Ok(Built { request, tokens, .. }) => {
-                let blank = Box::new(blank(&request.model, self.setup.clock.now()));
+                let blank = Box::new(request.model.blank_answer(self.setup.clock.now()));
                 self.built = Some(request);
                 self.step(Input::Built { ticket, tokens, blank });
             }
@@ -294,17 +298,19 @@ impl Driver {
         let clock = self.setup.clock.clone();
         let tool = self.setup.tools.iter().find(|tool| tool.spec().name == call.name).cloned();
         let place = Arc::new(self.setup.place.clone());
+        let veil = self.veil.clone();
         self.spawn(async move {
             let outcome = match tool {
                 Some(tool) => {
                     run_tool(tool.as_ref(), call.arguments, place, |outcome| {
+                        let outcome = veil.outcome(outcome);
                         drop(own.send(In::Machine(Input::Partial { ticket, call: index, outcome })));
                     })
                     .await
                 }
                 None => Outcome::failed(format!("there is no tool named {}", call.name)),
             };
-            let at = clock.now();
+            let (outcome, at) = (veil.outcome(outcome), clock.now());
             drop(own.send(In::Machine(Input::Ended { ticket, call: index, outcome, at })));
         });
     }
@@ -371,9 +377,8 @@ impl Driver {
         let is_on = self.auto_compaction && window > 0;
         self.state.config = Config {
             retry: setup.retry,
-            compact_above: is_on.then(|| window.saturating_sub(setup.compaction.reserve_tokens)),
+            compact_above: is_on.then(|| window.saturating_sub(setup.compaction().reserve_tokens)),
             recover_overflow: self.auto_compaction,
-            recover_length: self.auto_compaction && self.recorded.dialect == Dialect::Pi,
             steering: setup.steering,
             follow_up: setup.follow_up,
             shared: setup.tools.iter().filter(|tool| tool.is_shared()).map(|tool| tool.spec().name).collect(),
@@ -407,21 +412,6 @@ fn compose(record: &Record) -> Result<NewEntry, String> {
             let json = Json::parse(&json.0).map_err(|error| format!("could not write a command: {error}"))?;
             NewEntry::message(json).map_err(|error| error.to_string())
         }
-    }
-}
-
-/// An answer of which nothing has come in.
-fn blank(model: &Model, timestamp: i64) -> AssistantMessage {
-    AssistantMessage {
-        content: Vec::new(),
-        api: model.api.clone(),
-        provider: model.provider.clone(),
-        model: model.id.clone(),
-        response_id: None,
-        usage: Usage::default(),
-        stop_reason: StopReason::Stop,
-        error_message: None,
-        timestamp,
     }
 }
 

@@ -33,6 +33,16 @@ pub enum Reason {
     Overflow,
 }
 
+/// What a summary is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Source {
+    /// A compaction.
+    Compaction,
+    /// A branch that is left.
+    BranchSummary,
+}
+
 /// What happens while an agent works.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
@@ -43,7 +53,7 @@ pub enum Event {
     AgentEnd {
         /// What it brought forth, oldest first.
         messages: Vec<Message>,
-        /// Whether it will be tried again.
+        /// Whether the request failed and will be sent again after a while.
         will_retry: bool,
     },
     /// Nothing goes on by itself any more: no retry, no compaction, nothing queued.
@@ -60,7 +70,7 @@ pub enum Event {
         /// What its tools gave back, in the order of the calls.
         tool_results: Vec<ToolResultMessage>,
     },
-    /// A message began; an answer is still empty.
+    /// A message began; an answer is still empty, and its `stopReason` is `pending`.
     MessageStart {
         /// It.
         message: Message,
@@ -136,6 +146,27 @@ pub enum Event {
         #[serde(skip_serializing_if = "Option::is_none")]
         final_error: Option<String>,
     },
+    /// The request for a summary failed and will be sent again.
+    SummarizationRetryScheduled {
+        /// Which attempt, from 1.
+        attempt: u32,
+        /// How many there may be.
+        max_attempts: u32,
+        /// After so many milliseconds.
+        delay_ms: u64,
+        /// What went wrong.
+        error_message: String,
+    },
+    /// The request for a summary is sent again now.
+    SummarizationRetryAttemptStart {
+        /// What the summary is for.
+        source: Source,
+        /// Why a compaction was begun.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<Reason>,
+    },
+    /// Trying again for a summary ended, with one or without.
+    SummarizationRetryFinished,
     /// A compaction begins.
     CompactionStart {
         /// Why.

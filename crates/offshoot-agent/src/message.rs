@@ -167,6 +167,8 @@ pub struct Cost {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum StopReason {
+    /// None yet: the answer has just begun. Only events say so, never a session.
+    Pending,
     /// The model was done.
     Stop,
     /// The answer reached its limit.

@@ -26,7 +26,7 @@ use futures_core::Stream;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::message::{AssistantMessage, Message, StopReason};
+use crate::message::{AssistantMessage, Message, StopReason, Usage};
 
 pub use classify::{is_cut_short, is_silent_overflow};
 pub use http::Http;
@@ -261,6 +261,23 @@ pub type Deltas = Pin<Box<dyn Stream<Item = Delta> + Send>>;
 pub trait Provider: Send + Sync {
     /// Sends the request when the stream is first polled.
     fn stream(&self, request: Request) -> Deltas;
+}
+
+impl Model {
+    /// An answer of this model of which nothing has come in.
+    pub(crate) fn blank_answer(&self, timestamp: i64) -> AssistantMessage {
+        AssistantMessage {
+            content: Vec::new(),
+            api: self.api.clone(),
+            provider: self.provider.clone(),
+            model: self.id.clone(),
+            response_id: None,
+            usage: Usage::default(),
+            stop_reason: StopReason::Pending,
+            error_message: None,
+            timestamp,
+        }
+    }
 }
 
 impl StopReason {

@@ -39,7 +39,8 @@ pub struct Frame {
 pub struct Built {
     /// It.
     pub request: Request,
-    /// How many tokens it has: the last report that still holds, and an estimate of what came after.
+    /// How many tokens it has: the last report that still holds, and an estimate of what came after; without a report, an
+    /// estimate of everything, system prompt and tools included.
     pub tokens: u64,
     /// What the conversion had to mend.
     pub diagnostics: Vec<Diagnostic>,
@@ -65,7 +66,8 @@ pub fn build(session: &Session, frame: Frame) -> Result<Built, String> {
     let Frame { model, thinking, system, tools, key } = frame;
     let session_id = Some(session.id().to_owned());
     let request = Request { model, system, messages, tools, thinking, max_tokens: None, key, session_id };
-    Ok(Built { request, tokens: gauge.tokens(), diagnostics })
+    let tokens = gauge.tokens(&request);
+    Ok(Built { request, tokens, diagnostics })
 }
 
 fn take(converted: Vec<context::Message>, messages: &mut Vec<Message>) -> Result<(), String> {
@@ -171,6 +173,10 @@ impl Gauge {
     }
 
     fn add(&mut self, session: &Session, message: &context::Message) {
+        // What pi stores of system prompts is not sent: the prompt of now is counted in its place.
+        if message.role == Role::System {
+            return;
+        }
         let before = self.estimator.finish().last_usage_index;
         self.sum += self.estimator.add(message.json());
         if self.estimator.finish().last_usage_index != before {
@@ -184,9 +190,19 @@ impl Gauge {
         }
     }
 
-    fn tokens(&self) -> u64 {
-        if self.holds { self.estimator.finish().tokens } else { self.sum }
+    fn tokens(&self, request: &Request) -> u64 {
+        if self.holds { self.estimator.finish().tokens } else { self.sum + frame_tokens(request) }
     }
+}
+
+/// What stands before every conversation, estimated as pi estimates its system messages.
+fn frame_tokens(request: &Request) -> u64 {
+    let units = |text: &str| text.encode_utf16().count() as u64;
+    let tool = |tool: &ToolSpec| {
+        let ToolSpec { name, description, parameters } = tool;
+        units(&json!({ "name": name, "description": description, "parameters": parameters }).to_string())
+    };
+    (units(&request.system) + request.tools.iter().map(tool).sum::<u64>()).div_ceil(4)
 }
 
 /// A message as the session keeps it.
@@ -197,4 +213,40 @@ pub fn to_entry(message: &Message) -> Result<offshoot_session::compose::NewEntry
     let json = serde_json::to_string(message).map_err(|error| format!("could not write a message: {error}"))?;
     let json = Json::parse(&json).map_err(|error| format!("could not write a message: {error}"))?;
     offshoot_session::compose::NewEntry::message(json).map_err(|error| in_words(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{AssistantMessage, StopReason, Usage};
+    use offshoot_session::session::{NewSession, Options};
+
+    fn tokens(session: &Session, system: &str, tools: Vec<ToolSpec>) -> u64 {
+        let (model, thinking) = (Arc::new(Model::default()), ThinkingLevel::Off);
+        build(session, Frame { model, thinking, system: system.to_owned(), tools, key: None }).unwrap().tokens
+    }
+
+    #[test]
+    fn prompt_and_tools_count_until_a_provider_has_counted_them() {
+        let mut session = Session::in_memory(&NewSession::default(), Options::default()).unwrap();
+        session.append(&to_entry(&Message::User(UserMessage::new("12345678", Vec::new(), 1))).unwrap()).unwrap();
+        assert_eq!(tokens(&session, "", Vec::new()), 2);
+        assert_eq!(tokens(&session, "123456789", Vec::new()), 2 + 3);
+        let tool = ToolSpec { name: "ls".to_owned(), description: "x".repeat(400), parameters: json!({}) };
+        assert!(tokens(&session, "", vec![tool.clone()]) > 102);
+        let answer = AssistantMessage {
+            content: Vec::new(),
+            api: String::new(),
+            provider: String::new(),
+            model: String::new(),
+            response_id: None,
+            usage: Usage { total_tokens: 70, ..Usage::default() },
+            stop_reason: StopReason::Stop,
+            error_message: None,
+            timestamp: 2,
+        };
+        session.append(&to_entry(&Message::Assistant(answer)).unwrap()).unwrap();
+        session.append(&to_entry(&Message::User(UserMessage::new("1234", Vec::new(), 3))).unwrap()).unwrap();
+        assert_eq!(tokens(&session, "123456789", vec![tool]), 71, "the report has them");
+    }
 }

@@ -1,8 +1,10 @@
 //! Everything that an agent is made of, but for its session, and where its keys come from. Builds nothing itself.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_session::branch_summary;
 use offshoot_session::clock::{Clock, SystemClock};
 use offshoot_session::compact;
 
@@ -61,6 +63,8 @@ pub struct Setup {
     pub retry: Retry,
     /// When contexts are compacted, and how much stays.
     pub compaction: compact::Settings,
+    /// The same for single models, by `provider/id`.
+    pub compaction_for: BTreeMap<String, compact::Settings>,
     /// Who writes summaries; `None`: the model.
     pub summariser: Option<Arc<dyn Summarise>>,
     /// Tokens that a branch summary leaves of the model's window.
@@ -76,6 +80,12 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// When the context of the model is compacted, and how much stays.
+    pub fn compaction(&self) -> compact::Settings {
+        let name = format!("{}/{}", self.model.provider, self.model.id);
+        self.compaction_for.get(&name).copied().unwrap_or(self.compaction)
+    }
+
     /// An agent that works in a folder, without tools, prompt or key, with pi's settings for the rest.
     pub fn new(provider: Arc<dyn Provider>, model: Arc<Model>, cwd: impl Into<PathBuf>) -> Self {
         let cwd = cwd.into();
@@ -91,8 +101,9 @@ impl Setup {
             shell: Shell::default(),
             retry: Retry::default(),
             compaction: compact::Settings::default(),
+            compaction_for: BTreeMap::new(),
             summariser: None,
-            branch_reserve: 16_384,
+            branch_reserve: branch_summary::RESERVE,
             steering: QueueMode::default(),
             follow_up: QueueMode::default(),
             sessions: Arc::new(InMemory),

@@ -10,7 +10,7 @@ use offshoot_session::summariser::{Answer, Request as Wanted};
 
 use crate::message::{AssistantMessage, Block, Message, StopReason, UserMessage, text_of};
 use crate::provider::{Answer as Answered, Delta, Failure, Model, Provider, Request, Secret, ThinkingLevel};
-use crate::turn::Retry;
+use crate::turn::{Retry, Trying};
 
 /// A summary in the making. Dropping it stops it.
 pub type Summary = Pin<Box<dyn Future<Output = Result<Answer, String>> + Send>>;
@@ -26,6 +26,9 @@ pub trait Summarise: Send + Sync {
     }
 }
 
+/// Hears how far trying again is.
+pub type Listener = Arc<dyn Fn(Trying) + Send + Sync>;
+
 /// A model that writes summaries.
 #[derive(Clone)]
 pub struct ModelSummariser {
@@ -39,6 +42,8 @@ pub struct ModelSummariser {
     pub key: Option<Secret>,
     /// Trying again.
     pub retry: Retry,
+    /// Who wants to know of it.
+    pub listener: Option<Listener>,
 }
 
 impl Summarise for ModelSummariser {
@@ -53,11 +58,23 @@ impl ModelSummariser {
         let mut attempt = 0;
         loop {
             let Answered { message, failure } = self.once(wanted).await?;
-            let Some(wait) = failure.as_ref().and_then(|failure| self.wait(failure, attempt)) else {
+            let Some(delay_ms) = failure.as_ref().and_then(|failure| self.wait(failure, attempt)) else {
+                if attempt > 0 {
+                    self.tell(Trying::Finished);
+                }
                 return read(&message);
             };
-            tokio::time::sleep(wait).await;
             attempt += 1;
+            let (max_attempts, error_message) = (self.retry.max_retries, message.error_message.unwrap_or_default());
+            self.tell(Trying::Scheduled { attempt, max_attempts, delay_ms, error_message });
+            tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+            self.tell(Trying::Started);
+        }
+    }
+
+    fn tell(&self, trying: Trying) {
+        if let Some(listener) = &self.listener {
+            listener(trying);
         }
     }
 
@@ -84,10 +101,11 @@ impl ModelSummariser {
         Err("the model's answer never ended".to_owned())
     }
 
-    fn wait(&self, failure: &Failure, attempt: u32) -> Option<Duration> {
+    /// How long to wait before the next attempt, in milliseconds; `None`: there is none.
+    fn wait(&self, failure: &Failure, attempt: u32) -> Option<u64> {
         let may =
             self.retry.enabled && failure.is_transient && !failure.is_overflow && attempt < self.retry.max_retries;
-        may.then(|| Duration::from_millis(self.retry.delay(attempt, failure.retry_after)))
+        may.then(|| self.retry.delay(attempt, failure.retry_after))
     }
 }
 
@@ -96,7 +114,7 @@ fn read(message: &AssistantMessage) -> Result<Answer, String> {
         StopReason::Stop => {}
         StopReason::Length => return Err("the summary reached the model's limit and was cut off".to_owned()),
         StopReason::ToolUse => return Err("the model called a tool instead of writing a summary".to_owned()),
-        StopReason::Error | StopReason::Aborted => {
+        StopReason::Pending | StopReason::Error | StopReason::Aborted => {
             let said = message.error_message.clone();
             return Err(said.unwrap_or_else(|| "the model gave no summary".to_owned()));
         }

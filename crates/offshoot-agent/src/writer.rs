@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
+use offshoot_session::header::Dialect;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
@@ -14,6 +15,7 @@ use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 use tokio::sync::oneshot;
 
+use crate::event::{Event, Raw};
 use crate::words::in_words;
 
 /// What the thread does.
@@ -38,19 +40,37 @@ impl Owned {
         self.session.append_all(entries).map_err(|error| self.fail(&error))
     }
 
-    /// Leaves the last answer on the path out of what the model sees; it stays in the file.
+    /// Leaves the last answer on the path out of what the model sees; it stays in the file. pi's dialect has an entry
+    /// for that, which is told of. omp's has none: as omp does, the session goes on below what stands before the answer,
+    /// which becomes a branch of its own.
     ///
     /// # Errors
     /// As [`Owned::append`].
-    pub fn omit_answer(&mut self) -> Result<(), String> {
+    pub(crate) fn omit_answer(&mut self) -> Result<Option<Event>, String> {
         let tree = self.session.tree();
         let is_answer = |ix: &NodeIx| tree.node(*ix).role() == Some(Role::Assistant);
-        let answer = self.session.leaf().and_then(|leaf| tree.ancestors(leaf).find(is_answer));
-        let Some(id) = answer.and_then(|ix| tree.node(ix).id().cloned()) else { return Ok(()) };
-        let nothing = Json::parse("null").map_err(|error| error.to_string())?;
-        let edit = NewEntry::context_edit(id.as_str(), Some(Role::Assistant), nothing);
-        let edit = edit.map_err(|error| in_words(&error))?;
-        self.append(&[edit]).map(drop)
+        let Some(answer) = self.session.leaf().and_then(|leaf| tree.ancestors(leaf).find(is_answer)) else {
+            return Ok(None);
+        };
+        let (id, before) = (tree.node(answer).id().cloned(), tree.parent_id(answer).cloned());
+        match (self.session.dialect(), id, before) {
+            (Dialect::Pi, Some(id), _) => {
+                let nothing = Json::parse("null").map_err(|error| error.to_string())?;
+                let edit = NewEntry::context_edit(id.as_str(), Some(Role::Assistant), nothing);
+                self.append(&[edit.map_err(|error| in_words(&error))?])?;
+                Ok(self.leaf_entry())
+            }
+            (Dialect::Omp, _, Some(before)) => self.write(|session| session.branch(before.as_str())).map(|()| None),
+            (Dialect::Pi, None, _) | (Dialect::Omp, _, None) => Ok(None),
+        }
+    }
+
+    /// The entry at the leaf, for those who listen.
+    pub(crate) fn leaf_entry(&self) -> Option<Event> {
+        let session = &self.session;
+        let line = session.leaf().and_then(|leaf| session.entry(leaf).ok()).map(|entry| entry.line().to_owned())?;
+        Json::parse(&line).ok()?;
+        Some(Event::EntryAppended { entry: Raw(line) })
     }
 
     /// Does something else that writes.

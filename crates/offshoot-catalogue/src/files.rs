@@ -50,8 +50,8 @@ pub(crate) fn stands(found: &Found, row: &Row) -> bool {
     row.is_settled && found.stamp == Some(row.stamp) && row.is_whole()
 }
 
-/// Opens files on all cores; answers in the order in which they are done.
-pub(crate) fn read_all(tasks: &[Task<'_>], now: Millis, done: &mut dyn FnMut(usize)) -> Vec<Looked> {
+/// Opens files on all cores; tells of each when it is done.
+pub(crate) fn read_all(tasks: &[Task<'_>], now: Millis, done: &mut dyn FnMut(Looked)) {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let next = AtomicUsize::new(0);
     let (send, receive) = mpsc::channel();
@@ -67,13 +67,10 @@ pub(crate) fn read_all(tasks: &[Task<'_>], now: Millis, done: &mut dyn FnMut(usi
             });
         }
         drop(send);
-        let mut all = Vec::with_capacity(tasks.len());
         for looked in receive {
-            all.push(looked);
-            done(all.len());
+            done(looked);
         }
-        all
-    })
+    });
 }
 
 fn read(task: &Task<'_>, now: Millis) -> Looked {

@@ -18,11 +18,11 @@ use std::path::{Path, PathBuf};
 use offshoot_session::clock::Millis;
 use offshoot_session::error::{Diagnostic, Result};
 use offshoot_session::list::{SessionInfo, sort_by_activity};
-use offshoot_session::store::{DirStore, Folder, Progress, unreadable};
+use offshoot_session::store::{DirStore, Folder, Found, Progress, unreadable};
 
 use database::{Changes, Database};
 pub use database::{Standing, State};
-use files::{Looked, Memory, Task};
+use files::{Memory, Task};
 use row::Row;
 
 /// The catalogue in a cache folder.
@@ -59,68 +59,147 @@ impl Catalogue {
         now: Millis,
         progress: Progress<'_>,
     ) -> Result<(Vec<SessionInfo>, Vec<Diagnostic>)> {
-        let (folders, unread) = store.folders(cwd)?;
-        let mut database = Database::open(&self.file);
-        let known = database.as_mut().map(|database| database.known(&folders)).unwrap_or_default();
-        let mut changes = Changes::default();
-        let looked = look(&folders, known, now, progress, &mut changes);
-        if let Some(database) = database.filter(|_| !changes.is_empty()) {
-            database.save(&folders, changes);
-        }
-        let mut sessions = Vec::with_capacity(looked.len());
-        let mut diagnostics: Vec<Diagnostic> = unread.iter().map(unreadable).collect();
-        for info in looked {
-            match info {
-                Ok(info) if store.belongs(&info, cwd) => sessions.push(info),
-                Ok(_) => {}
-                Err(error) => diagnostics.push(unreadable(&error)),
-            }
-        }
+        let mut all = Vec::new();
+        let diagnostics = self.walk(store, cwd, now, &mut |sessions, done, total| {
+            all.extend(sessions);
+            progress(done, total);
+        })?;
+        all.sort_by_key(|(at, _)| *at);
+        let mut sessions: Vec<SessionInfo> = all.into_iter().map(|(_, info)| info).collect();
         sort_by_activity(&mut sessions);
         Ok((sessions, diagnostics))
     }
+
+    /// The same in portions, as they come to be known: first what is remembered and still holds, then what must be read;
+    /// of both what was written last comes first. The answer is what cannot be listed.
+    ///
+    /// # Errors
+    /// As [`Catalogue::list`].
+    pub fn stream(
+        &self,
+        store: &DirStore,
+        cwd: Option<&str>,
+        now: Millis,
+        take: &mut dyn FnMut(Portion),
+    ) -> Result<Vec<Diagnostic>> {
+        self.walk(store, cwd, now, &mut |sessions, done, total| {
+            take(Portion { sessions: sessions.into_iter().map(|(_, info)| info).collect(), done, total });
+        })
+    }
+
+    /// The same with the place of each session in the store's list.
+    fn walk(
+        &self,
+        store: &DirStore,
+        cwd: Option<&str>,
+        now: Millis,
+        take: &mut dyn FnMut(Vec<(usize, SessionInfo)>, usize, usize),
+    ) -> Result<Vec<Diagnostic>> {
+        let (folders, unread) = store.folders(cwd)?;
+        let mut database = Database::open(&self.file);
+        let known = database.as_mut().map(|database| database.known(&folders)).unwrap_or_default();
+        let mut diagnostics: Vec<Diagnostic> = unread.iter().map(unreadable).collect();
+        let mut refused = Vec::new();
+        let mut changes = Changes::default();
+        look(&folders, known, now, &mut changes, &mut |looked, done, total| {
+            let mut sessions = Vec::with_capacity(looked.len());
+            for (at, info) in looked {
+                match info {
+                    Ok(info) if store.belongs(&info, cwd) => sessions.push((at, info)),
+                    Ok(_) => {}
+                    Err(error) => refused.push((at, unreadable(&error))),
+                }
+            }
+            take(sessions, done, total);
+        });
+        if let Some(database) = database.filter(|_| !changes.is_empty()) {
+            database.save(&folders, changes);
+        }
+        refused.sort_by_key(|(at, _)| *at);
+        diagnostics.extend(refused.into_iter().map(|(_, told)| told));
+        Ok(diagnostics)
+    }
+}
+
+/// Some of the sessions of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Portion {
+    /// The sessions, in no order.
+    pub sessions: Vec<SessionInfo>,
+    /// How many files have been looked at by now,
+    pub done: usize,
+    /// and how many there are.
+    pub total: usize,
 }
 
 /// The rows of one folder, by file name.
 type Rows = HashMap<OsString, Row>;
 
-/// What a list shows of every file, in their order; notes what is to be remembered and forgotten.
+/// A file's place in the list, and what the list shows of it.
+type Known = (usize, Result<SessionInfo>);
+
+/// How many files a first portion has. Later ones are as big as an eighth of what came before, so that they stay few.
+const PORTION: usize = 32;
+
+/// Looks at every file and tells in portions what a list shows of it, how many are done, and of how many; notes what is to
+/// be remembered and forgotten.
 fn look(
     folders: &[Folder],
     known: Vec<Rows>,
     now: Millis,
-    progress: Progress<'_>,
     changes: &mut Changes,
-) -> Vec<Result<SessionInfo>> {
-    let mut known = known.into_iter();
+    tell: &mut dyn FnMut(Vec<Known>, usize, usize),
+) {
+    let (mut standing, tasks) = sort_out(folders, known, changes);
+    let total = standing.len() + tasks.len();
+    let mut done = 0;
+    standing.sort_by_key(|(_, found, _)| std::cmp::Reverse(found.stamp.map(|stamp| stamp.modified)));
+    let mut standing = standing.into_iter();
+    while standing.len() > 0 {
+        let portion = standing.by_ref().take(PORTION.max(done / 8));
+        let looked: Vec<Known> = portion.map(|(at, found, row)| (at, row.into_info(found))).collect();
+        done += looked.len();
+        tell(looked, done, total);
+    }
     let mut looked = Vec::new();
-    let mut tasks = Vec::new();
+    files::read_all(&tasks, now, &mut |file| {
+        match file.memory {
+            Memory::Stays => {}
+            Memory::New(row) => changes.rows.push((file.folder, file.name, *row)),
+            Memory::Goes => changes.gone.push((file.folder, file.name)),
+        }
+        looked.push((file.at, file.info));
+        if looked.len() >= PORTION.max(done / 8) {
+            done += looked.len();
+            tell(std::mem::take(&mut looked), done, total);
+        }
+    });
+    if !looked.is_empty() {
+        tell(looked, total, total);
+    }
+}
+
+/// The files of which what is remembered still holds, with their places in the list, and those that must be read, the last
+/// written first.
+fn sort_out<'a>(
+    folders: &'a [Folder],
+    known: Vec<Rows>,
+    changes: &mut Changes,
+) -> (Vec<(usize, &'a Found, Row)>, Vec<Task<'a>>) {
+    let mut known = known.into_iter();
+    let (mut standing, mut tasks) = (Vec::new(), Vec::new());
+    let mut places = 0..;
     for (number, folder) in folders.iter().enumerate() {
         let mut rows = known.next().unwrap_or_default();
-        for found in &folder.files {
+        for (found, at) in folder.files.iter().zip(&mut places) {
             let row = found.path.file_name().and_then(|name| rows.remove(name));
             match row {
-                Some(row) if files::stands(found, &row) => looked.push(Some(row.into_info(found))),
-                row => {
-                    tasks.push(Task { at: looked.len(), folder: number, found, row });
-                    looked.push(None);
-                }
+                Some(row) if files::stands(found, &row) => standing.push((at, found, row)),
+                row => tasks.push(Task { at, folder: number, found, row }),
             }
         }
         changes.gone.extend(rows.into_keys().map(|name| (number, name)));
     }
-    let (ready, all) = (looked.len() - tasks.len(), looked.len());
-    for Looked { at, folder, name, info, memory } in
-        files::read_all(&tasks, now, &mut |done| progress(ready + done, all))
-    {
-        if let Some(place) = looked.get_mut(at) {
-            *place = Some(info);
-        }
-        match memory {
-            Memory::Stays => {}
-            Memory::New(row) => changes.rows.push((folder, name, *row)),
-            Memory::Goes => changes.gone.push((folder, name)),
-        }
-    }
-    looked.into_iter().flatten().collect()
+    tasks.sort_by_key(|task| std::cmp::Reverse(task.found.stamp.map(|stamp| stamp.modified)));
+    (standing, tasks)
 }

@@ -16,14 +16,17 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::App;
 use crate::error::{CommandError, Kind, Result};
-pub(crate) use args::Args;
+pub(crate) use args::{Args, Asked};
 use print::Printer;
-pub(crate) use setup::{Summaries, summaries};
+pub(crate) use setup::{Summaries, compaction_settings, known, summaries};
 
 /// Runs the agent until everything that was asked is answered.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let form = args.form(crate::ui::is_interactive())?;
-    let session = open::session(app, args)?;
+    let Some(session) = open::session(app, args)? else {
+        app.ui.note("no session was chosen");
+        return Ok(());
+    };
     let said = input::read(app, args, session.cwd(), form.is_some())?;
     let setup = setup::setup(app, args, &session)?;
     let Some(form) = form else { return crate::tui::run(app, session, setup, said) };
@@ -97,13 +100,14 @@ fn outcome(settled: std::result::Result<Settled, AgentError>) -> Result<()> {
         Ok(Settled::Broken(why)) => {
             Err(CommandError { causes: vec![why], ..CommandError::new(Kind::Failed, "the agent had to stop") })
         }
-        Err(AgentError::NoAccess(why)) => {
-            let error =
-                CommandError { causes: vec![why], ..CommandError::new(Kind::Model, "the model cannot be asked") };
-            Err(error.hint("`offshoot models` shows where keys come from"))
-        }
+        Err(AgentError::NoAccess(why)) => Err(no_access(why)),
         Err(error) => Err(CommandError::new(Kind::Failed, error.to_string())),
     }
+}
+
+fn no_access(why: String) -> CommandError {
+    let error = CommandError { causes: vec![why], ..CommandError::new(Kind::Model, "the model cannot be asked") };
+    error.hint("`offshoot models` shows where keys come from")
 }
 
 fn stopped() -> CommandError {

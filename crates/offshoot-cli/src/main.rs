@@ -17,6 +17,7 @@ mod records;
 mod select;
 mod summarise;
 mod transcript;
+mod trash;
 mod tui;
 mod ui;
 

@@ -9,14 +9,20 @@ use offshoot_session::session::Session;
 use offshoot_session::summariser::{Drafted, Extractive};
 use offshoot_session::tree::NodeIx;
 
-use crate::agent::{Summaries, summaries};
+use crate::agent::{Asked, Summaries, summaries};
 use crate::app::App;
 use crate::error::Result;
 
-/// A compaction's summary. `instructions` are the person's.
-pub(crate) fn compaction(app: &App, session: &Session, plan: &Plan, instructions: Option<&str>) -> Result<Drafted> {
+/// A compaction's summary. `instructions` are the person's; a model that was asked for and cannot be is an error.
+pub(crate) fn compaction(
+    app: &App,
+    session: &Session,
+    plan: &Plan,
+    instructions: Option<&str>,
+    asked: &Asked,
+) -> Result<Drafted> {
     let by_model = |model: &Summaries| plan.run(model, instructions);
-    if let Some(drafted) = with_model(app, session, by_model)? {
+    if let Some(drafted) = with_model(app, session, asked, by_model)? {
         return Ok(drafted);
     }
     if instructions.is_some() {
@@ -26,29 +32,24 @@ pub(crate) fn compaction(app: &App, session: &Session, plan: &Plan, instructions
 }
 
 /// The summary of what going to `target` leaves behind.
-pub(crate) fn left_behind(app: &App, session: &Session, target: NodeIx) -> Result<Drafted> {
+pub(crate) fn left_behind(app: &App, session: &Session, target: NodeIx, asked: &Asked) -> Result<Drafted> {
     let plan = |budget: u64| branch_summary::plan(session, session.leaf(), Some(target), budget);
-    let by_model = |model: &Summaries| {
-        let window = if model.window() == 0 { branch_summary::DEFAULT_WINDOW } else { model.window() };
-        plan(window.saturating_sub(RESERVE))?.run(model, Instructions::Plain)
-    };
-    if let Some(drafted) = with_model(app, session, by_model)? {
+    let by_model = |model: &Summaries| plan(model.branch_budget())?.run(model, Instructions::Plain);
+    if let Some(drafted) = with_model(app, session, asked, by_model)? {
         return Ok(drafted);
     }
     // By rule any length is summarised: no model's window is the limit.
     Ok(plan(0)?.run(&Extractive::new(session), Instructions::Plain)?)
 }
 
-/// Tokens of a model's window that a branch summary and its instructions take.
-const RESERVE: u64 = 16_384;
-
 /// What the model wrote; nothing if there is none, or if it wrote nothing that can be used.
 fn with_model(
     app: &App,
     session: &Session,
+    asked: &Asked,
     write: impl FnOnce(&Summaries) -> offshoot_session::error::Result<Drafted>,
 ) -> Result<Option<Drafted>> {
-    let Some(model) = summaries(app, session) else { return Ok(None) };
+    let Some(model) = summaries(app, session, asked)? else { return Ok(None) };
     match write(&model) {
         Ok(drafted) => Ok(Some(drafted)),
         Err(Error::NoSummary(why)) => {

@@ -2,7 +2,9 @@
 //! and tells it what came of that.
 
 mod look;
+mod pick;
 mod program;
+mod sessions;
 
 use std::sync::mpsc::channel;
 
@@ -15,6 +17,7 @@ use offshoot_tui::app::run::{Inbox, Program as _, run as run_front_end};
 
 use crate::app::App;
 use crate::error::{CommandError, Result};
+pub(crate) use pick::session as pick_session;
 use program::Program;
 
 /// Runs the front end until the user ends it.

@@ -28,6 +28,8 @@ const NOTHING_SAID: &str = "(nothing was said on this branch)";
 const MAX_TOKENS: u64 = 4096;
 /// The window of a model that does not say how big it is.
 pub const DEFAULT_WINDOW: u64 = 128_000;
+/// How many tokens of a window stay free for the task and the answer, unless somebody wants it otherwise.
+pub const RESERVE: u64 = 16_384;
 
 /// What a summariser is told beyond the conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

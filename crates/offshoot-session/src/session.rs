@@ -267,9 +267,21 @@ impl Session {
     /// The file cannot be read.
     pub fn raw_line(&self, ix: NodeIx) -> Result<Vec<u8>> {
         let node = self.tree().node(ix);
+        self.raw_bytes(node.offset(), usize::try_from(node.length()).unwrap_or(usize::MAX))
+    }
+
+    /// Bytes of the file as they stand; `offset + length` at most [`Session::raw_length`].
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn raw_bytes(&self, offset: u64, length: usize) -> Result<Vec<u8>> {
         let medium = self.medium()?;
-        let length = usize::try_from(node.length()).unwrap_or(usize::MAX);
-        crate::medium::read_exact_at(medium, node.offset(), length).map_err(Error::io("read", medium.path()))
+        crate::medium::read_exact_at(medium, offset, length).map_err(Error::io("read", medium.path()))
+    }
+
+    /// How many bytes of the file have been read.
+    pub fn raw_length(&self) -> u64 {
+        self.loaded.end.length
     }
 
     fn medium(&self) -> Result<&dyn Medium> {

@@ -11,10 +11,12 @@
 pub mod text;
 pub mod terminal;
 pub mod theme;
+pub mod image;
 pub mod place;
 pub mod nearest;
 pub mod keymap;
 pub mod slash;
 pub mod editor;
+pub mod settings;
 pub mod overlay;
 pub mod app;

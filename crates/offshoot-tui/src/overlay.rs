@@ -3,9 +3,11 @@
 
 pub mod fork;
 pub mod fuzzy;
+pub mod help;
 pub mod line;
 pub mod pick;
 pub mod sessions;
+pub mod settings;
 pub mod tree;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! What front ends want, and whether it goes with what is under way.
 
 use offshoot_session::compose::NewEntry;
-use offshoot_session::entry::Source as _;
-use offshoot_session::json::{Json, Object};
+use offshoot_session::json::Object;
 use tokio::sync::oneshot;
 
+use super::veil::Veil;
 use super::{Driver, In, Shelled, Waiter, Waiting};
 use crate::command::{AgentError, Command, Reply, Said, Standing};
 use crate::event::{Event, Raw, Reason};
@@ -149,7 +149,7 @@ impl Driver {
                 self.change(reply, Reply::Done, move |owned| {
                     owned.session().find(&entry).map_err(|error| in_words(&error))?;
                     owned.append(&[new])?;
-                    Ok(appended(owned))
+                    Ok(owned.leaf_entry())
                 });
             }
             Command::SetSteeringMode(mode) => {
@@ -206,7 +206,7 @@ impl Driver {
         let own = self.own.clone();
         self.outbox.after_write(Vec::new());
         self.writer.desk().give(move |owned| {
-            let result = owned.append(&entries).map(drop);
+            let result = owned.append(&entries).map(|_| None);
             drop(own.send(In::Written { result, ticket: None }));
         });
     }
@@ -277,7 +277,11 @@ impl Driver {
         }
         let Some(Shelled { command, exclude, reply, .. }) = self.bash.take() else { return };
         match run {
-            Ok(run) => {
+            Ok(mut run) => {
+                // Before the first request nobody has asked for the key yet.
+                let access = self.setup.keys.access(&self.setup.model);
+                let veil = access.map_or_else(|_| self.veil.clone(), |access| Veil::new(access.key));
+                veil.cover(&mut run.output);
                 let raw = Raw(bash_message(&command, exclude, &run, self.setup.clock.now()));
                 self.step(Input::Ran(raw.clone()));
                 answer(reply, Reply::Ran(raw));
@@ -302,14 +306,6 @@ fn bash_message(command: &str, exclude: bool, run: &BashRun, at: i64) -> String 
         object = object.raw("excludeFromContext", true);
     }
     object.finish()
-}
-
-/// The entry at the leaf, for those who listen.
-fn appended(owned: &mut Owned) -> Option<Event> {
-    let session = owned.session();
-    let line = session.leaf().and_then(|leaf| session.entry(leaf).ok()).map(|entry| entry.line().to_owned())?;
-    Json::parse(&line).ok()?;
-    Some(Event::EntryAppended { entry: Raw(line) })
 }
 
 fn done(reply: Waiter) {

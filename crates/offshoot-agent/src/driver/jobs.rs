@@ -17,7 +17,7 @@ use super::{Driver, In, Recorded};
 use crate::command::{Navigated, Navigation};
 use crate::event::{Event, Raw};
 use crate::model::Access;
-use crate::summarise::{ModelSummariser, Summarise};
+use crate::summarise::{Listener, ModelSummariser, Summarise};
 use crate::turn::{Draft, Input, Job, Ticket};
 use crate::words::in_words;
 use crate::writer::{Desk, Owned};
@@ -47,9 +47,9 @@ struct Means {
 
 impl Driver {
     pub(super) fn draft(&mut self, ticket: Ticket, job: Job) {
-        let means = Means { desk: self.writer.desk().clone(), summariser: self.summariser() };
         let own = self.own.clone();
-        let settings = self.setup.compaction;
+        let means = Means { desk: self.writer.desk().clone(), summariser: self.summariser(ticket) };
+        let settings = self.setup.compaction();
         let window = match self.setup.model.context_window {
             0 => branch_summary::DEFAULT_WINDOW,
             window => window,
@@ -58,21 +58,28 @@ impl Driver {
         let navigation = self.navigation.take().unwrap_or_default();
         self.spawn(async move {
             let ready = match job {
-                Job::Compaction { instructions, .. } => compaction(&means, settings, instructions).await,
+                Job::Compaction { instructions, .. } => {
+                    let begins = || drop(own.send(In::Machine(Input::Planned { ticket })));
+                    compaction(&means, settings, instructions, begins).await
+                }
                 Job::Navigation => walk(&means, navigation, budget).await,
             };
             drop(own.send(In::Drafted { ticket, ready: Box::new(ready) }));
         });
     }
 
-    fn summariser(&self) -> Result<Arc<dyn Summarise>, String> {
+    /// Who writes summaries; that a model is asked again is told.
+    fn summariser(&self, ticket: Ticket) -> Result<Arc<dyn Summarise>, String> {
         if let Some(summariser) = &self.setup.summariser {
             return Ok(summariser.clone());
         }
         let setup = &self.setup;
         let Access { model, key } = setup.keys.access(&setup.model)?;
         let provider = setup.provider.clone();
-        Ok(Arc::new(ModelSummariser { provider, model, thinking: setup.thinking, key, retry: setup.retry }))
+        let own = self.own.clone();
+        let listener: Listener = Arc::new(move |trying| drop(own.send(In::Machine(Input::Trying { ticket, trying }))));
+        let (thinking, retry) = (setup.thinking, setup.retry);
+        Ok(Arc::new(ModelSummariser { provider, model, thinking, key, retry, listener: Some(listener) }))
     }
 
     pub(super) fn drafted(&mut self, ticket: Ticket, ready: Result<Ready, Draft>) {
@@ -112,9 +119,15 @@ impl Driver {
     }
 }
 
-async fn compaction(means: &Means, settings: compact::Settings, instructions: Option<String>) -> Result<Ready, Draft> {
+async fn compaction(
+    means: &Means,
+    settings: compact::Settings,
+    instructions: Option<String>,
+    begins: impl Fn(),
+) -> Result<Ready, Draft> {
     let plan = means.desk.ask(move |owned| plan(owned.session(), &settings)).await;
     let plan = plan.unwrap_or_else(|| Err(ended()))?;
+    begins();
     let requests = plan.requests(instructions.as_deref());
     let by_model = summarise(means, requests).await;
     let by_model = by_model.and_then(|(answers, name)| plan.summary(&answers, name).map_err(|error| in_words(&error)));

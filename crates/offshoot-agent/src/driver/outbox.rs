@@ -41,10 +41,10 @@ impl Outbox {
         self.queue.push_back(Out::Write(then));
     }
 
-    /// The oldest write is durable. Gives back who is to be answered now.
-    pub(super) fn written(&mut self) -> Vec<Answers> {
+    /// The oldest write is durable, and this is what came of it besides. Gives back who is to be answered now.
+    pub(super) fn written(&mut self, event: Option<Event>) -> Vec<Answers> {
         if let Some(Out::Write(then)) = self.queue.pop_front() {
-            then.into_iter().for_each(|event| self.deliver(&Arc::new(event)));
+            then.into_iter().chain(event).for_each(|event| self.deliver(&Arc::new(event)));
         }
         self.drain()
     }

@@ -128,7 +128,7 @@ pub fn is_silent_overflow(message: &AssistantMessage, window: u64) -> bool {
     match message.stop_reason {
         StopReason::Stop => window > 0 && read > window,
         StopReason::Length => window > 0 && message.usage.output == 0 && read * 100 >= window * 99,
-        StopReason::ToolUse | StopReason::Error | StopReason::Aborted => false,
+        StopReason::Pending | StopReason::ToolUse | StopReason::Error | StopReason::Aborted => false,
     }
 }
 

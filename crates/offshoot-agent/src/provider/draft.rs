@@ -27,17 +27,7 @@ struct Part {
 impl Draft {
     /// An answer of which nothing came in yet.
     pub(super) fn new(model: Arc<Model>, timestamp: i64) -> Self {
-        let message = AssistantMessage {
-            content: Vec::new(),
-            api: model.api.clone(),
-            provider: model.provider.clone(),
-            model: model.id.clone(),
-            response_id: None,
-            usage: Usage::default(),
-            stop_reason: StopReason::Error,
-            error_message: None,
-            timestamp,
-        };
+        let message = AssistantMessage { stop_reason: StopReason::Error, ..model.blank_answer(timestamp) };
         Self { model, message, parts: Vec::new(), deltas: Vec::new() }
     }
 

@@ -90,7 +90,7 @@ fn anthropic(reply: &Reply, model: &str, number: Number) -> String {
         StopReason::Stop => "end_turn",
         StopReason::Length => "max_tokens",
         StopReason::ToolUse => "tool_use",
-        StopReason::Error | StopReason::Aborted => "refusal",
+        StopReason::Pending | StopReason::Error | StopReason::Aborted => "refusal",
     };
     let end = json!({"delta": {"stop_reason": stop, "stop_sequence": null}, "usage": {"output_tokens": usage.output}});
     named(&mut out, "message_delta", end);
@@ -112,7 +112,7 @@ fn responses(reply: &Reply, model: &str, number: Number) -> String {
     let (name, status, details) = match reply.stop() {
         StopReason::Stop | StopReason::ToolUse => ("response.completed", "completed", Value::Null),
         StopReason::Length => ("response.incomplete", "incomplete", json!({"reason": "max_output_tokens"})),
-        StopReason::Error | StopReason::Aborted => {
+        StopReason::Pending | StopReason::Error | StopReason::Aborted => {
             ("response.incomplete", "incomplete", json!({"reason": "content_filter"}))
         }
     };
@@ -211,7 +211,7 @@ fn completions(reply: &Reply, model: &str, number: Number) -> String {
         StopReason::Stop => "stop",
         StopReason::Length => "length",
         StopReason::ToolUse => "tool_calls",
-        StopReason::Error | StopReason::Aborted => "content_filter",
+        StopReason::Pending | StopReason::Error | StopReason::Aborted => "content_filter",
     };
     choice(json!({}), json!(reason));
     let usage = &reply.usage;
@@ -254,7 +254,7 @@ fn google(reply: &Reply, number: Number) -> String {
     let reason = match reply.stop() {
         StopReason::Stop | StopReason::ToolUse => "STOP",
         StopReason::Length => "MAX_TOKENS",
-        StopReason::Error | StopReason::Aborted => "SAFETY",
+        StopReason::Pending | StopReason::Error | StopReason::Aborted => "SAFETY",
     };
     let usage = &reply.usage;
     let read = usage.input + usage.cache_read + usage.cache_write;

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::files::{self, reason};
 use super::replace::{self, Replacement};
-use super::{Outcome, Place, Running, Tool, args, diff, paths};
+use super::{Outcome, Place, Running, Tool, args, diff};
 use crate::provider::ToolSpec;
 
 /// Replaces parts of a file. The old text of each edit must be in the file exactly once; all are looked for in the file as it
@@ -32,13 +32,21 @@ struct Part {
     new_text: String,
 }
 
+const NAME: &str = "edit";
+
+impl files::Change for Input {
+    fn path(&self) -> &str {
+        &self.path
+    }
+}
+
 /// The tool `edit`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Edit;
 
 impl Tool for Edit {
     fn spec(&self) -> ToolSpec {
-        args::spec::<Input>("edit")
+        args::spec::<Input>(NAME)
     }
 
     fn summary(&self) -> Option<&str> {
@@ -54,19 +62,7 @@ impl Tool for Edit {
     }
 
     fn run(&self, arguments: Value, place: Arc<Place>, _: UnboundedSender<Outcome>) -> Running {
-        Box::pin(async move {
-            let input: Input = match args::parse("edit", as_meant(arguments)) {
-                Ok(input) => input,
-                Err(failed) => return failed,
-            };
-            let path = paths::resolve(&input.path, &place);
-            let turn = files::turn(&path).await;
-            super::blocking(move || {
-                let _turn = turn;
-                edit(&path, input)
-            })
-            .await
-        })
+        files::change(NAME, as_meant(arguments), place, edit)
     }
 }
 

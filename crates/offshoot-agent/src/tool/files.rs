@@ -1,6 +1,6 @@
 //! Changing files: one after another per file, and never so that a failure leaves less than there was.
 //!
-//! Knows paths and bytes, no tools. What a rename cannot keep (extended attributes, access lists) is lost; hard links, other
+//! Knows paths and bytes, and which file a call is about. What a rename cannot keep (extended attributes, access lists) is lost; hard links, other
 //! owners and folders that may not be written to are respected by writing in place, with the old bytes put back on failure.
 
 use std::collections::HashMap;
@@ -10,11 +10,43 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::sync::OwnedMutexGuard;
+
+use super::{Outcome, Place, Running, args, paths};
 
 type Queue = tokio::sync::Mutex<()>;
 
 static QUEUES: LazyLock<Mutex<HashMap<PathBuf, Weak<Queue>>>> = LazyLock::new(Mutex::default);
+
+/// Arguments of a change.
+pub(crate) trait Change: DeserializeOwned + Send + 'static {
+    /// The file.
+    fn path(&self) -> &str;
+}
+
+/// Runs a change on another thread, when nobody else changes the file.
+pub(crate) fn change<C: Change>(
+    tool: &'static str,
+    arguments: Value,
+    place: Arc<Place>,
+    work: impl FnOnce(&Path, C) -> Result<Outcome, Outcome> + Send + 'static,
+) -> Running {
+    Box::pin(async move {
+        let change: C = match args::parse(tool, arguments) {
+            Ok(change) => change,
+            Err(failed) => return failed,
+        };
+        let path = paths::resolve(change.path(), &place);
+        let turn = turn(&path).await;
+        super::blocking(move || {
+            let _turn = turn;
+            work(&path, change)
+        })
+        .await
+    })
+}
 
 /// Waits until nobody else changes this file; links to it count as the same. Served in the order of the calls.
 pub(crate) async fn turn(path: &Path) -> OwnedMutexGuard<()> {

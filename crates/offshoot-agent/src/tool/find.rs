@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::listing::Listing;
+use super::listing::{self, Listing};
 use super::walk::{self, Stop};
-use super::{Outcome, Place, Running, Tool, args, paths};
+use super::{Outcome, Place, Running, Tool, args};
 use crate::provider::ToolSpec;
 
 /// Finds files and folders by a glob pattern and shows their paths, relative to the folder searched. Leaves out what .gitignore
@@ -28,7 +28,14 @@ struct Input {
     limit: Option<u64>,
 }
 
+const NAME: &str = "find";
 const LIMIT: u64 = 1000;
+
+impl listing::Query for Input {
+    fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+}
 
 /// The tool `find`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -36,7 +43,7 @@ pub struct Find;
 
 impl Tool for Find {
     fn spec(&self) -> ToolSpec {
-        args::spec::<Input>("find")
+        args::spec::<Input>(NAME)
     }
 
     fn is_shared(&self) -> bool {
@@ -48,19 +55,11 @@ impl Tool for Find {
     }
 
     fn run(&self, arguments: Value, place: Arc<Place>, _: UnboundedSender<Outcome>) -> Running {
-        let stop = Stop::default();
-        let guard = stop.guard();
-        Box::pin(async move {
-            let _guard = guard;
-            super::blocking(move || {
-                let input: Input = args::parse("find", arguments)?;
-                let root = paths::resolve(input.path.as_deref().unwrap_or("."), &place);
-                if !root.is_dir() {
-                    return Err(Outcome::failed(format!("cannot search {}: no such folder", root.display())));
-                }
-                Ok(find(&root, &input, stop)?.outcome("nothing fits the pattern"))
-            })
-            .await
+        listing::search(NAME, arguments, place, |root, input: &Input, stop| {
+            if !root.is_dir() {
+                return Err(Outcome::failed(format!("cannot search {}: no such folder", root.display())));
+            }
+            Ok(find(root, input, stop)?.outcome("nothing fits the pattern"))
         })
     }
 }

@@ -11,10 +11,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::listing::Listing;
+use super::listing::{self, Listing};
 use super::truncate::{self, MAX_LINE};
 use super::walk::{self, Stop};
-use super::{Outcome, Place, Running, Tool, args, paths};
+use super::{Outcome, Place, Running, Tool, args};
 use crate::provider::ToolSpec;
 
 /// Searches files for lines that fit a pattern and shows them with path and line number. Leaves out what .gitignore names and
@@ -40,7 +40,14 @@ struct Input {
     limit: Option<u64>,
 }
 
+const NAME: &str = "grep";
 const LIMIT: u64 = 100;
+
+impl listing::Query for Input {
+    fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+}
 
 /// The tool `grep`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -48,7 +55,7 @@ pub struct Grep;
 
 impl Tool for Grep {
     fn spec(&self) -> ToolSpec {
-        args::spec::<Input>("grep")
+        args::spec::<Input>(NAME)
     }
 
     fn is_shared(&self) -> bool {
@@ -60,18 +67,10 @@ impl Tool for Grep {
     }
 
     fn run(&self, arguments: Value, place: Arc<Place>, _: UnboundedSender<Outcome>) -> Running {
-        let stop = Stop::default();
-        let guard = stop.guard();
-        Box::pin(async move {
-            let _guard = guard;
-            super::blocking(move || {
-                let input: Input = args::parse("grep", arguments)?;
-                let root = paths::resolve(input.path.as_deref().unwrap_or("."), &place);
-                grep(&root, &input, stop)
-                    .map(|listing| listing.outcome("no line fits the pattern"))
-                    .map_err(|why| Outcome::failed(format!("cannot search {}: {why}", root.display())))
-            })
-            .await
+        listing::search(NAME, arguments, place, |root, input: &Input, stop| {
+            grep(root, input, stop)
+                .map(|listing| listing.outcome("no line fits the pattern"))
+                .map_err(|why| Outcome::failed(format!("cannot search {}: {why}", root.display())))
         })
     }
 }

@@ -1,9 +1,41 @@
-//! Rows as the result of a search: cut to what may be shown, with a note on what is missing.
+//! What searches share: the folder that they begin with, a thread of their own, and rows as their result, cut to what may be
+//! shown, with a note on what is missing.
 
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::Outcome;
 use super::truncate::{self, Limits, MAX_BYTES, NO_LINE_LIMIT};
+use super::walk::Stop;
+use super::{Outcome, Place, Running, args, paths};
+
+/// Arguments of a search.
+pub(crate) trait Query: DeserializeOwned + Send + 'static {
+    /// Where to search; without it, in the working folder.
+    fn path(&self) -> Option<&str>;
+}
+
+/// Runs a search on another thread; it ends when nobody waits for it any more.
+pub(crate) fn search<Q: Query>(
+    tool: &'static str,
+    arguments: Value,
+    place: Arc<Place>,
+    work: impl FnOnce(&Path, &Q, Stop) -> Result<Outcome, Outcome> + Send + 'static,
+) -> Running {
+    let stop = Stop::default();
+    let guard = stop.guard();
+    Box::pin(async move {
+        let _guard = guard;
+        super::blocking(move || {
+            let query: Q = args::parse(tool, arguments)?;
+            let root = paths::resolve(query.path().unwrap_or("."), &place);
+            work(&root, &query, stop)
+        })
+        .await
+    })
+}
 
 /// Rows, and what was left out of them.
 #[derive(Debug, Default)]

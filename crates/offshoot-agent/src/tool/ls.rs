@@ -11,8 +11,8 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
 use super::files::reason;
-use super::listing::Listing;
-use super::{Outcome, Place, Running, Tool, args, paths};
+use super::listing::{self, Listing};
+use super::{Outcome, Place, Running, Tool, args};
 use crate::provider::ToolSpec;
 
 /// Lists what is in a folder, hidden files too, by name; folders end with a slash. At most 500 names or 50 KB are shown.
@@ -25,7 +25,14 @@ struct Input {
     limit: Option<u64>,
 }
 
+const NAME: &str = "ls";
 const LIMIT: u64 = 500;
+
+impl listing::Query for Input {
+    fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+}
 
 /// The tool `ls`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,7 +40,7 @@ pub struct Ls;
 
 impl Tool for Ls {
     fn spec(&self) -> ToolSpec {
-        args::spec::<Input>("ls")
+        args::spec::<Input>(NAME)
     }
 
     fn is_shared(&self) -> bool {
@@ -45,13 +52,11 @@ impl Tool for Ls {
     }
 
     fn run(&self, arguments: Value, place: Arc<Place>, _: UnboundedSender<Outcome>) -> Running {
-        Box::pin(super::blocking(move || {
-            let input: Input = args::parse("ls", arguments)?;
-            let path = paths::resolve(input.path.as_deref().unwrap_or("."), &place);
-            let names = names(&path)
+        listing::search(NAME, arguments, place, |path, input: &Input, _| {
+            let names = names(path)
                 .map_err(|error| Outcome::failed(format!("cannot list {}: {}", path.display(), reason(&error))))?;
             Ok(list(names, input.limit.unwrap_or(LIMIT)).outcome("(the folder is empty)"))
-        }))
+        })
     }
 }
 

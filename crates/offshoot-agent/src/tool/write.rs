@@ -1,5 +1,6 @@
 //! The tool `write`: a file with exactly this content, old or new.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -8,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::files::{self, reason};
-use super::{Outcome, Place, Running, Tool, args, paths};
+use super::{Outcome, Place, Running, Tool, args};
 use crate::provider::ToolSpec;
 
 /// Writes a file: a new one, or all of an old one anew. Folders on the way are made.
@@ -20,13 +21,21 @@ struct Input {
     content: String,
 }
 
+const NAME: &str = "write";
+
+impl files::Change for Input {
+    fn path(&self) -> &str {
+        &self.path
+    }
+}
+
 /// The tool `write`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Write;
 
 impl Tool for Write {
     fn spec(&self) -> ToolSpec {
-        args::spec::<Input>("write")
+        args::spec::<Input>(NAME)
     }
 
     fn summary(&self) -> Option<&str> {
@@ -38,23 +47,15 @@ impl Tool for Write {
     }
 
     fn run(&self, arguments: Value, place: Arc<Place>, _: UnboundedSender<Outcome>) -> Running {
-        Box::pin(async move {
-            let input: Input = match args::parse("write", arguments) {
-                Ok(input) => input,
-                Err(failed) => return failed,
-            };
-            let path = paths::resolve(&input.path, &place);
-            let turn = files::turn(&path).await;
-            super::blocking(move || {
-                let _turn = turn;
-                let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-                made.and_then(|()| files::replace(&path, input.content.as_bytes()))
-                    .map_err(|error| Outcome::failed(format!("cannot write {}: {}", path.display(), reason(&error))))?;
-                Ok(Outcome::text(format!("wrote {} bytes to {}", input.content.len(), input.path)))
-            })
-            .await
-        })
+        files::change(NAME, arguments, place, |path, input: Input| write(path, &input))
     }
+}
+
+fn write(path: &Path, input: &Input) -> Result<Outcome, Outcome> {
+    let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    made.and_then(|()| files::replace(path, input.content.as_bytes()))
+        .map_err(|error| Outcome::failed(format!("cannot write {}: {}", path.display(), reason(&error))))?;
+    Ok(Outcome::text(format!("wrote {} bytes to {}", input.content.len(), input.path)))
 }
 
 #[cfg(test)]

@@ -74,27 +74,36 @@ fn answered(state: &mut State, answer: Recording, out: &mut Vec<Effect>) {
     }
     state.squeezed = false;
     let calls = work::calls(&message);
-    if calls.is_empty() {
-        let tokens = work::tokens(&message);
-        let is_overflow = failure.is_some_and(|failure| failure.is_overflow);
-        let is_cut_off = message.stop_reason == StopReason::Length;
-        turn_end(message, Vec::new(), out);
-        if aborted.is_some() {
+    match aborted {
+        Some(at) if !calls.is_empty() => work::all_stopped(state, message, at, out),
+        Some(_) => {
+            turn_end(message, Vec::new(), out);
             end_run(state, false, out);
-            return settle(state, Settled::Aborted, out);
+            settle(state, Settled::Aborted, out);
         }
-        if is_overflow && is_cut_off && state.config.recover_length && !state.recovered {
-            return ask_again(state, out);
-        }
-        if !next_turn(state, false, out) {
-            finish(state, tokens, is_overflow && !is_cut_off, out);
-        }
+        None if !calls.is_empty() => work::begin(state, message, calls, out),
+        None => said(state, message, failure.is_some_and(|failure| failure.is_overflow), out),
+    }
+}
+
+/// The model has said something and calls nothing.
+fn said(state: &mut State, message: AssistantMessage, is_overflow: bool, out: &mut Vec<Effect>) {
+    let tokens = work::tokens(&message);
+    let is_cut_off = message.stop_reason == StopReason::Length;
+    turn_end(message, Vec::new(), out);
+    if next_turn(state, false, out) {
         return;
     }
-    match aborted {
-        Some(at) => work::all_stopped(state, message, at, out),
-        None => work::begin(state, message, calls, out),
+    end_run(state, false, out);
+    if is_overflow && is_cut_off && state.config.recover_overflow {
+        if state.recovered {
+            let why = "the answer was cut short again after room had been made once";
+            gave_up(why, out);
+            return settle(state, Settled::Done, out);
+        }
+        return make_room(state, None, out);
     }
+    finish(state, tokens, is_overflow, out);
 }
 
 /// Tells that a turn is over.
@@ -106,18 +115,27 @@ pub(super) fn turn_end(
     out.push(Effect::Emit(Event::TurnEnd { message: Message::Assistant(message), tool_results }));
 }
 
-/// The answer was cut off for want of room: it is left out, room is made, and the model asked once more.
-fn ask_again(state: &mut State, out: &mut Vec<Effect>) {
+/// There was no room for the answer: it is left out, room is made, and the model asked once more.
+fn make_room(state: &mut State, said: Option<String>, out: &mut Vec<Effect>) {
     state.recovered = true;
-    end_run(state, true, out);
     out.push(Effect::OmitAnswer);
     let job = Job::Compaction { reason: Reason::Overflow, instructions: None };
-    side_job(state, job, Then::Again, out);
+    side_job(state, job, Then::Again(said), out);
+}
+
+/// Room was made once for this input, and that was not enough.
+fn gave_up(why: &str, out: &mut Vec<Effect>) {
+    out.push(Effect::Emit(Event::CompactionEnd {
+        reason: Reason::Overflow,
+        result: None,
+        aborted: false,
+        will_retry: false,
+        error_message: Some(why.to_owned()),
+    }));
 }
 
 /// The run is over; a full context is compacted now rather than when the user waits.
 fn finish(state: &mut State, tokens: u64, is_overflow: bool, out: &mut Vec<Effect>) {
-    end_run(state, false, out);
     let is_full = state.config.compact_above.is_some_and(|limit| tokens > limit);
     if is_full || (is_overflow && state.config.recover_overflow) {
         let reason = if is_overflow { Reason::Overflow } else { Reason::Threshold };
@@ -137,13 +155,7 @@ fn failed(
     let said = message.error_message.clone().unwrap_or_else(|| "the model gave no answer".to_owned());
     turn_end(message, Vec::new(), out);
     let failure = failure.filter(|_| !is_aborted);
-    if failure.as_ref().is_some_and(|failure| failure.is_overflow) && state.config.recover_overflow && !state.recovered
-    {
-        state.recovered = true;
-        end_run(state, true, out);
-        let job = Job::Compaction { reason: Reason::Overflow, instructions: None };
-        return side_job(state, job, Then::Again, out);
-    }
+    let is_overflow = failure.as_ref().is_some_and(|failure| failure.is_overflow);
     if let Some(failure) = failure
         && failure.is_transient
         && !failure.is_overflow
@@ -152,12 +164,21 @@ fn failed(
     {
         return retry(state, said, failure.retry_after, out);
     }
+    end_run(state, false, out);
     if state.attempt > 0 {
         let attempt = std::mem::take(&mut state.attempt);
         let final_error = Some(said.clone());
         out.push(Effect::Emit(Event::AutoRetryEnd { success: false, attempt, final_error }));
     }
-    end_run(state, false, out);
+    if is_overflow && state.config.recover_overflow {
+        if !state.recovered {
+            return make_room(state, Some(said), out);
+        }
+        gave_up(
+            "the context is still too long after it was compacted once: shorten it, or take a model with more room",
+            out,
+        );
+    }
     settle(state, if is_aborted { Settled::Aborted } else { Settled::Failed(said) }, out);
 }
 
@@ -168,6 +189,7 @@ fn retry(state: &mut State, error_message: String, asked: Option<u64>, out: &mut
     end_run(state, true, out);
     let (attempt, max_attempts) = (state.attempt, rules.max_retries);
     out.push(Effect::Emit(Event::AutoRetryStart { attempt, max_attempts, delay_ms, error_message }));
+    out.push(Effect::OmitAnswer);
     out.push(Effect::Wait { ticket: state.ticket, ms: delay_ms });
     state.phase = Phase::Waiting;
 }

@@ -66,6 +66,26 @@ pub enum Draft {
     Failed(String),
 }
 
+/// How far trying again for a summary is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trying {
+    /// The request failed and will be sent again.
+    Scheduled {
+        /// Which attempt, from 1.
+        attempt: u32,
+        /// How many there may be.
+        max_attempts: u32,
+        /// After so many milliseconds.
+        delay_ms: u64,
+        /// What went wrong.
+        error_message: String,
+    },
+    /// It is sent again now.
+    Started,
+    /// There is a summary, or there will be none.
+    Finished,
+}
+
 /// Everything that can happen to a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
@@ -143,6 +163,18 @@ pub enum Input {
     Elapsed {
         /// Whose.
         ticket: Ticket,
+    },
+    /// A compaction has something to summarise, and begins.
+    Planned {
+        /// Whose.
+        ticket: Ticket,
+    },
+    /// The request for a summary is tried again.
+    Trying {
+        /// Whose.
+        ticket: Ticket,
+        /// How far that is.
+        trying: Trying,
     },
     /// A job has something to write, or not.
     Drafted {

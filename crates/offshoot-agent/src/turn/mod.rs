@@ -12,6 +12,6 @@ mod step;
 mod tests;
 mod work;
 
-pub use effect::{Call, Draft, Effect, Input, Job, Record, Settled, Ticket};
+pub use effect::{Call, Draft, Effect, Input, Job, Record, Settled, Ticket, Trying};
 pub use state::{Config, QueueMode, Retry, State};
 pub use step::step;

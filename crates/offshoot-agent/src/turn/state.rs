@@ -51,11 +51,9 @@ pub struct Config {
     pub retry: Retry,
     /// From how many tokens on a context is compacted by itself; `None`: never.
     pub compact_above: Option<u64>,
-    /// Whether a context that the model refuses as too long is compacted and sent again, once.
+    /// Whether a context that the model refuses as too long is compacted and sent again, once; and so for one that left
+    /// no room for the whole answer.
     pub recover_overflow: bool,
-    /// Whether an answer that was cut off before the model's limit may be left out and asked for once more, after a
-    /// compaction: the session's dialect has a word for what is left out.
-    pub recover_length: bool,
     /// How much of the steering queue is said at once.
     pub steering: QueueMode,
     /// How much of the follow-up queue is said at once.
@@ -81,6 +79,8 @@ pub struct State {
     pub(super) recovered: bool,
     /// Whether a compaction was tried for the next request.
     pub(super) squeezed: bool,
+    /// Whether a turn is to be told of as soon as its request goes: a compaction before it is not part of it.
+    pub(super) is_turn_due: bool,
     /// What the run brought forth.
     pub(super) messages: Vec<Message>,
 }
@@ -121,15 +121,19 @@ pub(super) struct Recording {
 pub(super) struct Side {
     pub(super) job: Job,
     pub(super) then: Then,
+    /// Whether anybody knows of it: its end is told then.
+    pub(super) is_told: bool,
+    /// Whether its request for a summary is being tried again.
+    pub(super) is_trying: bool,
 }
 
 /// What comes after a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Then {
     /// The request that waited for it.
     Request,
-    /// The failed request once more, as a run of its own.
-    Again,
+    /// The failed request once more, as a run of its own. With what the model said of its failure.
+    Again(Option<String>),
     /// The end.
     Settle,
 }

@@ -4,7 +4,7 @@ use offshoot_session::clock::Millis;
 
 use super::answer::{recording, streaming};
 use super::effect::{Effect, Input, Job, Record, Settled};
-use super::jobs::{committing, drafting};
+use super::jobs::{begun, committing, drafting};
 use super::state::{Partial, Phase, QueueMode, Side, State, Then};
 use super::work::working;
 use crate::event::{Event, Reason};
@@ -73,6 +73,8 @@ fn ticket_of(input: &Input) -> Option<u64> {
         | Input::Partial { ticket, .. }
         | Input::Ended { ticket, .. }
         | Input::Elapsed { ticket }
+        | Input::Planned { ticket }
+        | Input::Trying { ticket, .. }
         | Input::Drafted { ticket, .. }
         | Input::Committed { ticket, .. } => Some(*ticket),
         Input::Prompt(_)
@@ -107,6 +109,9 @@ fn building(state: &mut State, input: Input, out: &mut Vec<Effect>) {
                 state.squeezed = true;
                 let job = Job::Compaction { reason: Reason::Threshold, instructions: None };
                 return side_job(state, job, Then::Request, out);
+            }
+            if std::mem::take(&mut state.is_turn_due) {
+                out.push(Effect::Emit(Event::TurnStart));
             }
             out.push(Effect::Send { ticket: state.ticket });
             state.phase = Phase::Streaming(Partial::new(*blank));
@@ -189,8 +194,10 @@ pub(super) fn next_turn(state: &mut State, after_tools: bool, out: &mut Vec<Effe
     if said.is_empty() && !after_tools {
         return false;
     }
-    out.push(Effect::Emit(Event::TurnStart));
-    if !said.is_empty() {
+    if said.is_empty() {
+        state.is_turn_due = true;
+    } else {
+        out.push(Effect::Emit(Event::TurnStart));
         out.push(queue_update(state));
         say(state, said, out);
     }
@@ -216,6 +223,7 @@ pub(super) fn settle(state: &mut State, how: Settled, out: &mut Vec<Effect>) {
     flush_bash(state, out);
     state.phase = Phase::Idle;
     state.squeezed = false;
+    state.is_turn_due = false;
     if how == Settled::Done {
         let (mode, follow_up_mode) = (state.config.steering, state.config.follow_up);
         let mut said = take_some(&mut state.steering, mode);
@@ -237,13 +245,14 @@ pub(super) fn cancel(state: &mut State, out: &mut Vec<Effect>) {
     out.push(Effect::Cancel);
 }
 
-/// Begins a job.
+/// Begins a job. A compaction that nobody asked for is told of once it has something to do.
 pub(super) fn side_job(state: &mut State, job: Job, then: Then, out: &mut Vec<Effect>) {
-    if let Job::Compaction { reason, .. } = &job {
-        out.push(Effect::Emit(Event::CompactionStart { reason: *reason }));
+    let mut side = Side { job, then, is_told: false, is_trying: false };
+    if matches!(side.job, Job::Compaction { reason: Reason::Manual, .. }) {
+        begun(&mut side, out);
     }
-    out.push(Effect::Draft { ticket: state.ticket, job: job.clone() });
-    state.phase = Phase::Drafting(Side { job, then });
+    out.push(Effect::Draft { ticket: state.ticket, job: side.job.clone() });
+    state.phase = Phase::Drafting(side);
 }
 
 pub(super) fn queue_update(state: &State) -> Effect {

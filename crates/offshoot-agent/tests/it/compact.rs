@@ -92,19 +92,22 @@ fn an_overflow_is_answered_by_one_compaction() {
             Reply::text(&long("one")),
             too_long(),
             Reply::text("## Goal\nShort."),
-            Reply::text("It fits."),
+            Reply::text(&long("It fits.")),
             too_long(),
             Reply::text("## Goal\nShorter."),
+            Reply::text("## Original Request\nSecond."),
             too_long(),
         ]);
         let (agent, mut events) = start(&world);
         agent.prompt(long("first").as_str()).await.unwrap();
         events.names();
-        assert_eq!(agent.prompt(long("second").as_str()).await, Ok(Settled::Done));
+        assert_eq!(agent.prompt("second").await, Ok(Settled::Done));
         let names = events.names().join(" ");
-        assert!(names.contains("agent_end compaction_start compaction_end agent_start"), "{names}");
-        assert!(matches!(agent.prompt(long("third").as_str()).await, Ok(Settled::Failed(_))));
-        assert_eq!(world.server.seen().len(), 7, "no second compaction for the same input");
+        assert!(names.contains("agent_end entry_appended compaction_start compaction_end agent_start"), "{names}");
+        assert!(matches!(agent.prompt("third").await, Ok(Settled::Failed(_))));
+        assert_eq!(world.server.seen().len(), 8, "no second compaction for the same input");
+        let names = events.names().join(" ");
+        assert!(names.ends_with("agent_end compaction_end agent_settled"), "and that is told: {names}");
         world.no_problems();
     });
 }
@@ -125,10 +128,76 @@ fn an_answer_that_was_cut_short_is_left_out_and_asked_for_again() {
         events.names();
         assert_eq!(agent.prompt("second").await, Ok(Settled::Done));
         let names = events.names().join(" ");
-        assert!(names.contains("agent_end compaction_start compaction_end agent_start"), "{names}");
+        assert!(names.contains("agent_end entry_appended compaction_start compaction_end agent_start"), "{names}");
         let asked = world.server.seen().pop().unwrap().json()["messages"].to_string();
         assert!(asked.contains("Short.") && asked.contains("second") && !asked.contains("only ha"), "{asked}");
         world.no_problems();
+    });
+}
+
+/// omp's files have no word for an answer that is left out: as in omp the session goes on below what stands before it.
+#[test]
+fn in_omps_files_what_was_cut_short_becomes_a_branch_of_its_own() {
+    run(async {
+        let cut = || Reply { stop: Some(StopReason::Length), ..Reply::text("only ha") };
+        let world = World::new([
+            Reply::text(&long("one")),
+            cut(),
+            Reply::text("## Goal\nShort."),
+            Reply::text("The whole answer."),
+        ]);
+        std::fs::create_dir(world.path("sessions")).unwrap();
+        let file = world.path("sessions").join("omp.jsonl");
+        let header = serde_json::json!({"type": "session", "version": 3, "id": "0001", "timestamp": "2026-01-01T00:00:00.000Z", "cwd": world.folder.path()});
+        let model = r#"{"type":"model_change","id":"aaaaaaaa","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","model":"anthropic/claude-test","role":"default"}"#;
+        std::fs::write(&file, format!("{header}\n{model}\n")).unwrap();
+        let session = offshoot_session::session::Session::open(&file, Default::default()).unwrap();
+        assert_eq!(session.dialect(), offshoot_session::header::Dialect::Omp);
+        let mut setup = world.setup();
+        setup.compaction.keep_recent_tokens = 10;
+        let (agent, _events) = world.start_with(session, setup);
+        agent.prompt(long("first").as_str()).await.unwrap();
+        assert_eq!(agent.prompt("second").await, Ok(Settled::Done));
+        let asked = world.server.seen().pop().unwrap().json()["messages"].to_string();
+        assert!(asked.contains("Short.") && asked.contains("second") && !asked.contains("only ha"), "{asked}");
+        let branches = agent.stats().await.unwrap().branches.len();
+        assert!(branches == 2 && !world.entries().contains("context_edit"), "{}", world.entries());
+        world.no_problems();
+    });
+}
+
+/// A message that is too big for the model goes into the summary, and with it the failed answer: pi 0.87.
+#[test]
+fn an_input_that_is_too_big_is_summarised() {
+    run(async {
+        let too_long = || Reply::error(400, OVERFLOW);
+        let world = World::new([too_long(), Reply::text("## Goal\nA big file."), Reply::text("It fits.")]);
+        let (agent, _events) = start(&world);
+        assert_eq!(agent.prompt(long("big").as_str()).await, Ok(Settled::Done));
+        let asked = world.server.seen().pop().unwrap().json()["messages"].to_string();
+        assert!(asked.contains("A big file.") && !asked.contains("and more words"), "{asked}");
+        world.no_problems();
+    });
+}
+
+#[test]
+fn a_model_that_is_overloaded_is_asked_for_its_summary_again() {
+    run(async {
+        let world = World::new([
+            Reply::text(&long("one")),
+            Reply::text(&long("two")),
+            Reply::error(529, "overloaded"),
+            Reply::text("## Goal\nWords."),
+            Reply::text("## Original Request\nSecond."),
+        ]);
+        let (agent, mut events) = start(&world);
+        agent.prompt("first").await.unwrap();
+        agent.prompt("second").await.unwrap();
+        events.names();
+        assert!(agent.compact(None).await.unwrap().0.contains("Words."));
+        let told = "compaction_start summarization_retry_scheduled summarization_retry_attempt_start \
+                    summarization_retry_finished compaction_end agent_settled";
+        assert_eq!(events.names().join(" "), told);
     });
 }
 

@@ -54,7 +54,7 @@ fn in_the_end_it_is_given_up() {
         assert!(matches!(&settled, Settled::Failed(why) if why.contains("503")), "{settled:?}");
         assert_eq!(world.server.seen().len(), 4);
         let names = events.names();
-        assert_snapshot!(names[names.len() - 5..].join(" "), @"message_end turn_end auto_retry_end agent_end agent_settled");
+        assert_snapshot!(names[names.len() - 5..].join(" "), @"message_end turn_end agent_end auto_retry_end agent_settled");
     });
 }
 

@@ -72,3 +72,26 @@ fn only_a_change_that_shows_in_nothing_is_overlooked_and_only_at_rest() {
     restore_time(&path, time);
     assert_eq!(world.at_rest(None).0[0].first_message, "m002", "the time of change cannot be set back");
 }
+
+#[test]
+fn portions_come_newest_first_and_make_the_list() {
+    let world = World::new();
+    for number in 0..300 {
+        let name = format!("{}/s{number:03}", if number % 2 == 0 { "a" } else { "b" });
+        let path = world.put(&name, header(&format!("s{number:03}"), "a") + &said("x", 7 + number));
+        let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000 + number);
+        restore_time(&path, time);
+    }
+    world.put("a/broken", "no session");
+    for _ in 0..2 {
+        let (portions, diagnostics) = world.portions(None);
+        let counts: Vec<(usize, usize)> = portions.iter().map(|portion| (portion.done, portion.total)).collect();
+        assert!((4..12).contains(&portions.len()), "{counts:?}");
+        assert!(counts.is_sorted() && counts.last() == Some(&(301, 301)), "{counts:?}");
+        let first: Vec<&str> = portions[0].sessions.iter().map(|info| info.id.as_str()).collect();
+        assert!(first.len() >= 31 && first.iter().all(|id| *id > "s250"), "{first:?}");
+        let mut all: Vec<_> = portions.into_iter().flat_map(|portion| portion.sessions).collect();
+        offshoot_session::list::sort_by_activity(&mut all);
+        assert_eq!((all, diagnostics), world.on_disk(None));
+    }
+}

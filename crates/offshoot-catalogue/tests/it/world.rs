@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use offshoot_catalogue::Catalogue;
+use offshoot_catalogue::{Catalogue, Portion};
 use offshoot_session::clock::{Clock as _, Millis, SystemClock};
 use offshoot_session::error::Diagnostic;
 use offshoot_session::list::SessionInfo;
@@ -73,6 +73,15 @@ impl World {
     fn listed(&self, cwd: Option<&str>, now: Millis) -> Listed {
         let catalogue = Catalogue::new(&self.cache());
         sorted(catalogue.list(&self.store(), cwd, now, &mut |_, _| {}).unwrap())
+    }
+
+    /// Through the catalogue, long after everything was written, as it comes in.
+    pub(crate) fn portions(&self, cwd: Option<&str>) -> (Vec<Portion>, Vec<Diagnostic>) {
+        let mut portions = Vec::new();
+        let catalogue = Catalogue::new(&self.cache());
+        let now = SystemClock.now() + HOUR;
+        let diagnostics = catalogue.stream(&self.store(), cwd, now, &mut |portion| portions.push(portion)).unwrap();
+        (portions, diagnostics)
     }
 
     /// Returns when a change has another time than the changes before.

@@ -35,6 +35,22 @@ pub(crate) enum Form {
     Events,
 }
 
+/// Who is asked.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Asked {
+    /// The provider, such as anthropic, openai, google, or one of models.json
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+
+    /// The model: an id, a part of one, or provider/id; `:LEVEL` behind it says how much it thinks
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+
+    /// How much the model thinks: off, minimal, low, medium, high, xhigh, max
+    #[arg(long, value_name = "LEVEL", value_parser = thinking)]
+    pub(crate) thinking: Option<ThinkingLevel>,
+}
+
 /// The agent.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Agent")]
@@ -76,17 +92,8 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) no_session: bool,
 
-    /// The provider, such as anthropic, openai, google, or one of models.json
-    #[arg(long, value_name = "NAME")]
-    pub(crate) provider: Option<String>,
-
-    /// The model: an id, a part of one, or provider/id; `:LEVEL` behind it says how much it thinks
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) model: Option<String>,
-
-    /// How much the model thinks: off, minimal, low, medium, high, xhigh, max
-    #[arg(long, value_name = "LEVEL", value_parser = thinking)]
-    pub(crate) thinking: Option<ThinkingLevel>,
+    #[command(flatten)]
+    pub(crate) asked: Asked,
 
     /// The tools that the model has, parted by commas; none for ''
     #[arg(long, value_name = "NAMES", default_value = offshoot_agent::tool::DEFAULT)]

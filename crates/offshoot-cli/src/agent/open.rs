@@ -10,9 +10,14 @@ use crate::app::{App, quoted};
 use crate::error::{CommandError, Kind, Result};
 use crate::select;
 
-/// Opens or begins it. Nothing is written.
-pub(crate) fn session(app: &App, args: &Args) -> Result<Session> {
-    let session = open(app, args)?;
+/// Opens or begins it; `None` if the user was to choose one and wanted none. Nothing is written.
+pub(crate) fn session(app: &App, args: &Args) -> Result<Option<Session>> {
+    let session = if args.resume {
+        let Some(file) = crate::tui::pick_session(app)? else { return Ok(None) };
+        app.open_file(&file)?
+    } else {
+        open(app, args)?
+    };
     let given = args.session.as_deref().or(args.fork.as_deref()).unwrap_or(select::LATEST);
     app.report(&session, given);
     let gone = session.cwd().filter(|cwd| !cwd.is_empty() && !Path::new(cwd).is_dir());
@@ -20,7 +25,7 @@ pub(crate) fn session(app: &App, args: &Args) -> Result<Session> {
         let error = CommandError::new(Kind::NotFound, format!("the session's folder {gone} is not there any more"));
         return Err(error.hint(format!("`offshoot --fork {}` goes on with a copy in this folder", quoted(given))));
     }
-    Ok(session)
+    Ok(Some(session))
 }
 
 fn open(app: &App, args: &Args) -> Result<Session> {

@@ -1,6 +1,7 @@
 //! What `settings.json` of offshoot's folder says, in pi's names. What it does not say is as in pi. Reads one file;
 //! knows no agent.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use offshoot_agent::turn::{QueueMode, Retry};
@@ -14,6 +15,8 @@ pub(crate) struct Settings {
     pub(crate) model: Option<String>,
     pub(crate) thinking: Option<String>,
     pub(crate) compaction: compact::Settings,
+    /// The same for single models, by `provider/id`.
+    pub(crate) compaction_for: BTreeMap<String, compact::Settings>,
     pub(crate) branch_reserve: Option<u64>,
     pub(crate) retry: Retry,
     pub(crate) steering: QueueMode,
@@ -45,8 +48,15 @@ fn read(json: Json<'_>) -> Settings {
     let (compaction, branch, retry) = (json.get("compaction"), json.get("branchSummary"), json.get("retry"));
     let now = &mut settings.compaction;
     now.enabled = flag(compaction, "enabled").unwrap_or(now.enabled);
-    now.reserve_tokens = number(compaction, "reserveTokens").unwrap_or(now.reserve_tokens);
-    now.keep_recent_tokens = number(compaction, "keepRecentTokens").unwrap_or(now.keep_recent_tokens);
+    let tokens = |of: Option<Json<'_>>, than: compact::Settings| compact::Settings {
+        reserve_tokens: number(of, "reserveTokens").unwrap_or(than.reserve_tokens),
+        keep_recent_tokens: number(of, "keepRecentTokens").unwrap_or(than.keep_recent_tokens),
+        ..than
+    };
+    *now = tokens(compaction, *now);
+    let general = *now;
+    let overrides = compaction.and_then(|of| of.get("modelOverrides")).map(Json::members).into_iter().flatten();
+    settings.compaction_for = overrides.map(|(name, of)| (name.into_owned(), tokens(Some(of), general))).collect();
     let rules = &mut settings.retry;
     rules.enabled = flag(retry, "enabled").unwrap_or(rules.enabled);
     let retries = number(retry, "maxRetries").and_then(|retries| u32::try_from(retries).ok());
@@ -76,12 +86,15 @@ mod tests {
 
     #[test]
     fn settings_have_pis_names() {
-        let text = r#"{"defaultModel":"m","compaction":{"enabled":false,"reserveTokens":7},
+        let text = r#"{"defaultModel":"m","compaction":{"enabled":false,"reserveTokens":7,
+            "modelOverrides":{"p/m":{"keepRecentTokens":9}}},
             "retry":{"maxRetries":1,"baseDelayMs":0},"followUpMode":"all","theme":"dark"}"#;
         let settings = read(Json::parse(text).unwrap());
         assert_eq!(settings.model.as_deref(), Some("m"));
         assert_eq!((settings.compaction.enabled, settings.compaction.reserve_tokens), (false, 7));
         assert_eq!(settings.compaction.keep_recent_tokens, 20_000);
+        let of_one = settings.compaction_for["p/m"];
+        assert_eq!((of_one.enabled, of_one.reserve_tokens, of_one.keep_recent_tokens), (false, 7, 9));
         assert_eq!(settings.retry, Retry { max_retries: 1, base_delay_ms: 0, ..Retry::default() });
         assert_eq!((settings.steering, settings.follow_up), (QueueMode::OneAtATime, QueueMode::All));
     }

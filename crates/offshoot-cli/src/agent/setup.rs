@@ -6,20 +6,22 @@ use std::sync::Arc;
 
 use offshoot_agent::Setup;
 use offshoot_agent::context_files;
-use offshoot_agent::model::{Access, Keys, Models};
+use offshoot_agent::model::{Access, Keys, Models, Trouble};
 use offshoot_agent::provider::{Http, Model, Secret, ThinkingLevel};
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::summarise::{ModelSummariser, Summarise as _};
 use offshoot_agent::system_prompt::SystemPrompt;
 use offshoot_agent::tool::{self, Place, Shell};
+use offshoot_session::branch_summary;
 use offshoot_session::clock::{SystemClock, to_iso};
+use offshoot_session::compact;
 use offshoot_session::error::{Error, Result as Read};
 use offshoot_session::json::Json;
 use offshoot_session::session::{NewSession, Session};
 use offshoot_session::store::{DirStore, Store as _};
 use offshoot_session::summariser::{Answer, Request, Summariser};
 
-use super::{Args, settings};
+use super::{Args, Asked, settings};
 use crate::app::App;
 use crate::config;
 use crate::error::{CommandError, Kind, Result};
@@ -36,21 +38,12 @@ struct Chosen {
     thinking: ThinkingLevel,
 }
 
-/// What a choice goes by, first what was typed.
-#[derive(Default)]
-struct Wish<'a> {
-    provider: Option<&'a str>,
-    model: Option<&'a str>,
-    thinking: Option<ThinkingLevel>,
-}
-
 /// Everything but the session.
 pub(crate) fn setup(app: &App, args: &Args, session: &Session) -> Result<Setup> {
     let (user, trouble) = settings::load(app.settings.data.as_deref());
     trouble.iter().for_each(|trouble| app.ui.warning(trouble));
     let table = table(app, args.api_key.as_deref());
-    let wish = Wish { provider: args.provider.as_deref(), model: args.model.as_deref(), thinking: args.thinking };
-    let Chosen { model, thinking } = choose(app, &table, &user, session, &wish)?;
+    let Chosen { model, thinking } = choose(app, &table, &user, session, &args.asked)?;
     let cwd = session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| app.settings.cwd.clone(), PathBuf::from);
     let shell = shell(&user, session);
     let tools = tool::select(&args.tools, &shell).map_err(|error| CommandError::usage(error.to_string()))?;
@@ -78,6 +71,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session) -> Result<Setup> 
     setup.shell = shell;
     setup.retry = user.retry;
     setup.compaction = user.compaction;
+    setup.compaction_for = user.compaction_for;
     setup.branch_reserve = user.branch_reserve.unwrap_or(setup.branch_reserve);
     setup.steering = user.steering;
     setup.follow_up = user.follow_up;
@@ -92,7 +86,8 @@ fn shell(user: &settings::Settings, session: &Session) -> Shell {
     Shell { program: user.shell.as_ref().map(PathBuf::from), prefix: user.shell_prefix.clone(), env }
 }
 
-fn table(app: &App, key: Option<&str>) -> Table {
+/// The models and keys that there are, and what is wrong with the files that name them.
+pub(crate) fn known(app: &App) -> (Models, Keys, Vec<Trouble>) {
     let home = app.settings.data.as_deref();
     let (models, mut troubles) = Models::load(home);
     let mut keys = Keys::new(config::variables());
@@ -101,12 +96,17 @@ fn table(app: &App, key: Option<&str>) -> Table {
         keys = loaded;
         troubles.extend(found);
     }
+    (models, keys, troubles)
+}
+
+fn table(app: &App, key: Option<&str>) -> Table {
+    let (models, keys, troubles) = known(app);
     troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
     Table { models: Arc::new(models), keys: keys.with(key.map(Secret::new)) }
 }
 
 /// The model that was typed, else the session's, else the user's, else the first with a key.
-fn choose(app: &App, table: &Table, user: &settings::Settings, session: &Session, wish: &Wish<'_>) -> Result<Chosen> {
+fn choose(app: &App, table: &Table, user: &settings::Settings, session: &Session, asked: &Asked) -> Result<Chosen> {
     let Table { models, keys } = table;
     let can_ask = |model: &Model| keys.can_ask(models, model);
     let usable = |provider: &str| models.default_of(provider).is_some_and(can_ask);
@@ -118,12 +118,12 @@ fn choose(app: &App, table: &Table, user: &settings::Settings, session: &Session
     };
     let (recorded, level) = recorded(session);
     let mut named = None;
-    let model = if let Some(name) = wish.model {
-        let found = find(wish.provider, name)?;
+    let model = if let Some(name) = &asked.model {
+        let found = find(asked.provider.as_deref(), name)?;
         found.warning.iter().for_each(|warning| app.ui.warning(warning));
         named = found.level;
         found.model
-    } else if let Some(provider) = wish.provider {
+    } else if let Some(provider) = asked.provider.as_deref() {
         let model = models.default_of(provider);
         model.cloned().ok_or_else(|| {
             CommandError::new(Kind::NotFound, format!("there is no provider {provider}"))
@@ -141,7 +141,7 @@ fn choose(app: &App, table: &Table, user: &settings::Settings, session: &Session
         first.cloned().ok_or_else(nobody)?
     };
     let wanted = user.thinking.as_deref().and_then(ThinkingLevel::parse);
-    let wanted = wish.thinking.or(named).or(level).or(wanted).unwrap_or(ThinkingLevel::Medium);
+    let wanted = asked.thinking.or(named).or(level).or(wanted).unwrap_or(ThinkingLevel::Medium);
     let thinking = model.clamp(wanted);
     Ok(Chosen { model, thinking })
 }
@@ -200,25 +200,54 @@ impl Sessions for Files {
 /// A model that writes the summaries of commands.
 pub(crate) struct Summaries {
     model: ModelSummariser,
+    branch_reserve: u64,
     runtime: tokio::runtime::Runtime,
 }
 
 impl Summaries {
-    /// How many tokens the model takes.
-    pub(crate) fn window(&self) -> u64 {
-        self.model.model.context_window
+    /// How many tokens of a branch fit into a request for its summary.
+    pub(crate) fn branch_budget(&self) -> u64 {
+        let window = match self.model.model.context_window {
+            0 => branch_summary::DEFAULT_WINDOW,
+            window => window,
+        };
+        window.saturating_sub(self.branch_reserve)
     }
 }
 
-/// The model that summarises a session: its own, the user's, or the first with a key. `None`: there is none.
-pub(crate) fn summaries(app: &App, session: &Session) -> Option<Summaries> {
+/// The model that summarises a session: the one that was asked for, its own, the user's, or the first with a key.
+/// `None`: there is none, and none was asked for.
+pub(crate) fn summaries(app: &App, session: &Session, asked: &Asked) -> Result<Option<Summaries>> {
+    let is_asked_for = asked.provider.is_some() || asked.model.is_some();
+    match model_for_summaries(app, session, asked) {
+        Ok(model) => Ok(Some(model)),
+        Err(error) if is_asked_for => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+fn model_for_summaries(app: &App, session: &Session, asked: &Asked) -> Result<Summaries> {
     let (user, _) = settings::load(app.settings.data.as_deref());
     let table = table(app, None);
-    let Chosen { model, thinking } = choose(app, &table, &user, session, &Wish::default()).ok()?;
-    let Access { model, key } = table.keys.access(&table.models, &model).ok()?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    let Chosen { model, thinking } = choose(app, &table, &user, session, asked)?;
+    let Access { model, key } =
+        table.keys.access(&table.models, &model).map_err(|error| super::no_access(error.to_string()))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| CommandError::io("start the summariser", &error))?;
     let provider = Arc::new(Http::new(Arc::new(SystemClock)));
-    Some(Summaries { model: ModelSummariser { provider, model, thinking, key, retry: user.retry }, runtime })
+    let model = ModelSummariser { provider, model, thinking, key, retry: user.retry, listener: None };
+    Ok(Summaries { model, branch_reserve: user.branch_reserve.unwrap_or(branch_summary::RESERVE), runtime })
+}
+
+/// How much a compaction keeps and leaves free, as the user set it: for the model that is asked, or in general.
+pub(crate) fn compaction_settings(app: &App, session: &Session, asked: &Asked) -> compact::Settings {
+    let (mut user, _) = settings::load(app.settings.data.as_deref());
+    if user.compaction_for.is_empty() {
+        return user.compaction;
+    }
+    let chosen = choose(app, &table(app, None), &user, session, asked).ok();
+    let name = chosen.map(|Chosen { model, .. }| format!("{}/{}", model.provider, model.id));
+    name.and_then(|name| user.compaction_for.remove(&name)).unwrap_or(user.compaction)
 }
 
 impl Summariser for Summaries {

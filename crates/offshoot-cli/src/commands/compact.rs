@@ -11,6 +11,7 @@ use offshoot_session::stats::words;
 use offshoot_session::summariser::Drafted;
 use offshoot_session::text::one_line;
 
+use crate::agent::{Asked, compaction_settings};
 use crate::app::{App, quoted};
 use crate::error::{CommandError, Kind, Result};
 use crate::ui::columns::{Align, Column, Table};
@@ -20,14 +21,15 @@ use crate::{plans, summarise};
 /// Summarise the older part of a session, so that the model sees less
 ///
 /// The newest messages are kept word for word, about --keep-recent-tokens of
-/// them; a summary takes the place of everything before. Nothing is deleted:
+/// them (else what settings.json says, else 20000); a summary takes the place of everything before. Nothing is deleted:
 /// the summary is one more entry, and earlier ones can be gone back to. What
 /// pi would cut is cut here. Entries with the label `pin` stay word for word,
 /// inside the summary.
 ///
 /// Afterwards a report says which paths, identifiers, numbers and rules of
-/// what went the summary lacks. Without a model (as in this version) the
-/// summary is put together by rule, and its entry says so.
+/// what went the summary lacks. The model is --model, else the session's, else
+/// the one of settings.json; without one, or if it fails, the summary is put
+/// together by rule, and its entry says so.
 ///
 /// --dry-run changes nothing: it lists what would go and what would stay.
 ///
@@ -62,20 +64,26 @@ pub(crate) struct Args {
     json: bool,
 
     /// How many tokens of the newest messages to keep
-    #[arg(long, value_name = "N", default_value_t = Settings::default().keep_recent_tokens)]
-    keep_recent_tokens: u64,
+    #[arg(long, value_name = "N")]
+    keep_recent_tokens: Option<u64>,
+
+    #[command(flatten)]
+    asked: Asked,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   offshoot compact latest --dry-run
   offshoot compact latest --keep-recent-tokens 5000
+  offshoot compact latest 'what was decided' --model haiku:low
   offshoot label latest 1a2b3c4d pin        keeps that entry word for word";
 
 /// Compacts, or says what that would do.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = app.open(&args.session)?;
-    let settings = Settings { keep_recent_tokens: args.keep_recent_tokens, ..Settings::default() };
+    let user = compaction_settings(app, &session, &args.asked);
+    let keep_recent_tokens = args.keep_recent_tokens.unwrap_or(user.keep_recent_tokens);
+    let settings = Settings { keep_recent_tokens, ..user };
     let plan = match plan(&session, session.leaf(), session.dialect(), &settings)? {
         Planned::Cut(plan) => plan,
         Planned::AlreadyCompacted => {
@@ -84,8 +92,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         }
         Planned::TooSmall => {
             let why = "there is nothing to compact: everything is recent enough to be kept";
-            let kept = args.keep_recent_tokens;
-            let hint = format!("--keep-recent-tokens N keeps less than {kept} tokens");
+            let hint = format!("--keep-recent-tokens N keeps less than {keep_recent_tokens} tokens");
             return nothing(app, args, CommandError::new(Kind::Failed, why).hint(hint));
         }
     };
@@ -111,7 +118,7 @@ fn nothing(app: &App, args: &Args, why: CommandError) -> Result<()> {
 }
 
 fn compact(app: &App, args: &Args, session: &mut Session, plan: &Plan) -> Result<()> {
-    let drafted = summarise::compaction(app, session, plan, args.instructions.as_deref())?;
+    let drafted = summarise::compaction(app, session, plan, args.instructions.as_deref(), &args.asked)?;
     let report = report(plan, &drafted.text);
     app.upgrade(session)?;
     let id = session.append(&plan.entry(&drafted, session.dialect()))?;

@@ -1,5 +1,6 @@
 //! `offshoot export`: a session, a branch or a subtree as a file of its own.
 
+use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,9 @@ use crate::transcript::{markdown, turns};
 ///   .jsonl  A session file. The whole session as it stands, byte for byte
 ///           (an old version upgraded); with --at the path to ENTRY, with
 ///           --subtree ENTRY and everything below it, as new sessions.
+///   .html   A page to read in a browser: the tree, every branch, and the
+///           session's lines to download. It needs no network. --at and
+///           --subtree as above.
 ///   .md     The transcript of the open branch, or with --at of the path to
 ///           ENTRY, to read.
 ///
@@ -33,7 +37,7 @@ pub(crate) struct Args {
     /// Path, id, unique start of an id, name, or `latest`
     session: String,
 
-    /// The file to write: .jsonl or .md
+    /// The file to write: .jsonl, .html or .md
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
@@ -50,6 +54,7 @@ const EXAMPLES: &str = "\
 Examples:
   offshoot export latest -o session.jsonl
   offshoot export latest -o branch.jsonl --at 1a2b3c4d
+  offshoot export latest -o page.html
   offshoot export latest -o transcript.md";
 
 /// Exports a session.
@@ -58,10 +63,12 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let session = app.open(&args.session)?;
     match extension.as_deref() {
         Some("jsonl") => jsonl(session, args),
+        Some("html" | "htm") => page(app, &session, args),
         Some("md") => document(app, &session, args),
         _ => {
             let what = format!("the ending of {} says nothing that can be written", args.output.display());
-            Err(CommandError::usage(what).hint("end the name with .jsonl for a session file, or .md for a transcript"))
+            Err(CommandError::usage(what)
+                .hint("end the name with .jsonl for a session file, .html for a page, or .md for a transcript"))
         }
     }
 }
@@ -76,9 +83,28 @@ fn jsonl(mut session: Session, args: &Args) -> Result<()> {
     Ok(())
 }
 
+fn page(app: &App, session: &Session, args: &Args) -> Result<()> {
+    let part = match (&args.at, &args.subtree) {
+        (Some(given), _) => offshoot_html::Part::Path(select::entry(session, given)?),
+        (None, Some(given)) => offshoot_html::Part::Subtree(select::entry(session, given)?),
+        (None, None) => offshoot_html::Part::Whole,
+    };
+    let options = offshoot_html::Options {
+        part,
+        home: app.settings.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
+    };
+    create(&args.output, |file| match offshoot_html::render(session, &options, file) {
+        Ok(()) => Ok(()),
+        Err(offshoot_html::Error::Read(error)) => Err(error.into()),
+        Err(offshoot_html::Error::Write(error)) => Err(not_written(&args.output, &error)),
+    })?;
+    app.report(session, &args.session);
+    Ok(())
+}
+
 fn document(app: &App, session: &Session, args: &Args) -> Result<()> {
     if args.subtree.is_some() {
-        let error = CommandError::usage("a transcript has no branches: --subtree needs a .jsonl file");
+        let error = CommandError::usage("a transcript has no branches: --subtree needs a .jsonl or .html file");
         return Err(error.hint("--at ENTRY writes the transcript up to an entry"));
     }
     let leaf = match &args.at {
@@ -87,7 +113,7 @@ fn document(app: &App, session: &Session, args: &Args) -> Result<()> {
     };
     let path = leaf.map(|leaf| session.tree().path(leaf)).ok_or_else(empty)?;
     let text = markdown_of(session, &path)?;
-    create(&args.output, text.as_bytes())?;
+    create(&args.output, |file| file.write_all(text.as_bytes()).map_err(|error| not_written(&args.output, &error)))?;
     app.report(session, &args.session);
     Ok(())
 }
@@ -108,16 +134,20 @@ fn markdown_of(session: &Session, path: &[NodeIx]) -> Result<String> {
 }
 
 /// Writes a new file: it appears whole or not at all, and never over another.
-fn create(path: &Path, bytes: &[u8]) -> Result<()> {
-    let failed = |error: &std::io::Error| CommandError::io(format!("write {}", path.display()), error);
+fn create(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|error| failed(&error))?;
-    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(|error| failed(&error))?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|error| not_written(path, &error))?;
+    write(file.as_file_mut())?;
+    file.as_file().sync_all().map_err(|error| not_written(path, &error))?;
     match file.persist_noclobber(path) {
         Ok(_) => Ok(()),
         Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => {
             Err(CommandError::new(Kind::Conflict, format!("{}: the file exists already", path.display())))
         }
-        Err(error) => Err(failed(&error.error)),
+        Err(error) => Err(not_written(path, &error.error)),
     }
+}
+
+fn not_written(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::io(format!("write {}", path.display()), error)
 }

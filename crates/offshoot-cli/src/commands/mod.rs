@@ -23,6 +23,7 @@ mod repair;
 mod show;
 mod switch;
 mod tail;
+mod trash;
 mod tree;
 
 use clap::Subcommand;
@@ -45,6 +46,7 @@ pub(crate) enum Command {
     Compact(compact::Args),
     Label(label::Args),
     Name(name::Args),
+    Trash(trash::Args),
     Fork(fork::Args),
     Export(export::Args),
     Import(import::Args),
@@ -75,6 +77,7 @@ impl Command {
             Self::Compact(args) => compact::run(app, args),
             Self::Label(args) => label::run(app, args),
             Self::Name(args) => name::run(app, args),
+            Self::Trash(args) => trash::run(app, args),
             Self::Fork(args) => fork::run(app, args),
             Self::Export(args) => export::run(app, args),
             Self::Import(args) => import::run(app, args),

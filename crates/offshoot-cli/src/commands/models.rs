@@ -7,8 +7,8 @@ use offshoot_agent::provider::{Model, Price, ThinkingLevel};
 use offshoot_session::json::{Object, quote};
 use offshoot_session::text::one_line;
 
+use crate::agent;
 use crate::app::App;
-use crate::config;
 use crate::error::Result;
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{DIM, ID, MARK, PLAIN};
@@ -50,14 +50,7 @@ Examples:
 
 /// Lists models.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let home = app.settings.data.as_deref();
-    let (models, mut troubles) = Models::load(home);
-    let mut keys = Keys::new(config::variables());
-    if let Some(home) = home {
-        let (loaded, found) = keys.load(home);
-        keys = loaded;
-        troubles.extend(found);
-    }
+    let (models, keys, troubles) = agent::known(app);
     let words: Vec<String> =
         args.search.iter().flat_map(|word| word.split_whitespace()).map(str::to_lowercase).collect();
     let wanted = |model: &&Model| {

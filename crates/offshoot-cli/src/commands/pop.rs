@@ -8,6 +8,7 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::text::one_line;
 
 use super::switch::place;
+use crate::agent::Asked;
 use crate::app::{App, quoted};
 use crate::error::Result;
 use crate::ui::style::{DIM, Painted};
@@ -19,8 +20,9 @@ use crate::{select, summarise};
 /// stood after it stays as another branch; a summary of it becomes the next
 /// entry, so that the model knows what was tried.
 ///
-/// Without --summary the summary is put together from what was said: goal,
-/// requests, files read and changed, errors, last words.
+/// Without --summary a model writes it: --model, else the session's, else the
+/// one of settings.json. Without one it is put together from what was said:
+/// goal, requests, files read and changed, errors, last words.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -34,10 +36,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     summary: Option<String>,
 
-    /// Have the summary written: by a model where there is one (not in this
-    /// version), else put together as without this option
+    /// Have the summary written, which is what happens without --summary
     #[arg(long, conflicts_with = "summary")]
     summarize: bool,
+
+    #[command(flatten)]
+    asked: Asked,
 }
 
 const EXAMPLES: &str = "\
@@ -54,7 +58,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let left_entries = left.iter().filter(|ix| !session.tree().node(**ix).is_leaf_marker()).count();
     let drafted = match &args.summary {
         Some(_) => None,
-        None => Some(summarise::left_behind(app, &session, target)?),
+        None => Some(summarise::left_behind(app, &session, target, &args.asked)?),
     };
     let own = NewBranchSummary { summary: args.summary.as_deref().unwrap_or_default(), ..NewBranchSummary::default() };
     let target = app.upgraded(&mut session, target)?;

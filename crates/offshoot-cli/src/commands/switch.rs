@@ -9,6 +9,7 @@ use offshoot_session::stats::words;
 use offshoot_session::text::one_line;
 use offshoot_session::tree::NodeIx;
 
+use crate::agent::Asked;
 use crate::app::App;
 use crate::error::Result;
 use crate::ui::style::{DIM, ID, Painted};
@@ -20,7 +21,8 @@ use crate::{select, summarise};
 /// move is written into the file as one small entry below the target, which
 /// trees and transcripts do not show, so that pi and oh-my-pi open there too.
 /// With --summarize that entry is a summary of the branch that is left, which
-/// the model sees.
+/// the model sees: written by a model (--model, else the session's, else the
+/// one of settings.json), without one put together from what was said.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -30,9 +32,12 @@ pub(crate) struct Args {
     /// Entry id, or a unique start of one
     entry: String,
 
-    /// Leave a summary of the branch that is left, put together from what was said
+    /// Leave a summary of the branch that is left
     #[arg(long)]
     summarize: bool,
+
+    #[command(flatten)]
+    asked: Asked,
 }
 
 const EXAMPLES: &str = "\
@@ -55,7 +60,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let left = session.abandoned_by(Some(target));
     let left = left.iter().filter(|ix| !session.tree().node(**ix).is_leaf_marker()).count();
     // Going further down a branch leaves nothing behind.
-    let drafted = (args.summarize && left > 0).then(|| summarise::left_behind(app, &session, target)).transpose()?;
+    let summarise = || summarise::left_behind(app, &session, target, &args.asked);
+    let drafted = (args.summarize && left > 0).then(summarise).transpose()?;
     let target = app.upgraded(&mut session, target)?;
     let Some(drafted) = drafted else {
         session.switch(target)?;

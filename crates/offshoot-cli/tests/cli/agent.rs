@@ -300,7 +300,7 @@ fn an_interrupt_stops_a_tool_and_answers_its_call() {
 #[test]
 fn the_key_is_nowhere() {
     let talk = Talk::new([
-        Reply::call("bash", "c1", json!({"command": "echo $OFFSHOOT_SESSION_ID; ls"})),
+        Reply::call("bash", "c1", json!({"command": "echo $OFFSHOOT_SESSION_ID; env; ls"})),
         Reply::text("done"),
         Reply::error(401, &format!("no such key: {KEY}")),
         Reply::text("a summary"),
@@ -316,7 +316,7 @@ fn the_key_is_nowhere() {
         shown += &String::from_utf8_lossy(&output.stdout);
         shown += &String::from_utf8_lossy(&output.stderr);
     }
-    assert!(shown.contains("401") && !shown.contains(KEY), "{shown}");
+    assert!(shown.contains("401") && shown.contains("TEST_KEY=…") && !shown.contains(KEY), "{shown}");
     for (path, (bytes, _)) in talk.world.snapshot() {
         assert!(!String::from_utf8_lossy(&bytes).contains(KEY), "{}", path.display());
     }

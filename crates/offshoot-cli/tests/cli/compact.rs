@@ -1,7 +1,10 @@
 //! `offshoot compact`.
 
 use insta::assert_snapshot;
+use offshoot_agent::testing::script::Reply;
+use serde_json::json;
 
+use crate::agent::Talk;
 use crate::world::{VERSION_1, World, message, text};
 
 /// Three turns; each message is about 30 tokens.
@@ -119,4 +122,46 @@ fn an_old_file_is_upgraded_first_and_only_if_there_is_something_to_do() {
     hint: `offshoot entry old.jsonl [ID1]` shows the summary
     ");
     assert_eq!(world.read("old.jsonl.v1.bak"), VERSION_1);
+}
+
+/// Two models behind one key; without a word the first is asked.
+fn two_models(replies: impl IntoIterator<Item = Reply>) -> Talk {
+    let talk = Talk::new(replies);
+    let base_url = talk.server.base_url(offshoot_agent::provider::Api::Anthropic);
+    let model = |id: &str| json!({"id": id, "contextWindow": 200_000, "maxTokens": 8000, "reasoning": true});
+    let provider = json!({"baseUrl": base_url, "api": "anthropic-messages", "apiKey": "$TEST_KEY", "models": [model("m1"), model("m2")]});
+    talk.data("models.json", &json!({"providers": {"test": provider}}));
+    let of_one = json!({"test/m2": {"keepRecentTokens": 50}});
+    talk.data("settings.json", &json!({"compaction": {"keepRecentTokens": 90, "modelOverrides": of_one}}));
+    talk.world.write("s.jsonl", self::talk());
+    talk
+}
+
+#[test]
+fn the_model_that_is_asked_for_writes_the_summary() {
+    let summary = || Reply::text("## Goal\nA parser.");
+    let talk = two_models([summary(), summary()]);
+    let dry = talk.run(&["compact", "s.jsonl", "--dry-run"]);
+    assert!(dry.contains("2 messages summarised; 4 kept"), "for the first model: {dry}");
+    let compacted = talk.run(&["compact", "s.jsonl", "--model", "m2:high"]);
+    assert!(compacted.contains("4 messages summarised; 2 kept"), "as the settings say: {compacted}");
+    let switched = talk.run(&["switch", "s.jsonl", "bbbb", "--summarize", "--provider", "test", "--model", "m2"]);
+    assert!(switched.contains("entries left behind"), "{switched}");
+    let seen = talk.server.seen();
+    assert_eq!(seen.iter().map(|request| request.json()["model"].clone()).collect::<Vec<_>>(), ["m2", "m2"]);
+    assert!(seen[0].body.contains("thinking"), "{}", seen[0].body);
+    assert!(talk.world.read("s.jsonl").contains("A parser.") && !talk.world.read("s.jsonl").contains("extractive"));
+    talk.no_problems();
+}
+
+#[test]
+fn a_model_that_is_asked_for_and_cannot_be_is_an_error() {
+    let talk = two_models([]);
+    let before = talk.world.read("s.jsonl");
+    for (arguments, why) in [(["--model", "nonesuch"], "nonesuch"), (["--provider", "anthropic"], "ANTHROPIC_API_KEY")]
+    {
+        let failed = talk.run(&[&["compact", "s.jsonl"], &arguments[..]].concat());
+        assert!(failed.contains("error: ") && failed.contains(why), "{failed}");
+    }
+    assert_eq!(talk.world.read("s.jsonl"), before);
 }

@@ -86,10 +86,30 @@ fn a_transcript_in_markdown() {
 }
 
 #[test]
+fn a_page_to_read_in_a_browser() {
+    let world = World::with_sample();
+    assert_snapshot!(world.run("export sample.jsonl -o page.html"), @"");
+    let page = world.read("page.html");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<h1>word count off by the blanks</h1>"));
+    world.run("export sample.jsonl -o path.html --at 1b9d");
+    assert!(world.read("path.html").contains("the path to 1b9d40c6: 3 of 28 entries"));
+    world.run("export sample.jsonl -o subtree.html --subtree dd37");
+    assert!(world.read("subtree.html").contains("dd3760b2 and what is below it: 13 of 28 entries"));
+    assert_snapshot!(world.run("export sample.jsonl -o none.html --at ffff"), @"
+    [stderr]
+    error: entry ffff not found
+    hint: `offshoot tree SESSION --flat` lists every entry with its id
+    [exit code 3]
+    ");
+    assert_eq!(world.read("sample.jsonl"), SAMPLE);
+}
+
+#[test]
 fn nothing_is_written_over() {
     let world = World::with_sample();
     world.write("there.jsonl", "mine");
     world.write("there.md", "mine");
+    world.write("there.html", "mine");
     assert_snapshot!(world.run("export sample.jsonl -o there.jsonl"), @"
     [stderr]
     error: there.jsonl: the file exists already
@@ -100,22 +120,27 @@ fn nothing_is_written_over() {
     error: there.md: the file exists already
     [exit code 5]
     ");
-    assert_eq!(world.read("there.jsonl") + &world.read("there.md"), "minemine");
+    assert_snapshot!(world.run("export sample.jsonl -o there.html"), @"
+    [stderr]
+    error: there.html: the file exists already
+    [exit code 5]
+    ");
+    assert_eq!(world.read("there.jsonl") + &world.read("there.md") + &world.read("there.html"), "mineminemine");
     assert_eq!(world.read("sample.jsonl"), SAMPLE);
 }
 
 #[test]
 fn other_endings_are_refused() {
     let world = World::with_sample();
-    assert_snapshot!(world.run("export sample.jsonl -o page.html"), @"
+    assert_snapshot!(world.run("export sample.jsonl -o page.pdf"), @"
     [stderr]
-    error: the ending of page.html says nothing that can be written
-    hint: end the name with .jsonl for a session file, or .md for a transcript
+    error: the ending of page.pdf says nothing that can be written
+    hint: end the name with .jsonl for a session file, .html for a page, or .md for a transcript
     [exit code 2]
     ");
     assert_snapshot!(world.run("export sample.jsonl -o t.md --subtree 1b9d"), @"
     [stderr]
-    error: a transcript has no branches: --subtree needs a .jsonl file
+    error: a transcript has no branches: --subtree needs a .jsonl or .html file
     hint: --at ENTRY writes the transcript up to an entry
     [exit code 2]
     ");

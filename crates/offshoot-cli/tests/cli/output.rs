@@ -26,7 +26,8 @@ fn help_of_a_command_ends_with_examples() {
     move is written into the file as one small entry below the target, which
     trees and transcripts do not show, so that pi and oh-my-pi open there too.
     With --summarize that entry is a summary of the branch that is left, which
-    the model sees.
+    the model sees: written by a model (--model, else the session's, else the
+    one of settings.json), without one put together from what was said.
 
     Usage: offshoot switch [OPTIONS] <SESSION> <ENTRY>
 
@@ -39,7 +40,17 @@ fn help_of_a_command_ends_with_examples() {
 
     Options:
           --summarize
-              Leave a summary of the branch that is left, put together from what was said
+              Leave a summary of the branch that is left
+
+          --provider <NAME>
+              The provider, such as anthropic, openai, google, or one of models.json
+
+          --model <MODEL>
+              The model: an id, a part of one, or provider/id; `:LEVEL` behind it says how much it
+              thinks
+
+          --thinking <LEVEL>
+              How much the model thinks: off, minimal, low, medium, high, xhigh, max
 
       -h, --help
               Print help (see a summary with '-h')

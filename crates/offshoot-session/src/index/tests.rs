@@ -255,7 +255,7 @@ fn asking_where_branches_end_reads_no_page() {
     assert_eq!(ends(&warm), ends(&cold));
     let pages = warm.tree.stored_len().div_ceil(crate::tree::nodes::PAGE);
     let unread = |tree: &Tree| (0..pages).filter(|page| matches!(tree.stored_page(*page), PageOf::Unchanged)).count();
-    assert_eq!((unread(&warm.tree), pages), (6, 6));
+    assert_eq!(unread(&warm.tree), pages);
     // What gets a child ends nothing any more.
     let (end, before) = (warm.tree.leaves().nth(5).unwrap(), ends(&warm).len());
     let parent = warm.tree.node(end).id().unwrap().clone();

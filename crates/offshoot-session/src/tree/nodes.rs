@@ -11,7 +11,7 @@ use super::Node;
 use crate::clock::Millis;
 
 /// How many nodes a page holds; the last one holds the rest.
-pub(crate) const PAGE: usize = 512;
+pub(crate) const PAGE: usize = 128;
 
 /// Where a branch ends, with what is asked of all ends at once, so that their pages need not be read for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

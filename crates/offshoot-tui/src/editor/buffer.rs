@@ -344,5 +344,4 @@ fn harmless(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "buffer_tests.rs"]
 mod tests;

@@ -199,6 +199,19 @@ mod tests {
     use crate::keymap::Key;
 
     #[test]
+    fn the_document_has_every_action_and_no_other() {
+        let document = include_str!("../../../../docs/keybindings.md");
+        let rows: Vec<&str> = document.lines().filter(|line| line.starts_with("| `")).collect();
+        let row = |action: &&Action| {
+            let keys: Vec<String> = action.usual().iter().map(|key| format!("`{key}`")).collect();
+            format!("| `{}` | {} | {} |", action.id(), keys.join(", "), action.says())
+        };
+        let of = |group: Group| Action::ALL.iter().filter(move |action| action.group() == group);
+        let expected: Vec<String> = Group::ALL.into_iter().flat_map(of).map(|action| row(&action)).collect();
+        assert_eq!(rows.join("\n"), expected.join("\n"));
+    }
+
+    #[test]
     fn each_action_has_a_name_of_its_own_and_keys_that_are_keys() {
         let mut seen = HashSet::new();
         for action in Action::ALL {

@@ -4,6 +4,7 @@
 //! or done for that; whoever holds the selector hands back an [`Answer`]. Answers that come late are no harm: each says
 //! what it belongs to.
 
+pub mod alone;
 mod forest;
 mod list;
 pub mod search;
@@ -18,7 +19,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::overlay::line::{LineInput, Typed};
 use crate::text;
-use list::{Filling, List, Row};
+use list::{Filling, Kept, List, Row};
 pub use list::{Listed, Names, Origin, Sort};
 use search::Query;
 
@@ -77,8 +78,8 @@ pub enum Answer {
     Listed(Scope, Vec<Listed>),
     /// How far the list of a scope is read: so many files, of so many if that is known.
     Progress(Scope, usize, Option<usize>),
-    /// That the list of a scope is whole, or why it cannot be.
-    Done(Scope, Result<(), String>),
+    /// That the list of a scope is whole but for so many files that cannot be read, or why there is none.
+    Done(Scope, Result<usize, String>),
     /// What was said in a session; dropped if that is no longer under the cursor.
     Preview(PathBuf, Preview),
     /// How well sessions fit the search of this number by everything that was said (`None`: not at all), by the files that
@@ -162,6 +163,8 @@ pub struct Sessions {
     shows_paths: bool,
     line: LineInput,
     query: Option<Query>,
+    /// What the query was read from.
+    searched: String,
     search: u64,
     mode: Mode,
     cursor: usize,
@@ -193,6 +196,7 @@ impl Sessions {
             shows_paths: false,
             line: LineInput::default(),
             query: None,
+            searched: String::new(),
             search: 0,
             mode: Mode::Browse,
             cursor: 0,
@@ -223,7 +227,7 @@ impl Sessions {
         match answer {
             Answer::Listed(scope, sessions) => self.add(scope, sessions),
             Answer::Progress(scope, done, of) => self.list_mut(scope).filling = Filling::Reading(done, of),
-            Answer::Done(scope, Ok(())) => self.list_mut(scope).filling = Filling::Done,
+            Answer::Done(scope, Ok(unread)) => self.list_mut(scope).filling = Filling::Done(unread),
             Answer::Done(scope, Err(why)) => self.list_mut(scope).filling = Filling::Failed(why),
             Answer::Preview(file, preview) => {
                 if self.asked.as_ref() == Some(&file) {
@@ -428,7 +432,7 @@ impl Sessions {
             Scope::All => Scope::Folder,
         };
         self.load();
-        self.judge_anew();
+        self.judge_anew(Kept::Nothing);
     }
 
     /// Asks for the list of the scope if nobody did.
@@ -441,20 +445,22 @@ impl Sessions {
     }
 
     fn search_anew(&mut self) {
-        self.query = Some(Query::parse(self.line.text())).filter(|query| !query.is_empty());
+        let kept = Kept::from(&self.searched, self.line.text());
+        self.searched = self.line.text().to_owned();
+        self.query = Some(Query::parse(&self.searched)).filter(|query| !query.is_empty());
         self.held = None;
-        self.judge_anew();
+        self.judge_anew(kept);
     }
 
     /// Begins a search of the scope: by what is known of its sessions at once, by what was said in them when that comes.
-    fn judge_anew(&mut self) {
+    fn judge_anew(&mut self, kept: Kept) {
         self.search += 1;
         self.requests.retain(|request| !matches!(request, Request::Search { .. }));
         if self.query.is_none() {
             self.requests.push(Request::StopSearch);
         }
         let query = self.query.take();
-        self.list_mut(self.scope).search(query.as_ref());
+        self.list_mut(self.scope).search(query.as_ref(), kept);
         self.query = query;
         self.arrange();
         self.ask_for_texts();
@@ -466,8 +472,7 @@ impl Sessions {
         }
         let files = self.list_mut(self.scope).unasked();
         if !files.is_empty() {
-            let query = self.line.text().to_owned();
-            self.requests.push(Request::Search { search: self.search, query, files });
+            self.requests.push(Request::Search { search: self.search, query: self.searched.clone(), files });
         }
     }
 

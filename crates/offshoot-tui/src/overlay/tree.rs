@@ -48,7 +48,7 @@ pub const NO_ENTRIES: &str = "no entries in this session";
 pub const ALREADY_HERE: &str = "already at this point";
 
 /// How much a search reads before a key is answered; what is left is for [`TreeSelector::work`].
-const AT_ONCE: usize = 1 << 19;
+const AT_ONCE: usize = 1 << 20;
 
 /// How a selector is opened.
 #[derive(Debug, Clone)]
@@ -407,8 +407,8 @@ impl TreeSelector {
         };
         let place = Place { source: source.as_ref(), outline: &self.list.outline, label: &label };
         match self.search.work(&place, budget) {
-            Ok(has_found) if has_found || !self.search.is_running() => self.arrange(),
-            Ok(_) => {}
+            Ok(true) => self.arrange(),
+            Ok(false) => {}
             Err(error) => self.notice = Some(error.to_string()),
         }
         if was_running && !self.search.is_running() {

@@ -65,8 +65,27 @@ pub(super) enum Filling {
     Unasked,
     /// So many are done, of so many if that is known.
     Reading(usize, Option<usize>),
-    Done,
+    /// But for so many files that cannot be read.
+    Done(usize),
     Failed(String),
+}
+
+/// What of a search still holds for the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    Nothing,
+    /// What did not fit does not fit now.
+    Misses,
+}
+
+impl Kept {
+    /// Words that are typed on, or to which others are added, fit no more than before. Quotes may turn words into phrases,
+    /// and patterns are what they are.
+    pub(super) fn from(before: &str, now: &str) -> Self {
+        let are_words = |text: &str| !text.contains('"') && !text.trim_start().starts_with("re:");
+        let is_longer = !before.trim().is_empty() && now.starts_with(before);
+        if is_longer && are_words(now) { Self::Misses } else { Self::Nothing }
+    }
 }
 
 /// A session as it is shown: few words of it, already harmless.
@@ -230,8 +249,11 @@ impl List {
     }
 
     /// Judges every row by what is shown of it, or by nothing.
-    pub(super) fn search(&mut self, query: Option<&Query>) {
+    pub(super) fn search(&mut self, query: Option<&Query>, kept: Kept) {
         for row in &mut self.rows {
+            if kept == Kept::Misses && row.score == Score::Sure(None) {
+                continue;
+            }
             row.score = query.map_or(Score::Unknown, |query| row.guess(query));
             row.is_asked = false;
         }
@@ -390,7 +412,7 @@ mod tests {
         let query = Query::parse("\"deep down\"");
         let mut list = List::default();
         list.add(vec![listed("a", 1, None), listed("b", 2, None)], None);
-        list.search(Some(&query));
+        list.search(Some(&query), Kept::Nothing);
         list.arrange(Sort::Threaded, Names::All, true);
         assert!(ids(&list).is_empty());
         assert_eq!(list.unasked(), [PathBuf::from("/s/b.jsonl"), PathBuf::from("/s/a.jsonl")]);
@@ -399,6 +421,22 @@ mod tests {
         list.arrange(Sort::Threaded, Names::All, true);
         assert_eq!(ids(&list), [("a", 0)]);
         assert_eq!(list.count_unsearched(), 1);
+    }
+
+    #[test]
+    fn what_did_not_fit_is_not_searched_again_for_more_words() {
+        let mut list = List::default();
+        list.add(vec![listed("a", 1, None), listed("b", 2, None)], None);
+        list.search(Some(&Query::parse("x")), Kept::Nothing);
+        list.judge(&[("/s/a.jsonl".into(), None), ("/s/b.jsonl".into(), Some(1.0))]);
+        list.search(Some(&Query::parse("xy")), Kept::from("x", "xy"));
+        assert_eq!(list.unasked(), [PathBuf::from("/s/b.jsonl")]);
+        list.search(Some(&Query::parse("y")), Kept::from("xy", "y"));
+        assert_eq!(list.unasked().len(), 2);
+        for (before, now) in [("", "x"), ("x", "x \""), ("re", "re:"), ("re:a", "re:a|b"), ("a\"", "a\"b\"")] {
+            assert_eq!(Kept::from(before, now), Kept::Nothing, "{before} {now}");
+        }
+        assert_eq!(Kept::from("gpt", "gpt5 x"), Kept::Misses);
     }
 
     #[test]

@@ -78,7 +78,7 @@ fn empty() -> Sessions {
 fn filled() -> Sessions {
     let mut sessions = empty();
     sessions.take(Answer::Listed(Scope::Folder, WORLD.iter().map(listed).collect()));
-    sessions.take(Answer::Done(Scope::Folder, Ok(())));
+    sessions.take(Answer::Done(Scope::Folder, Ok(0)));
     sessions
 }
 
@@ -228,7 +228,7 @@ fn every_folder_s_sessions_show_their_folder() {
     press(&mut sessions, KeyCode::Tab);
     assert!(sessions.requests().contains(&Request::List(Scope::All)));
     sessions.take(Answer::Listed(Scope::All, WORLD.iter().map(listed).collect()));
-    sessions.take(Answer::Done(Scope::All, Ok(())));
+    sessions.take(Answer::Done(Scope::All, Ok(0)));
     insta::assert_snapshot!(wide(&sessions), @r#"
     Resume session              ○ current folder | ◉ all  Names: all  Sort: threaded
     Enter open · Tab scope · re: pattern · "…" phrase · Esc leave
@@ -605,7 +605,7 @@ fn nothing_is_there() {
     >
       reading the sessions…
     ");
-    sessions.take(Answer::Done(Scope::Folder, Ok(())));
+    sessions.take(Answer::Done(Scope::Folder, Ok(0)));
     insta::assert_snapshot!(wide(&sessions), @r#"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
     Enter open · Tab scope · re: pattern · "…" phrase · Esc leave
@@ -622,6 +622,9 @@ fn nothing_is_there() {
     ");
     ctrl(&mut sessions, 'n');
     assert!(wide(&sessions).contains("none is named here"));
+    ctrl(&mut sessions, 'n');
+    sessions.take(Answer::Done(Scope::Folder, Ok(2)));
+    assert!(wide(&sessions).contains("2 files cannot be read: `offshoot doctor` says why"), "{}", wide(&sessions));
     sessions.take(Answer::Done(Scope::Folder, Err("read folder /s: denied".to_owned())));
     assert!(wide(&sessions).contains("the list cannot be read: read folder /s: denied"));
     for key in [KeyCode::Down, KeyCode::PageUp, KeyCode::End, KeyCode::Enter] {

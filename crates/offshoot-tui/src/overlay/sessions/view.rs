@@ -294,14 +294,15 @@ impl Sessions {
     fn count(&self, theme: &Theme) -> Line<'static> {
         let list = self.list();
         let (shown, all) = (list.shown().len(), list.len());
-        if shown == 0 {
-            return Line::default();
-        }
-        let mut words = format!("  ({}/{shown})", self.cursor + 1);
-        if shown < all {
+        let mut words = if shown == 0 { " ".to_owned() } else { format!("  ({}/{shown})", self.cursor + 1) };
+        if shown < all && shown > 0 {
             words.push_str(&format!(" of {all}"));
         }
-        if self.query.is_some() {
+        if let Filling::Done(unread @ 1..) = list.filling {
+            let files = if unread == 1 { "file" } else { "files" };
+            words.push_str(&format!(" {unread} {files} cannot be read: `offshoot doctor` says why"));
+        }
+        if self.query.is_some() && shown > 0 {
             let left = list.count_unsearched();
             if left > 0 {
                 words.push_str(&format!(" · {left} still to be searched"));
@@ -314,7 +315,7 @@ impl Sessions {
         let Some(row) = self.chosen().filter(|_| !area.is_empty()) else { return };
         let columns = usize::from(area.width);
         let mut about = vec![row.modified.map_or_else(|| "no time".to_owned(), |time| age(time, self.setting.now))];
-        about.push(format!("{} messages", row.messages));
+        about.push(format!("{} {}", row.messages, if row.messages == 1 { "message" } else { "messages" }));
         about.extend(mark(row.origin).map(|mark| format!("of {mark}")));
         about.extend(Some(self.short(Path::new(&row.cwd))).filter(|cwd| !cwd.is_empty()));
         about.push(row.id.clone());

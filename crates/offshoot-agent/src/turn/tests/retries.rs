@@ -1,0 +1,70 @@
+//! Requests that fail, and are sent again.
+
+use super::*;
+
+#[test]
+fn failed_requests_are_sent_again_later_and_later() {
+    let mut run = Run::streaming();
+    assert_snapshot!(run.answered(error("overloaded"), transient(None)).said(), @r#"
+    message_start assistant "" Error
+    APPEND assistant "" Error => message_end
+    turn_end results=0
+    agent_end 2 retry=true
+    auto_retry_start 1/3 2000 "overloaded"
+    OMIT the answer
+    WAIT 2000
+    "#);
+    assert_snapshot!(run.elapsed().said(), @"
+    agent_start
+    turn_start
+    BUILD
+    ");
+    assert!(run.built(10).answered(error("overloaded"), transient(None)).said().contains("WAIT 4000"));
+    run.elapsed().built(10).said();
+    assert!(
+        run.answered(error("overloaded"), transient(Some(30_000))).said().contains("WAIT 30000"),
+        "as the server asks"
+    );
+    run.elapsed().built(10).said();
+    assert_snapshot!(run.answered(error("overloaded"), transient(None)).said(), @r#"
+    message_start assistant "" Error
+    APPEND assistant "" Error => message_end
+    turn_end results=0
+    agent_end 1 retry=false
+    auto_retry_end false 3 Some("overloaded")
+    agent_settled aborted=false
+    SETTLE Failed("overloaded")
+    "#);
+}
+
+#[test]
+fn the_wait_has_an_end_and_an_answer_ends_the_trying() {
+    let mut run = Run::streaming();
+    assert!(run.answered(error("busy"), transient(Some(3_600_000))).said().contains("WAIT 60000"));
+    run.elapsed().built(10).said();
+    let told = run.answered(said("there"), None).said();
+    assert!(told.contains("auto_retry_end true 1 None"), "{told}");
+}
+
+#[test]
+fn other_failures_and_switched_off_retries_end_the_run() {
+    let lasting = Some(Failure { status: Some(401), is_transient: false, is_overflow: false, retry_after: None });
+    let mut run = Run::streaming();
+    assert_snapshot!(run.answered(error("bad key"), lasting).said(), @r#"
+    message_start assistant "" Error
+    APPEND assistant "" Error => message_end
+    turn_end results=0
+    agent_end 2 retry=false
+    agent_settled aborted=false
+    SETTLE Failed("bad key")
+    "#);
+    let mut run = Run::streaming();
+    run.state.config.retry.enabled = false;
+    assert!(run.answered(error("busy"), transient(None)).said().ends_with(r#"SETTLE Failed("busy")"#));
+}
+
+#[test]
+fn rate_limits_are_no_overflows() {
+    let mut run = Run::streaming();
+    assert!(!run.answered(error("429"), transient(None)).said().contains("DRAFT"));
+}

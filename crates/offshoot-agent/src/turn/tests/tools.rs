@@ -1,0 +1,64 @@
+//! Tools: when they run, what becomes of their results.
+
+use super::*;
+
+#[test]
+fn tools_run_when_their_calls_are_durable_and_alone_unless_shared() {
+    let mut run = Run::streaming();
+    run.state.config.shared.insert("read".to_owned());
+    run.delta(Delta::Done(Box::new(Answer { message: calling(&["read", "read", "edit", "read"]), failure: None })));
+    assert!(!run.said().contains("RUN"), "nothing runs before the answer is in the file");
+    assert_snapshot!(run.recorded().said(), @"
+    tool_execution_start
+    RUN 0 read
+    tool_execution_start
+    RUN 1 read
+    ");
+    assert_snapshot!(run.ended(1, "second").said(), @"tool_execution_end");
+    assert_snapshot!(run.ended(0, "first").said(), @r#"
+    tool_execution_end
+    APPEND result of c0: "first" => message_start message_end
+    APPEND result of c1: "second" => message_start message_end
+    tool_execution_start
+    RUN 2 edit
+    "#);
+    assert_snapshot!(run.ended(2, "third").said(), @r#"
+    tool_execution_end
+    APPEND result of c2: "third" => message_start message_end
+    tool_execution_start
+    RUN 3 read
+    "#);
+    assert_snapshot!(run.ended(3, "fourth").said(), @r#"
+    tool_execution_end
+    APPEND result of c3: "fourth" => message_start message_end
+    turn_end results=4
+    BUILD
+    "#);
+    assert_eq!(run.built(10).said(), "turn_start\nSEND", "what makes room for a request stands before its turn");
+}
+
+#[test]
+fn what_a_tool_shows_on_the_way_is_told_and_not_recorded() {
+    let mut run = Run::working(&["bash"]);
+    let ticket = run.ticket();
+    run.put(Input::Partial { ticket, call: 0, outcome: Outcome::text("so far") });
+    assert_snapshot!(run.said(), @"tool_execution_update");
+    run.put(Input::Partial { ticket, call: 5, outcome: Outcome::text("whose?") });
+    assert_eq!(run.said(), "");
+}
+
+#[test]
+fn calls_of_an_answer_that_was_cut_off_are_not_run() {
+    let mut run = Run::streaming();
+    let cut = AssistantMessage { stop_reason: StopReason::Length, ..calling(&["write"]) };
+    run.answered(cut, None);
+    assert_snapshot!(run.said(), @r#"
+    message_start assistant "" +write Length
+    APPEND assistant "" +write Length => message_end
+    tool_execution_start
+    tool_execution_end
+    APPEND error of c0: "Not run: the answer reached its limit, so these arguments may be cut off. Call the tool again." => message_start message_end
+    turn_end results=1
+    BUILD
+    "#);
+}

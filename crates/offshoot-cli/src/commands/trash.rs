@@ -1,0 +1,182 @@
+//! `offshoot trash`: delete a session so that it can come back.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use offshoot_session::clock::to_iso;
+use offshoot_session::json::Object;
+use offshoot_session::list::{SessionInfo, session_info};
+use offshoot_session::medium::FileMedium;
+use offshoot_session::text::one_line;
+
+use crate::app::App;
+use crate::error::{CommandError, Kind, Result};
+use crate::trash::{Trash, Trashed};
+use crate::ui::columns::{Align, Column, Table};
+use crate::ui::style::{BOLD, DIM, ID, PLAIN, Painted};
+use crate::ui::when;
+
+/// Put a session into the trash, or bring one back
+///
+/// The file goes to the folder `trash` of the data folder and stays there.
+/// --restore puts it back where it was, never over another file: the session
+/// that is named by its id, a unique start of it, its name or its old path, or
+/// without one the last that was thrown away.
+///
+/// --list --json prints an array, last thrown away first:
+///
+///   [{"id", "name"?, "firstMessage", "path", "trashed", "file"}]
+///
+/// `path` is where the session came from, `file` where it is.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Path, id, unique start of an id, name, or `latest`
+    #[arg(required_unless_present_any = ["list", "restore"], conflicts_with = "list")]
+    session: Option<String>,
+
+    /// List what is in the trash
+    #[arg(long, conflicts_with = "restore")]
+    list: bool,
+
+    /// Bring a session back
+    #[arg(long)]
+    restore: bool,
+
+    /// With --list: print JSON
+    #[arg(long, requires = "list", conflicts_with_all = ["session", "restore"])]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot trash 0198c2
+  offshoot trash --list
+  offshoot trash --restore";
+
+/// Throws away, lists, brings back.
+pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    let trash = Trash::of(app)?;
+    match &args.session {
+        _ if args.list => list(app, &trash, args),
+        given if args.restore => restore(app, &trash, given.as_deref()),
+        given => throw(app, &trash, given.as_deref().unwrap_or_default()),
+    }
+}
+
+fn throw(app: &App, trash: &Trash, given: &str) -> Result<()> {
+    let trashed = trash.put(&app.file(given)?, app.now())?;
+    say(app, "in the trash:", &trashed)?;
+    app.ui.hint("`offshoot trash --restore` brings it back");
+    Ok(())
+}
+
+fn restore(app: &App, trash: &Trash, given: Option<&str>) -> Result<()> {
+    let trashed = find(trash.list()?, given)?;
+    let info = info(&trashed);
+    trashed.restore()?;
+    let mut out = app.ui.text();
+    let name = info.as_ref().map_or_else(String::new, words);
+    writeln!(out, "brought back: {}", Painted(BOLD, &name))?;
+    writeln!(out, "{}", Painted(DIM, &path(app, &trashed.origin)))?;
+    Ok(out.finish()?)
+}
+
+/// The session that is meant; of several that fit equally the last thrown away.
+fn find(all: Vec<Trashed>, given: Option<&str>) -> Result<Trashed> {
+    let nothing = |message: String| {
+        CommandError::new(Kind::NotFound, message).hint("`offshoot trash --list` shows what is in the trash")
+    };
+    let Some(given) = given else {
+        return all.into_iter().next().ok_or_else(|| CommandError::new(Kind::NotFound, "the trash is empty"));
+    };
+    let fits = |trashed: &Trashed, is_whole: bool| {
+        let info = info(trashed);
+        let by_id = info.as_ref().is_some_and(|info| info.id == given || (!is_whole && info.id.starts_with(given)));
+        by_id || info.and_then(|info| info.name).as_deref() == Some(given) || trashed.origin == Path::new(given)
+    };
+    if let Some(whole) = all.iter().find(|trashed| fits(trashed, true)) {
+        return Ok(whole.clone());
+    }
+    let mut fitting: Vec<Trashed> = all.into_iter().filter(|trashed| fits(trashed, false)).collect();
+    let mut ids: Vec<String> = fitting.iter().filter_map(info).map(|info| info.id).collect();
+    ids.sort();
+    ids.dedup();
+    if ids.len() > 1 {
+        let ids = ids.join(", ");
+        return Err(
+            CommandError::usage(format!("{given:?} fits several in the trash: {ids}")).hint("give more of the id")
+        );
+    }
+    if fitting.is_empty() {
+        return Err(nothing(format!("nothing in the trash fits {given:?}")));
+    }
+    Ok(fitting.remove(0))
+}
+
+fn list(app: &App, trash: &Trash, args: &Args) -> Result<()> {
+    let all: Vec<(Trashed, Option<SessionInfo>)> = trash
+        .list()?
+        .into_iter()
+        .map(|trashed| {
+            let info = info(&trashed);
+            (trashed, info)
+        })
+        .collect();
+    if args.json {
+        let objects: Vec<String> = all.iter().map(|(trashed, info)| json(trashed, info.as_ref())).collect();
+        let mut out = app.ui.raw();
+        writeln!(out, "[{}]", objects.join(",\n"))?;
+        return Ok(out.finish()?);
+    }
+    let mut table = Table::new(vec![
+        Column::new("WHEN", Align::Right, DIM),
+        Column::new("ID", Align::Left, ID),
+        Column::new("SESSION", Align::Left, PLAIN).cut_to(40),
+        Column::new("FROM", Align::Left, DIM).last(),
+    ]);
+    for (trashed, info) in &all {
+        let id = info.as_ref().map_or_else(|| "?".to_owned(), |info| one_line(&info.id, 40));
+        let said = info.as_ref().map_or_else(String::new, words);
+        let style = if info.as_ref().is_some_and(|info| info.name.is_some()) { BOLD } else { PLAIN };
+        table.row([when::ago(trashed.at, app.now()), id, said, path(app, &trashed.origin)], style);
+    }
+    let mut out = app.ui.paged();
+    table.write(&mut out, app.ui.width)?;
+    out.finish()?;
+    if all.is_empty() {
+        app.ui.note("the trash is empty");
+    }
+    Ok(())
+}
+
+fn json(trashed: &Trashed, info: Option<&SessionInfo>) -> String {
+    Object::new()
+        .str_or_null("id", info.map(|info| info.id.as_str()))
+        .opt_str("name", info.and_then(|info| info.name.as_deref()))
+        .str_or_null("firstMessage", info.map(|info| info.first_message.as_str()))
+        .str("path", &trashed.origin.to_string_lossy())
+        .str("trashed", &to_iso(trashed.at))
+        .str("file", &trashed.file.to_string_lossy())
+        .finish()
+}
+
+fn say(app: &App, what: &str, trashed: &Trashed) -> Result<()> {
+    let name = info(trashed).as_ref().map_or_else(String::new, words);
+    let mut out = app.ui.text();
+    writeln!(out, "{what} {}", Painted(BOLD, &name))?;
+    Ok(out.finish()?)
+}
+
+/// What a list says of a session in the trash; nothing if it cannot be read any more.
+fn info(trashed: &Trashed) -> Option<SessionInfo> {
+    session_info(&FileMedium::open(&trashed.file).ok()?, None, false).ok()
+}
+
+fn words(info: &SessionInfo) -> String {
+    one_line(info.name.as_deref().unwrap_or(&info.first_message), 200)
+}
+
+fn path(app: &App, path: &Path) -> String {
+    one_line(&app.settings.short(&path.to_string_lossy()), 400)
+}

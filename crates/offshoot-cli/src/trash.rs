@@ -1,0 +1,270 @@
+//! Where sessions go that somebody deletes, so that they can come back: each in a folder of its own below the data folder,
+//! with a note of where it came from. Moves files; knows nothing of what is in them but that they are sessions.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use offshoot_session::clock::Millis;
+use offshoot_session::list::header;
+use offshoot_session::medium::{FileMedium, Medium as _};
+use offshoot_session::pieces::Pieces;
+
+use crate::app::App;
+use crate::error::{CommandError, Kind, Result};
+
+/// The note of where a session came from: its path, byte for byte.
+const ORIGIN: &str = "origin";
+
+/// The trash.
+#[derive(Debug, Clone)]
+pub(crate) struct Trash {
+    folder: PathBuf,
+    /// How long another program's lock is waited for.
+    patience: Duration,
+}
+
+/// A session in the trash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Trashed {
+    /// Its folder in the trash.
+    folder: PathBuf,
+    /// Its file, where it is now.
+    pub(crate) file: PathBuf,
+    /// Where it came from, and goes back to.
+    pub(crate) origin: PathBuf,
+    /// When it was put there.
+    pub(crate) at: Millis,
+}
+
+impl Trash {
+    /// The trash of this run: below the data folder.
+    pub(crate) fn of(app: &App) -> Result<Self> {
+        let data = app.settings.data.as_ref().ok_or_else(|| {
+            CommandError::new(Kind::Failed, "there is no home directory to keep a trash in").hint("set OFFSHOOT_HOME")
+        })?;
+        Ok(Self { folder: data.join("trash"), patience: app.lock_wait() })
+    }
+
+    /// Puts a session file into the trash. When this returns, both ends of the move are on the disk; if it fails, or if the
+    /// system dies on the way, the file is where it was.
+    pub(crate) fn put(&self, file: &Path, now: Millis) -> Result<Trashed> {
+        let failed = |action: &str| {
+            let action = format!("{action} {}", file.display());
+            move |error: io::Error| CommandError::io(action, &error)
+        };
+        let origin = file.canonicalize().map_err(failed("open"))?;
+        let mut medium = FileMedium::open(&origin).map_err(failed("open"))?.with_patience(self.patience);
+        header(&medium)?;
+        // Who is appending just now comes to the end before the file goes.
+        match medium.lock() {
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::Unsupported => {}
+            Err(error) => return Err(failed("lock")(error)),
+        }
+        let folder = self.new_folder(now)?;
+        let name = origin.file_name().unwrap_or(OsStr::new("session.jsonl")).to_os_string();
+        let trashed = Trashed { file: folder.join(name), folder, origin, at: now };
+        let moved = write_origin(&trashed).and_then(|()| move_out(&medium, &trashed));
+        if let Err(error) = moved {
+            trashed.forget();
+            return Err(failed("move to the trash")(error));
+        }
+        Ok(trashed)
+    }
+
+    /// What is in the trash, last thrown away first. Folders without a session are none.
+    pub(crate) fn list(&self) -> Result<Vec<Trashed>> {
+        let failed = |error: io::Error| CommandError::io(format!("read folder {}", self.folder.display()), &error);
+        let folders = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            folders => folders.map_err(failed)?,
+        };
+        let mut all = Vec::new();
+        for folder in folders {
+            all.extend(Trashed::read(folder.map_err(failed)?.path()));
+        }
+        all.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| b.folder.cmp(&a.folder)));
+        Ok(all)
+    }
+
+    /// A folder of its own, named by the time and a number.
+    fn new_folder(&self, now: Millis) -> Result<PathBuf> {
+        let failed = |error: io::Error| CommandError::io(format!("create folder in {}", self.folder.display()), &error);
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder).map_err(failed)?;
+        let mut number = 0;
+        loop {
+            let folder = self.folder.join(format!("{now}-{number}"));
+            match DirBuilder::new().mode(0o700).create(&folder) {
+                Ok(()) => return Ok(folder),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(failed(error)),
+            }
+        }
+    }
+}
+
+impl Trashed {
+    fn read(folder: PathBuf) -> Option<Self> {
+        let at = folder.file_name()?.to_str()?.split_once('-')?.0.parse().ok()?;
+        let origin = PathBuf::from(OsString::from_vec(fs::read(folder.join(ORIGIN)).ok()?));
+        let file = folder.join(origin.file_name()?);
+        file.is_file().then_some(Self { folder, file, origin, at })
+    }
+
+    /// Puts the session back where it came from, never over another file.
+    pub(crate) fn restore(&self) -> Result<()> {
+        let failed = |error: io::Error| {
+            let origin = self.origin.display();
+            let refused = CommandError::io(format!("bring {} back to {origin}", self.file.display()), &error);
+            if refused.kind == Kind::Conflict {
+                refused.hint(format!("{origin} is there again: move it away"))
+            } else {
+                refused
+            }
+        };
+        let parent = self.origin.parent().unwrap_or(Path::new("/"));
+        DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(failed)?;
+        match fs::hard_link(&self.file, &self.origin) {
+            Ok(()) => {}
+            // Another disk, or one without hard links.
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => copy(&self.file, &self.origin)?,
+            Err(error) => return Err(failed(error)),
+        }
+        sync_folder(parent).map_err(failed)?;
+        fs::remove_file(&self.file).map_err(failed)?;
+        self.forget();
+        Ok(())
+    }
+
+    /// Removes what is left of the folder when there is no session in it. What cannot be removed is no harm: it is not
+    /// listed.
+    fn forget(&self) {
+        if !self.file.exists() {
+            drop(fs::remove_file(self.folder.join(ORIGIN)));
+            drop(fs::remove_dir(&self.folder));
+        }
+    }
+}
+
+fn write_origin(trashed: &Trashed) -> io::Result<()> {
+    let mut note = OpenOptions::new().write(true).create_new(true).mode(0o600).open(trashed.folder.join(ORIGIN))?;
+    note.write_all(trashed.origin.as_os_str().as_bytes())?;
+    note.sync_all()?;
+    sync_folder(&trashed.folder)?;
+    trashed.folder.parent().map_or(Ok(()), sync_folder)
+}
+
+/// From its place into the trash, while the lock on it is held.
+fn move_out(medium: &FileMedium, trashed: &Trashed) -> io::Result<()> {
+    if !medium.is_current()? {
+        return Err(io::Error::other("another program has put another file in its place"));
+    }
+    match fs::rename(&trashed.origin, &trashed.file) {
+        Err(error) if error.kind() == ErrorKind::CrossesDevices => {
+            copy(&trashed.origin, &trashed.file).map_err(|error| io::Error::other(error.message))?;
+            fs::remove_file(&trashed.origin)?;
+        }
+        moved => moved?,
+    }
+    sync_folder(&trashed.folder)?;
+    trashed.origin.parent().map_or(Ok(()), sync_folder)
+}
+
+/// Copies a file with its time; never over another one.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let failed = |error: io::Error| CommandError::io(format!("copy {} to {}", from.display(), to.display()), &error);
+    let medium = FileMedium::open(from).map_err(failed)?;
+    let mut pieces = Pieces::default();
+    pieces.range(0, medium.len().map_err(failed)?);
+    pieces.create(&medium, to)?;
+    let modified = fs::metadata(from).and_then(|meta| meta.modified()).map_err(failed)?;
+    File::options().append(true).open(to).and_then(|file| file.set_modified(modified)).map_err(failed)
+}
+
+/// Returns when the names in a folder are on the disk.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SESSION: &str =
+        "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/w\"}\n";
+
+    fn world() -> (tempfile::TempDir, Trash, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let trash = Trash { folder: root.join("data/trash"), patience: Duration::ZERO };
+        let file = root.join("sessions/x.jsonl");
+        fs::create_dir(root.join("sessions")).unwrap();
+        File::create_new(&file).unwrap().write_all(SESSION.as_bytes()).unwrap();
+        (folder, trash, file)
+    }
+
+    #[test]
+    fn what_is_thrown_away_comes_back_with_its_bytes_and_time() {
+        let (_folder, trash, file) = world();
+        let before = fs::metadata(&file).unwrap().modified().unwrap();
+        let trashed = trash.put(&file, 5).unwrap();
+        assert!(!file.exists());
+        assert_eq!(trash.list().unwrap(), std::slice::from_ref(&trashed));
+        fs::remove_dir(file.parent().unwrap()).unwrap();
+        trashed.restore().unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), SESSION);
+        assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), before);
+        assert!(trash.list().unwrap().is_empty());
+        assert_eq!(fs::read_dir(&trash.folder).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_file_that_took_its_place_is_not_written_over() {
+        let (_folder, trash, file) = world();
+        let first = trash.put(&file, 5).unwrap();
+        File::create_new(&file).unwrap().write_all(SESSION.as_bytes()).unwrap();
+        assert_eq!(first.restore().unwrap_err().kind, Kind::Conflict);
+        let second = trash.put(&file, 5).unwrap();
+        assert_eq!(trash.list().unwrap(), [second.clone(), first.clone()], "two of one moment, the later one first");
+        first.restore().unwrap();
+        assert_eq!(trash.list().unwrap(), [second]);
+    }
+
+    #[test]
+    fn what_is_no_session_stays() {
+        let (_folder, trash, file) = world();
+        let other = file.with_file_name("notes.txt");
+        File::create_new(&other).unwrap().write_all(b"my notes").unwrap();
+        assert_eq!(trash.put(&other, 5).unwrap_err().kind, Kind::Damaged);
+        assert!(other.exists() && trash.list().unwrap().is_empty());
+        assert_eq!(trash.put(&file.with_file_name("none"), 5).unwrap_err().kind, Kind::NotFound);
+    }
+
+    #[test]
+    fn who_appends_is_waited_for_and_then_the_file_stays() {
+        let (_folder, trash, file) = world();
+        let mut other = FileMedium::open(&file).unwrap();
+        other.lock().unwrap();
+        assert!(trash.put(&file, 5).is_err());
+        assert!(file.exists() && trash.list().unwrap().is_empty());
+        other.unlock().unwrap();
+        trash.put(&file, 5).unwrap();
+    }
+
+    #[test]
+    fn a_copy_keeps_bytes_and_time() {
+        let (_folder, _, file) = world();
+        let to = file.with_file_name("y.jsonl");
+        let time = std::time::UNIX_EPOCH + Duration::from_secs(1_000_000);
+        File::options().append(true).open(&file).unwrap().set_modified(time).unwrap();
+        copy(&file, &to).unwrap();
+        assert_eq!(fs::read_to_string(&to).unwrap(), SESSION);
+        assert_eq!(fs::metadata(&to).unwrap().modified().unwrap(), time);
+        assert!(copy(&file, &to).is_err(), "never over another one");
+    }
+}

@@ -1,0 +1,79 @@
+//! The sessions of a scope, in portions, with what only the file system knows: files without links, and whose they are.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use offshoot_session::clock::{Clock as _, SystemClock};
+use offshoot_session::list::SessionInfo;
+use offshoot_session::store::{DirStore, Flavour, Scope as StoreScope, Store as _};
+use offshoot_tui::overlay::sessions::{Answer, Listed, Origin, Scope};
+
+use super::{Tell, in_words};
+use crate::app::App;
+use crate::error::Result;
+
+/// Tells of the sessions of a scope as they come to be known, the newest first.
+pub(super) fn list(app: &App, scope: Scope, tell: &Tell) {
+    let told = read(app, scope, tell).map_err(|error| in_words(&error));
+    tell(Answer::Done(scope, told));
+}
+
+fn read(app: &App, scope: Scope, tell: &Tell) -> Result<usize> {
+    let store = app.store()?;
+    let own = app.cwd();
+    let cwd = match scope {
+        Scope::Folder => Some(own.as_str()),
+        Scope::All => None,
+    };
+    let mut links = Links::default();
+    let mut send = |sessions: Vec<SessionInfo>| {
+        let listed = sessions.into_iter().map(|info| links.listed(app, &store, info)).collect();
+        tell(Answer::Listed(scope, listed));
+    };
+    let diagnostics = match app.catalogue() {
+        Some(catalogue) => catalogue.stream(&store, cwd, SystemClock.now(), &mut |portion| {
+            send(portion.sessions);
+            tell(Answer::Progress(scope, portion.done, Some(portion.total)));
+        })?,
+        None => {
+            let mut progress = |done, total| tell(Answer::Progress(scope, done, Some(total)));
+            let (sessions, diagnostics) = store.list(StoreScope { cwd, with_text: false }, &mut progress)?;
+            send(sessions);
+            diagnostics
+        }
+    };
+    Ok(diagnostics.len())
+}
+
+/// Files without links. Folders are asked about once: many sessions share them.
+#[derive(Default)]
+struct Links {
+    folders: HashMap<PathBuf, PathBuf>,
+}
+
+impl Links {
+    fn listed(&mut self, app: &App, store: &DirStore, info: SessionInfo) -> Listed {
+        let origin = match store.root_of(&info.path).map(|root| root.flavour) {
+            Some(Flavour::Pi) => Origin::Pi,
+            Some(Flavour::Omp) => Origin::Omp,
+            Some(Flavour::Flat) if app.session_dir.is_none() => Origin::Pi,
+            Some(Flavour::Flat | Flavour::Offshoot) | None => Origin::Own,
+        };
+        let parent = info.parent_session_path.as_deref().map(|parent| self.real(Path::new(parent)));
+        Listed { real: self.real(&info.path), parent, origin, info }
+    }
+
+    fn real(&mut self, file: &Path) -> PathBuf {
+        let is_link = file.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
+        let (Some(folder), Some(name), false) = (file.parent(), file.file_name(), is_link) else {
+            return file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
+        };
+        if let Some(known) = self.folders.get(folder) {
+            return known.join(name);
+        }
+        let real = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+        let file = real.join(name);
+        self.folders.insert(folder.to_path_buf(), real);
+        file
+    }
+}

@@ -1,0 +1,73 @@
+//! What was said first and last in a session: on the path to its leaf, reading no more bodies than it takes to find that.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Receiver;
+
+use offshoot_session::entry::{Entry, Source, text_of};
+use offshoot_session::kind::{Kind, Role};
+use offshoot_session::tree::NodeIx;
+use offshoot_tui::overlay::sessions::{Answer, Preview, Said, Speaker};
+
+use super::{Tell, in_words, open};
+use crate::app::App;
+use crate::error::Result;
+
+/// How many of the last words are told.
+const LAST: usize = 3;
+/// How many characters of each.
+const LONG: usize = 2000;
+
+/// Answers until nobody asks any more; of several that wait, only the last.
+pub(super) fn serve(app: &App, wanted: &Receiver<PathBuf>, tell: &Tell) {
+    while let Ok(first) = wanted.recv() {
+        let file = wanted.try_iter().last().unwrap_or(first);
+        let preview =
+            read(app, &file).unwrap_or_else(|error| Preview { trouble: Some(in_words(&error)), ..Preview::default() });
+        tell(Answer::Preview(file, preview));
+    }
+}
+
+fn read(app: &App, file: &Path) -> Result<Preview> {
+    let session = open(app, file)?;
+    let Some(leaf) = session.leaf() else { return Ok(Preview::default()) };
+    let path: Vec<NodeIx> = session.tree().ancestors(leaf).collect();
+    let mut last = Vec::new();
+    let mut end = 0;
+    for (at, ix) in path.iter().enumerate() {
+        if last.len() == LAST {
+            break;
+        }
+        last.extend(said(&session, *ix)?);
+        end = at + 1;
+    }
+    last.reverse();
+    // What is among the last words already is not told twice.
+    let mut first = None;
+    for ix in path.get(end..).unwrap_or_default().iter().rev() {
+        first = said(&session, *ix)?;
+        if first.is_some() {
+            break;
+        }
+    }
+    Ok(Preview { first: first.into_iter().collect(), last, trouble: None })
+}
+
+/// What an entry says, if somebody speaks there.
+fn said(source: &dyn Source, ix: NodeIx) -> Result<Option<Said>> {
+    let node = source.tree().node(ix);
+    let by = match (node.kind(), node.role()) {
+        (Kind::Message, Some(Role::User)) => Speaker::Person,
+        (Kind::Message, Some(Role::Assistant)) | (Kind::Compaction | Kind::BranchSummary, _) => Speaker::Model,
+        _ => return Ok(None),
+    };
+    let text = words(&source.entry(ix)?).unwrap_or_default();
+    let text: String = text.trim().chars().take(LONG).collect();
+    Ok((!text.is_empty()).then_some(Said { by, text }))
+}
+
+fn words(entry: &Entry) -> Option<String> {
+    match entry.kind {
+        Kind::Message => Some(text_of(entry.message()?.get("content")?, " ")),
+        _ => entry.str("summary").map(std::borrow::Cow::into_owned),
+    }
+}

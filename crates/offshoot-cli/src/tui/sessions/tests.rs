@@ -1,0 +1,176 @@
+//! The selector's wishes against real files.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Mutex, PoisonError};
+
+use offshoot_session::store::{Flavour, Root};
+use offshoot_tui::overlay::sessions::{Answer, Listed, Origin, Request, Scope, Speaker};
+
+use super::Clerk;
+use crate::app::App;
+use crate::config::Settings;
+use crate::ui::{ColorWhen, Ui};
+
+struct World {
+    folder: tempfile::TempDir,
+    clerk: Clerk,
+    answers: Receiver<Answer>,
+}
+
+impl World {
+    /// With these sessions: root, folder, name, and what was said in turn.
+    fn new(sessions: &[(&str, &str, &str, &[&str])]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for (place, cwd, name, said) in sessions {
+            write(&root.join(place), cwd, name, said);
+        }
+        let settings = Settings {
+            cwd: "/w/a".into(),
+            data: Some(root.join("data")),
+            own: Some(Root::new(root.join("own"), Flavour::Offshoot)),
+            others: vec![Root::new(root.join("pi"), Flavour::Pi)],
+            cache: Some(root.join("cache")),
+            now: Some(1_769_947_200_000),
+            ..Settings::default()
+        };
+        let ui = Ui::new(&settings, ColorWhen::Never, false);
+        let app = App { ui, settings, session_dir: None, durability: offshoot_session::session::Durability::default() };
+        let (sender, answers) = channel();
+        let sender = Mutex::new(sender);
+        let tell = move |answer| drop(sender.lock().unwrap_or_else(PoisonError::into_inner).send(answer));
+        Self { clerk: Clerk::start(&app, tell).unwrap(), folder, answers }
+    }
+
+    fn file(&self, place: &str, cwd: &str, name: &str) -> PathBuf {
+        path(&self.folder.path().canonicalize().unwrap().join(place), cwd, name)
+    }
+
+    /// Asks, and takes answers until one is the last.
+    fn ask(&self, request: Request, is_last: impl Fn(&Answer) -> bool) -> Vec<Answer> {
+        self.clerk.take(request);
+        let mut all = Vec::new();
+        loop {
+            let answer = self.answers.recv().unwrap();
+            let ends = is_last(&answer);
+            all.push(answer);
+            if ends {
+                return all;
+            }
+        }
+    }
+
+    fn list(&self, scope: Scope) -> (Vec<Listed>, Result<usize, String>) {
+        let answers = self.ask(Request::List(scope), |answer| matches!(answer, Answer::Done(..)));
+        let mut sessions = Vec::new();
+        for answer in answers {
+            match answer {
+                Answer::Listed(_, some) => sessions.extend(some),
+                Answer::Done(_, result) => {
+                    sessions.sort_by(|a: &Listed, b| a.info.id.cmp(&b.info.id));
+                    return (sessions, result);
+                }
+                _ => {}
+            }
+        }
+        unreachable!()
+    }
+}
+
+fn path(root: &Path, cwd: &str, name: &str) -> PathBuf {
+    root.join(format!("--w-{cwd}--")).join(format!("{name}.jsonl"))
+}
+
+fn write(root: &Path, cwd: &str, name: &str, said: &[&str]) {
+    let file = path(root, cwd, name);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let mut text = format!(
+        r#"{{"type":"session","version":3,"id":"{name}","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w/{cwd}"}}"#
+    );
+    text.push('\n');
+    for (at, said) in said.iter().enumerate() {
+        let (role, parent) = (["user", "assistant"][at % 2], at.checked_sub(1));
+        let parent = parent.map_or("null".to_owned(), |parent| format!("\"e{parent}\""));
+        text.push_str(&format!(
+            r#"{{"type":"message","id":"e{at}","parentId":{parent},"timestamp":"2026-01-01T00:00:00.000Z","message":{{"role":"{role}","content":[{{"type":"text","text":"{said}"}}],"timestamp":{at}}}}}"#
+        ));
+        text.push('\n');
+    }
+    File::create_new(file).unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+#[test]
+fn lists_say_whose_a_session_is_and_what_cannot_be_read() {
+    let world =
+        World::new(&[("own", "a", "s1", &["one"]), ("own", "b", "s2", &["two"]), ("pi", "a", "s3", &["three"])]);
+    let (sessions, done) = world.list(Scope::Folder);
+    let told: Vec<_> = sessions.iter().map(|listed| (listed.info.id.as_str(), listed.origin)).collect();
+    assert_eq!((told, done), (vec![("s1", Origin::Own), ("s3", Origin::Pi)], Ok(0)));
+    let broken = world.file("own", "a", "broken");
+    File::create_new(&broken).unwrap().write_all(b"no session").unwrap();
+    let link = world.file("pi", "a", "link");
+    std::os::unix::fs::symlink(world.file("own", "b", "s2"), &link).unwrap();
+    let (sessions, done) = world.list(Scope::All);
+    assert_eq!((sessions.len(), done), (3, Ok(1)));
+    assert!(sessions.iter().all(|listed| listed.real == listed.real.canonicalize().unwrap()));
+}
+
+#[test]
+fn previews_tell_first_and_last_words() {
+    let world = World::new(&[
+        ("own", "a", "s1", &["one", "two", "three", "four", "five"]),
+        ("own", "a", "s2", &["one", "two"]),
+    ]);
+    let preview = |name| {
+        let file = world.file("own", "a", name);
+        match world.ask(Request::Preview(file.clone()), |_| true).remove(0) {
+            Answer::Preview(of, preview) if of == file => preview,
+            other => panic!("{other:?}"),
+        }
+    };
+    let long = preview("s1");
+    let words = |said: &[offshoot_tui::overlay::sessions::Said]| {
+        said.iter().map(|said| (said.by, said.text.clone())).collect::<Vec<_>>()
+    };
+    let person = |text: &str| (Speaker::Person, text.to_owned());
+    assert_eq!(words(&long.first), [person("one")]);
+    assert_eq!(words(&long.last), [person("three"), (Speaker::Model, "four".to_owned()), person("five")]);
+    assert_eq!((preview("s2").first.len(), preview("s2").last.len()), (0, 2), "nothing is told twice");
+    assert!(preview("none").trouble.is_some_and(|why| why.contains("none.jsonl")));
+}
+
+#[test]
+fn searches_look_at_everything_that_was_said() {
+    let world = World::new(&[("own", "a", "s1", &["one", "deep down"]), ("own", "a", "s2", &["two"])]);
+    let files = vec![world.file("own", "a", "s1"), world.file("own", "a", "s2"), world.file("own", "a", "none")];
+    let search = Request::Search { search: 7, query: "\"DEEP down\"".to_owned(), files };
+    match world.ask(search, |_| true).remove(0) {
+        Answer::Judged(7, judged) => {
+            let fits: Vec<bool> = judged.iter().map(|(_, score)| score.is_some()).collect();
+            assert_eq!(fits, [true, false, false]);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn names_and_the_trash() {
+    let world = World::new(&[("own", "a", "s1", &["one", "two"])]);
+    let file = world.file("own", "a", "s1");
+    let answer = |request| world.ask(request, |_| true).remove(0);
+    match answer(Request::Rename(file.clone(), "the first".to_owned())) {
+        Answer::Renamed(of, result) => assert_eq!((of, result), (file.clone(), Ok("the first".to_owned()))),
+        other => panic!("{other:?}"),
+    }
+    let before = fs::read(&file).unwrap();
+    let Answer::Trashed(_, Ok(())) = answer(Request::Trash(file.clone())) else { panic!("not in the trash") };
+    assert!(!file.exists());
+    let Answer::Trashed(_, Err(_)) = answer(Request::Trash(file.clone())) else { panic!("twice in the trash") };
+    let Answer::Restored(_, Ok(())) = answer(Request::Restore(file.clone())) else { panic!("not brought back") };
+    assert_eq!(fs::read(&file).unwrap(), before);
+    let Answer::Restored(_, Err(why)) = answer(Request::Restore(file)) else { panic!("twice brought back") };
+    assert!(why.contains("not in the trash any more"), "{why}");
+}

@@ -1,0 +1,84 @@
+//! What the page needs of an entry besides its line: its prose as Markdown, read here, and pictures that stand elsewhere.
+//!
+//! One JSON object, or nothing: `{"md":[…],"blobs":{hash: base64}}`; `md` has one item for each text in the order in which the
+//! script comes to them, 0 for plain text.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use offshoot_session::blobs;
+use offshoot_session::entry::{Entry, Source};
+use offshoot_session::json::{Json, JsonKind, Object};
+use offshoot_session::kind::{Kind, Role};
+
+use crate::markdown;
+
+/// What stands beside an entry's line.
+pub(crate) fn of(source: &dyn Source, entry: &Entry) -> Option<String> {
+    let prose: Vec<Option<String>> = prose(entry).iter().map(|text| markdown::operations(text)).collect();
+    let blobs = pictures(source, entry);
+    let has_prose = prose.iter().any(Option::is_some);
+    if !has_prose && blobs.is_empty() {
+        return None;
+    }
+    let mut object = Object::new();
+    if has_prose {
+        let items: Vec<String> = prose.into_iter().map(|item| item.unwrap_or_else(|| "0".to_owned())).collect();
+        object = object.raw("md", format_args!("[{}]", items.join(",")));
+    }
+    if !blobs.is_empty() {
+        let blobs = blobs.iter().fold(Object::new(), |all, (hash, data)| all.str(hash, data));
+        object = object.raw("blobs", blobs.finish());
+    }
+    Some(object.finish())
+}
+
+/// The texts of an entry that are prose, in order.
+fn prose(entry: &Entry) -> Vec<String> {
+    let summary = |json: Json<'_>| json.str("summary").map(std::borrow::Cow::into_owned).into_iter().collect();
+    match (entry.kind, entry.role) {
+        (Kind::Message, Some(role)) => {
+            let Some(message) = entry.message() else { return Vec::new() };
+            match role {
+                Role::User | Role::Assistant | Role::System | Role::Developer | Role::Custom | Role::HookMessage => {
+                    texts(message.get("content"))
+                }
+                Role::BranchSummary | Role::CompactionSummary => summary(message),
+                Role::ToolResult | Role::BashExecution | Role::PythonExecution | Role::FileMention | Role::Unknown => {
+                    Vec::new()
+                }
+            }
+        }
+        (Kind::CustomMessage, _) => texts(entry.get("content")),
+        (Kind::Compaction | Kind::BranchSummary, _) => summary(entry.json()),
+        _ => Vec::new(),
+    }
+}
+
+fn texts(content: Option<Json<'_>>) -> Vec<String> {
+    let Some(content) = content else { return Vec::new() };
+    if let Some(text) = content.as_str() {
+        return vec![text.into_owned()];
+    }
+    let blocks = content.items().filter(|block| block.str("type").is_some_and(|kind| kind == "text"));
+    blocks.map(|block| block.str("text").unwrap_or_default().into_owned()).collect()
+}
+
+/// Pictures that a line only refers to, by hash.
+fn pictures(source: &dyn Source, entry: &Entry) -> Vec<(String, String)> {
+    if entry.kind != Kind::Message || !entry.line().contains("blob:sha256:") {
+        return Vec::new();
+    }
+    let content = entry.message().and_then(|message| message.get("content"));
+    let blocks = content.filter(|content| content.kind() == JsonKind::Array).map(Json::items).into_iter().flatten();
+    let mut found: Vec<(String, String)> = Vec::new();
+    for data in blocks.filter_map(|block| block.str("data").map(std::borrow::Cow::into_owned)) {
+        let Some(hash) = blobs::reference(&data).filter(|hash| found.iter().all(|(known, _)| known != hash)) else {
+            continue;
+        };
+        if let Some(bytes) = source.blob(hash) {
+            found.push((hash.to_owned(), STANDARD.encode(bytes)));
+        }
+    }
+    found
+}

@@ -1,0 +1,186 @@
+//! A session as one page that needs nothing else: the tree at its side, the conversation in its middle, no network.
+//!
+//! [`render`] reads a session entry by entry and writes the page as it goes: what it holds in memory does not grow with the
+//! conversation. The page carries the session's lines as they stand, in base64, and a small script that shows them; no word of
+//! a session is ever written as HTML. `docs/adr/0014` has the reasons.
+//!
+//! The modules stand in the order of the flow, each using only those above it.
+
+#![warn(missing_docs)]
+
+mod totals;
+mod markdown;
+mod beside;
+mod streams;
+mod picked;
+mod row;
+mod shell;
+
+use std::io::{self, Write};
+
+use offshoot_session::entry::{Entry, Source as _};
+use offshoot_session::header::CURRENT_VERSION;
+use offshoot_session::json::Object;
+use offshoot_session::outline::{Filter, Outline};
+use offshoot_session::session::Session;
+use offshoot_session::tree::NodeIx;
+
+use picked::Picked;
+use row::{Row, Shown};
+use streams::{BLOCK, Stream};
+use totals::Totals;
+
+/// What a page holds, and how it says it.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Which entries.
+    pub part: Part,
+    /// The home directory: rows of the tree show paths inside it as `~`. The lines themselves are not changed.
+    pub home: Option<String>,
+}
+
+/// Which entries of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Part {
+    /// All of them, on every branch.
+    #[default]
+    Whole,
+    /// Those from the root to this one.
+    Path(NodeIx),
+    /// This one and everything below it.
+    Subtree(NodeIx),
+}
+
+/// Why a page is not finished.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The session cannot be read.
+    #[error(transparent)]
+    Read(#[from] offshoot_session::error::Error),
+    /// The page cannot be written.
+    #[error("could not write the page")]
+    Write(#[from] io::Error),
+}
+
+/// Writes a session as a page. Nothing of the session is changed; what is written before an error is half a page.
+///
+/// # Errors
+/// The session cannot be read, or `out` cannot be written.
+pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Result<(), Error> {
+    let picked = Picked::new(session, options.part);
+    let title = shell::title(session)?;
+    out.write_all(shell::head(&title).as_bytes())?;
+    let outline = Outline::with_home(session, picked.leaf, Filter::All, options.home.as_deref())?;
+    let mut page = Page::new(session, options.part, &picked, outline, out);
+    if !page.is_verbatim {
+        page.lines.push(session.header_line().as_bytes(), page.out)?;
+        page.lines.push(b"\n", page.out)?;
+    }
+    let mut totals = Totals::default();
+    for ix in &picked.entries {
+        let entry = session.entry(*ix)?;
+        totals.add(session, &entry);
+        page.entry(&entry)?;
+    }
+    page.rest()?;
+    page.lines.finish(page.out)?;
+    page.beside.finish(page.out)?;
+    page.rows.finish(page.out)?;
+    let meta = Object::new()
+        .raw("block", BLOCK)
+        .raw("entries", picked.entries.len())
+        .raw("leaf", picked.leaf.map_or(-1, |leaf| picked.place(leaf)))
+        .str("name", &shell::file_name(session));
+    let card = shell::Card { session, title: &title, totals: &totals, part: options.part, picked: &picked };
+    out.write_all(shell::tail(&card, &meta.finish()).as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// A page in the making.
+struct Page<'a, W> {
+    session: &'a Session,
+    picked: &'a Picked,
+    outline: Outline,
+    shown: Shown,
+    out: &'a mut W,
+    /// The session's lines: what the download gives.
+    lines: Stream,
+    /// What an entry needs besides its line.
+    beside: Stream,
+    /// What the tree needs.
+    rows: Stream,
+    /// Whether the lines are the whole file, byte for byte, with what is no entry.
+    is_verbatim: bool,
+    /// How much of the file has been copied.
+    copied: u64,
+}
+
+/// How many bytes between two entries are copied at once.
+const PIECE: u64 = 1 << 20;
+
+impl<'a, W: Write> Page<'a, W> {
+    fn new(session: &'a Session, part: Part, picked: &'a Picked, mut outline: Outline, out: &'a mut W) -> Self {
+        let is_verbatim = part == Part::Whole && session.version() >= CURRENT_VERSION && session.raw_length() > 0;
+        let [lines, beside, rows] = ["s", "x", "i"].map(Stream::new);
+        let shown = Shown::new(session, &mut outline);
+        Self { session, picked, outline, shown, out, lines, beside, rows, is_verbatim, copied: 0 }
+    }
+
+    fn entry(&mut self, entry: &Entry) -> Result<(), Error> {
+        let line = self.line(entry)?;
+        if self.is_verbatim {
+            self.copy_to(self.session.tree().node(entry.ix).offset())?;
+            self.copied += line.len() as u64;
+        }
+        let beside = beside::of(self.session, entry).unwrap_or_default();
+        let text = self.outline.text(self.session, entry.ix)?;
+        let row = Row {
+            parent: self.picked.parent(self.session, entry.ix),
+            line: self.lines.span(line.len()),
+            beside: self.beside.span(beside.len()),
+        };
+        let row = row.json(self.session, entry, &self.shown, &text);
+        self.lines.push(&line, self.out)?;
+        if !self.is_verbatim {
+            self.lines.push(b"\n", self.out)?;
+        }
+        self.beside.push(beside.as_bytes(), self.out)?;
+        self.rows.push(row.as_bytes(), self.out)?;
+        self.rows.push(b"\n", self.out)?;
+        Ok(())
+    }
+
+    /// The line as version 3 has it; byte for byte where it stands so in the file, even if it is no UTF-8.
+    fn line(&self, entry: &Entry) -> Result<Vec<u8>, Error> {
+        let is_odd = entry.line().contains(char::REPLACEMENT_CHARACTER);
+        let raw = self.session.raw_span(entry.ix);
+        if raw.is_some_and(|(_, length)| is_odd || length != entry.line().len() as u64) {
+            return Ok(self.session.raw_line(entry.ix)?);
+        }
+        Ok(entry.line().as_bytes().to_vec())
+    }
+
+    /// Copies what stands in the file before this byte and has not been copied: the header, what is no entry, line feeds.
+    fn copy_to(&mut self, offset: u64) -> Result<(), Error> {
+        while self.copied < offset {
+            let length = (offset - self.copied).min(PIECE);
+            let bytes = self.session.raw_bytes(self.copied, usize::try_from(length).unwrap_or(0))?;
+            self.lines.push(&bytes, self.out)?;
+            self.copied += length;
+        }
+        Ok(())
+    }
+
+    /// Copies what stands behind the last entry; the download ends with a line feed.
+    fn rest(&mut self) -> Result<(), Error> {
+        let end = self.session.raw_length();
+        if !self.is_verbatim {
+            return Ok(());
+        }
+        self.copy_to(end)?;
+        if self.session.raw_bytes(end - 1, 1)? != b"\n" {
+            self.lines.push(b"\n", self.out)?;
+        }
+        Ok(())
+    }
+}

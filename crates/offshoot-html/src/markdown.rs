@@ -1,0 +1,218 @@
+//! Prose as a row of operations that build a page: open an element, write text, close.
+//!
+//! The script knows a closed list of elements and makes text of everything else; here raw HTML becomes the text that it is, a
+//! picture its address, and a link only what leads to the web or to a mailbox. Nesting ends at [`DEEPEST`], so no text
+//! makes a page too deep to draw.
+
+use offshoot_session::json::quote;
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag};
+
+/// Longer texts are shown as they are.
+const LONGEST: usize = 1 << 20;
+
+/// Elements inside elements.
+const DEEPEST: usize = 24;
+
+/// The operations as a JSON array: `["name", attribute]` opens an element, a string is text, 0 closes; elements without an
+/// inside close themselves. `None` for text that reads the same without.
+pub(crate) fn operations(text: &str) -> Option<String> {
+    if text.len() > LONGEST || !text.bytes().any(|byte| byte.is_ascii_punctuation() || byte == b'\n') {
+        return None;
+    }
+    let mut built = Built::default();
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    for event in Parser::new_ext(text, options) {
+        built.event(event);
+    }
+    built.flush();
+    built.is_rich.then(|| format!("[{}]", built.out.join(",")))
+}
+
+#[derive(Default)]
+struct Built {
+    out: Vec<String>,
+    text: String,
+    /// What closes each open element; nothing for one that is not shown.
+    open: Vec<Close>,
+    shown: usize,
+    is_rich: bool,
+}
+
+enum Close {
+    Nothing,
+    Element,
+    /// Words behind an element that is none, such as the address of a link that leads nowhere.
+    Words(String),
+}
+
+impl Built {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(_) => self.end(),
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.text.push_str(&text),
+            Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
+                self.single(&format!("\"code\",{}", quote(&text)));
+            }
+            Event::FootnoteReference(name) => {
+                self.text.push_str("[^");
+                self.text.push_str(&name);
+                self.text.push(']');
+            }
+            Event::SoftBreak => self.text.push('\n'),
+            Event::HardBreak => self.text.push('\n'),
+            Event::Rule => self.single("\"hr\""),
+            Event::TaskListMarker(is_done) => self.text.push_str(if is_done { "☑ " } else { "☐ " }),
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        let plain = |name: &str| Some(format!("\"{name}\""));
+        let opening = match tag {
+            Tag::Paragraph => plain("p"),
+            Tag::Heading { level, .. } => plain(&level.to_string()),
+            Tag::BlockQuote(_) => plain("blockquote"),
+            Tag::CodeBlock(CodeBlockKind::Fenced(language)) if !language.is_empty() => {
+                Some(format!("\"pre\",{}", quote(&language)))
+            }
+            Tag::CodeBlock(_) | Tag::HtmlBlock | Tag::MetadataBlock(_) => plain("pre"),
+            Tag::List(None) => plain("ul"),
+            Tag::List(Some(start)) => Some(format!("\"ol\",{}", start.min(1_000_000_000))),
+            Tag::Item => plain("li"),
+            Tag::Table(_) => plain("table"),
+            Tag::TableHead => plain("thead"),
+            Tag::TableRow => plain("tr"),
+            Tag::TableCell => plain("td"),
+            Tag::Emphasis => plain("em"),
+            Tag::Strong => plain("strong"),
+            Tag::Strikethrough => plain("s"),
+            Tag::Link { dest_url, .. } => return self.link(&dest_url, "a"),
+            Tag::Image { dest_url, .. } => return self.link(&dest_url, "image"),
+            Tag::FootnoteDefinition(_)
+            | Tag::DefinitionList
+            | Tag::DefinitionListTitle
+            | Tag::DefinitionListDefinition
+            | Tag::Superscript
+            | Tag::Subscript => None,
+        };
+        self.open(opening);
+    }
+
+    /// A link, or its words and its address. A picture is never fetched: it is a link.
+    fn link(&mut self, address: &CowStr<'_>, what: &str) {
+        if what == "image" {
+            self.text.push_str("🖼 ");
+        }
+        match safe(address) {
+            Some(address) => self.open(Some(format!("\"a\",{}", quote(&address)))),
+            None => {
+                let words = if address.is_empty() { String::new() } else { format!(" ({address})") };
+                self.open.push(Close::Words(words));
+            }
+        }
+    }
+
+    fn open(&mut self, opening: Option<String>) {
+        let Some(opening) = opening.filter(|_| self.shown < DEEPEST) else { return self.open.push(Close::Nothing) };
+        self.flush();
+        self.is_rich |= opening != "\"p\"" || !self.out.is_empty();
+        self.out.push(format!("[{opening}]"));
+        self.open.push(Close::Element);
+        self.shown += 1;
+    }
+
+    fn end(&mut self) {
+        match self.open.pop() {
+            Some(Close::Element) => {
+                self.flush();
+                self.out.push("0".to_owned());
+                self.shown -= 1;
+            }
+            Some(Close::Words(words)) => self.text.push_str(&words),
+            Some(Close::Nothing) | None => {}
+        }
+    }
+
+    fn single(&mut self, element: &str) {
+        self.flush();
+        self.is_rich = true;
+        self.out.push(format!("[{element}]"));
+    }
+
+    fn flush(&mut self) {
+        if !self.text.is_empty() {
+            self.out.push(quote(&std::mem::take(&mut self.text)));
+        }
+    }
+}
+
+/// The address if it leads to the web or to a mailbox. Browsers skip white space and control characters: so does this.
+fn safe(address: &str) -> Option<String> {
+    let address: String = address.chars().filter(|c| !c.is_control() && !c.is_whitespace()).collect();
+    let (scheme, _) = address.split_once(':')?;
+    ["http", "https", "mailto"].iter().any(|known| scheme.eq_ignore_ascii_case(known)).then_some(address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_text_needs_nothing() {
+        assert_eq!(operations("just words"), None);
+        assert_eq!(operations("A sentence, with signs: all of them plain!\nAnd a second line."), None);
+    }
+
+    #[test]
+    fn prose_becomes_operations() {
+        for (text, wanted) in [
+            ("a\n\nb", r#"[["p"],"a",0,["p"],"b",0]"#),
+            ("# x", r#"[["h1"],"x",0]"#),
+            ("*a* **b** ~~c~~ `d`", r#"[["p"],["em"],"a",0," ",["strong"],"b",0," ",["s"],"c",0," ",["code","d"],0]"#),
+            ("3. a\n4. b", r#"[["ol",3],["li"],"a",0,["li"],"b",0,0]"#),
+            ("- [x] a", r#"[["ul"],["li"],"☑ a",0,0]"#),
+            ("```rust\nlet a;\n```", r#"[["pre","rust"],"let a;\n",0]"#),
+            ("|a|\n|-|\n|b|", r#"[["table"],["thead"],["td"],"a",0,0,["tr"],["td"],"b",0,0,0]"#),
+            ("a\n\n---", r#"[["p"],"a",0,["hr"]]"#),
+        ] {
+            assert_eq!(operations(text).as_deref(), Some(wanted), "{text}");
+        }
+    }
+
+    #[test]
+    fn html_is_text() {
+        assert_eq!(operations("a <b onclick=x>c</b>"), None);
+        assert_eq!(
+            operations("<div>\n<script>x</script>"),
+            Some(r#"[["pre"],"<div>\n<script>x</script>",0]"#.to_owned())
+        );
+    }
+
+    #[test]
+    fn links_lead_to_the_web_or_nowhere() {
+        for (address, wanted) in [
+            ("https://x.y/z", Some("https://x.y/z")),
+            ("HTTP://x", Some("HTTP://x")),
+            ("mailto:a@b", Some("mailto:a@b")),
+            ("java\tscript:alert(1)", None),
+            ("\u{1}javascript:alert(1)", None),
+            ("data:text/html,x", None),
+            ("vbscript:x", None),
+            ("file:///etc/passwd", None),
+            ("//host/x", None),
+            ("src/main.rs", None),
+        ] {
+            assert_eq!(safe(address).as_deref(), wanted, "{address}");
+        }
+        assert_eq!(operations("[x](javascript:y)"), None, "words and address are plain text");
+        assert!(operations("**[x](javascript:y)**").unwrap().contains(r#""x (javascript:y)""#));
+        assert_eq!(operations("![p](https://x/p.png)").unwrap(), r#"[["p"],"🖼 ",["a","https://x/p.png"],"p",0,0]"#);
+    }
+
+    #[test]
+    fn depth_ends() {
+        let deep = operations(&format!("{} x", ">".repeat(5000))).unwrap();
+        assert_eq!(deep.matches("blockquote").count(), DEEPEST);
+        assert_eq!(deep.matches(",0").count(), DEEPEST);
+    }
+}

@@ -1,0 +1,57 @@
+//! Which entries a page holds, in which order, and where among them each stands.
+
+use offshoot_session::entry::Source as _;
+use offshoot_session::session::Session;
+use offshoot_session::tree::{NodeIx, Tree};
+
+use crate::Part;
+
+const OUTSIDE: u32 = u32::MAX;
+
+/// The entries of a page, in file order.
+#[derive(Debug)]
+pub(crate) struct Picked {
+    pub(crate) entries: Vec<NodeIx>,
+    /// The entry at which the page opens.
+    pub(crate) leaf: Option<NodeIx>,
+    /// An entry's place on the page, by its place in file order.
+    places: Vec<u32>,
+}
+
+impl Picked {
+    pub(crate) fn new(session: &Session, part: Part) -> Self {
+        let tree = session.tree();
+        let open = session.leaf().and_then(|leaf| tree.behind_markers(leaf));
+        let (mut entries, leaf): (Vec<NodeIx>, _) = match part {
+            Part::Whole => (tree.entries().collect(), open),
+            Part::Path(end) => (tree.path(end), Some(end)),
+            Part::Subtree(top) => (tree.walk_from(top).map(|(_, ix)| ix).collect(), Some(below(tree, open, top))),
+        };
+        entries.sort_unstable();
+        let mut places = vec![OUTSIDE; entries.last().map_or(0, |last| last.index() + 1)];
+        for (place, ix) in (0u32..).zip(&entries) {
+            if let Some(at) = places.get_mut(ix.index()) {
+                *at = place;
+            }
+        }
+        Self { entries, leaf, places }
+    }
+
+    /// An entry's place on the page; -1 if it is not there.
+    pub(crate) fn place(&self, ix: NodeIx) -> i64 {
+        self.places.get(ix.index()).filter(|place| **place != OUTSIDE).map_or(-1, |place| i64::from(*place))
+    }
+
+    /// The place of an entry's parent; -1 if it has none on the page.
+    pub(crate) fn parent(&self, session: &Session, ix: NodeIx) -> i64 {
+        session.tree().parent(ix).map_or(-1, |parent| self.place(parent))
+    }
+}
+
+/// The open entry if it is below `top`, else the newest one there.
+fn below(tree: &Tree, open: Option<NodeIx>, top: NodeIx) -> NodeIx {
+    if let Some(open) = open.filter(|open| tree.ancestors(*open).any(|ix| ix == top)) {
+        return open;
+    }
+    std::iter::successors(Some(top), |at| tree.children_by_time(*at).pop()).last().unwrap_or(top)
+}

@@ -1,0 +1,76 @@
+//! What the tree at the page's side needs of an entry: one JSON array, the page's index.
+//!
+//! `[parent, who, filters, time, id, label, text, line start, line length, beside start, beside length]`; parents are places on
+//! the page or -1. Filters are bits in the order of [`Filter::NAMES`]; one more says that an entry only marks a leaf.
+
+use offshoot_session::entry::{Entry, Source as _};
+use offshoot_session::id::EntryId;
+use offshoot_session::json::quote;
+use offshoot_session::kind::{Kind, Role};
+use offshoot_session::outline::{Filter, Outline, Scope};
+use offshoot_session::session::Session;
+use offshoot_session::tree::NodeIx;
+
+const MARKER: u8 = 1 << 5;
+
+/// Where an entry stands.
+pub(crate) struct Row {
+    pub(crate) parent: i64,
+    /// First byte and length in the stream of lines.
+    pub(crate) line: (u64, usize),
+    /// The same in the stream of what stands beside them.
+    pub(crate) beside: (u64, usize),
+}
+
+impl Row {
+    pub(crate) fn json(&self, session: &Session, entry: &Entry, shown: &Shown, text: &str) -> String {
+        let node = session.tree().node(entry.ix);
+        let time = node.time().map_or("null".to_owned(), |time| time.to_string());
+        let id = quote(node.id().map_or("", EntryId::as_str));
+        let label =
+            node.id().and_then(|id| session.tree().label(id)).map_or("0".to_owned(), |label| quote(&label.text));
+        let bits = shown.of(session, entry.ix);
+        let (line, beside) = (self.line, self.beside);
+        let (parent, who, text) = (self.parent, who(entry), quote(text));
+        format!("[{parent},{who},{bits},{time},{id},{label},{text},{},{},{},{}]", line.0, line.1, beside.0, beside.1)
+    }
+}
+
+/// Which filters show which entries, by place in file order.
+pub(crate) struct Shown {
+    bits: Vec<u8>,
+}
+
+impl Shown {
+    /// Asks the outline, filter by filter.
+    pub(crate) fn new(session: &Session, outline: &mut Outline) -> Self {
+        let tree = session.tree();
+        let mut bits = vec![0; tree.entries().next_back().map_or(0, |last| last.index() + 1)];
+        for (at, (_, filter)) in Filter::NAMES.iter().enumerate() {
+            outline.arrange(tree, Scope { filter: *filter, ..Scope::default() });
+            for ix in (0..outline.len()).filter_map(|row| outline.entry(row)) {
+                if let Some(bits) = bits.get_mut(ix.index()) {
+                    *bits |= 1 << at;
+                }
+            }
+        }
+        Self { bits }
+    }
+
+    fn of(&self, session: &Session, ix: NodeIx) -> u8 {
+        let marker = if session.tree().node(ix).is_leaf_marker() { MARKER } else { 0 };
+        self.bits.get(ix.index()).copied().unwrap_or(0) | marker
+    }
+}
+
+/// Whose row it is, for its colour: 0 the person, 1 the model, 2 a tool, 3 something about the conversation, 4 the rest.
+fn who(entry: &Entry) -> u8 {
+    match (entry.kind, entry.role) {
+        (Kind::Message, Some(Role::User)) => 0,
+        (Kind::Message, Some(Role::Assistant)) => 1,
+        (Kind::Message, Some(Role::ToolResult | Role::BashExecution | Role::PythonExecution)) => 2,
+        (Kind::Message, _)
+        | (Kind::CustomMessage | Kind::Compaction | Kind::BranchSummary | Kind::ResetBoundary, _) => 3,
+        _ => 4,
+    }
+}

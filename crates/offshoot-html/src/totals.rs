@@ -1,0 +1,74 @@
+//! What all entries of a page come to: messages, calls, models, tokens, cost.
+
+use offshoot_session::clock::Millis;
+use offshoot_session::entry::{Entry, Source};
+use offshoot_session::json::Json;
+use offshoot_session::kind::{Kind, Role};
+use offshoot_session::text::one_line;
+use offshoot_session::tokens::Usage;
+
+/// Sums over entries.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Totals {
+    pub(crate) entries: u64,
+    /// Message entries by role.
+    pub(crate) user: u64,
+    pub(crate) assistant: u64,
+    pub(crate) results: u64,
+    pub(crate) other: u64,
+    pub(crate) calls: u64,
+    pub(crate) compactions: u64,
+    pub(crate) summaries: u64,
+    pub(crate) input: u64,
+    pub(crate) output: u64,
+    pub(crate) cache_read: u64,
+    pub(crate) cache_write: u64,
+    pub(crate) cost: f64,
+    /// Models that answered, as `provider/model`, in the order in which they came up.
+    pub(crate) models: Vec<String>,
+    /// The time of the last entry.
+    pub(crate) last: Option<Millis>,
+}
+
+impl Totals {
+    pub(crate) fn add(&mut self, source: &dyn Source, entry: &Entry) {
+        let node = source.tree().node(entry.ix);
+        if node.is_leaf_marker() {
+            return;
+        }
+        self.entries += 1;
+        self.last = self.last.max(node.time());
+        self.compactions += u64::from(entry.kind == Kind::Compaction);
+        self.summaries += u64::from(entry.kind == Kind::BranchSummary);
+        let message = entry.message();
+        if entry.kind == Kind::Message {
+            match entry.role {
+                Some(Role::User) => self.user += 1,
+                Some(Role::Assistant) => self.answer(message),
+                Some(Role::ToolResult) => self.results += 1,
+                _ => self.other += 1,
+            }
+        }
+        let usage = message.map_or_else(|| entry.get("usage"), |message| message.get("usage"));
+        if let Some(usage) = usage.filter(|usage| !usage.is_null()).map(Usage::read) {
+            self.input = self.input.saturating_add(usage.input);
+            self.output = self.output.saturating_add(usage.output);
+            self.cache_read = self.cache_read.saturating_add(usage.cache_read);
+            self.cache_write = self.cache_write.saturating_add(usage.cache_write);
+            self.cost += usage.cost;
+        }
+    }
+
+    fn answer(&mut self, message: Option<Json<'_>>) {
+        self.assistant += 1;
+        let Some(message) = message else { return };
+        let blocks = message.get("content").map(Json::items).into_iter().flatten();
+        self.calls += blocks.filter(|block| block.str("type").is_some_and(|kind| kind == "toolCall")).count() as u64;
+        let Some(model) = message.str("model") else { return };
+        let provider = message.str("provider").map(|provider| format!("{provider}/")).unwrap_or_default();
+        let model = one_line(&format!("{provider}{model}"), 80);
+        if !self.models.contains(&model) {
+            self.models.push(model);
+        }
+    }
+}

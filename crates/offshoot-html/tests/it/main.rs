@@ -1,0 +1,147 @@
+//! The page as a reader of its bytes finds it. What a browser makes of it is in `conformance/page.test.mjs`.
+
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests prepare their own files")]
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use offshoot_html::{Error, Options, Part, render};
+use offshoot_session::entry::Source as _;
+use offshoot_session::session::{self, Session};
+use sha2::{Digest as _, Sha256};
+
+const SAMPLE: &str = include_str!("../../../../examples/sample-session.jsonl");
+
+fn session(text: &str) -> Session {
+    Session::from_text(text, session::Options::default()).unwrap()
+}
+
+fn page(session: &Session, part: Part) -> String {
+    let mut out = Vec::new();
+    render(session, &Options { part, home: None }, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// The bytes of a stream of the page.
+fn stream(page: &str, class: &str) -> String {
+    let start = format!("<script type=\"application/octet-stream\" class=\"{class}\">");
+    let blocks = page.split(&start).skip(1).map(|block| block.split("</script>").next().unwrap());
+    String::from_utf8(blocks.flat_map(|block| STANDARD.decode(block).unwrap()).collect()).unwrap()
+}
+
+fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
+    text.split_once(start).unwrap().1.split_once(end).unwrap().0
+}
+
+#[test]
+fn the_page_carries_the_session_as_it_stands() {
+    let page = page(&session(SAMPLE), Part::Whole);
+    assert_eq!(stream(&page, "s"), SAMPLE);
+    assert_eq!(stream(&page, "i").lines().count(), SAMPLE.lines().count() - 1);
+}
+
+#[test]
+fn old_sessions_are_carried_as_version_3() {
+    let old = "{\"type\":\"session\",\"id\":\"old\",\"timestamp\":\"2025-12-01T00:00:00.000Z\",\"cwd\":\"/w\"}\n\
+               {\"type\":\"message\",\"timestamp\":\"2025-12-01T00:00:01.000Z\",\"message\":{\"role\":\"user\",\"content\":\"q\"}}\n";
+    let lines = stream(&page(&session(old), Part::Whole), "s");
+    assert!(lines.contains("\"version\":3") && lines.contains("\"parentId\":null"), "{lines}");
+}
+
+#[test]
+fn the_policy_names_the_one_script_and_the_one_style() {
+    let page = page(&session(SAMPLE), Part::Whole);
+    let policy = between(&page, "Content-Security-Policy\" content=\"", "\"");
+    for (element, end) in [("<style>", "</style>"), ("<script>", "</script>")] {
+        let hash = STANDARD.encode(Sha256::digest(between(&page, element, end)));
+        assert!(policy.contains(&format!("sha256-{hash}")), "{element} is not in {policy}");
+        assert_eq!(page.matches(element).count(), 1);
+    }
+    assert!(policy.starts_with("default-src 'none'; "));
+}
+
+#[test]
+fn nothing_of_a_session_is_written_as_html() {
+    let hostile = r#"<img src=x onerror=\"pwn()\">'"#;
+    let text = format!(
+        "{{\"type\":\"session\",\"version\":3,\"id\":\"{hostile}\",\"timestamp\":\"{hostile}\",\"cwd\":\"{hostile}\"}}\n\
+         {{\"type\":\"session_info\",\"id\":\"{hostile}\",\"parentId\":null,\"timestamp\":\"{hostile}\",\"name\":\"</title>{hostile}\"}}\n\
+         {{\"type\":\"message\",\"id\":\"b\",\"parentId\":\"{hostile}\",\"timestamp\":\"t\",\"message\":{{\"role\":\"assistant\",\"model\":\"{hostile}\",\"provider\":\"{hostile}\",\"content\":[{{\"type\":\"text\",\"text\":\"{hostile}\"}}]}}}}\n\
+         {{broken {hostile}\n"
+    );
+    let page = page(&session(&text), Part::Whole);
+    assert!(page.contains("&lt;img src=x"), "the card shows it as text");
+    let own = page.find("<script>").unwrap();
+    assert!(!page[..own].contains("<img") && !page[..own].contains("onerror=\"pwn"), "{}", &page[..own]);
+    let title = between(&page, "<title>", "</title>");
+    assert!(title.contains("&lt;/title&gt;"), "{title}");
+}
+
+#[test]
+fn a_path_and_a_subtree_hold_their_entries_only() {
+    let session = session(SAMPLE);
+    let ids = |page: &str| -> Vec<String> {
+        stream(page, "s").lines().skip(1).map(|line| between(line, "\"id\":\"", "\"").to_owned()).collect()
+    };
+    let at = |id: &str| session.tree().find_prefix(id).unwrap();
+    let path = page(&session, Part::Path(at("1b9d")));
+    assert_eq!(ids(&path), ["6c1f0a52", "a83e5d17", "1b9d40c6"]);
+    assert!(path.contains("This page holds the path to 1b9d40c6: 3 of 28 entries."));
+    let below = page(&session, Part::Subtree(at("dd37")));
+    assert_eq!(ids(&below).len(), 13);
+    assert!(stream(&below, "i").starts_with("[-1,"), "what the subtree begins with has no parent on the page");
+}
+
+#[test]
+fn lines_that_are_no_entries_are_said_on_the_page_and_are_in_the_download() {
+    let (header, entries) = SAMPLE.split_at(SAMPLE.find('\n').unwrap() + 1);
+    let text = format!("{header}null\n\n{entries}no json");
+    let page = page(&session(&text), Part::Whole);
+    assert_eq!(stream(&page, "s"), format!("{text}\n"));
+    assert!(page.contains("malformed-line"));
+    let page = self::page(&session(&format!("{SAMPLE}no json\n")), Part::Whole);
+    assert!(page.contains("What is odd about the file: 1") && page.contains("malformed-line"));
+}
+
+#[test]
+fn an_empty_session_is_a_page() {
+    let header = "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"t\",\"cwd\":\"/w\"}\n";
+    let page = page(&session(header), Part::Whole);
+    assert_eq!(stream(&page, "s"), header);
+    assert!(page.ends_with("</html>\n"));
+}
+
+#[test]
+fn bytes_that_are_no_utf8_reach_the_download_as_they_are() {
+    let line = b"{\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"t\",\"message\":{\"role\":\"user\",\"content\":\"\xff\"}}\n";
+    let header = b"{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"t\",\"cwd\":\"/w\"}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.jsonl");
+    std::fs::write(&file, [&header[..], &line[..]].concat()).unwrap();
+    let page = page(&Session::open(&file, session::Options::default()).unwrap(), Part::Whole);
+    let block = between(&page, "class=\"s\">", "</script>");
+    assert_eq!(STANDARD.decode(block).unwrap(), [&header[..], &line[..]].concat());
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_an_error() {
+    struct Full(usize);
+    impl std::io::Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            if self.0 == 0 {
+                return Err(std::io::Error::from(std::io::ErrorKind::StorageFull));
+            }
+            let taken = bytes.len().min(self.0);
+            self.0 -= taken;
+            Ok(taken)
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let session = session(SAMPLE);
+    let whole = page(&session, Part::Whole).len();
+    for room in (0..whole).step_by(997) {
+        let failed = render(&session, &Options::default(), &mut Full(room)).unwrap_err();
+        assert!(matches!(failed, Error::Write(_)), "{room}: {failed}");
+    }
+}

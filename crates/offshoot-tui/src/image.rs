@@ -1,0 +1,274 @@
+//! Pictures of a session on the screen: as an escape sequence that the terminal understands, else as a line of text.
+//!
+//! What is sent is never what was found: a picture is decoded within limits, scaled to the cells that it gets and made
+//! anew. Knows nothing of where pictures are and of what is drawn around them.
+
+mod protocol;
+
+use std::io::Cursor;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use image::imageops::{FilterType, replace, resize};
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder as _, ImageReader, Limits, RgbaImage};
+use ratatui::buffer::{Buffer, CellDiffOption};
+use ratatui::layout::{Rect, Size};
+
+use crate::terminal::ImageProtocol;
+use crate::text;
+
+/// How many bytes a picture may have as it is stored.
+const MAX_BYTES: usize = 32 << 20;
+/// How many bytes it may take when it is decoded: sixteen million pixels of four.
+const MAX_DECODED: u64 = 64 << 20;
+
+/// Why a picture is not shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ImageError {
+    /// Its data are not base64.
+    #[error("it is not base64")]
+    NotBase64,
+    /// It is no PNG, JPEG, GIF or WebP.
+    #[error("its form is not known")]
+    UnknownForm,
+    /// It begins as one and does not go on as one.
+    #[error("it is damaged")]
+    Damaged,
+    /// It is past the limits: 32 MB stored, 64 MB decoded.
+    #[error("it is too large")]
+    TooLarge,
+    /// There are no cells for it.
+    #[error("there is no room for it")]
+    NoRoom,
+}
+
+/// How many pixels a cell of the terminal has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CellSize {
+    /// From left to right.
+    pub width: u16,
+    /// From top to bottom.
+    pub height: u16,
+}
+
+impl Default for CellSize {
+    /// For terminals that do not say it: a common size, and the usual shape.
+    fn default() -> Self {
+        Self { width: 10, height: 20 }
+    }
+}
+
+/// A picture as a session holds it.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    mime: String,
+    bytes: Vec<u8>,
+    /// In pixels, from its first bytes.
+    size: Result<(u32, u32), ImageError>,
+}
+
+impl Picture {
+    /// Of a content block: its data in base64 and its media type. Reads no further than the size; a picture that
+    /// cannot be shown is one too, and has its placeholder.
+    #[must_use]
+    pub fn of_block(data: &str, mime: &str) -> Self {
+        let mime = text::fit(mime.trim(), 40).into_owned();
+        let too_large = data.len() / 4 * 3 > MAX_BYTES;
+        let decoded = if too_large { Err(ImageError::TooLarge) } else { decode_base64(data) };
+        match decoded {
+            Ok(bytes) => Self { size: size_of(&bytes), mime, bytes },
+            Err(error) => Self { size: Err(error), mime, bytes: Vec::new() },
+        }
+    }
+
+    /// What is shown where the picture cannot be: `[image: image/png 640×480, 12 kB]`.
+    #[must_use]
+    pub fn placeholder(&self) -> String {
+        let bytes = amount(self.bytes.len());
+        match self.size {
+            Ok((width, height)) => format!("[image: {} {width}×{height}, {bytes}]", self.mime),
+            Err(error) if self.bytes.is_empty() => format!("[image: {}, not shown: {error}]", self.mime),
+            Err(error) => format!("[image: {}, {bytes}, not shown: {error}]", self.mime),
+        }
+    }
+
+    /// Its width and height in pixels, as its first bytes say.
+    ///
+    /// # Errors
+    ///
+    /// If they do not, or if it is larger than is shown.
+    pub fn size(&self) -> Result<(u32, u32), ImageError> {
+        self.size
+    }
+
+    /// The cells that it takes: its shape kept, no more than there is room for, and not made larger than it is.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be shown, or there is no room.
+    pub fn cells(&self, room: Size, cell: CellSize) -> Result<Size, ImageError> {
+        let (width, height) = self.size?;
+        let most = pixels(room, cell);
+        if most.0 == 0 || most.1 == 0 {
+            return Err(ImageError::NoRoom);
+        }
+        let (width, height) = within((width, height), most);
+        let count = |pixels: u32, of_cell: u16| u16::try_from(pixels.div_ceil(u32::from(of_cell))).unwrap_or(u16::MAX);
+        Ok(Size::new(count(width, cell.width).min(room.width), count(height, cell.height).min(room.height)))
+    }
+
+    /// The sequence that shows it in so many cells with the cursor in the lower right one of them; the cursor ends
+    /// where it would after one character. `id` tells pictures on the screen apart where the terminal asks for it.
+    ///
+    /// Sixel has no notion of cells: for it the size of a cell must be the terminal's own, or the picture is larger or
+    /// smaller than its cells. Decoding and scaling take time: keep the answer.
+    ///
+    /// # Errors
+    ///
+    /// If the picture turns out to be damaged or larger than is shown, or there is no room.
+    pub fn escape(&self, protocol: ImageProtocol, cells: Size, cell: CellSize, id: u32) -> Result<String, ImageError> {
+        let room = pixels(cells, cell);
+        if room.0 == 0 || room.1 == 0 {
+            return Err(ImageError::NoRoom);
+        }
+        if u64::from(room.0) * u64::from(room.1) * 4 > MAX_DECODED {
+            return Err(ImageError::TooLarge);
+        }
+        self.size?;
+        let picture = self.decode()?;
+        let (width, height) = within(picture.dimensions(), room);
+        let picture = if (width, height) == picture.dimensions() {
+            picture
+        } else {
+            resize(&picture, width, height, FilterType::Triangle)
+        };
+        let shown = match protocol {
+            ImageProtocol::Kitty => protocol::kitty(&on_canvas(&picture, room), cells, id)?,
+            ImageProtocol::Iterm2 => protocol::iterm2(&picture, cells)?,
+            ImageProtocol::Sixel => protocol::sixel(picture)?,
+        };
+        let up = if cells.height > 1 { format!("\u{1b}[{}A", cells.height - 1) } else { String::new() };
+        let back = if cells.width > 1 { format!("\u{1b}[{}D", cells.width - 1) } else { String::new() };
+        Ok(format!("\u{1b}7{up}{back}{shown}\u{1b}8\u{1b}[C"))
+    }
+
+    fn decode(&self) -> Result<RgbaImage, ImageError> {
+        let mut decoder = reader(&self.bytes)?.into_decoder().map_err(|_| ImageError::Damaged)?;
+        if decoder.total_bytes() > MAX_DECODED {
+            return Err(ImageError::TooLarge);
+        }
+        let upright = decoder.orientation().map_err(|_| ImageError::Damaged)?;
+        let mut picture = DynamicImage::from_decoder(decoder).map_err(|error| match error {
+            image::ImageError::Limits(_) => ImageError::TooLarge,
+            _ => ImageError::Damaged,
+        })?;
+        picture.apply_orientation(upright);
+        Ok(picture.into_rgba8())
+    }
+}
+
+/// Puts a picture's sequence into the cells that it was made for; the area is theirs.
+///
+/// They become blanks, and the last one draws: so the picture is sent once, when it comes into view, and whoever
+/// writes the cells one after the other does not write over it. Call it before anything is drawn over the area. Where
+/// only a part of the area is on the buffer, nothing is drawn.
+pub fn draw(escape: &str, area: Rect, buf: &mut Buffer) {
+    if area.is_empty() || area.intersection(buf.area) != area {
+        return;
+    }
+    for at in area.positions() {
+        if let Some(cell) = buf.cell_mut(at) {
+            cell.reset();
+        }
+    }
+    if let Some(last) = buf.cell_mut((area.right() - 1, area.bottom() - 1)) {
+        last.set_symbol(escape).set_diff_option(CellDiffOption::ForcedWidth(std::num::NonZeroU16::MIN));
+    }
+}
+
+/// Takes a picture off the screen, where terminals keep pictures apart from text; elsewhere writing over it is enough.
+#[must_use]
+pub fn forget(protocol: ImageProtocol, id: u32) -> String {
+    match protocol {
+        ImageProtocol::Kitty => format!("\u{1b}_Ga=d,d=I,i={},q=2\u{1b}\\", id.max(1)),
+        ImageProtocol::Iterm2 | ImageProtocol::Sixel => String::new(),
+    }
+}
+
+fn decode_base64(data: &str) -> Result<Vec<u8>, ImageError> {
+    let data = data.trim();
+    let lines: String;
+    let data = if data.contains(char::is_whitespace) {
+        lines = data.split_whitespace().collect();
+        &lines
+    } else {
+        data
+    };
+    STANDARD.decode(data).map_err(|_| ImageError::NotBase64)
+}
+
+fn reader(bytes: &[u8]) -> Result<ImageReader<Cursor<&[u8]>>, ImageError> {
+    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|_| ImageError::UnknownForm)?;
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(MAX_DECODED);
+    reader.limits(limits);
+    if reader.format().is_some_and(|format| format.reading_enabled()) {
+        Ok(reader)
+    } else {
+        Err(ImageError::UnknownForm)
+    }
+}
+
+/// As it is shown: a photograph may lie on its side in the file.
+fn size_of(bytes: &[u8]) -> Result<(u32, u32), ImageError> {
+    let mut decoder = reader(bytes)?.into_decoder().map_err(|_| ImageError::Damaged)?;
+    let (width, height) = decoder.dimensions();
+    if width == 0 || height == 0 {
+        return Err(ImageError::Damaged);
+    }
+    if decoder.total_bytes() > MAX_DECODED {
+        return Err(ImageError::TooLarge);
+    }
+    let lies = matches!(
+        decoder.orientation(),
+        Ok(Orientation::Rotate90 | Orientation::Rotate270 | Orientation::Rotate90FlipH | Orientation::Rotate270FlipH)
+    );
+    Ok(if lies { (height, width) } else { (width, height) })
+}
+
+fn pixels(cells: Size, cell: CellSize) -> (u32, u32) {
+    (u32::from(cells.width) * u32::from(cell.width), u32::from(cells.height) * u32::from(cell.height))
+}
+
+/// In the upper left corner of as many pixels as the cells have, so that nothing is stretched to fill them.
+fn on_canvas(picture: &RgbaImage, (width, height): (u32, u32)) -> RgbaImage {
+    let mut canvas = RgbaImage::new(width, height);
+    replace(&mut canvas, picture, 0, 0);
+    canvas
+}
+
+/// The largest size of the same shape in a room, and not larger than it was.
+fn within((width, height): (u32, u32), (most_wide, most_high): (u32, u32)) -> (u32, u32) {
+    let scaled = |side: u32, to: u32, from: u32| {
+        u32::try_from(u64::from(side) * u64::from(to) / u64::from(from.max(1))).unwrap_or(u32::MAX).max(1)
+    };
+    if width <= most_wide && height <= most_high {
+        (width, height)
+    } else if u64::from(width) * u64::from(most_high) >= u64::from(height) * u64::from(most_wide) {
+        (most_wide, scaled(height, most_wide, width).min(most_high))
+    } else {
+        (scaled(width, most_high, height).min(most_wide), most_high)
+    }
+}
+
+fn amount(bytes: usize) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{} kB", (bytes + 500) / 1_000),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    }
+}
+
+#[cfg(test)]
+mod tests;

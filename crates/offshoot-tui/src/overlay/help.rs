@@ -1,0 +1,269 @@
+//! `?` and `/help`: every command and every key that does something, as the user's file has them. What is typed narrows the
+//! list. Does nothing of what it tells.
+
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::KeyEvent;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use super::line::{LineInput, Typed};
+use crate::keymap::{Action, Context, Group, Keymap};
+use crate::slash::COMMANDS;
+use crate::text::{draw, fit, width};
+use crate::theme::{Theme, Token};
+
+/// What came of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Go on.
+    Open,
+    /// The user has seen enough.
+    Closed,
+}
+
+/// A row of the help.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Row {
+    Title(&'static str),
+    /// How, and what it does.
+    Told(String, String),
+}
+
+/// The help.
+#[derive(Debug, Clone)]
+pub struct Help {
+    rows: Vec<Row>,
+    search: LineInput,
+    top: usize,
+}
+
+/// How far a page key goes.
+const PAGE: usize = 10;
+
+/// What is written besides keys and commands.
+const WRITTEN: &[(&str, &str)] = &[
+    ("!command", "run a command in the shell"),
+    ("!!command", "the same, without the model seeing it"),
+    ("@file", "name a file; what is typed finds it"),
+    ("\\ then enter", "begin a new line"),
+];
+
+impl Help {
+    /// The help for these keys.
+    #[must_use]
+    pub fn new(keymap: &Keymap) -> Self {
+        let mut rows = vec![Row::Title("Commands")];
+        for spec in COMMANDS {
+            rows.push(Row::Told(spec.typed(), spec.says.to_owned()));
+            let same = |name: &&str| Row::Told(format!("/{name}"), format!("the same as /{}", spec.name));
+            rows.extend(spec.aliases.iter().map(same));
+        }
+        rows.push(Row::Title("In a message"));
+        rows.extend(WRITTEN.iter().map(|(how, says)| Row::Told((*how).to_owned(), (*says).to_owned())));
+        for group in Group::ALL {
+            rows.push(Row::Title(group.title()));
+            let actions = Action::ALL.iter().filter(|action| action.group() == group);
+            let bound = actions.filter(|action| !keymap.keys(**action).is_empty());
+            rows.extend(bound.map(|action| Row::Told(keymap.all(*action), action.says().to_owned())));
+        }
+        Self { rows, search: LineInput::default(), top: 0 }
+    }
+
+    /// A paste goes into the search.
+    pub fn paste(&mut self, text: &str) {
+        if self.search.insert(text) == Typed::Changed {
+            self.top = 0;
+        }
+    }
+
+    /// A key.
+    pub fn key(&mut self, keymap: &Keymap, event: KeyEvent) -> Outcome {
+        let opens = keymap.actions(Context::Editor, event).contains(&Action::Help);
+        if opens && self.search.is_empty() {
+            return Outcome::Closed;
+        }
+        let last = self.shown().len().saturating_sub(1);
+        match keymap.action(Context::Dialog, event) {
+            Some(Action::SelectUp) => self.top = self.top.saturating_sub(1),
+            Some(Action::SelectDown) => self.top = (self.top + 1).min(last),
+            Some(Action::SelectPageUp) => self.top = self.top.saturating_sub(PAGE),
+            Some(Action::SelectPageDown) => self.top = (self.top + PAGE).min(last),
+            Some(Action::SelectCancel) if self.search.is_empty() => return Outcome::Closed,
+            Some(Action::SelectCancel) => (self.search, self.top) = (LineInput::default(), 0),
+            _ if self.search.key(event) == Typed::Changed => self.top = 0,
+            _ => {}
+        }
+        Outcome::Open
+    }
+
+    /// The rows that fit what is searched for, without headings.
+    fn shown(&self) -> Vec<&Row> {
+        let wanted = self.search.text().to_lowercase();
+        let fits = |row: &&Row| match row {
+            Row::Title(_) => wanted.trim().is_empty(),
+            Row::Told(how, says) => {
+                let text = format!("{how} {says}").to_lowercase();
+                wanted.split_whitespace().all(|word| text.contains(word))
+            }
+        };
+        self.rows.iter().filter(fits).collect()
+    }
+
+    /// Draws it over the whole area.
+    pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let area = area.intersection(buf.area);
+        let columns = usize::from(area.width);
+        let mut rows = area.rows();
+        if let Some(row) = rows.next() {
+            let title = Span::styled("Help", theme.style(Token::Accent).add_modifier(Modifier::BOLD));
+            let hint = Span::styled("  ↑↓ scroll · type to search · esc leave", theme.style(Token::Dim));
+            draw(&Line::from(vec![title, hint]), row, buf);
+        }
+        if let Some(row) = rows.next() {
+            self.search.view(Span::styled("> ", theme.style(Token::Accent)), theme.style(Token::Text), row, buf);
+        }
+        let rows: Vec<Rect> = rows.collect();
+        let shown = self.shown();
+        if let (Some(row), true) = (rows.first(), shown.is_empty()) {
+            draw(&Line::styled("  nothing fits", theme.style(Token::Muted)), *row, buf);
+        }
+        // The last page is full.
+        let top = self.top.min(shown.len().saturating_sub(rows.len()));
+        let left = (columns / 2).clamp(12, 34).min(columns);
+        for (told, row) in shown.iter().skip(top).zip(rows) {
+            let line = match told {
+                Row::Title(title) => {
+                    let style = theme.style(Token::MdHeading).add_modifier(Modifier::BOLD);
+                    Line::styled(fit(title, columns).into_owned(), style)
+                }
+                Row::Told(how, says) => {
+                    let how = fit(how, left.saturating_sub(3)).into_owned();
+                    let gap = " ".repeat(left.saturating_sub(2 + width(&how)));
+                    let says = fit(says, columns.saturating_sub(left)).into_owned();
+                    Line::from(vec![
+                        Span::raw("  "),
+                        Span::styled(how, theme.style(Token::Accent)),
+                        Span::raw(gap),
+                        Span::styled(says, theme.style(Token::Text)),
+                    ])
+                }
+            };
+            draw(&line, row, buf);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keymap::Key;
+    use crate::overlay::testing::{assert_inside, hostile, text_of};
+
+    fn press(help: &mut Help, keys: &str) -> Outcome {
+        let mut outcome = Outcome::Open;
+        for key in keys.split(' ') {
+            outcome = help.key(&Keymap::default(), Key::parse(key).unwrap().event());
+        }
+        outcome
+    }
+
+    fn screen(help: &Help, columns: u16, rows: u16) -> String {
+        let area = Rect::new(0, 0, columns, rows);
+        let mut buf = Buffer::empty(area);
+        help.view(&Theme::default(), area, &mut buf);
+        text_of(&buf)
+    }
+
+    #[test]
+    fn screens_of_the_help() {
+        let mut help = Help::new(&Keymap::default());
+        insta::assert_snapshot!(screen(&help, 80, 24), @"
+        Help  ↑↓ scroll · type to search · esc leave
+        >
+        Commands
+          /new                            begin a session
+          /resume [session]               open another session
+          /tree                           walk the tree of this session
+          /branches                       list the branches of this session
+          /switch <entry>                 go on behind an entry
+          /branch-here [entry]            go on from an earlier message, in this session
+          /branch [entry]                 begin a session before an earlier message
+          /fork                           the same as /branch
+          /clone                          begin a session with all that stands up to he…
+          /pop [entry]                    back to the last message, with a summary of w…
+          /export-branch <entry> [path]   write the branch that ends in an entry into a…
+          /label [text]                   put a label here; no text takes it away
+          /name [name]                    name the session, or show its name
+          /compact [instructions]         summarise what came before, and cut
+          /model [model]                  choose a model
+          /thinking [level]               choose how much the model thinks
+          /session                        show file, figures and cost of the session
+          /export [path]                  write the session into a file: .html, .jsonl …
+          /import <path>                  take a session file into the store and open it
+          /copy                           copy the last answer
+          /settings                       see and change the settings
+        ");
+        press(&mut help, "pageDown pageDown pageDown");
+        insta::assert_snapshot!(screen(&help, 40, 12), @"
+        Help  ↑↓ scroll · type to search · esc l
+        >
+          escape            stop what goes on
+          ctrl+c            empty the editor; t…
+          ctrl+d            leave, when the edi…
+          ctrl+z            put offshoot into t…
+          ctrl+g            write in the extern…
+          ctrl+v            paste a picture or …
+          ctrl+l            choose a model
+          ctrl+p            the next model
+          ctrl+shift+p      the model before
+          shift+tab         think more, or not …
+        ");
+        help.paste("undo");
+        insta::assert_snapshot!(screen(&help, 80, 5), @"
+        Help  ↑↓ scroll · type to search · esc leave
+        > undo
+          ctrl+-                          undo the last change
+        ");
+    }
+
+    #[test]
+    fn the_keys_are_those_of_the_user() {
+        let (keymap, _) = Keymap::read(r#"{"tui.editor.undo":"alt+z","tui.editor.yankPop":[]}"#);
+        let mut help = Help::new(&keymap);
+        help.paste("undo");
+        assert!(screen(&help, 80, 5).contains("alt+z"));
+        help = Help::new(&keymap);
+        help.paste("after that: put back");
+        assert!(screen(&help, 80, 5).contains("nothing fits"));
+    }
+
+    #[test]
+    fn a_question_mark_closes_only_while_nothing_is_searched_for() {
+        let mut help = Help::new(&Keymap::default());
+        assert_eq!(press(&mut help, "f ?"), Outcome::Open);
+        assert_eq!(press(&mut help, "escape"), Outcome::Open);
+        assert_eq!(press(&mut help, "?"), Outcome::Closed);
+        assert_eq!(press(&mut help, "escape"), Outcome::Closed);
+    }
+
+    #[test]
+    fn scrolling_ends_with_the_last_page() {
+        let mut help = Help::new(&Keymap::default());
+        for _ in 0..99 {
+            press(&mut help, "pageDown");
+        }
+        let last = screen(&help, 80, 10);
+        assert_eq!(last.lines().count(), 10);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn hostile_text_stays_inside(hostile in hostile(), columns in 0..60_u16, rows in 0..14_u16) {
+            let mut help = Help::new(&Keymap::default());
+            assert_inside(columns, rows, |area, buf| help.view(&Theme::default(), area, buf));
+            help.paste(&hostile);
+            assert_inside(columns, rows, |area, buf| help.view(&Theme::default(), area, buf));
+        }
+    }
+}

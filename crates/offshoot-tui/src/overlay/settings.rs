@@ -1,0 +1,226 @@
+//! `/settings`: every setting with its value and where that comes from, changed in the user's file or the project's. Holds
+//! what the files say; the program stores what is changed, and gives back what the files say then.
+
+mod view;
+
+use ratatui::crossterm::event::KeyEvent;
+
+use super::line::{LineInput, Typed};
+use crate::keymap::{Action, Context, Keymap};
+use crate::settings::{Kind, Layers, SETTINGS, Scope, Setting, Value};
+
+/// What came of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing yet: go on.
+    Open,
+    /// The user is done.
+    Closed,
+    /// Store this; then comes [`Settings::stored`] or [`Settings::failed`].
+    Store {
+        /// In which file.
+        scope: Scope,
+        /// The name of the setting.
+        key: &'static str,
+        /// Its value; `None` takes it out of the file.
+        value: Option<Value>,
+    },
+}
+
+/// The files, as they are shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Files {
+    /// The user's.
+    pub global: String,
+    /// The project's; `None`: there is no folder for one.
+    pub project: Option<String>,
+}
+
+/// The list of settings.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    layers: Layers,
+    files: Files,
+    scope: Scope,
+    search: LineInput,
+    /// The settings that fit what is searched for: places in the table.
+    shown: Vec<usize>,
+    cursor: usize,
+    editing: Option<LineInput>,
+    /// Names that a text may be, for settings that are gone through.
+    names: Vec<(&'static str, Vec<String>)>,
+    notice: Option<String>,
+}
+
+/// How far a page key goes.
+const PAGE: usize = 10;
+
+impl Settings {
+    /// All settings, to be changed in the user's file.
+    #[must_use]
+    pub fn new(layers: Layers, files: Files) -> Self {
+        Self {
+            layers,
+            files,
+            scope: Scope::Global,
+            search: LineInput::default(),
+            shown: (0..SETTINGS.len()).collect(),
+            cursor: 0,
+            editing: None,
+            names: Vec::new(),
+            notice: None,
+        }
+    }
+
+    /// The names that a setting may have, such as those of themes: they are gone through, and not typed.
+    pub fn offer(&mut self, key: &'static str, names: Vec<String>) {
+        self.names.retain(|(known, _)| *known != key);
+        self.names.push((key, names));
+    }
+
+    /// A change is stored: what the files say now.
+    pub fn stored(&mut self, layers: Layers) {
+        self.layers = layers;
+        self.notice = None;
+    }
+
+    /// A change could not be stored, in words.
+    pub fn failed(&mut self, why: String) {
+        self.notice = Some(why);
+    }
+
+    /// A paste goes where is typed.
+    pub fn paste(&mut self, text: &str) {
+        match &mut self.editing {
+            Some(line) => drop(line.insert(text)),
+            None if self.search.insert(text) == Typed::Changed => self.narrow(),
+            None => {}
+        }
+    }
+
+    /// A key.
+    pub fn key(&mut self, keymap: &Keymap, event: KeyEvent) -> Outcome {
+        let action = keymap.action(Context::Dialog, event);
+        if self.editing.is_some() {
+            return self.edit(action, event);
+        }
+        self.notice = None;
+        let last = self.shown.len().saturating_sub(1);
+        match action {
+            Some(Action::SelectUp) => self.cursor = self.cursor.checked_sub(1).unwrap_or(last),
+            Some(Action::SelectDown) => self.cursor = if self.cursor >= last { 0 } else { self.cursor + 1 },
+            Some(Action::SelectPageUp) => self.cursor = self.cursor.saturating_sub(PAGE),
+            Some(Action::SelectPageDown) => self.cursor = self.cursor.saturating_add(PAGE).min(last),
+            Some(Action::SelectConfirm) => return self.change(),
+            Some(Action::SelectCancel) if self.search.is_empty() => return Outcome::Closed,
+            Some(Action::SelectCancel) => {
+                self.search = LineInput::default();
+                self.narrow();
+            }
+            Some(Action::Tab) => self.turn(),
+            Some(Action::DeleteCharForward) => return self.take_out(),
+            _ if self.search.key(event) == Typed::Changed => self.narrow(),
+            _ => {}
+        }
+        Outcome::Open
+    }
+
+    fn chosen(&self) -> Option<&'static Setting> {
+        self.shown.get(self.cursor).and_then(|at| SETTINGS.get(*at))
+    }
+
+    /// The other file.
+    fn turn(&mut self) {
+        self.scope = match (self.scope, &self.files.project) {
+            (Scope::Global, Some(_)) => Scope::Project,
+            _ => Scope::Global,
+        };
+    }
+
+    fn narrow(&mut self) {
+        let wanted = self.search.text().to_lowercase();
+        let fits = |setting: &Setting| {
+            let text = format!("{} {} {}", setting.key, setting.says, setting.section.title()).to_lowercase();
+            wanted.split_whitespace().all(|word| text.contains(word))
+        };
+        self.shown = SETTINGS.iter().enumerate().filter(|(_, setting)| fits(setting)).map(|(at, _)| at).collect();
+        self.cursor = 0;
+    }
+
+    /// The next of a few values, or a line to type one.
+    fn change(&mut self) -> Outcome {
+        let Some(setting) = self.chosen() else { return Outcome::Open };
+        if !setting.may_stand_in(self.scope) {
+            self.notice = Some(format!("{} counts in the user's own settings only", setting.key));
+            return Outcome::Open;
+        }
+        let now = self.in_scope(setting);
+        let names = self.names.iter().find(|(key, names)| *key == setting.key && !names.is_empty());
+        let next = match (setting.kind, names) {
+            (Kind::Flag, _) => Some(Value::Flag(now != Some(Value::Flag(true)))),
+            (Kind::Choice(names), _) => after(names.iter().copied(), now.as_ref()),
+            (Kind::Text, Some((_, names))) => after(names.iter().map(String::as_str), now.as_ref()),
+            (Kind::Text | Kind::Number { .. } | Kind::Texts, _) => None,
+        };
+        match next {
+            Some(value) => self.store(setting, Some(value)),
+            None => {
+                self.editing = Some(LineInput::new(&now.map_or_else(String::new, |value| value.to_string())));
+                Outcome::Open
+            }
+        }
+    }
+
+    /// What is changed: the file's own value, else the one that counts.
+    fn in_scope(&self, setting: &Setting) -> Option<Value> {
+        let own = self.layers.layer(self.scope).get(setting.key).cloned();
+        own.or_else(|| self.layers.value(setting).0)
+    }
+
+    fn take_out(&mut self) -> Outcome {
+        match self.chosen() {
+            Some(setting) if self.layers.layer(self.scope).get(setting.key).is_some() => self.store(setting, None),
+            _ => {
+                self.notice = Some("this file does not say it".to_owned());
+                Outcome::Open
+            }
+        }
+    }
+
+    fn store(&self, setting: &Setting, value: Option<Value>) -> Outcome {
+        Outcome::Store { scope: self.scope, key: setting.key, value }
+    }
+
+    /// A key while a value is typed.
+    fn edit(&mut self, action: Option<Action>, event: KeyEvent) -> Outcome {
+        let (Some(line), Some(setting)) =
+            (&mut self.editing, self.shown.get(self.cursor).and_then(|at| SETTINGS.get(*at)))
+        else {
+            return Outcome::Open;
+        };
+        match action {
+            Some(Action::SelectCancel) => (self.editing, self.notice) = (None, None),
+            Some(Action::SelectConfirm) => match setting.kind.parse(line.text()) {
+                Ok(value) => {
+                    (self.editing, self.notice) = (None, None);
+                    return self.store(setting, Some(value));
+                }
+                Err(why) => self.notice = Some(format!("{} {why}", setting.key)),
+            },
+            _ => drop(line.key(event)),
+        }
+        Outcome::Open
+    }
+}
+
+/// The name behind the present one; behind the last the first.
+fn after<'a>(mut names: impl Iterator<Item = &'a str> + Clone, now: Option<&Value>) -> Option<Value> {
+    let next = match now {
+        Some(Value::Text(now)) => names.clone().skip_while(|name| name != now).nth(1),
+        _ => None,
+    };
+    next.or_else(|| names.next()).map(|name| Value::Text(name.to_owned()))
+}
+
+#[cfg(test)]
+mod tests;

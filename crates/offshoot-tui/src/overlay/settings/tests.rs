@@ -1,0 +1,215 @@
+//! Keys in, outcomes and screens out.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::*;
+use crate::keymap::Key;
+use crate::overlay::testing::{assert_inside, hostile, text_of};
+use crate::settings::Layer;
+use crate::theme::Theme;
+
+fn layers(global: &str, project: &str) -> Layers {
+    let read = |text, scope| Layer::read(text, scope).unwrap().0;
+    Layers { global: read(global, Scope::Global), project: read(project, Scope::Project) }
+}
+
+fn open(global: &str, project: &str) -> Settings {
+    let files = Files {
+        global: "~/.local/share/offshoot/settings.json".to_owned(),
+        project: Some("~/work/.offshoot/settings.json".to_owned()),
+    };
+    Settings::new(layers(global, project), files)
+}
+
+fn press(settings: &mut Settings, keys: &str) -> Outcome {
+    let mut outcome = Outcome::Open;
+    for key in keys.split(' ') {
+        outcome = settings.key(&Keymap::default(), Key::parse(key).unwrap().event());
+    }
+    outcome
+}
+
+/// Searches for a setting, so that it is under the cursor.
+fn find(settings: &mut Settings, key: &str) {
+    settings.search = LineInput::new(key);
+    settings.narrow();
+}
+
+fn stored(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Store { scope, key, value } => {
+            format!("{scope:?} {key} = {}", value.map_or_else(|| "-".to_owned(), |value| value.json()))
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+fn screen(settings: &Settings, columns: u16, rows: u16) -> String {
+    let area = Rect::new(0, 0, columns, rows);
+    let mut buf = Buffer::empty(area);
+    settings.view(&Theme::default(), area, &mut buf);
+    text_of(&buf)
+}
+
+#[test]
+fn few_values_are_gone_through() {
+    let mut settings = open(r#"{"quietStartup":true,"steeringMode":"all"}"#, "");
+    find(&mut settings, "quietStartup");
+    assert_eq!(stored(press(&mut settings, "enter")), "Global quietStartup = false");
+    find(&mut settings, "steeringMode");
+    assert_eq!(stored(press(&mut settings, "enter")), "Global steeringMode = \"one-at-a-time\"");
+    find(&mut settings, "doubleEscape");
+    assert_eq!(stored(press(&mut settings, "enter")), "Global doubleEscapeAction = \"fork\"");
+    find(&mut settings, "theme");
+    settings.offer("theme", vec!["dark".to_owned(), "light".to_owned()]);
+    assert_eq!(stored(press(&mut settings, "enter")), "Global theme = \"dark\"");
+}
+
+#[test]
+fn other_values_are_typed() {
+    let mut settings = open("", "");
+    find(&mut settings, "keepRecent");
+    press(&mut settings, "enter");
+    insta::assert_snapshot!(screen(&settings, 60, 8), @"
+    Settings  everywhere  ~/.local/share/offshoot/settings.js…
+    > keepRecent
+    › compaction.keepRecentTokens  20000
+
+
+    tokens of the newest messages that are kept
+    nobody says it · a whole number from 0
+    enter store · esc leave it
+    ");
+    assert_eq!(press(&mut settings, "x enter"), Outcome::Open);
+    insta::assert_snapshot!(screen(&settings, 60, 8), @"
+    Settings  everywhere  ~/.local/share/offshoot/settings.js…
+    > keepRecent
+    › compaction.keepRecentTokens  20000x
+
+
+    tokens of the newest messages that are kept
+    compaction.keepRecentTokens should be a whole number from 0…
+    enter store · esc leave it
+    ");
+    assert_eq!(stored(press(&mut settings, "backspace 0 enter")), "Global compaction.keepRecentTokens = 200000");
+    press(&mut settings, "enter");
+    assert_eq!(press(&mut settings, "escape"), Outcome::Open);
+    assert_eq!(press(&mut settings, "escape"), Outcome::Open);
+    assert_eq!(press(&mut settings, "escape"), Outcome::Closed);
+}
+
+#[test]
+fn the_projects_file_is_another() {
+    let mut settings = open(r#"{"theme":"dark"}"#, r#"{"theme":"light"}"#);
+    find(&mut settings, "theme");
+    assert_eq!(stored(press(&mut settings, "tab delete")), "Project theme = -");
+    find(&mut settings, "shellPath");
+    assert_eq!(press(&mut settings, "enter"), Outcome::Open);
+    assert_eq!(settings.notice.as_deref(), Some("shellPath counts in the user's own settings only"));
+    assert_eq!(press(&mut settings, "delete"), Outcome::Open);
+}
+
+#[test]
+fn what_was_stored_is_shown() {
+    let mut settings = open("", "");
+    find(&mut settings, "theme");
+    settings.failed("the disk is full".to_owned());
+    assert!(screen(&settings, 40, 12).contains("the disk is full"));
+    settings.stored(layers(r#"{"theme":"dark"}"#, ""));
+    insta::assert_snapshot!(screen(&settings, 40, 12), @"
+    Settings  everywhere  ~/.local/share/…
+    > theme
+    › theme                        dark
+
+
+
+
+
+
+    the theme; else the one that fits the t…
+    from the user's file · a text
+    enter change · del take out · tab other…
+    ");
+}
+
+#[test]
+fn screens_of_the_settings() {
+    let global =
+        r#"{"defaultModel":"claude-opus-4-5","compaction":{"reserveTokens":7},"defaultTools":["read","bash"]}"#;
+    let mut settings = open(global, r#"{"steeringMode":"all"}"#);
+    insta::assert_snapshot!(screen(&settings, 80, 24), @"
+    Settings  everywhere  ~/.local/share/offshoot/settings.json
+    >
+    Model and thinking
+    › defaultProvider              automatic                               default
+      defaultModel                 claude-opus-4-5                         user
+      defaultThinkingLevel         medium                                  default
+      hideThinkingBlock            false                                   default
+    Interaction
+      steeringMode                 all                                     project
+      followUpMode                 one-at-a-time                           default
+      externalEditor               automatic                               default
+      doubleEscapeAction           tree                                    default
+      treeFilterMode               default                                 default
+      autocompleteMaxVisible       5                                       default
+    Tools
+      defaultTools                 read, bash                              user
+    Sessions and context
+      compaction.enabled           true                                    default
+      compaction.reserveTokens     7                                       user
+      compaction.keepRecentTokens  20000                                   default
+      branchSummary.reserveTokens  16384                                   default
+    whose model is asked at the start
+    nobody says it · a text
+    enter change · del take out · tab other file · esc done
+    ");
+    press(&mut settings, "down down down down");
+    insta::assert_snapshot!(screen(&settings, 40, 12), @"
+    Settings  everywhere  ~/.local/share/…
+    >
+      defaultThinkingLevel         medium
+      hideThinkingBlock            false
+    Interaction
+    › steeringMode                 all
+      followUpMode                 one-at-…
+      externalEditor               automat…
+      doubleEscapeAction           tree
+    how messages that steer are said when s…
+    from the project's file · one of one-at…
+    enter change · del take out · tab other…
+    ");
+    find(&mut settings, "nowhere");
+    insta::assert_snapshot!(screen(&settings, 40, 12), @"
+    Settings  everywhere  ~/.local/share/…
+    > nowhere
+      nothing fits
+
+
+
+
+
+
+
+
+    enter change · del take out · tab other…
+    ");
+}
+
+proptest::proptest! {
+    #[test]
+    fn hostile_text_stays_inside(hostile in hostile(), columns in 0..60_u16, rows in 0..14_u16, typed in 0..3) {
+        let layer = format!("{{\"theme\":{0},\"defaultTools\":[{0}]}}", offshoot_session::json::quote(&hostile));
+        let mut settings = open(&layer, &layer);
+        settings.files = Files { global: hostile.clone(), project: Some(hostile.clone()) };
+        if typed > 0 {
+            find(&mut settings, "theme");
+            press(&mut settings, "enter");
+            settings.paste(&hostile);
+        }
+        if typed > 1 {
+            settings.failed(hostile.clone());
+        }
+        assert_inside(columns, rows, |area, buf| settings.view(&Theme::default(), area, buf));
+    }
+}

@@ -1,0 +1,158 @@
+//! The list of settings on the screen. Reads it only.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use super::Settings;
+use crate::settings::{Origin, SETTINGS, Scope, Section, Setting};
+use crate::text::{draw, fit, width};
+use crate::theme::{Theme, Token};
+
+/// Below the list: what the setting does, what it may be, and the keys.
+const FOOT: usize = 3;
+
+/// One row of the list.
+#[derive(Debug, Clone, Copy)]
+enum Row {
+    Title(Section),
+    /// The place in what is shown.
+    Setting(usize),
+}
+
+impl Settings {
+    /// Draws it over the whole area.
+    pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let area = area.intersection(buf.area);
+        let mut rows: Vec<Rect> = area.rows().collect();
+        let foot = rows.split_off(rows.len().saturating_sub(if rows.len() > FOOT + 3 { FOOT } else { 0 }));
+        let mut rows = rows.into_iter();
+        if let Some(row) = rows.next() {
+            draw(&self.title(theme, usize::from(row.width)), row, buf);
+        }
+        if let Some(row) = rows.next() {
+            self.search.view(Span::styled("> ", theme.style(Token::Accent)), theme.style(Token::Text), row, buf);
+        }
+        self.view_list(theme, &rows.collect::<Vec<_>>(), buf);
+        for (line, row) in self.foot(theme, usize::from(area.width)).iter().zip(foot) {
+            draw(line, row, buf);
+        }
+    }
+
+    fn title(&self, theme: &Theme, columns: usize) -> Line<'static> {
+        let (whose, file) = match (self.scope, &self.files.project) {
+            (Scope::Project, Some(file)) => ("this project", file),
+            _ => ("everywhere", &self.files.global),
+        };
+        let file = fit(file, columns.saturating_sub(width(whose) + 14)).into_owned();
+        Line::from(vec![
+            Span::styled("Settings", theme.style(Token::Accent).add_modifier(Modifier::BOLD)),
+            Span::styled(format!("  {whose}"), theme.style(Token::Text)),
+            Span::styled(format!("  {file}"), theme.style(Token::Dim)),
+        ])
+    }
+
+    /// Headings stand between settings while nothing is searched for.
+    fn rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        let mut before = None;
+        for (place, setting) in
+            self.shown.iter().enumerate().filter_map(|(place, at)| Some((place, SETTINGS.get(*at)?)))
+        {
+            if self.search.is_empty() && before != Some(setting.section) {
+                rows.push(Row::Title(setting.section));
+                before = Some(setting.section);
+            }
+            rows.push(Row::Setting(place));
+        }
+        rows
+    }
+
+    fn view_list(&self, theme: &Theme, area: &[Rect], buf: &mut Buffer) {
+        let rows = self.rows();
+        if let (Some(row), true) = (area.first(), rows.is_empty()) {
+            draw(&Line::styled("  nothing fits", theme.style(Token::Muted)), *row, buf);
+        }
+        let cursor =
+            rows.iter().position(|row| matches!(row, Row::Setting(place) if *place == self.cursor)).unwrap_or(0);
+        let first = cursor.saturating_sub(area.len() / 2).min(rows.len().saturating_sub(area.len()));
+        for (row, area) in rows.iter().skip(first).zip(area) {
+            match row {
+                Row::Title(section) => {
+                    let style = theme.style(Token::Muted).add_modifier(Modifier::BOLD);
+                    draw(&Line::styled(fit(section.title(), usize::from(area.width)).into_owned(), style), *area, buf);
+                }
+                Row::Setting(place) => self.view_setting(theme, *place, *area, buf),
+            }
+        }
+    }
+
+    fn view_setting(&self, theme: &Theme, place: usize, area: Rect, buf: &mut Buffer) {
+        let Some(setting) = self.shown.get(place).and_then(|at| SETTINGS.get(*at)) else { return };
+        let is_chosen = place == self.cursor;
+        let columns = usize::from(area.width);
+        let widest = SETTINGS.iter().map(|setting| setting.key.len()).max().unwrap_or_default();
+        let key = fit(setting.key, widest.min(columns.saturating_sub(12))).into_owned();
+        let name = theme.style(if is_chosen { Token::Accent } else { Token::Text });
+        let gap = " ".repeat((widest + 2).min(columns.saturating_sub(10)).saturating_sub(width(&key)));
+        let head = vec![
+            Span::styled(if is_chosen { "› " } else { "  " }, theme.style(Token::Accent)),
+            Span::styled(key, if is_chosen { name.add_modifier(Modifier::BOLD) } else { name }),
+            Span::raw(gap),
+        ];
+        let mut line = Line::from(head);
+        let taken = u16::try_from(crate::text::line_width(&line)).unwrap_or(u16::MAX).min(area.width);
+        if let (Some(typed), true) = (&self.editing, is_chosen) {
+            draw(&line, area, buf);
+            let rest = Rect { x: area.x + taken, width: area.width - taken, ..area };
+            return typed.view(Span::raw(""), theme.style(Token::Text), rest, buf);
+        }
+        let (value, origin) = self.layers.value(setting);
+        let room = columns.saturating_sub(usize::from(taken));
+        let shown = value.map_or_else(|| "automatic".to_owned(), |value| value.to_string());
+        let origin_room = if room >= 24 { 9 } else { 0 };
+        let shown = fit(&shown, room.saturating_sub(origin_room + 1)).into_owned();
+        let gap = room.saturating_sub(width(&shown) + origin_room);
+        let token = if origin == Origin::Default { Token::Muted } else { Token::Success };
+        line.push_span(Span::styled(shown, theme.style(token)));
+        line.push_span(Span::raw(" ".repeat(gap)));
+        line.push_span(Span::styled(fit(short(origin), origin_room).into_owned(), theme.style(Token::Dim)));
+        draw(&if is_chosen { line.style(theme.style(Token::SelectedBg)) } else { line }, area, buf);
+    }
+
+    fn foot(&self, theme: &Theme, columns: usize) -> [Line<'static>; FOOT] {
+        let line = |text: &str, token| Line::styled(fit(text, columns).into_owned(), theme.style(token));
+        let setting = self.shown.get(self.cursor).and_then(|at| SETTINGS.get(*at));
+        let says = setting.map_or("", |setting| setting.says);
+        let second = match (&self.notice, setting) {
+            (Some(notice), _) => line(notice, Token::Warning),
+            (None, Some(setting)) => line(&self.told(setting), Token::Muted),
+            (None, None) => line("", Token::Muted),
+        };
+        let keys = match (&self.editing, &self.files.project) {
+            (Some(_), _) => "enter store · esc leave it",
+            (None, Some(_)) => "enter change · del take out · tab other file · esc done",
+            (None, None) => "enter change · del take out · esc done",
+        };
+        [line(says, Token::Text), second, line(keys, Token::Dim)]
+    }
+
+    /// Who says what it is, and what it may be.
+    fn told(&self, setting: &Setting) -> String {
+        let origin = match self.layers.value(setting).1 {
+            Origin::Default => "nobody says it",
+            Origin::File(Scope::Global) => "from the user's file",
+            Origin::File(Scope::Project) => "from the project's file",
+        };
+        format!("{origin} · {}", setting.kind.wanted())
+    }
+}
+
+fn short(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Default => "default",
+        Origin::File(Scope::Global) => "user",
+        Origin::File(Scope::Project) => "project",
+    }
+}

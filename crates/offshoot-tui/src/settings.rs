@@ -1,0 +1,258 @@
+//! What the user may choose: the table of settings, what files say of them, and what therefore counts. Reads text, not
+//! files: the program gives what stands in them and stores what is changed.
+
+mod edit;
+mod layer;
+mod table;
+mod value;
+
+use offshoot_agent::provider::ThinkingLevel;
+use offshoot_agent::turn::{QueueMode, Retry};
+use offshoot_session::compact;
+use offshoot_session::outline::Filter;
+
+pub use edit::{EditError, edit};
+pub use layer::{Diagnostic, Layer, Unreadable};
+pub use table::{SETTINGS, Section, Setting, find};
+pub use value::{Kind, Value};
+
+/// Which file: what the project's says comes before what the global one says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// The user's, for all folders.
+    Global,
+    /// That of a folder.
+    Project,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody says anything.
+    Default,
+    /// A file says it.
+    File(Scope),
+}
+
+/// What both files say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Layers {
+    /// The user's file.
+    pub global: Layer,
+    /// The project's file.
+    pub project: Layer,
+}
+
+impl Layers {
+    /// The value that counts, and where it comes from; `None`: nobody says anything, and offshoot finds out by itself.
+    #[must_use]
+    pub fn value(&self, setting: &Setting) -> (Option<Value>, Origin) {
+        let project = self.project.get(setting.key).map(|value| (value, Origin::File(Scope::Project)));
+        let global = || self.global.get(setting.key).map(|value| (value, Origin::File(Scope::Global)));
+        match project.or_else(global) {
+            Some((value, origin)) => (Some(value.clone()), origin),
+            None => (setting.default(), Origin::Default),
+        }
+    }
+
+    /// What one file says.
+    #[must_use]
+    pub fn layer(&self, scope: Scope) -> &Layer {
+        match scope {
+            Scope::Global => &self.global,
+            Scope::Project => &self.project,
+        }
+    }
+
+    fn of(&self, key: &str) -> Option<Value> {
+        find(key).and_then(|setting| self.value(setting).0)
+    }
+
+    fn flag(&self, key: &str) -> bool {
+        matches!(self.of(key), Some(Value::Flag(true)))
+    }
+
+    fn number(&self, key: &str) -> u64 {
+        match self.of(key) {
+            Some(Value::Number(number)) => number,
+            _ => 0,
+        }
+    }
+
+    fn text(&self, key: &str) -> Option<String> {
+        match self.of(key) {
+            Some(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn queue(&self, key: &str) -> QueueMode {
+        match self.text(key).as_deref() {
+            Some("all") => QueueMode::All,
+            _ => QueueMode::OneAtATime,
+        }
+    }
+}
+
+/// What two presses of Escape in an empty editor do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DoubleEscape {
+    /// Open the tree.
+    #[default]
+    Tree,
+    /// Begin a session before an earlier message.
+    Fork,
+    /// Nothing.
+    None,
+}
+
+/// What counts. The names in the files are those of [`SETTINGS`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Whose model is asked at the start.
+    pub provider: Option<String>,
+    /// Which model is asked at the start.
+    pub model: Option<String>,
+    /// How much it thinks at the start.
+    pub thinking: ThinkingLevel,
+    /// Whether thoughts are folded.
+    pub hide_thinking: bool,
+    /// How much of the steering queue is said at once.
+    pub steering: QueueMode,
+    /// How much of the follow-up queue is said at once.
+    pub follow_up: QueueMode,
+    /// The command of the external editor; `None`: the environment says.
+    pub external_editor: Option<String>,
+    /// What two presses of Escape do.
+    pub double_escape: DoubleEscape,
+    /// What the tree shows first.
+    pub tree_filter: Filter,
+    /// How many completions are shown at once.
+    pub completion_rows: usize,
+    /// The tools that the model has; `None`: the usual ones.
+    pub tools: Option<Vec<String>>,
+    /// When contexts are compacted, and what is kept.
+    pub compaction: compact::Settings,
+    /// Tokens that stay free when a branch is summarised.
+    pub branch_reserve: u64,
+    /// Whether a branch is left without being asked for a summary.
+    pub skip_summary_prompt: bool,
+    /// The theme; `None`: the one that fits the terminal.
+    pub theme: Option<String>,
+    /// Whether nothing is said at the start.
+    pub quiet_startup: bool,
+    /// Whether pictures are shown where the terminal can.
+    pub show_images: bool,
+    /// How many columns a picture takes.
+    pub image_columns: u64,
+    /// How failed requests are tried again.
+    pub retry: Retry,
+    /// The shell; `None`: bash.
+    pub shell: Option<String>,
+    /// What stands before every command of the shell.
+    pub shell_prefix: Option<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::from(&Layers::default())
+    }
+}
+
+impl From<&Layers> for Settings {
+    fn from(layers: &Layers) -> Self {
+        let narrow = |key| u32::try_from(layers.number(key)).unwrap_or(u32::MAX);
+        Self {
+            provider: layers.text("defaultProvider"),
+            model: layers.text("defaultModel"),
+            thinking: layers
+                .text("defaultThinkingLevel")
+                .and_then(|name| ThinkingLevel::parse(&name))
+                .unwrap_or_default(),
+            hide_thinking: layers.flag("hideThinkingBlock"),
+            steering: layers.queue("steeringMode"),
+            follow_up: layers.queue("followUpMode"),
+            external_editor: layers.text("externalEditor"),
+            double_escape: match layers.text("doubleEscapeAction").as_deref() {
+                Some("fork") => DoubleEscape::Fork,
+                Some("none") => DoubleEscape::None,
+                _ => DoubleEscape::Tree,
+            },
+            tree_filter: layers.text("treeFilterMode").and_then(|name| Filter::parse(&name)).unwrap_or_default(),
+            completion_rows: usize::try_from(layers.number("autocompleteMaxVisible")).unwrap_or(usize::MAX),
+            tools: match layers.of("defaultTools") {
+                Some(Value::Texts(tools)) => Some(tools),
+                _ => None,
+            },
+            compaction: compact::Settings {
+                enabled: layers.flag("compaction.enabled"),
+                reserve_tokens: layers.number("compaction.reserveTokens"),
+                keep_recent_tokens: layers.number("compaction.keepRecentTokens"),
+            },
+            branch_reserve: layers.number("branchSummary.reserveTokens"),
+            skip_summary_prompt: layers.flag("branchSummary.skipPrompt"),
+            theme: layers.text("theme"),
+            quiet_startup: layers.flag("quietStartup"),
+            show_images: layers.flag("terminal.showImages"),
+            image_columns: layers.number("terminal.imageWidthCells"),
+            retry: Retry {
+                enabled: layers.flag("retry.enabled"),
+                max_retries: narrow("retry.maxRetries"),
+                base_delay_ms: layers.number("retry.baseDelayMs"),
+                max_delay_ms: layers.number("retry.maxAgentDelayMs"),
+            },
+            shell: layers.text("shellPath"),
+            shell_prefix: layers.text("shellCommandPrefix"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layers(global: &str, project: &str) -> Layers {
+        let read = |text, scope| Layer::read(text, scope).unwrap().0;
+        Layers { global: read(global, Scope::Global), project: read(project, Scope::Project) }
+    }
+
+    #[test]
+    fn what_nobody_says_is_as_in_the_library() {
+        let settings = Settings::default();
+        assert_eq!(settings.compaction, compact::Settings::default());
+        assert_eq!(settings.retry, Retry::default());
+        assert_eq!((settings.steering, settings.follow_up), (QueueMode::default(), QueueMode::default()));
+        assert_eq!(settings.tree_filter, Filter::default());
+        assert_eq!((settings.thinking, settings.double_escape), (ThinkingLevel::Medium, DoubleEscape::Tree));
+        assert_eq!((settings.model, settings.theme, settings.tools), (None, None, None));
+    }
+
+    #[test]
+    fn the_project_comes_before_the_user_member_by_member() {
+        let global = r#"{"compaction":{"reserveTokens":7,"keepRecentTokens":8},"followUpMode":"all","theme":"dark"}"#;
+        let settings =
+            Settings::from(&layers(global, r#"{"compaction":{"reserveTokens":9},"followUpMode":"one-at-a-time"}"#));
+        assert_eq!((settings.compaction.reserve_tokens, settings.compaction.keep_recent_tokens), (9, 8));
+        assert_eq!(settings.follow_up, QueueMode::OneAtATime);
+        assert_eq!(settings.theme.as_deref(), Some("dark"));
+    }
+
+    #[test]
+    fn every_choice_of_the_table_makes_a_difference() {
+        for setting in SETTINGS {
+            let changed = match setting.kind {
+                Kind::Flag => match setting.default() {
+                    Some(Value::Flag(flag)) => Value::Flag(!flag),
+                    _ => Value::Flag(true),
+                },
+                Kind::Number { .. } => Value::Number(6),
+                Kind::Choice(names) => Value::Text(names.last().unwrap().to_string()),
+                Kind::Text => Value::Text("x".to_owned()),
+                Kind::Texts => Value::Texts(vec!["read".to_owned()]),
+            };
+            let text = edit("", setting.key, Some(&changed)).unwrap();
+            let changed = Settings::from(&layers(&text, ""));
+            assert_ne!(changed, Settings::default(), "{}", setting.key);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Changing one setting in a file's text: everything else keeps its bytes and its place. Pure; reads no file.
+
+use std::ops::Range;
+
+use offshoot_session::json::{Json, JsonKind, quote};
+
+use super::layer::{Unreadable, object};
+use super::value::Value;
+
+/// Why a text cannot be changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// The text is no file of settings.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// Where an object should be is something else.
+    #[error("{0} is no object")]
+    NoObject(String),
+}
+
+/// The text with another value for a setting; without a value, without the setting.
+///
+/// # Errors
+/// The text is no JSON object, or has something else where the setting's object should be.
+pub fn edit(text: &str, key: &str, value: Option<&Value>) -> Result<String, EditError> {
+    let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let parts: Vec<&str> = key.split('.').collect();
+    let Some(mut json) = object(bare)? else {
+        return Ok(value.map_or_else(|| text.to_owned(), |value| format!("{{\n  {}\n}}\n", nested(&parts, value, 1))));
+    };
+    let mut rest = parts.as_slice();
+    while let [name, inner @ ..] = rest {
+        let Some(member) = Member::find(bare, json, name) else {
+            return Ok(value.map_or_else(
+                || text.to_owned(),
+                |value| {
+                    let depth = parts.len() - rest.len() + 1;
+                    inserted(bare, json, &nested(rest, value, depth), depth)
+                },
+            ));
+        };
+        if inner.is_empty() {
+            return Ok(match value {
+                Some(value) => spliced(bare, member.value, &value.json()),
+                None => spliced(bare, member.with_comma, ""),
+            });
+        }
+        if member.json.kind() != JsonKind::Object {
+            return Err(EditError::NoObject((*name).to_owned()));
+        }
+        (json, rest) = (member.json, inner);
+    }
+    Ok(text.to_owned())
+}
+
+/// A member of an object, and where it stands.
+struct Member<'a> {
+    json: Json<'a>,
+    value: Range<usize>,
+    /// From its name to the next one, or from the end of the one before.
+    with_comma: Range<usize>,
+}
+
+impl<'a> Member<'a> {
+    /// The member of that name; of several the last.
+    fn find(text: &'a str, object: Json<'a>, name: &str) -> Option<Self> {
+        let inside = span(text, object);
+        let members: Vec<_> = object.members().map(|(name, value)| (name, value, span(text, value))).collect();
+        let at = members.iter().rposition(|(known, _, _)| known == name)?;
+        let (_, json, value) = members.get(at)?;
+        let before = at.checked_sub(1).and_then(|before| members.get(before)).map(|(_, _, span)| span.end);
+        let start = name_after(text, before.unwrap_or(inside.start + 1));
+        let with_comma = match (members.get(at + 1), before) {
+            (Some(_), _) => start..name_after(text, value.end),
+            (None, Some(before)) => before..value.end,
+            (None, None) => inside.start + 1..inside.end.saturating_sub(1),
+        };
+        Some(Self { json: *json, value: value.clone(), with_comma })
+    }
+}
+
+/// Where the next name begins.
+fn name_after(text: &str, from: usize) -> usize {
+    let rest = text.get(from..).unwrap_or_default();
+    from + rest.find('"').unwrap_or(0)
+}
+
+fn span(text: &str, json: Json<'_>) -> Range<usize> {
+    let start = (json.text().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    start..start + json.text().len()
+}
+
+fn spliced(text: &str, range: Range<usize>, new: &str) -> String {
+    let before = text.get(..range.start).unwrap_or_default();
+    let after = text.get(range.end..).unwrap_or_default();
+    format!("{before}{new}{after}")
+}
+
+/// A member behind the last one, laid out as that is.
+fn inserted(text: &str, object: Json<'_>, member: &str, depth: usize) -> String {
+    let whole = span(text, object);
+    let last = object.members().last().map(|(_, value)| span(text, value).end);
+    match last {
+        Some(end) if object.text().contains('\n') => {
+            spliced(text, end..end, &format!(",\n{}{member}", "  ".repeat(depth)))
+        }
+        Some(end) => spliced(text, end..end, &format!(", {member}")),
+        None => {
+            let (inner, outer) = ("  ".repeat(depth), "  ".repeat(depth - 1));
+            spliced(text, whole, &format!("{{\n{inner}{member}\n{outer}}}"))
+        }
+    }
+}
+
+/// `"a": {"b": value}`, at that depth.
+fn nested(parts: &[&str], value: &Value, depth: usize) -> String {
+    match parts {
+        [] => String::new(),
+        [name] => format!("{}: {}", quote(name), value.json()),
+        [name, rest @ ..] => {
+            let (inner, outer) = ("  ".repeat(depth + 1), "  ".repeat(depth));
+            format!("{}: {{\n{inner}{}\n{outer}}}", quote(name), nested(rest, value, depth + 1))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(text: &str, key: &str, value: &str) -> String {
+        edit(text, key, Some(&Value::Text(value.to_owned()))).unwrap_or_else(|error| error.to_string())
+    }
+
+    fn unset(text: &str, key: &str) -> String {
+        edit(text, key, None).unwrap_or_else(|error| error.to_string())
+    }
+
+    #[test]
+    fn only_the_value_changes() {
+        let text = "{\n\t\"unknown\" : 1.0e2 ,\n\t\"theme\":\"dark\",  \"z\": [1,\n2] }\n";
+        assert_eq!(set(text, "theme", "light"), text.replace("\"dark\"", "\"light\""));
+        assert_eq!(unset(text, "theme"), "{\n\t\"unknown\" : 1.0e2 ,\n\t\"z\": [1,\n2] }\n");
+    }
+
+    #[test]
+    fn a_new_one_stands_last() {
+        assert_eq!(set("", "theme", "x"), "{\n  \"theme\": \"x\"\n}\n");
+        assert_eq!(set("{}", "theme", "x"), "{\n  \"theme\": \"x\"\n}");
+        assert_eq!(set("{\"a\":1}\n", "theme", "x"), "{\"a\":1, \"theme\": \"x\"}\n");
+        assert_eq!(set("{\n  \"a\": 1\n}\n", "theme", "x"), "{\n  \"a\": 1,\n  \"theme\": \"x\"\n}\n");
+        assert_eq!(set("", "a.b", "x"), "{\n  \"a\": {\n    \"b\": \"x\"\n  }\n}\n");
+        assert_eq!(set("{\"a\":{}}", "a.b", "x"), "{\"a\":{\n    \"b\": \"x\"\n  }}");
+        assert_eq!(set("{\"a\":{\"c\":1}}", "a.b", "x"), "{\"a\":{\"c\":1, \"b\": \"x\"}}");
+    }
+
+    #[test]
+    fn what_goes_takes_its_comma_along() {
+        assert_eq!(unset("{\"a\":1,\"b\":2}", "a"), "{\"b\":2}");
+        assert_eq!(unset("{\"a\":1, \"b\":2}", "b"), "{\"a\":1}");
+        assert_eq!(unset("{ \"a\":1 }", "a"), "{}");
+        assert_eq!(unset("{\"a\":{\"b\":1},\"c\":2}", "a.b"), "{\"a\":{},\"c\":2}");
+        assert_eq!(unset("{\"a\":1}", "b"), "{\"a\":1}");
+        assert_eq!(unset("", "b"), "");
+    }
+
+    #[test]
+    fn what_is_no_object_is_left_alone() {
+        assert_eq!(set("{\"a\":1}", "a.b", "x"), "a is no object");
+        assert_eq!(set("{\"a\":", "a", "x"), "1:6: expected a value for JSON");
+    }
+
+    fn json() -> impl proptest::strategy::Strategy<Value = serde_json::Value> {
+        use proptest::prelude::*;
+        let leaf =
+            prop_oneof![any::<bool>().prop_map(Into::into), "[a-z\"\\\\{}]{0,4}".prop_map(Into::into), Just(1.into())];
+        let object = |inner| proptest::collection::vec(("[abc]|\\PC\"", inner), 0..4);
+        leaf.prop_recursive(3, 12, 4, move |inner| {
+            object(inner).prop_map(|members| serde_json::Value::Object(members.into_iter().collect()))
+        })
+    }
+
+    proptest::proptest! {
+        /// Reading what was written gives what was there, but for the one member.
+        #[test]
+        fn nothing_else_changes(old in json(), key in "[abc]|[ab]\\.[ab]", removes in proptest::bool::ANY, compact in proptest::bool::ANY) {
+            let text = if compact { old.to_string() } else { serde_json::to_string_pretty(&old).unwrap() };
+            let value = Value::Number(7);
+            let Ok(new) = edit(&text, &key, (!removes).then_some(&value)) else { return Ok(()) };
+            let new: serde_json::Value = serde_json::from_str(&new).unwrap();
+            let mut expected = old;
+            let object = match key.split_once('.') {
+                None => Some(&mut expected),
+                Some((outer, _)) if removes => expected.get_mut(outer),
+                Some((outer, _)) => {
+                    let members = expected.as_object_mut().unwrap();
+                    Some(members.entry(outer).or_insert_with(|| serde_json::json!({})))
+                }
+            };
+            let last = key.rsplit('.').next().unwrap();
+            match object.and_then(serde_json::Value::as_object_mut) {
+                Some(object) if removes => drop(object.shift_remove(last)),
+                Some(object) => drop(object.insert(last.to_owned(), 7.into())),
+                None => {}
+            }
+            proptest::prop_assert_eq!(new.to_string(), expected.to_string());
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! One file of settings: what it says, and what of it cannot be used. Reads text, not files.
+
+use std::fmt;
+
+use offshoot_session::json::{Json, JsonKind};
+
+use super::table::{OF_PI, SETTINGS, find};
+use super::{Scope, Value};
+use crate::nearest::nearest;
+use crate::place::Place;
+
+/// What a file says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Layer {
+    values: Vec<(&'static str, Value)>,
+}
+
+/// Something in a file that has no effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Where.
+    pub place: Place,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
+    }
+}
+
+/// The file is no file of settings.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {what}")]
+pub struct Unreadable {
+    /// Where it stops being one.
+    pub place: Place,
+    /// What should stand there.
+    pub what: String,
+}
+
+impl Layer {
+    /// What a file's text says. No text says nothing.
+    ///
+    /// # Errors
+    /// The text is no JSON object.
+    pub fn read(text: &str, scope: Scope) -> Result<(Self, Vec<Diagnostic>), Unreadable> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut reader = Reader { text, scope, layer: Self::default(), diagnostics: Vec::new() };
+        if let Some(json) = object(text)? {
+            reader.object("", json);
+        }
+        Ok((reader.layer, reader.diagnostics))
+    }
+
+    /// What it says of a setting.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.values.iter().rev().find(|(known, _)| *known == key).map(|(_, value)| value)
+    }
+}
+
+/// The object that a file is; `None`: it is empty.
+pub(super) fn object(text: &str) -> Result<Option<Json<'_>>, Unreadable> {
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    match Json::parse(text) {
+        Ok(json) if json.kind() == JsonKind::Object => Ok(Some(json)),
+        Ok(json) => {
+            let what = "settings are an object, such as {\"theme\": \"dark\"}".to_owned();
+            Err(Unreadable { place: Place::of(text, json.text()), what })
+        }
+        Err(error) => {
+            let what = format!("expected {} for JSON", error.expected);
+            Err(Unreadable { place: Place::at(text, error.at), what })
+        }
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    scope: Scope,
+    layer: Layer,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn tell(&mut self, at: Json<'_>, what: String) {
+        self.diagnostics.push(Diagnostic { place: Place::of(self.text, at.text()), what });
+    }
+
+    /// The members of an object whose name with a point behind it is `prefix`. No setting lies deeper than two.
+    fn object(&mut self, prefix: &str, json: Json<'_>) {
+        for (name, value) in json.members() {
+            let key = format!("{prefix}{name}");
+            let is_object = SETTINGS
+                .iter()
+                .any(|setting| setting.key.strip_prefix(&*key).is_some_and(|rest| rest.starts_with('.')));
+            if let Some(setting) = find(&key) {
+                match setting.kind.read(value) {
+                    _ if !setting.may_stand_in(self.scope) => {
+                        self.tell(value, format!("{key} counts in the user's own settings only, not in a project's"));
+                    }
+                    Ok(read) => self.layer.values.push((setting.key, read)),
+                    Err(why) => self.tell(value, format!("{key} {why}")),
+                }
+            } else if is_object && value.kind() == JsonKind::Object && prefix.is_empty() {
+                self.object(&format!("{key}."), value);
+            } else if is_object {
+                self.tell(value, format!("{key} should be an object"));
+            } else if OF_PI.contains(&key.as_str()) {
+                self.tell(value, format!("{key} is a setting of pi's that does nothing here"));
+            } else {
+                let meant = nearest(&key, SETTINGS.iter().map(|setting| setting.key));
+                let meant = meant.map_or_else(String::new, |name| format!(": did you mean {name}?"));
+                self.tell(value, format!("there is no setting {key:?}{meant}"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str, scope: Scope) -> String {
+        match Layer::read(text, scope) {
+            Ok((_, diagnostics)) => diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
+            Err(error) => format!("error: {error}"),
+        }
+    }
+
+    #[test]
+    fn what_has_no_effect_is_told_with_its_place() {
+        let text = r#"{
+  "them": "dark",
+  "compaction": {"enabled": "yes", "reserveTokns": 5},
+  "retry": false,
+  "retry.enabled": true,
+  "steeringMode": "al",
+  "autocompleteMaxVisible": 21,
+  "defaultTools": ["read", 7],
+  "httpProxy": "http://x",
+  "shellPath": "./evil"
+}"#;
+        insta::assert_snapshot!(said(text, Scope::Project), @r#"
+        2:11: there is no setting "them": did you mean theme?
+        3:29: compaction.enabled should be true or false, and is "yes"
+        3:52: there is no setting "compaction.reserveTokns": did you mean compaction.reserveTokens?
+        4:12: retry should be an object
+        6:19: steeringMode should be one of one-at-a-time, all, and is "al": did you mean all?
+        7:29: autocompleteMaxVisible should be a whole number from 3 to 20, and is 21
+        8:19: defaultTools should be a list of texts, and is a list
+        9:16: httpProxy is a setting of pi's that does nothing here
+        10:16: shellPath counts in the user's own settings only, not in a project's
+        "#);
+        let (layer, _) = Layer::read(text, Scope::Project).unwrap();
+        assert_eq!(layer.get("shellPath"), None);
+        let (layer, _) = Layer::read(text, Scope::Global).unwrap();
+        assert_eq!(layer.get("shellPath"), Some(&Value::Text("./evil".to_owned())));
+    }
+
+    #[test]
+    fn what_is_no_object_is_an_error() {
+        insta::assert_snapshot!(said("{\n  \"theme\": dark\n}", Scope::Global), @"error: 2:12: expected a value for JSON");
+        insta::assert_snapshot!(said("[]", Scope::Global), @r#"error: 1:1: settings are an object, such as {"theme": "dark"}"#);
+        assert_eq!(said("  \n", Scope::Global), "");
+        assert_eq!(said("\u{feff}{}", Scope::Global), "");
+    }
+
+    #[test]
+    fn of_two_equal_names_the_last_counts() {
+        let (layer, _) = Layer::read(r#"{"theme":"a","theme":"b"}"#, Scope::Global).unwrap();
+        assert_eq!(layer.get("theme"), Some(&Value::Text("b".to_owned())));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_file_panics(text in "(\\{|\\}|\\[|\\]|:|,|\"|theme|retry|enabled|true|1|\\PC){0,20}") {
+            drop(Layer::read(&text, Scope::Project));
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The values of settings: what sort there are, and reading one from JSON or from what was typed.
+
+use std::fmt;
+
+use offshoot_session::json::{Json, JsonKind, quote};
+
+use crate::nearest::nearest;
+
+/// What sort of value a setting has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Yes or no.
+    Flag,
+    /// One of a few names.
+    Choice(&'static [&'static str]),
+    /// A whole number within bounds.
+    Number {
+        /// The least.
+        least: u64,
+        /// The greatest.
+        greatest: u64,
+    },
+    /// Any text.
+    Text,
+    /// Several texts.
+    Texts,
+}
+
+/// A value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// Yes or no.
+    Flag(bool),
+    /// A whole number.
+    Number(u64),
+    /// A text, or one of a few names.
+    Text(String),
+    /// Several texts.
+    Texts(Vec<String>),
+}
+
+/// The greatest number that JavaScript has exactly.
+pub(super) const SAFE: u64 = 9_007_199_254_740_991;
+
+impl Kind {
+    /// The value that JSON says.
+    ///
+    /// # Errors
+    /// In words: what should stand there.
+    pub fn read(self, json: Json<'_>) -> Result<Value, String> {
+        let wanted = self.wanted();
+        let wrong = || format!("should be {wanted}, and is {}", shown(json));
+        match self {
+            Self::Flag => json.as_bool().map(Value::Flag).ok_or_else(wrong),
+            Self::Text => json.as_str().map(|text| Value::Text(text.into_owned())).ok_or_else(wrong),
+            Self::Choice(_) => json.as_str().ok_or_else(wrong).and_then(|text| self.parse(&text)),
+            Self::Number { least, greatest } => {
+                let number =
+                    json.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0).map(|number| number as u64);
+                number.filter(|number| (least..=greatest).contains(number)).map(Value::Number).ok_or_else(wrong)
+            }
+            Self::Texts if json.kind() == JsonKind::Array => {
+                let texts: Option<Vec<String>> =
+                    json.items().map(|item| item.as_str().map(std::borrow::Cow::into_owned)).collect();
+                texts.map(Value::Texts).ok_or_else(wrong)
+            }
+            Self::Texts => Err(wrong()),
+        }
+    }
+
+    /// The value that was typed.
+    ///
+    /// # Errors
+    /// In words: what should have been typed.
+    pub fn parse(self, text: &str) -> Result<Value, String> {
+        let text = text.trim();
+        let wrong = || format!("should be {}, and is {text:?}", self.wanted());
+        match self {
+            Self::Flag => text.parse().map(Value::Flag).map_err(|_| wrong()),
+            Self::Choice(names) => match names.iter().find(|name| **name == text) {
+                Some(name) => Ok(Value::Text((*name).to_owned())),
+                None => {
+                    let meant = nearest(text, names.iter().copied());
+                    Err(wrong() + &meant.map_or_else(String::new, |name| format!(": did you mean {name}?")))
+                }
+            },
+            Self::Number { least, greatest } => {
+                let number = text.parse().ok().filter(|number| (least..=greatest).contains(number));
+                number.map(Value::Number).ok_or_else(wrong)
+            }
+            Self::Text if text.is_empty() => Err("should not be empty".to_owned()),
+            Self::Text => Ok(Value::Text(text.to_owned())),
+            Self::Texts => {
+                let texts = text.split(',').map(str::trim).filter(|text| !text.is_empty());
+                Ok(Value::Texts(texts.map(str::to_owned).collect()))
+            }
+        }
+    }
+
+    /// What may stand there, in words.
+    #[must_use]
+    pub fn wanted(self) -> String {
+        match self {
+            Self::Flag => "true or false".to_owned(),
+            Self::Choice(names) => format!("one of {}", names.join(", ")),
+            Self::Number { least, greatest: SAFE.. } => format!("a whole number from {least}"),
+            Self::Number { least, greatest } => format!("a whole number from {least} to {greatest}"),
+            Self::Text => "a text".to_owned(),
+            Self::Texts => "a list of texts".to_owned(),
+        }
+    }
+}
+
+/// A value that is wrong, short enough for a line.
+fn shown(json: Json<'_>) -> String {
+    match json.kind() {
+        JsonKind::Object => "an object".to_owned(),
+        JsonKind::Array => "a list".to_owned(),
+        _ => crate::text::fit(json.text(), 40).into_owned(),
+    }
+}
+
+impl Value {
+    /// As JSON.
+    #[must_use]
+    pub fn json(&self) -> String {
+        match self {
+            Self::Flag(flag) => flag.to_string(),
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => quote(text),
+            Self::Texts(texts) => format!("[{}]", texts.iter().map(|text| quote(text)).collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Text(text) => f.write_str(text),
+            Self::Texts(texts) if texts.is_empty() => f.write_str("none"),
+            Self::Texts(texts) => f.write_str(&texts.join(", ")),
+        }
+    }
+}
