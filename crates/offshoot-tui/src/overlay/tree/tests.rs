@@ -2,6 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier};
 
 use offshoot_session::session::{Options, Session};
 
@@ -359,389 +360,28 @@ fn every_screen_in_two_sizes() {
             all.push_str(&format!("{name}, {}x{}\n{}\n\n", size.0, size.1, picture(&selector)));
         }
     }
-    insta::assert_snapshot!(all, @r#"
-    default, 80x24
-    ── Session tree ────────────────────────────────────────────────────────────────
-      ↑/↓ move · ←/→ page · ctrl+←/→ branch · enter go there · shift+l label
-      ctrl+o filter · shift+p preview · shift+j #label · shift+m/d mark, compare
-      Type to search:
-
-      • user: Make the parser faster
-      • assistant: Let me look at it.
-      • [read: src/parser.rs]
-      ├⊟ • user: Try without an arena
-    › │     • assistant: Slices of the text, then. ← here
-      └⊟ assistant: I keep the tokens in an arena.
-            [arena] assistant: Twice as fast. The arena holds all tokens.
-
-
-
-
-
-      (5/7)
-      branch: 4 entries, 1.2k tok, $0.25, 4 min ago · path: 5 entries, 2.4k tok, $0.
-    ── Preview ─────────────────────────────────────────────────────────────────────
-    Slices of the text, then.
-    [write] {"path":"src/slices.rs"}
-
-    ────────────────────────────────────────────────────────────────────────────────
-
-    search, 80x24
-    ── Session tree ────────────────────────────────────────────────────────────────
-      ↑/↓ move · ←/→ page · ctrl+←/→ branch · enter go there · shift+l label
-      ctrl+o filter · shift+p preview · shift+j #label · shift+m/d mark, compare
-      Type to search: parser
-
-    › • user: Make the parser faster ← here
-
-
-
-
-
-
-
-
-
-
-
-      (1/1)
-      branch: 9 entries, 3.6k tok, $0.75 on 2 branches, 4 min ago · path: 1 entry, 0
-    ── Preview ─────────────────────────────────────────────────────────────────────
-    Make the parser faster
-
-
-    ────────────────────────────────────────────────────────────────────────────────
-
-    label times, 80x24
-    ── Session tree ────────────────────────────────────────────────────────────────
-      ↑/↓ move · ←/→ page · ctrl+←/→ branch · enter go there · shift+l label
-      ctrl+o filter · shift+p preview · shift+j #label · shift+m/d mark, compare
-      Type to search:
-
-      • user: Make the parser faster
-      • assistant: Let me look at it.
-      • [read: src/parser.rs]
-      ├⊟ • user: Try without an arena
-    › │     • assistant: Slices of the text, then. ← here
-      └⊟ assistant: I keep the tokens in an arena.
-            [arena] 00:00 assistant: Twice as fast. The arena holds all tokens.
-
-
-
-
-
-      (5/7) [+label time]
-      branch: 4 entries, 1.2k tok, $0.25, 4 min ago · path: 5 entries, 2.4k tok, $0.
-    ── Preview ─────────────────────────────────────────────────────────────────────
-    Slices of the text, then.
-    [write] {"path":"src/slices.rs"}
-
-    ────────────────────────────────────────────────────────────────────────────────
-
-    label, 80x24
-    ── Session tree ────────────────────────────────────────────────────────────────
-      enter save · esc cancel
-
-      Label (empty to remove): arena
-
-      • user: Make the parser faster
-      • assistant: Let me look at it.
-      • [read: src/parser.rs]
-      ├⊟ • user: Try without an arena
-      │     • assistant: Slices of the text, then. ← here
-      └⊟ assistant: I keep the tokens in an arena.
-    ›       [arena] assistant: Twice as fast. The arena holds all tokens.
-
-
-
-
-
-      (7/7)
-      branch: 2 entries, 1.2k tok, $0.25, 4 min ago · path: 5 entries, 2.4k tok, $0.
-    ── Preview ─────────────────────────────────────────────────────────────────────
-    Twice as fast.
-    The arena holds all tokens.
-
-    ────────────────────────────────────────────────────────────────────────────────
-
-    question, 80x24
-    ── Session tree ────────────────────────────────────────────────────────────────
-
-      Summarize branch?
-      You go to user: Make the parser faster
-      Its text comes into the editor, to be said anew
-
-      No summary
-    › Summarize
-      Summarize with custom prompt
-
-      ↑/↓ choose · enter go there · esc back to the tree
-
-
-
-
-
-
-
-
-
-
-
-
-    ────────────────────────────────────────────────────────────────────────────────
-
-    prompt, 80x24
-    ── Session tree ────────────────────────────────────────────────────────────────
-
-      Summarize branch?
-      You go to user: Make the parser faster
-      Its text comes into the editor, to be said anew
-
-      No summary
-      Summarize
-    › Summarize with custom prompt
-      What shall it mind? tests
-      enter go there · esc back to the question
-
-
-
-
-
-
-
-
-
-
-
-
-    ────────────────────────────────────────────────────────────────────────────────
-
-    leaving, 80x24
-    ── Session tree ────────────────────────────────────────────────────────────────
-      ↑/↓ move · ←/→ page · ctrl+←/→ branch · enter go there · shift+l label
-      ctrl+o filter · shift+p preview · shift+j #label · shift+m/d mark, compare
-      Type to search:
-
-    › • user: Make the parser faster
-      • assistant: Let me look at it.
-      • [read: src/parser.rs]
-      ├⊟ • user: Try without an arena
-      │     • assistant: Slices of the text, then. ← here
-      └⊟ assistant: I keep the tokens in an arena.
-            [arena] assistant: Twice as fast. The arena holds all tokens.
-
-
-
-
-
-      ⠋ Summarizing what is left behind… esc stops
-      branch: 9 entries, 3.6k tok, $0.75 on 2 branches, 4 min ago · path: 1 entry, 0
-    ── Preview ─────────────────────────────────────────────────────────────────────
-    Make the parser faster
-
-
-    ────────────────────────────────────────────────────────────────────────────────
-
-    marked, 80x24
-    ── Session tree ────────────────────────────────────────────────────────────────
-      ↑/↓ move · ←/→ page · ctrl+←/→ branch · enter go there · shift+l label
-      ctrl+o filter · shift+p preview · shift+j #label · shift+m/d mark, compare
-      Type to search:
-
-    ›B• user: Make the parser faster
-      • assistant: Let me look at it.
-      • [read: src/parser.rs]
-      ├⊟ • user: Try without an arena
-     A│     • assistant: Slices of the text, then. ← here
-      └⊟ assistant: I keep the tokens in an arena.
-            [arena] assistant: Twice as fast. The arena holds all tokens.
-
-
-
-
-
-      (1/7)
-      branch: 9 entries, 3.6k tok, $0.75 on 2 branches, 4 min ago · path: 1 entry, 0
-    ── Preview ─────────────────────────────────────────────────────────────────────
-    Make the parser faster
-
-
-    ────────────────────────────────────────────────────────────────────────────────
-
-    compared, 80x24
-    ── Two branches ────────────────────────────────────────────────────────────────
-      They part behind: [read: src/parser.rs]
-
-    Only in A                               Only in B
-      2 entries, 1.2k tok, $0.25, 4 min ago   2 entries, 1.2k tok, $0.25, 4 min ago
-    Last words                              Last words
-      Slices of the text, then.               Twice as fast. The arena holds all to…
-    Changed                                 Changed
-      src/slices.rs                           src/parser.rs
-    Entries                                 Entries
-      user: Try without an arena              assistant: I keep the tokens in an ar…
-      assistant: Slices of the text, then.    assistant: Twice as fast. The arena h…
-
-
-
-
-
-
-
-
-
-
-      ↑/↓ scroll · esc back to the tree
-    ────────────────────────────────────────────────────────────────────────────────
-
-    default, 40x12
-    ── Session tree ────────────────────────
-      ↑/↓ move · ←/→ page · ctrl+←/→ branch
-      Type to search:
-      • assistant: Let me look at it.
-      • [read: src/parser.rs]
-      ├⊟ • user: Try without an arena
-    › │     • assistant: Slices of th ← here
-      └⊟ assistant: I keep the tokens in an
-            [arena] assistant: Twice as fast
-      (5/7)
-    ────────────────────────────────────────
-
-
-    search, 40x12
-    ── Session tree ────────────────────────
-      ↑/↓ move · ←/→ page · ctrl+←/→ branch
-      Type to search: parser
-    › • user: Make the parser faster ← here
-
-
-
-
-
-      (1/1)
-    ────────────────────────────────────────
-
-
-    label times, 40x12
-    ── Session tree ────────────────────────
-      ↑/↓ move · ←/→ page · ctrl+←/→ branch
-      Type to search:
-      • assistant: Let me look at it.
-      • [read: src/parser.rs]
-      ├⊟ • user: Try without an arena
-    › │     • assistant: Slices of th ← here
-      └⊟ assistant: I keep the tokens in an
-            [arena] 00:00 assistant: Twice a
-      (5/7) [+label time]
-    ────────────────────────────────────────
-
-
-    label, 40x12
-    ── Session tree ────────────────────────
-      enter save · esc cancel
-      Label (empty to remove): arena
-      • assistant: Let me look at it.
-      • [read: src/parser.rs]
-      ├⊟ • user: Try without an arena
-      │     • assistant: Slices of th ← here
-      └⊟ assistant: I keep the tokens in an
-    ›       [arena] assistant: Twice as fast
-      (7/7)
-    ────────────────────────────────────────
-
-
-    question, 40x12
-    ── Session tree ────────────────────────
-
-      Summarize branch?
-      You go to user: Make the parser faster
-      Its text comes into the editor, to be
-
-      No summary
-    › Summarize
-      Summarize with custom prompt
-
-      ↑/↓ choose · enter go there · esc back
-
-
-    prompt, 40x12
-    ── Session tree ────────────────────────
-
-      Summarize branch?
-      You go to user: Make the parser faster
-      Its text comes into the editor, to be
-
-      No summary
-      Summarize
-    › Summarize with custom prompt
-      What shall it mind? tests
-      enter go there · esc back to the quest
-
-
-    leaving, 40x12
-    ── Session tree ────────────────────────
-      ↑/↓ move · ←/→ page · ctrl+←/→ branch
-      Type to search:
-    › • user: Make the parser faster
-      • assistant: Let me look at it.
-      • [read: src/parser.rs]
-      ├⊟ • user: Try without an arena
-      │     • assistant: Slices of th ← here
-      └⊟ assistant: I keep the tokens in an
-      ⠋ Summarizing what is left behind… esc
-    ────────────────────────────────────────
-
-
-    marked, 40x12
-    ── Session tree ────────────────────────
-      ↑/↓ move · ←/→ page · ctrl+←/→ branch
-      Type to search:
-    ›B• user: Make the parser faster
-      • assistant: Let me look at it.
-      • [read: src/parser.rs]
-      ├⊟ • user: Try without an arena
-     A│     • assistant: Slices of th ← here
-      └⊟ assistant: I keep the tokens in an
-      (1/7)
-    ────────────────────────────────────────
-
-
-    compared, 40x12
-    ── Two branches ────────────────────────
-      They part behind: [read: src/parser.r…
-
-    Only in A
-      2 entries, 1.2k tok, $0.25, 4 min ago
-    Last words
-      Slices of the text, then.
-    Changed
-      src/slices.rs
-    Entries
-      ↑/↓ scroll · esc back to the tree─────
-    ────────────────────────────────────────
-
-    wide, 120x24
-    ── Session tree ────────────────────────────────────────────────────────────────────────────────────────────────────────
-      ↑/↓ move · ←/→ page · ctrl+←/→ branch · enter go there · shift+l label · ctrl+o filter · shift+p preview
-      shift+j #label · shift+m/d mark, compare · ctrl+x copy · shift+t label time · shift+s figures · ctrl+d/t/u/l/a filters
-      Type to search:
-
-      • user: Make the parser faster                                        ── Preview ─────────────────────────────────────
-      • assistant: Let me look at it.                                       Slices of the text, then.
-      • [read: src/parser.rs]                                               [write] {"path":"src/slices.rs"}
-      ├⊟ • user: Try without an arena
-    › │     • assistant: Slices of the text, then. ← here
-      └⊟ assistant: I keep the tokens in an arena.
-            [arena] assistant: Twice as fast. The arena holds all tokens.
-
-
-
-
-
-      (5/7)
-      branch: 4 entries, 1.2k tok, $0.25, 4 min ago · path: 5 entries, 2.4k tok, $0.50
-    ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-    "#);
+    insta::assert_snapshot!("every_screen", all);
+}
+
+/// Every run of one style in the rows: colours, then text.
+#[test]
+fn both_themes_colour_the_rows() {
+    let mut selector = at_work((80, 24));
+    press(&mut selector, "M T end");
+    let mut all = String::new();
+    for theme in [Theme::dark(), Theme::light()] {
+        all.push_str(&format!("{}\n", theme.name()));
+        for line in selector.lines(&theme, 60, 12) {
+            let hex = |colour: Option<Color>| colour.map_or("-".to_owned(), |colour| colour.to_string());
+            let runs = line.spans.iter().map(|span| {
+                let style = line.style.patch(span.style);
+                let bold = if style.add_modifier.contains(Modifier::BOLD) { " bold" } else { "" };
+                format!("  {} on {}{bold} {:?}", hex(style.fg), hex(style.bg), span.content)
+            });
+            all.push_str(&(runs.collect::<Vec<_>>().join("\n") + "\n\n"));
+        }
+    }
+    insta::assert_snapshot!("both_themes", all);
 }
 
 #[test]
@@ -848,7 +488,7 @@ fn a_long_search_is_done_in_slices() {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut selector = opened(&words, (80, 24));
     press(&mut selector, "word");
-    assert!(selector.search.is_running() && selector.search.percent() < 50);
+    assert!(selector.search.is_running(), "not all was read before the key was answered");
     let mut slices = 1;
     while selector.work(1 << 16) {
         slices += 1;
