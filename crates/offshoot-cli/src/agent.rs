@@ -3,9 +3,9 @@
 
 mod args;
 mod input;
+pub(crate) mod models;
 mod open;
 mod print;
-mod settings;
 mod setup;
 
 use offshoot_agent::agent_session::AgentSession;

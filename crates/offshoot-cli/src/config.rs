@@ -2,6 +2,8 @@
 //!
 //! Turns them into settings and into the folders where offshoot, pi and oh-my-pi keep sessions. Opens no session.
 
+pub(crate) mod settings;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,6 +11,7 @@ use std::sync::Arc;
 use offshoot_agent::model::Env as Variables;
 use offshoot_session::clock::{Millis, parse_iso};
 use offshoot_session::store::{Flavour, Root};
+use offshoot_tui::terminal::{Capabilities, detect};
 
 /// Everything that a run takes from its surroundings.
 #[derive(Debug, Clone, Default)]
@@ -37,6 +40,10 @@ pub(crate) struct Settings {
     pub(crate) passed_over: Vec<Root>,
     /// The program that long text goes through; `None` for the default.
     pub(crate) pager: Option<String>,
+    /// What the terminal can show.
+    pub(crate) terminal: Capabilities,
+    /// The user's editor.
+    pub(crate) editor: Option<String>,
     /// `COLUMNS`, for output that is no terminal.
     pub(crate) columns: Option<usize>,
     /// The present moment, held still.
@@ -93,6 +100,8 @@ impl Settings {
             lock_wait: text("OFFSHOOT_LOCK_WAIT").and_then(|wait| wait.parse().ok()),
             others,
             pager: text("OFFSHOOT_PAGER").or_else(|| text("PAGER")),
+            terminal: detect(text),
+            editor: text("VISUAL").or_else(|| text("EDITOR")),
             columns: text("COLUMNS").and_then(|columns| columns.parse().ok()),
             now: text("OFFSHOOT_NOW").and_then(|now| parse_iso(&now)),
             home,

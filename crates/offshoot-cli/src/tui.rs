@@ -1,36 +1,88 @@
 //! `offshoot` on a terminal: the front end's program. Holds the agent and the store, does what the front end wants done,
 //! and tells it what came of that.
 
-mod look;
+mod deeds;
+mod files;
+mod kept;
+mod known;
 mod pick;
 mod program;
+mod reading;
+mod serve;
 mod sessions;
 
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 
 use offshoot_agent::Setup;
 use offshoot_agent::command::{Command, Said};
 use offshoot_session::session::Session;
 use offshoot_tui::app::cmd::Cmd;
-use offshoot_tui::app::model::Model;
+use offshoot_tui::app::model::{Model, Wishes};
+use offshoot_tui::app::msg::Msg;
 use offshoot_tui::app::run::{Inbox, Program as _, run as run_front_end};
+use offshoot_tui::editor::{Editor, History};
+use offshoot_tui::keymap::{Action, Keymap};
+use offshoot_tui::message::Habits;
+use offshoot_tui::theme::Theme;
 
 use crate::app::App;
 use crate::error::{CommandError, Result};
+use kept::Kept;
 pub(crate) use pick::session as pick_session;
 use program::Program;
+use serve::World;
+use sessions::Clerk;
 
 /// Runs the front end until the user ends it.
 pub(crate) fn run(app: &App, session: Session, setup: Setup, said: Vec<Said>) -> Result<()> {
     let (sender, receiver) = channel();
-    let failed = |error| CommandError::io("use the terminal", &error);
-    let mut program = Program::start(app, session, setup, sender.clone())?;
+    let kept = Kept::of(app, &session);
+    let wishes = wishes(app, &session);
+    let editor = Editor::new(History::read(&kept.history()));
+    // What was typed on the command line is said; a draft waits for another time.
+    let draft = if said.is_empty() { kept.draft() } else { String::new() };
+    let model = Model::new(wishes, editor, &draft);
+    let app = App { ui: app.ui.quiet(), ..app.clone() };
+    let told = Mutex::new(sender.clone());
+    let clerk = Clerk::start(&app, move |answer| {
+        // A front end that has ended needs no answers.
+        if let Ok(told) = told.lock() {
+            drop(told.send(Msg::Sessions(answer)));
+        }
+    })?;
+    let world = World { app: app.clone(), news: sender.clone(), kept, clerk: Arc::new(clerk) };
+    let mut program = Program::start(world, session, setup)?;
     program.take(Cmd::Look);
     for said in said {
         program.take(Cmd::Ask(Box::new(Command::FollowUp(said))));
     }
     let inbox = Inbox { sender, receiver };
-    let ran = run_front_end(Model::default(), &inbox, &mut program, crate::ui::terminal);
+    let ran = run_front_end(model, &inbox, &mut program, crate::ui::terminal);
     program.close();
-    ran.map(drop).map_err(failed)
+    let model = ran.map_err(|error| CommandError::io("use the terminal", &error))?;
+    goodbye(&app, &model);
+    Ok(())
+}
+
+/// Says how to go on.
+fn goodbye(app: &App, model: &Model) {
+    let (looked, began) = (&model.looked, model.live.finished.all().next().is_some());
+    if began && looked.path.is_some() {
+        app.ui.loud().hint(&format!("`offshoot --session {}` goes on", looked.id));
+    }
+}
+
+fn wishes(app: &App, session: &Session) -> Wishes {
+    let keymap = Keymap::default();
+    let home = app.settings.home.as_ref().map(|home| home.display().to_string());
+    let habits = Habits {
+        cwd: session.cwd().unwrap_or_default().to_owned(),
+        home: home.clone().unwrap_or_default(),
+        expand_key: keymap.hint(Action::ExpandTools).unwrap_or_default(),
+        thinking_key: keymap.hint(Action::ToggleThinking).unwrap_or_default(),
+        ..Habits::default()
+    };
+    let theme = Theme::dark().at(app.settings.terminal.colours);
+    Wishes { theme, keymap, habits, home, ..Wishes::default() }
 }

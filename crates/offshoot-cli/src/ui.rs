@@ -39,6 +39,8 @@ pub(crate) struct Ui {
     color: ColorChoice,
     pager: Option<String>,
     is_terminal: bool,
+    /// Whether the terminal belongs to the front end: nothing is said then.
+    is_quiet: bool,
     /// How many columns a line may have; `None` for a pipe or a file, which takes any.
     pub(crate) width: Option<usize>,
 }
@@ -55,7 +57,19 @@ impl Ui {
         let terminal = terminal_size::terminal_size().filter(|_| is_terminal).map(|(width, _)| usize::from(width.0));
         let pager = settings.pager.clone().unwrap_or_else(|| pager::DEFAULT.to_owned());
         let pager = Some(pager).filter(|_| paging && is_terminal);
-        Self { color, pager, is_terminal, width: settings.columns.or(terminal) }
+        Self { color, pager, is_terminal, is_quiet: false, width: settings.columns.or(terminal) }
+    }
+
+    /// The same, saying nothing on stderr: the front end has the terminal.
+    #[must_use]
+    pub(crate) fn quiet(&self) -> Self {
+        Self { is_quiet: true, ..self.clone() }
+    }
+
+    /// The same, saying what there is to say: the front end has given the terminal back.
+    #[must_use]
+    pub(crate) fn loud(&self) -> Self {
+        Self { is_quiet: false, ..self.clone() }
     }
 
     /// A place for text with colours.
@@ -119,13 +133,16 @@ impl Ui {
 
     /// A closed stderr silences notes, nothing more.
     fn say(&self, lines: &[String]) {
+        if self.is_quiet {
+            return;
+        }
         let mut stderr = self.stderr();
         drop(writeln!(stderr, "{}", lines.join("\n")));
     }
 
     /// A progress bar on stderr, which appears when the work takes over a second on a terminal.
     pub(crate) fn progress(&self, what: &'static str) -> Progress {
-        Progress::new(what, io::stderr().is_terminal())
+        Progress::new(what, io::stderr().is_terminal() && !self.is_quiet)
     }
 }
 

@@ -4,6 +4,9 @@
 //! them to the program around it, and draws. Everything but the loop and the screen is pure.
 
 pub mod cmd;
+pub mod live;
+pub mod page;
+pub mod pager;
 pub mod model;
 pub mod msg;
 pub mod run;

@@ -11,6 +11,11 @@
 pub mod text;
 pub mod terminal;
 pub mod theme;
+pub mod highlight;
+pub mod markdown;
+pub mod diff;
+pub mod message;
+pub mod transcript;
 pub mod image;
 pub mod place;
 pub mod nearest;

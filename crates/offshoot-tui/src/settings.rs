@@ -6,6 +6,8 @@ mod layer;
 mod table;
 mod value;
 
+use std::collections::BTreeMap;
+
 use offshoot_agent::provider::ThinkingLevel;
 use offshoot_agent::turn::{QueueMode, Retry};
 use offshoot_session::compact;
@@ -14,7 +16,7 @@ use offshoot_session::outline::Filter;
 pub use edit::{EditError, edit};
 pub use layer::{Diagnostic, Layer, Unreadable};
 pub use table::{SETTINGS, Section, Setting, find};
-pub use value::{Kind, Value};
+pub use value::{Kind, Tokens, Value};
 
 /// Which file: what the project's says comes before what the global one says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -86,6 +88,28 @@ impl Layers {
         }
     }
 
+    fn compaction(&self) -> compact::Settings {
+        compact::Settings {
+            enabled: self.flag("compaction.enabled"),
+            reserve_tokens: self.number("compaction.reserveTokens"),
+            keep_recent_tokens: self.number("compaction.keepRecentTokens"),
+        }
+    }
+
+    /// Each value of a model on its own: the project's, else the user's, else that for all models, as in pi.
+    fn compaction_for(&self) -> BTreeMap<String, compact::Settings> {
+        let mut models = BTreeMap::new();
+        for layer in [&self.global, &self.project] {
+            let Some(Value::PerModel(said)) = layer.get("compaction.modelOverrides") else { continue };
+            for (name, tokens) in said {
+                let model: &mut compact::Settings = models.entry(name.clone()).or_insert_with(|| self.compaction());
+                model.reserve_tokens = tokens.reserve.unwrap_or(model.reserve_tokens);
+                model.keep_recent_tokens = tokens.keep_recent.unwrap_or(model.keep_recent_tokens);
+            }
+        }
+        models
+    }
+
     fn queue(&self, key: &str) -> QueueMode {
         match self.text(key).as_deref() {
             Some("all") => QueueMode::All,
@@ -133,6 +157,8 @@ pub struct Settings {
     pub tools: Option<Vec<String>>,
     /// When contexts are compacted, and what is kept.
     pub compaction: compact::Settings,
+    /// The same for single models, by `provider/id`.
+    pub compaction_for: BTreeMap<String, compact::Settings>,
     /// Tokens that stay free when a branch is summarised.
     pub branch_reserve: u64,
     /// Whether a branch is left without being asked for a summary.
@@ -184,11 +210,8 @@ impl From<&Layers> for Settings {
                 Some(Value::Texts(tools)) => Some(tools),
                 _ => None,
             },
-            compaction: compact::Settings {
-                enabled: layers.flag("compaction.enabled"),
-                reserve_tokens: layers.number("compaction.reserveTokens"),
-                keep_recent_tokens: layers.number("compaction.keepRecentTokens"),
-            },
+            compaction: layers.compaction(),
+            compaction_for: layers.compaction_for(),
             branch_reserve: layers.number("branchSummary.reserveTokens"),
             skip_summary_prompt: layers.flag("branchSummary.skipPrompt"),
             theme: layers.text("theme"),
@@ -220,6 +243,7 @@ mod tests {
     fn what_nobody_says_is_as_in_the_library() {
         let settings = Settings::default();
         assert_eq!(settings.compaction, compact::Settings::default());
+        assert_eq!(settings.branch_reserve, offshoot_session::branch_summary::RESERVE);
         assert_eq!(settings.retry, Retry::default());
         assert_eq!((settings.steering, settings.follow_up), (QueueMode::default(), QueueMode::default()));
         assert_eq!(settings.tree_filter, Filter::default());
@@ -238,6 +262,16 @@ mod tests {
     }
 
     #[test]
+    fn single_models_are_merged_token_by_token() {
+        let global =
+            r#"{"compaction":{"reserveTokens":5,"modelOverrides":{"p/m":{"reserveTokens":7,"keepRecentTokens":8}}}}"#;
+        let project = r#"{"compaction":{"modelOverrides":{"p/m":{"keepRecentTokens":9},"p/n":{}}}}"#;
+        let models = Settings::from(&layers(global, project)).compaction_for;
+        let tokens = |name: &str| (models[name].reserve_tokens, models[name].keep_recent_tokens);
+        assert_eq!((tokens("p/m"), tokens("p/n")), ((7, 9), (5, 20_000)));
+    }
+
+    #[test]
     fn every_choice_of_the_table_makes_a_difference() {
         for setting in SETTINGS {
             let changed = match setting.kind {
@@ -249,6 +283,7 @@ mod tests {
                 Kind::Choice(names) => Value::Text(names.last().unwrap().to_string()),
                 Kind::Text => Value::Text("x".to_owned()),
                 Kind::Texts => Value::Texts(vec!["read".to_owned()]),
+                Kind::PerModel => Value::PerModel(vec![("p/m".to_owned(), Tokens::default())]),
             };
             let text = edit("", setting.key, Some(&changed)).unwrap();
             let changed = Settings::from(&layers(&text, ""));

@@ -95,9 +95,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) asked: Asked,
 
-    /// The tools that the model has, parted by commas; none for ''
-    #[arg(long, value_name = "NAMES", default_value = offshoot_agent::tool::DEFAULT)]
-    pub(crate) tools: String,
+    /// The tools that the model has, parted by commas; none for '' [default: the settings', else read,bash,edit,write]
+    #[arg(long, value_name = "NAMES")]
+    pub(crate) tools: Option<String>,
 
     /// Say this to the model in the place of offshoot's own words
     #[arg(long, value_name = "TEXT")]

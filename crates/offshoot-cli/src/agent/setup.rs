@@ -20,10 +20,11 @@ use offshoot_session::json::Json;
 use offshoot_session::session::{NewSession, Session};
 use offshoot_session::store::{DirStore, Store as _};
 use offshoot_session::summariser::{Answer, Request, Summariser};
+use offshoot_tui::settings::Settings;
 
-use super::{Args, Asked, settings};
+use super::{Args, Asked};
 use crate::app::App;
-use crate::config;
+use crate::config::{self, settings::Files as SettingsFiles};
 use crate::error::{CommandError, Kind, Result};
 
 /// What is known of models, and the keys.
@@ -40,13 +41,15 @@ struct Chosen {
 
 /// Everything but the session.
 pub(crate) fn setup(app: &App, args: &Args, session: &Session) -> Result<Setup> {
-    let (user, trouble) = settings::load(app.settings.data.as_deref());
-    trouble.iter().for_each(|trouble| app.ui.warning(trouble));
+    let (user, troubles) = settings(app, session)?;
+    troubles.iter().for_each(|trouble| app.ui.warning(trouble));
     let table = table(app, args.api_key.as_deref());
     let Chosen { model, thinking } = choose(app, &table, &user, session, &args.asked)?;
-    let cwd = session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| app.settings.cwd.clone(), PathBuf::from);
+    let cwd = folder(app, session);
     let shell = shell(&user, session);
-    let tools = tool::select(&args.tools, &shell).map_err(|error| CommandError::usage(error.to_string()))?;
+    let wanted = args.tools.clone().or_else(|| user.tools.as_ref().map(|tools| tools.join(",")));
+    let tools = tool::select(wanted.as_deref().unwrap_or(tool::DEFAULT), &shell)
+        .map_err(|error| CommandError::usage(error.to_string()))?;
     let home = app.settings.data.clone().unwrap_or_default();
     let (context, unreadable) = context_files::find(&home, &cwd);
     unreadable.iter().for_each(|file| app.ui.warning(&format!("{file}: {}", file.source)));
@@ -61,26 +64,40 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session) -> Result<Setup> 
     };
     let system = prompt.text();
     let spill = app.settings.cache.clone().unwrap_or_else(|| home.clone()).join("output");
-    let sessions = Files { app: app.clone(), store: app.store().ok(), table: table.models.clone() };
+    // Others are opened while a screen is shown.
+    let quiet = App { ui: app.ui.quiet(), ..app.clone() };
+    let sessions = Files { app: quiet, store: app.store().ok(), table: table.models.clone() };
     let mut setup = Setup::new(Arc::new(Http::new(Arc::new(SystemClock))), Arc::new(model), &cwd);
     setup.keys = Arc::new((table.models, table.keys));
     setup.thinking = thinking;
     setup.system = system;
     setup.tools = tools;
-    setup.place = Place { spill, cwd, home: app.settings.home.clone(), images: setup.model.images };
+    setup.place = Place { spill, cwd, home: app.settings.home.clone(), images: setup.model.images, hidden: None };
     setup.shell = shell;
     setup.retry = user.retry;
     setup.compaction = user.compaction;
     setup.compaction_for = user.compaction_for;
-    setup.branch_reserve = user.branch_reserve.unwrap_or(setup.branch_reserve);
+    setup.branch_reserve = user.branch_reserve;
     setup.steering = user.steering;
     setup.follow_up = user.follow_up;
     setup.sessions = Arc::new(sessions);
     Ok(setup)
 }
 
+/// What the user's settings and those of the session's folder say, and what in them has no effect.
+fn settings(app: &App, session: &Session) -> Result<(Settings, Vec<String>)> {
+    let files = SettingsFiles::of(app.settings.data.as_deref(), &folder(app, session));
+    let (layers, troubles) = files.load()?;
+    Ok((Settings::from(&layers), troubles))
+}
+
+/// The folder that the model works in.
+fn folder(app: &App, session: &Session) -> PathBuf {
+    session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| app.settings.cwd.clone(), PathBuf::from)
+}
+
 /// Commands of the model know which session they belong to.
-fn shell(user: &settings::Settings, session: &Session) -> Shell {
+fn shell(user: &Settings, session: &Session) -> Shell {
     let mut env = vec![("OFFSHOOT_SESSION_ID".to_owned(), session.id().to_owned())];
     env.extend(session.file().map(|file| ("OFFSHOOT_SESSION_FILE".to_owned(), file.display().to_string())));
     Shell { program: user.shell.as_ref().map(PathBuf::from), prefix: user.shell_prefix.clone(), env }
@@ -106,7 +123,7 @@ fn table(app: &App, key: Option<&str>) -> Table {
 }
 
 /// The model that was typed, else the session's, else the user's, else the first with a key.
-fn choose(app: &App, table: &Table, user: &settings::Settings, session: &Session, asked: &Asked) -> Result<Chosen> {
+fn choose(app: &App, table: &Table, user: &Settings, session: &Session, asked: &Asked) -> Result<Chosen> {
     let Table { models, keys } = table;
     let can_ask = |model: &Model| keys.can_ask(models, model);
     let usable = |provider: &str| models.default_of(provider).is_some_and(can_ask);
@@ -140,8 +157,7 @@ fn choose(app: &App, table: &Table, user: &settings::Settings, session: &Session
             models.providers().into_iter().filter_map(|provider| models.default_of(provider)).find(|m| can_ask(m));
         first.cloned().ok_or_else(nobody)?
     };
-    let wanted = user.thinking.as_deref().and_then(ThinkingLevel::parse);
-    let wanted = asked.thinking.or(named).or(level).or(wanted).unwrap_or(ThinkingLevel::Medium);
+    let wanted = asked.thinking.or(named).or(level).unwrap_or(user.thinking);
     let thinking = model.clamp(wanted);
     Ok(Chosen { model, thinking })
 }
@@ -219,35 +235,37 @@ impl Summaries {
 /// `None`: there is none, and none was asked for.
 pub(crate) fn summaries(app: &App, session: &Session, asked: &Asked) -> Result<Option<Summaries>> {
     let is_asked_for = asked.provider.is_some() || asked.model.is_some();
-    match model_for_summaries(app, session, asked) {
+    let (user, troubles) = settings(app, session)?;
+    troubles.iter().for_each(|trouble| app.ui.warning(trouble));
+    match model_for_summaries(app, session, &user, asked) {
         Ok(model) => Ok(Some(model)),
         Err(error) if is_asked_for => Err(error),
         Err(_) => Ok(None),
     }
 }
 
-fn model_for_summaries(app: &App, session: &Session, asked: &Asked) -> Result<Summaries> {
-    let (user, _) = settings::load(app.settings.data.as_deref());
+fn model_for_summaries(app: &App, session: &Session, user: &Settings, asked: &Asked) -> Result<Summaries> {
     let table = table(app, None);
-    let Chosen { model, thinking } = choose(app, &table, &user, session, asked)?;
+    let Chosen { model, thinking } = choose(app, &table, user, session, asked)?;
     let Access { model, key } =
         table.keys.access(&table.models, &model).map_err(|error| super::no_access(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the summariser", &error))?;
     let provider = Arc::new(Http::new(Arc::new(SystemClock)));
     let model = ModelSummariser { provider, model, thinking, key, retry: user.retry, listener: None };
-    Ok(Summaries { model, branch_reserve: user.branch_reserve.unwrap_or(branch_summary::RESERVE), runtime })
+    Ok(Summaries { model, branch_reserve: user.branch_reserve, runtime })
 }
 
-/// How much a compaction keeps and leaves free, as the user set it: for the model that is asked, or in general.
-pub(crate) fn compaction_settings(app: &App, session: &Session, asked: &Asked) -> compact::Settings {
-    let (mut user, _) = settings::load(app.settings.data.as_deref());
+/// How much a compaction keeps and leaves free, as the user set it: for the model that is asked, or in general. What in
+/// the settings has no effect is told by [`summaries`].
+pub(crate) fn compaction_settings(app: &App, session: &Session, asked: &Asked) -> Result<compact::Settings> {
+    let (mut user, _) = settings(app, session)?;
     if user.compaction_for.is_empty() {
-        return user.compaction;
+        return Ok(user.compaction);
     }
     let chosen = choose(app, &table(app, None), &user, session, asked).ok();
     let name = chosen.map(|Chosen { model, .. }| format!("{}/{}", model.provider, model.id));
-    name.and_then(|name| user.compaction_for.remove(&name)).unwrap_or(user.compaction)
+    Ok(name.and_then(|name| user.compaction_for.remove(&name)).unwrap_or(user.compaction))
 }
 
 impl Summariser for Summaries {

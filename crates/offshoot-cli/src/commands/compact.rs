@@ -81,7 +81,7 @@ Examples:
 /// Compacts, or says what that would do.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = app.open(&args.session)?;
-    let user = compaction_settings(app, &session, &args.asked);
+    let user = compaction_settings(app, &session, &args.asked)?;
     let keep_recent_tokens = args.keep_recent_tokens.unwrap_or(user.keep_recent_tokens);
     let settings = Settings { keep_recent_tokens, ..user };
     let plan = match plan(&session, session.leaf(), session.dialect(), &settings)? {

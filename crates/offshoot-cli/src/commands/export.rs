@@ -73,6 +73,14 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     }
 }
 
+/// The ending of a file that shows a whole session.
+pub(crate) const PAGE: &str = "html";
+
+/// The same for a session file and an entry's id.
+pub(crate) fn write(app: &App, session: &Path, output: PathBuf, at: Option<String>) -> Result<()> {
+    run(app, &Args { session: session.display().to_string(), output, at, subtree: None })
+}
+
 fn jsonl(mut session: Session, args: &Args) -> Result<()> {
     let part = match (&args.at, &args.subtree) {
         (Some(given), _) => Part::Path(select::entry(&session, given)?),

@@ -34,32 +34,41 @@ Examples:
 
 /// Imports a session file.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let session = app.open_file(&args.file)?;
-    if std::fs::metadata(&args.file).is_ok_and(|meta| meta.len() == 0) {
+    let (path, note) = take(app, &args.file)?;
+    let mut out = app.ui.raw();
+    writeln!(out, "{}", path.display())?;
+    out.finish()?;
+    if let Some(note) = note {
+        app.ui.note(&note);
+    }
+    Ok(())
+}
+
+/// Takes a session file into the store; answers where it stands then, and what is to be known of it.
+pub(crate) fn take(app: &App, file: &Path) -> Result<(PathBuf, Option<String>)> {
+    let session = app.open_file(file)?;
+    if std::fs::metadata(file).is_ok_and(|meta| meta.len() == 0) {
         return Err(empty());
     }
     let store = app.store()?;
     let known = store.path_of(session.id()).ok();
-    let (path, note) = match inside(&store, &args.file) {
+    let (path, note) = match inside(&store, file) {
         Some(path) => (path, Some("the file is in the store already")),
         None => {
             let cwd = session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| app.cwd(), str::to_owned);
             let target = store.place(&cwd, session.id(), session.header().timestamp().unwrap_or_default());
-            let name = file_name(&args.file, &target);
-            copy(&args.file, &target.with_file_name(name))?
+            let name = file_name(file, &target);
+            copy(file, &target.with_file_name(name))?
         }
     };
-    let mut out = app.ui.raw();
-    writeln!(out, "{}", path.display())?;
-    out.finish()?;
-    match (note, known) {
-        (Some(note), _) => app.ui.note(note),
+    let note = match (note, known) {
+        (Some(note), _) => Some(note.to_owned()),
         (None, Some(other)) => {
-            app.ui.note(&format!("the id also stands in {}; give the path to name one of them", other.display()));
+            Some(format!("the id also stands in {}; give the path to name one of them", other.display()))
         }
-        (None, None) => {}
-    }
-    Ok(())
+        (None, None) => None,
+    };
+    Ok((path, note))
 }
 
 /// The file's path, if one of the store's roots holds it.

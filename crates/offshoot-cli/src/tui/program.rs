@@ -1,21 +1,20 @@
-//! The agent on a thread of its own, and what the front end may have done.
+//! What the front end's loop asks for: hands commands to the agent's thread, and lends the terminal to the shell and to
+//! the user's editor.
 
-use std::io;
-use std::sync::mpsc::Sender;
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::process::Command;
 use std::thread::JoinHandle;
 
 use offshoot_agent::Setup;
-use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::Command;
 use offshoot_session::clock::Millis;
 use offshoot_session::session::Session;
 use offshoot_tui::app::cmd::Cmd;
-use offshoot_tui::app::msg::{Level, Msg};
+use offshoot_tui::app::msg::Msg;
+use offshoot_tui::message::Level;
 use rustix::process::{Signal, getppid, getsid, kill_current_process_group};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use super::look::look;
+use super::serve::{World, serve};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 
@@ -28,19 +27,20 @@ pub(super) struct Program {
 
 impl Program {
     /// Starts the agent.
-    pub(super) fn start(app: &App, session: Session, setup: Setup, news: Sender<Msg>) -> Result<Self> {
+    pub(super) fn start(world: World, session: Session, setup: Setup) -> Result<Self> {
         let failed = |error| CommandError::io("start the agent", &error);
         let (to, wanted) = unbounded_channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let own = app.clone();
+        let app = world.app.clone();
         let thread = std::thread::Builder::new().name("agent".to_owned()).spawn(move || {
-            if let Err(error) = runtime.block_on(serve(own, session, setup, wanted, &news)) {
+            let news = world.news.clone();
+            if let Err(error) = runtime.block_on(serve(world, session, setup, wanted)) {
                 drop(news.send(Msg::Notice(Level::Error, format!("the agent could not be started: {error}"))));
             }
             // What runs longer is not waited for.
             runtime.shutdown_background();
         });
-        Ok(Self { app: app.clone(), to, thread: Some(thread.map_err(failed)?) })
+        Ok(Self { app, to, thread: Some(thread.map_err(failed)?) })
     }
 
     /// Returns when everything is written.
@@ -70,61 +70,23 @@ impl offshoot_tui::app::run::Program for Program {
         }
         Ok(kill_current_process_group(Signal::STOP)?)
     }
-}
 
-/// Does what is wanted, and tells what happens, until the end.
-async fn serve(
-    app: App,
-    session: Session,
-    setup: Setup,
-    mut wanted: UnboundedReceiver<Cmd>,
-    news: &Sender<Msg>,
-) -> io::Result<()> {
-    let agent = AgentSession::start(session, setup)?;
-    let mut events = agent.subscribe();
-    let mut end = signal(SignalKind::terminate())?;
-    let mut gone = signal(SignalKind::hangup())?;
-    let mut stop = signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
-    let mut resumed = signal(SignalKind::from_raw(Signal::CONT.as_raw()))?;
-    loop {
-        let msg = tokio::select! {
-            biased;
-            event = events.recv() => event.map(Msg::Agent),
-            _ = end.recv() => Some(Msg::End),
-            _ = gone.recv() => Some(Msg::End),
-            _ = stop.recv() => Some(Msg::Suspend),
-            _ = resumed.recv() => Some(Msg::Continued),
-            cmd = wanted.recv() => match cmd {
-                None | Some(Cmd::Quit) => break,
-                Some(cmd) => {
-                    tokio::spawn(act(app.clone(), agent.clone(), cmd, news.clone()));
-                    None
-                }
-            },
-        };
-        if msg.is_some_and(|msg| news.send(msg).is_err()) {
-            break;
+    fn edit(&mut self, text: &str) -> io::Result<Option<String>> {
+        let editor = self.app.settings.editor.clone().unwrap_or_else(|| "nano".to_owned());
+        let mut words = editor.split_whitespace();
+        let program = words.next().ok_or_else(|| io::Error::other("no editor is named"))?;
+        let mut file = tempfile::Builder::new().prefix("offshoot-").suffix(".md").tempfile()?;
+        file.write_all(text.as_bytes())?;
+        file.flush()?;
+        let status = Command::new(program).args(words).arg(file.path()).status();
+        let status = status.map_err(|error| io::Error::new(error.kind(), format!("{program}: {error}")))?;
+        if !status.success() {
+            return Ok(None);
         }
+        // An editor may have put another file in its place.
+        let mut written = String::new();
+        std::fs::File::open(file.path())?.read_to_string(&mut written)?;
+        file.rewind()?;
+        Ok(Some(written))
     }
-    agent.close().await;
-    Ok(())
-}
-
-async fn act(app: App, agent: AgentSession, cmd: Cmd, news: Sender<Msg>) {
-    let msg = match cmd {
-        Cmd::Ask(command) => ask(&agent, command).await,
-        Cmd::Look => match look(&app, &agent).await {
-            Ok(looked) => Msg::Looked(Box::new(looked)),
-            Err(why) => Msg::Notice(Level::Error, format!("the session cannot be looked at: {why}")),
-        },
-        // The loop itself does the rest.
-        Cmd::SaveDraft(_) | Cmd::Copy(_) | Cmd::Suspend | Cmd::Repaint | Cmd::Quit => return,
-    };
-    // A front end that has ended needs no news.
-    drop(news.send(msg));
-}
-
-async fn ask(agent: &AgentSession, command: Box<Command>) -> Msg {
-    let reply = agent.ask(command.as_ref().clone()).await;
-    Msg::Answered(command, reply)
 }

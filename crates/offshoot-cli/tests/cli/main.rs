@@ -31,6 +31,7 @@ mod output;
 mod pop;
 mod readme;
 mod repair;
+mod settings;
 mod resume;
 mod show;
 mod switch;

@@ -14,29 +14,32 @@ fn a_question_is_answered() {
     terminal.until_text("m1");
     assert_snapshot!(terminal.screen(), @"
     ────────────────────────────────────────────────────────────────────────────────
-    >
+
     ────────────────────────────────────────────────────────────────────────────────
-    m1 • medium  0.0%/200k  durable
+    m1 • medium  0.0%/200k  durable  ~/work
     ");
     terminal.send("what is it?\r");
     terminal.until_text("Forty-two.").until_text("durable");
     terminal.until("what the context holds", |screen| screen.contains("0.0%/200k  $0.000"));
     assert_snapshot!(terminal.screen(), @"
-    > what is it?
 
-    Forty-two.
+    › what is it?
+
+      Forty-two.
 
     ────────────────────────────────────────────────────────────────────────────────
-    >
+
     ────────────────────────────────────────────────────────────────────────────────
-    m1 • medium  0.0%/200k  $0.000  Forty-two.  durable
+    m1 • medium  0.0%/200k  $0.000  ⑂ Forty-two.  durable  ~/work
     ");
     terminal.send("\x04");
     assert!(terminal.ended());
-    assert_snapshot!(terminal.screen(), @"
-    > what is it?
+    assert_snapshot!(talk.world.normalised(&terminal.screen()), @"
 
-    Forty-two.
+    › what is it?
+
+      Forty-two.
+    hint: `offshoot --session [ID1]` goes on
     ");
     talk.no_problems();
 }
@@ -47,17 +50,21 @@ fn another_size_is_another_picture_of_the_same() {
     let mut terminal = Terminal::offshoot(&talk, &["say something long"], (80, 24));
     terminal.until_text("$0.000");
     terminal.resize(40, 12);
-    terminal.until("the same", |screen| screen.contains("is room for them.") && screen.contains("  $0.000"));
+    terminal.until("the same", |screen| {
+        screen.contains("them.") && screen.contains(&format!("{}\n\n", "─".repeat(40))) && screen.contains("durable")
+    });
     assert_snapshot!(terminal.screen(), @"
-    > say something long
 
-    All of these words stand in one line onl
-    y as long as there is room for them.
+    › say something long
+
+      All of these words stand in one line
+      only as long as there is room for
+      them.
 
     ────────────────────────────────────────
-    >
+
     ────────────────────────────────────────
-    m1 • medium  0.0%/200k  $0.000  All of t
+    m1 • medium  0.0%/200k  $0.000  durable
     ");
     terminal.send("\x04");
     assert!(terminal.ended());
@@ -78,7 +85,7 @@ fn it_stops_for_the_shell_and_comes_back() {
     terminal.until_text("Stopped").until("the shell", |screen| screen.ends_with("shell>"));
     terminal.send("stty -a | grep -c -e -icanon\r");
     terminal.until("a plain terminal", |screen| screen.ends_with("\n0\nshell>")).send("fg\r");
-    terminal.until("the editor", |screen| screen.contains("> half a thought\n"));
+    terminal.until("the editor", |screen| screen.contains("\nhalf a thought\n"));
     assert!(terminal.parser.screen().bracketed_paste());
     terminal.send("\x03\x03");
     terminal.until("the shell", |screen| screen.ends_with("shell>")).send("exit\r");

@@ -2,6 +2,8 @@
 
 use offshoot_agent::command::Command;
 
+use crate::overlay::sessions::Request;
+
 /// Something to be done.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cmd {
@@ -9,14 +11,82 @@ pub enum Cmd {
     Ask(Box<Command>),
     /// Find out about the open session; answered with [`super::msg::Msg::Looked`].
     Look,
+    /// Show the open session to an overlay; answered with [`super::msg::Msg::Snapshot`].
+    Snapshot(Purpose),
+    /// Something that the selector of sessions needs; answered with [`super::msg::Msg::Sessions`].
+    Sessions(Request),
+    /// Which models can be asked; answered with [`super::msg::Msg::Models`].
+    Models,
+    /// Use the model of this name.
+    UseModel(String),
+    /// Use the model behind, or before, the one that answers.
+    NextModel {
+        /// Behind it.
+        is_forward: bool,
+    },
+    /// Show what is set; answered with [`super::msg::Msg::Page`].
+    Settings,
+    /// The branches of the session; answered with [`super::msg::Msg::Branches`].
+    Branches,
+    /// Something with an entry that the user named by its id, the start of one, or its label.
+    Named(Deed, String),
+    /// Back to the last message of the user, with a summary of what is left.
+    Pop,
+    /// Open the session of this name, id or path.
+    Resume(String),
+    /// Put a label on the last entry, or take it away.
+    Label(Option<String>),
+    /// Tell about the session; answered with [`super::msg::Msg::Page`].
+    Describe,
+    /// Write the session into a file; no name: a page in the session's folder.
+    Export(Option<String>),
+    /// Write the path to an entry into a file.
+    ExportBranch {
+        /// The entry, as the user named it.
+        entry: String,
+        /// The file.
+        path: Option<String>,
+    },
+    /// Take a session file into the store and open it.
+    Import(String),
+    /// Find the files of the session's folder, for completion; answered with [`super::msg::Msg::Files`].
+    Files,
     /// Keep what is being written, so that it survives a crash; nothing to keep removes it.
     SaveDraft(String),
+    /// Keep a prompt for the history.
+    Remember(String),
     /// Put a text into the clipboard.
     Copy(String),
+    /// Have a text written on in the user's editor.
+    Edit(String),
     /// Give the terminal back to the shell for a while.
     Suspend,
     /// Draw everything anew.
     Repaint,
     /// End.
     Quit,
+}
+
+/// What the session is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// The tree.
+    Tree,
+    /// The whole transcript.
+    Transcript,
+    /// A message to begin a session before.
+    Fork,
+    /// A message to go on from, in the same session.
+    BranchHere,
+}
+
+/// What is done with an entry that was named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deed {
+    /// Go there.
+    Switch,
+    /// Go there, with a summary of what is left.
+    Pop,
+    /// Begin a session before it.
+    Fork,
 }

@@ -1,98 +1,150 @@
 //! All that the front end holds. Plain data; [`super::update`] alone changes it.
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 
-use offshoot_agent::message::Block;
+use offshoot_agent::provider::{Model as LanguageModel, ThinkingLevel};
 use offshoot_session::clock::Millis;
 use ratatui::layout::Size;
 
-use super::msg::{Level, Looked};
+use super::live::{Block, Live};
+use super::msg::Looked;
+use super::page::Page;
+use super::pager::Pager;
+use crate::editor::Editor;
+use crate::keymap::Keymap;
+use crate::message::{Habits, Level};
+use crate::overlay::fork::ForkSelector;
+use crate::overlay::help::Help;
+use crate::overlay::pick::Pick;
+use crate::overlay::sessions::Sessions;
+use crate::overlay::tree::TreeSelector;
+use crate::settings::Settings;
 use crate::theme::Theme;
 
-/// How many finished items are kept to draw the screen anew.
-const KEPT: usize = 200;
+/// What the user has set, as far as it concerns the front end.
+#[derive(Debug, Clone)]
+pub struct Wishes {
+    /// The colours.
+    pub theme: Theme,
+    /// The keys.
+    pub keymap: Keymap,
+    /// How things are shown.
+    pub habits: Habits,
+    /// What the files of settings say.
+    pub settings: Settings,
+    /// The home folder, which is shown as `~`.
+    pub home: Option<String>,
+    /// Where the clock on the wall hangs.
+    pub zone: jiff::tz::TimeZone,
+}
+
+impl Default for Wishes {
+    fn default() -> Self {
+        Self {
+            theme: Theme::default(),
+            keymap: Keymap::default(),
+            habits: Habits::default(),
+            settings: Settings::default(),
+            home: None,
+            zone: jiff::tz::TimeZone::UTC,
+        }
+    }
+}
 
 /// All that the front end holds.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Model {
     /// What time it is.
     pub now: Millis,
     /// How large the terminal is.
     pub size: Size,
-    /// The colours.
-    pub theme: Theme,
+    /// What the user has set.
+    pub wishes: Wishes,
     /// What is being written.
-    pub editor: String,
-    /// What goes on and may still change, oldest first.
-    pub live: Vec<Item>,
-    /// What is finished.
-    pub finished: Finished,
-    /// What waits to be said: after the current turn, and when the agent would stop.
-    pub queue: (Vec<String>, Vec<String>),
+    pub editor: Editor,
+    /// What goes on, and what is finished.
+    pub live: Live,
+    /// What covers the conversation.
+    pub overlay: Option<Overlay>,
     /// What is known of the session.
     pub looked: Looked,
     /// Whether the agent is at work.
     pub is_working: bool,
+    /// What waits to be said: after the current turn, and when the agent would stop.
+    pub queue: (Vec<String>, Vec<String>),
+    /// Whether thoughts, and whether tools are open.
+    pub folds: (bool, bool),
     /// When Ctrl+C was pressed last.
     pub interrupted: Option<Millis>,
+    /// When Escape was pressed last, with nothing to stop.
+    pub escaped: Option<Millis>,
+    /// Whether something wants time when nothing else is to be done.
+    pub has_work: bool,
     /// Whether the program is about to end.
     pub is_ending: bool,
 }
 
-/// One thing in the conversation.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Item {
-    /// Something that was said by the user.
-    User(String),
-    /// An answer, as far as it has come.
-    Answer {
-        /// Its blocks.
-        blocks: Vec<Block>,
-        /// What went wrong.
-        error: Option<String>,
-    },
-    /// A tool at work.
-    Tool {
-        /// The call.
-        id: String,
-        /// The tool.
-        name: String,
-        /// Its arguments.
-        args: String,
-        /// What it gave back so far.
-        output: String,
-        /// Whether it ended, and whether it failed.
-        ended: Option<bool>,
-    },
-    /// A word of the front end.
-    Notice(Level, String),
-}
-
-/// Items that are finished; the newest wait to be printed.
-#[derive(Debug, Clone, Default)]
-pub struct Finished {
-    items: VecDeque<Item>,
-    unprinted: usize,
-}
-
-impl Finished {
-    /// Adds one.
-    pub fn push(&mut self, item: Item) {
-        self.items.push_back(item);
-        self.unprinted += 1;
-        while self.items.len() > KEPT.max(self.unprinted) {
-            self.items.pop_front();
+impl Model {
+    /// A front end for a user who wishes this, with a text that was being written before.
+    #[must_use]
+    pub fn new(wishes: Wishes, mut editor: Editor, draft: &str) -> Self {
+        if !draft.is_empty() {
+            editor.replace(draft);
         }
+        editor.set_completion_rows(wishes.settings.completion_rows);
+        let folds = (!wishes.settings.hide_thinking, false);
+        Self { wishes, editor, folds, ..Self::default() }
     }
 
-    /// Those that wait to be printed; they are taken as printed from now on.
-    pub fn take(&mut self) -> Vec<Item> {
-        let from = self.items.len().saturating_sub(std::mem::take(&mut self.unprinted));
-        self.items.iter().skip(from).cloned().collect()
+    /// Something that the user shall know.
+    pub fn notice(&mut self, level: Level, text: impl Into<String>) {
+        self.live.finished.push(Block::notice(level, text));
     }
+}
 
-    /// Those that have been printed, oldest first.
-    pub fn printed(&self) -> impl DoubleEndedIterator<Item = &Item> {
-        self.items.iter().take(self.items.len().saturating_sub(self.unprinted))
+/// What covers the conversation.
+#[derive(Debug)]
+pub enum Overlay {
+    /// The tree of the session.
+    Tree(Box<TreeSelector>),
+    /// The sessions.
+    Sessions(Box<Sessions>),
+    /// A message of the user, and what is done with it.
+    Fork(Box<ForkSelector>, ForkUse),
+    /// The whole transcript.
+    Transcript(Box<Pager>),
+    /// Commands and keys.
+    Help(Box<Help>),
+    /// Lines to be read.
+    Page(Page),
+    /// A small list, shown in the place of the editor.
+    Pick(Box<Pick>, Picking),
+}
+
+impl Overlay {
+    /// Whether it takes the whole screen.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        !matches!(self, Self::Pick(..))
     }
+}
+
+/// What is done with a message that was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForkUse {
+    /// A session begins before it.
+    Fork,
+    /// This session goes on before it.
+    BranchHere,
+}
+
+/// What a small list is of.
+#[derive(Debug, Clone)]
+pub enum Picking {
+    /// Models.
+    Model(Vec<Arc<LanguageModel>>),
+    /// How much the model thinks.
+    Thinking(Vec<ThinkingLevel>),
+    /// Branches, by their last entries.
+    Branch(Vec<String>),
 }

@@ -1,19 +1,29 @@
 //! What may happen to the front end.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::command::{AgentError, Command, Reply};
 use offshoot_agent::event::Event;
 use offshoot_agent::provider::{Model, ThinkingLevel};
 use offshoot_session::clock::Millis;
+use offshoot_session::tree::NodeIx;
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Size;
 
+use super::cmd::Purpose;
+use super::live::Block;
+use crate::message::Level;
+use crate::overlay::pick::Choice;
+use crate::overlay::sessions::Answer;
+use crate::overlay::tree::Snapshot;
+
 /// Something that happened.
-#[derive(Debug)]
 pub enum Msg {
     /// What time it is.
     Now(Millis),
+    /// Nothing: there is time for what is under way.
+    Idle,
     /// A key.
     Key(KeyEvent),
     /// Text that was pasted.
@@ -28,6 +38,22 @@ pub enum Msg {
     Answered(Box<Command>, Result<Reply, AgentError>),
     /// What is known of the open session.
     Looked(Box<Looked>),
+    /// Another session is open, or another place of it.
+    Opened(Opened),
+    /// The open session, to be read.
+    Snapshot(Purpose, Snapshot, Option<NodeIx>),
+    /// What the selector of sessions asked for.
+    Sessions(Answer),
+    /// The models that can be asked.
+    Models(Vec<Arc<Model>>),
+    /// The branches of the session: the last entry of each, and how it is shown.
+    Branches(Vec<(String, Choice)>),
+    /// Lines to be read.
+    Page(String, Vec<String>),
+    /// More files of the session's folder.
+    Files(Vec<String>),
+    /// A text that was written on in the user's editor; `None`: it stays.
+    Written(Option<String>),
     /// Something that the user shall know.
     Notice(Level, String),
     /// The system wants the program to stop for a while.
@@ -38,15 +64,23 @@ pub enum Msg {
     End,
 }
 
-/// How much something matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
-    /// It is good to know.
-    Info,
-    /// It is odd.
-    Warning,
-    /// It went wrong.
-    Error,
+impl std::fmt::Debug for Msg {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Msg")
+    }
+}
+
+/// A place in a session, as far back as a screen shows it.
+#[derive(Debug, Clone, Default)]
+pub struct Opened {
+    /// Why it was opened, as the agent says: `new`, `resume`, `fork`, `tree`; empty at the start.
+    pub reason: &'static str,
+    /// The session's id.
+    pub id: String,
+    /// What was said last, oldest first.
+    pub tail: Vec<Block>,
+    /// How many entries stand above it.
+    pub hidden: usize,
 }
 
 /// Where a session's words are kept.
@@ -68,6 +102,8 @@ pub struct Looked {
     pub id: String,
     /// Its file, for people.
     pub file: Option<String>,
+    /// The same, without links.
+    pub path: Option<PathBuf>,
     /// Its name.
     pub name: Option<String>,
     /// Its folder, for people.
@@ -86,7 +122,7 @@ pub struct Looked {
     pub branches: usize,
     /// Where the words are kept.
     pub persistence: Persistence,
-    /// The entry of newer work on another branch.
+    /// Newer work on another branch.
     pub diverged: Option<Diverged>,
 }
 

@@ -9,14 +9,14 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 use offshoot_session::clock::Millis;
-use ratatui::layout::Size;
 
 use super::cmd::Cmd;
-use super::model::{Item, Model};
-use super::msg::{Level, Msg};
+use super::model::{Model, Overlay};
+use super::msg::Msg;
 use super::screen::Screen;
 use super::update::update;
 use super::view;
+use crate::message::Level;
 
 /// How long a drawing may wait for more to come in.
 const TOGETHER: Duration = Duration::from_millis(8);
@@ -43,6 +43,12 @@ pub trait Program {
     /// # Errors
     /// There is no shell to come back from.
     fn stop(&mut self) -> io::Result<()>;
+
+    /// Has the user write on a text in an editor of his own; `None`: the text stays as it was.
+    ///
+    /// # Errors
+    /// There is no editor, or it fails.
+    fn edit(&mut self, text: &str) -> io::Result<Option<String>>;
 }
 
 /// Runs the front end until it ends, and gives the terminal back. `open` opens the terminal for writing.
@@ -58,10 +64,10 @@ pub fn run(
     tty::watch_panics(open, &inbox.sender);
     let guard = tty::Guard::enter(open)?;
     let (size, cursor) = tty::place()?;
-    model.size = size;
+    update(&mut model, Msg::Resized(size));
     let mut screen = Screen::new(open(), size, cursor)?;
     let keys = input::Keys::start(inbox.sender.clone())?;
-    let mut hands = Hands { screen: &mut screen, keys: &keys, guard: &guard, program };
+    let mut hands = Hands { screen: &mut screen, keys: &keys, guard: &guard, program, is_stale: false };
     let ran = hands.work(&mut model, inbox);
     let closed = screen.close();
     drop(guard);
@@ -74,14 +80,22 @@ struct Hands<'a> {
     keys: &'a input::Keys,
     guard: &'a tty::Guard,
     program: &'a mut dyn Program,
+    /// The size, or how things are shown, is another.
+    is_stale: bool,
 }
 
 impl Hands<'_> {
     fn work(&mut self, model: &mut Model, inbox: &Inbox) -> io::Result<()> {
         self.draw(model)?;
         while !model.is_ending {
-            let Ok(first) = inbox.receiver.recv() else { return Ok(()) };
-            let mut next = Some(first);
+            let mut next = Some(match inbox.receiver.try_recv() {
+                Ok(msg) => msg,
+                Err(_) if model.has_work => Msg::Idle,
+                Err(_) => match inbox.receiver.recv() {
+                    Ok(msg) => msg,
+                    Err(_) => return Ok(()),
+                },
+            });
             while let Some(msg) = next {
                 update(model, Msg::Now(self.program.now()));
                 for cmd in update(model, msg) {
@@ -95,16 +109,31 @@ impl Hands<'_> {
     }
 
     fn draw(&mut self, model: &mut Model) -> io::Result<()> {
-        let finished = model.finished.take();
+        if model.overlay.as_ref().is_some_and(Overlay::is_full) {
+            view::prepare_full(model);
+            self.screen.draw_full(|frame| view::full(model, frame))?;
+            return self.screen.send();
+        }
+        self.screen.leave_full()?;
+        if std::mem::take(&mut self.is_stale) {
+            self.repaint(model)?;
+        }
+        let finished = model.live.finished.take();
         self.screen.print(&view::lines(model, finished.iter()))?;
         let bottom = view::bottom(model);
-        self.screen.draw(bottom.height(), |frame| bottom.draw(frame))?;
+        self.screen.draw(bottom.height(), |frame| bottom.draw(model, frame))?;
         self.screen.send()
     }
 
     fn act(&mut self, model: &mut Model, cmd: Cmd) -> io::Result<()> {
         match cmd {
-            Cmd::Repaint => self.repaint(model),
+            Cmd::Repaint => {
+                // Several sizes on the way to one are drawn once.
+                self.is_stale = true;
+                self.screen.resize_full(model.size);
+                Ok(())
+            }
+            Cmd::Edit(text) => self.edit(model, &text),
             Cmd::Suspend => self.suspend(model),
             Cmd::Copy(text) => self.screen.put(tty::Clipboard(&text)),
             Cmd::Quit => Ok(()),
@@ -116,26 +145,46 @@ impl Hands<'_> {
     }
 
     fn repaint(&mut self, model: &Model) -> io::Result<()> {
-        let Size { width, height } = model.size;
-        let mut items: Vec<&Item> = model.finished.printed().rev().take(usize::from(height)).collect();
-        items.reverse();
-        let lines = view::lines(model, items.into_iter());
-        self.screen.repaint(Size { width, height }, &lines)
+        let mut blocks: Vec<_> = model.live.finished.printed().rev().take(usize::from(model.size.height)).collect();
+        blocks.reverse();
+        let lines = view::lines(model, blocks.into_iter());
+        self.screen.repaint(model.size, &lines)
     }
 
     fn suspend(&mut self, model: &mut Model) -> io::Result<()> {
-        self.screen.close()?;
-        self.keys.pause();
-        self.guard.reset()?;
-        let stopped = self.program.stop();
-        self.guard.set()?;
-        let (size, cursor) = tty::place()?;
-        model.size = size;
-        self.screen.begin_again(size, cursor)?;
-        self.keys.go_on();
+        let stopped = self.aside(model, |program| program.stop())?;
         if let Err(error) = stopped {
             update(model, Msg::Notice(Level::Warning, error.to_string()));
         }
         Ok(())
+    }
+
+    fn edit(&mut self, model: &mut Model, text: &str) -> io::Result<()> {
+        match self.aside(model, |program| program.edit(text))? {
+            Ok(written) => {
+                for cmd in update(model, Msg::Written(written)) {
+                    self.act(model, cmd)?;
+                }
+            }
+            Err(error) => {
+                let text = format!("the text could not be written on in the editor: {error}");
+                update(model, Msg::Notice(Level::Error, text));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the terminal to another program for a while.
+    fn aside<T>(&mut self, model: &mut Model, with: impl FnOnce(&mut dyn Program) -> T) -> io::Result<T> {
+        self.screen.close()?;
+        self.keys.pause();
+        self.guard.reset()?;
+        let done = with(self.program);
+        self.guard.set()?;
+        let (size, cursor) = tty::place()?;
+        update(model, Msg::Resized(size));
+        self.screen.begin_again(size, cursor)?;
+        self.keys.go_on();
+        Ok(done)
     }
 }

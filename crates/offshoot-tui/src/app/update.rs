@@ -1,10 +1,13 @@
 //! The one function that changes the model; one file a group of messages.
 
 mod agent;
+mod commands;
 mod keys;
+mod opened;
+mod overlay;
 
 use super::cmd::Cmd;
-use super::model::{Item, Model};
+use super::model::{Model, Overlay};
 use super::msg::Msg;
 
 /// Takes what happened, and answers what is to be done.
@@ -14,31 +17,52 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
             model.now = now;
             Vec::new()
         }
+        Msg::Idle => overlay::idle(model),
+        Msg::Key(key) if model.overlay.is_some() => overlay::key(model, key),
         Msg::Key(key) => keys::key(model, key),
+        Msg::Paste(text) if model.overlay.is_some() => overlay::paste(model, &text),
         Msg::Paste(text) => keys::paste(model, &text),
-        Msg::Resized(size) => {
-            model.size = size;
-            vec![Cmd::Repaint]
-        }
-        Msg::Focus(_) => Vec::new(),
+        Msg::Resized(size) => resized(model, size),
+        Msg::Focus(_) | Msg::Continued => Vec::new(),
         Msg::Agent(event) => agent::event(model, &event),
         Msg::Answered(command, result) => agent::answered(model, &command, result),
         Msg::Looked(looked) => {
             model.looked = *looked;
+            opened::looked(model);
             Vec::new()
         }
+        Msg::Opened(opened) => opened::opened(model, opened),
+        Msg::Snapshot(purpose, source, leaf) => overlay::snapshot(model, purpose, source, leaf),
+        Msg::Sessions(answer) => overlay::sessions(model, answer),
+        Msg::Models(models) => overlay::models(model, models),
+        Msg::Branches(branches) => overlay::branches(model, branches),
+        Msg::Page(title, lines) => overlay::page(model, title, lines),
+        Msg::Files(files) => {
+            model.editor.offer(|offers| offers.add_files(files));
+            Vec::new()
+        }
+        Msg::Written(text) => keys::written(model, text),
         Msg::Notice(level, text) => {
-            model.finished.push(Item::Notice(level, text));
+            overlay::told(model, &text);
+            model.notice(level, text);
             Vec::new()
         }
         Msg::Suspend => vec![Cmd::Suspend],
-        Msg::Continued => vec![Cmd::Repaint],
         Msg::End => end(model),
     }
+}
+
+fn resized(model: &mut Model, size: ratatui::layout::Size) -> Vec<Cmd> {
+    model.size = size;
+    model.editor.resize(size.width, size.height);
+    if let Some(Overlay::Tree(tree)) = &mut model.overlay {
+        tree.resize(size.width, size.height);
+    }
+    vec![Cmd::Repaint]
 }
 
 /// Ends; what is being written is kept.
 fn end(model: &mut Model) -> Vec<Cmd> {
     model.is_ending = true;
-    vec![Cmd::SaveDraft(model.editor.clone()), Cmd::Quit]
+    vec![Cmd::SaveDraft(model.editor.draft()), Cmd::Quit]
 }

@@ -1,66 +1,135 @@
-//! What is shown: pure functions from the model to lines and cells.
+//! What is shown: pure functions from the model to lines and cells, but for what is laid out once and kept.
 
-mod item;
 mod status;
 
 use ratatui::Frame;
-use ratatui::layout::Position;
-use ratatui::text::{Line, Span};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::Line;
 
-use super::model::{Item, Model};
-use crate::text::{clean, width};
+use super::live::Block;
+use super::model::{Model, Overlay};
+use crate::message::{Folds, Look};
+use crate::text::draw;
 use crate::theme::Token;
 
 /// The rows at the bottom.
 #[derive(Debug, Clone, Default)]
 pub struct Bottom {
-    /// From top to bottom.
-    pub lines: Vec<Line<'static>>,
-    /// Where the cursor stands: column and row.
-    pub cursor: (u16, u16),
+    /// What goes on, as far as there is room.
+    live: Vec<Line<'static>>,
+    /// How many rows the editor takes, or what stands in its place.
+    middle: u16,
+    status: Vec<Line<'static>>,
 }
 
 /// What is finished, as lines.
-pub fn lines<'a>(model: &Model, items: impl Iterator<Item = &'a Item>) -> Vec<Line<'static>> {
-    items.flat_map(|item| item::lines(item, &model.theme, model.size.width)).collect()
+pub fn lines<'a>(model: &Model, blocks: impl Iterator<Item = &'a Block>) -> Vec<Line<'static>> {
+    let (look, folds) = look(model);
+    blocks.flat_map(|block| block.rows(&look, folds)).collect()
 }
 
-/// The rows at the bottom: what goes on, what waits to be said, the editor, the status.
-pub fn bottom(model: &Model) -> Bottom {
-    let mut live = lines(model, model.live.iter());
-    for (text, when) in queued(model) {
-        live.push(Line::styled(format!("{when}: {}", clean(text)), model.theme.style(Token::Dim)));
+fn look(model: &Model) -> (Look<'_>, Folds<'static>) {
+    let wishes = &model.wishes;
+    let look = Look { theme: &wishes.theme, width: usize::from(model.size.width), habits: &wishes.habits };
+    (look, Folds { thinking: model.folds.0, tools: model.folds.1, other: &[] })
+}
+
+/// The rows at the bottom: what goes on, what waits to be said, the editor or a small list, the status.
+pub fn bottom(model: &mut Model) -> Bottom {
+    let size = model.size;
+    let status = status::lines(model);
+    let below = u16::try_from(status.len()).unwrap_or(1);
+    let middle = match &model.overlay {
+        Some(Overlay::Pick(pick, _)) => pick.height(size.width),
+        _ => model.editor.height(),
+    };
+    let middle = middle.min(size.height.saturating_sub(below).saturating_sub(1)).max(1);
+    let wishes = &model.wishes;
+    let look = Look { theme: &wishes.theme, width: usize::from(size.width), habits: &wishes.habits };
+    let folds = Folds { thinking: model.folds.0, tools: model.folds.1, other: &[] };
+    let mut live = model.live.rows(&look, folds);
+    live.extend(under_way(model));
+    if !live.is_empty() || model.live.finished.all().next().is_some() {
+        live.push(Line::default());
     }
-    let rule = || Line::styled("─".repeat(usize::from(model.size.width)), model.theme.style(Token::Border));
-    let typed = format!("> {}", clean(&model.editor));
-    let column = u16::try_from(width(&typed)).unwrap_or(u16::MAX).min(model.size.width.saturating_sub(1));
-    let fixed = [rule(), Line::from(Span::raw(typed)), rule(), status::line(model)];
-    let room = usize::from(model.size.height).saturating_sub(fixed.len());
+    let room = usize::from(size.height.saturating_sub(middle).saturating_sub(below));
     let hidden = live.len().saturating_sub(room);
-    let mut lines = live.split_off(hidden);
-    let row = u16::try_from(lines.len() + 1).unwrap_or(u16::MAX);
-    lines.extend(fixed);
-    Bottom { lines, cursor: (column, row) }
+    Bottom { live: live.split_off(hidden), middle, status }
+}
+
+/// What else goes on, in words.
+fn under_way(model: &Model) -> Vec<Line<'static>> {
+    let hint = model.wishes.keymap.hint(crate::keymap::Action::Interrupt).unwrap_or_default();
+    let job = model.live.job.as_ref().map(|job| format!("  {job} … {hint} stops it"));
+    let bash = model.live.bash.as_ref().map(|bash| format!("  $ {} … {hint} stops it", crate::text::clean(bash)));
+    let working = model.is_working.then(|| format!("  at work … {hint} stops it"));
+    let said = bash.into_iter().chain(job.or(working));
+    let line = |text: String| Line::styled(text, model.wishes.theme.style(Token::Muted));
+    let mut lines: Vec<_> = said.map(line).collect();
+    if !lines.is_empty() {
+        lines.insert(0, Line::default());
+    }
+    lines
 }
 
 impl Bottom {
     /// How many rows there are.
     pub fn height(&self) -> u16 {
-        u16::try_from(self.lines.len()).unwrap_or(u16::MAX)
+        let rows = self.live.len() + self.status.len();
+        u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(self.middle)
     }
 
     /// Draws them.
-    pub fn draw(&self, frame: &mut Frame<'_>) {
+    pub fn draw(&self, model: &Model, frame: &mut Frame<'_>) {
         let area = frame.area();
-        for (line, row) in self.lines.iter().zip(area.rows()) {
-            frame.buffer_mut().set_line(row.x, row.y, line, row.width);
+        let theme = &model.wishes.theme;
+        let live = u16::try_from(self.live.len()).unwrap_or(u16::MAX).min(area.height);
+        for (line, row) in self.live.iter().zip(area.rows()) {
+            draw(line, row, frame.buffer_mut());
         }
-        let (x, y) = self.cursor;
-        frame.set_cursor_position(Position::new(area.x + x, area.y.saturating_add(y)));
+        let middle = Rect { y: area.y + live, height: self.middle, ..area }.intersection(area);
+        let below = Rect { y: middle.bottom(), height: area.bottom().saturating_sub(middle.bottom()), ..area };
+        match &model.overlay {
+            Some(Overlay::Pick(pick, _)) => pick.view(theme, middle, frame.buffer_mut()),
+            _ => {
+                model.editor.view(theme, middle, frame.buffer_mut());
+                if let Some(cursor) = model.editor.cursor(middle) {
+                    frame.set_cursor_position(cursor);
+                }
+            }
+        }
+        for (line, row) in self.status.iter().zip(below.rows()) {
+            draw(line, row, frame.buffer_mut());
+        }
     }
 }
 
-fn queued(model: &Model) -> impl Iterator<Item = (&String, &'static str)> {
-    let (steering, follow_up) = &model.queue;
-    steering.iter().map(|text| (text, "Steering")).chain(follow_up.iter().map(|text| (text, "Follow-up")))
+/// Lays out what covers the whole screen.
+pub fn prepare_full(model: &mut Model) {
+    if let Some(Overlay::Transcript(pager)) = &mut model.overlay {
+        pager.lay_out(&model.wishes.theme, model.size);
+    }
+}
+
+/// Draws what covers the whole screen.
+pub fn full(model: &Model, frame: &mut Frame<'_>) {
+    let area = frame.area();
+    if let Some(cursor) = overlay(model, area, frame.buffer_mut()) {
+        frame.set_cursor_position(cursor);
+    }
+}
+
+fn overlay(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
+    let theme = &model.wishes.theme;
+    match model.overlay.as_ref()? {
+        Overlay::Tree(tree) => tree.view(theme, area, buf),
+        Overlay::Sessions(sessions) => sessions.view(theme, area, buf),
+        Overlay::Fork(fork, _) => fork.view(theme, area, buf),
+        Overlay::Transcript(pager) => pager.view(theme, area, buf),
+        Overlay::Help(help) => help.view(theme, area, buf),
+        Overlay::Page(page) => page.view(theme, area, buf),
+        Overlay::Pick(pick, _) => pick.view(theme, area, buf),
+    }
+    None
 }

@@ -141,6 +141,7 @@ actions! {
     PasteImage: App, "app.clipboard.pasteImage", ["ctrl+v"], "paste a picture or text from the clipboard";
     NewSession: App, "app.session.new", [], "begin a session";
     OpenTree: App, "app.session.tree", [], "open the tree";
+    OpenTranscript: App, "app.transcript.open", ["alt+t"], "read the whole conversation";
     ForkSession: App, "app.session.fork", [], "begin a session before a message";
     Resume: App, "app.session.resume", [], "open another session";
     SelectModel: App, "app.model.select", ["ctrl+l"], "choose a model";

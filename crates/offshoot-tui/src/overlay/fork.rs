@@ -22,6 +22,12 @@ pub struct ForkSelector {
     selected: usize,
 }
 
+impl std::fmt::Debug for ForkSelector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ForkSelector {{ {}/{} }}", self.selected, self.messages.len())
+    }
+}
+
 /// What a key came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForkOutcome {

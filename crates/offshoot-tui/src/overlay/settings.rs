@@ -154,13 +154,17 @@ impl Settings {
             self.notice = Some(format!("{} counts in the user's own settings only", setting.key));
             return Outcome::Open;
         }
+        if setting.kind == Kind::PerModel {
+            self.notice = Some(format!("{} is written in the file", setting.key));
+            return Outcome::Open;
+        }
         let now = self.in_scope(setting);
         let names = self.names.iter().find(|(key, names)| *key == setting.key && !names.is_empty());
         let next = match (setting.kind, names) {
             (Kind::Flag, _) => Some(Value::Flag(now != Some(Value::Flag(true)))),
             (Kind::Choice(names), _) => after(names.iter().copied(), now.as_ref()),
             (Kind::Text, Some((_, names))) => after(names.iter().map(String::as_str), now.as_ref()),
-            (Kind::Text | Kind::Number { .. } | Kind::Texts, _) => None,
+            (Kind::Text | Kind::Number { .. } | Kind::Texts | Kind::PerModel, _) => None,
         };
         match next {
             Some(value) => self.store(setting, Some(value)),

@@ -143,7 +143,8 @@ mod tests {
   "autocompleteMaxVisible": 21,
   "defaultTools": ["read", 7],
   "httpProxy": "http://x",
-  "shellPath": "./evil"
+  "shellPath": "./evil",
+  "compaction": {"modelOverrides": {"p/m": {"keep": 1}}}
 }"#;
         insta::assert_snapshot!(said(text, Scope::Project), @r#"
         2:11: there is no setting "them": did you mean theme?
@@ -155,6 +156,7 @@ mod tests {
         8:19: defaultTools should be a list of texts, and is a list
         9:16: httpProxy is a setting of pi's that does nothing here
         10:16: shellPath counts in the user's own settings only, not in a project's
+        11:36: compaction.modelOverrides has for a model no "keep": there are reserveTokens and keepRecentTokens
         "#);
         let (layer, _) = Layer::read(text, Scope::Project).unwrap();
         assert_eq!(layer.get("shellPath"), None);

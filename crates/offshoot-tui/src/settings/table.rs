@@ -136,6 +136,7 @@ pub const SETTINGS: &[Setting] = &[
     row("compaction.enabled", Context, Kind::Flag, Some("true"), "compact a context by itself before it is too long"),
     row("compaction.reserveTokens", Context, from(0), Some("16384"), "tokens that stay free for the answer"),
     row("compaction.keepRecentTokens", Context, from(0), Some("20000"), "tokens of the newest messages that are kept"),
+    row("compaction.modelOverrides", Context, Kind::PerModel, None, "the same tokens for single models"),
     row(
         "branchSummary.reserveTokens",
         Context,
@@ -183,7 +184,6 @@ pub(super) const OF_PI: &[&str] = &[
     "cacheWarming",
     "defaultProjectTrust",
     "sessionDir",
-    "compaction.modelOverrides",
     "tuiMode",
     "fullscreenExitOutput",
     "fullscreenScrollbar",

@@ -24,6 +24,17 @@ pub enum Kind {
     Text,
     /// Several texts.
     Texts,
+    /// Tokens for single models.
+    PerModel,
+}
+
+/// What is said of one model; what is not said is as for all models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tokens {
+    /// Tokens that stay free.
+    pub reserve: Option<u64>,
+    /// Tokens of the newest messages that are kept.
+    pub keep_recent: Option<u64>,
 }
 
 /// A value.
@@ -37,6 +48,8 @@ pub enum Value {
     Text(String),
     /// Several texts.
     Texts(Vec<String>),
+    /// Tokens for single models, by `provider/id`.
+    PerModel(Vec<(String, Tokens)>),
 }
 
 /// The greatest number that JavaScript has exactly.
@@ -65,6 +78,11 @@ impl Kind {
                 texts.map(Value::Texts).ok_or_else(wrong)
             }
             Self::Texts => Err(wrong()),
+            Self::PerModel if json.kind() == JsonKind::Object => {
+                let models = json.members().map(|(name, of)| Ok((name.into_owned(), tokens(of)?)));
+                models.collect::<Result<_, String>>().map(Value::PerModel)
+            }
+            Self::PerModel => Err(wrong()),
         }
     }
 
@@ -94,6 +112,7 @@ impl Kind {
                 let texts = text.split(',').map(str::trim).filter(|text| !text.is_empty());
                 Ok(Value::Texts(texts.map(str::to_owned).collect()))
             }
+            Self::PerModel => Err("is written in the file".to_owned()),
         }
     }
 
@@ -107,8 +126,28 @@ impl Kind {
             Self::Number { least, greatest } => format!("a whole number from {least} to {greatest}"),
             Self::Text => "a text".to_owned(),
             Self::Texts => "a list of texts".to_owned(),
+            Self::PerModel => "an object from provider/id to {reserveTokens, keepRecentTokens}".to_owned(),
         }
     }
+}
+
+/// What is said of one model.
+fn tokens(json: Json<'_>) -> Result<Tokens, String> {
+    let mut tokens = Tokens::default();
+    if json.kind() != JsonKind::Object {
+        return Err(format!("has for a model {}, and no object", shown(json)));
+    }
+    for (name, value) in json.members() {
+        let number = Kind::Number { least: 0, greatest: SAFE }.read(value);
+        let number = number.map_err(|why| format!("has for a model a {name} that {why}"))?;
+        let Value::Number(number) = number else { continue };
+        match &*name {
+            "reserveTokens" => tokens.reserve = Some(number),
+            "keepRecentTokens" => tokens.keep_recent = Some(number),
+            other => return Err(format!("has for a model no {other:?}: there are reserveTokens and keepRecentTokens")),
+        }
+    }
+    Ok(tokens)
 }
 
 /// A value that is wrong, short enough for a line.
@@ -129,6 +168,10 @@ impl Value {
             Self::Number(number) => number.to_string(),
             Self::Text(text) => quote(text),
             Self::Texts(texts) => format!("[{}]", texts.iter().map(|text| quote(text)).collect::<Vec<_>>().join(", ")),
+            Self::PerModel(models) => {
+                let models = models.iter().map(|(name, tokens)| format!("{}: {{{}}}", quote(name), tokens.members()));
+                format!("{{{}}}", models.collect::<Vec<_>>().join(", "))
+            }
         }
     }
 }
@@ -141,6 +184,17 @@ impl fmt::Display for Value {
             Self::Text(text) => f.write_str(text),
             Self::Texts(texts) if texts.is_empty() => f.write_str("none"),
             Self::Texts(texts) => f.write_str(&texts.join(", ")),
+            Self::PerModel(models) => {
+                f.write_str(&models.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "))
+            }
         }
+    }
+}
+
+impl Tokens {
+    fn members(self) -> String {
+        let named = [("reserveTokens", self.reserve), ("keepRecentTokens", self.keep_recent)];
+        let said = named.iter().filter_map(|(name, tokens)| Some(format!("{}: {}", quote(name), (*tokens)?)));
+        said.collect::<Vec<_>>().join(", ")
     }
 }

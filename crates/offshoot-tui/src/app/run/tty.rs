@@ -18,7 +18,8 @@ use ratatui::crossterm::terminal::{
 use ratatui::crossterm::{Command, cursor, queue};
 use ratatui::layout::{Position, Size};
 
-use crate::app::msg::{Level, Msg};
+use crate::app::msg::Msg;
+use crate::message::Level;
 
 /// Opens the terminal for writing.
 pub(super) type Open = fn() -> Box<dyn Write>;

@@ -1,110 +1,140 @@
-//! What is heard of the agent.
+//! What is heard of the agent, and what it answers.
 
-use offshoot_agent::command::{AgentError, Command, Reply};
-use offshoot_agent::event::{Event, Update};
-use offshoot_agent::message::{Block, Message, text_of};
+use std::sync::Arc;
 
+use offshoot_agent::command::{AgentError, Command, Navigated, Reply};
+use offshoot_agent::event::Event;
+use offshoot_agent::message::{Message, StopReason};
+use offshoot_session::json::Json;
+use offshoot_session::kind::Role;
+
+use super::overlay;
 use crate::app::cmd::Cmd;
-use crate::app::model::{Item, Model};
-use crate::app::msg::Level;
+use crate::app::model::{Model, Overlay};
+use crate::message::{Item, Level};
 
 pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
+    model.live.apply(event);
+    if let Some(Overlay::Transcript(pager)) = &mut model.overlay {
+        pager.transcript().apply(event);
+    }
     match event {
         Event::AgentStart => model.is_working = true,
         Event::AgentSettled { .. } => {
             model.is_working = false;
             return vec![Cmd::Look];
         }
-        Event::MessageStart { message: Message::Assistant(_) } => {
-            model.live.push(Item::Answer { blocks: Vec::new(), error: None });
+        Event::MessageEnd { message: Message::Assistant(answer) } => {
+            model.looked.cost += answer.usage.cost.total;
+            if !matches!(answer.stop_reason, StopReason::Aborted | StopReason::Error) && answer.usage.total_tokens > 0 {
+                model.looked.tokens = answer.usage.total_tokens;
+            }
         }
-        Event::MessageUpdate { assistant_message_event, .. } => grow(model, assistant_message_event),
-        Event::MessageEnd { message } => ended(model, message),
-        Event::ToolExecutionStart { tool_call_id, tool_name, args } => model.live.push(Item::Tool {
-            id: tool_call_id.clone(),
-            name: tool_name.clone(),
-            args: args.to_string(),
-            output: String::new(),
-            ended: None,
-        }),
-        Event::ToolExecutionUpdate { tool_call_id, partial_result, .. } => {
-            tool(model, tool_call_id, &text_of(&partial_result.content), None);
+        Event::QueueUpdate { steering, follow_up } => {
+            model.queue = (steering.clone(), follow_up.clone());
+            model.editor.set_queue(steering.clone(), follow_up.clone());
         }
-        Event::ToolExecutionEnd { tool_call_id, result, is_error, .. } => {
-            tool(model, tool_call_id, &text_of(&result.content), Some(*is_error));
+        Event::SessionInfoChanged { name } => {
+            model.looked.name.clone_from(name);
+            let text = name.as_ref().map_or("the session has no name now".to_owned(), |name| format!("named {name}"));
+            model.notice(Level::Info, text);
         }
-        Event::QueueUpdate { steering, follow_up } => model.queue = (steering.clone(), follow_up.clone()),
-        Event::Failed { error } => model.finished.push(Item::Notice(Level::Error, error.clone())),
-        Event::AutoRetryStart { attempt, max_attempts, delay_ms, error_message } => {
-            let seconds = delay_ms.div_ceil(1000);
-            let text = format!("{error_message}; trying again in {seconds} s ({attempt} of {max_attempts})");
-            model.finished.push(Item::Notice(Level::Warning, text));
+        Event::ThinkingLevelChanged { .. } | Event::CompactionEnd { .. } | Event::EntryAppended { .. } => {
+            return vec![Cmd::Look];
         }
-        Event::CompactionEnd { error_message: Some(why), .. } => {
-            model.finished.push(Item::Notice(Level::Warning, format!("compaction: {why}")));
-        }
-        Event::SessionChanged { .. } => return vec![Cmd::Look],
         _ => {}
     }
-    settle(model);
     Vec::new()
 }
 
 pub(super) fn answered(model: &mut Model, command: &Command, result: Result<Reply, AgentError>) -> Vec<Cmd> {
-    if let Err(error) = result {
-        model.finished.push(Item::Notice(Level::Error, error.to_string()));
-        if let (Command::Prompt(said), true) = (command, model.editor.is_empty()) {
-            model.editor.clone_from(&said.text);
-        }
+    match result {
+        Ok(reply) => replied(model, command, reply),
+        Err(error) => refused(model, command, &error),
     }
-    vec![Cmd::Look]
 }
 
-fn grow(model: &mut Model, update: &Update) {
-    let Some(Item::Answer { blocks, .. }) = model.live.last_mut() else { return };
-    match update {
-        Update::TextStart { .. } => blocks.push(Block::text("")),
-        Update::ThinkingStart { .. } => blocks.push(Block::thinking("")),
-        Update::TextDelta { delta, .. } => {
-            if let Some(Block::Text { text, .. }) = blocks.last_mut() {
-                text.push_str(delta);
-            }
+fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
+    match reply {
+        Reply::Queue(steering, follow_up) => {
+            let waiting: Vec<String> = steering.into_iter().chain(follow_up).collect();
+            model.editor.restore(&waiting);
+            vec![Cmd::SaveDraft(model.editor.draft())]
         }
-        Update::ThinkingDelta { delta, .. } => {
-            if let Some(Block::Thinking { thinking, .. }) = blocks.last_mut() {
-                thinking.push_str(delta);
-            }
+        Reply::Ran(raw) => {
+            model.live.bash = None;
+            let item = Json::parse(&raw.0).ok().and_then(|json| Item::of_message(Role::BashExecution, json));
+            model.live.finish_item(item);
+            vec![Cmd::Look]
         }
+        Reply::Navigated(navigated) => arrived(model, navigated),
+        Reply::Session(forked) => {
+            overlay::arrived(model);
+            if let Some(text) = forked.text {
+                model.editor.replace(&text);
+            }
+            Vec::new()
+        }
+        Reply::Thinking(level) => {
+            model.looked.thinking = Some(level);
+            Vec::new()
+        }
+        Reply::Done => done(model, command),
+        Reply::Settled(_) | Reply::Compacted(_) | Reply::Standing(_) => Vec::new(),
+    }
+}
+
+fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
+    match command {
+        Command::SetModel(answers) => {
+            model.looked.model = Some(Arc::clone(answers));
+            vec![Cmd::Look]
+        }
+        Command::SetLabel { .. } => vec![Cmd::Look],
+        _ => Vec::new(),
+    }
+}
+
+/// A walk through the tree has ended.
+fn arrived(model: &mut Model, navigated: Navigated) -> Vec<Cmd> {
+    model.live.job = None;
+    if navigated.aborted {
+        if let Some(Overlay::Tree(tree)) = &mut model.overlay {
+            tree.stopped();
+        }
+        model.notice(Level::Info, "the summary was stopped; nothing has changed");
+        return Vec::new();
+    }
+    overlay::arrived(model);
+    if let Some(why) = navigated.warning {
+        model.notice(Level::Warning, format!("the summary was put together without a model: {why}"));
+    }
+    // What is being written comes first, as in pi.
+    if let Some(text) = navigated.editor_text.filter(|_| model.editor.is_empty()) {
+        model.editor.replace(&text);
+    }
+    vec![Cmd::SaveDraft(model.editor.draft())]
+}
+
+fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd> {
+    match command {
+        // What could not be said is not lost.
+        Command::Prompt(said) | Command::Steer(said) | Command::FollowUp(said) => {
+            model.is_working = matches!(error, AgentError::Busy(_));
+            model.editor.restore(std::slice::from_ref(&said.text));
+        }
+        Command::Bash { command, .. } => {
+            if !matches!(error, AgentError::Busy(_)) {
+                model.live.bash = None;
+            }
+            model.editor.restore(&[format!("!{command}")]);
+        }
+        Command::NavigateTree(_) => model.live.job = None,
+        // The event has said it.
+        Command::Compact { .. } => return Vec::new(),
         _ => {}
     }
-}
-
-fn ended(model: &mut Model, message: &Message) {
-    match message {
-        Message::User(user) => model.finished.push(Item::User(user.text())),
-        Message::Assistant(answer) => {
-            model.live.retain(|item| !matches!(item, Item::Answer { .. }));
-            let item = Item::Answer { blocks: answer.content.clone(), error: answer.error_message.clone() };
-            model.finished.push(item);
-        }
-        Message::ToolResult(_) => {}
-    }
-}
-
-fn tool(model: &mut Model, call: &str, text: &str, is_end: Option<bool>) {
-    for item in &mut model.live {
-        if let Item::Tool { id, output, ended, .. } = item
-            && id == call
-        {
-            text.clone_into(output);
-            *ended = is_end;
-        }
-    }
-}
-
-/// What stands first and is finished leaves what is drawn anew.
-fn settle(model: &mut Model) {
-    while let Some(Item::Tool { ended: Some(_), .. }) = model.live.first() {
-        model.finished.push(model.live.remove(0));
-    }
+    overlay::told(model, &error.to_string());
+    model.notice(Level::Error, error.to_string());
+    vec![Cmd::SaveDraft(model.editor.draft())]
 }

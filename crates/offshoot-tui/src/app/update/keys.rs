@@ -1,63 +1,156 @@
-//! What keys and pasted text do.
+//! What keys and pasted text do while nothing covers the conversation.
 
 use offshoot_agent::command::Command;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::crossterm::event::KeyEvent;
 
-use super::end;
-use crate::app::cmd::Cmd;
+use super::{commands, end};
+use crate::app::cmd::{Cmd, Purpose};
 use crate::app::model::Model;
+use crate::editor::{Outcome, Sent, Submission};
+use crate::keymap::Action;
+use crate::message::Level;
+use crate::settings::DoubleEscape;
 
 /// Within so many milliseconds a second press counts as a double one.
 const DOUBLE: i64 = 500;
 
 pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
-    if key.kind == KeyEventKind::Release {
-        return Vec::new();
+    let was_completing = model.editor.is_completing();
+    let outcome = model.editor.key(&model.wishes.keymap, key);
+    let is_escape = matches!(outcome, Outcome::Act(Action::Interrupt));
+    if !is_escape && outcome != Outcome::Ignored {
+        model.escaped = None;
     }
-    let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
-    match key.code {
-        KeyCode::Char('c') if is_control => interrupt(model),
-        KeyCode::Char('d') if is_control && model.editor.is_empty() => end(model),
-        KeyCode::Char('z') if is_control => vec![Cmd::Suspend],
-        KeyCode::Esc if model.is_working => vec![Cmd::Ask(Box::new(Command::Abort))],
-        KeyCode::Enter => submit(model, key.modifiers.contains(KeyModifiers::ALT)),
-        KeyCode::Backspace => {
-            model.editor.pop();
+    let mut cmds = apply(model, outcome);
+    if model.editor.is_completing() && !was_completing && model.editor.wants() == Some(crate::slash::Argument::File) {
+        model.editor.offer(crate::editor::Offers::forget_files);
+        cmds.push(Cmd::Files);
+    }
+    cmds
+}
+
+pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Cmd> {
+    let outcome = model.editor.paste(text);
+    apply(model, outcome)
+}
+
+/// What the user's own editor gave back.
+pub(super) fn written(model: &mut Model, text: Option<String>) -> Vec<Cmd> {
+    let Some(text) = text else { return Vec::new() };
+    model.editor.replace(text.trim_end());
+    vec![Cmd::SaveDraft(model.editor.draft())]
+}
+
+fn apply(model: &mut Model, outcome: Outcome) -> Vec<Cmd> {
+    match outcome {
+        Outcome::Ignored | Outcome::Moved => Vec::new(),
+        Outcome::Edited => vec![Cmd::SaveDraft(model.editor.draft())],
+        Outcome::Submit(submission) => submitted(model, submission, false),
+        Outcome::FollowUp(submission) => submitted(model, submission, true),
+        Outcome::Mistake(mistake) => {
+            model.notice(Level::Error, mistake.to_string());
             Vec::new()
         }
-        KeyCode::Char(typed) if !is_control => {
-            model.editor.push(typed);
+        Outcome::External(text) => vec![Cmd::Edit(text)],
+        Outcome::Act(action) => act(model, action),
+    }
+}
+
+fn submitted(model: &mut Model, submission: Submission, is_follow_up: bool) -> Vec<Cmd> {
+    let mut cmds = vec![Cmd::SaveDraft(String::new()), Cmd::Remember(submission.text)];
+    match submission.what {
+        Sent::Prompt(text) => cmds.push(ask(match (model.is_working, is_follow_up) {
+            (false, _) => {
+                model.is_working = true;
+                Command::Prompt(text.into())
+            }
+            (true, false) => Command::Steer(text.into()),
+            (true, true) => Command::FollowUp(text.into()),
+        })),
+        Sent::Bash { command, exclude_from_context } => {
+            if model.live.bash.is_none() {
+                model.live.bash = Some(command.clone());
+            }
+            cmds.push(ask(Command::Bash { command, exclude_from_context }));
+        }
+        Sent::Command(command) => cmds.extend(commands::run(model, command)),
+    }
+    cmds
+}
+
+pub(super) fn ask(command: Command) -> Cmd {
+    Cmd::Ask(Box::new(command))
+}
+
+/// Does what a key of the program means.
+pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
+    match action {
+        Action::Interrupt => interrupt(model),
+        Action::Clear => clear(model),
+        Action::Exit => end(model),
+        Action::Suspend => vec![Cmd::Suspend],
+        Action::NewSession => vec![ask(Command::NewSession)],
+        Action::OpenTree => vec![Cmd::Snapshot(Purpose::Tree)],
+        Action::OpenTranscript => vec![Cmd::Snapshot(Purpose::Transcript)],
+        Action::ForkSession => vec![Cmd::Snapshot(Purpose::Fork)],
+        Action::Resume => commands::resume(model),
+        Action::SelectModel => vec![Cmd::Models],
+        Action::NextModel => commands::next_model(true),
+        Action::PreviousModel => commands::next_model(false),
+        Action::CycleThinking => commands::cycle_thinking(model),
+        Action::ToggleThinking => fold(model, true),
+        Action::ExpandTools => fold(model, false),
+        Action::CopyMessage => commands::copy(model),
+        Action::Dequeue => vec![ask(Command::ClearQueue)],
+        Action::GoToDiverged => commands::go_to_diverged(model),
+        Action::Help => commands::help(model),
+        Action::PasteImage => {
+            model.notice(Level::Info, "pictures come in as files: write @ and the name of the file");
             Vec::new()
         }
         _ => Vec::new(),
     }
 }
 
-pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Cmd> {
-    model.editor.push_str(text);
-    Vec::new()
+/// Stops what is under way; else two of them open what the user has set.
+fn interrupt(model: &mut Model) -> Vec<Cmd> {
+    if model.is_working || model.live.job.is_some() {
+        // What waits comes back into the editor, as in pi.
+        return vec![ask(Command::ClearQueue), ask(Command::Abort)];
+    }
+    if model.live.bash.is_some() {
+        return vec![ask(Command::AbortBash)];
+    }
+    if !model.editor.is_empty() {
+        return Vec::new();
+    }
+    let is_second = model.escaped.take().is_some_and(|last| model.now - last < DOUBLE);
+    if !is_second {
+        model.escaped = Some(model.now);
+        return Vec::new();
+    }
+    match model.wishes.settings.double_escape {
+        DoubleEscape::Tree => vec![Cmd::Snapshot(Purpose::Tree)],
+        DoubleEscape::Fork => vec![Cmd::Snapshot(Purpose::Fork)],
+        DoubleEscape::None => Vec::new(),
+    }
 }
 
 /// Clears the editor; a second press soon after ends.
-fn interrupt(model: &mut Model) -> Vec<Cmd> {
+fn clear(model: &mut Model) -> Vec<Cmd> {
     let is_second = model.interrupted.is_some_and(|last| model.now - last < DOUBLE);
     model.interrupted = Some(model.now);
     if is_second {
         return end(model);
     }
     model.editor.clear();
-    Vec::new()
+    vec![Cmd::SaveDraft(String::new())]
 }
 
-fn submit(model: &mut Model, is_follow_up: bool) -> Vec<Cmd> {
-    let text = std::mem::take(&mut model.editor).trim().to_owned();
-    if text.is_empty() {
-        return Vec::new();
-    }
-    let command = match (model.is_working, is_follow_up) {
-        (false, _) => Command::Prompt(text.into()),
-        (true, false) => Command::Steer(text.into()),
-        (true, true) => Command::FollowUp(text.into()),
-    };
-    vec![Cmd::Ask(Box::new(command))]
+/// Opens or closes thoughts, or tools; what is still on the screen is drawn anew.
+fn fold(model: &mut Model, is_thinking: bool) -> Vec<Cmd> {
+    let (thinking, tools) = &mut model.folds;
+    let open = if is_thinking { thinking } else { tools };
+    *open = !*open;
+    vec![Cmd::Repaint]
 }

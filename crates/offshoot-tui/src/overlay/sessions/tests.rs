@@ -122,19 +122,26 @@ fn deeds(sessions: &mut Sessions) -> Vec<Request> {
     sessions.requests().into_iter().filter(is_deed).collect()
 }
 
-fn screen(sessions: &Sessions, columns: u16, rows: u16) -> Buffer {
+fn drawn(sessions: &Sessions, theme: &Theme, columns: u16, rows: u16) -> Buffer {
     let area = Rect::new(0, 0, columns, rows);
     let mut buf = Buffer::empty(area);
-    sessions.view(&Theme::default(), area, &mut buf);
+    sessions.view(theme, area, &mut buf);
     buf
 }
 
+/// The words on the screen: the same in both themes.
+fn screen(sessions: &Sessions, columns: u16, rows: u16) -> String {
+    let dark = text_of(&drawn(sessions, &Theme::dark(), columns, rows));
+    assert_eq!(dark, text_of(&drawn(sessions, &Theme::light(), columns, rows)));
+    dark
+}
+
 fn wide(sessions: &Sessions) -> String {
-    text_of(&screen(sessions, 80, 24))
+    screen(sessions, 80, 24)
 }
 
 fn narrow(sessions: &Sessions) -> String {
-    text_of(&screen(sessions, 40, 12))
+    screen(sessions, 40, 12)
 }
 
 #[test]
@@ -757,19 +764,21 @@ fn deep_families_keep_room_for_words() {
 fn colours_say_what_a_session_is() {
     let mut sessions = filled();
     sessions.key(KeyEvent::new(KeyCode::Char('d'), KeyModifiers::CONTROL));
-    let theme = Theme::default();
-    let screen = screen(&sessions, 80, 24);
-    let colour_of = |word: &str| {
-        let text = text_of(&screen);
-        let (y, line) = text.lines().enumerate().find(|(_, line)| line.contains(word)).unwrap();
-        let x = line.find(word).map(|at| crate::text::width(&line[..at])).unwrap();
-        screen[(u16::try_from(x).unwrap(), u16::try_from(y).unwrap())].fg
-    };
-    let colour = |token| theme.style(token).fg.unwrap_or_default();
-    assert_eq!(colour_of("the parser"), colour(Token::Error), "about to go");
-    assert_eq!(colour_of("the same with"), colour(Token::Accent), "open");
-    assert_eq!(colour_of("slow tests"), colour(Token::Warning), "named");
-    assert_eq!(colour_of("the same by"), colour(Token::Text));
+    for theme in [Theme::dark(), Theme::light()] {
+        let screen = drawn(&sessions, &theme, 80, 24);
+        let colour_of = |word: &str| {
+            let text = text_of(&screen);
+            let (y, line) = text.lines().enumerate().find(|(_, line)| line.contains(word)).unwrap();
+            let x = line.find(word).map(|at| crate::text::width(&line[..at])).unwrap();
+            screen[(u16::try_from(x).unwrap(), u16::try_from(y).unwrap())].fg
+        };
+        let colour = |token| theme.style(token).fg.unwrap_or_default();
+        assert_ne!(colour(Token::Error), colour(Token::Warning));
+        assert_eq!(colour_of("the parser"), colour(Token::Error), "about to go");
+        assert_eq!(colour_of("the same with"), colour(Token::Accent), "open");
+        assert_eq!(colour_of("slow tests"), colour(Token::Warning), "named");
+        assert_eq!(colour_of("the same by"), colour(Token::Text));
+    }
 }
 
 proptest! {

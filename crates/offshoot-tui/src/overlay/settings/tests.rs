@@ -159,7 +159,7 @@ fn screens_of_the_settings() {
       compaction.enabled           true                                    default
       compaction.reserveTokens     7                                       user
       compaction.keepRecentTokens  20000                                   default
-      branchSummary.reserveTokens  16384                                   default
+      compaction.modelOverrides    automatic                               default
     whose model is asked at the start
     nobody says it · a text
     enter change · del take out · tab other file · esc done

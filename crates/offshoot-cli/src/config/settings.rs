@@ -1,0 +1,207 @@
+//! The files of settings, the user's and the project's: reading both, and replacing one. What they may say is the table of
+//! `offshoot_tui::settings`.
+
+use std::fs::{self, Permissions};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use offshoot_tui::settings::{Layer, Layers, Scope, Value, edit};
+
+use crate::error::{CommandError, Kind, Result};
+
+/// Where settings stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Files {
+    /// The user's; `None`: there is no data folder.
+    pub(crate) global: Option<PathBuf>,
+    /// The project's; `None`: it would be the user's.
+    pub(crate) project: Option<PathBuf>,
+}
+
+impl Files {
+    /// Those of the data folder and of a session's folder.
+    pub(crate) fn of(data: Option<&Path>, cwd: &Path) -> Self {
+        let global = data.map(|data| data.join("settings.json"));
+        let project =
+            Some(cwd.join(".offshoot").join("settings.json")).filter(|project| global.as_ref() != Some(project));
+        Self { global, project }
+    }
+
+    /// The file of a scope.
+    fn path(&self, scope: Scope) -> Option<&Path> {
+        match scope {
+            Scope::Global => self.global.as_deref(),
+            Scope::Project => self.project.as_deref(),
+        }
+    }
+
+    /// What both say, and what in them has no effect. A file that is not there says nothing.
+    pub(crate) fn load(&self) -> Result<(Layers, Vec<String>)> {
+        let (global, mut troubles) = self.layer(Scope::Global)?;
+        let (project, more) = self.layer(Scope::Project)?;
+        troubles.extend(more);
+        Ok((Layers { global, project }, troubles))
+    }
+
+    /// Puts a value into a file, or takes it out. The file is replaced as a whole: a crash leaves the old one or the new one.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the front end's /settings will store through it"))]
+    pub(crate) fn store(&self, scope: Scope, key: &str, value: Option<&Value>) -> Result<()> {
+        let path = self.path(scope).ok_or_else(|| {
+            CommandError::new(Kind::Failed, "there is no home directory to keep settings in").hint("set OFFSHOOT_HOME")
+        })?;
+        let old = text(path)?;
+        let new = edit(&old, key, value).map_err(|error| {
+            let error = CommandError { causes: vec![format!("{}: {error}", path.display())], ..unreadable() };
+            error.hint("correct the file by hand; it was left as it is")
+        })?;
+        if new == old {
+            return Ok(());
+        }
+        replace(path, &new, scope).map_err(|error| CommandError::io(format!("write {}", path.display()), &error))
+    }
+
+    fn layer(&self, scope: Scope) -> Result<(Layer, Vec<String>)> {
+        let Some(path) = self.path(scope) else { return Ok(Default::default()) };
+        let read = Layer::read(&text(path)?, scope).map_err(|error| {
+            let error = CommandError { causes: vec![format!("{}:{error}", path.display())], ..unreadable() };
+            error.hint("correct the file, or move it away to do without it")
+        });
+        let (layer, diagnostics) = read?;
+        Ok((layer, diagnostics.iter().map(|diagnostic| format!("{}:{diagnostic}", path.display())).collect()))
+    }
+}
+
+fn unreadable() -> CommandError {
+    CommandError::new(Kind::Damaged, "could not read the settings")
+}
+
+/// The text of a file; none for one that is not there.
+fn text(path: &Path) -> Result<String> {
+    match fs::read(path) {
+        Ok(bytes) => String::from_utf8(bytes).map_err(|error| {
+            let what = format!("{} is not UTF-8 from byte {}", path.display(), error.utf8_error().valid_up_to());
+            CommandError { causes: vec![what], ..unreadable() }
+                .hint("correct the file, or move it away to do without it")
+        }),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(String::new()),
+        Err(error) => Err(CommandError::io(format!("read {}", path.display()), &error)),
+    }
+}
+
+/// Another text for a file, at once and durably. A link stays one; permissions stay; a new file of the user's is private.
+fn replace(path: &Path, text: &str, scope: Scope) -> io::Result<()> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let fresh = Permissions::from_mode(if scope == Scope::Global { 0o600 } else { 0o666 });
+    let mut file = tempfile::Builder::new().prefix(".settings.").permissions(fresh).tempfile_in(folder)?;
+    if let Ok(old) = fs::metadata(&path) {
+        file.as_file().set_permissions(old.permissions())?;
+    }
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(&path)?;
+    fs::File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests prepare their own files")]
+mod tests {
+    use super::*;
+
+    fn files() -> (tempfile::TempDir, Files) {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Files::of(Some(&folder.path().join("data")), &folder.path().join("work"));
+        (folder, files)
+    }
+
+    fn write(path: Option<&Path>, text: impl AsRef<[u8]>) {
+        let path = path.unwrap();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn what_is_not_there_says_nothing() {
+        let (_folder, files) = files();
+        assert_eq!(files.load().unwrap(), (Layers::default(), Vec::new()));
+        let nowhere = Files::of(None, Path::new("/dev/null"));
+        assert_eq!(nowhere.load().unwrap().0, Layers::default());
+    }
+
+    #[test]
+    fn the_users_own_folder_is_no_project() {
+        let same = Files::of(Some(Path::new("/w/.offshoot")), Path::new("/w"));
+        assert_eq!(same.project, None);
+    }
+
+    #[test]
+    fn troubles_name_file_and_place() {
+        let (_folder, files) = files();
+        write(files.global.as_deref(), "{\n  \"them\": 1\n}");
+        write(files.project.as_deref(), r#"{"shellPath": "./evil"}"#);
+        let (_, troubles) = files.load().unwrap();
+        let global = files.global.as_ref().unwrap().display();
+        assert_eq!(troubles[0], format!("{global}:2:11: there is no setting \"them\": did you mean theme?"));
+        assert!(troubles[1].ends_with("/work/.offshoot/settings.json:1:15: shellPath counts in the user's own settings only, not in a project's"), "{troubles:?}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_json_is_an_error() {
+        let (_folder, files) = files();
+        write(files.project.as_deref(), "{\"theme\": }");
+        let error = files.load().unwrap_err();
+        assert_eq!((error.kind, error.message.as_str()), (Kind::Damaged, "could not read the settings"));
+        assert!(error.causes[0].ends_with("settings.json:1:11: expected a value for JSON"), "{error:?}");
+        write(files.project.as_deref(), b"{\"theme\": \"\xff\"}");
+        let error = files.load().unwrap_err();
+        assert!(error.causes[0].ends_with("settings.json is not UTF-8 from byte 11"), "{error:?}");
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn what_is_stored_counts_and_the_rest_stays() {
+        let (_folder, files) = files();
+        let theme = |name: &str| Value::Text(name.to_owned());
+        files.store(Scope::Global, "theme", Some(&theme("dark"))).unwrap();
+        let global = files.global.as_deref().unwrap();
+        assert_eq!(mode(global), 0o600);
+        write(files.global.as_deref(), "{ \"unknown\": 1.0e2, \"theme\": \"dark\" }");
+        fs::set_permissions(global, Permissions::from_mode(0o640)).unwrap();
+        files.store(Scope::Global, "theme", Some(&theme("light"))).unwrap();
+        assert_eq!(fs::read_to_string(global).unwrap(), "{ \"unknown\": 1.0e2, \"theme\": \"light\" }");
+        assert_eq!(mode(global), 0o640);
+        files.store(Scope::Project, "theme", Some(&theme("dark"))).unwrap();
+        assert_eq!(files.load().unwrap().0.project.get("theme"), Some(&theme("dark")));
+        files.store(Scope::Project, "theme", None).unwrap();
+        assert_eq!(files.load().unwrap().0.project.get("theme"), None);
+        let beside = fs::read_dir(global.parent().unwrap()).unwrap().count();
+        assert_eq!(beside, 1);
+    }
+
+    #[test]
+    fn a_link_stays_one() {
+        let (folder, files) = files();
+        let global = files.global.as_deref().unwrap();
+        let dotfiles = folder.path().join("dotfiles.json");
+        fs::create_dir_all(global.parent().unwrap()).unwrap();
+        fs::write(&dotfiles, "{}").unwrap();
+        std::os::unix::fs::symlink(&dotfiles, global).unwrap();
+        files.store(Scope::Global, "quietStartup", Some(&Value::Flag(true))).unwrap();
+        assert!(fs::symlink_metadata(global).unwrap().is_symlink());
+        assert!(fs::read_to_string(&dotfiles).unwrap().contains("quietStartup"));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_not_written() {
+        let (_folder, files) = files();
+        write(files.global.as_deref(), "{\"theme\": }");
+        let error = files.store(Scope::Global, "theme", None).unwrap_err();
+        assert!(error.causes[0].ends_with("settings.json: 1:11: expected a value for JSON"), "{error:?}");
+        assert_eq!(fs::read_to_string(files.global.unwrap()).unwrap(), "{\"theme\": }");
+    }
+}

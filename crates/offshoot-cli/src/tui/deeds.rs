@@ -1,0 +1,202 @@
+//! Commands for which the program must find something first: an entry, a session, a model, a file.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::command::{Command, Navigation};
+use offshoot_session::entry::Source as _;
+use offshoot_session::id::EntryId;
+use offshoot_session::session::Session;
+use offshoot_session::tree::NodeIx;
+use offshoot_tui::app::cmd::{Cmd, Deed};
+use offshoot_tui::app::msg::Msg;
+use offshoot_tui::message::Level;
+
+use super::serve::{World, ask};
+use crate::agent::models;
+use crate::app::App;
+use crate::commands::{export, import};
+use crate::error::{CommandError, Kind, Result};
+use crate::select;
+
+/// Does one of them; what goes wrong is told.
+pub(super) async fn act(world: &World, agent: &AgentSession, cmd: Cmd) {
+    let done = match cmd {
+        Cmd::Models => {
+            world.tell(Msg::Models(models::askable(&world.app)));
+            Ok(())
+        }
+        Cmd::UseModel(name) => use_model(world, agent, &name).await,
+        Cmd::NextModel { is_forward } => next_model(world, agent, is_forward).await,
+        Cmd::Named(deed, entry) => named(world, agent, deed, entry).await,
+        Cmd::Pop => pop(world, agent).await,
+        Cmd::Resume(given) => resume(world, agent, given).await,
+        Cmd::Label(text) => label(world, agent, text).await,
+        Cmd::Export(path) => export_session(world, agent, None, path).await,
+        Cmd::ExportBranch { entry, path } => export_session(world, agent, Some(entry), path).await,
+        Cmd::Import(path) => import_file(world, agent, path).await,
+        _ => Ok(()),
+    };
+    if let Err(error) = done {
+        world.notice(Level::Error, in_words(&error));
+    }
+}
+
+/// An error and what can be done, on one line.
+fn in_words(error: &CommandError) -> String {
+    let why = std::iter::once(&error.message).chain(&error.causes).map(String::as_str).collect::<Vec<_>>().join(": ");
+    error.hints.iter().fold(why, |text, hint| format!("{text}; {hint}"))
+}
+
+async fn use_model(world: &World, agent: &AgentSession, name: &str) -> Result<()> {
+    let (model, level) = models::named(&world.app, name)?;
+    ask(world, agent, Command::SetModel(model)).await;
+    if let Some(level) = level {
+        ask(world, agent, Command::SetThinkingLevel(level)).await;
+    }
+    Ok(())
+}
+
+async fn next_model(world: &World, agent: &AgentSession, is_forward: bool) -> Result<()> {
+    let models = models::askable(&world.app);
+    let now = agent.standing().await.map_err(failed)?.model;
+    let at = models.iter().position(|model| (&model.provider, &model.id) == (&now.provider, &now.id));
+    let count = models.len();
+    let next = match (at, is_forward) {
+        (Some(at), true) => (at + 1) % count.max(1),
+        (Some(at), false) => (at + count.saturating_sub(1)) % count.max(1),
+        (None, _) => 0,
+    };
+    match models.get(next).filter(|_| count > 1) {
+        Some(model) => ask(world, agent, Command::SetModel(Arc::clone(model))).await,
+        None => world.notice(Level::Info, "there is no other model with a key"),
+    }
+    Ok(())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
+fn failed(error: offshoot_agent::command::AgentError) -> CommandError {
+    CommandError::new(Kind::Failed, error.to_string())
+}
+
+/// The entry that the user named: by its id, the start of one, or its label.
+fn find(session: &Session, given: &str) -> Result<NodeIx> {
+    let tree = session.tree();
+    let named = |label: &str| label == given;
+    let labelled = tree.labels().into_iter().find(|(_, label)| named(&label.text));
+    match labelled.and_then(|(target, _)| tree.find(target.as_str())) {
+        Some(ix) => Ok(ix),
+        None => select::entry(session, given),
+    }
+}
+
+fn id_of(session: &Session, ix: NodeIx) -> Result<String> {
+    let id = session.tree().node(ix).id().map(EntryId::as_str);
+    id.map(str::to_owned).ok_or_else(|| CommandError::new(Kind::NotFound, "the entry has no id"))
+}
+
+async fn read<T: Send + 'static>(
+    agent: &AgentSession,
+    look: impl FnOnce(&Session) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    agent.read(look).await.map_err(failed)?
+}
+
+async fn named(world: &World, agent: &AgentSession, deed: Deed, entry: String) -> Result<()> {
+    let entry = read(agent, move |session| id_of(session, find(session, &entry)?)).await?;
+    let command = match deed {
+        Deed::Fork => Command::Fork { entry },
+        Deed::Switch => Command::NavigateTree(Navigation { target: entry, ..Navigation::default() }),
+        Deed::Pop => Command::NavigateTree(Navigation { target: entry, summarize: true, ..Navigation::default() }),
+    };
+    ask(world, agent, command).await;
+    Ok(())
+}
+
+async fn pop(world: &World, agent: &AgentSession) -> Result<()> {
+    let target = read(agent, |session| id_of(session, session.pop_target(None)?)).await?;
+    let navigation = Navigation { target, summarize: true, ..Navigation::default() };
+    ask(world, agent, Command::NavigateTree(navigation)).await;
+    Ok(())
+}
+
+async fn resume(world: &World, agent: &AgentSession, given: String) -> Result<()> {
+    let app = world.app.clone();
+    let file = blocking(move || app.file(&given)).await?;
+    ask(world, agent, Command::SwitchSession(file)).await;
+    Ok(())
+}
+
+async fn label(world: &World, agent: &AgentSession, text: Option<String>) -> Result<()> {
+    let entry = read(agent, |session| {
+        let last = session.leaf().and_then(|leaf| session.tree().behind_markers(leaf));
+        let last = last.ok_or_else(|| CommandError::new(Kind::NotFound, "there is no entry to label yet"))?;
+        id_of(session, last)
+    });
+    let entry = entry.await?;
+    let said = text.as_ref().map_or("the label is gone".to_owned(), |text| format!("labelled {text}"));
+    ask(world, agent, Command::SetLabel { entry, label: text }).await;
+    world.notice(Level::Info, said);
+    Ok(())
+}
+
+async fn export_session(
+    world: &World,
+    agent: &AgentSession,
+    entry: Option<String>,
+    path: Option<String>,
+) -> Result<()> {
+    let (file, cwd) = read(agent, |session| {
+        let file = session.file().filter(|file| file.exists()).map(PathBuf::from);
+        let nowhere = || CommandError::new(Kind::Failed, "the session is in no file yet: there is nothing to export");
+        Ok((file.ok_or_else(nowhere)?, session.cwd().map(PathBuf::from).unwrap_or_default()))
+    })
+    .await?;
+    let at = match entry {
+        Some(entry) => Some(read(agent, move |session| id_of(session, find(session, &entry)?)).await?),
+        None => None,
+    };
+    let name = path.unwrap_or_else(|| default_name(&file, at.as_deref()));
+    let output = cwd.join(expanded(&world.app, &name));
+    let app = world.app.clone();
+    let shown = app.settings.short(&output.display().to_string());
+    blocking(move || export::write(&app, &file, output, at)).await?;
+    world.notice(Level::Info, format!("written to {shown}"));
+    Ok(())
+}
+
+/// A page of the whole session, or a session file of one branch.
+fn default_name(file: &std::path::Path, at: Option<&str>) -> String {
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    match at {
+        Some(entry) => format!("offshoot-branch-{entry}.jsonl"),
+        None => format!("offshoot-session-{stem}.{}", export::PAGE),
+    }
+}
+
+fn expanded(app: &App, path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), &app.settings.home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(path),
+    }
+}
+
+async fn import_file(world: &World, agent: &AgentSession, path: String) -> Result<()> {
+    let app = world.app.clone();
+    let file = app.settings.cwd.join(expanded(&app, &path));
+    let (file, note) = blocking(move || import::take(&app, &file)).await?;
+    if let Some(note) = note {
+        world.notice(Level::Info, note);
+    }
+    ask(world, agent, Command::SwitchSession(file)).await;
+    Ok(())
+}
+
+/// Work that waits for disks, on a thread of its own.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => Err(CommandError::new(Kind::Failed, format!("a part of the program failed: {error}"))),
+    }
+}

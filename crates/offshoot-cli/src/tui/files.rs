@@ -1,0 +1,32 @@
+//! The files of the session's folder, for completion: those that no ignore file hides.
+
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_tui::app::msg::Msg;
+
+use super::serve::World;
+
+/// So many are told at most, and so many at a time.
+const MOST: usize = 50_000;
+const PORTION: usize = 2_000;
+
+/// Finds them on a thread of its own.
+pub(super) async fn find(world: &World, agent: &AgentSession) {
+    let Ok(cwd) = agent.read(|session| session.cwd().unwrap_or_default().to_owned()).await else { return };
+    let world = world.clone();
+    tokio::task::spawn_blocking(move || {
+        let mut portion = Vec::new();
+        for found in ignore::WalkBuilder::new(&cwd).hidden(false).require_git(false).build().flatten().take(MOST) {
+            let Ok(path) = found.path().strip_prefix(&cwd) else { continue };
+            let is_folder = found.file_type().is_some_and(|kind| kind.is_dir());
+            let name = path.to_string_lossy();
+            if name.is_empty() || name == ".git" || name.starts_with(".git/") {
+                continue;
+            }
+            portion.push(format!("{name}{}", if is_folder { "/" } else { "" }));
+            if portion.len() >= PORTION {
+                world.tell(Msg::Files(std::mem::take(&mut portion)));
+            }
+        }
+        world.tell(Msg::Files(portion));
+    });
+}

@@ -1,0 +1,230 @@
+//! What the front end shows of the open session: what was said last, and what stands beside the words.
+
+use std::sync::Arc;
+
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::command::Standing;
+use offshoot_session::clock::to_iso;
+use offshoot_session::entry::Source as _;
+use offshoot_session::error::{Error, Severity};
+use offshoot_session::id::EntryId;
+use offshoot_session::session::Session;
+use offshoot_session::stats;
+use offshoot_session::text::one_line;
+use offshoot_session::tokens::Estimator;
+use offshoot_session::tree::{NodeIx, Tree};
+use offshoot_tui::app::live::Block;
+use offshoot_tui::app::msg::{Diverged, Looked, Msg, Opened, Persistence};
+use offshoot_tui::message::{Item, Level, Part, ToolResult};
+use offshoot_tui::overlay::pick::Choice;
+use offshoot_tui::transcript::Path;
+
+use super::reading;
+use super::serve::World;
+use crate::app::App;
+use crate::ui::when;
+
+/// So many entries are shown of a session that is opened; the rest is in the transcript.
+const TAIL: usize = 60;
+
+/// Tells what was said last where the session is open now.
+pub(super) async fn open(world: &World, agent: &AgentSession, reason: &'static str) {
+    let read = agent.read(move |session| opened(session, reason)).await;
+    match read {
+        Ok(Ok((opened, odd))) => {
+            if reason != "tree" && !reason.is_empty() {
+                odd.into_iter().for_each(|told| world.notice(Level::Warning, told));
+            }
+            world.tell(Msg::Opened(opened));
+        }
+        Ok(Err(error)) => world.notice(Level::Error, format!("the session cannot be read: {error}")),
+        Err(error) => world.notice(Level::Error, error.to_string()),
+    }
+}
+
+fn opened(session: &Session, reason: &'static str) -> Result<(Opened, Vec<String>), Error> {
+    let (tail, above) = tail(session, session.leaf())?;
+    let hidden = above.map_or(0, |above| Path::of(session.tree(), Some(above)).len());
+    let odd = session.diagnostics().iter().filter(|told| told.severity() >= Severity::Warning).take(5);
+    let odd = odd.map(|told| told.message.clone()).collect();
+    Ok((Opened { reason, id: session.id().to_owned(), tail, hidden }, odd))
+}
+
+/// What was said last, and the entry above it.
+fn tail(session: &Session, leaf: Option<NodeIx>) -> Result<(Vec<Block>, Option<NodeIx>), Error> {
+    let tree = session.tree();
+    let Some(leaf) = leaf else { return Ok((Vec::new(), None)) };
+    let mut entries: Vec<NodeIx> = tree.ancestors(leaf).take(TAIL).collect();
+    let mut above = entries.last().and_then(|last| tree.parent(*last));
+    entries.reverse();
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut is_first = above.is_some();
+    for ix in entries {
+        let Some(item) = Item::of_entry(&session.entry(ix)?) else { continue };
+        match item {
+            // Its call is out of sight.
+            Item::Result(_) if is_first => above = Some(ix),
+            Item::Result(result) => add_result(&mut blocks, result),
+            item => {
+                is_first = false;
+                blocks.push(Block::new(item));
+            }
+        }
+    }
+    Ok((blocks, above))
+}
+
+/// A result belongs to the answer that called for it.
+fn add_result(blocks: &mut Vec<Block>, result: ToolResult) {
+    let calls = |block: &Block| match &block.item {
+        Item::Answer(answer) => {
+            answer.parts.iter().any(|part| matches!(part, Part::Call(call) if call.id == result.call))
+        }
+        _ => false,
+    };
+    match blocks.iter_mut().rev().find(|block| calls(block)) {
+        Some(answer) => answer.results.push(Arc::new(result)),
+        None => blocks.push(Block::new(Item::Result(result))),
+    }
+}
+
+/// Tells what is known of the session.
+pub(super) async fn look(world: &World, agent: &AgentSession) {
+    let Ok(standing) = agent.standing().await else { return };
+    let app = world.app.clone();
+    match agent.read(move |session| seen(&app, session, &standing)).await {
+        Ok(Ok(looked)) => world.tell(Msg::Looked(Box::new(looked))),
+        Ok(Err(error)) => world.notice(Level::Error, format!("the session cannot be looked at: {error}")),
+        // It has ended.
+        Err(_) => {}
+    }
+}
+
+/// Looks again if another program has written to the session.
+pub(super) async fn watch(world: World, agent: AgentSession) {
+    let grown = agent.read(|session| !session.tree().is_empty() && session.is_current().is_ok_and(|is| !is)).await;
+    if grown.is_ok_and(|grown| grown) {
+        look(&world, &agent).await;
+    }
+}
+
+fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Error> {
+    let branches = stats::branches(session, session.leaf())?;
+    let branch = branches.iter().find(|branch| branch.is_open);
+    let named = branch.and_then(|branch| branch.label.clone().or_else(|| Some(branch.last_words.clone())));
+    let is_spilled = session.spilled_ids().is_ok_and(|ids| !ids.is_empty());
+    let file = session.file();
+    Ok(Looked {
+        id: session.id().to_owned(),
+        file: file.map(|file| app.settings.short(&file.display().to_string())),
+        path: file.map(|file| file.canonicalize().unwrap_or_else(|_| file.to_path_buf())),
+        name: session.name()?,
+        cwd: app.settings.short(session.cwd().unwrap_or_default()),
+        model: Some(standing.model.clone()),
+        thinking: Some(standing.thinking),
+        tokens: tokens(session)?,
+        cost: stats::totals(session)?.cost,
+        branch: named.filter(|named| !named.is_empty()),
+        branches: branches.len(),
+        persistence: match file {
+            None => Persistence::InMemory,
+            Some(_) if is_spilled => Persistence::Spilled,
+            Some(_) => Persistence::Durable,
+        },
+        diverged: diverged(app, session),
+    })
+}
+
+/// How full the context is.
+fn tokens(session: &Session) -> Result<u64, Error> {
+    if session.tree().is_empty() {
+        return Ok(0);
+    }
+    let mut estimator = Estimator::default();
+    for message in session.context()?.messages(session) {
+        estimator.add(message?.json());
+    }
+    Ok(estimator.finish().tokens)
+}
+
+/// Newer work on another branch: in the file as it is now, also if another program has just written there.
+fn diverged(app: &App, session: &Session) -> Option<Diverged> {
+    if session.is_current().is_ok_and(|is| !is) {
+        let (copy, leaf) = reading::copy(app, session).ok()?;
+        return newer(copy.tree(), leaf?);
+    }
+    newer(session.tree(), session.leaf()?)
+}
+
+/// The newest end of another branch, if it is newer than where the session is open.
+fn newer(tree: &Tree, leaf: NodeIx) -> Option<Diverged> {
+    let open = tree.behind_markers(leaf)?;
+    let since = tree.node(open).time()?;
+    let ends = tree.leaves().filter_map(|leaf| tree.behind_markers(leaf)).filter(|end| *end != open);
+    let newest = ends.max_by_key(|end| tree.node(*end).time())?;
+    let time = tree.node(newest).time().filter(|time| *time > since)?;
+    let entry = tree.node(newest).id()?.as_str().to_owned();
+    let is_ours = tree.ancestors(open).any(|ix| ix == newest);
+    let message = format!("the branch that ends at {entry} holds newer work");
+    (!is_ours).then_some(Diverged { entry, message: format!("{message} ({})", to_iso(time)) })
+}
+
+/// Tells the branches, to choose one of.
+pub(super) async fn branches(world: &World, agent: &AgentSession) {
+    let now = world.app.now();
+    let listed = agent.read(move |session| {
+        let mut branches = stats::branches(session, session.leaf())?;
+        branches.sort_by_key(|branch| std::cmp::Reverse(branch.time));
+        let shown = branches.iter().filter_map(|branch| {
+            let id = session.tree().node(branch.leaf).id().map(EntryId::as_str)?;
+            let words = one_line(&branch.last_words, 80);
+            let label = branch.label.as_ref().map(|label| format!("[{}] ", one_line(label, 40))).unwrap_or_default();
+            let age = branch.time.map_or_else(|| "?".to_owned(), |time| when::ago(time, now));
+            let detail = format!(
+                "{id} · {}/{} entries · ${:.2} · {age}",
+                branch.own.entries, branch.whole.entries, branch.whole.cost
+            );
+            let choice = Choice { label: format!("{label}{words}"), detail, is_current: branch.is_open };
+            Some((id.to_owned(), choice))
+        });
+        Ok::<_, Error>(shown.collect::<Vec<_>>())
+    });
+    match listed.await {
+        Ok(Ok(branches)) => world.tell(Msg::Branches(branches)),
+        Ok(Err(error)) => world.notice(Level::Error, format!("the branches cannot be listed: {error}")),
+        Err(error) => world.notice(Level::Error, error.to_string()),
+    }
+}
+
+/// Tells what the session holds and what it cost.
+pub(super) async fn describe(world: &World, agent: &AgentSession) {
+    let Ok(standing) = agent.standing().await else { return };
+    let app = world.app.clone();
+    let about = agent.read(move |session| seen(&app, session, &standing)).await;
+    let (looked, stats) = match (about, agent.stats().await) {
+        (Ok(Ok(looked)), Ok(stats)) => (looked, stats),
+        (Ok(Err(error)), _) => return world.notice(Level::Error, format!("the session cannot be read: {error}")),
+        (Err(error), _) | (_, Err(error)) => return world.notice(Level::Error, error.to_string()),
+    };
+    let row = |name: &str, value: String| format!("{name:<12}{value}");
+    let usage = &stats.usage;
+    let lines = vec![
+        row("Name", looked.name.unwrap_or_else(|| "none: /name gives one".to_owned())),
+        row("Id", looked.id),
+        row("File", looked.file.unwrap_or_else(|| "none: the session is only in memory".to_owned())),
+        row("Folder", looked.cwd),
+        String::new(),
+        row("Messages", format!("{} of yours, {} answers", stats.user_messages, stats.assistant_messages)),
+        row("Tools", format!("{} calls, {} results", stats.tool_calls, stats.tool_results)),
+        row("Branches", looked.branches.to_string()),
+        row(
+            "Tokens",
+            format!(
+                "{} in, {} out, {} read from caches, {} written to them",
+                usage.input, usage.output, usage.cache_read, usage.cache_write
+            ),
+        ),
+        row("Cost", format!("${:.3} in all, ${:.3} on this branch", usage.cost, stats.path.cost)),
+    ];
+    world.tell(Msg::Page("Session".to_owned(), lines));
+}

@@ -1,0 +1,141 @@
+//! One loop beside the front end's: what the agent says and what the system signals goes to the front end, what the front
+//! end wants done is begun, and never waited for.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use offshoot_agent::Setup;
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::command::Command;
+use offshoot_agent::event::Event;
+use offshoot_session::session::Session;
+use offshoot_tui::app::cmd::Cmd;
+use offshoot_tui::app::msg::Msg;
+use offshoot_tui::message::Level;
+use rustix::process::Signal;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::kept::Kept;
+use super::sessions::Clerk;
+use super::{deeds, files, known, reading};
+use crate::app::App;
+
+/// How long what is being written may change before it is kept.
+const PAUSE: Duration = Duration::from_millis(200);
+/// How often it is looked whether another program has written to the session.
+const WATCH: Duration = Duration::from_secs(2);
+
+/// What the program holds beside the agent.
+#[derive(Clone)]
+pub(super) struct World {
+    pub(super) app: App,
+    pub(super) news: Sender<Msg>,
+    pub(super) kept: Kept,
+    pub(super) clerk: Arc<Clerk>,
+}
+
+impl World {
+    /// Tells the front end; one that has ended needs no news.
+    pub(super) fn tell(&self, msg: Msg) {
+        drop(self.news.send(msg));
+    }
+
+    pub(super) fn notice(&self, level: Level, text: impl Into<String>) {
+        self.tell(Msg::Notice(level, text.into()));
+    }
+}
+
+/// Does what is wanted, and tells what happens, until the end.
+pub(super) async fn serve(
+    world: World,
+    session: Session,
+    setup: Setup,
+    mut wanted: UnboundedReceiver<Cmd>,
+) -> io::Result<()> {
+    let agent = AgentSession::start(session, setup)?;
+    let mut events = agent.subscribe();
+    let mut end = signal(SignalKind::terminate())?;
+    let mut gone = signal(SignalKind::hangup())?;
+    let mut stop = signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
+    let mut resumed = signal(SignalKind::from_raw(Signal::CONT.as_raw()))?;
+    let mut watch = tokio::time::interval(WATCH);
+    let mut draft = None;
+    known::open(&world, &agent, "").await;
+    loop {
+        let pause = tokio::time::sleep(PAUSE);
+        tokio::select! {
+            biased;
+            event = events.recv() => match event {
+                Some(event) => heard(&world, &agent, event).await,
+                None => break,
+            },
+            _ = end.recv() => world.tell(Msg::End),
+            _ = gone.recv() => world.tell(Msg::End),
+            _ = stop.recv() => world.tell(Msg::Suspend),
+            _ = resumed.recv() => world.tell(Msg::Continued),
+            cmd = wanted.recv() => match cmd {
+                None | Some(Cmd::Quit) => break,
+                Some(Cmd::SaveDraft(text)) if text.is_empty() => {
+                    draft = None;
+                    world.kept.forget_draft();
+                }
+                Some(Cmd::SaveDraft(text)) => draft = Some(text),
+                Some(cmd) => drop(tokio::spawn(act(world.clone(), agent.clone(), cmd))),
+            },
+            _ = watch.tick() => drop(tokio::spawn(known::watch(world.clone(), agent.clone()))),
+            () = pause, if draft.is_some() => keep(&world, draft.take()),
+        }
+    }
+    keep(&world, draft);
+    agent.close().await;
+    Ok(())
+}
+
+fn keep(world: &World, draft: Option<String>) {
+    let Some(Err(error)) = draft.map(|draft| world.kept.keep_draft(&draft)) else { return };
+    world.notice(Level::Warning, format!("what is being written cannot be kept: {error}"));
+}
+
+/// An event goes on; before what follows another session's opening, what stands in it.
+async fn heard(world: &World, agent: &AgentSession, event: Arc<Event>) {
+    let reason = if let Event::SessionChanged { reason, .. } = event.as_ref() { Some(*reason) } else { None };
+    world.tell(Msg::Agent(event));
+    if let Some(reason) = reason {
+        known::open(world, agent, reason).await;
+    }
+}
+
+async fn act(world: World, agent: AgentSession, cmd: Cmd) {
+    match cmd {
+        Cmd::Ask(command) => ask(&world, &agent, *command).await,
+        Cmd::Look => known::look(&world, &agent).await,
+        Cmd::Snapshot(purpose) => reading::snapshot(&world, &agent, purpose).await,
+        Cmd::Branches => known::branches(&world, &agent).await,
+        Cmd::Describe => known::describe(&world, &agent).await,
+        Cmd::Files => files::find(&world, &agent).await,
+        Cmd::Remember(prompt) => world.kept.remember(&prompt),
+        Cmd::Sessions(request) => world.clerk.take(request),
+        Cmd::Settings => {}
+        Cmd::Models
+        | Cmd::UseModel(_)
+        | Cmd::NextModel { .. }
+        | Cmd::Named(..)
+        | Cmd::Pop
+        | Cmd::Resume(_)
+        | Cmd::Label(_)
+        | Cmd::Export(_)
+        | Cmd::ExportBranch { .. }
+        | Cmd::Import(_) => deeds::act(&world, &agent, cmd).await,
+        // The loops themselves do the rest.
+        Cmd::SaveDraft(_) | Cmd::Copy(_) | Cmd::Edit(_) | Cmd::Suspend | Cmd::Repaint | Cmd::Quit => {}
+    }
+}
+
+/// Says something to the agent, and tells what it answers.
+pub(super) async fn ask(world: &World, agent: &AgentSession, command: Command) {
+    let reply = agent.ask(command.clone()).await;
+    world.tell(Msg::Answered(Box::new(command), reply));
+}

@@ -1,0 +1,66 @@
+//! `settings.json`, the user's and the project's: what `offshoot -p` goes by.
+
+use insta::assert_snapshot;
+use offshoot_agent::testing::script::Reply;
+use serde_json::json;
+
+use crate::agent::Talk;
+
+#[test]
+fn the_project_comes_before_the_user() {
+    let talk = Talk::new([Reply::text("Yes.")]);
+    talk.data("settings.json", &json!({"defaultTools": ["ls"], "defaultThinkingLevel": "high"}));
+    talk.world.write(".offshoot/settings.json", r#"{"defaultTools": ["read", "grep"]}"#);
+    assert_snapshot!(talk.run(&["-p", "well?"]), @"Yes.");
+    let request = talk.server.seen().last().unwrap().json();
+    let tools: Vec<_> = request["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
+    assert_eq!(tools, ["read", "grep"]);
+    let levels = talk.lines().iter().filter(|line| line["thinkingLevel"] == "high").count();
+    assert_eq!(levels, 1);
+}
+
+#[test]
+fn the_command_line_comes_before_both() {
+    let talk = Talk::new([Reply::text("Yes.")]);
+    talk.world.write(".offshoot/settings.json", r#"{"defaultTools": []}"#);
+    assert_snapshot!(talk.run(&["-p", "well?", "--tools", "ls"]), @"Yes.");
+    let request = talk.server.seen().last().unwrap().json();
+    assert_eq!(request["tools"][0]["name"], "ls");
+}
+
+#[test]
+fn what_has_no_effect_is_told() {
+    let talk = Talk::new([Reply::text("Yes.")]);
+    talk.world.write(".offshoot/settings.json", "{\n  \"defaultModle\": \"m1\",\n  \"shellPath\": \"./evil\"\n}");
+    assert_snapshot!(talk.run(&["-p", "well?"]), @r#"
+    Yes.
+    [stderr]
+    warning: [WORK]/.offshoot/settings.json:2:19: there is no setting "defaultModle": did you mean defaultModel?
+    warning: [WORK]/.offshoot/settings.json:3:16: shellPath counts in the user's own settings only, not in a project's
+    "#);
+}
+
+#[test]
+fn a_file_that_is_no_json_stops_the_agent() {
+    let talk = Talk::new([]);
+    talk.world.write(".offshoot/settings.json", "{\"theme\": dark}");
+    assert_snapshot!(talk.run(&["-p", "well?"]), @"
+    [stderr]
+    error: could not read the settings
+    caused by: [WORK]/.offshoot/settings.json:1:11: expected a value for JSON
+    hint: correct the file, or move it away to do without it
+    [exit code 4]
+    ");
+    assert_eq!(talk.files(), [] as [std::path::PathBuf; 0]);
+}
+
+#[test]
+fn tools_that_do_not_exist_are_told_as_for_the_command_line() {
+    let talk = Talk::new([]);
+    talk.world.write(".offshoot/settings.json", r#"{"defaultTools": ["raed"]}"#);
+    assert_snapshot!(talk.run(&["-p", "well?"]), @r#"
+    [stderr]
+    error: there is no tool "raed" (did you mean read?); there are read, bash, edit, write, grep, find, ls
+    [exit code 2]
+    "#);
+}

@@ -1,0 +1,115 @@
+//! The whole conversation on the whole screen: the transcript of the open session, and what keys do to it.
+
+use offshoot_session::tree::NodeIx;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::{Rect, Size};
+use ratatui::text::Line;
+
+use crate::keymap::{Action, Context, Keymap};
+use crate::message::Habits;
+use crate::overlay::tree::Snapshot;
+use crate::text;
+use crate::theme::{Theme, Token};
+use crate::transcript::{Move, Parts, Path, Transcript};
+
+/// The transcript, and where it reads.
+pub struct Pager {
+    source: Snapshot,
+    transcript: Transcript,
+    trouble: Option<String>,
+}
+
+impl std::fmt::Debug for Pager {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.transcript.fmt(f)
+    }
+}
+
+impl Pager {
+    /// The path to an entry, from its end.
+    #[must_use]
+    pub fn new(source: Snapshot, leaf: Option<NodeIx>, habits: Habits) -> Self {
+        let mut transcript = Transcript::new(habits);
+        transcript.open(Path::of(source.tree(), leaf));
+        Self { source, transcript, trouble: None }
+    }
+
+    /// The transcript, for events that come meanwhile.
+    pub fn transcript(&mut self) -> &mut Transcript {
+        &mut self.transcript
+    }
+
+    /// Takes a key; whether the pager stays.
+    pub fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> bool {
+        let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+        let to = match keymap.action(Context::Transcript, key) {
+            Some(Action::TranscriptPageUp) => Move::PageUp,
+            Some(Action::TranscriptPageDown) => Move::PageDown,
+            Some(Action::TranscriptTop) => Move::Top,
+            Some(Action::TranscriptBottom) => Move::Bottom,
+            Some(Action::PreviousPrompt) => Move::PreviousUser,
+            Some(Action::NextPrompt) => Move::NextUser,
+            Some(Action::ExpandTools) => return self.fold(Parts::Tools),
+            Some(Action::ToggleThinking) => return self.fold(Parts::Thinking),
+            Some(Action::Interrupt | Action::Clear | Action::Exit) => return false,
+            _ => match key.code {
+                KeyCode::Up | KeyCode::Char('k') => Move::Up(1),
+                KeyCode::Down | KeyCode::Char('j') => Move::Down(1),
+                KeyCode::Char('u') if is_control => Move::Up(self.half()),
+                KeyCode::Char('d') if is_control => Move::Down(self.half()),
+                KeyCode::Char('b') => Move::PageUp,
+                KeyCode::Char(' ' | 'f') => Move::PageDown,
+                KeyCode::Char('g') => Move::Top,
+                KeyCode::Char('G') => Move::Bottom,
+                KeyCode::Char('q') => return false,
+                KeyCode::Tab => {
+                    self.transcript.focus(true);
+                    return true;
+                }
+                KeyCode::BackTab => {
+                    self.transcript.focus(false);
+                    return true;
+                }
+                KeyCode::Enter => {
+                    self.transcript.toggle();
+                    return true;
+                }
+                _ => return true,
+            },
+        };
+        self.transcript.go(to);
+        true
+    }
+
+    fn half(&self) -> usize {
+        10
+    }
+
+    fn fold(&mut self, parts: Parts) -> bool {
+        self.transcript.fold_all(parts);
+        true
+    }
+
+    /// Reads and lays out what a screen of this size shows.
+    pub fn lay_out(&mut self, theme: &Theme, size: Size) {
+        let height = size.height.saturating_sub(1);
+        let filled = self.transcript.fill(self.source.as_ref(), theme, size.width, height);
+        self.trouble = filled.err().map(|error| error.to_string());
+    }
+
+    /// Draws it, with a line at the bottom that says where one is.
+    pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let height = area.height.saturating_sub(1);
+        self.transcript.view(theme, Rect { height, ..area }, buf);
+        let standing = self.transcript.standing();
+        let place = match &self.trouble {
+            Some(trouble) => text::clean(trouble).into_owned(),
+            None if standing.count == 0 => "nothing was said yet".to_owned(),
+            None => format!("{}–{} of {}", standing.first + 1, standing.last + 1, standing.count),
+        };
+        let line =
+            Line::styled(format!("{place}  ↑↓ page home end · tab enter fold · q leave"), theme.style(Token::Dim));
+        text::draw(&line, Rect { y: area.y + height, height: 1, ..area }, buf);
+    }
+}

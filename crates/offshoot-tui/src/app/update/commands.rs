@@ -1,0 +1,134 @@
+//! What the commands that begin with `/` do, and the keys that do the same.
+
+use offshoot_agent::command::Command;
+use offshoot_agent::provider::ThinkingLevel;
+
+use super::end;
+use super::keys::ask;
+use crate::app::cmd::{Cmd, Deed, Purpose};
+use crate::app::live::Block;
+use crate::app::model::{Model, Overlay, Picking};
+use crate::message::Level;
+use crate::overlay::help::Help;
+use crate::overlay::pick::{Choice, Pick};
+use crate::overlay::sessions::{Sessions, Setting};
+use crate::slash::SlashCommand;
+
+/// Does a command.
+pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
+    match command {
+        SlashCommand::New => vec![ask(Command::NewSession)],
+        SlashCommand::Resume(None) => resume(model),
+        SlashCommand::Resume(Some(named)) => vec![Cmd::Resume(named)],
+        SlashCommand::Tree => vec![Cmd::Snapshot(Purpose::Tree)],
+        SlashCommand::Branches => vec![Cmd::Branches],
+        SlashCommand::Switch(entry) | SlashCommand::BranchHere(Some(entry)) => vec![Cmd::Named(Deed::Switch, entry)],
+        SlashCommand::BranchHere(None) => vec![Cmd::Snapshot(Purpose::BranchHere)],
+        SlashCommand::Branch(None) => vec![Cmd::Snapshot(Purpose::Fork)],
+        SlashCommand::Branch(Some(entry)) => vec![Cmd::Named(Deed::Fork, entry)],
+        SlashCommand::Clone => vec![ask(Command::Clone)],
+        SlashCommand::Pop(None) => vec![Cmd::Pop],
+        SlashCommand::Pop(Some(entry)) => vec![Cmd::Named(Deed::Pop, entry)],
+        SlashCommand::ExportBranch { entry, path } => vec![Cmd::ExportBranch { entry, path }],
+        SlashCommand::Label(text) => vec![Cmd::Label(text)],
+        SlashCommand::Name(Some(name)) => vec![ask(Command::SetName(name))],
+        SlashCommand::Name(None) => ask_name(model),
+        SlashCommand::Compact { instructions } => vec![ask(Command::Compact { instructions })],
+        SlashCommand::Model(None) => vec![Cmd::Models],
+        SlashCommand::Model(Some(named)) => vec![Cmd::UseModel(named)],
+        SlashCommand::Thinking(None) => pick_thinking(model),
+        SlashCommand::Thinking(Some(level)) => vec![ask(Command::SetThinkingLevel(level))],
+        SlashCommand::Session => vec![Cmd::Describe],
+        SlashCommand::Export(path) => vec![Cmd::Export(path)],
+        SlashCommand::Import(path) => vec![Cmd::Import(path)],
+        SlashCommand::Copy => copy(model),
+        SlashCommand::Settings => vec![Cmd::Settings],
+        SlashCommand::Help => help(model),
+        SlashCommand::Quit => end(model),
+    }
+}
+
+/// Opens the selector of sessions.
+pub(super) fn resume(model: &mut Model) -> Vec<Cmd> {
+    let setting = Setting {
+        now: model.now,
+        home: model.wishes.home.as_ref().map(Into::into),
+        current: model.looked.path.clone(),
+    };
+    let mut sessions = Box::new(Sessions::new(setting));
+    let requests = sessions.requests();
+    model.overlay = Some(Overlay::Sessions(sessions));
+    requests.into_iter().map(Cmd::Sessions).collect()
+}
+
+/// Puts the name into the editor, to be written on.
+fn ask_name(model: &mut Model) -> Vec<Cmd> {
+    model.editor.replace(&format!("/name {}", model.looked.name.clone().unwrap_or_default()));
+    Vec::new()
+}
+
+fn levels(model: &Model) -> Vec<ThinkingLevel> {
+    model.looked.model.as_ref().map(|answers| answers.levels()).unwrap_or_default()
+}
+
+fn pick_thinking(model: &mut Model) -> Vec<Cmd> {
+    let levels = levels(model);
+    let choice = |level: &ThinkingLevel| Choice {
+        is_current: model.looked.thinking == Some(*level),
+        ..Choice::new(level.as_str())
+    };
+    let pick = Pick::new("How much the model thinks", levels.iter().map(choice).collect());
+    model.overlay = Some(Overlay::Pick(Box::new(pick), Picking::Thinking(levels)));
+    Vec::new()
+}
+
+/// The next level that the model can.
+pub(super) fn cycle_thinking(model: &mut Model) -> Vec<Cmd> {
+    let levels = levels(model);
+    let now = levels.iter().position(|level| model.looked.thinking == Some(*level));
+    let next = now.map_or(0, |now| (now + 1) % levels.len().max(1));
+    match levels.get(next) {
+        Some(level) if levels.len() > 1 => vec![ask(Command::SetThinkingLevel(*level))],
+        _ => {
+            model.notice(Level::Info, "this model does not think");
+            Vec::new()
+        }
+    }
+}
+
+/// The model behind, or before, the one that answers.
+pub(super) fn next_model(is_forward: bool) -> Vec<Cmd> {
+    vec![Cmd::NextModel { is_forward }]
+}
+
+/// Copies the last answer.
+pub(super) fn copy(model: &mut Model) -> Vec<Cmd> {
+    let words = model.live.finished.all().rev().find_map(Block::words);
+    match words {
+        Some(words) => {
+            model.notice(Level::Info, "copied the last answer");
+            vec![Cmd::Copy(words)]
+        }
+        None => {
+            model.notice(Level::Warning, "there is no answer to copy yet");
+            Vec::new()
+        }
+    }
+}
+
+/// Goes to newer work on another branch.
+pub(super) fn go_to_diverged(model: &mut Model) -> Vec<Cmd> {
+    match model.looked.diverged.clone() {
+        Some(diverged) => vec![Cmd::Named(Deed::Switch, diverged.entry)],
+        None => {
+            model.notice(Level::Info, "no other branch holds newer work");
+            Vec::new()
+        }
+    }
+}
+
+/// Shows commands and keys.
+pub(super) fn help(model: &mut Model) -> Vec<Cmd> {
+    model.overlay = Some(Overlay::Help(Box::new(Help::new(&model.wishes.keymap))));
+    Vec::new()
+}

@@ -1,0 +1,251 @@
+//! What covers the conversation: opening it, keys to it, and what it asks for.
+
+use std::sync::Arc;
+
+use offshoot_agent::command::{Command, Navigation};
+use offshoot_agent::provider::Model as LanguageModel;
+use offshoot_session::tree::NodeIx;
+use ratatui::crossterm::event::KeyEvent;
+
+use super::keys::ask;
+use crate::app::cmd::{Cmd, Purpose};
+use crate::app::model::{ForkUse, Model, Overlay, Picking};
+use crate::app::page::Page;
+use crate::app::pager::Pager;
+use crate::message::Level;
+use crate::overlay::fork::{ForkOutcome, ForkSelector};
+use crate::overlay::help;
+use crate::overlay::pick::{self, Choice, Pick};
+use crate::overlay::sessions::{self as selector, Answer};
+use crate::overlay::tree::{self, Snapshot, TreeSelector};
+
+/// So many bytes are read at a time while nothing else is to be done.
+const AT_A_TIME: usize = 1 << 20;
+
+pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
+    if key.is_release() {
+        return Vec::new();
+    }
+    let Some(overlay) = &mut model.overlay else { return Vec::new() };
+    match overlay {
+        Overlay::Tree(tree) => {
+            tree.tick(model.now);
+            let outcome = tree.key(key);
+            tree_outcome(model, outcome)
+        }
+        Overlay::Sessions(sessions) => {
+            sessions.set_now(model.now);
+            let outcome = sessions.key(key);
+            sessions_outcome(model, outcome)
+        }
+        Overlay::Fork(fork, used) => {
+            let (outcome, used) = (fork.key(key), *used);
+            fork_outcome(model, outcome, used)
+        }
+        Overlay::Transcript(pager) => {
+            let stays = pager.key(&model.wishes.keymap, key);
+            keep(model, stays)
+        }
+        Overlay::Help(help) => {
+            let stays = help.key(&model.wishes.keymap, key) == help::Outcome::Open;
+            keep(model, stays)
+        }
+        Overlay::Page(page) => {
+            let stays = page.key(key);
+            keep(model, stays)
+        }
+        Overlay::Pick(pick, picking) => {
+            let (outcome, picking) = (pick.key(key), picking.clone());
+            picked(model, outcome, &picking)
+        }
+    }
+}
+
+fn keep(model: &mut Model, stays: bool) -> Vec<Cmd> {
+    if !stays {
+        model.overlay = None;
+    }
+    Vec::new()
+}
+
+pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Cmd> {
+    match &mut model.overlay {
+        Some(Overlay::Tree(tree)) => tree.paste(text),
+        Some(Overlay::Sessions(sessions)) => {
+            sessions.paste(text);
+            return sessions.requests().into_iter().map(Cmd::Sessions).collect();
+        }
+        Some(Overlay::Pick(pick, _)) => pick.paste(text),
+        Some(Overlay::Help(help)) => help.paste(text),
+        Some(Overlay::Fork(..) | Overlay::Transcript(_) | Overlay::Page(_)) | None => {}
+    }
+    Vec::new()
+}
+
+fn tree_outcome(model: &mut Model, outcome: tree::Outcome) -> Vec<Cmd> {
+    match outcome {
+        tree::Outcome::Stay => Vec::new(),
+        tree::Outcome::Close => keep(model, false),
+        tree::Outcome::AlreadyHere => {
+            model.notice(Level::Info, tree::ALREADY_HERE);
+            keep(model, false)
+        }
+        tree::Outcome::Navigate { target, summarize, instructions } => {
+            if summarize {
+                model.live.job = Some("summarising what is left behind".to_owned());
+            }
+            let navigation = Navigation { target, summarize, instructions, ..Navigation::default() };
+            vec![ask(Command::NavigateTree(navigation))]
+        }
+        tree::Outcome::Abort => vec![ask(Command::Abort)],
+        tree::Outcome::Label { entry, text } => vec![ask(Command::SetLabel { entry, label: text })],
+        tree::Outcome::Copy(text) => vec![Cmd::Copy(text)],
+    }
+}
+
+fn sessions_outcome(model: &mut Model, outcome: selector::Outcome) -> Vec<Cmd> {
+    let Some(Overlay::Sessions(sessions)) = &mut model.overlay else { return Vec::new() };
+    let mut cmds: Vec<Cmd> = sessions.requests().into_iter().map(Cmd::Sessions).collect();
+    match outcome {
+        selector::Outcome::Open => {}
+        selector::Outcome::Cancelled => {
+            model.overlay = None;
+            cmds.push(Cmd::Sessions(selector::Request::StopSearch));
+        }
+        selector::Outcome::Chosen(file) => {
+            model.overlay = None;
+            cmds.push(Cmd::Sessions(selector::Request::StopSearch));
+            cmds.push(ask(Command::SwitchSession(file)));
+        }
+    }
+    cmds
+}
+
+fn fork_outcome(model: &mut Model, outcome: ForkOutcome, used: ForkUse) -> Vec<Cmd> {
+    let entry = match outcome {
+        ForkOutcome::Stay => return Vec::new(),
+        ForkOutcome::Close => return keep(model, false),
+        ForkOutcome::Fork(entry) => entry,
+    };
+    model.overlay = None;
+    vec![ask(match used {
+        ForkUse::Fork => Command::Fork { entry },
+        ForkUse::BranchHere => Command::NavigateTree(Navigation { target: entry, ..Navigation::default() }),
+    })]
+}
+
+fn picked(model: &mut Model, outcome: pick::Outcome, picking: &Picking) -> Vec<Cmd> {
+    let number = match outcome {
+        pick::Outcome::Open => return Vec::new(),
+        pick::Outcome::Cancelled => return keep(model, false),
+        pick::Outcome::Picked(number) => number,
+    };
+    model.overlay = None;
+    let command = match picking {
+        Picking::Model(models) => models.get(number).map(|model| Command::SetModel(Arc::clone(model))),
+        Picking::Thinking(levels) => levels.get(number).map(|level| Command::SetThinkingLevel(*level)),
+        Picking::Branch(leaves) => leaves
+            .get(number)
+            .map(|leaf| Command::NavigateTree(Navigation { target: leaf.clone(), ..Navigation::default() })),
+    };
+    command.map(ask).into_iter().collect()
+}
+
+/// The open session was read: opens what it was wanted for.
+pub(super) fn snapshot(model: &mut Model, purpose: Purpose, source: Snapshot, leaf: Option<NodeIx>) -> Vec<Cmd> {
+    match purpose {
+        Purpose::Tree => open_tree(model, source, leaf),
+        Purpose::Transcript => {
+            let pager = Pager::new(source, leaf, model.wishes.habits.clone());
+            model.overlay = Some(Overlay::Transcript(Box::new(pager)));
+        }
+        Purpose::Fork | Purpose::BranchHere => {
+            let fork = ForkSelector::new(source);
+            if fork.is_empty() {
+                model.notice(Level::Info, "there is no message of yours yet");
+                return Vec::new();
+            }
+            let used = if purpose == Purpose::Fork { ForkUse::Fork } else { ForkUse::BranchHere };
+            model.overlay = Some(Overlay::Fork(Box::new(fork), used));
+        }
+    }
+    Vec::new()
+}
+
+fn open_tree(model: &mut Model, source: Snapshot, leaf: Option<NodeIx>) {
+    let setup = tree::Setup {
+        filter: model.wishes.settings.tree_filter,
+        skips_question: model.wishes.settings.skip_summary_prompt,
+        home: model.wishes.home.clone(),
+        zone: model.wishes.zone.clone(),
+        now: model.now,
+        size: (model.size.width, model.size.height),
+        ..tree::Setup::default()
+    };
+    match TreeSelector::new(source, leaf, setup) {
+        Ok(tree) if tree.is_empty() => model.notice(Level::Info, tree::NO_ENTRIES),
+        Ok(tree) => model.overlay = Some(Overlay::Tree(Box::new(tree))),
+        Err(error) => model.notice(Level::Error, format!("the tree cannot be shown: {error}")),
+    }
+}
+
+/// There is time for what is under way.
+pub(super) fn idle(model: &mut Model) -> Vec<Cmd> {
+    if let Some(Overlay::Tree(tree)) = &mut model.overlay {
+        model.has_work = tree.work(AT_A_TIME);
+    } else {
+        model.has_work = false;
+    }
+    Vec::new()
+}
+
+pub(super) fn sessions(model: &mut Model, answer: Answer) -> Vec<Cmd> {
+    let Some(Overlay::Sessions(sessions)) = &mut model.overlay else { return Vec::new() };
+    sessions.take(answer);
+    sessions.requests().into_iter().map(Cmd::Sessions).collect()
+}
+
+pub(super) fn models(model: &mut Model, models: Vec<Arc<LanguageModel>>) -> Vec<Cmd> {
+    let choice = |known: &Arc<LanguageModel>| Choice {
+        detail: known.provider.clone(),
+        is_current: model
+            .looked
+            .model
+            .as_ref()
+            .is_some_and(|now| (&now.id, &now.provider) == (&known.id, &known.provider)),
+        ..Choice::new(&known.id)
+    };
+    let pick = Pick::new("Which model answers", models.iter().map(choice).collect());
+    model.overlay = Some(Overlay::Pick(Box::new(pick), Picking::Model(models)));
+    Vec::new()
+}
+
+pub(super) fn branches(model: &mut Model, branches: Vec<(String, Choice)>) -> Vec<Cmd> {
+    if branches.is_empty() {
+        model.notice(Level::Info, tree::NO_ENTRIES);
+        return Vec::new();
+    }
+    let (leaves, choices) = branches.into_iter().unzip();
+    model.overlay =
+        Some(Overlay::Pick(Box::new(Pick::new("Branches of this session", choices)), Picking::Branch(leaves)));
+    Vec::new()
+}
+
+pub(super) fn page(model: &mut Model, title: String, lines: Vec<String>) -> Vec<Cmd> {
+    model.overlay = Some(Overlay::Page(Page::new(title, lines)));
+    Vec::new()
+}
+
+/// A walk has come to its end: nothing is in its way any more.
+pub(super) fn arrived(model: &mut Model) {
+    if matches!(model.overlay, Some(Overlay::Tree(_))) {
+        model.overlay = None;
+    }
+}
+
+/// Tells a selector that waits what went wrong.
+pub(super) fn told(model: &mut Model, why: &str) {
+    if let Some(Overlay::Tree(tree)) = &mut model.overlay {
+        tree.failed(why);
+    }
+}

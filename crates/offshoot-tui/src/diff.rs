@@ -1,0 +1,190 @@
+//! Changes of files as coloured rows: from the edit tool's own account of what it did, or from an old and a new text.
+//!
+//! A row is a sign, a line number and the line. Where one line took the place of one other, what changed in it stands
+//! out. Knows no message.
+
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use similar::{Algorithm, ChangeTag, TextDiff, capture_diff_slices};
+
+use crate::markdown::flow::{self, Prefix, Row};
+use crate::text;
+use crate::theme::{Theme, Token};
+
+/// How many lines of a change are laid out; the rest is told.
+const MAX_LINES: usize = 2_000;
+/// How long lines may be for a comparison within them.
+const MAX_WORDS: usize = 2_000;
+/// Texts larger than this are not compared: old and new stand below each other.
+const MAX_COMPARED: usize = 256 * 1024;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    Added,
+    Removed,
+    Same,
+}
+
+struct Change<'a> {
+    sign: Sign,
+    number: &'a str,
+    line: &'a str,
+}
+
+/// How many lines were added and removed, by the account `diff` of the edit tool.
+#[must_use]
+pub fn counts(diff: &str) -> (usize, usize) {
+    let count = |sign: Sign| diff.lines().filter(|line| parse(line).sign == sign).count();
+    (count(Sign::Added), count(Sign::Removed))
+}
+
+/// The rows of a change as the edit tool tells it: lines `+12 new`, `-12 old`, ` 12 same`.
+#[must_use]
+pub fn lines(diff: &str, theme: &Theme, width: usize) -> Vec<Line<'static>> {
+    flow::lines(rows(diff, theme, width))
+}
+
+pub(crate) fn rows(diff: &str, theme: &Theme, width: usize) -> Vec<Row> {
+    let all = diff.lines().count();
+    let changes: Vec<_> = diff.lines().take(MAX_LINES).map(parse).collect();
+    let mut rows = Vec::new();
+    let mut at = 0;
+    while let Some(change) = changes.get(at) {
+        let emphasis = match changes.get(at..).unwrap_or_default() {
+            [old, new, rest @ ..] if is_pair(at.checked_sub(1).and_then(|at| changes.get(at)), old, new, rest) => {
+                within(&text::clean(old.line), &text::clean(new.line))
+            }
+            _ => None,
+        };
+        match (emphasis, changes.get(at + 1)) {
+            (Some((old, new)), Some(next)) => {
+                rows.extend(row(change, &old, theme, width));
+                rows.extend(row(next, &new, theme, width));
+                at += 2;
+            }
+            _ => {
+                rows.extend(row(change, &[(false, text::clean(change.line).into_owned())], theme, width));
+                at += 1;
+            }
+        }
+    }
+    if all > MAX_LINES {
+        let told = format!("… {} more lines", all - MAX_LINES);
+        rows.push(flow::cut(&[Span::styled(told, theme.style(Token::Muted))], width));
+    }
+    rows
+}
+
+/// The account of the change from one text to another, as the edit tool gives it; numbers count from 1.
+#[must_use]
+pub fn account(old: &str, new: &str) -> String {
+    if old.len() + new.len() > MAX_COMPARED {
+        let signed = |sign: char, text: &str| -> Vec<String> {
+            text.lines().enumerate().map(|(at, line)| format!("{sign}{} {line}", at + 1)).collect()
+        };
+        return [signed('-', old), signed('+', new)].concat().join("\n");
+    }
+    let (olds, news): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
+    let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_slices(&olds, &news);
+    let (mut before, mut after) = (0, 0);
+    let lines = diff.iter_all_changes().map(|change| {
+        let (sign, number) = match change.tag() {
+            ChangeTag::Insert => ('+', &mut after),
+            ChangeTag::Delete => ('-', &mut before),
+            ChangeTag::Equal => {
+                after += 1;
+                (' ', &mut before)
+            }
+        };
+        *number += 1;
+        format!("{sign}{number} {}", change.value())
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn parse(line: &str) -> Change<'_> {
+    let sign = match line.as_bytes().first() {
+        Some(b'+') => Sign::Added,
+        Some(b'-') => Sign::Removed,
+        _ => Sign::Same,
+    };
+    let rest = line.get(1..).unwrap_or_default();
+    let digits = rest.find(|c: char| !c.is_ascii_digit() && c != ' ').unwrap_or(rest.len());
+    let end = rest.get(..digits).and_then(|numbers| {
+        let from = numbers.find(|c: char| c.is_ascii_digit())?;
+        numbers.get(from..)?.find(' ').map(|length| from + length)
+    });
+    match end {
+        Some(end) => {
+            let (number, line) = rest.split_at(end);
+            Change { sign, number, line: line.get(1..).unwrap_or_default() }
+        }
+        // A last line without text, or no number at all.
+        None if !rest.is_empty() && digits == rest.len() => Change { sign, number: rest, line: "" },
+        None => Change { sign, number: "", line: rest },
+    }
+}
+
+/// Whether one line took the place of exactly one other.
+fn is_pair(before: Option<&Change<'_>>, old: &Change<'_>, new: &Change<'_>, rest: &[Change<'_>]) -> bool {
+    (old.sign, new.sign) == (Sign::Removed, Sign::Added)
+        && before.is_none_or(|before| before.sign != Sign::Removed)
+        && rest.first().is_none_or(|next| next.sign != Sign::Added)
+}
+
+type Pieces = Vec<(bool, String)>;
+
+/// The pieces of two lines, and whether each is only in one of them.
+fn within(old: &str, new: &str) -> Option<(Pieces, Pieces)> {
+    if old.len().max(new.len()) > MAX_WORDS {
+        return None;
+    }
+    let split = |line: &str| -> Vec<String> {
+        unicode_segmentation::UnicodeSegmentation::split_word_bounds(line).map(str::to_owned).collect()
+    };
+    let (olds, news) = (split(old), split(new));
+    let (mut before, mut after) = (Pieces::new(), Pieces::new());
+    for op in capture_diff_slices(Algorithm::Myers, &olds, &news) {
+        let is_changed = op.tag() != similar::DiffTag::Equal;
+        let (_, from, to) = op.as_tag_tuple();
+        for (words, range, pieces) in [(&olds, from, &mut before), (&news, to, &mut after)] {
+            let text = words.get(range).unwrap_or_default().concat();
+            // An indentation that changed would be a block of colour.
+            let indent = text.len() - text.trim_start().len();
+            let (blank, text) = text.split_at(if pieces.is_empty() { indent } else { 0 });
+            pieces.extend(
+                [(false, blank.to_owned()), (is_changed, text.to_owned())]
+                    .into_iter()
+                    .filter(|(_, text)| !text.is_empty()),
+            );
+        }
+    }
+    let is_akin = before.iter().chain(&after).any(|(is_changed, text)| !is_changed && !text.trim().is_empty());
+    is_akin.then_some((before, after))
+}
+
+fn row(change: &Change<'_>, pieces: &[(bool, String)], theme: &Theme, width: usize) -> Vec<Row> {
+    let (mark, style) = match change.sign {
+        Sign::Added => ("+", theme.style(Token::ToolDiffAdded)),
+        Sign::Removed => ("-", theme.style(Token::ToolDiffRemoved)),
+        Sign::Same => (" ", theme.style(Token::ToolDiffContext)),
+    };
+    let number = change.number.get(..change.number.len().min(9)).unwrap_or_default();
+    let mark = format!("{number} {mark} ");
+    let changed = |is_changed: bool| if is_changed { style.add_modifier(Modifier::REVERSED) } else { style };
+    let spans: Vec<_> =
+        pieces.iter().map(|(is_changed, text)| Span::styled(text.clone(), changed(*is_changed))).collect();
+    if width <= mark.len() + 4 {
+        return flow::chop(&[vec![Span::styled(mark, style)], spans].concat(), width);
+    }
+    let prefix = Prefix {
+        rest: vec![Span::styled(" ".repeat(mark.len()), Style::new())],
+        width: mark.len(),
+        first: vec![Span::styled(mark, style)],
+    };
+    let rows = flow::chop(&spans, width - prefix.width);
+    prefix.before(rows).collect()
+}
+
+#[cfg(test)]
+mod tests;

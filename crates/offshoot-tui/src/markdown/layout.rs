@@ -1,0 +1,404 @@
+//! From markdown's events to rows: blocks below each other, each behind the marks of what it stands in.
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Tag, TagEnd};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Span;
+
+use super::Sheet;
+use super::code::Memo;
+use super::flow::{self, Prefix, Row};
+use super::table::Table;
+use crate::text;
+use crate::theme::Token;
+
+/// What blocks stand in: a list, an item, a quote, or the text itself.
+#[derive(Debug, Default)]
+struct Frame {
+    prefix: Prefix,
+    /// Whether a row has been written in it.
+    is_begun: bool,
+    /// Whether a block stands in it.
+    is_filled: bool,
+    /// Whether a row is left free before the next one.
+    wants_gap: bool,
+    /// Whether blocks in it stand close together.
+    is_tight: bool,
+    /// The number of the next item.
+    number: Option<u64>,
+}
+
+struct Link {
+    url: String,
+    text: String,
+}
+
+/// Makes rows of events.
+pub(super) struct Layout<'a> {
+    sheet: &'a Sheet<'a>,
+    memo: &'a mut Memo,
+    rows: Vec<Row>,
+    frames: Vec<Frame>,
+    /// The text of the block that is under way.
+    inline: Row,
+    styles: Vec<Style>,
+    links: Vec<Link>,
+    /// The text of a block of code, or of HTML.
+    verbatim: Option<String>,
+    language: String,
+    table: Option<Table>,
+}
+
+impl<'a> Layout<'a> {
+    /// `is_behind`: whether something stands above already.
+    pub(super) fn new(sheet: &'a Sheet<'a>, is_behind: bool, memo: &'a mut Memo) -> Self {
+        Self {
+            sheet,
+            memo,
+            rows: Vec::new(),
+            frames: vec![Frame { is_filled: is_behind, ..Frame::default() }],
+            inline: Row::new(),
+            styles: vec![sheet.base],
+            links: Vec::new(),
+            verbatim: None,
+            language: String::new(),
+            table: None,
+        }
+    }
+
+    /// The rows of a whole text, or of some blocks of it.
+    pub(super) fn run(mut self, events: &[Event<'_>]) -> Vec<Row> {
+        for (at, event) in events.iter().enumerate() {
+            let next = events.get(at + 1..).unwrap_or_default();
+            match event {
+                Event::Start(tag) => self.start(tag, next),
+                Event::End(tag) => self.end(*tag),
+                Event::Text(piece) => self.piece(piece),
+                Event::Code(code) => self.styled(code, self.token(Token::MdCode)),
+                Event::Html(html) | Event::InlineHtml(html) => self.html(html),
+                Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => self.piece(text),
+                Event::SoftBreak => self.piece(" "),
+                Event::HardBreak => flow::append(&mut self.inline, "\n", Style::new()),
+                Event::Rule => self.rule(),
+                // Stands in the mark of its item.
+                Event::TaskListMarker(_) => {}
+            }
+        }
+        self.end_text();
+        self.rows
+    }
+
+    fn token(&self, token: Token) -> Style {
+        self.style().patch(self.sheet.theme.style(token))
+    }
+
+    fn style(&self) -> Style {
+        self.styles.last().copied().unwrap_or_default()
+    }
+
+    fn push_style(&mut self, style: Style) {
+        let style = self.style().patch(style);
+        self.styles.push(style);
+    }
+
+    fn start(&mut self, tag: &Tag<'_>, next: &[Event<'_>]) {
+        match tag {
+            Tag::Emphasis => self.push_style(Style::new().add_modifier(Modifier::ITALIC)),
+            Tag::Strong => self.push_style(Style::new().add_modifier(Modifier::BOLD)),
+            Tag::Strikethrough => self.push_style(Style::new().add_modifier(Modifier::CROSSED_OUT)),
+            Tag::Superscript | Tag::Subscript => self.push_style(Style::new()),
+            Tag::Link { dest_url, .. } => {
+                self.links.push(Link { url: dest_url.to_string(), text: String::new() });
+                self.push_style(self.sheet.theme.style(Token::MdLink).add_modifier(Modifier::UNDERLINED));
+            }
+            Tag::Image { dest_url, .. } => {
+                self.piece("[image: ");
+                self.links.push(Link { url: dest_url.to_string(), text: String::new() });
+                self.push_style(Style::new());
+            }
+            Tag::Heading { level, .. } => self.heading(*level),
+            Tag::BlockQuote(_) => {
+                self.begin_block();
+                let style = self.sheet.theme.style(Token::MdQuoteBorder);
+                self.enter(Prefix::every("│ ", style), false);
+                self.push_style(self.sheet.theme.style(Token::MdQuote).add_modifier(Modifier::ITALIC));
+            }
+            Tag::List(number) => {
+                self.begin_block();
+                let is_tight = !matches!(next, [Event::Start(Tag::Item), Event::Start(Tag::Paragraph), ..]);
+                self.enter(Prefix::default(), is_tight);
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.number = *number;
+                }
+            }
+            Tag::Item => self.item(next),
+            Tag::CodeBlock(kind) => {
+                self.end_text();
+                self.language = match kind {
+                    CodeBlockKind::Fenced(language) => language.to_string(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                self.verbatim = Some(String::new());
+            }
+            Tag::HtmlBlock => {
+                self.end_text();
+                self.verbatim = Some(String::new());
+            }
+            Tag::Table(alignments) => {
+                self.end_text();
+                self.table = Some(Table::new(alignments.clone()));
+            }
+            Tag::TableHead | Tag::TableRow => {
+                if let Some(table) = &mut self.table {
+                    table.row();
+                }
+            }
+            Tag::TableCell | Tag::Paragraph => {}
+            Tag::FootnoteDefinition(_)
+            | Tag::DefinitionList
+            | Tag::DefinitionListTitle
+            | Tag::DefinitionListDefinition
+            | Tag::MetadataBlock(_) => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Superscript | TagEnd::Subscript => {
+                self.styles.pop();
+            }
+            TagEnd::Link | TagEnd::Image => self.end_link(tag == TagEnd::Image),
+            TagEnd::Paragraph => self.end_text(),
+            TagEnd::Heading(_) => {
+                self.end_text();
+                self.styles.pop();
+            }
+            TagEnd::BlockQuote(_) => {
+                self.end_text();
+                self.styles.pop();
+                self.leave();
+            }
+            TagEnd::List(_) => self.leave(),
+            TagEnd::Item => {
+                self.end_text();
+                if self.frames.last().is_some_and(|frame| !frame.is_begun) {
+                    self.write(vec![Row::new()]);
+                }
+                self.leave();
+            }
+            TagEnd::CodeBlock => self.end_code(),
+            TagEnd::HtmlBlock => self.end_html(),
+            TagEnd::Table => self.end_table(),
+            TagEnd::TableHead => {
+                if let Some(table) = &mut self.table {
+                    table.head();
+                }
+            }
+            TagEnd::TableCell => {
+                let cell = std::mem::take(&mut self.inline);
+                if let Some(table) = &mut self.table {
+                    table.cell(cell);
+                }
+            }
+            TagEnd::TableRow
+            | TagEnd::FootnoteDefinition
+            | TagEnd::DefinitionList
+            | TagEnd::DefinitionListTitle
+            | TagEnd::DefinitionListDefinition
+            | TagEnd::MetadataBlock(_) => {}
+        }
+    }
+
+    fn heading(&mut self, level: HeadingLevel) {
+        self.end_text();
+        let style = self.sheet.theme.style(Token::MdHeading).add_modifier(Modifier::BOLD);
+        let (style, mark) = match level {
+            HeadingLevel::H1 => (style.add_modifier(Modifier::UNDERLINED), ""),
+            HeadingLevel::H2 => (style, ""),
+            HeadingLevel::H3 => (style, "### "),
+            HeadingLevel::H4 => (style, "#### "),
+            HeadingLevel::H5 => (style, "##### "),
+            HeadingLevel::H6 => (style, "###### "),
+        };
+        self.push_style(style);
+        self.piece(mark);
+    }
+
+    fn item(&mut self, next: &[Event<'_>]) {
+        let task = match next {
+            [Event::TaskListMarker(is_done), ..]
+            | [Event::Start(Tag::Paragraph), Event::TaskListMarker(is_done), ..] => Some(*is_done),
+            _ => None,
+        };
+        if let (Some(Event::Start(Tag::Paragraph)), Some(list)) = (next.first(), self.frames.last_mut()) {
+            list.is_tight = false;
+        }
+        self.begin_block();
+        let (mut mark, mut is_tight) = ("• ".to_owned(), true);
+        if let Some(list) = self.frames.last_mut() {
+            is_tight = list.is_tight;
+            if let Some(number) = list.number {
+                mark = format!("{number}. ");
+                list.number = Some(number.saturating_add(1));
+            }
+        }
+        if let Some(is_done) = task {
+            mark = if is_done { "☑ " } else { "☐ " }.to_owned();
+        }
+        self.enter(Prefix::mark(&mark, self.sheet.theme.style(Token::MdListBullet)), is_tight);
+    }
+
+    fn end_link(&mut self, is_image: bool) {
+        self.styles.pop();
+        let Some(Link { url, text }) = self.links.pop() else { return };
+        if is_image {
+            self.piece("]");
+        }
+        let bare = |url: &str| {
+            let url = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).unwrap_or(url);
+            url.strip_prefix("mailto:").unwrap_or(url).trim_end_matches('/').to_owned()
+        };
+        if !url.is_empty() && bare(&url) != bare(&text) {
+            let style = self.token(Token::MdLinkUrl);
+            self.styled(&format!(" ({url})"), style);
+        }
+    }
+
+    fn html(&mut self, html: &str) {
+        if let Some(verbatim) = &mut self.verbatim {
+            verbatim.push_str(html);
+        } else if matches!(html, "<br>" | "<br/>" | "<br />") {
+            flow::append(&mut self.inline, "\n", Style::new());
+        } else {
+            self.piece(html);
+        }
+    }
+
+    fn piece(&mut self, piece: &str) {
+        match &mut self.verbatim {
+            Some(verbatim) => verbatim.push_str(piece),
+            None => self.styled(piece, self.style()),
+        }
+    }
+
+    fn styled(&mut self, piece: &str, style: Style) {
+        for link in &mut self.links {
+            link.text.push_str(piece);
+        }
+        let piece = text::clean(piece);
+        if !piece.is_empty() {
+            flow::append(&mut self.inline, &piece, style);
+        }
+    }
+
+    fn rule(&mut self) {
+        self.begin_block();
+        let row = vec![Span::styled("─".repeat(self.room()), self.sheet.theme.style(Token::MdHr))];
+        self.write(vec![row]);
+    }
+
+    fn end_code(&mut self) {
+        let code = self.verbatim.take().unwrap_or_default();
+        self.begin_block();
+        let language = std::mem::take(&mut self.language);
+        let sheet = Sheet { width: self.room(), ..*self.sheet };
+        let rows = self.memo.rows(&language, &code, &sheet);
+        self.write(rows);
+    }
+
+    fn end_html(&mut self) {
+        let html = self.verbatim.take().unwrap_or_default();
+        self.begin_block();
+        let (style, room) = (self.style(), self.room());
+        let rows: Vec<_> = html
+            .lines()
+            .flat_map(|line| flow::words(&[Span::styled(text::clean(line).into_owned(), style)], room))
+            .collect();
+        self.write(rows);
+    }
+
+    fn end_table(&mut self) {
+        let Some(table) = self.table.take() else { return };
+        self.begin_block();
+        let rows = table.rows(self.room(), self.sheet.theme.style(Token::MdHr));
+        self.write(rows);
+    }
+
+    /// Writes the text that has come together, as a block.
+    fn end_text(&mut self) {
+        let inline = std::mem::take(&mut self.inline);
+        if !inline.is_empty() {
+            self.inline_block(&inline);
+        }
+    }
+
+    fn inline_block(&mut self, inline: &Row) {
+        self.block_gap();
+        let rows = flow::words(inline, self.room());
+        self.write(rows);
+    }
+
+    /// Ends the text before a block, and leaves a row free between it and what stands above.
+    fn begin_block(&mut self) {
+        self.end_text();
+        self.block_gap();
+    }
+
+    fn block_gap(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.wants_gap = frame.is_filled && !frame.is_tight;
+        }
+    }
+
+    fn enter(&mut self, prefix: Prefix, is_tight: bool) {
+        // In the depth of nested lists and quotes the text still needs room.
+        let fits = self.depth() + prefix.width <= self.sheet.width / 2;
+        let prefix = if fits { prefix } else { Prefix::default() };
+        self.frames.push(Frame { prefix, is_tight, ..Frame::default() });
+    }
+
+    fn leave(&mut self) {
+        if self.frames.len() > 1 {
+            self.frames.pop();
+        }
+    }
+
+    fn depth(&self) -> usize {
+        self.frames.iter().map(|frame| frame.prefix.width).sum()
+    }
+
+    fn room(&self) -> usize {
+        self.sheet.width.saturating_sub(self.depth()).max(1)
+    }
+
+    /// The marks of the outer frames for the next row.
+    fn prefix(&mut self, frames: usize) -> Row {
+        let mut row = Row::new();
+        for frame in self.frames.iter_mut().take(frames) {
+            let is_first = !std::mem::replace(&mut frame.is_begun, true);
+            row.extend(if is_first { frame.prefix.first.clone() } else { frame.prefix.rest.clone() });
+        }
+        row
+    }
+
+    fn write(&mut self, rows: Vec<Row>) {
+        if rows.is_empty() {
+            return;
+        }
+        // A block that has no rows leaves none free either.
+        if let Some(frame) = self.frames.iter().position(|frame| frame.wants_gap) {
+            let mut gap = self.prefix(frame + 1);
+            while gap.last().is_some_and(|span| span.content.trim().is_empty()) {
+                gap.pop();
+            }
+            self.rows.push(gap);
+        }
+        for frame in &mut self.frames {
+            (frame.wants_gap, frame.is_filled) = (false, true);
+        }
+        for row in rows {
+            let mut whole = self.prefix(self.frames.len());
+            whole.extend(row);
+            self.rows.push(whole);
+        }
+    }
+}

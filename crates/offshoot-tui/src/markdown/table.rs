@@ -1,0 +1,169 @@
+//! Tables: columns as wide as their text, or as wide as there is room; cells wrap. Where not even that fits, each row is
+//! shown as a list of `heading: cell`.
+
+use pulldown_cmark::Alignment;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Span;
+
+use super::flow::{self, Row};
+
+/// The least columns that a cell of a table gets before the table is shown as a list.
+const LEAST: usize = 4;
+const BETWEEN: &str = " │ ";
+
+/// A table on its way.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    alignments: Vec<Alignment>,
+    head: Vec<Row>,
+    rows: Vec<Vec<Row>>,
+}
+
+impl Table {
+    pub(super) fn new(alignments: Vec<Alignment>) -> Self {
+        Self { alignments, ..Self::default() }
+    }
+
+    /// Begins a row.
+    pub(super) fn row(&mut self) {
+        self.rows.push(Vec::new());
+    }
+
+    /// The row that was filled last is the head.
+    pub(super) fn head(&mut self) {
+        self.head = self.rows.pop().unwrap_or_default();
+    }
+
+    pub(super) fn cell(&mut self, cell: Row) {
+        match self.rows.last_mut() {
+            Some(row) => row.push(cell),
+            None => self.rows.push(vec![cell]),
+        }
+    }
+
+    /// The rows on the screen.
+    pub(super) fn rows(&self, width: usize, rule: Style) -> Vec<Row> {
+        match self.widths(width) {
+            Some(widths) => self.grid(&widths, rule),
+            None => self.list(width, rule),
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.alignments.len()
+    }
+
+    /// How wide each column is; `None` if they do not fit beside each other.
+    fn widths(&self, width: usize) -> Option<Vec<usize>> {
+        let between = BETWEEN.chars().count() * self.count().saturating_sub(1);
+        let room = width.checked_sub(between)?;
+        let mut widths = vec![1; self.count()];
+        for row in std::iter::once(&self.head).chain(&self.rows) {
+            for (widest, cell) in widths.iter_mut().zip(row) {
+                *widest = flow::width_of(cell).max(*widest);
+            }
+        }
+        if widths.iter().sum::<usize>() <= room {
+            return Some(widths);
+        }
+        let limit = level(&widths, room)?;
+        let mut left = room - widths.iter().map(|own| (*own).min(limit)).sum::<usize>();
+        for own in &mut widths {
+            let wants = (*own).min(limit);
+            // The columns that are left over go to the first that want them.
+            let more = usize::from(left > 0 && *own > limit);
+            left -= more;
+            *own = wants + more;
+        }
+        Some(widths)
+    }
+
+    fn grid(&self, widths: &[usize], rule: Style) -> Vec<Row> {
+        let ruled = |cross: &str| {
+            let parts: Vec<_> = widths.iter().map(|width| "─".repeat(*width)).collect();
+            vec![Span::styled(parts.join(cross), rule)]
+        };
+        let bold: Vec<Row> = self.head.iter().map(|cell| bold(cell)).collect();
+        let mut rows = self.wrapped(&bold, widths, rule);
+        rows.push(ruled("─┼─"));
+        let bodies: Vec<Vec<Row>> = self.rows.iter().map(|row| self.wrapped(row, widths, rule)).collect();
+        // Where cells wrap, nobody could see where the next row begins.
+        let is_wrapped = bodies.iter().any(|body| body.len() > 1);
+        for (at, body) in bodies.into_iter().enumerate() {
+            if is_wrapped && at > 0 {
+                rows.push(ruled("─┼─"));
+            }
+            rows.extend(body);
+        }
+        rows
+    }
+
+    /// One row of the table, as many rows of the screen as its longest cell.
+    fn wrapped(&self, cells: &[Row], widths: &[usize], rule: Style) -> Vec<Row> {
+        let empty = Row::new();
+        let columns: Vec<Vec<Row>> =
+            widths.iter().enumerate().map(|(at, width)| flow::words(cells.get(at).unwrap_or(&empty), *width)).collect();
+        let height = columns.iter().map(Vec::len).max().unwrap_or(0);
+        let row = |number: usize| {
+            let mut row = Row::new();
+            for (at, (column, width)) in columns.iter().zip(widths).enumerate() {
+                if at > 0 {
+                    row.push(Span::styled(BETWEEN, rule));
+                }
+                let piece = column.get(number).cloned().unwrap_or_default();
+                let left = width.saturating_sub(flow::width_of(&piece));
+                let before = match self.alignments.get(at) {
+                    Some(Alignment::Right) => left,
+                    Some(Alignment::Center) => left / 2,
+                    Some(Alignment::Left | Alignment::None) | None => 0,
+                };
+                let is_last = at + 1 == widths.len();
+                row.push(Span::raw(" ".repeat(before)));
+                row.extend(piece);
+                row.push(Span::raw(" ".repeat(if is_last { 0 } else { left - before })));
+            }
+            row.retain(|span| !span.content.is_empty());
+            row
+        };
+        (0..height).map(row).collect()
+    }
+
+    fn list(&self, width: usize, rule: Style) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for (at, row) in self.rows.iter().enumerate() {
+            if at > 0 {
+                rows.push(vec![Span::styled("─".repeat(width.min(8)), rule)]);
+            }
+            for (number, cell) in row.iter().enumerate() {
+                let mut line = self.head.get(number).map(|head| bold(head)).unwrap_or_default();
+                line.push(Span::raw(": "));
+                line.extend(cell.iter().cloned());
+                rows.extend(flow::words(&line, width));
+            }
+        }
+        if self.rows.is_empty() {
+            let names = self.head.iter().flat_map(|head| flow::words(&bold(head), width));
+            rows.extend(names);
+        }
+        rows
+    }
+}
+
+/// How wide the wide columns may be at most, so that all fit into the room; `None` if that is too little.
+fn level(widths: &[usize], room: usize) -> Option<usize> {
+    let mut sorted = widths.to_vec();
+    sorted.sort_unstable();
+    let (mut room, mut left) = (room, sorted.len());
+    for width in sorted {
+        if width.saturating_mul(left) > room {
+            return Some(room / left).filter(|limit| *limit >= LEAST);
+        }
+        room -= width;
+        left -= 1;
+    }
+    Some(usize::MAX)
+}
+
+fn bold(cell: &[Span<'static>]) -> Row {
+    cell.iter().map(|span| span.clone().patch_style(Style::new().add_modifier(Modifier::BOLD))).collect()
+}

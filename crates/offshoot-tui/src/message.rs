@@ -1,0 +1,296 @@
+//! What was said, as a person reads it: messages, tool calls with their results, summaries, notices. Data, and its rows.
+//!
+//! `decode` reads it from entries and messages of any program that writes sessions, `rows` lays it out. Knows no file,
+//! no tree, no scrolling.
+
+mod call;
+mod decode;
+mod preview;
+mod rows;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ratatui::text::Line;
+
+use crate::markdown::Sheet;
+use crate::theme::Theme;
+pub(crate) use rows::margin;
+
+/// One thing that stands in a transcript.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Item {
+    /// What the person said.
+    User(Vec<Part>),
+    /// What the model answered.
+    Answer(Answer),
+    /// What a tool gave back, where the call is not at hand.
+    Result(ToolResult),
+    /// A command that the person ran.
+    Run(Run),
+    /// What stands for a part of the conversation.
+    Summary(Summary),
+    /// A message of an extension.
+    Note {
+        /// Whose.
+        label: String,
+        /// What it says.
+        parts: Vec<Part>,
+    },
+    /// Something about the conversation, in a few words.
+    Notice(Level, String),
+}
+
+/// A part of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Part {
+    /// Words.
+    Text(String),
+    /// What the model thought.
+    Thinking(String),
+    /// A call of a tool.
+    Call(Call),
+    /// A picture.
+    Picture(Arc<Picture>),
+    /// A block of another sort, by its type.
+    Other(String),
+}
+
+/// A picture as it stands in a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// Its bytes in base64, or a reference to where they are.
+    pub data: String,
+    /// `image/png` and so on.
+    pub mime_type: String,
+}
+
+/// What the model answered.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Answer {
+    /// In the order in which it came.
+    pub parts: Vec<Part>,
+    /// How it ended, if that is worth a word.
+    pub end: End,
+}
+
+/// How an answer ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum End {
+    /// As it should.
+    #[default]
+    Done,
+    /// The person stopped it.
+    Aborted,
+    /// It reached its limit.
+    Length,
+    /// It failed, with these words.
+    Error(String),
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Call {
+    /// The call's id.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// Its arguments as JSON; while they come in, the beginning of it.
+    pub arguments: String,
+}
+
+/// What a tool gave back.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ToolResult {
+    /// The call that it answers.
+    pub call: String,
+    /// The tool.
+    pub tool: String,
+    /// Text and pictures.
+    pub parts: Vec<Part>,
+    /// What only people and renderers see, as JSON.
+    pub details: Option<String>,
+    /// Whether it failed.
+    pub is_error: bool,
+    /// Whether more is to come.
+    pub is_partial: bool,
+}
+
+/// A command that the person ran.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Run {
+    /// What stands before it: `$`, or the name of another language.
+    pub prompt: String,
+    /// The command.
+    pub command: String,
+    /// What it printed.
+    pub output: String,
+    /// What else is to be said: the exit code, that it was stopped, where all the output is.
+    pub remarks: Vec<String>,
+    /// Whether it failed or was stopped.
+    pub is_error: bool,
+    /// Whether the model does not see it.
+    pub is_private: bool,
+}
+
+/// What stands for a part of the conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// `compaction`, `branch summary`.
+    pub label: &'static str,
+    /// What it stands for.
+    pub about: String,
+    /// The summary.
+    pub text: String,
+}
+
+/// How loud a notice is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// For whoever looks.
+    Info,
+    /// To be known.
+    Warning,
+    /// Something went wrong.
+    Error,
+}
+
+/// Which parts of an item show all they have.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Folds<'a> {
+    /// Whether thoughts do.
+    pub thinking: bool,
+    /// Whether tools, commands and summaries do.
+    pub tools: bool,
+    /// The parts, by number, that do otherwise than the rest.
+    pub other: &'a [usize],
+}
+
+/// How items are laid out.
+#[derive(Debug, Clone, Copy)]
+pub struct Look<'a> {
+    /// The colours.
+    pub theme: &'a Theme,
+    /// How many columns there are.
+    pub width: usize,
+    /// The rest.
+    pub habits: &'a Habits,
+}
+
+/// What of the look stays the same for as long as the program runs.
+#[derive(Debug, Clone, Default)]
+pub struct Habits {
+    /// The working folder: paths in it are shown without it.
+    pub cwd: String,
+    /// The home folder: `~` stands for it.
+    pub home: String,
+    /// The key that opens tools and summaries, such as `ctrl+o`.
+    pub expand_key: String,
+    /// The key that opens thoughts.
+    pub thinking_key: String,
+    /// How large pictures are shown; `None` shows words in their place.
+    pub picture_size: Option<PictureSize>,
+}
+
+type Measure = dyn Fn(&Picture, u16) -> Option<(u16, u16)> + Send + Sync;
+
+/// How many columns and rows a picture takes within so many columns; `None` if it cannot be shown.
+#[derive(Clone)]
+pub struct PictureSize(Arc<Measure>);
+
+impl PictureSize {
+    /// Measures pictures thus.
+    pub fn new(measure: impl Fn(&Picture, u16) -> Option<(u16, u16)> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(measure))
+    }
+
+    /// The columns and rows of a picture, no more columns than there are.
+    #[must_use]
+    pub fn of(&self, picture: &Picture, columns: u16) -> Option<(u16, u16)> {
+        let (wide, high) = (self.0)(picture, columns)?;
+        Some((wide.min(columns), high))
+    }
+}
+
+impl std::fmt::Debug for PictureSize {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PictureSize")
+    }
+}
+
+/// An item as rows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Laid {
+    /// The rows.
+    pub lines: Vec<Line<'static>>,
+    /// Where parts begin that can be opened and closed: the row, and the part's number.
+    pub folds: Vec<(usize, usize)>,
+    /// Where pictures stand.
+    pub pictures: Vec<Placed>,
+    /// Where the parts of an answer begin, those that are skipped left out: the row, and the part's number.
+    pub parts: Vec<(usize, usize)>,
+}
+
+/// What of an answer stands elsewhere already, and is not laid out again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Skip {
+    /// The parts before this one.
+    pub part: usize,
+    /// Of this one's text so many lines, as they came.
+    pub lines: usize,
+}
+
+/// A picture's place among the rows of its item. The rows are blank.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Placed {
+    /// The first row.
+    pub row: usize,
+    /// The first column.
+    pub column: u16,
+    /// How many columns and rows.
+    pub size: (u16, u16),
+    /// The picture.
+    pub picture: Arc<Picture>,
+}
+
+/// What belongs to an answer besides itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// What the tools gave back, in any order.
+    pub results: &'a [Arc<ToolResult>],
+    /// Whether more may come: calls without a result run, or will.
+    pub is_live: bool,
+    /// The rows of texts that come in, by part: they are not laid out anew.
+    pub texts: Option<&'a HashMap<usize, Vec<Line<'static>>>>,
+}
+
+impl Item {
+    /// The rows of an item, an empty one above them; none if it has nothing to show.
+    #[must_use]
+    pub fn rows(&self, look: &Look<'_>, folds: Folds<'_>, beside: Beside<'_>) -> Laid {
+        self.rows_behind(look, folds, beside, Skip::default())
+    }
+
+    /// The same without what of an answer stands elsewhere.
+    #[must_use]
+    pub fn rows_behind(&self, look: &Look<'_>, folds: Folds<'_>, beside: Beside<'_>, skip: Skip) -> Laid {
+        rows::rows(self, look, folds, (beside, skip))
+    }
+}
+
+impl<'a> Look<'a> {
+    /// What the texts of an answer are laid out on: the page without its margin.
+    #[must_use]
+    pub fn sheet(&self) -> Sheet<'a> {
+        Sheet::new(self.theme, rows::room(self.width))
+    }
+}
+
+impl Folds<'_> {
+    fn is_open(self, default: bool, part: usize) -> bool {
+        default != self.other.contains(&part)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,357 @@
+//! Calls of tools with what came of them: a title each, and as much of the result as tells how it went.
+
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Span;
+
+use offshoot_session::json::{Json, JsonKind};
+use offshoot_session::text::one_line;
+
+use super::preview::{Keep, window};
+use super::rows::{Page, head, more, tail};
+use super::{Call, Part, ToolResult};
+use crate::diff;
+use crate::highlight::Highlighter;
+use crate::markdown::flow::{self, Row};
+use crate::markdown::{self, harmless};
+use crate::text;
+use crate::theme::Token;
+
+/// How many rows are shown of what a command printed, of a list, of a file, and of a change, while they are folded.
+const OUTPUT_ROWS: usize = 5;
+const LIST_ROWS: usize = 10;
+const FILE_ROWS: usize = 10;
+const DIFF_ROWS: usize = 40;
+/// How many rows of a command's own text are shown while it is folded.
+const COMMAND_ROWS: usize = 4;
+
+/// Where a call stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Runs,
+    Done,
+    Failed,
+    /// Nothing came of it, and nothing will.
+    Lost,
+}
+
+struct Shown<'a> {
+    call: &'a Call,
+    arguments: Option<Json<'a>>,
+    result: Option<&'a ToolResult>,
+    state: State,
+    is_open: bool,
+}
+
+/// A call and its result.
+pub(super) fn rows(page: &mut Page<'_>, part: usize, call: &Call, result: Option<&ToolResult>, is_live: bool) {
+    let state = match result {
+        Some(result) if result.is_partial => State::Runs,
+        Some(result) if result.is_error => State::Failed,
+        Some(_) => State::Done,
+        None if is_live => State::Runs,
+        None => State::Lost,
+    };
+    block(page, state);
+    let is_open = page.fold(part, page.folds.tools);
+    let arguments = Json::parse(&call.arguments).ok().filter(|json| json.kind() == JsonKind::Object);
+    let shown = Shown { call, arguments, result, state, is_open };
+    title(page, &shown);
+    match call.name.as_str() {
+        "bash" => bash(page, &shown),
+        "read" => read(page, &shown),
+        "write" => write(page, &shown),
+        "edit" => edit(page, &shown),
+        "grep" | "find" | "ls" => listing(page, &shown),
+        _ => other(page, &shown),
+    }
+    for part in result.into_iter().flat_map(|result| &result.parts) {
+        if let Part::Picture(picture) = part {
+            page.picture(picture);
+        }
+    }
+    if state == State::Lost {
+        page.words("no result", page.style(Token::Muted));
+    }
+}
+
+/// A result without its call.
+pub(super) fn orphan(page: &mut Page<'_>, result: &ToolResult) {
+    let call = Call { id: result.call.clone(), name: result.tool.clone(), arguments: String::new() };
+    rows(page, usize::MAX, &call, Some(result), false);
+}
+
+fn block(page: &mut Page<'_>, state: State) {
+    page.block(page.style(match state {
+        State::Runs | State::Lost => Token::ToolPendingBg,
+        State::Done => Token::ToolSuccessBg,
+        State::Failed => Token::ToolErrorBg,
+    }));
+}
+
+fn title(page: &mut Page<'_>, shown: &Shown<'_>) {
+    let name = page.style(Token::ToolTitle).add_modifier(Modifier::BOLD);
+    let accent = page.style(Token::Accent);
+    let quiet = page.style(Token::ToolOutput);
+    let mut row: Row = Row::new();
+    let mut say = |text: String, style: Style| row.push(Span::styled(text, style));
+    match shown.call.name.as_str() {
+        "bash" => {
+            say(format!("$ {}", harmless(shown.text("command").unwrap_or_default().trim_end())), name);
+            if let Some(seconds) = shown.text("timeout") {
+                say(format!("  at most {} s", one_line(&seconds, 20)), page.style(Token::Muted));
+            }
+        }
+        tool @ ("read" | "write" | "edit") => {
+            say(format!("{tool} "), name);
+            let path = shown.text("path").or_else(|| shown.text("file_path")).unwrap_or_default();
+            say(page.path(&path), accent);
+            say(shown.range(), page.style(Token::Muted));
+            say(shown.amount(), page.style(Token::Muted));
+        }
+        tool @ ("grep" | "find") => {
+            say(format!("{tool} "), name);
+            let pattern = one_line(&shown.text("pattern").unwrap_or_default(), 400);
+            say(if tool == "grep" { format!("/{pattern}/") } else { pattern }, accent);
+            say(format!(" in {}", page.path(&shown.text("path").unwrap_or_else(|| ".".to_owned()))), quiet);
+            if let Some(glob) = shown.text("glob") {
+                say(format!(" ({})", one_line(&glob, 100)), quiet);
+            }
+        }
+        "ls" => {
+            say("ls ".to_owned(), name);
+            say(page.path(&shown.text("path").unwrap_or_else(|| ".".to_owned())), accent);
+        }
+        other => {
+            say(one_line(other, 100), name);
+            let arguments = shown.arguments.map(|json| one_line(json.text(), 2_000)).filter(|text| text != "{}");
+            if let Some(arguments) = arguments.filter(|_| !shown.is_open) {
+                say(format!(" {arguments}"), page.style(Token::Muted));
+            }
+        }
+    }
+    row.retain(|span| !span.content.is_empty());
+    let (mark, token) = match shown.state {
+        State::Runs => ("◦ ", Token::Muted),
+        State::Done => ("• ", Token::Success),
+        State::Failed => ("✗ ", Token::Error),
+        State::Lost => ("◦ ", Token::Warning),
+    };
+    let mut rows = flow::words(&row, page.room());
+    let is_long = rows.len() > COMMAND_ROWS && !shown.is_open;
+    let hidden = rows.len().saturating_sub(COMMAND_ROWS);
+    if is_long {
+        rows.truncate(COMMAND_ROWS);
+    }
+    let style = page.style(token);
+    page.marked(mark, style, rows);
+    if is_long {
+        more(page, hidden, false);
+    }
+}
+
+impl Shown<'_> {
+    /// An argument as text. While arguments come in, what there is of it.
+    fn text(&self, name: &str) -> Option<String> {
+        let Some(arguments) = self.arguments else { return beginning(&self.call.arguments, name) };
+        let value = arguments.get(name).filter(|value| !value.is_null())?;
+        Some(value.as_str().map_or_else(|| value.text().to_owned(), std::borrow::Cow::into_owned))
+    }
+
+    /// Which lines of a file are read.
+    fn range(&self) -> String {
+        let number = |name: &str| self.text(name)?.parse::<u64>().ok();
+        match (number("offset"), number("limit")) {
+            (None, None) => String::new(),
+            (from, None) => format!(":{}", from.unwrap_or(1)),
+            (from, Some(limit)) => {
+                let from = from.unwrap_or(1);
+                format!(":{from}-{}", from.saturating_add(limit).saturating_sub(1))
+            }
+        }
+    }
+
+    /// How much was read, written or changed.
+    fn amount(&self) -> String {
+        let counted = |count: usize| if count == 1 { "  1 line".to_owned() } else { format!("  {count} lines") };
+        match self.call.name.as_str() {
+            "write" => self.text("content").map(|text| counted(text.lines().count())).unwrap_or_default(),
+            "read" if self.state == State::Done => {
+                let lines: usize = self.outputs().map(|text| text.lines().count()).sum();
+                if lines == 0 { String::new() } else { counted(lines) }
+            }
+            "edit" => {
+                let (added, removed) = self.change().map(|change| diff::counts(&change)).unwrap_or_default();
+                if (added, removed) == (0, 0) { String::new() } else { format!("  +{added} -{removed}") }
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// The account of an edit: as its result tells, else as the arguments mean it.
+    fn change(&self) -> Option<String> {
+        if let Some(details) = self.result.and_then(|result| result.details.as_deref())
+            && let Some(told) =
+                Json::parse(details).ok().and_then(|details| details.str("diff").map(std::borrow::Cow::into_owned))
+        {
+            return Some(told);
+        }
+        if self.state == State::Failed {
+            return None;
+        }
+        let arguments = self.arguments?;
+        let one = |edit: Json<'_>| Some(diff::account(&edit.str("oldText")?, &edit.str("newText")?));
+        let edits: Vec<_> = match arguments.get("edits") {
+            Some(edits) => edits.items().filter_map(one).collect(),
+            None => one(arguments).into_iter().collect(),
+        };
+        (!edits.is_empty()).then(|| edits.join("\n    ...\n"))
+    }
+
+    fn outputs(&self) -> impl Iterator<Item = &str> {
+        self.result.into_iter().flat_map(|result| &result.parts).filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            Part::Thinking(_) | Part::Call(_) | Part::Picture(_) | Part::Other(_) => None,
+        })
+    }
+
+    fn output(&self) -> String {
+        self.outputs().collect::<Vec<_>>().join("\n")
+    }
+
+    fn keep(&self, keep: Keep) -> Keep {
+        if self.is_open { Keep::All } else { keep }
+    }
+}
+
+/// What there is of a string member of JSON that is cut off.
+fn beginning(json: &str, name: &str) -> Option<String> {
+    let key = format!("\"{name}\"");
+    let behind = json.get(json.find(&key)? + key.len()..)?.trim_start().strip_prefix(':')?.trim_start();
+    let inner = behind.strip_prefix('"')?;
+    let mut is_escaped = false;
+    let end = inner.find(|c| {
+        let is_end = c == '"' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        is_end
+    });
+    let inner = inner.get(..end.unwrap_or(inner.len()))?;
+    // An escape that is cut off is left out.
+    (0..=6.min(inner.len())).find_map(|left_out| {
+        let quoted = format!("\"{}\"", inner.get(..inner.len() - left_out)?);
+        Json::parse(&quoted).ok()?.as_str().map(std::borrow::Cow::into_owned)
+    })
+}
+
+fn failed(page: &mut Page<'_>, shown: &Shown<'_>) -> bool {
+    let is_failed = shown.state == State::Failed;
+    if is_failed {
+        let style = page.style(Token::Error);
+        head(page, &shown.output(), style, shown.keep(Keep::First(LIST_ROWS)));
+    }
+    is_failed
+}
+
+fn bash(page: &mut Page<'_>, shown: &Shown<'_>) {
+    let output = shown.output();
+    let output = output.trim_end();
+    // How it ended stands on its last line.
+    let (output, status) = match output.rsplit_once('\n') {
+        Some((output, last)) if shown.state == State::Failed && last.starts_with('[') => (output, Some(last)),
+        _ => (output, None),
+    };
+    let style = page.style(Token::ToolOutput);
+    tail(page, output.trim_end(), style, shown.keep(Keep::Last(OUTPUT_ROWS)));
+    if let Some(status) = status {
+        page.words(&one_line(status, 2_000), page.style(Token::Error));
+    }
+}
+
+fn read(page: &mut Page<'_>, shown: &Shown<'_>) {
+    if failed(page, shown) || !shown.is_open {
+        return;
+    }
+    let output = shown.output();
+    code(page, &shown.text("path").unwrap_or_default(), &output, Keep::All);
+}
+
+fn write(page: &mut Page<'_>, shown: &Shown<'_>) {
+    if failed(page, shown) {
+        return;
+    }
+    let content = shown.text("content").unwrap_or_default();
+    code(page, &shown.text("path").unwrap_or_default(), &content, shown.keep(Keep::First(FILE_ROWS)));
+}
+
+fn edit(page: &mut Page<'_>, shown: &Shown<'_>) {
+    if failed(page, shown) {
+        return;
+    }
+    let Some(change) = shown.change() else { return };
+    let mut rows = diff::rows(&change, page.look.theme, page.room());
+    let hidden = if shown.is_open { 0 } else { rows.len().saturating_sub(DIFF_ROWS) };
+    rows.truncate(rows.len() - hidden);
+    page.rows(rows);
+    more(page, hidden, false);
+}
+
+fn listing(page: &mut Page<'_>, shown: &Shown<'_>) {
+    if failed(page, shown) {
+        return;
+    }
+    let style = page.style(Token::ToolOutput);
+    head(page, &shown.output(), style, shown.keep(Keep::First(LIST_ROWS)));
+}
+
+fn other(page: &mut Page<'_>, shown: &Shown<'_>) {
+    if let Some(arguments) = shown.arguments.filter(|_| shown.is_open) {
+        let pretty = serde_json::from_str::<serde_json::Value>(arguments.text()).ok();
+        let pretty = pretty.and_then(|value| serde_json::to_string_pretty(&value).ok());
+        code(page, "arguments.json", &pretty.unwrap_or_else(|| arguments.text().to_owned()), Keep::All);
+    }
+    if failed(page, shown) {
+        return;
+    }
+    let style = page.style(Token::ToolOutput);
+    head(page, &shown.output(), style, shown.keep(Keep::First(LIST_ROWS)));
+}
+
+/// A file's text in colours.
+fn code(page: &mut Page<'_>, path: &str, text: &str, keep: Keep) {
+    let text = text.trim_end();
+    let seen = text.get(..text.floor_char_boundary(markdown::MAX_BYTES)).unwrap_or_default();
+    let most = match keep {
+        Keep::First(most) | Keep::Last(most) => most,
+        Keep::All => usize::MAX,
+    };
+    let mut lines = seen.lines();
+    let mut highlighter = Highlighter::of_path(path);
+    let sheet = page.sheet(Style::new());
+    let (mut rows, mut is_cut) = (Vec::new(), seen.len() < text.len());
+    for line in lines.by_ref().take(most) {
+        let room = most.saturating_sub(rows.len());
+        let seen = line.get(..line.floor_char_boundary(window(room, page.room()))).unwrap_or_default();
+        let new = markdown::code_row(&mut highlighter, &text::clean(seen), &sheet);
+        is_cut |= new.len() > room || seen.len() < line.len();
+        rows.extend(new.into_iter().take(room));
+    }
+    page.rows(rows);
+    more(page, lines.count() + text.get(seen.len()..).unwrap_or_default().matches('\n').count(), is_cut);
+}
+
+impl Page<'_> {
+    /// A path as people write it: from the working folder, or from home.
+    fn path(&self, path: &str) -> String {
+        let habits = self.look.habits;
+        let below = |folder: &str| {
+            let rest = path.strip_prefix(folder.trim_end_matches('/')).filter(|_| !folder.is_empty())?;
+            (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_start_matches('/').to_owned())
+        };
+        let shown = match (below(&habits.cwd), below(&habits.home)) {
+            (Some(rest), _) if !rest.is_empty() => rest,
+            (Some(_), _) => ".".to_owned(),
+            (None, Some(rest)) => format!("~/{rest}").trim_end_matches('/').to_owned(),
+            (None, None) => path.to_owned(),
+        };
+        one_line(&shown, 400)
+    }
+}

@@ -1,0 +1,150 @@
+//! Long text as a few rows of it: its beginning or its end, and how much is left out. Costs what is shown.
+
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+use crate::markdown::MAX_BYTES;
+use crate::markdown::flow::{self, Row};
+use crate::text;
+
+/// Which part of a text is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keep {
+    First(usize),
+    Last(usize),
+    All,
+}
+
+/// Some rows of a text.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Preview {
+    pub(super) rows: Vec<Row>,
+    /// How many lines are left out, those that are shown in part not counted.
+    pub(super) hidden: usize,
+    /// Whether a line is shown in part.
+    pub(super) is_cut: bool,
+}
+
+/// How many bytes of a line can stand in so many rows.
+pub(super) fn window(rows: usize, width: usize) -> usize {
+    // A column takes at most some bytes, unless marks are piled on a letter.
+    rows.saturating_mul(width).saturating_mul(8).saturating_add(64)
+}
+
+/// The rows of a text that are to be kept.
+pub(super) fn preview(whole: &str, style: Style, width: usize, keep: Keep) -> Preview {
+    let text = whole.trim_end();
+    if text.is_empty() {
+        return Preview::default();
+    }
+    match keep {
+        Keep::First(most) => first(text, style, width, most),
+        Keep::Last(most) => last(text, style, width, most),
+        // The end of what is too long: it says how things came out.
+        Keep::All if text.len() > MAX_BYTES => {
+            let start = text.ceil_char_boundary(text.len() - MAX_BYTES);
+            let (left_out, shown) = text.split_at(start);
+            let mut preview = last(shown, style, width, usize::MAX);
+            preview.hidden = left_out.matches('\n').count();
+            preview.is_cut = true;
+            preview
+        }
+        Keep::All => first(text, style, width, usize::MAX),
+    }
+}
+
+fn first(text: &str, style: Style, width: usize, most: usize) -> Preview {
+    let mut preview = Preview::default();
+    let mut lines = text.split('\n');
+    for line in lines.by_ref() {
+        let left = most - preview.rows.len();
+        if left == 0 {
+            preview.hidden = 1;
+            break;
+        }
+        let seen = line.get(..line.floor_char_boundary(window(left, width))).unwrap_or_default();
+        let rows = rows(seen, style, width);
+        preview.is_cut |= rows.len() > left || seen.len() < line.len();
+        preview.rows.extend(rows.into_iter().take(left));
+    }
+    preview.hidden += lines.count();
+    preview
+}
+
+fn last(text: &str, style: Style, width: usize, most: usize) -> Preview {
+    let mut preview = Preview::default();
+    let mut lines = text.rsplit('\n');
+    let mut groups: Vec<Vec<Row>> = Vec::new();
+    let mut left = most;
+    for line in lines.by_ref() {
+        if left == 0 {
+            preview.hidden = 1;
+            break;
+        }
+        let start = line.ceil_char_boundary(line.len().saturating_sub(window(left, width)));
+        let seen = line.get(start..).unwrap_or_default();
+        let mut rows = rows(seen, style, width);
+        preview.is_cut |= rows.len() > left || start > 0;
+        let rows = rows.split_off(rows.len().saturating_sub(left));
+        left -= rows.len();
+        groups.push(rows);
+    }
+    preview.hidden += lines.count();
+    preview.rows = groups.into_iter().rev().flatten().collect();
+    preview
+}
+
+/// The rows of one line. What was written over (`\r`) is not there any more.
+fn rows(line: &str, style: Style, width: usize) -> Vec<Row> {
+    let line = line.trim_end_matches('\r');
+    let line = line.rsplit('\r').next().unwrap_or_default();
+    flow::words(&[Span::styled(text::clean(line), style)], width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, width: usize, keep: Keep) -> (Vec<String>, usize, bool) {
+        let preview = preview(text, Style::new(), width, keep);
+        let row = |row: &Row| row.iter().map(|span| span.content.as_ref()).collect();
+        (preview.rows.iter().map(row).collect(), preview.hidden, preview.is_cut)
+    }
+
+    #[test]
+    fn the_beginning_or_the_end_is_kept_and_the_rest_counted() {
+        let text = "a\nb\nc\nd\n\n";
+        for (keep, rows, hidden) in [
+            (Keep::First(2), vec!["a", "b"], 2),
+            (Keep::First(4), vec!["a", "b", "c", "d"], 0),
+            (Keep::Last(2), vec!["c", "d"], 2),
+            (Keep::Last(9), vec!["a", "b", "c", "d"], 0),
+            (Keep::All, vec!["a", "b", "c", "d"], 0),
+        ] {
+            assert_eq!(
+                shown(text, 10, keep),
+                (rows.into_iter().map(str::to_owned).collect(), hidden, false),
+                "{keep:?}"
+            );
+        }
+        assert_eq!(shown("", 10, Keep::All), (vec![], 0, false));
+    }
+
+    #[test]
+    fn lines_that_are_too_wide_count_as_their_rows() {
+        assert_eq!(shown("abcdef\ng", 4, Keep::First(1)), (vec!["abcd".to_owned()], 1, true));
+        assert_eq!(shown("abcdef\ng", 4, Keep::Last(2)), (vec!["ef".to_owned(), "g".to_owned()], 0, true));
+        assert_eq!(shown("10%\r20%\r\n", 9, Keep::All).0, ["20%"]);
+    }
+
+    #[test]
+    fn a_line_of_a_megabyte_costs_what_is_shown_of_it() {
+        let line = "x".repeat(1 << 20);
+        for keep in [Keep::First(3), Keep::Last(3)] {
+            let (rows, hidden, is_cut) = shown(&line, 40, keep);
+            assert_eq!((rows.len(), hidden, is_cut), (3, 0, true));
+        }
+        let (rows, _, is_cut) = shown(&line, 40, Keep::All);
+        assert_eq!((rows.len(), is_cut), (MAX_BYTES.div_ceil(40), true));
+    }
+}

@@ -1,0 +1,365 @@
+//! Items as rows: a narrow margin with a mark on the left, what was said beside it, an empty row above.
+
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+
+use super::preview::{Keep, preview};
+use super::{Answer, Beside, End, Folds, Item, Laid, Level, Look, Part, Picture, Placed, Run, Skip, Summary, call};
+use crate::image;
+use crate::markdown::flow::{self, Prefix, Row};
+use crate::markdown::{self, Sheet, harmless};
+use crate::text;
+use crate::theme::Token;
+use offshoot_session::text::one_line;
+use std::sync::Arc;
+
+/// How many rows of a command of the person are shown while it is folded.
+const RUN_ROWS: usize = 20;
+
+pub(super) fn rows(item: &Item, look: &Look<'_>, folds: Folds<'_>, (beside, skip): (Beside<'_>, Skip)) -> Laid {
+    let mut page = Page::new(look, folds);
+    match item {
+        Item::User(parts) => user(&mut page, parts),
+        Item::Answer(answer) => answer_rows(&mut page, answer, beside, skip),
+        Item::Result(result) => call::orphan(&mut page, result),
+        Item::Run(run) => run_rows(&mut page, run),
+        Item::Summary(summary) => summary_rows(&mut page, summary),
+        Item::Note { label, parts } => note(&mut page, label, parts),
+        Item::Notice(level, text) => notice(&mut page, *level, text),
+    }
+    page.laid
+}
+
+/// The columns of the margin; where there is little room, none.
+pub(crate) fn margin(width: usize) -> usize {
+    if width < 8 { 0 } else { 2 }
+}
+
+/// The columns beside the margin.
+pub(super) fn room(width: usize) -> usize {
+    width.saturating_sub(margin(width)).max(1)
+}
+
+/// A page that rows are written on, with a margin of two columns.
+pub(super) struct Page<'a> {
+    pub(super) look: &'a Look<'a>,
+    pub(super) folds: Folds<'a>,
+    laid: Laid,
+    /// The background of the rows that are written.
+    ground: Style,
+}
+
+impl<'a> Page<'a> {
+    fn new(look: &'a Look<'a>, folds: Folds<'a>) -> Self {
+        Self { look, folds, laid: Laid::default(), ground: Style::new() }
+    }
+
+    pub(super) fn style(&self, token: Token) -> Style {
+        self.look.theme.style(token)
+    }
+
+    /// How many columns the margin takes.
+    pub(super) fn margin(&self) -> usize {
+        margin(self.look.width)
+    }
+
+    /// How many columns there are beside it.
+    pub(super) fn room(&self) -> usize {
+        room(self.look.width)
+    }
+
+    pub(super) fn sheet(&self, base: Style) -> Sheet<'a> {
+        Sheet { theme: self.look.theme, width: self.room(), base }
+    }
+
+    /// An empty row, then rows on this background.
+    pub(super) fn block(&mut self, ground: Style) {
+        self.laid.lines.push(Line::default());
+        self.ground = ground;
+    }
+
+    /// Rows without a background that go on where others ended.
+    fn go_on(&mut self) {
+        self.ground = Style::new();
+    }
+
+    /// Marks that what follows can be opened and closed; whether it is open.
+    pub(super) fn fold(&mut self, part: usize, default: bool) -> bool {
+        self.laid.folds.push((self.laid.lines.len(), part));
+        self.folds.is_open(default, part)
+    }
+
+    /// Rows beside a mark in the margin.
+    pub(super) fn marked(&mut self, mark: &str, style: Style, rows: impl IntoIterator<Item = Row>) {
+        let prefix = if self.margin() == 0 { Prefix::default() } else { Prefix::mark(mark, style) };
+        let lines = prefix.before(rows).map(|row| Line::from(row).style(self.ground));
+        self.laid.lines.extend(lines);
+    }
+
+    /// Rows beside the empty margin.
+    pub(super) fn rows(&mut self, rows: impl IntoIterator<Item = Row>) {
+        self.marked("  ", Style::new(), rows);
+    }
+
+    pub(super) fn lines(&mut self, lines: impl IntoIterator<Item = Line<'static>>) {
+        self.rows(lines.into_iter().map(|line| line.spans));
+    }
+
+    /// Words in one style, wrapped.
+    pub(super) fn words(&mut self, words: &str, style: Style) {
+        self.rows(flow::words(&[Span::styled(harmless(words), style)], self.room()));
+    }
+
+    /// A row that says how to see more.
+    pub(super) fn hint(&mut self, what: &str, key: &str) {
+        let how = if key.is_empty() { String::new() } else { format!(" ({})", text::clean(key)) };
+        let row = flow::cut(&[Span::styled(format!("… {what}{how}"), self.style(Token::Muted))], self.room());
+        self.rows([row]);
+    }
+
+    /// A picture, or words in its place.
+    pub(super) fn picture(&mut self, picture: &Arc<Picture>) {
+        let width = u16::try_from(self.room()).unwrap_or(u16::MAX);
+        if let Some(size) = self.look.habits.picture_size.as_ref().and_then(|size| size.of(picture, width)) {
+            let (row, column) = (self.laid.lines.len(), self.margin() as u16);
+            self.laid.pictures.push(Placed { row, column, size, picture: picture.clone() });
+            self.rows((0..size.1).map(|_| Row::new()));
+            return;
+        }
+        let words = image::Picture::of_block(&picture.data, &picture.mime_type).placeholder();
+        let row = flow::cut(&[Span::styled(words, self.style(Token::Muted))], self.room());
+        self.rows([row]);
+    }
+}
+
+/// A size as people write it.
+pub(super) fn bytes(size: usize) -> String {
+    match size {
+        0..1024 => format!("{size} bytes"),
+        1024..1_048_576 => format!("{} KB", size / 1024),
+        _ => format!("{:.1} MB", size as f64 / 1_048_576.0),
+    }
+}
+
+fn user(page: &mut Page<'_>, parts: &[Part]) {
+    page.block(page.style(Token::UserMessageBg));
+    let style = page.style(Token::UserMessageText);
+    let mark = page.style(Token::Accent).add_modifier(Modifier::BOLD);
+    let mut is_marked = false;
+    for part in parts {
+        match part {
+            Part::Text(words) if !words.trim().is_empty() => {
+                let rows = shown_whole(words.trim_end(), style, page.room());
+                page.marked(if is_marked { "  " } else { "› " }, mark, rows);
+                is_marked = true;
+            }
+            Part::Picture(picture) => page.picture(picture),
+            Part::Text(_) | Part::Thinking(_) | Part::Call(_) => {}
+            Part::Other(kind) => page.words(&format!("[{}]", one_line(kind, 40)), style),
+        }
+    }
+}
+
+/// A text as it was written, up to what a screen can bear.
+fn shown_whole(words: &str, style: Style, width: usize) -> Vec<Row> {
+    let seen = words.get(..words.floor_char_boundary(markdown::MAX_BYTES)).unwrap_or_default();
+    let mut rows = flow::words(&[Span::styled(harmless(seen), style)], width);
+    if seen.len() < words.len() {
+        let told = format!("… {} more are not shown", bytes(words.len() - seen.len()));
+        rows.push(flow::cut(&[Span::styled(told, style.add_modifier(Modifier::ITALIC))], width));
+    }
+    rows
+}
+
+fn answer_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>, skip: Skip) {
+    for (at, part) in answer.parts.iter().enumerate().skip(skip.part) {
+        page.laid.parts.push((page.laid.lines.len(), at));
+        match part {
+            Part::Text(words) if !words.trim().is_empty() => text_rows(
+                page,
+                words,
+                if at == skip.part { skip.lines } else { 0 },
+                beside.texts.and_then(|texts| texts.get(&at)),
+            ),
+            Part::Thinking(_) if is_thinking(at.checked_sub(1).and_then(|at| answer.parts.get(at))) => {}
+            Part::Thinking(_) => thinking(page, at, answer.parts.get(at..).unwrap_or_default()),
+            Part::Call(call) => {
+                let result = beside.results.iter().find(|result| result.call == call.id);
+                call::rows(page, at, call, result.map(Arc::as_ref), beside.is_live);
+            }
+            Part::Picture(picture) => {
+                page.block(Style::new());
+                page.picture(picture);
+            }
+            Part::Text(_) => {}
+            Part::Other(kind) => {
+                page.block(Style::new());
+                page.words(&format!("[{}]", one_line(kind, 40)), page.style(Token::Muted));
+            }
+        }
+    }
+    let calls: Vec<_> = answer
+        .parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Call(call) => Some(call.id.as_str()),
+            _ => None,
+        })
+        .collect();
+    for result in beside.results.iter().filter(|result| !calls.contains(&result.call.as_str())) {
+        call::orphan(page, result);
+    }
+    let told = match &answer.end {
+        End::Done => return,
+        // The calls say it.
+        End::Aborted if !calls.is_empty() => return,
+        End::Aborted => "stopped".to_owned(),
+        End::Length => "cut off: the answer reached its length limit".to_owned(),
+        End::Error(why) => format!("error: {}", one_line(why, 2_000)),
+    };
+    page.block(Style::new());
+    let style = page.style(Token::Error);
+    let rows = flow::words(&[Span::styled(told, style)], page.room());
+    page.marked("✗ ", style, rows);
+}
+
+/// A text of an answer, or what of it does not stand elsewhere.
+fn text_rows(page: &mut Page<'_>, words: &str, skipped: usize, known: Option<&Vec<Line<'static>>>) {
+    if skipped == 0 {
+        page.block(Style::new());
+    } else {
+        page.go_on();
+    }
+    let lines = known.cloned().unwrap_or_else(|| {
+        let (words, sheet) = (words.trim_start(), page.look.sheet());
+        if skipped == 0 { markdown::lines(words, &sheet) } else { markdown::lines_behind(words, skipped, &sheet) }
+    });
+    page.lines(lines);
+}
+
+fn is_thinking(part: Option<&Part>) -> bool {
+    matches!(part, Some(Part::Thinking(_)))
+}
+
+/// Thoughts that follow each other: folded their first words, else all of them.
+fn thinking(page: &mut Page<'_>, at: usize, parts: &[Part]) {
+    let thoughts = parts.iter().map_while(|part| match part {
+        Part::Thinking(thought) => Some(thought.trim()),
+        _ => None,
+    });
+    let thoughts: Vec<_> = thoughts.filter(|thought| !thought.is_empty()).collect();
+    let Some(first) = thoughts.first() else { return };
+    page.block(Style::new());
+    let style = page.style(Token::ThinkingText).add_modifier(Modifier::ITALIC);
+    if page.fold(at, page.folds.thinking) {
+        let lines = markdown::lines(&thoughts.join("\n\n"), &page.sheet(style));
+        page.marked("∴ ", style, lines.into_iter().map(|line| line.spans));
+        return;
+    }
+    let shown = one_line(first.trim_start_matches(['#', '*', ' ']), page.room().saturating_mul(2));
+    let shown = shown.replace("**", "");
+    let is_more = thoughts.len() > 1 || first.contains('\n') || text::width(&shown) > page.room();
+    let key = Some(&page.look.habits.thinking_key).filter(|key| is_more && !key.is_empty());
+    let hint = key.map(|key| format!(" ({})", text::clean(key))).filter(|hint| text::width(hint) < page.room() / 2);
+    let room = page.room() - hint.as_ref().map_or(0, |hint| text::width(hint));
+    let mut row = flow::cut(&[Span::styled(shown, style)], room);
+    row.extend(hint.map(|hint| Span::styled(hint, page.style(Token::Muted))));
+    page.marked("∴ ", style, [row]);
+}
+
+fn run_rows(page: &mut Page<'_>, run: &Run) {
+    page.block(Style::new());
+    let style = page.style(Token::BashMode);
+    let is_open = page.fold(0, page.folds.tools);
+    let private = run.is_private.then(|| Span::styled("  not sent to the model", page.style(Token::Muted)));
+    let command = Span::styled(harmless(run.command.trim_end()), style.add_modifier(Modifier::BOLD));
+    let prompt = Span::styled(format!("{} ", run.prompt), style);
+    let title: Row = [prompt, command].into_iter().chain(private).collect();
+    page.marked("! ", style, flow::words(&title, page.room()));
+    let output = page.style(Token::ToolOutput);
+    let keep = if is_open { Keep::All } else { Keep::Last(RUN_ROWS) };
+    tail(page, &run.output, output, keep);
+    for remark in &run.remarks {
+        let style = page.style(if run.is_error { Token::Error } else { Token::Warning });
+        page.words(&one_line(remark, 400), style);
+    }
+}
+
+/// The end of an output, with a hint above it if it has more.
+pub(super) fn tail(page: &mut Page<'_>, output: &str, style: Style, keep: Keep) {
+    let preview = preview(output, style, page.room(), keep);
+    let key = page.look.habits.expand_key.clone();
+    match (preview.hidden, preview.is_cut) {
+        (0, false) => {}
+        (0, true) => page.hint("the end of a long line", &key),
+        (1, _) => page.hint("1 earlier line", &key),
+        (hidden, _) => page.hint(&format!("{hidden} earlier lines"), &key),
+    }
+    page.rows(preview.rows);
+}
+
+/// The beginning of an output, with a hint below it if it has more.
+pub(super) fn head(page: &mut Page<'_>, output: &str, style: Style, keep: Keep) {
+    let preview = preview(output, style, page.room(), keep);
+    page.rows(preview.rows);
+    more(page, preview.hidden, preview.is_cut);
+}
+
+/// A row that tells how many lines follow.
+pub(super) fn more(page: &mut Page<'_>, hidden: usize, is_cut: bool) {
+    let key = page.look.habits.expand_key.clone();
+    match (hidden, is_cut) {
+        (0, false) => {}
+        (0, true) => page.hint("a long line goes on", &key),
+        (1, _) => page.hint("1 more line", &key),
+        (hidden, _) => page.hint(&format!("{hidden} more lines"), &key),
+    }
+}
+
+fn summary_rows(page: &mut Page<'_>, summary: &Summary) {
+    page.block(page.style(Token::CustomMessageBg));
+    let label = page.style(Token::CustomMessageLabel);
+    let about = page.style(Token::CustomMessageText);
+    let is_open = page.fold(0, page.folds.tools);
+    let mut title = vec![Span::styled(summary.label, label.add_modifier(Modifier::BOLD))];
+    if !summary.about.is_empty() {
+        title.push(Span::styled(format!("  {}", one_line(&summary.about, 200)), about));
+    }
+    let key = &page.look.habits.expand_key;
+    if !is_open && !summary.text.trim().is_empty() && !key.is_empty() {
+        title.push(Span::styled(format!("  ({})", text::clean(key)), page.style(Token::Muted)));
+    }
+    page.marked("≡ ", label, flow::words(&title, page.room()));
+    if is_open {
+        page.rows([Row::new()]);
+        page.lines(markdown::lines(summary.text.trim(), &page.sheet(about)));
+    }
+}
+
+fn note(page: &mut Page<'_>, label: &str, parts: &[Part]) {
+    page.block(page.style(Token::CustomMessageBg));
+    let style = page.style(Token::CustomMessageLabel);
+    let title = Span::styled(one_line(label, 200), style.add_modifier(Modifier::BOLD));
+    page.marked("◆ ", style, flow::words(&[title], page.room()));
+    let base = page.style(Token::CustomMessageText);
+    for part in parts {
+        match part {
+            Part::Text(words) => page.lines(markdown::lines(words.trim(), &page.sheet(base))),
+            Part::Picture(picture) => page.picture(picture),
+            Part::Thinking(_) | Part::Call(_) => {}
+            Part::Other(kind) => page.words(&format!("[{}]", one_line(kind, 40)), base),
+        }
+    }
+}
+
+fn notice(page: &mut Page<'_>, level: Level, words: &str) {
+    let (mark, token) = match level {
+        Level::Info => ("· ", Token::Muted),
+        Level::Warning => ("! ", Token::Warning),
+        Level::Error => ("✗ ", Token::Error),
+    };
+    page.block(Style::new());
+    let style = page.style(token);
+    let rows = flow::words(&[Span::styled(one_line(words, 2_000), style)], page.room());
+    page.marked(mark, style, rows);
+}

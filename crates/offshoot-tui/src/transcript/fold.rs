@@ -1,0 +1,100 @@
+//! Parts that open and close: all of a sort, the one that has the focus, the one under a row of the screen.
+
+use super::path::Key;
+use super::{Parts, Transcript};
+use crate::message::{Folds, Laid};
+
+impl Transcript {
+    pub(super) fn folds(&self, key: Key) -> Folds<'_> {
+        let other = self.flipped.get(&key).map(Vec::as_slice).unwrap_or_default();
+        Folds { thinking: self.thinking, tools: self.tools, other }
+    }
+
+    pub(super) fn is_focused(&self, key: Key, laid: Option<&Laid>, row: usize) -> bool {
+        let Some((focused, part)) = self.focus.filter(|(focused, _)| *focused == key) else { return false };
+        let starts = laid.map(|laid| laid.folds.as_slice()).unwrap_or_default();
+        focused == key && starts.iter().any(|(start, own)| *own == part && *start == row)
+    }
+
+    /// Opens or closes these parts of all items.
+    pub fn fold_all(&mut self, parts: Parts) {
+        match parts {
+            Parts::Thinking => self.thinking = !self.thinking,
+            Parts::Tools => self.tools = !self.tools,
+        }
+        self.flipped.clear();
+        self.laid.clear();
+        self.streamed = None;
+    }
+
+    /// Whether these parts of all items are open.
+    #[must_use]
+    pub fn is_open(&self, parts: Parts) -> bool {
+        match parts {
+            Parts::Thinking => self.thinking,
+            Parts::Tools => self.tools,
+        }
+    }
+
+    /// Opens or closes one part.
+    fn flip(&mut self, key: Key, part: usize) {
+        let flipped = self.flipped.entry(key).or_default();
+        match flipped.iter().position(|known| *known == part) {
+            Some(at) => drop(flipped.swap_remove(at)),
+            None => flipped.push(part),
+        }
+        self.laid.remove(key);
+        self.streamed = None;
+    }
+
+    /// Opens or closes the part that has the focus; whether there is one.
+    pub fn toggle(&mut self) -> bool {
+        let focus = self.focus;
+        if let Some((key, part)) = focus {
+            self.flip(key, part);
+        }
+        focus.is_some()
+    }
+
+    /// Opens or closes the part that a row of the screen belongs to; whether there is one.
+    pub fn toggle_at(&mut self, row: u16) -> bool {
+        let mut y = usize::from(row);
+        for slice in self.visible.clone() {
+            if y >= slice.rows {
+                y -= slice.rows;
+                continue;
+            }
+            let row = slice.at.row + y;
+            let starts = self.peek(slice.key).map(|laid| laid.folds.clone()).unwrap_or_default();
+            let part = starts.iter().rev().find(|(start, _)| *start <= row).map(|(_, part)| *part);
+            if let Some(part) = part {
+                self.flip(slice.key, part);
+            }
+            return part.is_some();
+        }
+        false
+    }
+
+    /// Gives the focus to the next part on the screen that opens and closes, or to the one before.
+    pub fn focus(&mut self, is_forward: bool) {
+        let mut parts = Vec::new();
+        for slice in &self.visible {
+            let rows = slice.at.row..slice.at.row + slice.rows;
+            let folds = self.peek(slice.key).map(|laid| laid.folds.as_slice()).unwrap_or_default();
+            parts.extend(folds.iter().filter(|(row, _)| rows.contains(row)).map(|(_, part)| (slice.key, *part)));
+        }
+        let at = self.focus.and_then(|focus| parts.iter().position(|part| *part == focus));
+        let next = match (at, is_forward) {
+            (Some(at), true) => parts.get(at + 1).or(parts.first()),
+            (Some(at), false) => at.checked_sub(1).and_then(|at| parts.get(at)).or(parts.last()),
+            (None, true) => parts.first(),
+            (None, false) => parts.last(),
+        };
+        self.focus = next.copied();
+    }
+
+    /// Takes the focus away.
+    pub fn unfocus(&mut self) {
+        self.focus = None;
+    }
+}

@@ -1,0 +1,241 @@
+//! What grows from the events of a real agent is what its session shows afterwards.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use futures_util::stream;
+use offshoot_agent::Setup;
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::message::{AssistantMessage, Block, StopReason, Usage};
+use offshoot_agent::provider::{Delta, Deltas, Model, Provider, Request};
+use offshoot_agent::tool;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// Answers with what it was given, in pieces.
+struct Script(Mutex<VecDeque<AssistantMessage>>);
+
+impl Provider for Script {
+    fn stream(&self, _: Request) -> Deltas {
+        let message = self.0.lock().unwrap().pop_front().unwrap_or_else(|| says(vec![Block::text("that is all")]));
+        let mut deltas = vec![Delta::Start];
+        for (index, block) in message.content.iter().enumerate() {
+            deltas.extend(pieces(index, block));
+        }
+        let answer = offshoot_agent::provider::Answer { message, failure: None };
+        deltas.push(Delta::Done(Box::new(answer)));
+        Box::pin(stream::iter(deltas))
+    }
+}
+
+fn pieces(index: usize, block: &Block) -> Vec<Delta> {
+    let cut = |text: &str| -> Vec<String> {
+        let letters: Vec<_> = text.chars().collect();
+        letters.chunks(7).map(|letters| letters.iter().collect()).collect()
+    };
+    match block {
+        Block::Text { text, .. } => {
+            let texts = cut(text).into_iter().map(|delta| Delta::Text { index, delta });
+            std::iter::once(Delta::TextStart { index }).chain(texts).chain([Delta::TextEnd { index }]).collect()
+        }
+        Block::Thinking { thinking, .. } => {
+            let texts = cut(thinking).into_iter().map(|delta| Delta::Thinking { index, delta });
+            std::iter::once(Delta::ThinkingStart { index }).chain(texts).chain([Delta::ThinkingEnd { index }]).collect()
+        }
+        Block::ToolCall { id, name, arguments, .. } => {
+            let start = Delta::ToolCallStart { index, id: id.clone(), name: name.clone() };
+            let texts = cut(&arguments.to_string()).into_iter().map(|delta| Delta::ToolCall { index, delta });
+            std::iter::once(start).chain(texts).chain([Delta::ToolCallEnd { index }]).collect()
+        }
+        Block::Image { .. } => Vec::new(),
+    }
+}
+
+fn says(content: Vec<Block>) -> AssistantMessage {
+    let has_calls = content.iter().any(|block| matches!(block, Block::ToolCall { .. }));
+    AssistantMessage {
+        content,
+        api: "a".to_owned(),
+        provider: "p".to_owned(),
+        model: "m".to_owned(),
+        response_id: None,
+        usage: Usage::default(),
+        stop_reason: if has_calls { StopReason::ToolUse } else { StopReason::Stop },
+        error_message: None,
+        timestamp: 0,
+    }
+}
+
+fn calls(id: &str, name: &str, arguments: Value) -> Block {
+    Block::ToolCall { id: id.to_owned(), name: name.to_owned(), arguments, thought_signature: None }
+}
+
+fn script(dir: &std::path::Path) -> Vec<AssistantMessage> {
+    let path = |name: &str| dir.join(name).display().to_string();
+    let edit = json!({"path": path("a.rs"), "edits": [{"oldText": "1", "newText": "2"}]});
+    vec![
+        says(vec![
+            Block::thinking("I should write\n\nand then read."),
+            Block::text("\n\nFirst **write**:\n\n- one\n- two\n\n```rust\nlet a = 1;\n```\n"),
+            calls("w", "write", json!({"path": path("a.rs"), "content": "let a = 1;\nlet b = 2;\n"})),
+        ]),
+        says(vec![calls("r", "read", json!({"path": path("a.rs")})), calls("l", "ls", json!({"path": path("")}))]),
+        says(vec![
+            Block::text("Now change it."),
+            calls("e", "edit", edit),
+            calls("x", "read", json!({"path": path("none")})),
+        ]),
+        says(vec![
+            calls("b", "bash", json!({"command": "seq 1 30; exit 3"})),
+            calls("u", "unknown", json!({"a": [1]})),
+        ]),
+        says(vec![Block::text("Done.\n\n| a | b |\n|---|---|\n| 1 | 2 |")]),
+        says(vec![Block::text("## Goal\nMend it.")]),
+        AssistantMessage {
+            stop_reason: StopReason::Error,
+            error_message: Some("the server is on fire".to_owned()),
+            ..says(vec![Block::text("half an ans")])
+        },
+    ]
+}
+
+/// A conversation with tools, a command of the user, a compaction and a failure: what grew from it live, what was
+/// printed of it on the way, and the session.
+struct Conversation {
+    transcript: Transcript,
+    printed: Vec<Line<'static>>,
+    session: Vec<String>,
+    path: Path,
+    entries: Vec<Entry>,
+}
+
+fn converse(width: impl Fn(usize) -> u16) -> Conversation {
+    let dir = tempfile::tempdir().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let provider = Arc::new(Script(Mutex::new(script(dir.path()).into())));
+        let mut setup =
+            Setup::new(provider, Arc::new(Model { context_window: 100_000, ..Model::default() }), dir.path());
+        setup.tools = tool::all(&setup.shell);
+        setup.compaction.keep_recent_tokens = 10;
+        let session =
+            Session::in_memory(&NewSession { cwd: "/", ..NewSession::default() }, Options::default()).unwrap();
+        let agent = AgentSession::start(session, setup).unwrap();
+        let mut events = agent.subscribe();
+        let mut transcript = Transcript::new(Habits::default());
+        let mut printed = Vec::new();
+        let mut take = |transcript: &mut Transcript| {
+            let mut count = 0;
+            while let Ok(event) = events.try_recv() {
+                transcript.apply(&event);
+                count += 1;
+                let frame = transcript.print(&Theme::default(), width(count));
+                assert!(frame.wanted.is_empty());
+                printed.extend(frame.lines);
+                transcript.pending(&Theme::default(), width(count), 10);
+            }
+        };
+        agent.prompt("please mend a.rs").await.unwrap();
+        take(&mut transcript);
+        let ran = agent.bash("echo hello", false).await.unwrap();
+        transcript.ran(&ran.0);
+        agent.compact(None).await.unwrap();
+        take(&mut transcript);
+        agent.prompt("and again").await.unwrap();
+        take(&mut transcript);
+        let read = |session: &Session| {
+            let entries: Vec<_> = session.tree().entries().map(|ix| session.entry(ix).unwrap()).collect();
+            (Path::of(session.tree(), session.leaf()), entries)
+        };
+        let (path, entries) = agent.read(read).await.unwrap();
+        agent.close().await;
+        let session = entries.iter().map(|entry| entry.line().to_owned()).collect();
+        Conversation { transcript, printed, session, path, entries }
+    })
+}
+
+/// All rows of a transcript.
+fn all(transcript: &mut Transcript, width: u16, supply: &[Entry]) -> Vec<Line<'static>> {
+    transcript.print_last(usize::MAX);
+    loop {
+        let printed = transcript.print(&Theme::default(), width);
+        if printed.wanted.is_empty() {
+            return printed.lines;
+        }
+        transcript.supply(supply.iter().filter(|entry| printed.wanted.contains(&entry.ix)).cloned());
+        transcript.print_last(usize::MAX);
+    }
+}
+
+#[test]
+fn a_transcript_that_grew_live_is_the_one_that_a_session_opens_with() {
+    let mut talk = converse(|_| 80);
+    let mut resumed = Transcript::new(Habits::default());
+    resumed.open(talk.path.clone());
+    for parts in [None, Some(Parts::Tools), Some(Parts::Thinking)] {
+        for transcript in [&mut resumed, &mut talk.transcript] {
+            parts.into_iter().for_each(|parts| transcript.fold_all(parts));
+        }
+        for width in [80, 40, 5] {
+            let (live, opened) = (all(&mut talk.transcript, width, &[]), all(&mut resumed, width, &talk.entries));
+            let shown = |lines: &[Line<'_>]| lines.iter().map(|line| line.to_string() + "\n").collect::<String>();
+            assert_eq!(shown(&live), shown(&opened), "{parts:?} at {width}: {:?}", talk.session);
+            assert_eq!(live, opened, "the styles, {parts:?} at {width}");
+        }
+    }
+    let text: String = all(&mut resumed, 80, &talk.entries).iter().map(|line| line.to_string() + "\n").collect();
+    for word in
+        ["please mend", "let a = 2;", "exit code 3", "$ echo hello", "compaction", "error: the server is on fire"]
+    {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+}
+
+#[test]
+fn what_is_printed_as_it_comes_is_the_whole_each_row_once() {
+    let mut talk = converse(|_| 60);
+    let rest = talk.transcript.print(&Theme::default(), 60);
+    talk.printed.extend(rest.lines);
+    assert!(talk.transcript.pending(&Theme::default(), 60, 100).is_empty());
+    let whole = all(&mut talk.transcript, 60, &[]);
+    let shown = |lines: &[Line<'_>]| lines.iter().map(|line| line.to_string() + "\n").collect::<String>();
+    assert_eq!(shown(&talk.printed), shown(&whole));
+}
+
+#[test]
+fn no_word_is_lost_or_printed_twice_when_the_width_changes_on_the_way() {
+    let mut talk = converse(|count| if count % 3 == 0 { 60 } else { 33 });
+    let rest = talk.transcript.print(&Theme::default(), 50);
+    talk.printed.extend(rest.lines);
+    let words = |lines: &[Line<'_>]| -> Vec<String> {
+        let text: String = lines.iter().map(|line| line.to_string() + "\n").collect();
+        text.split_whitespace().filter(|word| word.chars().all(char::is_alphanumeric)).map(str::to_owned).collect()
+    };
+    let whole = all(&mut talk.transcript, 60, &[]);
+    for word in ["First", "one", "two", "Now", "change", "Done", "hello", "half", "please"] {
+        let count = |lines: &[Line<'_>]| words(lines).iter().filter(|own| *own == word).count();
+        assert_eq!(count(&talk.printed), count(&whole), "{word}");
+    }
+}
+
+#[test]
+fn after_a_run_the_path_takes_the_place_of_what_was_live() {
+    let mut talk = converse(|_| 60);
+    let theme = Theme::default();
+    let before = all(&mut talk.transcript, 60, &[]);
+    talk.transcript.fold_all(Parts::Tools);
+    talk.transcript.fold_all(Parts::Tools);
+    talk.transcript.lay_out(&theme, 60, 12);
+    talk.transcript.go(Move::Up(9));
+    talk.transcript.lay_out(&theme, 60, 12);
+    let seen = drawn(&talk.transcript, 60, 12);
+    talk.transcript.rebase(talk.path.clone());
+    assert!(talk.transcript.live.is_empty());
+    while let wanted @ [_, ..] = talk.transcript.lay_out(&theme, 60, 12).as_slice() {
+        talk.transcript.supply(talk.entries.iter().filter(|entry| wanted.contains(&entry.ix)).cloned());
+    }
+    assert_eq!(drawn(&talk.transcript, 60, 12), seen);
+    assert!(talk.transcript.print(&theme, 60).lines.is_empty(), "all of it is printed already");
+    assert_eq!(all(&mut talk.transcript, 60, &talk.entries), before);
+}

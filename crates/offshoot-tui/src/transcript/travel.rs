@@ -1,0 +1,206 @@
+//! Moving through the conversation: by rows, pages and messages, laying out what is passed and nothing else.
+
+use super::path::{Key, Shape};
+use super::{Place, STREAMING, Slice, Transcript};
+
+/// A way to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Move {
+    /// So many rows up.
+    Up(usize),
+    /// So many rows down.
+    Down(usize),
+    /// A screen up, less two rows.
+    PageUp,
+    /// A screen down, less two rows.
+    PageDown,
+    /// To the beginning.
+    Top,
+    /// To the end; what comes in is followed.
+    Bottom,
+    /// To the message of the user before the first row.
+    PreviousUser,
+    /// To the message of the user behind the first row.
+    NextUser,
+}
+
+/// The rows of a group whose body is not there.
+const UNKNOWN: usize = 2;
+/// How many moves wait for bodies; more than that nobody means.
+const MAX_MOVES: usize = 64;
+
+impl Transcript {
+    /// Goes somewhere, in the next frame.
+    pub fn go(&mut self, to: Move) {
+        if self.moves.len() < MAX_MOVES {
+            self.moves.push(to);
+        }
+    }
+
+    /// Goes where it was wanted, as far as bodies are there.
+    pub(super) fn travel(&mut self) {
+        if self.moves.is_empty() {
+            return;
+        }
+        if self.is_at_end {
+            let Some(top) = self.top_of_end() else { return };
+            self.top = top;
+        }
+        let moves = std::mem::take(&mut self.moves);
+        for (at, to) in moves.iter().enumerate() {
+            if !self.try_to(*to) {
+                self.moves = moves.get(at..).unwrap_or_default().to_vec();
+                return;
+            }
+        }
+    }
+
+    fn try_to(&mut self, to: Move) -> bool {
+        let page = self.height.saturating_sub(2).max(1);
+        match to {
+            Move::Up(rows) => self.up(rows),
+            Move::Down(rows) => self.down(rows),
+            Move::PageUp => self.up(page),
+            Move::PageDown => self.down(page),
+            Move::Top => self.land(Place::default()),
+            Move::Bottom => {
+                self.is_at_end = true;
+                true
+            }
+            Move::PreviousUser => {
+                let before = self.top.group + usize::from(self.top.row > 1);
+                let found = (0..before.min(self.path.len())).rev().find(|at| self.is_user(*at));
+                self.land(Place { group: found.unwrap_or(0), row: 0 })
+            }
+            Move::NextUser => match (self.top.group + 1..self.path.len()).find(|at| self.is_user(*at)) {
+                Some(group) => self.land(Place { group, row: 0 }),
+                None => {
+                    self.is_at_end = true;
+                    true
+                }
+            },
+        }
+    }
+
+    fn is_user(&self, at: usize) -> bool {
+        self.group(at).is_some_and(|group| group.shape == Shape::User)
+    }
+
+    fn land(&mut self, place: Place) -> bool {
+        self.top = place;
+        self.is_at_end = false;
+        true
+    }
+
+    fn up(&mut self, rows: usize) -> bool {
+        let (mut place, mut left) = (self.top, rows);
+        while left > place.row {
+            left -= place.row;
+            let Some(group) = place.group.checked_sub(1) else { return self.land(Place::default()) };
+            let Some(height) = self.height_of(group) else { return false };
+            place = Place { group, row: height };
+        }
+        self.land(Place { row: place.row - left, ..place })
+    }
+
+    fn down(&mut self, rows: usize) -> bool {
+        if self.is_at_end {
+            return true;
+        }
+        let (mut place, mut left) = (self.top, rows);
+        loop {
+            let Some(height) = self.height_of(place.group) else { return false };
+            if place.row + left < height {
+                return self.land(Place { row: place.row + left, ..place });
+            }
+            left -= height.saturating_sub(place.row).min(left);
+            place = Place { group: place.group + 1, row: 0 };
+            if place.group >= self.count() {
+                self.is_at_end = true;
+                return true;
+            }
+        }
+    }
+
+    /// The height of a group; `None` if its body is not there.
+    fn height_of(&mut self, at: usize) -> Option<usize> {
+        self.rows_of(at).map(|(_, laid)| laid.lines.len())
+    }
+
+    /// The first row of the last screen; `None` if bodies lack.
+    fn top_of_end(&mut self) -> Option<Place> {
+        let mut left = self.height;
+        let mut at = self.count();
+        let mut is_known = true;
+        while left > 0 {
+            let Some(group) = at.checked_sub(1) else {
+                return is_known.then(Place::default);
+            };
+            let height = self.height_of(group);
+            is_known &= height.is_some();
+            let height = height.unwrap_or(UNKNOWN);
+            if height >= left {
+                return is_known.then_some(Place { group, row: height - left });
+            }
+            left -= height;
+            at = group;
+        }
+        is_known.then_some(Place { group: at, row: 0 })
+    }
+
+    /// Finds the rows that are on the screen.
+    pub(super) fn show(&mut self) {
+        self.visible.clear();
+        if self.is_at_end {
+            self.show_end();
+            return;
+        }
+        if let Some(height) = self.height_of(self.top.group) {
+            self.top.row = self.top.row.min(height.saturating_sub(1));
+        }
+        if self.show_from(self.top) < self.height && self.wanted.is_empty() {
+            // The end is in sight: the last screen is always full.
+            self.visible.clear();
+            self.is_at_end = true;
+            self.show_end();
+        }
+    }
+
+    fn show_from(&mut self, top: Place) -> usize {
+        let (mut place, mut shown) = (top, 0);
+        while shown < self.height && place.group < self.count() {
+            let (key, height) = self.known_or_not(place.group);
+            let rows = height.saturating_sub(place.row).min(self.height - shown);
+            if rows > 0 {
+                self.visible.push(Slice { at: place, key, rows });
+            }
+            shown += rows;
+            place = Place { group: place.group + 1, row: 0 };
+        }
+        shown
+    }
+
+    fn show_end(&mut self) {
+        let (mut left, mut at) = (self.height, self.count());
+        while left > 0
+            && let Some(group) = at.checked_sub(1)
+        {
+            let (key, height) = self.known_or_not(group);
+            let rows = height.min(left);
+            if rows > 0 {
+                self.visible.push(Slice { at: Place { group, row: height - rows }, key, rows });
+            }
+            left -= rows;
+            at = group;
+        }
+        self.visible.reverse();
+        self.top = self.visible.first().map(|slice| slice.at).unwrap_or_default();
+    }
+
+    fn known_or_not(&mut self, at: usize) -> (Key, usize) {
+        if let Some((key, laid)) = self.rows_of(at) {
+            return (key, laid.lines.len());
+        }
+        (self.group(at).map_or(STREAMING, |group| group.key), UNKNOWN)
+    }
+}
