@@ -48,7 +48,7 @@ pub const NO_ENTRIES: &str = "no entries in this session";
 pub const ALREADY_HERE: &str = "already at this point";
 
 /// How much a search reads before a key is answered; what is left is for [`TreeSelector::work`].
-const AT_ONCE: usize = 1 << 20;
+const AT_ONCE: usize = 1 << 19;
 
 /// How a selector is opened.
 #[derive(Debug, Clone)]
