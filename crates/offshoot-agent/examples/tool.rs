@@ -72,7 +72,8 @@ async fn answer(line: Line) -> Result<Value, Failure> {
             files.iter().map(|file| json!({ "path": file.path, "content": file.content })).collect();
         return Ok(json!({ "files": files, "unreadable": unreadable.len() }));
     }
-    let place = Place { cwd: std::path::absolute(&line.cwd)?, home: line.home, spill: line.spill, images: true };
+    let place =
+        Place { cwd: std::path::absolute(&line.cwd)?, home: line.home, spill: line.spill, images: true, hidden: None };
     if let Some(command) = line.run {
         let (_stop, stopped) = tokio::sync::oneshot::channel();
         let run = bash::run(&command, &Shell::default(), &place, stopped, |_| {}).await?;

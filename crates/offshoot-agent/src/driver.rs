@@ -297,7 +297,7 @@ impl Driver {
         let own = self.own.clone();
         let clock = self.setup.clock.clone();
         let tool = self.setup.tools.iter().find(|tool| tool.spec().name == call.name).cloned();
-        let place = Arc::new(self.setup.place.clone());
+        let place = Arc::new(Place { hidden: self.veil.key(), ..self.setup.place.clone() });
         let veil = self.veil.clone();
         self.spawn(async move {
             let outcome = match tool {

@@ -89,7 +89,7 @@ impl Setup {
     /// An agent that works in a folder, without tools, prompt or key, with pi's settings for the rest.
     pub fn new(provider: Arc<dyn Provider>, model: Arc<Model>, cwd: impl Into<PathBuf>) -> Self {
         let cwd = cwd.into();
-        let place = Place { spill: cwd.join(".offshoot-output"), cwd, home: None, images: model.images };
+        let place = Place { spill: cwd.join(".offshoot-output"), cwd, home: None, images: model.images, hidden: None };
         Self {
             provider,
             keys: Arc::new(None::<Secret>),

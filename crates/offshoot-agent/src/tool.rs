@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::message::Block;
-use crate::provider::ToolSpec;
+use crate::provider::{Secret, ToolSpec};
 
 pub mod bash;
 pub mod truncate;
@@ -22,6 +22,7 @@ mod edit;
 mod files;
 mod find;
 mod grep;
+mod hide;
 mod listing;
 mod ls;
 mod output;
@@ -37,6 +38,7 @@ pub use bash::{Bash, BashRun, Shell};
 pub use edit::Edit;
 pub use find::Find;
 pub use grep::Grep;
+pub(crate) use hide::is_telling;
 pub use ls::Ls;
 pub use read::Read;
 pub use write::Write;
@@ -52,6 +54,8 @@ pub struct Place {
     pub spill: PathBuf,
     /// Whether pictures may be returned.
     pub images: bool,
+    /// A key that commands may know (`env` shows it) and nobody is to see: it is taken out of what they print.
+    pub hidden: Option<Secret>,
 }
 
 /// What a tool gives back.
@@ -170,7 +174,13 @@ mod testing {
 
     /// A place that ends at this folder.
     pub(super) fn place(dir: &std::path::Path) -> Place {
-        Place { cwd: dir.to_owned(), home: Some(dir.join("home")), spill: dir.join("spill"), images: true }
+        Place {
+            cwd: dir.to_owned(),
+            home: Some(dir.join("home")),
+            spill: dir.join("spill"),
+            images: true,
+            hidden: None,
+        }
     }
 
     /// Runs a tool to its end.

@@ -9,6 +9,7 @@ use super::{Driver, In, Shelled, Waiter, Waiting};
 use crate::command::{AgentError, Command, Reply, Said, Standing};
 use crate::event::{Event, Raw, Reason};
 use crate::message::UserMessage;
+use crate::tool::Place;
 use crate::tool::bash::{self, BashRun};
 use crate::turn::{Input, Job};
 use crate::words::in_words;
@@ -241,7 +242,10 @@ impl Driver {
             return refuse(reply, AgentError::Busy("a command runs already: stop it first"));
         }
         let (stop, stopped) = oneshot::channel();
-        let (shell, place) = (self.setup.shell.clone(), self.setup.place.clone());
+        // Before the first request nobody has asked for the key yet.
+        let access = self.setup.keys.access(&self.setup.model);
+        let veil = access.map_or_else(|_| self.veil.clone(), |access| Veil::new(access.key));
+        let (shell, place) = (self.setup.shell.clone(), Place { hidden: veil.key(), ..self.setup.place.clone() });
         self.runs += 1;
         let run_number = self.runs;
         self.bash = Some(Shelled { command: command.clone(), exclude, stop: Some(stop), reply });
@@ -277,11 +281,7 @@ impl Driver {
         }
         let Some(Shelled { command, exclude, reply, .. }) = self.bash.take() else { return };
         match run {
-            Ok(mut run) => {
-                // Before the first request nobody has asked for the key yet.
-                let access = self.setup.keys.access(&self.setup.model);
-                let veil = access.map_or_else(|_| self.veil.clone(), |access| Veil::new(access.key));
-                veil.cover(&mut run.output);
+            Ok(run) => {
                 let raw = Raw(bash_message(&command, exclude, &run, self.setup.clock.now()));
                 self.step(Input::Ran(raw.clone()));
                 answer(reply, Reply::Ran(raw));

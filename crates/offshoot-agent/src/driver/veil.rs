@@ -5,10 +5,7 @@ use serde_json::Value;
 
 use crate::message::Block;
 use crate::provider::Secret;
-use crate::tool::Outcome;
-
-/// Shorter keys are words that servers without keys are given (`ollama`, `not-needed`): they may be anywhere.
-const SHORTEST: usize = 20;
+use crate::tool::{Outcome, is_telling};
 
 /// What is not to be seen.
 #[derive(Clone, Default)]
@@ -17,7 +14,12 @@ pub(super) struct Veil(Option<Secret>);
 impl Veil {
     /// Hides a key.
     pub(super) fn new(key: Option<Secret>) -> Self {
-        Self(key.filter(|key| key.expose().trim().len() >= SHORTEST))
+        Self(key.filter(is_telling))
+    }
+
+    /// What it hides.
+    pub(super) fn key(&self) -> Option<Secret> {
+        self.0.clone()
     }
 
     /// An outcome without the key.

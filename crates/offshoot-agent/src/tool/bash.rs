@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 
 use super::decode::{Sanitizer, Utf8};
 use super::files::reason;
+use super::hide::Hide;
 use super::output::{Output, Snapshot};
 use super::process::{self, End, Job, News};
 use super::truncate::{self, Hit, MAX_BYTES, Truncation};
@@ -102,10 +103,11 @@ async fn call(
     let program = shell.program();
     let job = Job { shell: &program, command: &command, cwd: &place.cwd, env: &shell.env, timeout };
     let mut output = Output::new(&place.spill);
+    let mut hide = Hide::new(place.hidden.clone());
     let mut is_new = false;
     let end = process::run(job, |news| match news {
         News::Piece(bytes) => {
-            output.push(bytes);
+            output.push(&hide.push(bytes));
             is_new = true;
         }
         News::Tick if is_new => {
@@ -116,6 +118,7 @@ async fn call(
         News::Tick => {}
     })
     .await;
+    output.push(&hide.finish());
     output.finish();
     let end = end.map_err(|error| Outcome::failed(cannot_run(&program, &place.cwd, &error)))?;
     Ok(outcome(&output.snapshot(), end, input.timeout))
@@ -215,6 +218,7 @@ pub async fn run(
     let (program, command) = (shell.program(), shell.command(command));
     let job = Job { shell: &program, command: &command, cwd: &place.cwd, env: &shell.env, timeout: None };
     let (mut decoder, mut sanitizer, mut output) = (Utf8::default(), Sanitizer::default(), Output::new(&place.spill));
+    let mut hide = Hide::new(place.hidden.clone());
     let end = {
         let mut take = |text: String| {
             output.push(text.as_bytes());
@@ -222,7 +226,7 @@ pub async fn run(
         };
         let running = process::run(job, |news| {
             if let News::Piece(bytes) = news {
-                take(sanitizer.push(&decoder.push(bytes)));
+                take(sanitizer.push(&decoder.push(&hide.push(bytes))));
             }
         });
         // A sender that is gone stops nothing.
@@ -237,7 +241,8 @@ pub async fn run(
             end = running => Some(end),
         }
     };
-    let rest = sanitizer.push(&decoder.finish()) + &sanitizer.finish();
+    let rest = decoder.push(&hide.finish()) + &decoder.finish();
+    let rest = sanitizer.push(&rest) + &sanitizer.finish();
     output.push(rest.as_bytes());
     piece(&rest);
     output.finish();

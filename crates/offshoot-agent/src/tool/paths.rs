@@ -86,7 +86,13 @@ mod tests {
     use super::*;
 
     fn place(cwd: &Path) -> Place {
-        Place { cwd: cwd.to_owned(), home: Some("/home/ann".into()), spill: "/nowhere".into(), images: true }
+        Place {
+            cwd: cwd.to_owned(),
+            home: Some("/home/ann".into()),
+            spill: "/nowhere".into(),
+            images: true,
+            hidden: None,
+        }
     }
 
     #[test]

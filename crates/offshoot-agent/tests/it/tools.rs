@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
 
 fn place(dir: &Path) -> Place {
-    Place { cwd: dir.to_owned(), home: None, spill: dir.join("spill"), images: true }
+    Place { cwd: dir.to_owned(), home: None, spill: dir.join("spill"), images: true, hidden: None }
 }
 
 fn on_a_runtime<T>(work: impl Future<Output = T>) -> T {

@@ -73,7 +73,7 @@ fn file(app: &App, name: &str, cwd: Option<&str>, texts: &mut String, images: &m
 /// A picture as the read tool gives it: checked, and made smaller if models would not take it.
 fn picture(app: &App, path: &Path, cwd: Option<&str>) -> Result<Vec<Block>> {
     let cwd = cwd.map_or_else(|| app.settings.cwd.clone(), PathBuf::from);
-    let place = Place { spill: cwd.clone(), cwd, home: app.settings.home.clone(), images: true };
+    let place = Place { spill: cwd.clone(), cwd, home: app.settings.home.clone(), images: true, hidden: None };
     let (partial, _partials) = tokio::sync::mpsc::unbounded_channel();
     let reading = Read.run(json!({ "path": path.display().to_string() }), Arc::new(place), partial);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

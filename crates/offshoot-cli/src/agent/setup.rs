@@ -72,7 +72,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session) -> Result<Setup> 
     setup.thinking = thinking;
     setup.system = system;
     setup.tools = tools;
-    setup.place = Place { spill, cwd, home: app.settings.home.clone(), images: setup.model.images };
+    setup.place = Place { spill, cwd, home: app.settings.home.clone(), images: setup.model.images, hidden: None };
     setup.shell = shell;
     setup.retry = user.retry;
     setup.compaction = user.compaction;

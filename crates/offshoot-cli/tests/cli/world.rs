@@ -131,13 +131,18 @@ impl World {
 
     /// Every file below the home, but for caches, with its bytes and its time.
     pub(crate) fn snapshot(&self) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)> {
+        self.files(|folder| !folder.ends_with(".cache"))
+    }
+
+    /// All files of the folders that `wanted` lets in.
+    pub(crate) fn files(&self, wanted: impl Fn(&Path) -> bool) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)> {
         let mut files = BTreeMap::new();
         let mut folders = vec![self.home()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
                 if path.is_dir() {
-                    folders.extend(Some(path).filter(|path| !path.ends_with(".cache")));
+                    folders.extend(Some(path).filter(|path| wanted(path)));
                 } else {
                     let modified = fs::metadata(&path).unwrap().modified().unwrap();
                     files.insert(path.clone(), (fs::read(&path).unwrap(), modified));

@@ -258,7 +258,12 @@ fn thinking(page: &mut Page<'_>, at: usize, parts: &[Part]) {
     }
     let shown = one_line(first.trim_start_matches(['#', '*', ' ']), page.room().saturating_mul(2));
     let shown = shown.replace("**", "");
-    let row = flow::cut(&[Span::styled(shown, style)], page.room());
+    let is_more = thoughts.len() > 1 || first.contains('\n') || text::width(&shown) > page.room();
+    let key = Some(&page.look.habits.thinking_key).filter(|key| is_more && !key.is_empty());
+    let hint = key.map(|key| format!(" ({})", text::clean(key))).filter(|hint| text::width(hint) < page.room() / 2);
+    let room = page.room() - hint.as_ref().map_or(0, |hint| text::width(hint));
+    let mut row = flow::cut(&[Span::styled(shown, style)], room);
+    row.extend(hint.map(|hint| Span::styled(hint, page.style(Token::Muted))));
     page.marked("∴ ", style, [row]);
 }
 

@@ -89,7 +89,7 @@ fn an_answer_shows_thoughts_folded_and_open() {
     );
     insta::assert_snapshot!(shown(&message, &[], 60), @"
 
-    ∴ First I look at the pager, since that is where pages are …
+    ∴ First I look at the pager, since that is where p… (ctrl+t)
 
       It is an off-by-one:
 
@@ -393,6 +393,8 @@ fn a_picture_gets_its_rows_where_the_terminal_can() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn hostile_text_in_any_field_stays_in_its_rows(
         hostile in "(\\PC|\u{1b}\\[[0-9]{0,3}[A-Zm]|\u{1b}\\]0;x\u{7}|[\u{0}-\u{1f}\u{7f}-\u{9f}\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2066}\u{feff}\u{301}]|漢|👩‍👩‍👧|\n){0,60}",
@@ -430,7 +432,7 @@ proptest! {
 #[test]
 fn a_megabyte_on_one_line_costs_what_is_shown() {
     let long = "x".repeat(1 << 20);
-    for tool in ["bash", "read", "write", "edit", "grep", "ls", "other"] {
+    for tool in ["bash", "read", "write", "edit", "grep"] {
         let arguments =
             format!(r#"{{"path":"a.rs","content":"{long}","edits":[{{"oldText":"a","newText":"{long}"}}]}}"#);
         let folded = laid(&item(&call(tool, &arguments)), &[result(&gives(&long))], 40, false);

@@ -54,10 +54,10 @@ fn in_a_hundred_thousand_entries_a_page_costs_a_page() {
 #[test]
 fn large_bodies_are_kept_within_bounds() {
     let text = "word ".repeat(20_000);
-    let messages: Vec<_> = (0..60).map(|n| format!(r#"{{"role":"user","content":"{n} {text}"}}"#)).collect();
+    let messages: Vec<_> = (0..48).map(|n| format!(r#"{{"role":"user","content":"{n} {text}"}}"#)).collect();
     let session = session(&messages.iter().map(String::as_str).collect::<Vec<_>>());
     let mut transcript = opened(&session);
-    for _ in 0..60 {
+    for _ in 0..48 {
         transcript.go(Move::PreviousUser);
         transcript.fill(&session, &Theme::default(), 80, 24).unwrap();
         assert!(transcript.laid.weight() <= KEPT_ROWS + 3 * 1_300, "{}", transcript.laid.weight());

@@ -107,7 +107,7 @@ fn at_40_by_12() {
     › The last page of the pager is empty.
       Why?
 
-    ∴ The count of pages may be one too hig…
+    ∴ The count of pages may be on… (ctrl+t)
 
       I look at how pages are counted.
 
