@@ -20,7 +20,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::kept::Kept;
 use super::sessions::Clerk;
-use super::{deeds, files, known, reading};
+use super::{deeds, files, known, reading, settings};
 use crate::app::App;
 
 /// How long what is being written may change before it is kept.
@@ -118,7 +118,8 @@ async fn act(world: World, agent: AgentSession, cmd: Cmd) {
         Cmd::Files => files::find(&world, &agent).await,
         Cmd::Remember(prompt) => world.kept.remember(&prompt),
         Cmd::Sessions(request) => world.clerk.take(request),
-        Cmd::Settings => {}
+        Cmd::Settings => settings::open(&world, &agent).await,
+        Cmd::Store(scope, key, value) => settings::store(&world, &agent, scope, key, value).await,
         Cmd::Models
         | Cmd::UseModel(_)
         | Cmd::NextModel { .. }

@@ -3,6 +3,7 @@
 use offshoot_agent::command::Command;
 
 use crate::overlay::sessions::Request;
+use crate::settings::{Scope, Value};
 
 /// Something to be done.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,8 +25,10 @@ pub enum Cmd {
         /// Behind it.
         is_forward: bool,
     },
-    /// Show what is set; answered with [`super::msg::Msg::Page`].
+    /// Show what is set; answered with [`super::msg::Msg::Settings`].
     Settings,
+    /// Put a value into a file of settings, or take it out; answered with [`super::msg::Msg::Stored`].
+    Store(Scope, &'static str, Option<Value>),
     /// The branches of the session; answered with [`super::msg::Msg::Branches`].
     Branches,
     /// Something with an entry that the user named by its id, the start of one, or its label.

@@ -17,6 +17,7 @@ use crate::overlay::fork::ForkSelector;
 use crate::overlay::help::Help;
 use crate::overlay::pick::Pick;
 use crate::overlay::sessions::Sessions;
+use crate::overlay::settings::Settings as SettingsList;
 use crate::overlay::tree::TreeSelector;
 use crate::settings::Settings;
 use crate::theme::Theme;
@@ -115,6 +116,8 @@ pub enum Overlay {
     Transcript(Box<Pager>),
     /// Commands and keys.
     Help(Box<Help>),
+    /// The settings.
+    Settings(Box<SettingsList>),
     /// Lines to be read.
     Page(Page),
     /// A small list, shown in the place of the editor.

@@ -16,7 +16,9 @@ use super::live::Block;
 use crate::message::Level;
 use crate::overlay::pick::Choice;
 use crate::overlay::sessions::Answer;
+use crate::overlay::settings::Files;
 use crate::overlay::tree::Snapshot;
+use crate::settings::Layers;
 
 /// Something that happened.
 pub enum Msg {
@@ -48,6 +50,10 @@ pub enum Msg {
     Models(Vec<Arc<Model>>),
     /// The branches of the session: the last entry of each, and how it is shown.
     Branches(Vec<(String, Choice)>),
+    /// What the files of settings say, and where they are.
+    Settings(Layers, Files),
+    /// A setting was stored: what the files say now, or in words why it could not be.
+    Stored(Result<Layers, String>),
     /// Lines to be read.
     Page(String, Vec<String>),
     /// More files of the session's folder.

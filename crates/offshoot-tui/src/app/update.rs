@@ -5,6 +5,7 @@ mod commands;
 mod keys;
 mod opened;
 mod overlay;
+mod settings;
 
 use super::cmd::Cmd;
 use super::model::{Model, Overlay};
@@ -36,6 +37,8 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Sessions(answer) => overlay::sessions(model, answer),
         Msg::Models(models) => overlay::models(model, models),
         Msg::Branches(branches) => overlay::branches(model, branches),
+        Msg::Settings(layers, files) => settings::open(model, layers, files),
+        Msg::Stored(stored) => settings::stored(model, stored),
         Msg::Page(title, lines) => overlay::page(model, title, lines),
         Msg::Files(files) => {
             model.editor.offer(|offers| offers.add_files(files));

@@ -128,6 +128,7 @@ fn overlay(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
         Overlay::Fork(fork, _) => fork.view(theme, area, buf),
         Overlay::Transcript(pager) => pager.view(theme, area, buf),
         Overlay::Help(help) => help.view(theme, area, buf),
+        Overlay::Settings(settings) => settings.view(theme, area, buf),
         Overlay::Page(page) => page.view(theme, area, buf),
         Overlay::Pick(pick, _) => pick.view(theme, area, buf),
     }

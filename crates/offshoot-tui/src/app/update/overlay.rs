@@ -8,6 +8,7 @@ use offshoot_session::tree::NodeIx;
 use ratatui::crossterm::event::KeyEvent;
 
 use super::keys::ask;
+use super::settings;
 use crate::app::cmd::{Cmd, Purpose};
 use crate::app::model::{ForkUse, Model, Overlay, Picking};
 use crate::app::page::Page;
@@ -50,6 +51,10 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
             let stays = help.key(&model.wishes.keymap, key) == help::Outcome::Open;
             keep(model, stays)
         }
+        Overlay::Settings(list) => {
+            let outcome = list.key(&model.wishes.keymap, key);
+            settings::outcome(model, outcome)
+        }
         Overlay::Page(page) => {
             let stays = page.key(key);
             keep(model, stays)
@@ -61,7 +66,7 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
     }
 }
 
-fn keep(model: &mut Model, stays: bool) -> Vec<Cmd> {
+pub(super) fn keep(model: &mut Model, stays: bool) -> Vec<Cmd> {
     if !stays {
         model.overlay = None;
     }
@@ -77,6 +82,7 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Cmd> {
         }
         Some(Overlay::Pick(pick, _)) => pick.paste(text),
         Some(Overlay::Help(help)) => help.paste(text),
+        Some(Overlay::Settings(list)) => list.paste(text),
         Some(Overlay::Fork(..) | Overlay::Transcript(_) | Overlay::Page(_)) | None => {}
     }
     Vec::new()

@@ -1,0 +1,49 @@
+//! The files of settings for `/settings`: what they say, and one value put in or taken out.
+
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_tui::app::msg::Msg;
+use offshoot_tui::message::Level;
+use offshoot_tui::overlay::settings::Files as Shown;
+use offshoot_tui::settings::{Scope, Value};
+
+use super::serve::World;
+use crate::agent::settings_files;
+use crate::config::settings::Files;
+use crate::error::CommandError;
+
+/// Reads the files for the list.
+pub(super) async fn open(world: &World, agent: &AgentSession) {
+    let Some(files) = files(world, agent).await else { return };
+    let short = |file: &std::path::PathBuf| world.app.settings.short(&file.display().to_string());
+    let shown = Shown {
+        global: files.global.as_ref().map(short).unwrap_or_default(),
+        project: files.project.as_ref().map(short),
+    };
+    world.tell(match files.load() {
+        Ok((layers, _)) => Msg::Settings(layers, shown),
+        Err(error) => Msg::Notice(Level::Error, in_words(&error)),
+    });
+}
+
+/// Changes one value, and reads the files again.
+pub(super) async fn store(world: &World, agent: &AgentSession, scope: Scope, key: &'static str, value: Option<Value>) {
+    let Some(files) = files(world, agent).await else { return };
+    let stored = files.store(scope, key, value.as_ref()).and_then(|()| files.load());
+    world.tell(Msg::Stored(stored.map(|(layers, _)| layers).map_err(|error| in_words(&error))));
+}
+
+async fn files(world: &World, agent: &AgentSession) -> Option<Files> {
+    let app = world.app.clone();
+    match agent.read(move |session| settings_files(&app, session)).await {
+        Ok(files) => Some(files),
+        Err(error) => {
+            world.notice(Level::Error, format!("the settings cannot be found: {error}"));
+            None
+        }
+    }
+}
+
+fn in_words(error: &CommandError) -> String {
+    let parts = std::iter::once(&error.message).chain(&error.causes).chain(&error.hints);
+    parts.map(String::as_str).collect::<Vec<_>>().join(": ")
+}
