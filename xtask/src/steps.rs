@@ -132,12 +132,13 @@ pub(crate) fn conformance(scene: &mut Scene) -> Result<Outcome> {
     must(scene.cargo(&["build", "--release", "--package", "offshoot-cli"]))?;
     let examples = ["--example", "tool", "--example", "request", "--example", "loopback", "--features", "testing"];
     must(scene.cargo(&[&["build", "--package", "offshoot-agent"], &examples[..]].concat()))?;
-    must(scene.cargo(&["build", "--package", "offshoot-tui", "--example", "sessions"]))?;
+    must(scene.cargo(&["build", "--package", "offshoot-tui", "--example", "sessions", "--example", "tree"]))?;
     let built = target_folder(&scene.root)?;
-    let sessions = built.join("debug/examples/sessions");
+    let (sessions, tree) = (built.join("debug/examples/sessions"), built.join("debug/examples/tree"));
     let (binary, tool) = (built.join("release/offshoot"), built.join("debug/examples/tool"));
     let (request, model) = (built.join("debug/examples/request"), built.join("debug/examples/loopback"));
-    if let Some(missing) = [&binary, &tool, &request, &model, &sessions].into_iter().find(|path| !path.is_file()) {
+    let programs = [&binary, &tool, &request, &model, &sessions, &tree];
+    if let Some(missing) = programs.into_iter().find(|path| !path.is_file()) {
         bail!("no binary at {}", missing.display());
     }
     let tests = node_tests(&scene.root)?;
@@ -145,7 +146,7 @@ pub(crate) fn conformance(scene: &mut Scene) -> Result<Outcome> {
     command.args(tests).env("OFFSHOOT_BIN", &binary).env("OFFSHOOT_TOOL_BIN", &tool);
     command.env("OFFSHOOT_LOOPBACK_BIN", &model);
     command.env("OFFSHOOT_REQUEST_BIN", &request);
-    command.env("OFFSHOOT_SESSIONS_BIN", &sessions);
+    command.env("OFFSHOOT_SESSIONS_BIN", &sessions).env("OFFSHOOT_TREE_BIN", &tree);
     let before = scene.tally.passed;
     scene.count(&mut command)?;
     if scene.tally.passed == before { bail!("not one conformance test ran") } else { Ok(Outcome::Done) }

@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::error::{CommandError, Kind, Result};
 pub(crate) use args::{Args, Asked};
 use print::Printer;
-pub(crate) use setup::{Summaries, compaction_settings, known, summaries};
+pub(crate) use setup::{Summaries, compaction_settings, known, settings_files, summaries};
 
 /// Runs the agent until everything that was asked is answered.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {

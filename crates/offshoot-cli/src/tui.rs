@@ -9,8 +9,8 @@ mod pick;
 mod program;
 mod reading;
 mod serve;
-mod sessions;
 mod settings;
+mod sessions;
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -25,8 +25,12 @@ use offshoot_tui::app::run::{Inbox, Program as _, run as run_front_end};
 use offshoot_tui::editor::{Editor, History};
 use offshoot_tui::keymap::Action;
 use offshoot_tui::message::Habits;
+use offshoot_tui::settings::Settings;
+use offshoot_tui::theme::Theme;
 
+use crate::agent::settings_files;
 use crate::app::App;
+use crate::config;
 use crate::error::{CommandError, Result};
 use kept::Kept;
 pub(crate) use pick::session as pick_session;
@@ -38,7 +42,7 @@ use sessions::Clerk;
 pub(crate) fn run(app: &App, session: Session, setup: Setup, said: Vec<Said>) -> Result<()> {
     let (sender, receiver) = channel();
     let kept = Kept::of(app, &session);
-    let wishes = wishes(app, &session);
+    let wishes = wishes(app, &session)?;
     let editor = Editor::new(History::read(&kept.history()));
     // What was typed on the command line is said; a draft waits for another time.
     let draft = if said.is_empty() { kept.draft() } else { String::new() };
@@ -74,8 +78,12 @@ fn goodbye(app: &App, model: &Model) {
     }
 }
 
-fn wishes(app: &App, session: &Session) -> Wishes {
-    let keymap = settings::keymap(app);
+/// What the user has set. What of the settings has no effect was told when the agent was put together.
+fn wishes(app: &App, session: &Session) -> Result<Wishes> {
+    let (keymap, troubles) = config::keys::load(app.settings.data.as_deref())?;
+    troubles.iter().for_each(|trouble| app.ui.warning(trouble));
+    let (layers, _) = settings_files(app, session).load()?;
+    let settings = Settings::from(&layers);
     let home = app.settings.home.as_ref().map(|home| home.display().to_string());
     let habits = Habits {
         cwd: session.cwd().unwrap_or_default().to_owned(),
@@ -84,7 +92,21 @@ fn wishes(app: &App, session: &Session) -> Wishes {
         thinking_key: keymap.hint(Action::ToggleThinking).unwrap_or_default(),
         ..Habits::default()
     };
-    let settings = settings::of(app, session);
-    let theme = settings::theme(app, settings.theme.as_deref());
-    Wishes { theme, keymap, habits, home, settings, ..Wishes::default() }
+    let theme = theme(app, &settings.theme).at(app.settings.terminal.colours);
+    Ok(Wishes { theme, keymap, habits, settings, home, ..Wishes::default() })
+}
+
+/// A theme by its name: one of offshoot's, else a file of the data folder's `themes`. One that cannot be used is told.
+fn theme(app: &App, name: &str) -> Theme {
+    let loaded = match name {
+        "dark" => Ok((Theme::dark(), Vec::new())),
+        "light" => Ok((Theme::light(), Vec::new())),
+        name => config::themes::load(app.settings.data.as_deref(), name),
+    };
+    let (theme, troubles) = loaded.unwrap_or_else(|error| {
+        let troubles = [error.message].into_iter().chain(error.hints).collect();
+        (Theme::dark(), troubles)
+    });
+    troubles.iter().for_each(|trouble| app.ui.warning(trouble));
+    theme
 }

@@ -56,6 +56,7 @@ pub mod files;
 pub mod stats;
 pub mod summary;
 pub mod outline;
+pub mod compare;
 pub mod check;
 pub mod compose;
 pub mod summariser;

@@ -216,7 +216,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-fn may_speak(source: &dyn Source, ix: NodeIx) -> bool {
+pub(crate) fn may_speak(source: &dyn Source, ix: NodeIx) -> bool {
     match source.tree().node(ix).kind() {
         Kind::Message => matches!(source.tree().node(ix).role(), Some(Role::User | Role::Assistant)),
         kind => matches!(kind, Kind::BranchSummary | Kind::Compaction | Kind::CustomMessage),

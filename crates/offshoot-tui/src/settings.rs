@@ -163,14 +163,8 @@ pub struct Settings {
     pub branch_reserve: u64,
     /// Whether a branch is left without being asked for a summary.
     pub skip_summary_prompt: bool,
-    /// The theme; `None`: the one that fits the terminal.
-    pub theme: Option<String>,
-    /// Whether nothing is said at the start.
-    pub quiet_startup: bool,
-    /// Whether pictures are shown where the terminal can.
-    pub show_images: bool,
-    /// How many columns a picture takes.
-    pub image_columns: u64,
+    /// The name of the theme.
+    pub theme: String,
     /// How failed requests are tried again.
     pub retry: Retry,
     /// The shell; `None`: bash.
@@ -214,10 +208,7 @@ impl From<&Layers> for Settings {
             compaction_for: layers.compaction_for(),
             branch_reserve: layers.number("branchSummary.reserveTokens"),
             skip_summary_prompt: layers.flag("branchSummary.skipPrompt"),
-            theme: layers.text("theme"),
-            quiet_startup: layers.flag("quietStartup"),
-            show_images: layers.flag("terminal.showImages"),
-            image_columns: layers.number("terminal.imageWidthCells"),
+            theme: layers.text("theme").unwrap_or_default(),
             retry: Retry {
                 enabled: layers.flag("retry.enabled"),
                 max_retries: narrow("retry.maxRetries"),
@@ -248,17 +239,17 @@ mod tests {
         assert_eq!((settings.steering, settings.follow_up), (QueueMode::default(), QueueMode::default()));
         assert_eq!(settings.tree_filter, Filter::default());
         assert_eq!((settings.thinking, settings.double_escape), (ThinkingLevel::Medium, DoubleEscape::Tree));
-        assert_eq!((settings.model, settings.theme, settings.tools), (None, None, None));
+        assert_eq!((settings.model, settings.theme.as_str(), settings.tools), (None, "dark", None));
     }
 
     #[test]
     fn the_project_comes_before_the_user_member_by_member() {
-        let global = r#"{"compaction":{"reserveTokens":7,"keepRecentTokens":8},"followUpMode":"all","theme":"dark"}"#;
+        let global = r#"{"compaction":{"reserveTokens":7,"keepRecentTokens":8},"followUpMode":"all","theme":"light"}"#;
         let settings =
             Settings::from(&layers(global, r#"{"compaction":{"reserveTokens":9},"followUpMode":"one-at-a-time"}"#));
         assert_eq!((settings.compaction.reserve_tokens, settings.compaction.keep_recent_tokens), (9, 8));
         assert_eq!(settings.follow_up, QueueMode::OneAtATime);
-        assert_eq!(settings.theme.as_deref(), Some("dark"));
+        assert_eq!(settings.theme, "light");
     }
 
     #[test]

@@ -86,9 +86,13 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session) -> Result<Setup> 
 
 /// What the user's settings and those of the session's folder say, and what in them has no effect.
 fn settings(app: &App, session: &Session) -> Result<(Settings, Vec<String>)> {
-    let files = SettingsFiles::of(app.settings.data.as_deref(), &folder(app, session));
-    let (layers, troubles) = files.load()?;
+    let (layers, troubles) = settings_files(app, session).load()?;
     Ok((Settings::from(&layers), troubles))
+}
+
+/// Where settings for a session stand.
+pub(crate) fn settings_files(app: &App, session: &Session) -> SettingsFiles {
+    SettingsFiles::of(app.settings.data.as_deref(), &folder(app, session))
 }
 
 /// The folder that the model works in.

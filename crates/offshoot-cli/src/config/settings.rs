@@ -76,7 +76,7 @@ fn unreadable() -> CommandError {
 }
 
 /// The text of a file; none for one that is not there.
-fn text(path: &Path) -> Result<String> {
+pub(super) fn text(path: &Path) -> Result<String> {
     match fs::read(path) {
         Ok(bytes) => String::from_utf8(bytes).map_err(|error| {
             let what = format!("{} is not UTF-8 from byte {}", path.display(), error.utf8_error().valid_up_to());
@@ -190,9 +190,9 @@ mod tests {
         fs::create_dir_all(global.parent().unwrap()).unwrap();
         fs::write(&dotfiles, "{}").unwrap();
         std::os::unix::fs::symlink(&dotfiles, global).unwrap();
-        files.store(Scope::Global, "quietStartup", Some(&Value::Flag(true))).unwrap();
+        files.store(Scope::Global, "hideThinkingBlock", Some(&Value::Flag(true))).unwrap();
         assert!(fs::symlink_metadata(global).unwrap().is_symlink());
-        assert!(fs::read_to_string(&dotfiles).unwrap().contains("quietStartup"));
+        assert!(fs::read_to_string(&dotfiles).unwrap().contains("hideThinkingBlock"));
     }
 
     #[test]

@@ -118,8 +118,8 @@ async fn act(world: World, agent: AgentSession, cmd: Cmd) {
         Cmd::Files => files::find(&world, &agent).await,
         Cmd::Remember(prompt) => world.kept.remember(&prompt),
         Cmd::Sessions(request) => world.clerk.take(request),
-        Cmd::Settings => settings::show(&world, &agent).await,
-        Cmd::Store { scope, key, value } => settings::store(&world, &agent, scope, key, value).await,
+        Cmd::Settings => settings::open(&world, &agent).await,
+        Cmd::Store(scope, key, value) => settings::store(&world, &agent, scope, key, value).await,
         Cmd::Models
         | Cmd::UseModel(_)
         | Cmd::NextModel { .. }

@@ -103,3 +103,58 @@ fn what_was_said_stays_in_the_terminal() {
     let times = |at| whole.matches(&format!("line {at} of sixty")).count();
     assert_eq!((1..=60).map(times).collect::<Vec<_>>(), [1; 60], "{whole}");
 }
+
+#[test]
+fn settings_are_changed_in_their_file() {
+    let talk = Talk::new([]);
+    talk.data("settings.json", &serde_json::json!({"unknown": 1, "defaultThinkingLevel": "low"}));
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("m1").send("/settings\r");
+    terminal.until_text("Settings  everywhere").send("steeringMode");
+    terminal.until("the one that is searched for", |screen| screen.contains("› steeringMode")).send("\r");
+    terminal.until_text("from the user's file");
+    assert_snapshot!(terminal.screen(), @"
+    Settings  everywhere  ~/.local/share/offshoot/settings.json
+    > steeringMode
+    › steeringMode                 all                                     user
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+    how messages that steer are said when several wait
+    from the user's file · one of one-at-a-time, all
+    enter change · del take out · tab other file · esc done
+    ");
+    let file = talk.world.home().join(".local/share/offshoot/settings.json");
+    let text = std::fs::read_to_string(file).unwrap();
+    assert_eq!(text, r#"{"unknown":1,"defaultThinkingLevel":"low", "steeringMode": "all"}"#);
+    terminal.send("\x1b");
+    terminal.until("nothing searched for", |screen| screen.contains("defaultProvider")).send("\x1b");
+    terminal.until_text("m1").send("\x04");
+    assert!(terminal.ended());
+}
+
+#[test]
+fn keys_are_those_of_the_users_file() {
+    let talk = Talk::new([]);
+    talk.data("keybindings.json", &serde_json::json!({"app.help": "alt+h", "app.clera": "alt+c"}));
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("did you mean app.clear?").until_text("m1").send("\x1bh");
+    terminal.until_text("type to search").send("\x1b");
+    terminal.until_text("m1").send("\x04");
+    assert!(terminal.ended());
+}

@@ -25,17 +25,10 @@ pub enum Cmd {
         /// Behind it.
         is_forward: bool,
     },
-    /// Read the files of settings; answered with [`super::msg::Msg::Settings`].
+    /// Show what is set; answered with [`super::msg::Msg::Settings`].
     Settings,
-    /// Put a setting into a file, or take it out; answered with [`super::msg::Msg::Stored`].
-    Store {
-        /// Into which file.
-        scope: Scope,
-        /// Its name.
-        key: &'static str,
-        /// Its value.
-        value: Option<Value>,
-    },
+    /// Put a value into a file of settings, or take it out; answered with [`super::msg::Msg::Stored`].
+    Store(Scope, &'static str, Option<Value>),
     /// The branches of the session; answered with [`super::msg::Msg::Branches`].
     Branches,
     /// Something with an entry that the user named by its id, the start of one, or its label.

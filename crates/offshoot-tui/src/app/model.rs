@@ -116,7 +116,7 @@ pub enum Overlay {
     Transcript(Box<Pager>),
     /// Commands and keys.
     Help(Box<Help>),
-    /// What is set.
+    /// The settings.
     Settings(Box<SettingsList>),
     /// Lines to be read.
     Page(Page),

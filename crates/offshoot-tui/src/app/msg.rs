@@ -54,7 +54,7 @@ pub enum Msg {
     Page(String, Vec<String>),
     /// What the files of settings say, and where they are.
     Settings(Layers, Files),
-    /// What they say after a change, or why it could not be made.
+    /// A setting was stored: what the files say now, or in words why it could not be.
     Stored(Result<Layers, String>),
     /// More files of the session's folder.
     Files(Vec<String>),

@@ -7,6 +7,7 @@ mod opened;
 mod overlay;
 #[cfg(test)]
 mod tests;
+mod settings;
 
 use super::cmd::Cmd;
 use super::model::{Model, Overlay};
@@ -38,9 +39,9 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Sessions(answer) => overlay::sessions(model, answer),
         Msg::Models(models) => overlay::models(model, models),
         Msg::Branches(branches) => overlay::branches(model, branches),
+        Msg::Settings(layers, files) => settings::open(model, layers, files),
+        Msg::Stored(stored) => settings::stored(model, stored),
         Msg::Page(title, lines) => overlay::page(model, title, lines),
-        Msg::Settings(layers, files) => overlay::settings(model, layers, files),
-        Msg::Stored(result) => overlay::stored(model, result),
         Msg::Files(files) => {
             model.editor.offer(|offers| offers.add_files(files));
             Vec::new()

@@ -176,6 +176,8 @@ actions! {
     FilterNext: Tree, "app.tree.filter.cycleForward", ["ctrl+o"], "the next filter";
     FilterPrevious: Tree, "app.tree.filter.cycleBackward", ["ctrl+shift+o"], "the filter before";
     ToggleTreePreview: Tree, "app.tree.togglePreview", ["shift+p"], "show or hide the preview";
+    TreePreviewUp: Tree, "app.tree.previewUp", ["shift+up"], "scroll the preview up";
+    TreePreviewDown: Tree, "app.tree.previewDown", ["shift+down"], "scroll the preview down";
     ToggleTreeStats: Tree, "app.tree.toggleStats", ["shift+s"], "show or hide the figures of branches";
     MarkBranch: Tree, "app.tree.mark", ["shift+m"], "mark a branch for comparing";
     DiffBranches: Tree, "app.tree.diff", ["shift+d"], "compare the two marked branches";

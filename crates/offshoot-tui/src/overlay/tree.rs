@@ -4,6 +4,7 @@
 //! has grown ([`TreeSelector::renew`]). Entries are read when they are shown. Nothing is written here: labels,
 //! copies and walks leave as an [`Outcome`].
 
+mod compare;
 mod keys;
 mod list;
 mod panes;
@@ -26,9 +27,11 @@ use offshoot_session::outline::{Filter, Outline, Sums};
 use offshoot_session::tree::{Label, NodeIx};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use crate::keymap::Keymap;
 use crate::overlay::line::LineInput;
 
-pub use keys::Action;
+use compare::Compare;
+use keys::Step;
 use list::{Limits, List, cycled};
 use panes::Panes;
 use preview::Preview;
@@ -66,6 +69,8 @@ pub struct Setup {
     pub now: Millis,
     /// The terminal's columns and rows.
     pub size: (u16, u16),
+    /// Which key does what.
+    pub keymap: Keymap,
 }
 
 impl Default for Setup {
@@ -79,6 +84,7 @@ impl Default for Setup {
             zone: TimeZone::UTC,
             now: 0,
             size: (80, 24),
+            keymap: Keymap::default(),
         }
     }
 }
@@ -123,6 +129,8 @@ enum Mode {
     Label(NodeIx, LineInput),
     /// Before leaving to an entry.
     Question(NodeIx, Question),
+    /// Two marked branches side by side.
+    Compare(Box<Compare>),
     /// On the way, perhaps with a summary.
     Leaving {
         summarize: bool,
@@ -140,6 +148,7 @@ pub struct TreeSelector {
     /// Bookmarks set and cleared since the snapshot.
     labels: HashMap<NodeIx, Option<Label>>,
     shows_label_times: bool,
+    shows_sums: bool,
     marks: Vec<NodeIx>,
     sums: Option<Sums>,
     preview: Preview,
@@ -164,6 +173,7 @@ impl TreeSelector {
             mode: Mode::Browse,
             labels: HashMap::new(),
             shows_label_times: false,
+            shows_sums: true,
             marks: Vec::new(),
             sums: None,
             preview: Preview::default(),
@@ -222,10 +232,8 @@ impl TreeSelector {
     pub fn key(&mut self, key: KeyEvent) -> Outcome {
         self.notice = None;
         let outcome = match &mut self.mode {
-            Mode::Browse => match Action::of(key) {
-                Some(action) => return self.act(action),
-                None => Outcome::Stay,
-            },
+            Mode::Browse => Step::of(&self.setup.keymap, key).map_or(Outcome::Stay, |step| self.act(step)),
+            Mode::Compare(_) => self.compare_key(key),
             Mode::Label(..) => self.label_key(key),
             Mode::Question(..) => self.question_key(key),
             Mode::Leaving { .. } => self.leaving_key(key),
@@ -247,70 +255,79 @@ impl TreeSelector {
                     _ = prompt.insert(text);
                 }
             }
-            Mode::Leaving { .. } => {}
+            Mode::Compare(_) | Mode::Leaving { .. } => {}
         }
         self.fetch();
     }
 
-    /// Does something while the tree is shown, whichever key it is bound to.
-    pub fn act(&mut self, action: Action) -> Outcome {
-        self.notice = None;
+    /// Does something while the tree is shown.
+    fn act(&mut self, step: Step) -> Outcome {
         let mut outcome = Outcome::Stay;
-        match action {
-            Action::Up => self.list.step(false),
-            Action::Down => self.list.step(true),
-            Action::PageUp => self.list.select(self.list.selected.saturating_sub(self.page())),
-            Action::PageDown => self.list.select(self.list.selected + self.page()),
-            Action::First => self.list.select(0),
-            Action::Last => self.list.select(usize::MAX),
-            Action::Confirm => outcome = self.confirm(),
-            Action::Cancel if self.search.query().is_empty() => outcome = Outcome::Close,
-            Action::Cancel => self.look_for(String::new()),
-            Action::FoldOrUp => {
+        match step {
+            Step::Up => self.list.step(false),
+            Step::Down => self.list.step(true),
+            Step::PageUp => self.list.select(self.list.selected.saturating_sub(self.page())),
+            Step::PageDown => self.list.select(self.list.selected + self.page()),
+            Step::First => self.list.select(0),
+            Step::Last => self.list.select(usize::MAX),
+            Step::Confirm => outcome = self.confirm(),
+            Step::Cancel if self.search.query().is_empty() => outcome = Outcome::Close,
+            Step::Cancel => self.look_for(String::new()),
+            Step::FoldOrUp => {
                 if self.list.fold_or_up() {
                     self.arrange();
                 }
             }
-            Action::UnfoldOrDown => {
+            Step::UnfoldOrDown => {
                 if self.list.unfold_or_down() {
                     self.arrange();
                 }
             }
-            Action::EditLabel => self.edit_label(),
-            Action::ToggleLabelTimes => self.shows_label_times = !self.shows_label_times,
-            Action::Copy => outcome = self.copy(),
-            Action::Filter(filter) if filter == self.list.filter => self.filter(Filter::Default),
-            Action::Filter(filter) => self.filter(filter),
-            Action::NextFilter => self.filter(cycled(self.list.filter, 1)),
-            Action::PreviousFilter => self.filter(cycled(self.list.filter, Filter::NAMES.len() - 1)),
-            Action::Mark => self.mark(),
-            Action::Compare => {}
-            Action::TogglePreview => self.setup.shows_preview = !self.setup.shows_preview,
-            Action::PreviewUp => self.preview.scroll(false),
-            Action::PreviewDown => self.preview.scroll(true),
-            Action::DeleteBack => {
+            Step::EditLabel => self.edit_label(),
+            Step::ToggleLabelTimes => self.shows_label_times = !self.shows_label_times,
+            Step::Copy => outcome = self.copy(),
+            Step::Filter(filter) if filter == self.list.filter => self.filter(Filter::Default),
+            Step::Filter(filter) => self.filter(filter),
+            Step::NextFilter => self.filter(cycled(self.list.filter, 1)),
+            Step::PreviousFilter => self.filter(cycled(self.list.filter, Filter::NAMES.len() - 1)),
+            Step::Mark => self.mark(),
+            Step::Compare => self.compare(),
+            Step::ToggleSums => self.shows_sums = !self.shows_sums,
+            Step::JumpToLabel => {
+                let query = format!("{} #", self.search.query());
+                self.look_for(query.trim_start().to_owned());
+            }
+            Step::TogglePreview => self.setup.shows_preview = !self.setup.shows_preview,
+            Step::PreviewUp => self.preview.scroll(false),
+            Step::PreviewDown => self.preview.scroll(true),
+            Step::DeleteBack => {
                 let mut query = self.search.query().to_owned();
                 if query.pop().is_some() {
                     self.look_for(query);
                 }
             }
-            Action::Type(c) => {
+            Step::Type(c) => {
                 let query = format!("{}{c}", self.search.query());
                 self.look_for(query);
             }
         }
-        self.fetch();
         outcome
     }
 
     /// Looks on with what is under way, through about so many bytes. Says whether there is more: then it wants to be called
     /// again when nothing else is to be done.
     pub fn work(&mut self, budget: usize) -> bool {
+        if let Mode::Compare(compare) = &mut self.mode
+            && compare.is_reading()
+            && let Err(error) = compare.work(self.source.as_ref(), budget)
+        {
+            self.failed(&error.to_string());
+        }
         if self.search.is_running() {
             self.search_on(budget);
             self.fetch();
         }
-        self.search.is_running()
+        self.search.is_running() || matches!(&self.mode, Mode::Compare(compare) if compare.is_reading())
     }
 
     /// The walk was stopped: nothing has changed.
@@ -390,8 +407,8 @@ impl TreeSelector {
         };
         let place = Place { source: source.as_ref(), outline: &self.list.outline, label: &label };
         match self.search.work(&place, budget) {
-            Ok(has_found) if has_found || !self.search.is_running() => self.arrange(),
-            Ok(_) => {}
+            Ok(true) => self.arrange(),
+            Ok(false) => {}
             Err(error) => self.notice = Some(error.to_string()),
         }
         if was_running && !self.search.is_running() {
@@ -517,6 +534,43 @@ impl TreeSelector {
                 self.marks.push(ix);
             }
         }
+    }
+
+    fn compare(&mut self) {
+        let [first, second] = self.marks.as_slice() else {
+            self.notice = Some("mark two entries first: the branches up to them are compared".to_owned());
+            return;
+        };
+        let opened = Compare::new(self.source.as_ref(), *first, *second).and_then(|mut compare| {
+            compare.work(self.source.as_ref(), AT_ONCE)?;
+            Ok(compare)
+        });
+        match opened {
+            Ok(compare) => self.mode = Mode::Compare(Box::new(compare)),
+            Err(error) => self.notice = Some(error.to_string()),
+        }
+    }
+
+    fn compare_key(&mut self, key: KeyEvent) -> Outcome {
+        let Mode::Compare(compare) = &mut self.mode else { return Outcome::Stay };
+        let (columns, rows) = self.setup.size;
+        let room = usize::from(rows.min(Panes::wanted(self.setup.size, self.setup.shows_preview))).saturating_sub(5);
+        let page = isize::try_from(room).unwrap_or(isize::MAX);
+        let by = match Step::of(&self.setup.keymap, key) {
+            Some(Step::Up) => -1,
+            Some(Step::Down) => 1,
+            Some(Step::PageUp) => -page,
+            Some(Step::PageDown) => page,
+            Some(Step::First) => isize::MIN,
+            Some(Step::Last) => isize::MAX,
+            Some(Step::Cancel | Step::Confirm | Step::Compare) => {
+                self.mode = Mode::Browse;
+                return Outcome::Stay;
+            }
+            _ => 0,
+        };
+        compare.scroll(by, columns, room);
+        Outcome::Stay
     }
 
     /// Reads what the next picture needs.

@@ -8,6 +8,7 @@ use offshoot_session::tree::NodeIx;
 use ratatui::crossterm::event::KeyEvent;
 
 use super::keys::ask;
+use super::settings;
 use crate::app::cmd::{Cmd, Purpose};
 use crate::app::model::{ForkUse, Model, Overlay, Picking};
 use crate::app::page::Page;
@@ -17,10 +18,7 @@ use crate::overlay::fork::{ForkOutcome, ForkSelector};
 use crate::overlay::help;
 use crate::overlay::pick::{self, Choice, Pick};
 use crate::overlay::sessions::{self as selector, Answer};
-use crate::overlay::settings::{self as settings_list, Files, Settings as SettingsList};
 use crate::overlay::tree::{self, Snapshot, TreeSelector};
-use crate::settings::{Layers, Settings};
-use crate::theme::Theme;
 
 /// So many bytes are read at a time while nothing else is to be done.
 const AT_A_TIME: usize = 1 << 20;
@@ -55,7 +53,7 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
         }
         Overlay::Settings(list) => {
             let outcome = list.key(&model.wishes.keymap, key);
-            settings_outcome(model, outcome)
+            settings::outcome(model, outcome)
         }
         Overlay::Page(page) => {
             let stays = page.key(key);
@@ -68,7 +66,7 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
     }
 }
 
-fn keep(model: &mut Model, stays: bool) -> Vec<Cmd> {
+pub(super) fn keep(model: &mut Model, stays: bool) -> Vec<Cmd> {
     if !stays {
         model.overlay = None;
     }
@@ -239,41 +237,6 @@ pub(super) fn branches(model: &mut Model, branches: Vec<(String, Choice)>) -> Ve
     Vec::new()
 }
 
-pub(super) fn settings(model: &mut Model, layers: Layers, files: Files) -> Vec<Cmd> {
-    let mut list = SettingsList::new(layers, files);
-    list.offer("theme", vec!["dark".to_owned(), "light".to_owned()]);
-    model.overlay = Some(Overlay::Settings(Box::new(list)));
-    Vec::new()
-}
-
-fn settings_outcome(model: &mut Model, outcome: settings_list::Outcome) -> Vec<Cmd> {
-    match outcome {
-        settings_list::Outcome::Open => Vec::new(),
-        settings_list::Outcome::Closed => keep(model, false),
-        settings_list::Outcome::Store { scope, key, value } => vec![Cmd::Store { scope, key, value }],
-    }
-}
-
-/// What was set counts at once, as far as the front end goes by it.
-pub(super) fn stored(model: &mut Model, result: Result<Layers, String>) -> Vec<Cmd> {
-    match (result, &mut model.overlay) {
-        (Ok(layers), overlay) => {
-            let settings = Settings::from(&layers);
-            let depth = model.wishes.theme.depth();
-            model.wishes.theme = theme(settings.theme.as_deref()).at(depth);
-            model.editor.set_completion_rows(settings.completion_rows);
-            model.folds.0 = !settings.hide_thinking;
-            model.wishes.settings = settings;
-            if let Some(Overlay::Settings(list)) = overlay {
-                list.stored(layers);
-            }
-        }
-        (Err(why), Some(Overlay::Settings(list))) => list.failed(why),
-        (Err(why), _) => model.notice(Level::Error, why),
-    }
-    Vec::new()
-}
-
 pub(super) fn page(model: &mut Model, title: String, lines: Vec<String>) -> Vec<Cmd> {
     model.overlay = Some(Overlay::Page(Page::new(title, lines)));
     Vec::new()
@@ -291,9 +254,4 @@ pub(super) fn told(model: &mut Model, why: &str) {
     if let Some(Overlay::Tree(tree)) = &mut model.overlay {
         tree.failed(why);
     }
-}
-
-/// A theme that comes with the program.
-fn theme(name: Option<&str>) -> Theme {
-    if name == Some("light") { Theme::light() } else { Theme::dark() }
 }

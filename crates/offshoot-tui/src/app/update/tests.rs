@@ -317,8 +317,8 @@ fn the_status_says_what_matters_as_far_as_there_is_room() {
     assert_snapshot!(shown.join("\n"), @"
     m1 • medium  30.5%/200k  $0.123  ⑂ the cache is wrong (1 of 3)  durable  ~/work
     m1 • medium  30.5%/200k  $0.123  durable
-    m1 • medium  30.5%/200k  $0.123  spilled: not in the file yet
-    spilled: not in the file yet
+    m1 • medium  30.5%/200k  $0.123  ⑂ the cache is wrong (1 of 3)  spilled  ~/work
+    m1 • medium  30.5%/200k  $0.123  spilled
     m1 • medium  30.5%/200k  $0.123  ⑂ the cache is wrong (1 of 3)  in memory
     m1 • medium  30.5%/200k  in memory
     alt+g goes there: the branch that ends at 1a2b3c4d holds newer work

@@ -54,16 +54,16 @@ fn screen(settings: &Settings, columns: u16, rows: u16) -> String {
 
 #[test]
 fn few_values_are_gone_through() {
-    let mut settings = open(r#"{"quietStartup":true,"steeringMode":"all"}"#, "");
-    find(&mut settings, "quietStartup");
-    assert_eq!(stored(press(&mut settings, "enter")), "Global quietStartup = false");
+    let mut settings = open(r#"{"hideThinkingBlock":true,"steeringMode":"all"}"#, "");
+    find(&mut settings, "hideThinking");
+    assert_eq!(stored(press(&mut settings, "enter")), "Global hideThinkingBlock = false");
     find(&mut settings, "steeringMode");
     assert_eq!(stored(press(&mut settings, "enter")), "Global steeringMode = \"one-at-a-time\"");
     find(&mut settings, "doubleEscape");
     assert_eq!(stored(press(&mut settings, "enter")), "Global doubleEscapeAction = \"fork\"");
     find(&mut settings, "theme");
     settings.offer("theme", vec!["dark".to_owned(), "light".to_owned()]);
-    assert_eq!(stored(press(&mut settings, "enter")), "Global theme = \"dark\"");
+    assert_eq!(stored(press(&mut settings, "enter")), "Global theme = \"light\"");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn what_was_stored_is_shown() {
 
 
 
-    the theme; else the one that fits the t…
+    dark, light, or a file of the data fold…
     from the user's file · a text
     enter change · del take out · tab other…
     ");

@@ -69,7 +69,7 @@ struct Body {
 
 impl TreeSelector {
     /// The rows that are seen, for so many columns and rows.
-    pub(super) fn lines(&self, theme: &Theme, columns: usize, room: usize) -> Vec<Line<'static>> {
+    pub fn lines(&self, theme: &Theme, columns: usize, room: usize) -> Vec<Line<'static>> {
         let seen = window(self.list.selected, self.list.len(), room);
         let here = self.list.outline.open().and_then(|open| self.list.outline.nearest(open));
         let bodies: Vec<Body> = seen.filter_map(|row| self.body(theme, row, Some(row) == here)).collect();

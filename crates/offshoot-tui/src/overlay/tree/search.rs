@@ -7,8 +7,9 @@ use offshoot_session::outline::{Outline, words};
 
 /// How many bytes of words are kept; what does not fit is read again by every search.
 const KEPT: usize = 24 << 20;
-/// What it costs to look at an entry, besides its bytes.
-const LOOK: usize = 96;
+/// What it costs to look at an entry whose words are kept: little, besides a part of their bytes.
+const LOOK: usize = 16;
+const PART: usize = 8;
 /// What it costs to fetch a line, besides its bytes.
 const FETCH: usize = 2_000;
 
@@ -23,6 +24,9 @@ pub(super) struct Search {
     candidates: Vec<bool>,
     /// The place to look at next.
     next: usize,
+    /// How many were found, and how many when rows were laid out last.
+    count: usize,
+    told: usize,
     words: Words,
 }
 
@@ -67,18 +71,18 @@ impl Search {
             self.candidates = vec![true; places];
         }
         self.found = vec![false; places];
-        self.next = 0;
+        (self.next, self.count, self.told) = (0, 0, 0);
         self.tokens = tokens;
         self.query = query;
     }
 
-    /// Looks on until so many bytes were looked at. Says whether something was found.
+    /// Looks on until so many bytes were looked at. Says whether rows should be laid out anew: at the end, and on the way when
+    /// the first was found and then whenever twice as many were, so that all of it costs a few layouts.
     ///
     /// # Errors
     /// The medium cannot be read.
     pub(super) fn work(&mut self, place: &Place<'_>, budget: usize) -> Result<bool> {
         let mut left = budget;
-        let mut has_found = false;
         while self.is_running() && left > 0 {
             let at = self.next;
             self.next += 1;
@@ -91,13 +95,17 @@ impl Search {
             let (said, cost) = self.words.get(place, at)?;
             left = left.saturating_sub(cost);
             if fits(&self.tokens, label.as_deref(), &said) {
-                has_found = true;
+                self.count += 1;
                 if let Some(found) = self.found.get_mut(at) {
                     *found = true;
                 }
             }
         }
-        Ok(has_found)
+        let has_news = self.count > self.told * 2 || !self.is_running();
+        if has_news {
+            self.told = self.count;
+        }
+        Ok(has_news)
     }
 
     /// Forgets what was read: the tree is another one.
@@ -138,7 +146,7 @@ impl Words {
         }
         if let Some((start, end)) = self.spans.get(at).copied().flatten() {
             let known = self.text.get(start as usize..end as usize).unwrap_or_default();
-            return Ok((known.into(), LOOK + known.len()));
+            return Ok((known.into(), LOOK + known.len() / PART));
         }
         let Some(ix) = place.outline.entry_at(at) else { return Ok(("".into(), LOOK)) };
         let length = usize::try_from(place.source.tree().node(ix).length()).unwrap_or(usize::MAX);

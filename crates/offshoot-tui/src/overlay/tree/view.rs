@@ -3,33 +3,48 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use offshoot_session::clock::{Millis, parse_iso};
+use offshoot_session::kind::Role;
 use offshoot_session::outline::Filter;
+use offshoot_session::stats::Totals;
 use offshoot_session::tree::NodeIx;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation as _;
 
+use super::compare::Given;
 use super::panes::Panes;
 use super::question::{ANSWERS, Question};
 use super::{Mode, TreeSelector};
+use crate::keymap::{Action, Keymap};
 use crate::text;
 use crate::theme::{Theme, Token};
 
-/// The keys, as the help names them.
-const HELP: [&str; 12] = [
-    "↑/↓ move",
-    "←/→ page",
-    "ctrl+←/→ branch",
-    "enter go there",
-    "filters ctrl+d/t/u/l/a",
-    "cycle ctrl+o",
-    "L label",
-    "T label time",
-    "#name finds a label",
-    "M mark",
-    "D compare marked",
-    "P preview",
+/// What the help names: actions, what they do, and whether that stands before the keys.
+const HELP: [(&[Action], &str); 13] = [
+    (&[Action::SelectUp, Action::SelectDown], "move"),
+    (&[Action::CursorLeft, Action::CursorRight], "page"),
+    (&[Action::FoldOrUp, Action::UnfoldOrDown], "branch"),
+    (&[Action::SelectConfirm], "go there"),
+    (&[Action::EditLabel], "label"),
+    (&[Action::FilterNext], "filter"),
+    (&[Action::ToggleTreePreview], "preview"),
+    (&[Action::JumpToLabel], "#label"),
+    (&[Action::MarkBranch, Action::DiffBranches], "mark, compare"),
+    (&[Action::CopyMessage], "copy"),
+    (&[Action::ToggleLabelTimestamp], "label time"),
+    (&[Action::ToggleTreeStats], "figures"),
+    (
+        &[
+            Action::FilterDefault,
+            Action::FilterNoTools,
+            Action::FilterUserOnly,
+            Action::FilterLabeledOnly,
+            Action::FilterAll,
+        ],
+        "filters",
+    ),
 ];
 
 impl TreeSelector {
@@ -50,13 +65,22 @@ impl TreeSelector {
                 let prompt = Span::styled("  Label (empty to remove): ", muted);
                 input.view(prompt, theme.style(Token::Text), panes.search, buf);
             }
+            Mode::Compare(compare) => {
+                let given =
+                    Given { source: self.source.as_ref(), outline: &self.list.outline, theme, now: self.setup.now };
+                compare.view(&given, area, buf);
+            }
             Mode::Question(ix, question) => self.view_question(theme, (*ix, question), area, buf),
         }
     }
 
     fn view_tree(&self, theme: &Theme, panes: &Panes, buf: &mut Buffer) {
         let muted = theme.style(Token::Muted);
-        for (at, line) in help(usize::from(panes.help.width)).into_iter().enumerate().take(panes.help.height.into()) {
+        for (at, line) in help(&self.setup.keymap, usize::from(panes.help.width))
+            .into_iter()
+            .enumerate()
+            .take(panes.help.height.into())
+        {
             draw(&Line::styled(line, muted), row(panes.help, at), buf);
         }
         draw(&self.search_line(theme, panes.search), panes.search, buf);
@@ -69,7 +93,9 @@ impl TreeSelector {
             draw(&Line::styled(said, muted), panes.list, buf);
         }
         draw(&self.status_line(theme), panes.status, buf);
-        draw(&self.sums_line(theme), panes.sums, buf);
+        if self.shows_sums {
+            draw(&self.sums_line(theme), panes.sums, buf);
+        }
         self.view_preview(theme, panes, buf);
     }
 
@@ -78,12 +104,15 @@ impl TreeSelector {
         let room = usize::from(area.width).saturating_sub(19);
         let query = text::clean(self.search.query());
         // Of a long query the end is seen.
-        let mut shown = query.as_ref();
-        while text::width(shown) > room {
-            let mut rest = shown.chars();
-            rest.next();
-            shown = rest.as_str();
+        let (mut start, mut used) = (query.len(), 0);
+        for (at, grapheme) in query.grapheme_indices(true).rev() {
+            used += text::width(grapheme);
+            if used > room {
+                break;
+            }
+            start = at;
         }
+        let shown = query.get(start..).unwrap_or_default();
         spans.push(Span::styled(shown.to_owned(), theme.style(Token::Accent)));
         if self.search.is_running() {
             spans.push(Span::styled(format!("  {} %", self.search.percent()), theme.style(Token::Dim)));
@@ -107,7 +136,7 @@ impl TreeSelector {
     }
 
     /// Where the cursor is, and what is shown.
-    pub(super) fn status(&self) -> String {
+    pub fn status(&self) -> String {
         let position = if self.list.len() == 0 { 0 } else { self.list.selected + 1 };
         let filter = match self.list.filter {
             Filter::Default => "",
@@ -126,20 +155,11 @@ impl TreeSelector {
         let Some(branch) = sums.and_then(|(sums, ix)| sums.branch(&self.list.outline, ix)) else {
             return Line::default();
         };
-        let held = |totals: &offshoot_session::stats::Totals| {
-            let entries = if totals.entries == 1 { "entry" } else { "entries" };
-            let mut held = format!("{} {entries}", totals.entries);
-            if branch.path.tokens > 0 {
-                held.push_str(&format!(", {} tokens", short(totals.tokens)));
-            }
-            if branch.path.cost > 0.0 {
-                held.push_str(&format!(", ${:.2}", totals.cost));
-            }
-            held
-        };
+        let has_tokens = branch.own.tokens + branch.path.tokens > 0;
         let tips = if branch.tips > 1 { format!(" on {} branches", branch.tips) } else { String::new() };
         let age = branch.newest.map_or(String::new(), |time| format!(", {}", ago(time, self.setup.now)));
-        let said = format!("  branch: {}{tips}{age} · from the root: {}", held(&branch.own), held(&branch.path));
+        let (own, path) = (held(&branch.own, has_tokens), held(&branch.path, has_tokens));
+        let said = format!("  branch: {own}{tips}{age} · path: {path}");
         Line::styled(said, theme.style(Token::Dim))
     }
 
@@ -162,10 +182,13 @@ impl TreeSelector {
         let (muted, plain) = (theme.style(Token::Muted), theme.style(Token::Text));
         let said = self.list.outline.text(self.source.as_ref(), ix).unwrap_or_else(|error| error.to_string());
         let columns = usize::from(area.width);
+        let is_users = self.source.tree().node(ix).role() == Some(Role::User);
+        let then = if is_users { "Its text comes into the editor, to be said anew" } else { "You go on after it" };
         let mut lines = vec![
             Line::default(),
             Line::styled("  Summarize branch?", plain.add_modifier(Modifier::BOLD)),
             Line::styled(format!("  You go to {}", text::fit(&said, columns.saturating_sub(12))), muted),
+            Line::styled(format!("  {then}"), muted),
             Line::default(),
         ];
         let mut below = |line: Line<'static>| lines.push(line);
@@ -186,7 +209,7 @@ impl TreeSelector {
         }
         if let Some(prompt) = &question.prompt {
             let at = row(inner, lines.len() - 2);
-            if lines.len() - 2 < usize::from(inner.height) {
+            if !at.is_empty() {
                 prompt.view(Span::styled("  What shall it mind? ", theme.style(Token::Accent)), plain, at, buf);
             }
         }
@@ -194,14 +217,14 @@ impl TreeSelector {
 }
 
 /// Draws a line on the first row of an area, if it has one.
-fn draw(line: &Line<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(line: &Line<'_>, area: Rect, buf: &mut Buffer) {
     if !area.is_empty() {
         text::draw(line, area, buf);
     }
 }
 
 /// The row of an area at a place, one high; empty behind the last one.
-fn row(area: Rect, at: usize) -> Rect {
+pub(super) fn row(area: Rect, at: usize) -> Rect {
     let y = area.y.saturating_add(u16::try_from(at).unwrap_or(u16::MAX));
     Rect { y, height: u16::from(y < area.bottom()), ..area }
 }
@@ -213,7 +236,7 @@ fn clear(area: Rect, buf: &mut Buffer) {
 }
 
 /// A line across, with a title in it.
-fn rule(theme: &Theme, title: &str, area: Rect, buf: &mut Buffer) {
+pub(super) fn rule(theme: &Theme, title: &str, area: Rect, buf: &mut Buffer) {
     let border = theme.style(Token::Border);
     let columns = usize::from(area.width);
     let title = if title.is_empty() { String::new() } else { format!(" {title} ") };
@@ -227,18 +250,53 @@ fn rule(theme: &Theme, title: &str, area: Rect, buf: &mut Buffer) {
 }
 
 /// The help, with as many keys on a line as fit.
-fn help(columns: usize) -> Vec<String> {
+fn help(keymap: &Keymap, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for item in HELP {
+    for (actions, does) in HELP {
+        let Some(item) = named(keymap, actions).map(|keys| format!("{keys} {does}")) else { continue };
         match lines.last_mut() {
-            Some(line) if text::width(line) + 3 + text::width(item) <= columns => {
+            Some(line) if text::width(line) + 3 + text::width(&item) <= columns => {
                 line.push_str(" · ");
-                line.push_str(item);
+                line.push_str(&item);
             }
             _ => lines.push(format!("  {item}")),
         }
     }
     lines
+}
+
+/// The first keys of some actions; what their names begin with in common stands once.
+fn named(keymap: &Keymap, actions: &[Action]) -> Option<String> {
+    let keys: Vec<String> = actions.iter().filter_map(|action| keymap.hint(*action)).collect();
+    let (modifiers, _) = keys.first()?.rsplit_once('+').unwrap_or_default();
+    let prefix = format!("{modifiers}+");
+    let rests: Option<Vec<&str>> = keys.iter().map(|key| key.strip_prefix(&prefix)).collect();
+    let named = match rests {
+        Some(rests) => format!("{prefix}{}", rests.join("/")),
+        None => keys.join("/"),
+    };
+    let arrows = [("pageUp", "pgup"), ("pageDown", "pgdn"), ("up", "↑"), ("down", "↓"), ("left", "←"), ("right", "→")];
+    let small = |key: &str| {
+        arrows.iter().find(|(name, _)| *name == key).map_or(key.to_owned(), |(_, arrow)| (*arrow).to_owned())
+    };
+    let words: Vec<String> = named
+        .split('/')
+        .map(|key| match key.rsplit_once('+') {
+            Some((before, last)) => format!("{before}+{}", small(last)),
+            None => small(key),
+        })
+        .collect();
+    Some(words.join("/"))
+}
+
+/// Entries, and what providers reported of them if they ever did: tokens and dollars.
+pub(super) fn held(totals: &Totals, has_tokens: bool) -> String {
+    let entries = if totals.entries == 1 { "entry" } else { "entries" };
+    let mut held = format!("{} {entries}", totals.entries);
+    if has_tokens {
+        held.push_str(&format!(", {} tok, ${:.2}", short(totals.tokens), totals.cost));
+    }
+    held
 }
 
 /// A number of tokens in few characters.
@@ -252,7 +310,7 @@ fn short(tokens: u64) -> String {
 }
 
 /// How long ago something was.
-fn ago(time: Millis, now: Millis) -> String {
+pub(super) fn ago(time: Millis, now: Millis) -> String {
     const MINUTE: Millis = 60_000;
     match now.saturating_sub(time) / MINUTE {
         ..1 => "now".to_owned(),

@@ -1,0 +1,36 @@
+//! The file of key bindings, `keybindings.json` of the data folder: reading it. What it may say is `offshoot_tui::keymap`.
+
+use std::path::Path;
+
+use offshoot_tui::keymap::Keymap;
+
+use crate::error::Result;
+
+/// The keys as the user has them, and what of the file cannot be used.
+pub(crate) fn load(data: Option<&Path>) -> Result<(Keymap, Vec<String>)> {
+    let Some(path) = data.map(|data| data.join("keybindings.json")) else { return Ok(Default::default()) };
+    let text = super::settings::text(&path)?;
+    if text.trim().is_empty() {
+        return Ok(Default::default());
+    }
+    let (keymap, diagnostics) = Keymap::read(&text);
+    Ok((keymap, diagnostics.iter().map(|diagnostic| format!("{}:{diagnostic}", path.display())).collect()))
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests prepare their own files")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn troubles_name_file_and_place() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(load(Some(folder.path())).unwrap(), (Keymap::default(), Vec::new()));
+        std::fs::write(folder.path().join("keybindings.json"), "{\"app.claer\": \"alt+c\"}").unwrap();
+        let (keymap, troubles) = load(Some(folder.path())).unwrap();
+        assert_eq!(keymap, Keymap::default());
+        assert!(
+            troubles[0].ends_with("keybindings.json:1:15: there is no action \"app.claer\": did you mean app.clear?")
+        );
+    }
+}

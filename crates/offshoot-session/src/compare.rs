@@ -1,0 +1,168 @@
+//! Two branches side by side: where they part, and what only each of them holds.
+
+use crate::clock::Millis;
+use crate::entry::Source;
+use crate::error::Result;
+use crate::files::{FileLists, Files};
+use crate::gather;
+use crate::kind::{Kind, Role};
+use crate::stats::{self, Totals};
+use crate::tree::NodeIx;
+
+/// What only one of two branches holds.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// The entry that was asked for: the branch is the path to it.
+    pub tip: NodeIx,
+    /// The entries that are not on the other path, from the top; without markers of a moved leaf.
+    pub entries: Vec<NodeIx>,
+    /// Sums over them.
+    pub totals: Totals,
+    /// The last words of the person or the model among them.
+    pub last_words: Option<String>,
+    /// When the last of them was written.
+    pub newest: Option<Millis>,
+    files: Files,
+    /// How many entries were read for files.
+    read: usize,
+}
+
+/// Two branches.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// The last entry that both share; `None` if they have different roots.
+    pub ancestor: Option<NodeIx>,
+    /// What only the first holds, and what only the second.
+    pub sides: [Side; 2],
+}
+
+impl Comparison {
+    /// Compares the paths to two entries. Reads bodies only for the last words: [`Self::work`] reads the others.
+    ///
+    /// # Errors
+    /// The medium cannot be read.
+    pub fn new(source: &dyn Source, first: NodeIx, second: NodeIx) -> Result<Self> {
+        let tree = source.tree();
+        let ancestor = tree.common_ancestor(first, second);
+        Ok(Self { ancestor, sides: [Side::new(source, ancestor, first)?, Side::new(source, ancestor, second)?] })
+    }
+
+    /// Reads on which files were read and changed, through about so many bytes. Says whether there is more.
+    ///
+    /// # Errors
+    /// The medium cannot be read.
+    pub fn work(&mut self, source: &dyn Source, budget: usize) -> Result<bool> {
+        let mut left = budget;
+        for side in &mut self.sides {
+            side.work(source, &mut left)?;
+        }
+        Ok(self.sides.iter().any(|side| !side.is_read()))
+    }
+}
+
+impl Side {
+    fn new(source: &dyn Source, ancestor: Option<NodeIx>, tip: NodeIx) -> Result<Self> {
+        let tree = source.tree();
+        let facts = gather::of(source)?;
+        let own = tree.ancestors(tip).take_while(|ix| Some(*ix) != ancestor);
+        let mut entries: Vec<NodeIx> = own.filter(|ix| !tree.node(*ix).is_leaf_marker()).collect();
+        let mut last_words = None;
+        for ix in entries.iter().filter(|ix| stats::may_speak(source, **ix)) {
+            last_words = stats::words(&source.entry(*ix)?);
+            if last_words.is_some() {
+                break;
+            }
+        }
+        entries.reverse();
+        let mut totals = Totals::default();
+        entries.iter().for_each(|ix| totals.add(&stats::of(source, &facts, *ix)));
+        let newest = entries.iter().filter_map(|ix| tree.node(*ix).time()).max();
+        Ok(Self { tip, entries, totals, last_words, newest, files: Files::default(), read: 0 })
+    }
+
+    /// The files that were read and changed, as far as they were found.
+    pub fn files(&self) -> FileLists {
+        self.files.lists()
+    }
+
+    /// Whether all was read that may name files.
+    pub fn is_read(&self) -> bool {
+        self.read >= self.entries.len()
+    }
+
+    fn work(&mut self, source: &dyn Source, left: &mut usize) -> Result<()> {
+        while let Some(ix) = self.entries.get(self.read).filter(|_| *left > 0) {
+            let node = source.tree().node(*ix);
+            let length = usize::try_from(node.length()).unwrap_or(usize::MAX);
+            match (node.kind(), node.role()) {
+                (Kind::Message, Some(Role::Assistant)) => {
+                    let entry = source.entry(*ix)?;
+                    if let Some(message) = entry.message() {
+                        self.files.take_calls(message);
+                    }
+                    *left = left.saturating_sub(length);
+                }
+                (Kind::BranchSummary | Kind::Compaction, _) => {
+                    self.files.take_summary(source.entry(*ix)?.json());
+                    *left = left.saturating_sub(length);
+                }
+                _ => *left = left.saturating_sub(1),
+            }
+            self.read += 1;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{Options, Session};
+
+    #[test]
+    fn each_side_holds_what_the_other_does_not() {
+        let message = |id: &str, parent: &str, at: u32, message: &str| {
+            format!(
+                r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-01-01T00:00:0{at}.000Z","message":{message}}}"#
+            )
+        };
+        let turn = |name: &str, path: &str, said: &str| {
+            format!(
+                r#"{{"role":"assistant","content":[{{"type":"text","text":"{said}"}},{{"type":"toolCall","id":"1","name":"{name}","arguments":{{"path":"{path}"}}}}],"usage":{{"totalTokens":7,"cost":{{"total":0.25}}}}}}"#
+            )
+        };
+        let lines = [
+            r#"{"type":"session","version":3,"id":"s"}"#.to_owned(),
+            message("a", "null", 1, r#"{"role":"user","content":"why?"}"#),
+            message("b", r#""a""#, 2, &turn("read", "x.rs", "this way")),
+            message("c", r#""b""#, 3, &turn("edit", "y.rs", "done")),
+            message("d", r#""a""#, 4, &turn("read", "z.rs", "that way")),
+            r#"{"type":"custom","customType":"offshoot.leaf","id":"m","parentId":"d","timestamp":"t"}"#.to_owned(),
+            message("r", "null", 5, r#"{"role":"user","content":"another root"}"#),
+        ];
+        let session = Session::from_text(&(lines.join("\n") + "\n"), Options::default()).unwrap();
+        let ix = |id: &str| session.tree().find(id).unwrap();
+
+        let mut compared = Comparison::new(&session, ix("c"), ix("m")).unwrap();
+        assert_eq!(compared.ancestor, Some(ix("a")));
+        while compared.work(&session, 1).unwrap() {}
+        let [left, right] = &compared.sides;
+        assert_eq!(
+            (left.entries.as_slice(), right.entries.as_slice()),
+            ([ix("b"), ix("c")].as_slice(), [ix("d")].as_slice())
+        );
+        assert_eq!((left.totals.entries, left.totals.tokens, left.totals.cost), (2, 14, 0.5));
+        assert_eq!((left.last_words.as_deref(), right.last_words.as_deref()), (Some("done"), Some("that way")));
+        assert_eq!((left.files().read, left.files().modified), (vec!["x.rs".to_owned()], vec!["y.rs".to_owned()]));
+        assert_eq!((left.newest, right.newest), (Some(1_767_225_603_000), Some(1_767_225_604_000)));
+
+        // Of two entries on one path, the lower one's side holds what is between them.
+        let between = Comparison::new(&session, ix("a"), ix("c")).unwrap();
+        assert_eq!(
+            (between.ancestor, between.sides[0].entries.len(), between.sides[1].entries.len()),
+            (Some(ix("a")), 0, 2)
+        );
+        let apart = Comparison::new(&session, ix("r"), ix("c")).unwrap();
+        assert_eq!((apart.ancestor, apart.sides[0].entries.len(), apart.sides[1].entries.len()), (None, 1, 3));
+    }
+}

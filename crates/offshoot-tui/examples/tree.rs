@@ -1,0 +1,76 @@
+//! The tree selector as a line server, to be compared with others: which rows it shows after which keys.
+//!
+//! One JSON object per line in: `{"file", "leaf"?, "selected"?, "columns", "rows", "filter"?, "keys": ["down", "text:abc"]}`.
+//! `leaf` and `selected` are places among the entries of the file; without `leaf` the file's own counts. One array per
+//! line out: the rows at the beginning and after each key, each with the line below them as the last one.
+
+use std::error::Error;
+use std::io::{BufRead as _, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use offshoot_session::entry::Source as _;
+use offshoot_session::outline::Filter;
+use offshoot_session::session::{Options, Session};
+use offshoot_tui::keymap::Key;
+use offshoot_tui::overlay::tree::{Setup, TreeSelector};
+use offshoot_tui::theme::Theme;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+#[derive(serde::Deserialize)]
+struct Request {
+    file: String,
+    leaf: Option<usize>,
+    selected: Option<usize>,
+    columns: u16,
+    rows: u16,
+    filter: Option<String>,
+    keys: Vec<String>,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let answer = answer(&serde_json::from_str(&line?)?)?;
+        writeln!(out, "{}", serde_json::to_string(&answer)?)?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+fn answer(request: &Request) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
+    let session = Session::open(Path::new(&request.file), Options::default())?;
+    let at = |place: usize| session.tree().entries().nth(place);
+    let leaf = request.leaf.and_then(at).or(session.leaf());
+    let setup = Setup {
+        selected: request.selected.and_then(at),
+        filter: request.filter.as_deref().and_then(Filter::parse).unwrap_or_default(),
+        size: (request.columns, request.rows),
+        ..Setup::default()
+    };
+    let mut selector = TreeSelector::new(Arc::new(session), leaf, setup)?;
+    let mut answer = vec![seen(&selector, request)];
+    for key in &request.keys {
+        match key.strip_prefix("text:") {
+            Some(text) => {
+                for c in text.chars() {
+                    selector.key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
+                }
+            }
+            None => drop(selector.key(Key::parse(key)?.event())),
+        }
+        while selector.work(1 << 20) {}
+        answer.push(seen(&selector, request));
+    }
+    Ok(answer)
+}
+
+fn seen(selector: &TreeSelector, request: &Request) -> Vec<String> {
+    let lines = selector.lines(&Theme::default(), request.columns.into(), usize::from((request.rows / 2).max(5)));
+    let mut seen: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    if seen.is_empty() {
+        seen.push("  No entries found".to_owned());
+    }
+    seen.push(format!("  {}", selector.status()));
+    seen
+}

@@ -1,0 +1,86 @@
+//! `/settings`: what is changed is stored by the program, and what concerns a running session counts at once.
+
+use offshoot_agent::command::Command;
+
+use super::keys::ask;
+use super::overlay::keep;
+use crate::app::cmd::Cmd;
+use crate::app::model::{Model, Overlay};
+use crate::overlay::settings::{Files, Outcome, Settings as SettingsList};
+use crate::settings::{Layers, Settings};
+
+/// The files were read: opens the list.
+pub(super) fn open(model: &mut Model, layers: Layers, files: Files) -> Vec<Cmd> {
+    model.overlay = Some(Overlay::Settings(Box::new(SettingsList::new(layers, files))));
+    Vec::new()
+}
+
+pub(super) fn outcome(model: &mut Model, outcome: Outcome) -> Vec<Cmd> {
+    match outcome {
+        Outcome::Open => Vec::new(),
+        Outcome::Closed => {
+            let mut cmds = keep(model, false);
+            cmds.push(Cmd::Repaint);
+            cmds
+        }
+        Outcome::Store { scope, key, value } => vec![Cmd::Store(scope, key, value)],
+    }
+}
+
+/// A change is in the file, or could not be put there.
+pub(super) fn stored(model: &mut Model, stored: Result<Layers, String>) -> Vec<Cmd> {
+    let (layers, failed) = match stored {
+        Ok(layers) => (Some(layers), None),
+        Err(why) => (None, Some(why)),
+    };
+    let cmds = layers.as_ref().map_or_else(Vec::new, |layers| minded(model, Settings::from(layers)));
+    if let Some(Overlay::Settings(list)) = &mut model.overlay {
+        layers.into_iter().for_each(|layers| list.stored(layers));
+        failed.into_iter().for_each(|why| list.failed(why));
+    }
+    cmds
+}
+
+/// What of other settings concerns what is running. The rest counts from the next start on.
+fn minded(model: &mut Model, new: Settings) -> Vec<Cmd> {
+    let old = std::mem::replace(&mut model.wishes.settings, new);
+    let new = &model.wishes.settings;
+    model.editor.set_completion_rows(new.completion_rows);
+    let changed = [
+        (old.steering != new.steering).then_some(Command::SetSteeringMode(new.steering)),
+        (old.follow_up != new.follow_up).then_some(Command::SetFollowUpMode(new.follow_up)),
+        (old.compaction.enabled != new.compaction.enabled)
+            .then_some(Command::SetAutoCompaction(new.compaction.enabled)),
+        (old.retry.enabled != new.retry.enabled).then_some(Command::SetAutoRetry(new.retry.enabled)),
+    ];
+    if old.hide_thinking != new.hide_thinking {
+        model.folds.0 = !new.hide_thinking;
+    }
+    changed.into_iter().flatten().map(ask).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::msg::Msg;
+    use crate::app::update::update;
+    use crate::settings::{Layer, Scope};
+
+    fn layers(text: &str) -> Layers {
+        Layers { global: Layer::read(text, Scope::Global).unwrap().0, ..Layers::default() }
+    }
+
+    #[test]
+    fn what_is_stored_counts_at_once() {
+        let mut model = Model::default();
+        update(&mut model, Msg::Settings(Layers::default(), Files::default()));
+        assert!(matches!(model.overlay, Some(Overlay::Settings(_))));
+        let text = r#"{"steeringMode":"all","compaction":{"enabled":false},"hideThinkingBlock":true}"#;
+        let cmds = update(&mut model, Msg::Stored(Ok(layers(text))));
+        assert_eq!(cmds.len(), 2, "{cmds:?}");
+        assert!(cmds.contains(&ask(Command::SetAutoCompaction(false))));
+        assert!(!model.folds.0);
+        assert_eq!(update(&mut model, Msg::Stored(Ok(layers(text)))), []);
+        assert_eq!(update(&mut model, Msg::Stored(Err("the disk is full".to_owned()))), []);
+    }
+}

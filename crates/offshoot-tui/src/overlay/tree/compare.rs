@@ -1,0 +1,147 @@
+//! The screen that compares two marked branches: where they part, and what only each of them holds.
+//!
+//! Entries are read when they are seen; which files were read and changed is found in slices.
+
+use std::ops::Range;
+
+use offshoot_session::clock::Millis;
+use offshoot_session::compare::{Comparison, Side};
+use offshoot_session::entry::Source;
+use offshoot_session::error::Result;
+use offshoot_session::outline::Outline;
+use offshoot_session::tree::NodeIx;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use super::view::{ago, draw, held, row, rule};
+use crate::text;
+use crate::theme::{Theme, Token};
+
+/// From this width on the branches stand side by side.
+const WIDE: u16 = 60;
+
+/// Two branches, and how far down one has scrolled.
+#[derive(Debug)]
+pub(super) struct Compare {
+    comparison: Comparison,
+    top: usize,
+    is_reading: bool,
+}
+
+/// One line of a branch.
+enum Item {
+    Heading(String),
+    Text(String),
+    Entry(NodeIx),
+}
+
+/// What the screen is drawn from besides the branches.
+pub(super) struct Given<'a> {
+    pub(super) source: &'a dyn Source,
+    pub(super) outline: &'a Outline,
+    pub(super) theme: &'a Theme,
+    pub(super) now: Millis,
+}
+
+impl Compare {
+    pub(super) fn new(source: &dyn Source, first: NodeIx, second: NodeIx) -> Result<Self> {
+        Ok(Self { comparison: Comparison::new(source, first, second)?, top: 0, is_reading: true })
+    }
+
+    /// Finds more files. Says whether there is more to find.
+    pub(super) fn work(&mut self, source: &dyn Source, budget: usize) -> Result<bool> {
+        self.is_reading = self.comparison.work(source, budget)?;
+        Ok(self.is_reading)
+    }
+
+    pub(super) fn is_reading(&self) -> bool {
+        self.is_reading
+    }
+
+    /// Scrolls, and not beyond the end.
+    pub(super) fn scroll(&mut self, by: isize, columns: u16, room: usize) {
+        let [first, second] = &self.comparison.sides;
+        let counts = (self.count(first), self.count(second));
+        let count = if columns >= WIDE { counts.0.max(counts.1) } else { counts.0 + counts.1 };
+        let last = count.saturating_sub(room);
+        self.top = self.top.saturating_add_signed(by).min(last);
+    }
+
+    pub(super) fn view(&self, given: &Given<'_>, area: Rect, buf: &mut Buffer) {
+        let theme = given.theme;
+        let muted = theme.style(Token::Muted);
+        rule(theme, "Two branches", row(area, 0), buf);
+        let shared = match self.comparison.ancestor {
+            Some(ix) => format!("  They part behind: {}", said(given, ix)),
+            None => "  They have different roots".to_owned(),
+        };
+        draw(&Line::styled(text::truncate(&shared, area.width.into(), "…").into_owned(), muted), row(area, 1), buf);
+        let inner = Rect { y: area.y + 3.min(area.height), height: area.height.saturating_sub(5), ..area };
+        let [first, second] = &self.comparison.sides;
+        if area.width >= WIDE {
+            let half = Rect { width: (area.width - 1) / 2, ..inner };
+            let other = Rect { x: inner.x + half.width + 1, width: inner.width - half.width - 1, ..inner };
+            let seen = self.top..self.top + usize::from(inner.height);
+            column(given, ('A', first), seen.clone(), half, buf);
+            column(given, ('B', second), seen, other, buf);
+        } else {
+            let count = self.count(first);
+            let seen = self.top..self.top + usize::from(inner.height);
+            column(given, ('A', first), seen.start..seen.end.min(count).max(seen.start), inner, buf);
+            let used = count.saturating_sub(self.top).min(inner.height.into()) as u16;
+            let rest = Rect { y: inner.y + used, height: inner.height - used, ..inner };
+            column(given, ('B', second), seen.start.saturating_sub(count)..seen.end.saturating_sub(count), rest, buf);
+        }
+        let reading = if self.is_reading { " · looking for files…" } else { "" };
+        let help = format!("  ↑/↓ scroll · esc back to the tree{reading}");
+        draw(&Line::styled(help, muted), row(area, usize::from(area.height).saturating_sub(2)), buf);
+        rule(theme, "", row(area, usize::from(area.height).saturating_sub(1)), buf);
+    }
+
+    fn count(&self, side: &Side) -> usize {
+        header(side, 'A', 0).len() + side.entries.len()
+    }
+}
+
+/// Draws the lines of a branch that are seen.
+fn column(given: &Given<'_>, (name, side): (char, &Side), seen: Range<usize>, area: Rect, buf: &mut Buffer) {
+    let theme = given.theme;
+    let header = header(side, name, given.now);
+    let entries = side.entries.iter().map(|ix| Item::Entry(*ix));
+    for (at, item) in header.into_iter().chain(entries).skip(seen.start).take(seen.len()).enumerate() {
+        let (line, token) = match item {
+            Item::Heading(line) => (line, Token::Accent),
+            Item::Text(line) => (line, Token::Text),
+            Item::Entry(ix) => (format!("  {}", said(given, ix)), Token::Muted),
+        };
+        let line = Line::styled(text::fit(&line, area.width.into()).into_owned(), theme.style(token));
+        draw(&line, row(area, at), buf);
+    }
+}
+
+/// What stands above a branch's entries.
+fn header(side: &Side, name: char, now: Millis) -> Vec<Item> {
+    let age = side.newest.map_or(String::new(), |time| format!(", {}", ago(time, now)));
+    let mut items = vec![
+        Item::Heading(format!("Only in {name}")),
+        Item::Text(format!("  {}{age}", held(&side.totals, side.totals.tokens > 0))),
+        Item::Heading("Last words".to_owned()),
+        Item::Text(format!("  {}", side.last_words.as_deref().unwrap_or("(no words)"))),
+    ];
+    let files = side.files();
+    for (title, paths) in [("Changed", files.modified), ("Read", files.read)] {
+        if !paths.is_empty() {
+            items.push(Item::Heading(title.to_owned()));
+            items.extend(paths.into_iter().map(|path| Item::Text(format!("  {path}"))));
+        }
+    }
+    if !side.entries.is_empty() {
+        items.push(Item::Heading("Entries".to_owned()));
+    }
+    items
+}
+
+fn said(given: &Given<'_>, ix: NodeIx) -> String {
+    given.outline.text(given.source, ix).unwrap_or_else(|error| error.to_string())
+}
