@@ -130,3 +130,26 @@ fn commands_of_the_user_and_unknown_ones() {
     assert!(terminal.ended());
     talk.no_problems();
 }
+
+#[test]
+fn commands_that_change_files_do_so() {
+    let talk = Talk::new([Reply::text("Yes."), Reply::text("Again yes.")]);
+    let mut terminal = Terminal::offshoot(&talk, &["is it?"], (100, 30));
+    terminal.until_text("Yes.").until("the end", |screen| !screen.contains("at work") && screen.contains("$0.000"));
+    terminal.send("/label the answer\r");
+    terminal.until_text("labelled the answer").until_text("⑂ the answer");
+    terminal.send("/branches\r");
+    terminal.until_text("Branches of this session").send("\x1b");
+    terminal.until("the editor", |screen| !screen.contains("Branches of")).send("/export page.html\r");
+    terminal.until_text("written to");
+    assert!(talk.world.read("page.html").starts_with("<!"));
+    terminal.send("/clone\r");
+    terminal.until_text("a new session, begun from the other").until_text("Yes.");
+    terminal.send("/switch nowhere\r");
+    terminal.until_text("nowhere").send("/switch the answer\r");
+    terminal.until_text("at another place of the tree").send("/quit\r");
+    assert!(terminal.ended());
+    let sessions = talk.files();
+    assert_eq!(sessions.len(), 2, "{sessions:?}");
+    talk.no_problems();
+}
