@@ -29,7 +29,7 @@ use head::Head;
 use pages::IndexPages;
 
 /// Changes whenever the layout does: an index of another layout is ignored.
-const MAGIC: &[u8; 8] = b"offshix4";
+const MAGIC: &[u8; 8] = b"offshix5";
 /// The last bytes of an index: where its head begins, the head's hash, and the magic word.
 const TRAILER: usize = 24;
 /// Files below this size are read as fast without an index.

@@ -80,23 +80,6 @@ words! {
     }
 }
 
-impl Kind {
-    /// Whether entries of this type set how what follows them is read: models, levels, modes, and where a context
-    /// begins.
-    pub fn is_setting(self) -> bool {
-        matches!(
-            self,
-            Self::ModelChange
-                | Self::ThinkingLevelChange
-                | Self::Compaction
-                | Self::TtsrInjection
-                | Self::ModeChange
-                | Self::ServiceTierChange
-                | Self::ResetBoundary
-        )
-    }
-}
-
 words! {
     /// The `role` of a message.
     Role {

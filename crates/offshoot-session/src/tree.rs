@@ -48,8 +48,10 @@ pub struct Node {
     first_child: u32,
     last_child: u32,
     next_sibling: u32,
-    /// The nearest entry at or above this one that sets something for what follows it.
-    setting: u32,
+    /// The nearest compaction at or above this entry.
+    compaction: u32,
+    /// The nearest change of the thinking level at or above this entry.
+    thinking: u32,
     line: u32,
     kind: Kind,
     role: Option<Role>,
@@ -93,7 +95,8 @@ impl Node {
             first_child: NONE,
             last_child: NONE,
             next_sibling: NONE,
-            setting: NONE,
+            compaction: NONE,
+            thinking: NONE,
             line: u32::try_from(new.line).unwrap_or(u32::MAX),
             kind: new.kind,
             role: new.role,
@@ -314,11 +317,14 @@ impl Tree {
         BranchEnd { at, work: work.map_or(NONE, |work| work.0), time }
     }
 
-    /// The entries at or above `ix` that set something for what follows them (see [`Kind::is_setting`]), nearest first.
-    /// Costs their number, not the path's.
-    pub fn settings(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
-        let nearest = |ix: NodeIx| NodeIx::from_raw(self.node(ix).setting);
-        std::iter::successors(nearest(ix), move |at| self.parent(*at).and_then(nearest))
+    /// The nearest compaction at or above an entry. Costs no walk.
+    pub fn compaction(&self, ix: NodeIx) -> Option<NodeIx> {
+        NodeIx::from_raw(self.node(ix).compaction)
+    }
+
+    /// The nearest change of the thinking level at or above an entry. Costs no walk.
+    pub fn thinking_level_change(&self, ix: NodeIx) -> Option<NodeIx> {
+        NodeIx::from_raw(self.node(ix).thinking)
     }
 
     /// Why a part of the tree could not be read, if that happened.

@@ -44,7 +44,7 @@ impl Chosen {
 /// The last compaction, what it keeps, what comes after it; or the whole path.
 fn select(source: &dyn Source, leaf: NodeIx, diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<Chosen>> {
     let tree = source.tree();
-    let Some(at) = tree.settings(leaf).find(|ix| tree.node(*ix).kind() == Kind::Compaction) else {
+    let Some(at) = tree.compaction(leaf) else {
         return Ok(tree.path(leaf).into_iter().map(Chosen::Entry).collect());
     };
     let compaction = source.entry(at)?;
@@ -130,7 +130,7 @@ fn step(source: &dyn Source, chosen: Chosen, edits: &HashMap<EntryId, Edit>) -> 
 /// Thinking level and model, from the end of the path: the last word counts.
 fn settings(source: &dyn Source, leaf: NodeIx) -> Result<(Option<String>, Option<String>)> {
     let tree = source.tree();
-    let thinking = match tree.settings(leaf).find(|ix| tree.node(*ix).kind() == Kind::ThinkingLevelChange) {
+    let thinking = match tree.thinking_level_change(leaf) {
         None => Some("\"off\"".to_owned()),
         Some(ix) => source.entry(ix)?.get("thinkingLevel").map(|level| level.text().to_owned()),
     };

@@ -130,7 +130,7 @@ fn node(reader: &mut Reader<'_>) -> Option<Node> {
         offset: reader.number()?,
         length: reader.number()?,
         time: reader.number()?.cast_signed(),
-        places: [reader.short()?, reader.short()?, reader.short()?, reader.short()?, reader.short()?],
+        places: [reader.short()?, reader.short()?, reader.short()?, reader.short()?, reader.short()?, reader.short()?],
         line: reader.short()?,
         kind: reader.byte()?,
         role: reader.byte()?,

@@ -268,6 +268,30 @@ fn asking_where_branches_end_reads_no_page() {
     assert!(warm.tree.leaves().all(|ix| ix != end));
 }
 
+/// However often a session was compacted since its thinking level was set.
+#[test]
+fn what_holds_at_an_entry_is_found_without_a_walk() {
+    use crate::tree::stored::PageOf;
+    let (_folder, path, cache) = file();
+    let line = |at: usize, kind: &str| {
+        let parent = if at == 0 { "null".to_owned() } else { format!("\"e{}\"", at - 1) };
+        let rest = format!(r#""summary":"{}","thinkingLevel":"high""#, "x".repeat(400));
+        format!("{{\"type\":\"{kind}\",\"id\":\"e{at}\",\"parentId\":{parent},\"timestamp\":\"t\",{rest}}}\n")
+    };
+    let kind = |at: usize| if at == 7 { "thinking_level_change" } else { "compaction" };
+    let text = (0..3000).fold(format!("{HEADER}\n"), |text, at| text + &line(at, kind(at)));
+    std::fs::write(&path, text).unwrap();
+    open(&path, &cache);
+    let (warm, _) = read_index(&path, &cache);
+    let (tree, leaf) = (&warm.tree, warm.tree.find("e2999").unwrap());
+    assert_eq!(tree.compaction(leaf), Some(leaf));
+    assert_eq!(tree.thinking_level_change(leaf), tree.find("e7"));
+    assert_eq!(tree.thinking_level_change(tree.find("e6").unwrap()), None);
+    let pages = tree.stored_len().div_ceil(crate::tree::nodes::PAGE);
+    let read = (0..pages).filter(|page| matches!(tree.stored_page(*page), PageOf::Here(_))).count();
+    assert!(read <= 2, "{read} of {pages} pages");
+}
+
 /// What is known of bodies is kept as well, and read on; a file of it that is damaged is not used.
 #[test]
 fn facts_are_kept_beside_the_index() {

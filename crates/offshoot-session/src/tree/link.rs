@@ -11,6 +11,7 @@ use super::nodes::Nodes;
 use super::{FLAG_DEAD, NONE, NewNode, Node, NodeIx, Tree};
 use crate::error::{Code, Diagnostic};
 use crate::id::EntryId;
+use crate::kind::Kind;
 
 /// A tree whose entries are still being read.
 #[derive(Debug, Default)]
@@ -89,15 +90,15 @@ impl TreeBuilder {
         }
         self.drop_unsound_leaves(&mut is_sound)?;
         for at in 0..self.tree.nodes.len() as u32 {
-            self.tree.note_setting(at);
+            self.tree.note_nearest(at);
             if !self.tree.nodes[at as usize].is_dead() {
                 self.tree.link(at);
             }
         }
         if forward {
-            // A parent behind its child knew its own setting too late.
+            // A parent behind its child knew what is above it too late.
             let order: Vec<NodeIx> = self.tree.walk().map(|(_, ix)| ix).collect();
-            order.iter().for_each(|ix| self.tree.note_setting(ix.0));
+            order.iter().for_each(|ix| self.tree.note_nearest(ix.0));
         }
         Ok((self.tree, self.diagnostics))
     }
@@ -217,20 +218,24 @@ impl Tree {
         if let Some(id) = &new.id {
             self.index_id(at, id);
         }
-        self.note_setting(at);
+        self.note_nearest(at);
         self.link(at);
         NodeIx(at)
     }
 
-    /// Notes the nearest setting at or above an entry, as its parent knows it.
-    fn note_setting(&mut self, at: u32) {
+    /// Notes the nearest compaction and change of the thinking level at or above an entry, as its parent knows them.
+    fn note_nearest(&mut self, at: u32) {
         let node = &self.nodes[at as usize];
-        let setting = match (node.kind.is_setting(), node.parent) {
-            (true, _) => at,
-            (false, NONE) => NONE,
-            (false, parent) => self.nodes[parent as usize].setting,
+        let (mut compaction, mut thinking) = match node.parent {
+            NONE => (NONE, NONE),
+            parent => (self.nodes[parent as usize].compaction, self.nodes[parent as usize].thinking),
         };
-        self.nodes.change(at, |node| node.setting = setting);
+        match node.kind {
+            Kind::Compaction => compaction = at,
+            Kind::ThinkingLevelChange => thinking = at,
+            _ => {}
+        }
+        self.nodes.change(at, |node| (node.compaction, node.thinking) = (compaction, thinking));
     }
 
     /// Makes room for the ids of so many entries: a table that grows by doubling hashes every id again and again.

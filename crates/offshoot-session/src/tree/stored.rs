@@ -14,8 +14,8 @@ pub(crate) struct StoredNode<'a> {
     pub(crate) offset: u64,
     pub(crate) length: u64,
     pub(crate) time: i64,
-    /// Parent, first child, last child, next sibling, setting.
-    pub(crate) places: [u32; 5],
+    /// Parent, first child, last child, next sibling, nearest compaction and change of the thinking level.
+    pub(crate) places: [u32; 6],
     pub(crate) line: u32,
     /// Its place in [`Kind::KNOWN`].
     pub(crate) kind: u8,
@@ -63,7 +63,7 @@ impl Node {
             offset: self.offset,
             length: self.length,
             time: self.time,
-            places: [self.parent, self.first_child, self.last_child, self.next_sibling, self.setting],
+            places: [self.parent, self.first_child, self.last_child, self.next_sibling, self.compaction, self.thinking],
             line: self.line,
             kind: self.kind as u8,
             role: self.role.map_or(0, |role| role as u8 + 1),
@@ -73,7 +73,7 @@ impl Node {
 
     pub(crate) fn from_stored(stored: &StoredNode<'_>) -> Self {
         let role = |place: u8| Role::KNOWN.get(place as usize).copied().unwrap_or(Role::Unknown);
-        let [parent, first_child, last_child, next_sibling, setting] = stored.places;
+        let [parent, first_child, last_child, next_sibling, compaction, thinking] = stored.places;
         Self {
             id: stored.id.map(EntryId::new),
             offset: stored.offset,
@@ -83,7 +83,8 @@ impl Node {
             first_child,
             last_child,
             next_sibling,
-            setting,
+            compaction,
+            thinking,
             line: stored.line,
             kind: Kind::KNOWN.get(stored.kind as usize).copied().unwrap_or(Kind::Unknown),
             role: stored.role.checked_sub(1).map(role),
@@ -98,7 +99,7 @@ impl Node {
             offset: 0,
             length: 0,
             time: i64::MIN,
-            places: [NONE; 5],
+            places: [NONE; 6],
             line: 0,
             kind: u8::MAX,
             role: 0,
