@@ -287,9 +287,10 @@ impl<'a> Found<'a> {
         Ok(Envelope {
             kind,
             role: (kind == Kind::Message).then(|| self.role.unwrap_or(Role::Unknown)),
-            // The names of the tree proposal that came before version 2.
-            id: id(self.id).or_else(|| id(self.uuid)),
-            parent: id(self.parent).or_else(|| id(self.parent_uuid)),
+            // The names of the tree proposal that came before version 2, where the others are not there at all: they
+            // may stand in a part of the line that need not be read.
+            id: id(self.id.or(self.uuid)),
+            parent: id(self.parent.or(self.parent_uuid)),
             time: self.timestamp.and_then(string).and_then(|text| parse_iso(&text)),
             is_leaf_marker: kind == Kind::Custom && self.custom_type.and_then(string).as_deref() == Some(LEAF_MARKER),
         })
