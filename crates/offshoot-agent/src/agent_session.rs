@@ -17,7 +17,7 @@ use crate::setup::Setup;
 use crate::stats::{SessionStats, stats};
 use crate::turn::Settled;
 use crate::words::in_words;
-use crate::writer::Writer;
+use crate::writer::{Beside, Owned, Writer};
 
 type Result<T> = std::result::Result<T, AgentError>;
 
@@ -245,9 +245,20 @@ impl AgentSession {
     /// [`AgentError::Ended`].
     pub async fn read<T: Send + 'static>(&self, look: impl FnOnce(&Session) -> T + Send + 'static) -> Result<T> {
         let (answer, answered) = oneshot::channel();
-        let look = Box::new(move |owned: &mut crate::writer::Owned| drop(answer.send(look(owned.session()))));
+        let look = Box::new(move |owned: &mut Owned| drop(answer.send(look(owned.session()))));
         self.inner.to.send(In::Read(look)).map_err(|_| AgentError::Ended)?;
         answered.await.map_err(|_| AgentError::Ended)
+    }
+
+    /// Reads what other programs have appended to the session. Where it is open stays.
+    ///
+    /// # Errors
+    /// The file is not what was read any more: it was shortened; [`AgentError::Ended`].
+    pub async fn refresh(&self) -> Result<Beside> {
+        let (answer, answered) = oneshot::channel();
+        let look = Box::new(move |owned: &mut Owned| drop(answer.send(owned.refresh())));
+        self.inner.to.send(In::Read(look)).map_err(|_| AgentError::Ended)?;
+        answered.await.map_err(|_| AgentError::Ended)?.map_err(AgentError::Failed)
     }
 
     /// What the session holds and what it cost: in all, on the open branch, and on every branch. Each entry counts once.

@@ -103,6 +103,8 @@ impl From<String> for Said {
 pub struct Navigation {
     /// The entry.
     pub target: String,
+    /// Whether the walk leads behind the entry also if it is a message of the user, which is not to be said anew.
+    pub is_behind: bool,
     /// Whether what is left behind is summarised.
     pub summarize: bool,
     /// What the summary shall mind.

@@ -1,12 +1,13 @@
 //! One thread owns the session. Jobs are done in the order in which they were given, so entries stand in the file in
-//! the order in which they were announced. A write that failed is remembered: nothing more is written before another
-//! session is put in its place.
+//! the order in which they were announced. A write that failed is remembered: what was given meanwhile is not written
+//! either, until somebody lets it be tried again or puts another session in its place.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
+use offshoot_session::error::Diagnostic;
 use offshoot_session::header::Dialect;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
@@ -34,10 +35,35 @@ impl Owned {
     /// # Errors
     /// The entries cannot be written, or an earlier write failed; in words.
     pub fn append(&mut self, entries: &[NewEntry]) -> Result<Vec<EntryId>, String> {
+        self.stand()?;
+        self.session.append_all(entries).map_err(|error| self.fail(&error))
+    }
+
+    /// Lets writing be tried again after a write that failed. What the session keeps of that goes first.
+    pub fn try_again(&mut self) {
+        self.failed = None;
+    }
+
+    /// Reads what other programs have appended since; answers whether there was something, and what appends found out
+    /// about other programs. The leaf stays.
+    ///
+    /// # Errors
+    /// The file is not what was read any more; in words.
+    pub fn refresh(&mut self) -> Result<Beside, String> {
+        let has_grown = self.session.refresh().map_err(|error| in_words(&error))?;
+        Ok(Beside { has_grown, news: self.session.take_news() })
+    }
+
+    /// Before a write: nothing has failed. A file that another program deleted is written anew, as long as it can be.
+    fn stand(&mut self) -> Result<(), String> {
         if let Some(why) = &self.failed {
             return Err(why.clone());
         }
-        self.session.append_all(entries).map_err(|error| self.fail(&error))
+        if is_deleted(&self.session) {
+            // If it cannot be, the write itself says so.
+            drop(self.session.recreate());
+        }
+        Ok(())
     }
 
     /// Leaves the last answer on the path out of what the model sees; it stays in the file. pi's dialect has an entry
@@ -81,9 +107,7 @@ impl Owned {
         &mut self,
         work: impl FnOnce(&mut Session) -> offshoot_session::error::Result<T>,
     ) -> Result<T, String> {
-        if let Some(why) = &self.failed {
-            return Err(why.clone());
-        }
+        self.stand()?;
         work(&mut self.session).map_err(|error| in_words(&error))
     }
 
@@ -103,6 +127,20 @@ impl Owned {
         self.failed = Some(why.clone());
         why
     }
+}
+
+/// What other programs have done to the session.
+#[derive(Debug, Clone, Default)]
+pub struct Beside {
+    /// Whether they have appended something.
+    pub has_grown: bool,
+    /// What appends found out about them.
+    pub news: Vec<Diagnostic>,
+}
+
+/// Whether a session's file was there and is not any more.
+pub fn is_deleted(session: &Session) -> bool {
+    session.is_current().is_ok_and(|is| !is) && session.file().is_some_and(|file| !file.exists())
 }
 
 /// The way to the thread; there may be several.

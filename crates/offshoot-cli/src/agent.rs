@@ -18,6 +18,7 @@ use crate::app::App;
 use crate::error::{CommandError, Kind, Result};
 pub(crate) use args::{Args, Asked};
 use print::Printer;
+use setup::Keyless;
 pub(crate) use setup::{Summaries, compaction_settings, known, settings_files, summaries};
 
 /// Runs the agent until everything that was asked is answered.
@@ -28,7 +29,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         return Ok(());
     };
     let said = input::read(app, args, session.cwd(), form.is_some())?;
-    let setup = setup::setup(app, args, &session)?;
+    let keyless = if form.is_none() { Keyless::Waits } else { Keyless::Refused };
+    let setup = setup::setup(app, args, &session, keyless)?;
     let Some(form) = form else { return crate::tui::run(app, session, setup, said) };
     // One thread: the work is the model's and the tools', and a thread more costs start time.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

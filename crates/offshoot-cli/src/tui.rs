@@ -24,11 +24,11 @@ use offshoot_tui::app::msg::Msg;
 use offshoot_tui::app::run::{Inbox, Program as _, run as run_front_end};
 use offshoot_tui::editor::{Editor, History};
 use offshoot_tui::keymap::Action;
-use offshoot_tui::message::Habits;
+use offshoot_tui::message::{Habits, Level};
 use offshoot_tui::settings::Settings;
 use offshoot_tui::theme::Theme;
 
-use crate::agent::settings_files;
+use crate::agent::{models, settings_files};
 use crate::app::App;
 use crate::config;
 use crate::error::{CommandError, Result};
@@ -62,12 +62,26 @@ pub(crate) fn run(app: &App, session: Session, setup: Setup, said: Vec<Said>) ->
     for said in said {
         program.take(Cmd::Ask(Box::new(Command::FollowUp(said))));
     }
+    if models::askable(&app).is_empty() {
+        drop(sender.send(Msg::Notice(Level::Warning, keyless(&app))));
+    }
     let inbox = Inbox { sender, receiver };
     let ran = run_front_end(model, &inbox, &mut program, crate::ui::terminal);
     program.close();
     let model = ran.map_err(|error| CommandError::io("use the terminal", &error))?;
     goodbye(&app, &model);
     Ok(())
+}
+
+/// What somebody does who has no key yet.
+fn keyless(app: &App) -> String {
+    let folder = app.settings.data.as_deref().map(|data| app.settings.short(&data.display().to_string()));
+    let folder = folder.unwrap_or_default();
+    format!(
+        "no model can be asked yet. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY and start again; or write \
+         {{\"anthropic\": {{\"type\": \"api_key\", \"key\": \"…\"}}}} into {folder}/auth.json (chmod 600) and go on here. \
+         Servers of your own: `offshoot models --help`. /tree, /resume, /import and /export work without a model"
+    )
 }
 
 /// Says how to go on.

@@ -147,7 +147,7 @@ impl Editor {
     /// Changes what completion offers; an open list shows it at once.
     pub fn offer(&mut self, change: impl FnOnce(&mut Offers)) {
         change(&mut self.completion.offers);
-        self.completion.refresh(self.buffer.text(), self.buffer.cursor());
+        self.completion.refresh();
     }
 
     /// What is being completed: the program may look for more of it.
@@ -399,6 +399,9 @@ impl Editor {
     fn confirm(&mut self) -> Option<Outcome> {
         if !self.completion.is_open() {
             return None;
+        }
+        if self.completion.is_typed() {
+            return Some(self.submit());
         }
         let is_command = self.take();
         Some(if is_command { self.submit() } else { Outcome::Edited })

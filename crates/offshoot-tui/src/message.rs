@@ -15,7 +15,7 @@ use ratatui::text::Line;
 
 use crate::markdown::Sheet;
 use crate::theme::Theme;
-pub(crate) use rows::margin;
+pub(crate) use rows::{error_words, margin};
 
 /// One thing that stands in a transcript.
 #[derive(Debug, Clone, PartialEq)]

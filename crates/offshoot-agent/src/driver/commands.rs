@@ -67,7 +67,16 @@ impl Driver {
         }
     }
 
+    /// After a write that failed everything may be tried again once nothing waits behind it any more.
+    fn mend(&mut self) {
+        if self.is_broken && self.state.is_idle() && self.outbox.is_quiet() {
+            self.is_broken = false;
+            self.writer.desk().give(Owned::try_again);
+        }
+    }
+
     fn begin(&mut self, command: Command, reply: Waiter) {
+        self.mend();
         match command {
             Command::Prompt(said) => {
                 // Without a key nothing is recorded: nobody could answer.

@@ -241,7 +241,7 @@ fn go(
     let session = owned.session();
     let ix = session.find(&navigation.target).map_err(|error| in_words(&error))?;
     let is_there = session.leaf() == Some(ix);
-    let (leaf, editor_text) = if is_there { (Some(ix), None) } else { place(session, ix)? };
+    let (leaf, editor_text) = if is_there || navigation.is_behind { (Some(ix), None) } else { place(session, ix)? };
     let summary = owned.write(|session| {
         let id = leaf.and_then(|leaf| session.tree().node(leaf).id().cloned());
         match summary {

@@ -36,6 +36,11 @@ impl Outbox {
         if self.queue.is_empty() { self.deliver(&event) } else { self.queue.push_back(Out::Event(event)) }
     }
 
+    /// Whether nothing waits: no write is under way.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.queue.is_empty()
+    }
+
     /// A write has been handed over; these events announce it.
     pub(super) fn after_write(&mut self, then: Vec<Event>) {
         self.queue.push_back(Out::Write(then));

@@ -8,7 +8,7 @@ use offshoot_session::entry::{Source as _, text_of};
 use offshoot_session::header::Dialect;
 use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
-use offshoot_session::session::{NewSession, Session};
+use offshoot_session::session::{NewSession, Part, Session};
 
 use super::{Driver, In, Waiter};
 use crate::command::{Command, Forked, Reply};
@@ -152,15 +152,14 @@ fn copied(owned: &mut Owned, sessions: &dyn Sessions, at: Option<&str>) -> Resul
     };
     let cwd = old.cwd().unwrap_or_default().to_owned();
     let place = |id: &str, time: &str| sessions.place(&cwd, id, time);
-    let Some(file) = old.file() else {
+    if old.file().is_none() {
         owned.write(|session| session.create_branched(leaf, None, place))?;
         return Ok(None);
-    };
-    let id = old.tree().node(leaf).id().cloned().ok_or("the entry has no id")?;
-    let mut source = sessions.open(file).map_err(in_words)?;
-    let leaf = source.find(id.as_str()).map_err(in_words)?;
-    source.create_branched(leaf, None, place).map_err(in_words)?;
-    Ok(Some(source))
+    }
+    // From what is open here: another program may have put something else at its path.
+    let copy = owned.write(|session| session.export(Part::Path(leaf), None, place))?;
+    let file = copy.file.ok_or("the copy has no file")?;
+    sessions.open(&file).map(Some).map_err(in_words)
 }
 
 /// What stands before a message of the user, and its text.

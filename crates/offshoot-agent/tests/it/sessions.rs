@@ -7,6 +7,9 @@ use offshoot_agent::event::Event;
 use offshoot_agent::provider::{Model, ThinkingLevel};
 use offshoot_agent::testing::script::{Gate, Reply};
 use offshoot_agent::turn::Settled;
+use offshoot_session::compose::NewEntry;
+use offshoot_session::entry::Source as _;
+use offshoot_session::json::Json;
 use offshoot_session::session::{NewSession, Options, Session};
 
 use crate::world::{World, run};
@@ -32,7 +35,6 @@ fn new_open_fork_and_clone() {
 
         agent.switch_session(&old).await.unwrap();
         let entry = agent.read(|session| {
-            use offshoot_session::entry::Source as _;
             let tree = session.tree();
             let last = tree.ancestors(session.leaf().unwrap()).nth(1).unwrap();
             tree.node(last).id().unwrap().as_str().to_owned()
@@ -97,6 +99,71 @@ fn sessions_in_memory_stay_there() {
         assert!(!world.path("sessions").exists());
         let last = world.server.seen().pop().unwrap().json();
         assert_eq!(last["messages"].as_array().unwrap().len(), 1);
+    });
+}
+
+/// Another program deleted the file: what is said next brings it back, with all that was in it.
+#[test]
+fn a_file_that_was_deleted_is_written_anew() {
+    run(async {
+        let world = World::new(["one", "two"].map(Reply::text));
+        let (agent, _events) = world.start();
+        agent.prompt("first").await.unwrap();
+        let file = agent.read(|session| session.file().unwrap().to_path_buf()).await.unwrap();
+        let before = std::fs::read(&file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(agent.prompt("second").await, Ok(Settled::Done));
+        assert!(std::fs::read(&file).unwrap().starts_with(&before));
+        let last = world.server.seen().pop().unwrap().json();
+        assert_eq!(last["messages"].as_array().unwrap().len(), 3);
+        world.no_problems();
+    });
+}
+
+/// A write that fails ends the turn; what is said later is written again.
+#[test]
+fn what_could_not_be_written_is_no_end() {
+    run(async {
+        let world = World::new(["one", "two"].map(Reply::text));
+        let options = Options { lock_wait: std::time::Duration::ZERO, ..Options::default() };
+        let file = world.path("s.jsonl");
+        let new = NewSession { cwd: "/", ..NewSession::default() };
+        let session = Session::create(&new, options, |_, _| file.clone()).unwrap();
+        let (agent, _events) = world.start_with(session, world.setup());
+        agent.prompt("first").await.unwrap();
+        let holder = std::fs::File::open(&file).unwrap();
+        holder.lock().unwrap();
+        let refused = agent.prompt("second").await;
+        assert!(matches!(&refused, Ok(Settled::Broken(why)) if why.contains("locked")), "{refused:?}");
+        holder.unlock().unwrap();
+        assert_eq!(agent.prompt("third").await, Ok(Settled::Done));
+        let written = std::fs::read_to_string(&file).unwrap();
+        assert!(written.contains("third") && written.contains("two") && !written.contains("second"), "{written}");
+        world.no_problems();
+    });
+}
+
+/// What another program appended is read, and told once it turns out to stand beside what is said here.
+#[test]
+fn what_others_append_is_read_on() {
+    run(async {
+        let world = World::new(["one", "two"].map(Reply::text));
+        let (agent, _events) = world.start();
+        agent.prompt("first").await.unwrap();
+        assert!(!agent.refresh().await.unwrap().has_grown);
+        let file = agent.read(|session| session.file().unwrap().to_path_buf()).await.unwrap();
+        let leaf = agent.read(|session| session.leaf_id().cloned()).await.unwrap();
+        let mut other = Session::open(&file, Options::default()).unwrap();
+        let message = Json::parse(r#"{"role":"user","content":"elsewhere","timestamp":1}"#).unwrap();
+        let before = other.tree().parent(other.leaf().unwrap());
+        other.append_below(&NewEntry::message(message).unwrap(), before).unwrap();
+        let beside = agent.refresh().await.unwrap();
+        assert!(beside.has_grown && beside.news.is_empty(), "{beside:?}");
+        assert_eq!(agent.read(|session| session.leaf_id().cloned()).await.unwrap(), leaf, "the leaf stays");
+        agent.prompt("second").await.unwrap();
+        let beside = agent.refresh().await.unwrap();
+        assert_eq!(beside.news.len(), 1, "{beside:?}");
+        world.no_problems();
     });
 }
 

@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_agent::Setup;
 use offshoot_agent::context_files;
 use offshoot_agent::model::{Access, Keys, Models, Trouble};
 use offshoot_agent::provider::{Http, Model, Secret, ThinkingLevel};
@@ -12,6 +11,7 @@ use offshoot_agent::sessions::Sessions;
 use offshoot_agent::summarise::{ModelSummariser, Summarise as _};
 use offshoot_agent::system_prompt::SystemPrompt;
 use offshoot_agent::tool::{self, Place, Shell};
+use offshoot_agent::{KeySource, Setup};
 use offshoot_session::branch_summary;
 use offshoot_session::clock::{SystemClock, to_iso};
 use offshoot_session::compact;
@@ -39,12 +39,21 @@ struct Chosen {
     thinking: ThinkingLevel,
 }
 
+/// What is done when no model can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keyless {
+    /// Nothing: there is no agent then.
+    Refused,
+    /// The agent starts and waits for a key.
+    Waits,
+}
+
 /// Everything but the session.
-pub(crate) fn setup(app: &App, args: &Args, session: &Session) -> Result<Setup> {
+pub(crate) fn setup(app: &App, args: &Args, session: &Session, keyless: Keyless) -> Result<Setup> {
     let (user, troubles) = settings(app, session)?;
     troubles.iter().for_each(|trouble| app.ui.warning(trouble));
     let table = table(app, args.api_key.as_deref());
-    let Chosen { model, thinking } = choose(app, &table, &user, session, &args.asked)?;
+    let Chosen { model, thinking } = choose(app, &table, &user, session, (&args.asked, keyless))?;
     let cwd = folder(app, session);
     let shell = shell(&user, session);
     let wanted = args.tools.clone().or_else(|| user.tools.as_ref().map(|tools| tools.join(",")));
@@ -68,7 +77,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session) -> Result<Setup> 
     let quiet = App { ui: app.ui.quiet(), ..app.clone() };
     let sessions = Files { app: quiet, store: app.store().ok(), table: table.models.clone() };
     let mut setup = Setup::new(Arc::new(Http::new(Arc::new(SystemClock))), Arc::new(model), &cwd);
-    setup.keys = Arc::new((table.models, table.keys));
+    setup.keys = Arc::new(Fresh { app: app.clone(), key: args.api_key.clone(), first: (table.models, table.keys) });
     setup.thinking = thinking;
     setup.system = system;
     setup.tools = tools;
@@ -127,7 +136,13 @@ fn table(app: &App, key: Option<&str>) -> Table {
 }
 
 /// The model that was typed, else the session's, else the user's, else the first with a key.
-fn choose(app: &App, table: &Table, user: &Settings, session: &Session, asked: &Asked) -> Result<Chosen> {
+fn choose(
+    app: &App,
+    table: &Table,
+    user: &Settings,
+    session: &Session,
+    (asked, keyless): (&Asked, Keyless),
+) -> Result<Chosen> {
     let Table { models, keys } = table;
     let can_ask = |model: &Model| keys.can_ask(models, model);
     let usable = |provider: &str| models.default_of(provider).is_some_and(can_ask);
@@ -138,6 +153,7 @@ fn choose(app: &App, table: &Table, user: &Settings, session: &Session, asked: &
         })
     };
     let (recorded, level) = recorded(session);
+    let own = recorded.and_then(|(provider, id)| models.get(&provider, &id));
     let mut named = None;
     let model = if let Some(name) = &asked.model {
         let found = find(asked.provider.as_deref(), name)?;
@@ -150,16 +166,17 @@ fn choose(app: &App, table: &Table, user: &Settings, session: &Session, asked: &
             CommandError::new(Kind::NotFound, format!("there is no provider {provider}"))
                 .hint("`offshoot models` lists the models; models.json adds others")
         })?
-    } else if let Some(model) = recorded.and_then(|(provider, id)| models.get(&provider, &id)).filter(|m| can_ask(m)) {
+    } else if let Some(model) = own.filter(|model| can_ask(model)) {
         model.clone()
     } else if let Some(name) = &user.model {
         let found = find(user.provider.as_deref(), name)?;
         named = found.level;
         found.model
     } else {
-        let first =
-            models.providers().into_iter().filter_map(|provider| models.default_of(provider)).find(|m| can_ask(m));
-        first.cloned().ok_or_else(nobody)?
+        let mut defaults = models.providers().into_iter().filter_map(|provider| models.default_of(provider));
+        let first = defaults.clone().find(|model| can_ask(model));
+        let waiting = own.or_else(|| defaults.next()).filter(|_| keyless == Keyless::Waits);
+        first.or(waiting).cloned().ok_or_else(nobody)?
     };
     let wanted = asked.thinking.or(named).or(level).unwrap_or(user.thinking);
     let thinking = model.clamp(wanted);
@@ -184,6 +201,22 @@ fn recorded(session: &Session) -> (Option<(String, String)>, Option<ThinkingLeve
     let level =
         context.thinking_level.as_deref().and_then(|json| ThinkingLevel::parse(&Json::parse(json).ok()?.as_str()?));
     (model, level)
+}
+
+/// The keys that there were at the start; the files are read anew for one that was not among them.
+struct Fresh {
+    app: App,
+    key: Option<String>,
+    first: (Arc<Models>, Keys),
+}
+
+impl KeySource for Fresh {
+    fn access(&self, model: &Arc<Model>) -> std::result::Result<Access, String> {
+        self.first.access(model).or_else(|_| {
+            let (models, keys, _) = known(&self.app);
+            (Arc::new(models), keys.with(self.key.as_deref().map(Secret::new))).access(model)
+        })
+    }
 }
 
 /// Sessions of the store.
@@ -250,7 +283,7 @@ pub(crate) fn summaries(app: &App, session: &Session, asked: &Asked) -> Result<O
 
 fn model_for_summaries(app: &App, session: &Session, user: &Settings, asked: &Asked) -> Result<Summaries> {
     let table = table(app, None);
-    let Chosen { model, thinking } = choose(app, &table, user, session, asked)?;
+    let Chosen { model, thinking } = choose(app, &table, user, session, (asked, Keyless::Refused))?;
     let Access { model, key } =
         table.keys.access(&table.models, &model).map_err(|error| super::no_access(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -267,7 +300,7 @@ pub(crate) fn compaction_settings(app: &App, session: &Session, asked: &Asked) -
     if user.compaction_for.is_empty() {
         return Ok(user.compaction);
     }
-    let chosen = choose(app, &table(app, None), &user, session, asked).ok();
+    let chosen = choose(app, &table(app, None), &user, session, (asked, Keyless::Refused)).ok();
     let name = chosen.map(|Chosen { model, .. }| format!("{}/{}", model.provider, model.id));
     Ok(name.and_then(|name| user.compaction_for.remove(&name)).unwrap_or(user.compaction))
 }

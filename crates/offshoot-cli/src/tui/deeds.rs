@@ -1,13 +1,13 @@
 //! Commands for which the program must find something first: an entry, a session, a model, a file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{Command, Navigation};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
-use offshoot_session::session::Session;
+use offshoot_session::session::{Part, Session};
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::cmd::{Cmd, Deed};
 use offshoot_tui::app::msg::Msg;
@@ -32,6 +32,7 @@ pub(super) async fn act(world: &World, agent: &AgentSession, cmd: Cmd) {
         Cmd::Named(deed, entry) => named(world, agent, deed, entry).await,
         Cmd::Pop => pop(world, agent).await,
         Cmd::Resume(given) => resume(world, agent, given).await,
+        Cmd::Open(file) => open(world, agent, file).await,
         Cmd::Label(text) => label(world, agent, text).await,
         Cmd::Export(path) => export_session(world, agent, None, path).await,
         Cmd::ExportBranch { entry, path } => export_session(world, agent, Some(entry), path).await,
@@ -104,10 +105,13 @@ async fn read<T: Send + 'static>(
 }
 
 async fn named(world: &World, agent: &AgentSession, deed: Deed, entry: String) -> Result<()> {
+    // Another program may just have written it; a file that cannot be read on says so itself.
+    drop(agent.refresh().await);
     let entry = read(agent, move |session| id_of(session, find(session, &entry)?)).await?;
     let command = match deed {
         Deed::Fork => Command::Fork { entry },
         Deed::Switch => Command::NavigateTree(Navigation { target: entry, ..Navigation::default() }),
+        Deed::GoOn => Command::NavigateTree(Navigation { target: entry, is_behind: true, ..Navigation::default() }),
         Deed::Pop => Command::NavigateTree(Navigation { target: entry, summarize: true, ..Navigation::default() }),
     };
     ask(world, agent, command).await;
@@ -124,8 +128,27 @@ async fn pop(world: &World, agent: &AgentSession) -> Result<()> {
 async fn resume(world: &World, agent: &AgentSession, given: String) -> Result<()> {
     let app = world.app.clone();
     let file = blocking(move || app.file(&given)).await?;
+    open(world, agent, file).await
+}
+
+/// Opens a session file. One whose folder is gone, as that of another machine, goes on as a copy in this folder.
+async fn open(world: &World, agent: &AgentSession, file: PathBuf) -> Result<()> {
+    let app = world.app.clone();
+    let (file, note) = blocking(move || here(&app, file)).await?;
+    note.into_iter().for_each(|note| world.notice(Level::Warning, note));
     ask(world, agent, Command::SwitchSession(file)).await;
     Ok(())
+}
+
+fn here(app: &App, file: PathBuf) -> Result<(PathBuf, Option<String>)> {
+    let mut session = app.open_file(&file)?;
+    let gone = session.cwd().filter(|cwd| !cwd.is_empty() && !Path::new(cwd).is_dir()).map(str::to_owned);
+    let Some(gone) = gone else { return Ok((file, None)) };
+    let (store, cwd) = (app.store()?, app.cwd());
+    let copy = session.export(Part::Everything, Some(&cwd), |id, time| store.place(&cwd, id, time))?;
+    let copied = copy.file.ok_or_else(|| CommandError::new(Kind::Failed, "the copy has no file"))?;
+    let cwd = app.settings.short(&cwd);
+    Ok((copied, Some(format!("the session's folder {gone} is not there: this is a copy of it in {cwd}"))))
 }
 
 async fn label(world: &World, agent: &AgentSession, text: Option<String>) -> Result<()> {
@@ -189,8 +212,7 @@ async fn import_file(world: &World, agent: &AgentSession, path: String) -> Resul
     if let Some(note) = note {
         world.notice(Level::Info, note);
     }
-    ask(world, agent, Command::SwitchSession(file)).await;
-    Ok(())
+    open(world, agent, file).await
 }
 
 /// Work that waits for disks, on a thread of its own.

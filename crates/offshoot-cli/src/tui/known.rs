@@ -1,12 +1,13 @@
 //! What the front end shows of the open session: what was said last, and what stands beside the words.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::Standing;
+use offshoot_agent::command::{AgentError, Standing};
+use offshoot_agent::writer::{Beside, is_deleted};
 use offshoot_session::clock::to_iso;
 use offshoot_session::entry::Source as _;
-use offshoot_session::error::{Error, Severity};
+use offshoot_session::error::{Code, Diagnostic, Error, Severity};
 use offshoot_session::id::EntryId;
 use offshoot_session::session::Session;
 use offshoot_session::stats;
@@ -19,7 +20,6 @@ use offshoot_tui::message::{Item, Level, Part, ToolResult};
 use offshoot_tui::overlay::pick::Choice;
 use offshoot_tui::transcript::Path;
 
-use super::reading;
 use super::serve::World;
 use crate::app::App;
 use crate::ui::when;
@@ -100,11 +100,61 @@ pub(super) async fn look(world: &World, agent: &AgentSession) {
     }
 }
 
-/// Looks again if another program has written to the session.
-pub(super) async fn watch(world: World, agent: AgentSession) {
-    let grown = agent.read(|session| !session.tree().is_empty() && session.is_current().is_ok_and(|is| !is)).await;
-    if grown.is_ok_and(|grown| grown) {
-        look(&world, &agent).await;
+/// What is odd about the session's file, as it was told last.
+pub(super) type Told = Arc<Mutex<Option<String>>>;
+
+/// Looks whether another program has done something to the session; what is to be known is told once.
+pub(super) async fn watch(world: World, agent: AgentSession, told: Told) {
+    let mut is_readable = true;
+    let odd = match agent.read(odd).await {
+        Ok(None) => match agent.refresh().await {
+            Ok(Beside { has_grown, news }) => {
+                news.into_iter().for_each(|news| world.notice(Level::Info, in_words(&news)));
+                if has_grown {
+                    look(&world, &agent).await;
+                }
+                None
+            }
+            Err(AgentError::Ended) => return,
+            Err(why) => {
+                is_readable = false;
+                let id = agent.read(|session| session.id().to_owned()).await.unwrap_or_default();
+                Some(format!("{why}: /resume {id}"))
+            }
+        },
+        Ok(odd) => odd,
+        Err(_) => return,
+    };
+    let is_news = told.lock().is_ok_and(|mut told| std::mem::replace(&mut *told, odd.clone()) != odd);
+    if is_news {
+        odd.into_iter().for_each(|odd| world.notice(Level::Warning, odd));
+        if is_readable {
+            look(&world, &agent).await;
+        }
+    }
+}
+
+/// What has become of the session's file, and what can be done.
+fn odd(session: &Session) -> Option<String> {
+    let is_current = session.tree().is_empty() || session.is_current().unwrap_or(true);
+    if is_current {
+        return None;
+    }
+    Some(match is_deleted(session) {
+        true => "another program deleted the session's file: what is said next writes it anew, whole".to_owned(),
+        false => format!(
+            "another program put another file in the place of this session's: /clone goes on with a copy of what is \
+             here, /resume {} with what is there",
+            session.id()
+        ),
+    })
+}
+
+/// Something that appends found out, with the command that goes there.
+fn in_words(news: &Diagnostic) -> String {
+    match &news.entry {
+        Some(entry) if news.code == Code::Diverged => format!("{}; /switch {entry} goes there", news.message),
+        _ => news.message.clone(),
     }
 }
 
@@ -118,7 +168,7 @@ fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Err
         id: session.id().to_owned(),
         file: file.map(|file| app.settings.short(&file.display().to_string())),
         path: file.map(|file| file.canonicalize().unwrap_or_else(|_| file.to_path_buf())),
-        name: session.name()?,
+        name: session.name()?.or_else(|| session.title().map(str::to_owned)),
         cwd: app.settings.short(session.cwd().unwrap_or_default()),
         model: Some(standing.model.clone()),
         thinking: Some(standing.thinking),
@@ -128,10 +178,11 @@ fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Err
         branches: branches.len(),
         persistence: match file {
             None => Persistence::InMemory,
+            Some(_) if is_deleted(session) => Persistence::Deleted,
             Some(_) if is_spilled => Persistence::Spilled,
             Some(_) => Persistence::Durable,
         },
-        diverged: diverged(app, session),
+        diverged: session.leaf().and_then(|leaf| newer(session.tree(), leaf)),
     })
 }
 
@@ -145,15 +196,6 @@ fn tokens(session: &Session) -> Result<u64, Error> {
         estimator.add(message?.json());
     }
     Ok(estimator.finish().tokens)
-}
-
-/// Newer work on another branch: in the file as it is now, also if another program has just written there.
-fn diverged(app: &App, session: &Session) -> Option<Diverged> {
-    if session.is_current().is_ok_and(|is| !is) {
-        let (copy, leaf) = reading::copy(app, session).ok()?;
-        return newer(copy.tree(), leaf?);
-    }
-    newer(session.tree(), session.leaf()?)
 }
 
 /// The newest end of another branch, if it is newer than where the session is open.

@@ -11,7 +11,7 @@ use offshoot_session::session::Session;
 use offshoot_tui::app::cmd::Cmd;
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::message::Level;
-use rustix::process::{Signal, getppid, getsid, kill_current_process_group};
+use rustix::process::{Signal, getpgrp, getppid, getsid, kill_current_process_group};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::serve::{World, serve};
@@ -63,9 +63,9 @@ impl offshoot_tui::app::run::Program for Program {
     }
 
     fn stop(&mut self) -> io::Result<()> {
-        // Without a shell in the same session nobody could wake us.
-        let shell = getppid().map(|shell| getsid(Some(shell))).transpose()?;
-        if shell != Some(getsid(None)?) {
+        // Without a shell in the same session nobody could wake us; nor could one that stops with us.
+        let (own, shell) = (getsid(None)?, getppid().map(|shell| getsid(Some(shell))).transpose()?);
+        if shell != Some(own) || getpgrp() == own {
             return Err(io::Error::other("there is no shell to come back from: the program goes on"));
         }
         Ok(kill_current_process_group(Signal::STOP)?)
@@ -81,7 +81,7 @@ impl offshoot_tui::app::run::Program for Program {
         let status = Command::new(program).args(words).arg(file.path()).status();
         let status = status.map_err(|error| io::Error::new(error.kind(), format!("{program}: {error}")))?;
         if !status.success() {
-            return Ok(None);
+            return Err(io::Error::other(format!("{program} ended with {status}; the text is as it was")));
         }
         // An editor may have put another file in its place.
         let mut written = String::new();

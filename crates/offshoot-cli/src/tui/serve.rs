@@ -63,6 +63,7 @@ pub(super) async fn serve(
     let mut resumed = signal(SignalKind::from_raw(Signal::CONT.as_raw()))?;
     let mut watch = tokio::time::interval(WATCH);
     let mut draft = None;
+    let told = known::Told::default();
     known::open(&world, &agent, "").await;
     loop {
         let pause = tokio::time::sleep(PAUSE);
@@ -85,7 +86,7 @@ pub(super) async fn serve(
                 Some(Cmd::SaveDraft(text)) => draft = Some(text),
                 Some(cmd) => drop(tokio::spawn(act(world.clone(), agent.clone(), cmd))),
             },
-            _ = watch.tick() => drop(tokio::spawn(known::watch(world.clone(), agent.clone()))),
+            _ = watch.tick() => drop(tokio::spawn(known::watch(world.clone(), agent.clone(), told.clone()))),
             () = pause, if draft.is_some() => keep(&world, draft.take()),
         }
     }
@@ -126,12 +127,13 @@ async fn act(world: World, agent: AgentSession, cmd: Cmd) {
         | Cmd::Named(..)
         | Cmd::Pop
         | Cmd::Resume(_)
+        | Cmd::Open(_)
         | Cmd::Label(_)
         | Cmd::Export(_)
         | Cmd::ExportBranch { .. }
         | Cmd::Import(_) => deeds::act(&world, &agent, cmd).await,
         // The loops themselves do the rest.
-        Cmd::SaveDraft(_) | Cmd::Copy(_) | Cmd::Edit(_) | Cmd::Suspend | Cmd::Repaint | Cmd::Quit => {}
+        Cmd::SaveDraft(_) | Cmd::Copy(_) | Cmd::Edit(_) | Cmd::Suspend | Cmd::TakeBack | Cmd::Repaint | Cmd::Quit => {}
     }
 }
 

@@ -170,10 +170,10 @@ fn a_folder_that_cannot_be_written_is_said_and_read() {
 }
 
 /// A file system that is unmounted at the end, whatever happens.
-struct Mounted(PathBuf);
+pub(crate) struct Mounted(pub(crate) PathBuf);
 
 impl Mounted {
-    fn tmpfs(at: PathBuf) -> Option<Self> {
+    pub(crate) fn tmpfs(at: PathBuf) -> Option<Self> {
         fs::create_dir_all(&at).unwrap();
         let output = Command::new("mount").args(["-t", "tmpfs", "-o", "size=320k", "tmpfs"]).arg(&at).output();
         output.is_ok_and(|output| output.status.success()).then(|| Self(at))

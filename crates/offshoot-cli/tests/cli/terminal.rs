@@ -1,6 +1,7 @@
 //! A terminal for the real program: a pseudo-terminal, and a screen that understands what is written to it.
 
 use std::io::{Read as _, Write};
+use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -30,8 +31,34 @@ impl Terminal {
         Self::run(talk, command, (columns, rows))
     }
 
+    /// The same with variables of its own; an empty one is taken away.
+    pub(crate) fn with(talk: &Talk, arguments: &[&str], size: (u16, u16), variables: &[(&str, &str)]) -> Self {
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_offshoot"));
+        command.args(arguments);
+        Self::started(talk, command, size, variables)
+    }
+
     /// Runs a program in the world's folder.
-    pub(crate) fn run(talk: &Talk, mut command: CommandBuilder, (columns, rows): (u16, u16)) -> Self {
+    pub(crate) fn run(talk: &Talk, command: CommandBuilder, size: (u16, u16)) -> Self {
+        Self::started(talk, command, size, &[])
+    }
+
+    /// A shell that can stop programs, at its prompt.
+    pub(crate) fn shell(talk: &Talk, size: (u16, u16)) -> Self {
+        let mut shell = CommandBuilder::new("bash");
+        shell.args(["--norc", "--noprofile", "-i"]);
+        let mut terminal = Self::run(talk, shell, size);
+        terminal.send("PS1='shell> '\r");
+        terminal.until("the shell", |screen| screen.ends_with("\nshell>"));
+        terminal
+    }
+
+    fn started(
+        talk: &Talk,
+        mut command: CommandBuilder,
+        (columns, rows): (u16, u16),
+        variables: &[(&str, &str)],
+    ) -> Self {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
         command.cwd(talk.world.work());
@@ -40,6 +67,12 @@ impl Terminal {
             command.env(name, value.unwrap());
         }
         command.env("TERM", "xterm-256color");
+        for (name, value) in variables {
+            match value.is_empty() {
+                true => command.env_remove(name),
+                false => command.env(name, value),
+            }
+        }
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let mut reader = pair.master.try_clone_reader().unwrap();
@@ -106,6 +139,53 @@ impl Terminal {
         self.until(text, |screen| screen.contains(text))
     }
 
+    /// Waits until the agent has nothing more to do.
+    pub(crate) fn until_idle(&mut self) -> &mut Self {
+        self.until("the end of the turn", |screen| !screen.contains("at work") && screen.contains("durable"))
+    }
+
+    /// Waits until what was written holds a sequence.
+    pub(crate) fn until_raw(&mut self, sequence: &str) -> &mut Self {
+        while !String::from_utf8_lossy(&self.raw).contains(sequence) {
+            let Ok(bytes) = self.output.recv_timeout(PATIENCE) else {
+                panic!("waited in vain for {sequence:?}:\n{}", self.screen());
+            };
+            self.take(&bytes);
+        }
+        self
+    }
+
+    /// Waits until something is so that is not on the screen, and takes what comes in meanwhile.
+    pub(crate) fn while_not(&mut self, what: &str, is_so: impl Fn() -> bool) -> &mut Self {
+        let since = std::time::Instant::now();
+        while !is_so() {
+            assert!(since.elapsed() < PATIENCE, "waited in vain for {what}:\n{}", self.screen());
+            self.breathe();
+        }
+        self
+    }
+
+    /// Sends a signal to the program.
+    pub(crate) fn signal(&self, name: &str) {
+        signal(self.child.process_id().unwrap(), name);
+    }
+
+    /// Where the cursor stands: the row with what is in it, and the column.
+    pub(crate) fn cursor(&self) -> (String, u16) {
+        let screen = self.parser.screen();
+        let (row, column) = screen.cursor_position();
+        let text = screen.rows(0, screen.size().1).nth(usize::from(row)).unwrap_or_default();
+        (text.trim_end().to_owned(), column)
+    }
+
+    /// Whether the terminal is as a shell wants it: lines are edited by the system, nothing that a program sets is left.
+    pub(crate) fn is_given_back(&self) -> bool {
+        let screen = self.parser.screen();
+        let modes = format!("{:?}", self.master.get_termios().unwrap().local_flags);
+        let is_plain = modes.contains("ICANON") && modes.contains("ECHO") && modes.contains("ISIG");
+        is_plain && !screen.bracketed_paste() && !screen.hide_cursor() && !screen.alternate_screen()
+    }
+
     /// Waits until the program has ended; answers whether it ended well.
     pub(crate) fn ended(&mut self) -> bool {
         while let Ok(bytes) = self.output.recv_timeout(PATIENCE) {
@@ -147,6 +227,20 @@ impl Terminal {
         }
         self.parser.process(rest);
     }
+}
+
+/// Sends a signal to a process.
+pub(crate) fn signal(process: u32, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// The rows of a conversation, without the rows at the bottom, empty ones, and what the program itself says.
+pub(crate) fn conversation(screen: &str) -> Vec<String> {
+    let is_own = |row: &&str| row.starts_with("hint:") || row.starts_with("· ") || row.contains("alt+t shows");
+    let end = screen.find("\n────").unwrap_or(screen.len());
+    let rows = screen[..end].lines().filter(|row| !row.is_empty() && !is_own(row));
+    rows.map(str::to_owned).collect()
 }
 
 impl Drop for Terminal {

@@ -13,6 +13,8 @@ fn a_question_is_answered() {
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
     terminal.until_text("m1");
     assert_snapshot!(terminal.screen(), @"
+    / commands · @ files · ! shell · f1 keys
+
     ────────────────────────────────────────────────────────────────────────────────
 
     ────────────────────────────────────────────────────────────────────────────────

@@ -4,15 +4,7 @@ use offshoot_agent::testing::script::{Reply, Then};
 use serde_json::json;
 
 use crate::agent::Talk;
-use crate::terminal::Terminal;
-
-/// The rows of a conversation, without the rows at the bottom and what the program itself says.
-fn conversation(screen: &str) -> Vec<String> {
-    let is_own = |row: &&str| row.starts_with("hint:") || row.contains("alt+t shows");
-    let end = screen.find("\n────").unwrap_or(screen.len());
-    let rows = screen[..end].lines().filter(|row| !row.is_empty() && !is_own(row));
-    rows.map(str::to_owned).collect()
-}
+use crate::terminal::{Terminal, conversation};
 
 fn tool_talk() -> Talk {
     let talk = Talk::new([

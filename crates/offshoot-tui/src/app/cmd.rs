@@ -1,5 +1,7 @@
 //! What the front end wants done. The loop does what concerns the screen; the program around it does the rest.
 
+use std::path::PathBuf;
+
 use offshoot_agent::command::Command;
 
 use crate::overlay::sessions::Request;
@@ -37,6 +39,8 @@ pub enum Cmd {
     Pop,
     /// Open the session of this name, id or path.
     Resume(String),
+    /// Open the session of this file.
+    Open(PathBuf),
     /// Put a label on the last entry, or take it away.
     Label(Option<String>),
     /// Tell about the session; answered with [`super::msg::Msg::Page`].
@@ -64,6 +68,8 @@ pub enum Cmd {
     Edit(String),
     /// Give the terminal back to the shell for a while.
     Suspend,
+    /// Take the terminal back: the program goes on after it was stopped.
+    TakeBack,
     /// Draw everything anew.
     Repaint,
     /// End.
@@ -88,6 +94,8 @@ pub enum Purpose {
 pub enum Deed {
     /// Go there.
     Switch,
+    /// Go behind it, whatever it is.
+    GoOn,
     /// Go there, with a summary of what is left.
     Pop,
     /// Begin a session before it.

@@ -10,7 +10,7 @@ use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
 use ratatui::text::Line;
 
-use crate::message::{Beside, Folds, Item, Level, Look, Part, ToolResult};
+use crate::message::{Beside, Folds, Item, Level, Look, Part, ToolResult, error_words};
 use crate::transcript::{Streaming, shown};
 
 /// How many finished things are kept to draw the screen anew.
@@ -111,15 +111,18 @@ impl Live {
                 self.compacted(result.as_ref(), error_message.as_deref(), *aborted);
             }
             Event::EntryAppended { entry } => self.finish_item(Item::of_line(&entry.0)),
-            Event::AutoRetryStart { attempt, max_attempts, delay_ms, error_message }
-            | Event::SummarizationRetryScheduled { attempt, max_attempts, delay_ms, error_message } => {
-                let seconds = delay_ms.div_ceil(1000);
-                let text = format!("{error_message}; trying again in {seconds} s ({attempt} of {max_attempts})");
-                self.notice(Level::Warning, text);
+            // The answer has said why.
+            Event::AutoRetryStart { attempt, max_attempts, delay_ms, .. } => {
+                self.notice(Level::Warning, format!("trying again {}", after(*delay_ms, *attempt, *max_attempts)));
             }
-            Event::AutoRetryEnd { success: false, final_error: Some(error), .. } | Event::Failed { error } => {
-                self.notice(Level::Error, error.clone());
+            Event::SummarizationRetryScheduled { attempt, max_attempts, delay_ms, error_message } => {
+                let (why, after) = (error_words(error_message), after(*delay_ms, *attempt, *max_attempts));
+                self.notice(Level::Warning, format!("{why}; trying again {after}"));
             }
+            Event::AutoRetryEnd { success: false, attempt, final_error: Some(error) } => {
+                self.notice(Level::Error, format!("given up after attempt {attempt}: {}", error_words(error)));
+            }
+            Event::Failed { error } => self.notice(Level::Error, error.clone()),
             _ => {}
         }
     }
@@ -210,6 +213,11 @@ impl Live {
         }
         rows
     }
+}
+
+/// When something is tried again, and how often still.
+fn after(delay_ms: u64, attempt: u32, most: u32) -> String {
+    format!("in {} s ({attempt} of {most})", delay_ms.div_ceil(1000))
 }
 
 fn about(reason: Reason) -> &'static str {

@@ -71,6 +71,10 @@ pub struct Model {
     pub looked: Looked,
     /// Whether the agent is at work.
     pub is_working: bool,
+    /// When the request that failed is sent again.
+    pub retry_at: Option<Millis>,
+    /// Whether nothing has been said in this session yet.
+    pub is_blank: bool,
     /// What waits to be said: after the current turn, and when the agent would stop.
     pub queue: (Vec<String>, Vec<String>),
     /// Whether thoughts, and whether tools are open.

@@ -97,6 +97,8 @@ pub enum Persistence {
     Durable,
     /// Some of them wait beside it, because the file could not be written.
     Spilled,
+    /// In a file that another program deleted.
+    Deleted,
     /// Nowhere but in memory.
     InMemory,
 }

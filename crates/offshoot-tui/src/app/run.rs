@@ -5,7 +5,7 @@ mod input;
 mod tty;
 
 use std::io::{self, Write};
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use offshoot_session::clock::Millis;
@@ -20,6 +20,8 @@ use crate::message::Level;
 
 /// How long a drawing may wait for more to come in.
 const TOGETHER: Duration = Duration::from_millis(8);
+/// How often seconds are counted.
+const TICK: Duration = Duration::from_millis(500);
 
 /// The two ends of the way to the loop.
 #[derive(Debug)]
@@ -67,11 +69,26 @@ pub fn run(
     update(&mut model, Msg::Resized(size));
     let mut screen = Screen::new(open(), size, cursor)?;
     let keys = input::Keys::start(inbox.sender.clone())?;
-    let mut hands = Hands { screen: &mut screen, keys: &keys, guard: &guard, program, is_stale: false };
+    let mut hands =
+        Hands { screen: &mut screen, keys: &keys, guard: &guard, program, is_stale: false, was_stopped: false };
     let ran = hands.work(&mut model, inbox);
     let closed = screen.close();
     drop(guard);
     ran.and(closed).map(|()| model)
+}
+
+/// The next message; while seconds are shown there is one in any case. `None`: nobody is left to send any.
+fn next(model: &Model, inbox: &Inbox) -> Option<Msg> {
+    match inbox.receiver.try_recv() {
+        Ok(msg) => Some(msg),
+        Err(_) if model.has_work => Some(Msg::Idle),
+        Err(_) if model.retry_at.is_none() => inbox.receiver.recv().ok(),
+        Err(_) => match inbox.receiver.recv_timeout(TICK) {
+            Ok(msg) => Some(msg),
+            Err(RecvTimeoutError::Timeout) => Some(Msg::Idle),
+            Err(RecvTimeoutError::Disconnected) => None,
+        },
+    }
 }
 
 /// What does things.
@@ -82,20 +99,16 @@ struct Hands<'a> {
     program: &'a mut dyn Program,
     /// The size, or how things are shown, is another.
     is_stale: bool,
+    /// The program has stopped itself, and will hear that it goes on.
+    was_stopped: bool,
 }
 
 impl Hands<'_> {
     fn work(&mut self, model: &mut Model, inbox: &Inbox) -> io::Result<()> {
         self.draw(model)?;
         while !model.is_ending {
-            let mut next = Some(match inbox.receiver.try_recv() {
-                Ok(msg) => msg,
-                Err(_) if model.has_work => Msg::Idle,
-                Err(_) => match inbox.receiver.recv() {
-                    Ok(msg) => msg,
-                    Err(_) => return Ok(()),
-                },
-            });
+            let Some(msg) = next(model, inbox) else { return Ok(()) };
+            let mut next = Some(msg);
             while let Some(msg) = next {
                 update(model, Msg::Now(self.program.now()));
                 for cmd in update(model, msg) {
@@ -135,6 +148,7 @@ impl Hands<'_> {
             }
             Cmd::Edit(text) => self.edit(model, &text),
             Cmd::Suspend => self.suspend(model),
+            Cmd::TakeBack => self.take_back(model),
             Cmd::Copy(text) => self.screen.put(tty::Clipboard(&text)),
             Cmd::Quit => Ok(()),
             cmd => {
@@ -153,10 +167,22 @@ impl Hands<'_> {
 
     fn suspend(&mut self, model: &mut Model) -> io::Result<()> {
         let stopped = self.aside(model, |program| program.stop())?;
-        if let Err(error) = stopped {
-            update(model, Msg::Notice(Level::Warning, error.to_string()));
+        match stopped {
+            Ok(()) => self.was_stopped = true,
+            Err(error) => drop(update(model, Msg::Notice(Level::Warning, error.to_string()))),
         }
         Ok(())
+    }
+
+    /// The program goes on. If it did not stop by itself, others have used the terminal meanwhile.
+    fn take_back(&mut self, model: &mut Model) -> io::Result<()> {
+        if std::mem::take(&mut self.was_stopped) {
+            return Ok(());
+        }
+        self.screen.leave_full()?;
+        self.keys.pause();
+        self.guard.reset()?;
+        self.begin_again(model)
     }
 
     fn edit(&mut self, model: &mut Model, text: &str) -> io::Result<()> {
@@ -180,11 +206,17 @@ impl Hands<'_> {
         self.keys.pause();
         self.guard.reset()?;
         let done = with(self.program);
+        self.begin_again(model)?;
+        Ok(done)
+    }
+
+    /// Draws where the cursor stands now.
+    fn begin_again(&mut self, model: &mut Model) -> io::Result<()> {
         self.guard.set()?;
         let (size, cursor) = tty::place()?;
         update(model, Msg::Resized(size));
         self.screen.begin_again(size, cursor)?;
         self.keys.go_on();
-        Ok(done)
+        Ok(())
     }
 }

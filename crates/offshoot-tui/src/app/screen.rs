@@ -316,7 +316,16 @@ impl<W: Write> Backend for Reckoned<W> {
         self.inner.clear()
     }
 
+    /// Some terminals (tmux) take a screen that is wiped from its first cell on for one that scrolls away, and keep it: what
+    /// is drawn anew would stand in the scrollback many times. So the first row is wiped by itself.
     fn clear_region(&mut self, clear_type: ClearType) -> io::Result<()> {
+        let Place { size, cursor } = self.place.get();
+        if clear_type == ClearType::AfterCursor && cursor == Position::ORIGIN && size.height > 1 {
+            self.inner.clear_region(ClearType::UntilNewLine)?;
+            self.inner.set_cursor_position(Position::new(0, 1))?;
+            self.inner.clear_region(clear_type)?;
+            return self.inner.set_cursor_position(cursor);
+        }
         self.inner.clear_region(clear_type)
     }
 
@@ -330,5 +339,26 @@ impl<W: Write> Backend for Reckoned<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Terminals that keep a screen which is wiped from its first cell on would keep every picture of it.
+    #[test]
+    fn a_screen_is_never_wiped_from_its_first_cell() {
+        let size = Size::new(20, 6);
+        let mut screen = Screen::new(Vec::new(), size, Position::ORIGIN).unwrap();
+        for round in 0..3 {
+            screen.print(&[Line::from(format!("line {round}"))]).unwrap();
+            screen.draw(3, |_| {}).unwrap();
+            screen.draw(2, |_| {}).unwrap();
+            screen.repaint(size, &[Line::from("again")]).unwrap();
+            screen.send().unwrap();
+        }
+        let sent = String::from_utf8(screen.out.out.borrow().clone()).unwrap();
+        assert!(sent.contains("\x1b[J") && !sent.contains("\x1b[1;1H\x1b[J"), "{sent:?}");
     }
 }

@@ -26,7 +26,8 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Paste(text) if model.overlay.is_some() => overlay::paste(model, &text),
         Msg::Paste(text) => keys::paste(model, &text),
         Msg::Resized(size) => resized(model, size),
-        Msg::Focus(_) | Msg::Continued => Vec::new(),
+        Msg::Focus(_) => Vec::new(),
+        Msg::Continued => vec![Cmd::TakeBack],
         Msg::Agent(event) => agent::event(model, &event),
         Msg::Answered(command, result) => agent::answered(model, &command, result),
         Msg::Looked(looked) => {

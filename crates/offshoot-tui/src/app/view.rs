@@ -50,6 +50,7 @@ pub fn bottom(model: &mut Model) -> Bottom {
     let folds = Folds { thinking: model.folds.0, tools: model.folds.1, other: &[] };
     let mut live = model.live.rows(&look, folds);
     live.extend(under_way(model));
+    live.extend(welcome(model));
     if !live.is_empty() || model.live.finished.all().next().is_some() {
         live.push(Line::default());
     }
@@ -58,12 +59,29 @@ pub fn bottom(model: &mut Model) -> Bottom {
     Bottom { live: live.split_off(hidden), middle, status }
 }
 
+/// Where to begin, as long as nothing was said.
+fn welcome(model: &Model) -> Vec<Line<'static>> {
+    if !model.is_blank || !model.editor.is_empty() || model.overlay.is_some() {
+        return Vec::new();
+    }
+    let keys = model.wishes.keymap.hint(crate::keymap::Action::Help).unwrap_or_else(|| "/help".to_owned());
+    let text = format!("/ commands · @ files · ! shell · {keys} keys");
+    let shown = crate::text::fit(&text, usize::from(model.size.width)).into_owned();
+    let gap = model.live.finished.all().next().map(|_| Line::default());
+    gap.into_iter().chain([Line::styled(shown, model.wishes.theme.style(Token::Dim))]).collect()
+}
+
 /// What else goes on, in words.
 fn under_way(model: &Model) -> Vec<Line<'static>> {
     let hint = model.wishes.keymap.hint(crate::keymap::Action::Interrupt).unwrap_or_default();
     let job = model.live.job.as_ref().map(|job| format!("  {job} … {hint} stops it"));
     let bash = model.live.bash.as_ref().map(|bash| format!("  $ {} … {hint} stops it", crate::text::clean(bash)));
-    let working = model.is_working.then(|| format!("  at work … {hint} stops it"));
+    let working = model.is_working.then(|| match model.retry_at {
+        Some(at) => {
+            format!("  tried again in {} s … {hint} stops it", (at - model.now).max(0).cast_unsigned().div_ceil(1000))
+        }
+        None => format!("  at work … {hint} stops it"),
+    });
     let said = bash.into_iter().chain(job.or(working));
     let line = |text: String| Line::styled(text, model.wishes.theme.style(Token::Muted));
     let mut lines: Vec<_> = said.map(line).collect();

@@ -24,6 +24,8 @@ pub(super) struct Popup {
     /// The best first; indexes into what is offered.
     matches: Vec<usize>,
     selected: usize,
+    /// The user went to it.
+    is_chosen: bool,
     /// The first row that is shown.
     first: usize,
 }
@@ -43,13 +45,15 @@ pub(super) struct Completion {
     pub(super) offers: Offers,
     pub(super) rows: usize,
     popup: Option<Popup>,
+    /// What is completed, also while nothing that fits is known yet.
+    wanted: Option<Token>,
     /// The user closed the list of the token that begins here.
     dismissed: Option<usize>,
 }
 
 impl Default for Completion {
     fn default() -> Self {
-        Self { offers: Offers::default(), rows: ROWS, popup: None, dismissed: None }
+        Self { offers: Offers::default(), rows: ROWS, popup: None, wanted: None, dismissed: None }
     }
 }
 
@@ -58,9 +62,9 @@ impl Completion {
         self.popup.is_some()
     }
 
-    /// What the open list offers.
+    /// What is completed, also while nothing that fits is known.
     pub(super) fn wants(&self) -> Option<Argument> {
-        self.popup.as_ref().and_then(|popup| popup.token.of.argument())
+        self.wanted.as_ref().and_then(|token| token.of.argument())
     }
 
     /// The text was changed by writing: opens, changes or closes the list.
@@ -69,24 +73,25 @@ impl Completion {
         if token.as_ref().is_none_or(|token| self.dismissed.is_some_and(|start| start != token.range.start)) {
             self.dismissed = None;
         }
-        self.popup = token.filter(|_| self.dismissed.is_none()).and_then(|token| self.matching(token));
+        self.wanted = token.filter(|_| self.dismissed.is_none());
+        self.popup = self.wanted.clone().and_then(|token| self.matching(token));
     }
 
     /// The user asks for a path where the cursor is.
     pub(super) fn ask(&mut self, text: &str, cursor: usize) {
         self.dismissed = None;
         let token = token::at(text, cursor).unwrap_or_else(|| token::path(text, cursor));
+        self.wanted = Some(token.clone());
         self.popup = self.matching(token);
     }
 
     /// More is offered: an open list shows it, and what was selected stays so.
-    pub(super) fn refresh(&mut self, text: &str, cursor: usize) {
+    pub(super) fn refresh(&mut self) {
         let selected = self.popup.as_ref().and_then(|popup| popup.matches.get(popup.selected).copied());
-        match self.popup.take() {
-            Some(popup) => self.popup = self.matching(popup.token),
-            None => self.update(text, cursor),
-        }
+        let is_chosen = self.popup.as_ref().is_some_and(|popup| popup.is_chosen);
+        self.popup = self.wanted.clone().and_then(|token| self.matching(token));
         if let (Some(popup), Some(selected)) = (&mut self.popup, selected) {
+            popup.is_chosen = is_chosen;
             popup.selected = popup.matches.iter().position(|at| *at == selected).unwrap_or(0);
             popup.show(self.rows);
         }
@@ -94,18 +99,20 @@ impl Completion {
 
     /// The cursor went elsewhere.
     pub(super) fn close(&mut self) {
-        self.popup = None;
+        (self.popup, self.wanted) = (None, None);
     }
 
     /// The user closed the list: it stays closed for this token.
     pub(super) fn dismiss(&mut self) {
         self.dismissed = self.popup.take().map(|popup| popup.token.range.start);
+        self.wanted = None;
     }
 
     /// Selects so many rows further; from the end the first, as in pi.
     pub(super) fn step(&mut self, by: isize) {
         let rows = self.rows;
         if let Some(popup) = &mut self.popup {
+            popup.is_chosen = true;
             let count = popup.matches.len();
             let last = count.saturating_sub(1);
             popup.selected = match (popup.selected.checked_add_signed(by), by) {
@@ -118,9 +125,21 @@ impl Completion {
         }
     }
 
+    /// Whether what is typed stands by itself, whatever the list offers: an argument that is left out, written out, or
+    /// names a file that need not be there; unless the user went to something in the list.
+    pub(super) fn is_typed(&self) -> bool {
+        let Some(popup) = self.popup.as_ref().filter(|popup| !popup.is_chosen) else { return false };
+        let Of::Argument(argument) = popup.token.of else { return false };
+        let query = popup.token.query.as_str();
+        let is_query =
+            |at: &usize| self.offers.choice(popup.token.of, *at).is_some_and(|choice| choice.insert == query);
+        query.is_empty() || argument == Argument::File || popup.matches.iter().any(is_query)
+    }
+
     /// Takes what is selected, and closes the list.
     pub(super) fn take(&mut self) -> Option<Taken> {
         let popup = self.popup.take()?;
+        self.wanted = None;
         let choice = self.offers.choice(popup.token.of, *popup.matches.get(popup.selected)?)?;
         let text = popup.token.of.written(&choice.insert);
         // What stays open for more, such as a command's argument, is a token of its own.
@@ -133,7 +152,7 @@ impl Completion {
     fn matching(&self, token: Token) -> Option<Popup> {
         let count = self.offers.count(token.of);
         let matches = if token.query.is_empty() { (0..count).collect() } else { self.ranked(&token, count) };
-        (!matches.is_empty()).then_some(Popup { token, matches, selected: 0, first: 0 })
+        (!matches.is_empty()).then_some(Popup { token, matches, selected: 0, is_chosen: false, first: 0 })
     }
 
     fn ranked(&self, token: &Token, count: usize) -> Vec<usize> {
@@ -237,11 +256,12 @@ mod tests {
         let mut completion = Completion::default();
         completion.update("@rs", 3);
         assert!(!completion.is_open());
+        assert_eq!(completion.wants(), Some(Argument::File), "files are looked for before there are any");
         completion.offers.add_files(["b.rs".to_owned(), "c.rs".to_owned()]);
-        completion.refresh("@rs", 3);
+        completion.refresh();
         completion.step(1);
         completion.offers.add_files(["a.rs".to_owned(), "rs".to_owned()]);
-        completion.refresh("@rs", 3);
+        completion.refresh();
         assert_eq!(completion.take().map(|taken| taken.text).as_deref(), Some("@c.rs "));
     }
 

@@ -179,6 +179,29 @@ fn enter_in_the_list_sends_a_whole_command() {
     assert_eq!(editor.draft(), "/switch ");
 }
 
+/// What is written out, left out, or need not be there is sent as it stands; what was gone to in the list is taken.
+#[test]
+fn enter_in_a_list_of_arguments_sends_what_is_typed() {
+    let mut editor = Editor::default();
+    editor.offer(|offers| offers.add_files(["old notes.md".to_owned()]));
+    for (typed, expected) in [
+        ("/thinking high", SlashCommand::Thinking(Some(offshoot_agent::provider::ThinkingLevel::High))),
+        ("/thinking ", SlashCommand::Thinking(None)),
+        ("/export notes.md", SlashCommand::Export(Some("notes.md".to_owned()))),
+    ] {
+        write(&mut editor, typed);
+        assert!(editor.is_completing(), "{typed}");
+        assert_eq!(sent_text(press(&mut editor, "enter")), Some(Sent::Command(expected)));
+    }
+    write(&mut editor, "/export notes.md");
+    assert_eq!(press(&mut editor, "down enter"), Outcome::Edited);
+    assert_eq!(editor.draft(), "/export \"old notes.md\"");
+    editor.replace("");
+    write(&mut editor, "/thinking hi");
+    assert_eq!(press(&mut editor, "enter"), Outcome::Edited);
+    assert_eq!(editor.draft(), "/thinking high");
+}
+
 #[test]
 fn escape_closes_the_list_first() {
     let mut editor = Editor::default();

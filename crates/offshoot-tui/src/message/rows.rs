@@ -1,5 +1,7 @@
 //! Items as rows: a narrow margin with a mark on the left, what was said beside it, an empty row above.
 
+use std::borrow::Cow;
+
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
@@ -10,6 +12,7 @@ use crate::markdown::flow::{self, Prefix, Row};
 use crate::markdown::{self, Sheet, harmless};
 use crate::text;
 use crate::theme::Token;
+use offshoot_session::json::Json;
 use offshoot_session::text::one_line;
 use std::sync::Arc;
 
@@ -215,12 +218,25 @@ fn answer_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>, skip: S
         End::Aborted if !calls.is_empty() => return,
         End::Aborted => "stopped".to_owned(),
         End::Length => "cut off: the answer reached its length limit".to_owned(),
-        End::Error(why) => format!("error: {}", one_line(why, 2_000)),
+        End::Error(why) => format!("error: {}", one_line(&error_words(why), 2_000)),
     };
     page.block(Style::new());
     let style = page.style(Token::Error);
     let rows = flow::words(&[Span::styled(told, style)], page.room());
     page.marked("✗ ", style, rows);
+}
+
+/// What an error says to a person: where a provider answered with JSON, the message in it.
+pub(crate) fn error_words(error: &str) -> Cow<'_, str> {
+    let told = |at: usize| {
+        let (before, body) = error.split_at_checked(at)?;
+        let json = Json::parse(body.trim_end()).ok()?;
+        let inner = json.get("error").unwrap_or(json);
+        let message = inner.str("message").or_else(|| inner.as_str())?;
+        let before = before.trim_end();
+        Some(if before.is_empty() { message.into_owned() } else { format!("{before} {message}") })
+    };
+    error.find('{').and_then(told).map_or(Cow::Borrowed(error), Cow::Owned)
 }
 
 /// A text of an answer, or what of it does not stand elsewhere.

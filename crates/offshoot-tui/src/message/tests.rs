@@ -441,3 +441,17 @@ fn a_megabyte_on_one_line_costs_what_is_shown() {
         assert!(whole.lines.len() < 60_000, "{tool}: {}", whole.lines.len());
     }
 }
+
+#[test]
+fn errors_of_providers_are_told_in_words() {
+    let cases = [
+        (r#"529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#, "529 Overloaded"),
+        (r#"400 {"error": "no such model"}"#, "400 no such model"),
+        (r#"{"message":"slow down"}"#, "slow down"),
+        (r#"500 {"oops""#, r#"500 {"oops""#),
+        ("the connection was closed", "the connection was closed"),
+    ];
+    for (error, expected) in cases {
+        assert_eq!(super::error_words(error), expected);
+    }
+}

@@ -1,4 +1,5 @@
-//! Which of the person's messages a new session shall begin before: a flat list of them, the newest selected.
+//! Which of the person's messages is gone on from, in a new session or in this one: a flat list of them, the newest
+//! selected.
 
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ pub struct ForkSelector {
     source: Arc<dyn Source + Send + Sync>,
     messages: Vec<NodeIx>,
     selected: usize,
+    /// Whether this session goes on, not a new one.
+    is_here: bool,
 }
 
 impl std::fmt::Debug for ForkSelector {
@@ -35,7 +38,7 @@ pub enum ForkOutcome {
     Stay,
     /// Leave without a choice.
     Close,
-    /// Begin a session before this message's entry.
+    /// Go on before this message's entry.
     Fork(String),
 }
 
@@ -46,7 +49,29 @@ impl ForkSelector {
         let is_users = |ix: &NodeIx| tree.node(*ix).role() == Some(Role::User) && tree.node(*ix).id().is_some();
         let messages: Vec<NodeIx> = tree.entries().filter(is_users).collect();
         let selected = messages.len().saturating_sub(1);
-        Self { source, messages, selected }
+        Self { source, messages, selected, is_here: false }
+    }
+
+    /// The same, for going on in this session.
+    #[must_use]
+    pub fn here(self) -> Self {
+        Self { is_here: true, ..self }
+    }
+
+    /// Title, what comes of a choice, and what Enter does.
+    fn words(&self) -> [&'static str; 3] {
+        match self.is_here {
+            true => [
+                "Go on from message",
+                "This session goes on before the message, which comes into the editor",
+                "go there",
+            ],
+            false => [
+                "Fork from message",
+                "A new session gets the branch up to the message, which comes into the editor",
+                "fork",
+            ],
+        }
     }
 
     /// Whether there is nothing to choose.
@@ -79,11 +104,10 @@ impl ForkSelector {
     /// Draws the list; of long ones only what is seen is read.
     pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let muted = theme.style(Token::Muted);
-        let mut lines = vec![
-            Line::styled("Fork from message", theme.style(Token::Text).add_modifier(Modifier::BOLD)),
-            Line::styled("A new session gets the branch up to the message, which comes into the editor", muted),
-            Line::default(),
-        ];
+        let [title, says, enter] = self.words();
+        let mut lines = vec![Line::styled(title, theme.style(Token::Text).add_modifier(Modifier::BOLD))];
+        lines.extend(text::wrap(says, usize::from(area.width)).into_iter().map(|line| line.style(muted)));
+        lines.push(Line::default());
         let room = usize::from(area.height).saturating_sub(lines.len() + 2).max(1);
         let start = self.selected.saturating_sub(room / 2).min(self.messages.len().saturating_sub(room));
         if self.is_empty() {
@@ -95,7 +119,7 @@ impl ForkSelector {
         lines.push(Line::default());
         let position = if self.is_empty() { 0 } else { self.selected + 1 };
         lines.push(Line::styled(
-            format!("  ({position}/{})  ↑/↓ move · enter fork · esc cancel", self.messages.len()),
+            format!("  ({position}/{})  ↑/↓ move · enter {enter} · esc cancel", self.messages.len()),
             muted,
         ));
         for (at, line) in lines.iter().take(usize::from(area.height)).enumerate() {

@@ -14,14 +14,23 @@ use crate::app::model::{Model, Overlay};
 use crate::message::{Item, Level};
 
 pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
+    model.is_blank = model.is_blank && !matches!(event, Event::MessageEnd { .. });
     model.live.apply(event);
     if let Some(Overlay::Transcript(pager)) = &mut model.overlay {
         pager.transcript().apply(event);
     }
     match event {
-        Event::AgentStart => model.is_working = true,
+        Event::AgentStart => {
+            model.is_working = true;
+            model.retry_at = None;
+        }
+        Event::AutoRetryStart { delay_ms, .. } => {
+            let delay = i64::try_from(*delay_ms).unwrap_or(i64::MAX);
+            model.retry_at = Some(model.now.saturating_add(delay));
+        }
         Event::AgentSettled { .. } => {
             model.is_working = false;
+            model.retry_at = None;
             return vec![Cmd::Look];
         }
         Event::MessageEnd { message: Message::Assistant(answer) } => {
@@ -63,6 +72,7 @@ fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
         }
         Reply::Ran(raw) => {
             model.live.bash = None;
+            model.is_blank = false;
             let item = Json::parse(&raw.0).ok().and_then(|json| Item::of_message(Role::BashExecution, json));
             model.live.finish_item(item);
             vec![Cmd::Look]
@@ -134,7 +144,11 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
         Command::Compact { .. } => return Vec::new(),
         _ => {}
     }
-    overlay::told(model, &error.to_string());
-    model.notice(Level::Error, error.to_string());
+    let why = match error {
+        AgentError::NoAccess(why) => format!("{why}; /model shows who can be asked"),
+        error => error.to_string(),
+    };
+    overlay::told(model, &why);
+    model.notice(Level::Error, why);
     vec![Cmd::SaveDraft(model.editor.draft())]
 }

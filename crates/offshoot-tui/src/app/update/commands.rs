@@ -119,7 +119,7 @@ pub(super) fn copy(model: &mut Model) -> Vec<Cmd> {
 /// Goes to newer work on another branch.
 pub(super) fn go_to_diverged(model: &mut Model) -> Vec<Cmd> {
     match model.looked.diverged.clone() {
-        Some(diverged) => vec![Cmd::Named(Deed::Switch, diverged.entry)],
+        Some(diverged) => vec![Cmd::Named(Deed::GoOn, diverged.entry)],
         None => {
             model.notice(Level::Info, "no other branch holds newer work");
             Vec::new()

@@ -15,14 +15,14 @@ use crate::settings::DoubleEscape;
 const DOUBLE: i64 = 500;
 
 pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
-    let was_completing = model.editor.is_completing();
+    let wanted = model.editor.wants();
     let outcome = model.editor.key(&model.wishes.keymap, key);
     let is_escape = matches!(outcome, Outcome::Act(Action::Interrupt));
     if !is_escape && outcome != Outcome::Ignored {
         model.escaped = None;
     }
     let mut cmds = apply(model, outcome);
-    if model.editor.is_completing() && !was_completing && model.editor.wants() == Some(crate::slash::Argument::File) {
+    if model.editor.wants() != wanted && model.editor.wants() == Some(crate::slash::Argument::File) {
         model.editor.offer(crate::editor::Offers::forget_files);
         cmds.push(Cmd::Files);
     }

@@ -121,7 +121,7 @@ fn sessions_outcome(model: &mut Model, outcome: selector::Outcome) -> Vec<Cmd> {
         selector::Outcome::Chosen(file) => {
             model.overlay = None;
             cmds.push(Cmd::Sessions(selector::Request::StopSearch));
-            cmds.push(ask(Command::SwitchSession(file)));
+            cmds.push(Cmd::Open(file));
         }
     }
     cmds
@@ -171,7 +171,10 @@ pub(super) fn snapshot(model: &mut Model, purpose: Purpose, source: Snapshot, le
                 model.notice(Level::Info, "there is no message of yours yet");
                 return Vec::new();
             }
-            let used = if purpose == Purpose::Fork { ForkUse::Fork } else { ForkUse::BranchHere };
+            let (fork, used) = match purpose {
+                Purpose::Fork => (fork, ForkUse::Fork),
+                _ => (fork.here(), ForkUse::BranchHere),
+            };
             model.overlay = Some(Overlay::Fork(Box::new(fork), used));
         }
     }
@@ -221,6 +224,11 @@ pub(super) fn models(model: &mut Model, models: Vec<Arc<LanguageModel>>) -> Vec<
             .is_some_and(|now| (&now.id, &now.provider) == (&known.id, &known.provider)),
         ..Choice::new(&known.id)
     };
+    if models.is_empty() {
+        let text = "no model can be asked: there is no key for any; `offshoot models --help` says where keys go";
+        model.notice(Level::Warning, text);
+        return Vec::new();
+    }
     let pick = Pick::new("Which model answers", models.iter().map(choice).collect());
     model.overlay = Some(Overlay::Pick(Box::new(pick), Picking::Model(models)));
     Vec::new()

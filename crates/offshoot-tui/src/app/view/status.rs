@@ -80,6 +80,7 @@ fn pieces(model: &Model) -> Vec<Piece> {
     let (kept, token) = match looked.persistence {
         Persistence::Durable => ("durable", Token::Dim),
         Persistence::Spilled => ("spilled", Token::Error),
+        Persistence::Deleted => ("deleted", Token::Error),
         Persistence::InMemory => ("in memory", Token::Warning),
     };
     add(kept.to_owned(), token, 0);

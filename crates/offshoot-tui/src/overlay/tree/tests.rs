@@ -533,6 +533,7 @@ fn the_fork_selector_lists_the_persons_messages() {
     insta::assert_snapshot!(text_of(&buf), @"
     Fork from message
     A new session gets the branch up to the message, which comes
+    into the editor
 
       Make the parser faster
     › Try without an arena

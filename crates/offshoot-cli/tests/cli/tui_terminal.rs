@@ -1,0 +1,245 @@
+//! Who has the terminal: signals, the shell, the user's own editor, and no terminal at all.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use insta::assert_snapshot;
+use offshoot_agent::testing::script::{Reply, Then};
+
+use crate::agent::Talk;
+use crate::terminal::{Terminal, signal};
+
+/// The process of the program that a shell runs.
+fn process(terminal: &mut Terminal, talk: &Talk) -> u32 {
+    let file = talk.world.home().join("pid");
+    terminal.while_not("the process", || fs::read_to_string(&file).is_ok_and(|pid| pid.ends_with('\n')));
+    fs::read_to_string(file).unwrap().trim().parse().unwrap()
+}
+
+/// A shell in which offshoot runs, and offshoot's process.
+fn in_shell(talk: &Talk) -> (Terminal, u32) {
+    let mut terminal = Terminal::shell(talk, (80, 24));
+    // `exec` keeps the process that says who it is.
+    let program = env!("CARGO_BIN_EXE_offshoot");
+    terminal.send(&format!("bash -c 'echo $$ > ~/pid; exec {program}'\r"));
+    terminal.until_text("m1");
+    let process = process(&mut terminal, talk);
+    (terminal, process)
+}
+
+#[test]
+fn others_stop_it_as_the_key_does() {
+    let talk = Talk::new([Reply::text("Forty-two.")]);
+    let (mut terminal, process) = in_shell(&talk);
+    terminal.send("half a thought");
+    terminal.until_text("half a thought");
+    signal(process, "TSTP");
+    terminal.until("the shell", |screen| screen.contains("Stopped") && screen.ends_with("shell>"));
+    assert!(!terminal.screen().contains("half a thought"), "its rows are wiped: {}", terminal.screen());
+    terminal.send("stty -a | grep -c -e -icanon\r");
+    terminal.until("a plain terminal", |screen| screen.ends_with("\n0\nshell>"));
+    terminal.send("fg\r");
+    terminal.until("the editor", |screen| screen.contains("\nhalf a thought\n")).send(" more\r");
+    terminal.until_text("Forty-two.").until_idle().send("\x04");
+    terminal.until("the shell", |screen| screen.ends_with("shell>")).send("exit\r");
+    assert!(terminal.ended());
+    talk.no_problems();
+}
+
+/// Nobody can prepare for this one: when the program goes on it takes the terminal back.
+#[test]
+fn a_stop_that_cannot_be_seen_is_mended() {
+    let talk = Talk::new([]);
+    let (mut terminal, process) = in_shell(&talk);
+    terminal.send("half a thought");
+    terminal.until_text("half a thought");
+    signal(process, "STOP");
+    terminal.until_text("Stopped").send("stty sane; clear; fg\r");
+    terminal.until("the editor", |screen| {
+        let rows: Vec<&str> = screen.lines().filter(|row| !row.starts_with("bash -c")).collect();
+        rows.get(1).is_some_and(|row| *row == "half a thought") && screen.contains("m1")
+    });
+    terminal.send("!");
+    terminal.until("keys one by one", |screen| screen.contains("\nhalf a thought!\n"));
+    terminal.send("\x03\x03");
+    terminal.until("the shell", |screen| screen.ends_with("shell>")).send("exit\r");
+    assert!(terminal.ended());
+}
+
+#[test]
+fn without_a_shell_it_goes_on() {
+    let talk = Talk::new([]);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("m1").send("\x1a");
+    terminal.until_text("there is no shell to come back from").until_text("m1").send("still here");
+    terminal.until_text("still here").send("\x03\x03");
+    assert!(terminal.ended());
+}
+
+/// The shell that runs it takes part in its job: it would stop as well.
+#[test]
+fn a_script_is_not_stopped_with_it() {
+    let talk = Talk::new([]);
+    let mut script = portable_pty::CommandBuilder::new("bash");
+    script.args(["-c", concat!(env!("CARGO_BIN_EXE_offshoot"), "; echo behind it")]);
+    let mut terminal = Terminal::run(&talk, script, (80, 24));
+    terminal.until_text("m1").send("\x1a");
+    terminal.until_text("there is no shell to come back from").send("\x04");
+    assert!(terminal.ended());
+    assert!(terminal.screen().ends_with("behind it"), "{}", terminal.screen());
+}
+
+#[test]
+fn whoever_ends_it_gets_the_terminal_back() {
+    for name in ["TERM", "HUP"] {
+        let hanging = Reply { then: Then::Hang, cut: Some(900), ..Reply::text(&"so many words ".repeat(40)) };
+        let talk = Talk::new([hanging]);
+        let mut terminal = Terminal::offshoot(&talk, &["go"], (80, 24));
+        terminal.until_text("so many words").send("a draft");
+        terminal.until_text("a draft").send("/tree");
+        assert!(terminal.parser.screen().bracketed_paste() && !terminal.is_given_back());
+        terminal.until_text("a draft/tree");
+        terminal.signal(name);
+        assert!(terminal.ended(), "{name}: {}", terminal.screen());
+        assert!(terminal.is_given_back(), "{name}");
+        let drafts = talk.world.home().join(".local/state/offshoot/drafts");
+        let kept = drafts.read_dir().unwrap().map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+        assert_eq!(kept.collect::<Vec<_>>(), ["a draft/tree"], "{name}");
+    }
+}
+
+/// Also from a screen of its own.
+#[test]
+fn the_alternate_screen_is_left_at_the_end() {
+    let talk = Talk::new([Reply::text("Yes.")]);
+    let mut terminal = Terminal::offshoot(&talk, &["go"], (80, 24));
+    terminal.until_text("Yes.").until_idle().send("/tree\r");
+    terminal.until_text("Session tree");
+    assert!(terminal.parser.screen().alternate_screen());
+    terminal.signal("TERM");
+    assert!(terminal.ended());
+    assert!(terminal.is_given_back());
+    assert!(terminal.screen().contains("› go\n\n  Yes."), "{}", terminal.screen());
+}
+
+fn script(talk: &Talk, text: &str) -> String {
+    let path = talk.world.write("editor.sh", format!("#!/bin/sh\n{text}\n"));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn the_users_own_editor_has_the_terminal_meanwhile() {
+    let talk = Talk::new([Reply::text("I see.")]);
+    let editor = script(
+        &talk,
+        "stty -a | grep -c -e -icanon; read word; printf '%s\\nsecond %s\\n' \"$(cat \"$1\")\" \"$word\" > \"$1\"",
+    );
+    let mut terminal = Terminal::with(&talk, &[], (80, 24), &[("EDITOR", &editor)]);
+    terminal.until_text("m1").send("first line\x07");
+    terminal.until("the editor's own words", |screen| screen.lines().any(|row| row == "0")).send("line\r");
+    terminal.until("what was written", |screen| screen.contains("\nfirst line\nsecond line\n──")).send("\r");
+    terminal.until_text("I see.").until_idle();
+    let asked = talk.server.seen().pop().unwrap().json()["messages"].to_string();
+    assert!(asked.contains("first line\\nsecond line\""), "{asked}");
+    terminal.send("\x04");
+    assert!(terminal.ended());
+    talk.no_problems();
+}
+
+#[test]
+fn an_editor_that_fails_loses_nothing() {
+    let talk = Talk::new([]);
+    let failing = script(&talk, "echo something else > \"$1\"; exit 3");
+    let mut terminal = Terminal::with(&talk, &[], (80, 24), &[("EDITOR", &failing)]);
+    terminal.until_text("m1").send("a draft\x07");
+    terminal.until_text("ended with exit status: 3").until("the draft", |screen| screen.contains("\na draft\n"));
+    terminal.send("\x03\x04");
+    assert!(terminal.ended());
+    let mut terminal = Terminal::with(&talk, &[], (80, 24), &[("EDITOR", "no-such-editor -x")]);
+    terminal.until_text("m1").send("a draft\x07");
+    terminal.until_text("no-such-editor: No such file").until("the draft", |screen| screen.contains("\na draft\n"));
+    terminal.send("\x03\x04");
+    assert!(terminal.ended());
+}
+
+#[test]
+fn without_a_terminal_it_says_what_to_do() {
+    let talk = Talk::new([]);
+    assert!(talk.run(&[]).contains("Usage: offshoot [OPTIONS] [PROMPT]..."), "nothing was asked for: what there is");
+    assert_snapshot!(talk.run(&["-c"]), @"
+    [stderr]
+    error: a conversation needs a terminal
+    hint: `offshoot -p PROMPT` asks the model and prints its answer
+    hint: `offshoot --mode json PROMPT` prints everything that happens
+    [exit code 2]
+    ");
+    assert_snapshot!(talk.run(&["what is it?"]), @"
+    [stderr]
+    error: a conversation needs a terminal
+    hint: `offshoot -p PROMPT` asks the model and prints its answer
+    hint: `offshoot --mode json PROMPT` prints everything that happens
+    [exit code 2]
+    ");
+    assert_snapshot!(talk.run(&["-r"]), @"
+    [stderr]
+    error: choosing a session needs a terminal
+    hint: `offshoot list` shows the sessions, `offshoot --session ID -p PROMPT` goes on with one
+    hint: `offshoot -c -p PROMPT` goes on with the newest
+    [exit code 2]
+    ");
+}
+
+/// Terminals say when they are looked at; that is no key.
+#[test]
+fn a_look_elsewhere_changes_nothing() {
+    let talk = Talk::new([Reply::text("Yes.")]);
+    let mut terminal = Terminal::offshoot(&talk, &["go"], (80, 24));
+    terminal.until_text("Yes.").until_idle().send("dr\x1b[O\x1b[Iaft\x1b[O");
+    terminal.until("the draft", |screen| screen.contains("\ndraft\n"));
+    assert_eq!(terminal.cursor(), ("draft".to_owned(), 5));
+    terminal.send("\x03/tree\r");
+    terminal.until_text("Session tree").send("\x1b[O\x1b[I\x1b");
+    terminal.until("the editor", |screen| !screen.contains("Session tree")).send("\x04");
+    assert!(terminal.ended());
+}
+
+/// Who has no key sees the next step, and goes on as soon as there is one.
+#[test]
+fn a_newcomer_without_a_key_is_told_what_to_do() {
+    let talk = Talk::new([Reply::text("Welcome.")]);
+    let mut terminal = Terminal::with(&talk, &[], (80, 24), &[("TEST_KEY", "")]);
+    terminal.until_text("/ commands").until_text("no model can be asked yet");
+    assert_snapshot!(terminal.screen(), @r#"
+
+    ! no model can be asked yet. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or
+      GEMINI_API_KEY and start again; or write {"anthropic": {"type": "api_key",
+      "key": "…"}} into ~/.local/share/offshoot/auth.json (chmod 600) and go on
+      here. Servers of your own: `offshoot models --help`. /tree, /resume, /import
+      and /export work without a model
+
+    / commands · @ files · ! shell · f1 keys
+
+    ────────────────────────────────────────────────────────────────────────────────
+
+    ────────────────────────────────────────────────────────────────────────────────
+    claude-opus-4-8 • medium  0.0%/1.0M  durable  ~/work
+    "#);
+    terminal.send("hello\r");
+    terminal.until("why not, and the text again", |screen| {
+        screen.contains("✗ there is no key for anthropic; set ANTHROPIC_API_KEY") && screen.contains("\nhello\n")
+    });
+    terminal.send("\x15/model\r");
+    terminal.until_text("there is no key for any").send("/tree\r");
+    terminal.until_text("no entries in this session");
+    let keys = r#"{"test": {"type": "api_key", "key": "sk-test-0123456789abcdef"}}"#;
+    let file = talk.world.home().join(".local/share/offshoot/auth.json");
+    fs::write(&file, keys).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    terminal.send("/model\r");
+    terminal.until_text("› m1").send("\r");
+    terminal.until("the model", |screen| screen.contains("\nm1 • medium")).send("hello\r");
+    terminal.until_text("Welcome.").until_idle().send("\x04");
+    assert!(terminal.ended());
+    talk.no_problems();
+}

@@ -1,0 +1,217 @@
+//! What is written and what waits: commands of the user, completion, the queue, long pastes, and requests that fail.
+
+use std::fs;
+
+use offshoot_agent::testing::script::{Gate, Reply, Then};
+use serde_json::json;
+
+use crate::agent::Talk;
+use crate::terminal::Terminal;
+
+fn asked(talk: &Talk) -> String {
+    talk.server.seen().pop().unwrap().json()["messages"].to_string()
+}
+
+fn leave(mut terminal: Terminal) {
+    terminal.send("\x15\x04");
+    assert!(terminal.ended());
+}
+
+/// An answer that says a little and then waits for the gate.
+fn slow(gate: &Gate) -> Reply {
+    Reply { gate: Some((700, gate.clone())), ..Reply::text(&"so many words ".repeat(60)) }
+}
+
+#[test]
+fn commands_of_the_user_are_seen_by_the_model_or_not() {
+    let talk = Talk::new([Reply::text("I saw it.")]);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("m1").send("!echo seen by all\r");
+    terminal.until("its output", |screen| screen.contains("$ echo seen by all\n  seen by all\n"));
+    terminal.send("!!echo mine alone\r");
+    terminal.until_text("$ echo mine alone  not sent to the model").send("!exit 3\r");
+    terminal.until_text("exit code 3").send("what did you see?\r");
+    terminal.until_text("I saw it.").until_idle();
+    assert!(asked(&talk).contains("seen by all") && !asked(&talk).contains("mine alone"), "{}", asked(&talk));
+    leave(terminal);
+    talk.no_problems();
+}
+
+#[test]
+fn a_command_of_the_user_is_stopped_and_what_it_printed_stays() {
+    let talk = Talk::new([]);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    for sign in ["!", "!!"] {
+        let file = talk.world.work().join("begun");
+        terminal.until_text("m1").send(&format!("{sign}echo some of it; touch begun; sleep 1000\r"));
+        terminal.until_text("escape stops it").while_not("the command", || file.exists());
+        terminal.send("\x1b");
+        terminal.until("its end", |screen| screen.contains("  some of it\n") && !screen.contains("stops it"));
+        assert!(terminal.screen().contains("stopped"), "{}", terminal.screen());
+        fs::remove_file(file).unwrap();
+        terminal.send("/new\r");
+        terminal.until_text("a new session");
+    }
+    leave(terminal);
+}
+
+#[test]
+fn names_of_files_are_completed_also_with_blanks() {
+    let talk = Talk::new([Reply::text("I see.")]);
+    for name in ["a file with blanks.txt", "src/main.rs", ".hidden", "target/ignored.txt"] {
+        talk.world.write(name, "x");
+    }
+    talk.world.write(".gitignore", "target\n");
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("m1").send("see @blan");
+    terminal.until_text("→ a file with blanks.txt").send("\t");
+    terminal.until("it", |screen| screen.contains("\nsee @\"a file with blanks.txt\"\n")).send("and @ignored");
+    terminal.until_text("and @ignored").send("\x15and @ma");
+    terminal.until_text("→ src/main.rs").send("\r");
+    terminal.until("it", |screen| screen.contains("and @src/main.rs")).send("now\r");
+    terminal.until_text("I see.").until_idle();
+    assert!(!String::from_utf8_lossy(&terminal.raw).contains("target/ignored.txt"), "ignored files are not offered");
+    // Without an `@`, when asked for.
+    terminal.send("!cat mai\t");
+    terminal.until("the name", |screen| screen.contains("→ src/main.rs") || screen.contains("!cat src/main.rs"));
+    leave(terminal);
+    talk.no_problems();
+}
+
+/// Steering is heard after the turn, what follows when the agent is done; both can be taken back.
+#[test]
+fn what_is_said_meanwhile_waits_its_turn() {
+    let gate = Gate::new();
+    let call = Reply::call("bash", "c1", json!({"command": "cat gate"}));
+    let talk = Talk::new([
+        Reply { gate: Some((300, gate.clone())), ..call },
+        Reply::text("I heard the steering."),
+        Reply::text("And what follows."),
+    ]);
+    talk.world.write("gate", "open\n");
+    let mut terminal = Terminal::offshoot(&talk, &["go"], (80, 24));
+    terminal.until_text("at work").send("steer there\r");
+    terminal.until_text("Steering: steer there").send("and then this\x1b\r");
+    terminal.until_text("Follow-up: and then this");
+    // Taken back with what is being written, and said again.
+    terminal.send("half");
+    terminal.until_text("\nhalf\n").send("\x1b[1;3A");
+    terminal.until("all of it in the editor", |screen| {
+        !screen.contains("Steering:")
+            && screen.contains("steer there\n")
+            && screen.contains("and then this\n")
+            && screen.contains("half\n")
+    });
+    terminal.send("\x03");
+    terminal.until("an empty editor", |screen| !screen.contains("steer there")).send("steer there\r");
+    terminal.until_text("Steering: steer there").send("and then this\x1b\r");
+    terminal.until_text("Follow-up: and then this");
+    gate.open();
+    terminal.until_text("And what follows.").until_idle();
+    let screen = terminal.screen();
+    let order: Vec<_> = ["› steer there", "I heard the steering.", "› and then this", "And what follows."]
+        .map(|part| screen.find(part).unwrap_or_else(|| panic!("{part}: {screen}")))
+        .into();
+    assert!(order.is_sorted(), "{screen}");
+    leave(terminal);
+    talk.no_problems();
+}
+
+#[test]
+fn a_stop_gives_back_what_waits() {
+    let gate = Gate::new();
+    let talk = Talk::new([slow(&gate), Reply::text("Fine.")]);
+    let mut terminal = Terminal::offshoot(&talk, &["go"], (80, 24));
+    terminal.until_text("so many words").send("first\r");
+    terminal.until_text("Steering: first").send("second\x1b\r");
+    terminal.until_text("Follow-up: second").send("\x1b");
+    terminal.until("both in the editor", |screen| {
+        screen.contains("\nfirst\n")
+            && screen.contains("\nsecond\n")
+            && !screen.contains("at work")
+            && screen.contains("stopped")
+    });
+    gate.open();
+    terminal.send("\r");
+    terminal.until_text("Fine.").until_idle();
+    assert!(asked(&talk).contains("first\\n\\nsecond"), "{}", asked(&talk));
+    leave(terminal);
+    talk.no_problems();
+}
+
+/// 100 kB stand behind a marker, are sent whole, and survive a kill.
+#[test]
+fn a_long_paste_is_a_marker_and_is_sent_whole() {
+    let talk = Talk::new([Reply::text("All of it.")]);
+    let lines: Vec<String> =
+        (1..=2000).map(|at| format!("line {at} of a paste that is rather long, is it not?")).collect();
+    let paste = lines.join("\n");
+    assert!(paste.len() > 100_000);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("m1").send(&format!("look: \x1b[200~{paste}\x1b[201~ done"));
+    terminal.until_text("look: [paste #1 +2000 lines] done");
+    assert!(!terminal.screen().contains("line 1 of"), "{}", terminal.screen());
+    let drafts = talk.world.home().join(".local/state/offshoot/drafts");
+    let whole = format!("look: {paste} done");
+    let is_kept = || {
+        drafts.read_dir().is_ok_and(|mut files| {
+            files.any(|file| fs::read_to_string(file.unwrap().path()).is_ok_and(|kept| kept == whole))
+        })
+    };
+    terminal.while_not("the draft", is_kept);
+    terminal.kill();
+
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("2000 of a paste").until_text("done").send("\r");
+    terminal.until_text("All of it.").until_idle();
+    let said = talk.server.seen().pop().unwrap().json()["messages"][0]["content"].to_string();
+    assert!(said.contains("line 1 of") && said.contains("line 2000 of") && said.len() > 100_000);
+    leave(terminal);
+    talk.no_problems();
+}
+
+/// A provider that is overloaded is asked again, and the seconds till then are counted.
+#[test]
+fn an_overloaded_model_is_asked_again() {
+    let overloaded = r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
+    let talk = Talk::new([Reply::error(529, overloaded), Reply::text("Here I am.")]);
+    talk.data("settings.json", &json!({"retry": {"baseDelayMs": 2000}}));
+    // With a clock that goes.
+    let mut terminal = Terminal::with(&talk, &["hello"], (80, 24), &[("OFFSHOOT_NOW", "")]);
+    terminal.until_text("✗ error: 529 Overloaded\n\n! trying again in 2 s (1 of 3)");
+    terminal.until_text("tried again in 2 s … escape stops it").until_text("tried again in 1 s");
+    terminal.until_text("Here I am.").until_idle();
+    leave(terminal);
+    talk.no_problems();
+}
+
+#[test]
+fn waiting_for_a_model_is_stopped_and_the_conversation_goes_on() {
+    let talk = Talk::new([
+        Reply::error(529, "overloaded"),
+        Reply::error(400, r#"{"error":{"message":"too odd"}}"#),
+        Reply::text("Here I am."),
+    ]);
+    talk.data("settings.json", &json!({"retry": {"baseDelayMs": 60_000}}));
+    let mut terminal = Terminal::offshoot(&talk, &["hello"], (80, 24));
+    terminal.until_text("tried again in 60 s").send("\x1b");
+    terminal.until("the end", |screen| screen.contains("stopped by the user") && !screen.contains("tried again"));
+    // What the model does not take is told in its words.
+    terminal.send("odd words\r");
+    terminal.until_text("✗ error: 400 too odd").until_idle().send("even words\r");
+    terminal.until_text("Here I am.").until_idle();
+    leave(terminal);
+}
+
+/// A connection that breaks is shown, what came stays, and the next words are answered.
+#[test]
+fn half_an_answer_is_told() {
+    let cut = |cut| Reply { then: Then::Drop, cut: Some(cut), ..Reply::text(&"half a word ".repeat(50)) };
+    let talk = Talk::new([cut(1200), cut(1200), cut(1200), cut(1200), Reply::text("Whole.")]);
+    let mut terminal = Terminal::offshoot(&talk, &["hello"], (80, 24));
+    terminal.until_text("given up after attempt 3").until_idle();
+    assert!(terminal.screen().contains("half a word"), "{}", terminal.screen());
+    terminal.send("again\r");
+    terminal.until_text("Whole.").until_idle();
+    leave(terminal);
+}
