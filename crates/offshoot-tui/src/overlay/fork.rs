@@ -117,3 +117,30 @@ impl ForkSelector {
         Line::from(vec![Span::raw("  "), Span::styled(said, theme.style(Token::Text))])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{text_of, working};
+
+    #[test]
+    fn the_fork_selector_lists_the_persons_messages() {
+        let mut selector = ForkSelector::new(Arc::new(working()));
+        let mut buf = Buffer::empty(Rect::new(0, 0, 60, 8));
+        selector.view(&Theme::default(), buf.area, &mut buf);
+        insta::assert_snapshot!(text_of(&buf), @"
+        Fork from message
+        A new session gets the branch up to the message, which comes
+
+          Make the parser faster
+        › Try without an arena
+
+          (2/2)  ↑/↓ move · enter fork · esc cancel
+        ");
+        let press = |code| KeyEvent::new(code, KeyModifiers::NONE);
+        assert_eq!(selector.key(press(KeyCode::Enter)), ForkOutcome::Fork("f".to_owned()));
+        assert_eq!(selector.key(press(KeyCode::Down)), ForkOutcome::Stay);
+        assert_eq!(selector.key(press(KeyCode::Enter)), ForkOutcome::Fork("a".to_owned()));
+        assert_eq!(selector.key(press(KeyCode::Esc)), ForkOutcome::Close);
+    }
+}

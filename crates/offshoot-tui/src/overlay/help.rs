@@ -158,7 +158,7 @@ impl Help {
 mod tests {
     use super::*;
     use crate::keymap::Key;
-    use crate::overlay::testing::{assert_inside, hostile, text_of};
+    use crate::testing::{assert_inside, hostile, text_of};
 
     fn press(help: &mut Help, keys: &str) -> Outcome {
         let mut outcome = Outcome::Open;

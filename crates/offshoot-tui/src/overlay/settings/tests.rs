@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 
 use super::*;
 use crate::keymap::Key;
-use crate::overlay::testing::{assert_inside, hostile, text_of};
 use crate::settings::Layer;
+use crate::testing::{assert_inside, hostile, text_of};
 use crate::theme::Theme;
 
 fn layers(global: &str, project: &str) -> Layers {
