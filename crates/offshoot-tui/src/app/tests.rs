@@ -96,8 +96,7 @@ fn sent(theme: &Theme, size: (u16, u16), tell: Tell<'_>) -> Vec<u8> {
         screen.draw_full(|frame| view::full(&model, frame)).unwrap();
     }
     screen.send().unwrap();
-    let bytes = wire.0.borrow().clone();
-    bytes
+    wire.0.borrow().clone()
 }
 
 /// What a terminal shows of it.

@@ -100,7 +100,6 @@ impl Compare {
         let reading = if self.is_reading { " · looking for files…" } else { "" };
         let help = format!("  ↑/↓ scroll · esc back to the tree{reading}");
         draw(&Line::styled(help, muted), row(area, usize::from(area.height).saturating_sub(2)), buf);
-        rule(theme, "", row(area, usize::from(area.height).saturating_sub(1)), buf);
     }
 
     fn count(&self, side: &Side) -> usize {
@@ -124,7 +123,7 @@ impl TreeSelector {
 
     pub(super) fn compare(&mut self) {
         let [first, second] = self.marks.as_slice() else {
-            self.notice = Some("mark two entries first: the branches up to them are compared".to_owned());
+            self.notice = Some("mark two entries, then compare them".to_owned());
             return;
         };
         let opened = Compare::new(self.source.as_ref(), *first, *second).and_then(|mut compare| {

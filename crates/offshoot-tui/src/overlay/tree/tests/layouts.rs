@@ -132,7 +132,7 @@ fn a_deep_tree_is_drawn_where_the_cursor_is() {
     let selector = opened(&words, (40, 12));
     insta::assert_snapshot!(picture(&selector), @"
     ── Session tree ────────────────────────
-      ↑/↓ move · ←/→ page · ctrl+←/→ branch
+      enter go · esc leave · ctrl+o filter
       Type to search:
         │  │  │  │  ├⊟ • user: main
         │  │  │  │  │  ├⊟ • user: main
