@@ -111,7 +111,8 @@ fn another_theme_counts_at_once() {
     assert!(String::from_utf8_lossy(&terminal.raw).contains(LIGHT));
     terminal.send("\x1b[3~");
     terminal.until("none", |screen| screen.contains("automatic"));
-    terminal.send("\x1b\x1b");
+    terminal.send("\x1b");
+    terminal.until("nothing searched for", |screen| screen.contains("defaultProvider")).send("\x1b");
     terminal.until_text("m1").send("\x04");
     assert!(terminal.ended());
     assert!(String::from_utf8_lossy(&terminal.raw).contains("]11;?"), "now it matters what the terminal is");
