@@ -172,10 +172,8 @@ fn over(model: &mut Model, text: &str, purpose: Purpose) {
 fn settings(model: &mut Model, text: &str) {
     let file = format!(r#"{{"theme":{0},"externalEditor":{0},"defaultModel":{0}}}"#, quote(text));
     let layers = Layers { global: Layer::read(&file, Scope::Global).unwrap().0, ..Layers::default() };
-    update(model, Msg::Settings(layers, Files { global: text.to_owned(), project: Some(text.to_owned()) }));
-    if let Some(Overlay::Settings(list)) = &mut model.overlay {
-        list.offer("theme", vec![text.to_owned()]);
-    }
+    let files = Files { global: text.to_owned(), project: Some(text.to_owned()) };
+    update(model, Msg::Settings(layers, files, vec![text.to_owned()]));
     write(model, "theme");
     update(model, Msg::Stored(Err(text.to_owned())));
 }

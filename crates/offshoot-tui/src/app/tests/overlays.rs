@@ -42,7 +42,7 @@ fn settings(model: &mut Model) {
         global: "~/.local/share/offshoot/settings.json".to_owned(),
         project: Some("~/work/.offshoot/settings.json".to_owned()),
     };
-    update(model, Msg::Settings(layers, files));
+    update(model, Msg::Settings(layers, files, vec!["dark".to_owned(), "light".to_owned()]));
 }
 
 fn page(model: &mut Model) {
