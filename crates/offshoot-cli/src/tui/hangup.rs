@@ -28,10 +28,15 @@ pub(super) fn watch(to: Sender<Msg>) -> Result<()> {
             // A front end that has ended needs no news.
             drop(to.send(Msg::End));
             std::thread::sleep(GRACE);
-            std::process::exit(ENDED_BY_HANGUP);
+            end();
         }
     };
     thread.spawn(watch).map(drop).map_err(|error| CommandError::io("watch the terminal", &error))
+}
+
+#[expect(clippy::exit, reason = "the main thread reads for ever from a terminal that has gone, and cannot return")]
+fn end() {
+    std::process::exit(ENDED_BY_HANGUP)
 }
 
 /// Returns when the terminal has gone.
