@@ -41,6 +41,7 @@ mod trash;
 mod tree;
 mod tui;
 mod tui_beside;
+mod tui_colours;
 mod tui_commands;
 mod tui_story;
 mod tui_terminal;

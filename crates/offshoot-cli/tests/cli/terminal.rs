@@ -1,11 +1,11 @@
 //! A terminal for the real program: a pseudo-terminal, and a screen that understands what is written to it.
 
 use std::io::{Read as _, Write};
-use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::agent::Talk;
 
@@ -17,10 +17,60 @@ pub(crate) struct Terminal {
     pub(crate) parser: vt100::Parser,
     /// Everything that was written.
     pub(crate) raw: Vec<u8>,
+    /// What it answers to the question for its background; a terminal that does not know the question answers nothing.
+    pub(crate) background: Option<&'static str>,
     output: Receiver<Vec<u8>>,
     input: Box<dyn Write + Send>,
     master: Box<dyn MasterPty + Send>,
     child: Box<dyn Child + Send + Sync>,
+}
+
+/// Starts a program in the world's folder, in a terminal that nobody reads from yet.
+fn spawn(
+    talk: &Talk,
+    mut command: CommandBuilder,
+    (columns, rows): (u16, u16),
+    variables: &[(&str, &str)],
+) -> (Box<dyn MasterPty + Send>, Box<dyn Child + Send + Sync>) {
+    let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+    let pair = native_pty_system().openpty(size).unwrap();
+    command.cwd(talk.world.work());
+    command.env_clear();
+    for (name, value) in talk.command(&[]).get_envs() {
+        command.env(name, value.unwrap());
+    }
+    command.env("TERM", "xterm-256color");
+    for (name, value) in variables {
+        match value.is_empty() {
+            true => command.env_remove(name),
+            false => command.env(name, value),
+        }
+    }
+    let child = pair.slave.spawn_command(command).unwrap();
+    (pair.master, child)
+}
+
+/// Runs offshoot in a terminal that is closed once the program has written `last`; answers whether the program ends.
+pub(crate) fn ends_when_hung_up(talk: &Talk, arguments: &[&str], last: &[u8]) -> bool {
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_offshoot"));
+    command.args(arguments);
+    let (master, mut child) = spawn(talk, command, (80, 24), &[]);
+    let mut reader = master.try_clone_reader().unwrap();
+    let (mut written, mut bytes) = (Vec::new(), [0; 8192]);
+    while !written.windows(last.len()).any(|window| window == last) {
+        let count = reader.read(&mut bytes).unwrap();
+        assert!(count > 0, "it ended before: {}", String::from_utf8_lossy(&written));
+        written.extend_from_slice(&bytes[..count]);
+    }
+    drop((reader, master));
+    let mut killer = child.clone_killer();
+    let (sender, ended) = channel();
+    std::thread::spawn(move || sender.send(child.wait()));
+    let has_ended = ended.recv_timeout(PATIENCE).is_ok();
+    if !has_ended {
+        killer.kill().unwrap();
+    }
+    has_ended
 }
 
 impl Terminal {
@@ -53,29 +103,9 @@ impl Terminal {
         terminal
     }
 
-    fn started(
-        talk: &Talk,
-        mut command: CommandBuilder,
-        (columns, rows): (u16, u16),
-        variables: &[(&str, &str)],
-    ) -> Self {
-        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
-        let pair = native_pty_system().openpty(size).unwrap();
-        command.cwd(talk.world.work());
-        command.env_clear();
-        for (name, value) in talk.command(&[]).get_envs() {
-            command.env(name, value.unwrap());
-        }
-        command.env("TERM", "xterm-256color");
-        for (name, value) in variables {
-            match value.is_empty() {
-                true => command.env_remove(name),
-                false => command.env(name, value),
-            }
-        }
-        let child = pair.slave.spawn_command(command).unwrap();
-        drop(pair.slave);
-        let mut reader = pair.master.try_clone_reader().unwrap();
+    fn started(talk: &Talk, command: CommandBuilder, (columns, rows): (u16, u16), variables: &[(&str, &str)]) -> Self {
+        let (master, child) = spawn(talk, command, (columns, rows), variables);
+        let mut reader = master.try_clone_reader().unwrap();
         let (sender, output) = channel();
         std::thread::spawn(move || {
             let mut bytes = [0; 8192];
@@ -88,9 +118,10 @@ impl Terminal {
         Self {
             parser: vt100::Parser::new(rows, columns, 10_000),
             raw: Vec::new(),
+            background: None,
             output,
-            input: pair.master.take_writer().unwrap(),
-            master: pair.master,
+            input: master.take_writer().unwrap(),
+            master,
             child,
         }
     }
@@ -165,11 +196,6 @@ impl Terminal {
         self
     }
 
-    /// Sends a signal to the program.
-    pub(crate) fn signal(&self, name: &str) {
-        signal(self.child.process_id().unwrap(), name);
-    }
-
     /// Where the cursor stands: the row with what is in it, and the column.
     pub(crate) fn cursor(&self) -> (String, u16) {
         let screen = self.parser.screen();
@@ -201,6 +227,11 @@ impl Terminal {
         }
     }
 
+    /// Sends the program a signal.
+    pub(crate) fn signal(&self, name: Signal) {
+        signal(self.child.process_id().unwrap(), name);
+    }
+
     /// Kills the program as nothing can be prepared for.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
@@ -216,13 +247,20 @@ impl Terminal {
     /// Takes what was written, and answers questions as terminals do.
     fn take(&mut self, bytes: &[u8]) {
         const WHERE: &[u8] = b"\x1b[6n";
+        const COLOUR: &[u8] = b"\x1b]11;?\x1b\\";
         self.raw.extend_from_slice(bytes);
         let mut rest = bytes;
-        while let Some(at) = rest.windows(WHERE.len()).position(|window| window == WHERE) {
-            let (before, behind) = rest.split_at(at + WHERE.len());
+        let asked = |at: &usize, rest: &[u8]| rest[*at..].starts_with(WHERE) || rest[*at..].starts_with(COLOUR);
+        while let Some(at) = (0..rest.len()).find(|at| asked(at, rest)) {
+            let is_where = rest[at..].starts_with(WHERE);
+            let (before, behind) = rest.split_at(at + if is_where { WHERE.len() } else { COLOUR.len() });
             self.parser.process(before);
             let (row, column) = self.parser.screen().cursor_position();
-            self.send(&format!("\x1b[{};{}R", row + 1, column + 1));
+            if is_where {
+                self.send(&format!("\x1b[{};{}R", row + 1, column + 1));
+            } else if let Some(background) = self.background {
+                self.send(&format!("\x1b]11;{background}\x1b\\"));
+            }
             rest = behind;
         }
         self.parser.process(rest);
@@ -230,9 +268,9 @@ impl Terminal {
 }
 
 /// Sends a signal to a process.
-pub(crate) fn signal(process: u32, name: &str) {
-    let sent = Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status().unwrap();
-    assert!(sent.success());
+pub(crate) fn signal(id: u32, signal: Signal) {
+    let id = i32::try_from(id).ok().and_then(Pid::from_raw).unwrap();
+    kill_process(id, signal).unwrap();
 }
 
 /// The rows of a conversation, without the rows at the bottom, empty ones, and what the program itself says.

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use insta::assert_snapshot;
 use offshoot_agent::testing::script::{Reply, Then};
+use rustix::process::Signal;
 
 use crate::agent::Talk;
 use crate::terminal::{Terminal, signal};
@@ -33,7 +34,7 @@ fn others_stop_it_as_the_key_does() {
     let (mut terminal, process) = in_shell(&talk);
     terminal.send("half a thought");
     terminal.until_text("half a thought");
-    signal(process, "TSTP");
+    signal(process, Signal::TSTP);
     terminal.until("the shell", |screen| screen.contains("Stopped") && screen.ends_with("shell>"));
     assert!(!terminal.screen().contains("half a thought"), "its rows are wiped: {}", terminal.screen());
     terminal.send("stty -a | grep -c -e -icanon\r");
@@ -53,7 +54,7 @@ fn a_stop_that_cannot_be_seen_is_mended() {
     let (mut terminal, process) = in_shell(&talk);
     terminal.send("half a thought");
     terminal.until_text("half a thought");
-    signal(process, "STOP");
+    signal(process, Signal::STOP);
     terminal.until_text("Stopped").send("stty sane; clear; fg\r");
     terminal.until("the editor", |screen| {
         let rows: Vec<&str> = screen.lines().filter(|row| !row.starts_with("bash -c")).collect();
@@ -91,7 +92,7 @@ fn a_script_is_not_stopped_with_it() {
 
 #[test]
 fn whoever_ends_it_gets_the_terminal_back() {
-    for name in ["TERM", "HUP"] {
+    for name in [Signal::TERM, Signal::HUP] {
         let hanging = Reply { then: Then::Hang, cut: Some(900), ..Reply::text(&"so many words ".repeat(40)) };
         let talk = Talk::new([hanging]);
         let mut terminal = Terminal::offshoot(&talk, &["go"], (80, 24));
@@ -100,11 +101,11 @@ fn whoever_ends_it_gets_the_terminal_back() {
         assert!(terminal.parser.screen().bracketed_paste() && !terminal.is_given_back());
         terminal.until_text("a draft/tree");
         terminal.signal(name);
-        assert!(terminal.ended(), "{name}: {}", terminal.screen());
-        assert!(terminal.is_given_back(), "{name}");
+        assert!(terminal.ended(), "{name:?}: {}", terminal.screen());
+        assert!(terminal.is_given_back(), "{name:?}");
         let drafts = talk.world.home().join(".local/state/offshoot/drafts");
         let kept = drafts.read_dir().unwrap().map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
-        assert_eq!(kept.collect::<Vec<_>>(), ["a draft/tree"], "{name}");
+        assert_eq!(kept.collect::<Vec<_>>(), ["a draft/tree"], "{name:?}");
     }
 }
 
@@ -116,7 +117,7 @@ fn the_alternate_screen_is_left_at_the_end() {
     terminal.until_text("Yes.").until_idle().send("/tree\r");
     terminal.until_text("Session tree");
     assert!(terminal.parser.screen().alternate_screen());
-    terminal.signal("TERM");
+    terminal.signal(Signal::TERM);
     assert!(terminal.ended());
     assert!(terminal.is_given_back());
     assert!(terminal.screen().contains("› go\n\n  Yes."), "{}", terminal.screen());
@@ -209,7 +210,7 @@ fn a_look_elsewhere_changes_nothing() {
 fn a_newcomer_without_a_key_is_told_what_to_do() {
     let talk = Talk::new([Reply::text("Welcome.")]);
     let mut terminal = Terminal::with(&talk, &[], (80, 24), &[("TEST_KEY", "")]);
-    terminal.until_text("/ commands").until_text("no model can be asked yet");
+    terminal.until_text("no model can be asked yet").until_text("durable");
     assert_snapshot!(terminal.screen(), @r#"
 
     ! no model can be asked yet. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or

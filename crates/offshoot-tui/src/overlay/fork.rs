@@ -1,5 +1,4 @@
-//! Which of the person's messages is gone on from, in a new session or in this one: a flat list of them, the newest
-//! selected.
+//! Which of the person's messages a new session shall begin before: a flat list of them, the newest selected.
 
 use std::sync::Arc;
 
@@ -16,13 +15,21 @@ use ratatui::text::{Line, Span};
 use crate::text;
 use crate::theme::{Theme, Token};
 
+/// What is done with a message that was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForkUse {
+    /// A session begins before it.
+    Fork,
+    /// This session goes on before it.
+    BranchHere,
+}
+
 /// The person's messages of a session, to choose one of.
 pub struct ForkSelector {
     source: Arc<dyn Source + Send + Sync>,
+    used: ForkUse,
     messages: Vec<NodeIx>,
     selected: usize,
-    /// Whether this session goes on, not a new one.
-    is_here: bool,
 }
 
 impl std::fmt::Debug for ForkSelector {
@@ -38,40 +45,18 @@ pub enum ForkOutcome {
     Stay,
     /// Leave without a choice.
     Close,
-    /// Go on before this message's entry.
+    /// Begin a session before this message's entry.
     Fork(String),
 }
 
 impl ForkSelector {
     /// Lists the messages of the whole file, in file order.
-    pub fn new(source: Arc<dyn Source + Send + Sync>) -> Self {
+    pub fn new(source: Arc<dyn Source + Send + Sync>, used: ForkUse) -> Self {
         let tree = source.tree();
         let is_users = |ix: &NodeIx| tree.node(*ix).role() == Some(Role::User) && tree.node(*ix).id().is_some();
         let messages: Vec<NodeIx> = tree.entries().filter(is_users).collect();
         let selected = messages.len().saturating_sub(1);
-        Self { source, messages, selected, is_here: false }
-    }
-
-    /// The same, for going on in this session.
-    #[must_use]
-    pub fn here(self) -> Self {
-        Self { is_here: true, ..self }
-    }
-
-    /// Title, what comes of a choice, and what Enter does.
-    fn words(&self) -> [&'static str; 3] {
-        match self.is_here {
-            true => [
-                "Go on from message",
-                "This session goes on before the message, which comes into the editor",
-                "go there",
-            ],
-            false => [
-                "Fork from message",
-                "A new session gets the branch up to the message, which comes into the editor",
-                "fork",
-            ],
-        }
+        Self { source, used, messages, selected }
     }
 
     /// Whether there is nothing to choose.
@@ -104,9 +89,14 @@ impl ForkSelector {
     /// Draws the list; of long ones only what is seen is read.
     pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let muted = theme.style(Token::Muted);
-        let [title, says, enter] = self.words();
+        let (title, says, deed) = match self.used {
+            ForkUse::Fork => ("Fork from message", "A new session gets what stands before the message", "enter fork"),
+            ForkUse::BranchHere => ("Branch from message", "This session goes on before the message", "enter go"),
+        };
+        let columns = usize::from(area.width);
         let mut lines = vec![Line::styled(title, theme.style(Token::Text).add_modifier(Modifier::BOLD))];
-        lines.extend(text::wrap(says, usize::from(area.width)).into_iter().map(|line| line.style(muted)));
+        let says = text::wrap(format!("{says}; its text comes into the editor"), columns.max(1));
+        lines.extend(says.into_iter().map(|line| line.style(muted)));
         lines.push(Line::default());
         let room = usize::from(area.height).saturating_sub(lines.len() + 2).max(1);
         let start = self.selected.saturating_sub(room / 2).min(self.messages.len().saturating_sub(room));
@@ -118,10 +108,9 @@ impl ForkSelector {
         }
         lines.push(Line::default());
         let position = if self.is_empty() { 0 } else { self.selected + 1 };
-        lines.push(Line::styled(
-            format!("  ({position}/{})  ↑/↓ move · enter {enter} · esc cancel", self.messages.len()),
-            muted,
-        ));
+        let place = format!("({position}/{})", self.messages.len());
+        let foot = text::joined(&[&place, deed, "esc cancel", "↑/↓ move"], columns.saturating_sub(2));
+        lines.push(Line::styled(format!("  {foot}"), muted));
         for (at, line) in lines.iter().take(usize::from(area.height)).enumerate() {
             text::draw(line, Rect { y: area.y + at as u16, height: 1, ..area }, buf);
         }
@@ -139,5 +128,33 @@ impl ForkSelector {
             return Line::from(vec![cursor, said]).style(theme.style(Token::SelectedBg));
         }
         Line::from(vec![Span::raw("  "), Span::styled(said, theme.style(Token::Text))])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{text_of, working};
+
+    #[test]
+    fn the_fork_selector_lists_the_persons_messages() {
+        let mut selector = ForkSelector::new(Arc::new(working()), ForkUse::Fork);
+        let mut buf = Buffer::empty(Rect::new(0, 0, 60, 8));
+        selector.view(&Theme::default(), buf.area, &mut buf);
+        insta::assert_snapshot!(text_of(&buf), @"
+        Fork from message
+        A new session gets what stands before the message; its text
+        comes into the editor
+
+          Make the parser faster
+        › Try without an arena
+
+          (2/2) · enter fork · esc cancel · ↑/↓ move
+        ");
+        let press = |code| KeyEvent::new(code, KeyModifiers::NONE);
+        assert_eq!(selector.key(press(KeyCode::Enter)), ForkOutcome::Fork("f".to_owned()));
+        assert_eq!(selector.key(press(KeyCode::Down)), ForkOutcome::Stay);
+        assert_eq!(selector.key(press(KeyCode::Enter)), ForkOutcome::Fork("a".to_owned()));
+        assert_eq!(selector.key(press(KeyCode::Esc)), ForkOutcome::Close);
     }
 }

@@ -14,7 +14,6 @@ use crate::app::model::{Model, Overlay};
 use crate::message::{Item, Level};
 
 pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
-    model.is_blank = model.is_blank && !matches!(event, Event::MessageEnd { .. });
     model.live.apply(event);
     if let Some(Overlay::Transcript(pager)) = &mut model.overlay {
         pager.transcript().apply(event);
@@ -72,7 +71,6 @@ fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
         }
         Reply::Ran(raw) => {
             model.live.bash = None;
-            model.is_blank = false;
             let item = Json::parse(&raw.0).ok().and_then(|json| Item::of_message(Role::BashExecution, json));
             model.live.finish_item(item);
             vec![Cmd::Look]

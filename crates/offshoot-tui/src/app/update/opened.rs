@@ -10,7 +10,6 @@ use crate::theme::Token;
 pub(super) fn opened(model: &mut Model, opened: Opened) -> Vec<Cmd> {
     model.live.begin_again();
     model.is_working = false;
-    model.is_blank = opened.tail.is_empty();
     if let Some(what) = separator(&opened) {
         model.notice(Level::Info, what);
     }
