@@ -44,8 +44,10 @@ fn newer_work_of_another_program_is_told_and_a_key_goes_there() {
     terminal.until_text(&format!("alt+g goes there: the branch that ends at {other}"));
     // What is being written stays.
     terminal.send("a draft\x1bg");
-    terminal.until("the other branch", |screen| screen.contains("› from elsewhere") && !screen.contains("goes there"));
-    assert!(terminal.screen().contains("\na draft\n"), "{}", terminal.screen());
+    terminal.until("the other branch", |screen| {
+        let is_there = screen.contains("› first question\n\n› from elsewhere\n") && !screen.contains("goes there");
+        is_there && screen.contains("\na draft\n")
+    });
     terminal.send("\x15and on\r");
     terminal.until_text("The second answer.").until_idle();
     let asked = talk.server.seen().pop().unwrap().json()["messages"].to_string();

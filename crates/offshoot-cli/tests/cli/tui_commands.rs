@@ -54,7 +54,7 @@ fn exports_in_each_ending() {
     let written = talk.world.read("branch.md");
     assert!(written.contains("The first answer.") && !written.contains("The second answer."), "{written}");
     terminal.send("/export\r");
-    terminal.until_text("written to ~/work/offshoot-session-");
+    terminal.until_text("~/work/offshoot-session-");
     leave(terminal, &talk);
 }
 
