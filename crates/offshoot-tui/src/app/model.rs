@@ -79,8 +79,6 @@ pub struct Model {
     pub interrupted: Option<Millis>,
     /// When Escape was pressed last, with nothing to stop.
     pub escaped: Option<Millis>,
-    /// Whether something wants time when nothing else is to be done.
-    pub has_work: bool,
     /// Whether the program is about to end.
     pub is_ending: bool,
 }
@@ -95,6 +93,12 @@ impl Model {
         editor.set_completion_rows(wishes.settings.completion_rows);
         let folds = (!wishes.settings.hide_thinking, false);
         Self { wishes, editor, folds, ..Self::default() }
+    }
+
+    /// Whether something wants time when nothing else is to be done: [`super::msg::Msg::Idle`] goes on with it.
+    #[must_use]
+    pub fn has_work(&self) -> bool {
+        matches!(&self.overlay, Some(Overlay::Tree(tree)) if tree.is_at_work())
     }
 
     /// Something that the user shall know.
