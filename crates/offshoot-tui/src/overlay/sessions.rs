@@ -217,6 +217,14 @@ impl Sessions {
         std::mem::take(&mut self.requests)
     }
 
+    /// Whether more is to come of the list or of a search.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        let list = self.list();
+        let is_searched = self.query.as_ref().is_some_and(|query| query.error().is_none());
+        matches!(list.filling, Filling::Reading(..)) || (is_searched && list.count_unsearched() > 0)
+    }
+
     /// Tells the time.
     pub fn set_now(&mut self, now: Millis) {
         self.setting.now = now;
@@ -265,7 +273,7 @@ impl Sessions {
                 let real = self.real_of(file);
                 for list in [&mut self.folder, &mut self.all] {
                     if let Some(row) = list.row_mut(&real) {
-                        row.name = Some(text::fit(&name, list::KEPT).into_owned()).filter(|name| !name.is_empty());
+                        row.rename(Some(text::fit(&name, list::KEPT).into_owned()).filter(|name| !name.is_empty()));
                     }
                 }
                 self.notice = Some(Notice::Done(format!("named {name}")));

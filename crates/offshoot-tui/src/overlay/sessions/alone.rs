@@ -18,7 +18,8 @@ use ratatui::{Terminal, Viewport};
 use super::{Answer, Outcome, Request, Sessions};
 use crate::theme::Theme;
 
-/// How long a key is waited for before answers are looked at.
+/// How long a key is waited for before answers are looked at, while some come in and when none is to come.
+const BUSY: Duration = Duration::from_millis(4);
 const LISTEN: Duration = Duration::from_millis(20);
 
 /// What the selector needs of the program around it.
@@ -62,7 +63,7 @@ pub fn pick(
             queue!(terminal.backend_mut(), EndSynchronizedUpdate)?;
             io::Write::flush(terminal.backend_mut())?;
         }
-        if !event::poll(LISTEN)? {
+        if !event::poll(if sessions.is_waiting() { BUSY } else { LISTEN })? {
             continue;
         }
         is_stale = true;
