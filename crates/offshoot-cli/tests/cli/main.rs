@@ -41,5 +41,6 @@ mod trash;
 mod tree;
 mod tui;
 mod tui_story;
+mod tui_stream;
 mod untouched;
 mod writers;

@@ -67,7 +67,8 @@ pub fn run(
     update(&mut model, Msg::Resized(size));
     let mut screen = Screen::new(open(), size, cursor)?;
     let keys = input::Keys::start(inbox.sender.clone())?;
-    let mut hands = Hands { screen: &mut screen, keys: &keys, guard: &guard, program, is_stale: false };
+    let mut hands =
+        Hands { screen: &mut screen, keys: &keys, guard: &guard, program, is_stale: false, is_covered: false };
     let ran = hands.work(&mut model, inbox);
     let closed = screen.close();
     drop(guard);
@@ -82,6 +83,8 @@ struct Hands<'a> {
     program: &'a mut dyn Program,
     /// The size, or how things are shown, is another.
     is_stale: bool,
+    /// Something has taken the whole screen since it was printed last.
+    is_covered: bool,
 }
 
 impl Hands<'_> {
@@ -97,6 +100,10 @@ impl Hands<'_> {
                 },
             });
             while let Some(msg) = next {
+                if matches!(msg, Msg::Key(_) | Msg::Resized(_)) {
+                    // What comes of it may be another look of what is printed already.
+                    self.print(model)?;
+                }
                 update(model, Msg::Now(self.program.now()));
                 for cmd in update(model, msg) {
                     self.act(model, cmd)?;
@@ -110,6 +117,7 @@ impl Hands<'_> {
 
     fn draw(&mut self, model: &mut Model) -> io::Result<()> {
         if model.overlay.as_ref().is_some_and(Overlay::is_full) {
+            self.is_covered = true;
             view::prepare_full(model);
             self.screen.draw_full(|frame| view::full(model, frame))?;
             return self.screen.send();
@@ -118,11 +126,20 @@ impl Hands<'_> {
         if std::mem::take(&mut self.is_stale) {
             self.repaint(model)?;
         }
-        let finished = model.live.finished.take();
-        self.screen.print(&view::lines(model, finished.iter()))?;
+        self.is_covered = false;
+        self.print(model)?;
         let bottom = view::bottom(model);
         self.screen.draw(bottom.height(), |frame| bottom.draw(model, frame))?;
         self.screen.send()
+    }
+
+    /// Prints what is finished, unless the screen is covered.
+    fn print(&mut self, model: &mut Model) -> io::Result<()> {
+        if self.is_covered {
+            return Ok(());
+        }
+        let laid = view::print(model);
+        self.screen.print(&laid.lines)
     }
 
     fn act(&mut self, model: &mut Model, cmd: Cmd) -> io::Result<()> {
@@ -144,11 +161,14 @@ impl Hands<'_> {
         }
     }
 
-    fn repaint(&mut self, model: &Model) -> io::Result<()> {
-        let mut blocks: Vec<_> = model.live.finished.printed().rev().take(usize::from(model.size.height)).collect();
-        blocks.reverse();
-        let lines = view::lines(model, blocks.into_iter());
-        self.screen.repaint(model.size, &lines)
+    fn repaint(&mut self, model: &mut Model) -> io::Result<()> {
+        let waits = model.live.finished.waits();
+        let mut laid = view::print_again(model);
+        // What of an answer under way has scrolled away is not said again.
+        if !self.is_covered && !waits {
+            laid.append(view::print(model));
+        }
+        self.screen.repaint(model.size, &laid.lines)
     }
 
     fn suspend(&mut self, model: &mut Model) -> io::Result<()> {
