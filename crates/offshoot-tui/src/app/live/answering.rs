@@ -12,19 +12,13 @@ use crate::transcript::{Streaming, Streams, first_thought};
 type Results = HashMap<String, Arc<ToolResult>>;
 
 /// An answer that is under way.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Answering {
     pub(super) streaming: Streaming,
     /// Whether all of it has come in.
     pub(super) is_complete: bool,
     /// What is not printed.
     unprinted: Stretch,
-}
-
-impl Default for Answering {
-    fn default() -> Self {
-        Self { streaming: Streaming::default(), is_complete: false, unprinted: Stretch::default() }
-    }
 }
 
 impl Answering {
