@@ -16,6 +16,8 @@ pub(crate) struct Terminal {
     pub(crate) parser: vt100::Parser,
     /// Everything that was written.
     pub(crate) raw: Vec<u8>,
+    /// What it answers to the question for its background; a terminal that does not know the question answers nothing.
+    pub(crate) background: Option<&'static str>,
     output: Receiver<Vec<u8>>,
     input: Box<dyn Write + Send>,
     master: Box<dyn MasterPty + Send>,
@@ -55,6 +57,7 @@ impl Terminal {
         Self {
             parser: vt100::Parser::new(rows, columns, 10_000),
             raw: Vec::new(),
+            background: None,
             output,
             input: pair.master.take_writer().unwrap(),
             master: pair.master,
@@ -121,6 +124,12 @@ impl Terminal {
         }
     }
 
+    /// Sends the program a signal.
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        let id = self.child.process_id().and_then(|id| i32::try_from(id).ok()).unwrap();
+        rustix::process::kill_process(rustix::process::Pid::from_raw(id).unwrap(), signal).unwrap();
+    }
+
     /// Kills the program as nothing can be prepared for.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
@@ -136,13 +145,20 @@ impl Terminal {
     /// Takes what was written, and answers questions as terminals do.
     fn take(&mut self, bytes: &[u8]) {
         const WHERE: &[u8] = b"\x1b[6n";
+        const COLOUR: &[u8] = b"\x1b]11;?\x1b\\";
         self.raw.extend_from_slice(bytes);
         let mut rest = bytes;
-        while let Some(at) = rest.windows(WHERE.len()).position(|window| window == WHERE) {
-            let (before, behind) = rest.split_at(at + WHERE.len());
+        let asked = |at: &usize, rest: &[u8]| rest[*at..].starts_with(WHERE) || rest[*at..].starts_with(COLOUR);
+        while let Some(at) = (0..rest.len()).find(|at| asked(at, rest)) {
+            let is_where = rest[at..].starts_with(WHERE);
+            let (before, behind) = rest.split_at(at + if is_where { WHERE.len() } else { COLOUR.len() });
             self.parser.process(before);
             let (row, column) = self.parser.screen().cursor_position();
-            self.send(&format!("\x1b[{};{}R", row + 1, column + 1));
+            if is_where {
+                self.send(&format!("\x1b[{};{}R", row + 1, column + 1));
+            } else if let Some(background) = self.background {
+                self.send(&format!("\x1b]11;{background}\x1b\\"));
+            }
             rest = behind;
         }
         self.parser.process(rest);

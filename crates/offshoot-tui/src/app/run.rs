@@ -1,6 +1,7 @@
 //! The one loop: messages in, commands out, one drawing for all that has come in meanwhile. The only place that sets up
 //! the terminal, and the one that gives it back.
 
+mod answer;
 mod input;
 mod tty;
 
@@ -18,8 +19,8 @@ use super::update::update;
 use super::view;
 use crate::message::Level;
 
-/// How long a drawing may wait for more to come in.
-const TOGETHER: Duration = Duration::from_millis(8);
+/// How long a drawing may wait for more to come in from others than the user, in milliseconds.
+const TOGETHER: Millis = 8;
 
 /// The two ends of the way to the loop.
 #[derive(Debug)]
@@ -44,11 +45,11 @@ pub trait Program {
     /// There is no shell to come back from.
     fn stop(&mut self) -> io::Result<()>;
 
-    /// Has the user write on a text in an editor of his own; `None`: the text stays as it was.
+    /// Has the user write on a text in an editor of his own, by the settings `editor`; `None`: the text stays as it was.
     ///
     /// # Errors
     /// There is no editor, or it fails.
-    fn edit(&mut self, text: &str) -> io::Result<Option<String>>;
+    fn edit(&mut self, text: &str, editor: Option<&str>) -> io::Result<Option<String>>;
 }
 
 /// Runs the front end until it ends, and gives the terminal back. `open` opens the terminal for writing.
@@ -63,16 +64,49 @@ pub fn run(
 ) -> io::Result<Model> {
     tty::watch_panics(open, &inbox.sender);
     let guard = tty::Guard::enter(open)?;
+    let mut answers = answer::Answers::default();
+    if model.wishes.minds_background() {
+        // Answered before the place of the cursor is, which every terminal tells: who does not answer costs nothing.
+        guard.send(tty::AskBackground)?;
+        answers.expect();
+    }
     let (size, cursor) = tty::place()?;
     update(&mut model, Msg::Resized(size));
+    begin(&mut model, inbox, &mut answers)?;
     let mut screen = Screen::new(open(), size, cursor)?;
-    let keys = input::Keys::start(inbox.sender.clone())?;
-    let mut hands =
-        Hands { screen: &mut screen, keys: &keys, guard: &guard, program, is_stale: false, is_covered: false };
-    let ran = hands.work(&mut model, inbox);
+    let keys = input::Keys::start(inbox.sender.clone(), answers)?;
+    let mut hands = Hands {
+        screen: &mut screen,
+        keys: &keys,
+        guard: &guard,
+        program,
+        is_stale: false,
+        is_covered: false,
+        shows_work: false,
+    };
+    let ran = hands.work(&mut model, inbox).and_then(|()| hands.tell_work(false));
     let closed = screen.close();
     drop(guard);
     ran.and(closed).map(|()| model)
+}
+
+/// Takes what has come in already, so that the first drawing has the right colours.
+fn begin(model: &mut Model, inbox: &Inbox, answers: &mut answer::Answers) -> io::Result<()> {
+    for msg in input::waiting(answers)? {
+        if matches!(msg, Msg::Background(_)) {
+            update(model, msg);
+        } else {
+            // The other end is ours.
+            drop(inbox.sender.send(msg));
+        }
+    }
+    Ok(())
+}
+
+/// How long more may be waited for; `None` when it is time to draw, also after the clock was put back.
+fn left(begun: Millis, now: Millis) -> Option<Duration> {
+    let left = u64::try_from(TOGETHER - (now - begun)).ok().filter(|_| now >= begun)?;
+    (left > 0).then(|| Duration::from_millis(left))
 }
 
 /// What does things.
@@ -85,37 +119,54 @@ struct Hands<'a> {
     is_stale: bool,
     /// Something has taken the whole screen since it was printed last.
     is_covered: bool,
+    /// Whether the terminal was told that there is work.
+    shows_work: bool,
 }
 
 impl Hands<'_> {
     fn work(&mut self, model: &mut Model, inbox: &Inbox) -> io::Result<()> {
         self.draw(model)?;
         while !model.is_ending {
-            let mut next = Some(match inbox.receiver.try_recv() {
+            let first = match inbox.receiver.try_recv() {
                 Ok(msg) => msg,
                 Err(_) if model.has_work => Msg::Idle,
                 Err(_) => match inbox.receiver.recv() {
                     Ok(msg) => msg,
                     Err(_) => return Ok(()),
                 },
-            });
-            while let Some(msg) = next {
-                if matches!(msg, Msg::Key(_) | Msg::Resized(_)) {
-                    // What comes of it may be another look of what is printed already.
-                    self.print(model)?;
-                }
-                update(model, Msg::Now(self.program.now()));
-                for cmd in update(model, msg) {
-                    self.act(model, cmd)?;
-                }
-                next = inbox.receiver.recv_timeout(TOGETHER).ok().filter(|_| !model.is_ending);
-            }
+            };
+            self.together(model, inbox, first)?;
             self.draw(model)?;
         }
         Ok(())
     }
 
+    /// Takes a message and those that come soon after it, for one drawing. What a key does is shown at once, and a model
+    /// that never stops talking does not put the drawing off.
+    fn together(&mut self, model: &mut Model, inbox: &Inbox, first: Msg) -> io::Result<()> {
+        let begun = self.program.now();
+        let mut next = Some(first);
+        while let Some(msg) = next {
+            if matches!(msg, Msg::Key(_) | Msg::Resized(_)) {
+                // What comes of it may be another look of what is printed already.
+                self.print(model)?;
+            }
+            update(model, Msg::Now(self.program.now()));
+            let is_key = matches!(msg, Msg::Key(_));
+            for cmd in update(model, msg) {
+                self.act(model, cmd)?;
+            }
+            let left = left(begun, self.program.now()).filter(|_| !model.is_ending);
+            next = left.and_then(|left| match is_key {
+                true => inbox.receiver.try_recv().ok(),
+                false => inbox.receiver.recv_timeout(left).ok(),
+            });
+        }
+        Ok(())
+    }
+
     fn draw(&mut self, model: &mut Model) -> io::Result<()> {
+        self.tell_work(model.wishes.settings.shows_progress && model.is_working)?;
         if model.overlay.as_ref().is_some_and(Overlay::is_full) {
             self.is_covered = true;
             view::prepare_full(model);
@@ -152,6 +203,10 @@ impl Hands<'_> {
             }
             Cmd::Edit(text) => self.edit(model, &text),
             Cmd::Suspend => self.suspend(model),
+            Cmd::AskBackground => {
+                self.keys.expect();
+                self.guard.send(tty::AskBackground)
+            }
             Cmd::Copy(text) => self.screen.put(tty::Clipboard(&text)),
             Cmd::Quit => Ok(()),
             cmd => {
@@ -159,6 +214,14 @@ impl Hands<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// Has the terminal show in its tab that there is work, or none any more.
+    fn tell_work(&mut self, is_working: bool) -> io::Result<()> {
+        if std::mem::replace(&mut self.shows_work, is_working) == is_working {
+            return Ok(());
+        }
+        self.screen.put(tty::Progress(is_working))
     }
 
     fn repaint(&mut self, model: &mut Model) -> io::Result<()> {
@@ -180,7 +243,8 @@ impl Hands<'_> {
     }
 
     fn edit(&mut self, model: &mut Model, text: &str) -> io::Result<()> {
-        match self.aside(model, |program| program.edit(text))? {
+        let editor = model.wishes.settings.external_editor.clone();
+        match self.aside(model, |program| program.edit(text, editor.as_deref()))? {
             Ok(written) => {
                 for cmd in update(model, Msg::Written(written)) {
                     self.act(model, cmd)?;
@@ -196,6 +260,7 @@ impl Hands<'_> {
 
     /// Gives the terminal to another program for a while.
     fn aside<T>(&mut self, model: &mut Model, with: impl FnOnce(&mut dyn Program) -> T) -> io::Result<T> {
+        self.tell_work(false)?;
         self.screen.close()?;
         self.keys.pause();
         self.guard.reset()?;
@@ -206,5 +271,17 @@ impl Hands<'_> {
         self.screen.begin_again(size, cursor)?;
         self.keys.go_on();
         Ok(done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drawing_is_put_off_only_so_long() {
+        assert_eq!(left(1000, 1000), Some(Duration::from_millis(8)));
+        assert_eq!(left(1000, 1007), Some(Duration::from_millis(1)));
+        assert_eq!((left(1000, 1008), left(1000, 5000), left(1000, 10)), (None, None, None));
     }
 }

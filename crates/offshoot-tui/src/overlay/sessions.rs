@@ -4,7 +4,6 @@
 //! or done for that; whoever holds the selector hands back an [`Answer`]. Answers that come late are no harm: each says
 //! what it belongs to.
 
-pub mod alone;
 mod forest;
 mod list;
 pub mod search;

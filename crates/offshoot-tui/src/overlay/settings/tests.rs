@@ -63,7 +63,7 @@ fn few_values_are_gone_through() {
     assert_eq!(stored(press(&mut settings, "enter")), "Global doubleEscapeAction = \"fork\"");
     find(&mut settings, "theme");
     settings.offer("theme", vec!["dark".to_owned(), "light".to_owned()]);
-    assert_eq!(stored(press(&mut settings, "enter")), "Global theme = \"light\"");
+    assert_eq!(stored(press(&mut settings, "enter")), "Global theme = \"dark\"");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn other_values_are_typed() {
     insta::assert_snapshot!(screen(&settings, 60, 8), @"
     Settings  everywhere  ~/.local/share/offshoot/settings.js…
     > keepRecent
-    › compaction.keepRecentTokens  20000
+    › compaction.keepRecentTokens    20000
 
 
     tokens of the newest messages that are kept
@@ -85,7 +85,7 @@ fn other_values_are_typed() {
     insta::assert_snapshot!(screen(&settings, 60, 8), @"
     Settings  everywhere  ~/.local/share/offshoot/settings.js…
     > keepRecent
-    › compaction.keepRecentTokens  20000x
+    › compaction.keepRecentTokens    20000x
 
 
     tokens of the newest messages that are kept
@@ -120,14 +120,14 @@ fn what_was_stored_is_shown() {
     insta::assert_snapshot!(screen(&settings, 40, 12), @"
     Settings  everywhere  ~/.local/share/…
     > theme
-    › theme                        dark
+    › theme                         dark
 
 
 
 
 
 
-    dark, light, or a file of the data fold…
+    dark, light, a file of the data folder'…
     from the user's file · a text
     enter change · del take out · tab other…
     ");
@@ -142,24 +142,24 @@ fn screens_of_the_settings() {
     Settings  everywhere  ~/.local/share/offshoot/settings.json
     >
     Model and thinking
-    › defaultProvider              automatic                               default
-      defaultModel                 claude-opus-4-5                         user
-      defaultThinkingLevel         medium                                  default
-      hideThinkingBlock            false                                   default
+    › defaultProvider                automatic                             default
+      defaultModel                   claude-opus-4-5                       user
+      defaultThinkingLevel           medium                                default
+      hideThinkingBlock              false                                 default
     Interaction
-      steeringMode                 all                                     project
-      followUpMode                 one-at-a-time                           default
-      externalEditor               automatic                               default
-      doubleEscapeAction           tree                                    default
-      treeFilterMode               default                                 default
-      autocompleteMaxVisible       5                                       default
+      steeringMode                   all                                   project
+      followUpMode                   one-at-a-time                         default
+      externalEditor                 automatic                             default
+      doubleEscapeAction             tree                                  default
+      treeFilterMode                 default                               default
+      autocompleteMaxVisible         5                                     default
     Tools
-      defaultTools                 read, bash                              user
+      defaultTools                   read, bash                            user
     Sessions and context
-      compaction.enabled           true                                    default
-      compaction.reserveTokens     7                                       user
-      compaction.keepRecentTokens  20000                                   default
-      compaction.modelOverrides    automatic                               default
+      compaction.enabled             true                                  default
+      compaction.reserveTokens       7                                     user
+      compaction.keepRecentTokens    20000                                 default
+      compaction.modelOverrides      automatic                             default
     whose model is asked at the start
     nobody says it · a text
     enter change · del take out · tab other file · esc done
@@ -168,13 +168,13 @@ fn screens_of_the_settings() {
     insta::assert_snapshot!(screen(&settings, 40, 12), @"
     Settings  everywhere  ~/.local/share/…
     >
-      defaultThinkingLevel         medium
-      hideThinkingBlock            false
+      defaultThinkingLevel          medium
+      hideThinkingBlock             false
     Interaction
-    › steeringMode                 all
-      followUpMode                 one-at-…
-      externalEditor               automat…
-      doubleEscapeAction           tree
+    › steeringMode                  all
+      followUpMode                  one-at…
+      externalEditor                automa…
+      doubleEscapeAction            tree
     how messages that steer are said when s…
     from the project's file · one of one-at…
     enter change · del take out · tab other…
