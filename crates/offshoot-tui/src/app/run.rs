@@ -184,9 +184,9 @@ impl Hands<'_> {
         self.screen.send()
     }
 
-    /// Prints what is finished, unless the screen is covered.
+    /// Prints what is finished, unless the screen is covered, or is about to be drawn anew.
     fn print(&mut self, model: &mut Model) -> io::Result<()> {
-        if self.is_covered {
+        if self.is_covered || self.is_stale {
             return Ok(());
         }
         let laid = view::print(model);
