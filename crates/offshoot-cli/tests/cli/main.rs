@@ -42,5 +42,6 @@ mod tree;
 mod tui;
 mod tui_colours;
 mod tui_story;
+mod tui_stream;
 mod untouched;
 mod writers;
