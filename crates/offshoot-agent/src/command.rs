@@ -1,12 +1,15 @@
 //! Everything that a front end may say to an agent, and what it is answered. Knows no front end.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+use offshoot_session::compact;
 
 use crate::event::Raw;
 use crate::message::Block;
 use crate::provider::{Model, ThinkingLevel};
-use crate::turn::{QueueMode, Settled};
+use crate::turn::{QueueMode, Retry, Settled};
 
 /// What a front end may say.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,10 +74,25 @@ pub enum Command {
     SetAutoCompaction(bool),
     /// Whether failed requests are sent again.
     SetAutoRetry(bool),
+    /// How failed requests are sent again and contexts are kept short, from now on.
+    SetRules(Box<Rules>),
     /// Give another system prompt from the next request on.
     SetSystemPrompt(String),
     /// Where everything stands.
     Inspect,
+}
+
+/// What of a setup the user may change while the agent runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rules {
+    /// Trying again.
+    pub retry: Retry,
+    /// When contexts are compacted, and how much stays.
+    pub compaction: compact::Settings,
+    /// The same for single models, by `provider/id`.
+    pub compaction_for: BTreeMap<String, compact::Settings>,
+    /// Tokens that a branch summary leaves of the model's window.
+    pub branch_reserve: u64,
 }
 
 /// A text and pictures.

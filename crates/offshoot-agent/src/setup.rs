@@ -8,6 +8,7 @@ use offshoot_session::branch_summary;
 use offshoot_session::clock::{Clock, SystemClock};
 use offshoot_session::compact;
 
+use crate::command::Rules;
 use crate::model::{Access, Keys, Models};
 use crate::provider::{Model, Provider, Secret, ThinkingLevel};
 use crate::sessions::{InMemory, Sessions};
@@ -80,6 +81,13 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// Goes by other rules.
+    pub(crate) fn follow(&mut self, rules: Rules) {
+        let Rules { retry, compaction, compaction_for, branch_reserve } = rules;
+        (self.retry, self.compaction) = (retry, compaction);
+        (self.compaction_for, self.branch_reserve) = (compaction_for, branch_reserve);
+    }
+
     /// When the context of the model is compacted, and how much stays.
     pub fn compaction(&self) -> compact::Settings {
         let name = format!("{}/{}", self.model.provider, self.model.id);

@@ -14,6 +14,7 @@ use offshoot_agent::model::Env as Variables;
 use offshoot_session::clock::{Millis, parse_iso};
 use offshoot_session::store::{Flavour, Root};
 use offshoot_tui::terminal::{Capabilities, detect};
+use offshoot_tui::theme::Background;
 
 /// Everything that a run takes from its surroundings.
 #[derive(Debug, Clone, Default)]
@@ -44,6 +45,8 @@ pub(crate) struct Settings {
     pub(crate) pager: Option<String>,
     /// What the terminal can show.
     pub(crate) terminal: Capabilities,
+    /// How bright its background is, if it sets the variable that says so.
+    pub(crate) background: Option<Background>,
     /// The user's editor.
     pub(crate) editor: Option<String>,
     /// `COLUMNS`, for output that is no terminal.
@@ -103,6 +106,7 @@ impl Settings {
             others,
             pager: text("OFFSHOOT_PAGER").or_else(|| text("PAGER")),
             terminal: detect(text),
+            background: text("COLORFGBG").and_then(|value| Background::of_variable(&value)),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             columns: text("COLUMNS").and_then(|columns| columns.parse().ok()),
             now: text("OFFSHOOT_NOW").and_then(|now| parse_iso(&now)),

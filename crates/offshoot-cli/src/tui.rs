@@ -3,6 +3,7 @@
 
 mod deeds;
 mod files;
+mod hangup;
 mod kept;
 mod known;
 mod pick;
@@ -11,6 +12,8 @@ mod reading;
 mod serve;
 mod settings;
 mod sessions;
+mod signals;
+mod stop;
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -26,11 +29,12 @@ use offshoot_tui::editor::{Editor, History};
 use offshoot_tui::keymap::Action;
 use offshoot_tui::message::Habits;
 use offshoot_tui::settings::Settings;
-use offshoot_tui::theme::Theme;
+use offshoot_tui::theme::Themes;
 
 use crate::agent::settings_files;
 use crate::app::App;
 use crate::config;
+use crate::config::settings::Files as SettingsFiles;
 use crate::error::{CommandError, Result};
 use kept::Kept;
 pub(crate) use pick::session as pick_session;
@@ -42,12 +46,11 @@ use sessions::Clerk;
 pub(crate) fn run(app: &App, session: Session, setup: Setup, said: Vec<Said>) -> Result<()> {
     let (sender, receiver) = channel();
     let kept = Kept::of(app, &session);
-    let wishes = wishes(app, &session)?;
+    let wishes = wishes(app, &settings_files(app, &session), session.cwd().unwrap_or_default())?;
     let editor = Editor::new(History::read(&kept.history()));
     // What was typed on the command line is said; a draft waits for another time.
     let draft = if said.is_empty() { kept.draft() } else { String::new() };
-    let mut app = App { ui: app.ui.quiet(), ..app.clone() };
-    app.settings.editor = wishes.settings.external_editor.clone().or(app.settings.editor);
+    let app = App { ui: app.ui.quiet(), ..app.clone() };
     let model = Model::new(wishes, editor, &draft);
     let told = Mutex::new(sender.clone());
     let clerk = Clerk::start(&app, move |answer| {
@@ -62,6 +65,7 @@ pub(crate) fn run(app: &App, session: Session, setup: Setup, said: Vec<Said>) ->
     for said in said {
         program.take(Cmd::Ask(Box::new(Command::FollowUp(said))));
     }
+    hangup::watch(sender.clone())?;
     let inbox = Inbox { sender, receiver };
     let ran = run_front_end(model, &inbox, &mut program, crate::ui::terminal);
     program.close();
@@ -78,35 +82,35 @@ fn goodbye(app: &App, model: &Model) {
     }
 }
 
-/// What the user has set. What of the settings has no effect was told when the agent was put together.
-fn wishes(app: &App, session: &Session) -> Result<Wishes> {
+/// What the user has set, by these files, for a session of this folder. What of the settings has no effect was told when
+/// the agent was put together.
+fn wishes(app: &App, files: &SettingsFiles, cwd: &str) -> Result<Wishes> {
     let (keymap, troubles) = config::keys::load(app.settings.data.as_deref())?;
     troubles.iter().for_each(|trouble| app.ui.warning(trouble));
-    let (layers, _) = settings_files(app, session).load()?;
+    let (layers, _) = files.load()?;
     let settings = Settings::from(&layers);
     let home = app.settings.home.as_ref().map(|home| home.display().to_string());
     let habits = Habits {
-        cwd: session.cwd().unwrap_or_default().to_owned(),
+        cwd: cwd.to_owned(),
         home: home.clone().unwrap_or_default(),
         expand_key: keymap.hint(Action::ExpandTools).unwrap_or_default(),
         thinking_key: keymap.hint(Action::ToggleThinking).unwrap_or_default(),
         ..Habits::default()
     };
-    let theme = theme(app, &settings.theme).at(app.settings.terminal.colours);
-    Ok(Wishes { theme, keymap, habits, settings, home, ..Wishes::default() })
+    let background = app.settings.background.unwrap_or_default();
+    let themes = themes(app, &settings, &files.place(&layers, "theme"));
+    let depth = app.settings.terminal.colours;
+    let wishes = Wishes { themes, background, depth, keymap, habits, settings, home, ..Wishes::default() };
+    Ok(Wishes { theme: wishes.dressed(), ..wishes })
 }
 
-/// A theme by its name: one of offshoot's, else a file of the data folder's `themes`. One that cannot be used is told.
-fn theme(app: &App, name: &str) -> Theme {
-    let loaded = match name {
-        "dark" => Ok((Theme::dark(), Vec::new())),
-        "light" => Ok((Theme::light(), Vec::new())),
-        name => config::themes::load(app.settings.data.as_deref(), name),
-    };
-    let (theme, troubles) = loaded.unwrap_or_else(|error| {
-        let troubles = [error.message].into_iter().chain(error.hints).collect();
-        (Theme::dark(), troubles)
+/// The themes of the settings; instead of those that cannot be used, which is told, the built-in ones.
+fn themes(app: &App, settings: &Settings, place: &str) -> Themes {
+    let loaded = config::themes::named(app.settings.data.as_deref(), settings.theme.as_deref());
+    let (themes, troubles) = loaded.unwrap_or_else(|error| {
+        let told = std::iter::once(format!("{place}{}", error.message)).chain(error.hints);
+        (Themes::default(), told.collect())
     });
     troubles.iter().for_each(|trouble| app.ui.warning(trouble));
-    theme
+    themes
 }

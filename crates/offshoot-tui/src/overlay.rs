@@ -9,6 +9,3 @@ pub mod pick;
 pub mod sessions;
 pub mod settings;
 pub mod tree;
-
-#[cfg(test)]
-pub(crate) mod testing;

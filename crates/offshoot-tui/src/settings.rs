@@ -1,6 +1,7 @@
 //! What the user may choose: the table of settings, what files say of them, and what therefore counts. Reads text, not
 //! files: the program gives what stands in them and stores what is changed.
 
+mod comments;
 mod edit;
 mod layer;
 mod table;
@@ -13,6 +14,7 @@ use offshoot_agent::turn::{QueueMode, Retry};
 use offshoot_session::compact;
 use offshoot_session::outline::Filter;
 
+use crate::terminal::ColourDepth;
 pub use edit::{EditError, edit};
 pub use layer::{Diagnostic, Layer, Unreadable};
 pub use table::{SETTINGS, Section, Setting, find};
@@ -163,14 +165,30 @@ pub struct Settings {
     pub branch_reserve: u64,
     /// Whether a branch is left without being asked for a summary.
     pub skip_summary_prompt: bool,
-    /// The name of the theme.
-    pub theme: String,
+    /// The name of the theme, or of a light and a dark one; `None`: the terminal chooses.
+    pub theme: Option<String>,
+    /// Whether the terminal has 24 bits of colour; `None`: as it is taken to have.
+    pub true_color: Option<bool>,
+    /// Whether the terminal's tab shows that the agent is at work.
+    pub shows_progress: bool,
     /// How failed requests are tried again.
     pub retry: Retry,
     /// The shell; `None`: bash.
     pub shell: Option<String>,
     /// What stands before every command of the shell.
     pub shell_prefix: Option<String>,
+}
+
+impl Settings {
+    /// How many colours are sent to a terminal that is taken to have so many. Where there shall be none it stays so.
+    #[must_use]
+    pub fn depth(&self, found: ColourDepth) -> ColourDepth {
+        match self.true_color {
+            Some(true) if found != ColourDepth::None => ColourDepth::TrueColor,
+            Some(false) => found.min(ColourDepth::Ansi256),
+            _ => found,
+        }
+    }
 }
 
 impl Default for Settings {
@@ -208,7 +226,12 @@ impl From<&Layers> for Settings {
             compaction_for: layers.compaction_for(),
             branch_reserve: layers.number("branchSummary.reserveTokens"),
             skip_summary_prompt: layers.flag("branchSummary.skipPrompt"),
-            theme: layers.text("theme").unwrap_or_default(),
+            theme: layers.text("theme"),
+            true_color: match layers.of("terminal.trueColor") {
+                Some(Value::Flag(flag)) => Some(flag),
+                _ => None,
+            },
+            shows_progress: layers.flag("terminal.showTerminalProgress"),
             retry: Retry {
                 enabled: layers.flag("retry.enabled"),
                 max_retries: narrow("retry.maxRetries"),
@@ -239,7 +262,7 @@ mod tests {
         assert_eq!((settings.steering, settings.follow_up), (QueueMode::default(), QueueMode::default()));
         assert_eq!(settings.tree_filter, Filter::default());
         assert_eq!((settings.thinking, settings.double_escape), (ThinkingLevel::Medium, DoubleEscape::Tree));
-        assert_eq!((settings.model, settings.theme.as_str(), settings.tools), (None, "dark", None));
+        assert_eq!((settings.model, settings.theme, settings.tools), (None, None, None));
     }
 
     #[test]
@@ -249,7 +272,18 @@ mod tests {
             Settings::from(&layers(global, r#"{"compaction":{"reserveTokens":9},"followUpMode":"one-at-a-time"}"#));
         assert_eq!((settings.compaction.reserve_tokens, settings.compaction.keep_recent_tokens), (9, 8));
         assert_eq!(settings.follow_up, QueueMode::OneAtATime);
-        assert_eq!(settings.theme, "light");
+        assert_eq!(settings.theme.as_deref(), Some("light"));
+    }
+
+    #[test]
+    fn the_user_knows_best_how_many_colours_there_are() {
+        use ColourDepth::{Ansi16, Ansi256, None, TrueColor};
+        let depth = |text: &str, found| Settings::from(&layers(text, "")).depth(found);
+        assert_eq!(depth("", Ansi256), Ansi256);
+        assert_eq!(depth(r#"{"terminal":{"trueColor":"auto"}}"#, Ansi256), Ansi256);
+        let (on, off) = (r#"{"terminal":{"trueColor":true}}"#, r#"{"terminal":{"trueColor":false}}"#);
+        assert_eq!((depth(on, Ansi16), depth(on, None)), (TrueColor, None));
+        assert_eq!((depth(off, TrueColor), depth(off, Ansi16)), (Ansi256, Ansi16));
     }
 
     #[test]
@@ -270,6 +304,7 @@ mod tests {
                     Some(Value::Flag(flag)) => Value::Flag(!flag),
                     _ => Value::Flag(true),
                 },
+                Kind::Switch => Value::Flag(true),
                 Kind::Number { .. } => Value::Number(6),
                 Kind::Choice(names) => Value::Text(names.last().unwrap().to_string()),
                 Kind::Text => Value::Text("x".to_owned()),

@@ -3,7 +3,9 @@
 //! A theme is read from a file in pi's form (`docs/theme.schema.json`) or is one of the two that are built in. It is
 //! made for true colour and brought down to what the terminal can show.
 
+mod background;
 mod colour;
+mod pair;
 mod read;
 mod token;
 
@@ -13,6 +15,8 @@ use ratatui::style::{Modifier, Style};
 use crate::terminal::ColourDepth;
 use colour::Colour;
 
+pub use background::Background;
+pub use pair::Themes;
 pub use read::{Problem, ThemeError};
 pub use token::Token;
 

@@ -169,6 +169,11 @@ impl Driver {
                 self.setup.retry.enabled = is_on;
                 done(reply);
             }
+            Command::SetRules(rules) => {
+                self.auto_compaction = rules.compaction.enabled;
+                self.setup.follow(*rules);
+                done(reply);
+            }
             Command::SetSystemPrompt(prompt) => {
                 self.setup.system = prompt;
                 done(reply);

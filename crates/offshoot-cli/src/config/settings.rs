@@ -44,6 +44,14 @@ impl Files {
         Ok((Layers { global, project }, troubles))
     }
 
+    /// The file and the place in it that say a setting, for the start of a message; nothing if none does.
+    pub(crate) fn place(&self, layers: &Layers, key: &str) -> String {
+        let said = [Scope::Project, Scope::Global]
+            .into_iter()
+            .find_map(|scope| Some(format!("{}:{}: ", self.path(scope)?.display(), layers.layer(scope).place(key)?)));
+        said.unwrap_or_default()
+    }
+
     /// Puts a value into a file, or takes it out. The file is replaced as a whole: a crash leaves the old one or the new one.
     pub(crate) fn store(&self, scope: Scope, key: &str, value: Option<&Value>) -> Result<()> {
         let path = self.path(scope).ok_or_else(|| {

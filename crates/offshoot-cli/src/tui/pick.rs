@@ -1,48 +1,71 @@
 //! `offshoot -r`: a session is picked before the agent starts.
 
-use std::io::Write;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
 use offshoot_session::clock::Millis;
-use offshoot_tui::overlay::sessions::alone::{Around, pick};
-use offshoot_tui::overlay::sessions::{Request, Sessions};
-use offshoot_tui::theme::Theme;
+use offshoot_tui::app::cmd::Cmd;
+use offshoot_tui::app::model::Model;
+use offshoot_tui::app::msg::Msg;
+use offshoot_tui::app::run::{Inbox, Program, run};
+use offshoot_tui::overlay::sessions::Sessions;
 
 use super::sessions::{Clerk, setting};
+use super::signals::Watch;
+use super::stop::stop;
+use super::{SettingsFiles, hangup, wishes};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 
 /// Lets the user pick a session on the terminal; `None` if none is wanted.
 pub(crate) fn session(app: &App) -> Result<Option<PathBuf>> {
-    let (sender, answers) = channel();
-    let sender = Mutex::new(sender);
-    let clerk = Clerk::start(app, move |answer| {
+    let app = App { ui: app.ui.quiet(), ..app.clone() };
+    let (sender, receiver) = channel();
+    let told = Mutex::new(sender.clone());
+    let clerk = Clerk::start(&app, move |answer| {
         // When the selector has ended, nobody waits for answers.
-        if let Ok(sender) = sender.lock() {
-            drop(sender.send(answer));
+        if let Ok(told) = told.lock() {
+            drop(told.send(Msg::Sessions(answer)));
         }
     })?;
-    let picked = pick(Sessions::new(setting(app, None)), &Theme::default(), &answers, &mut Shell { app, clerk });
-    picked.map_err(|error| CommandError::io("use the terminal", &error))
+    let files = SettingsFiles::of(app.settings.data.as_deref(), &app.settings.cwd);
+    let wishes = wishes(&app, &files, &app.cwd())?;
+    let mut sessions = Sessions::new(setting(&app, None));
+    sessions.requests().into_iter().for_each(|request| clerk.take(request));
+    let signals = Watch::start(sender.clone())?;
+    hangup::watch(sender.clone())?;
+    let inbox = Inbox { sender, receiver };
+    let mut picker = Picker { app: &app, clerk };
+    let ran = run(Model::choosing(wishes, sessions), &inbox, &mut picker, crate::ui::terminal);
+    drop(signals);
+    let model = ran.map_err(|error| CommandError::io("use the terminal", &error))?;
+    Ok(model.chosen)
 }
 
-struct Shell<'a> {
+struct Picker<'a> {
     app: &'a App,
     clerk: Clerk,
 }
 
-impl Around for Shell<'_> {
+impl Program for Picker<'_> {
     fn now(&self) -> Millis {
         self.app.now()
     }
 
-    fn take(&mut self, request: Request) {
-        self.clerk.take(request);
+    /// There is no agent yet: what does not concern the list comes to nothing.
+    fn take(&mut self, cmd: Cmd) {
+        if let Cmd::Sessions(request) = cmd {
+            self.clerk.take(request);
+        }
     }
 
-    fn terminal(&self) -> Box<dyn Write> {
-        crate::ui::terminal()
+    fn stop(&mut self) -> io::Result<()> {
+        stop()
+    }
+
+    fn edit(&mut self, _: &str, _: Option<&str>) -> io::Result<Option<String>> {
+        Ok(None)
     }
 }

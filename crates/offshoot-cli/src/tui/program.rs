@@ -11,10 +11,10 @@ use offshoot_session::session::Session;
 use offshoot_tui::app::cmd::Cmd;
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::message::Level;
-use rustix::process::{Signal, getppid, getsid, kill_current_process_group};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::serve::{World, serve};
+use super::stop::stop;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 
@@ -63,16 +63,11 @@ impl offshoot_tui::app::run::Program for Program {
     }
 
     fn stop(&mut self) -> io::Result<()> {
-        // Without a shell in the same session nobody could wake us.
-        let shell = getppid().map(|shell| getsid(Some(shell))).transpose()?;
-        if shell != Some(getsid(None)?) {
-            return Err(io::Error::other("there is no shell to come back from: the program goes on"));
-        }
-        Ok(kill_current_process_group(Signal::STOP)?)
+        stop()
     }
 
-    fn edit(&mut self, text: &str) -> io::Result<Option<String>> {
-        let editor = self.app.settings.editor.clone().unwrap_or_else(|| "nano".to_owned());
+    fn edit(&mut self, text: &str, editor: Option<&str>) -> io::Result<Option<String>> {
+        let editor = editor.or(self.app.settings.editor.as_deref()).unwrap_or("nano");
         let mut words = editor.split_whitespace();
         let program = words.next().ok_or_else(|| io::Error::other("no editor is named"))?;
         let mut file = tempfile::Builder::new().prefix("offshoot-").suffix(".md").tempfile()?;

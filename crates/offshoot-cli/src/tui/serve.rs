@@ -14,12 +14,11 @@ use offshoot_session::session::Session;
 use offshoot_tui::app::cmd::Cmd;
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::message::Level;
-use rustix::process::Signal;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::kept::Kept;
 use super::sessions::Clerk;
+use super::signals::Signals;
 use super::{deeds, files, known, reading, settings};
 use crate::app::App;
 
@@ -57,10 +56,7 @@ pub(super) async fn serve(
 ) -> io::Result<()> {
     let agent = AgentSession::start(session, setup)?;
     let mut events = agent.subscribe();
-    let mut end = signal(SignalKind::terminate())?;
-    let mut gone = signal(SignalKind::hangup())?;
-    let mut stop = signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
-    let mut resumed = signal(SignalKind::from_raw(Signal::CONT.as_raw()))?;
+    let mut signals = Signals::listen()?;
     let mut watch = tokio::time::interval(WATCH);
     let mut draft = None;
     known::open(&world, &agent, "").await;
@@ -72,10 +68,7 @@ pub(super) async fn serve(
                 Some(event) => heard(&world, &agent, event).await,
                 None => break,
             },
-            _ = end.recv() => world.tell(Msg::End),
-            _ = gone.recv() => world.tell(Msg::End),
-            _ = stop.recv() => world.tell(Msg::Suspend),
-            _ = resumed.recv() => world.tell(Msg::Continued),
+            signal = signals.next() => world.tell(signal),
             cmd = wanted.recv() => match cmd {
                 None | Some(Cmd::Quit) => break,
                 Some(Cmd::SaveDraft(text)) if text.is_empty() => {
@@ -119,6 +112,7 @@ async fn act(world: World, agent: AgentSession, cmd: Cmd) {
         Cmd::Remember(prompt) => world.kept.remember(&prompt),
         Cmd::Sessions(request) => world.clerk.take(request),
         Cmd::Settings => settings::open(&world, &agent).await,
+        Cmd::Themes(setting) => settings::themes(&world, setting.as_deref()),
         Cmd::Store(scope, key, value) => settings::store(&world, &agent, scope, key, value).await,
         Cmd::Models
         | Cmd::UseModel(_)
@@ -131,7 +125,13 @@ async fn act(world: World, agent: AgentSession, cmd: Cmd) {
         | Cmd::ExportBranch { .. }
         | Cmd::Import(_) => deeds::act(&world, &agent, cmd).await,
         // The loops themselves do the rest.
-        Cmd::SaveDraft(_) | Cmd::Copy(_) | Cmd::Edit(_) | Cmd::Suspend | Cmd::Repaint | Cmd::Quit => {}
+        Cmd::SaveDraft(_)
+        | Cmd::Copy(_)
+        | Cmd::Edit(_)
+        | Cmd::AskBackground
+        | Cmd::Suspend
+        | Cmd::Repaint
+        | Cmd::Quit => {}
     }
 }
 

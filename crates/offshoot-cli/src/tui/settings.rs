@@ -9,6 +9,7 @@ use offshoot_tui::settings::{Scope, Value};
 use super::serve::World;
 use crate::agent::settings_files;
 use crate::config::settings::Files;
+use crate::config::themes;
 use crate::error::CommandError;
 
 /// Reads the files for the list.
@@ -20,9 +21,20 @@ pub(super) async fn open(world: &World, agent: &AgentSession) {
         project: files.project.as_ref().map(short),
     };
     world.tell(match files.load() {
-        Ok((layers, _)) => Msg::Settings(layers, shown),
+        Ok((layers, _)) => Msg::Settings(layers, shown, themes::names(world.app.settings.data.as_deref())),
         Err(error) => Msg::Notice(Level::Error, in_words(&error)),
     });
+}
+
+/// Reads the themes that the setting names.
+pub(super) fn themes(world: &World, setting: Option<&str>) {
+    let settings = &world.app.settings;
+    let (themes, troubles) = match themes::named(settings.data.as_deref(), setting) {
+        Ok((themes, troubles)) => (Ok(Box::new(themes)), troubles),
+        Err(error) => (Err(in_words(&error)), Vec::new()),
+    };
+    troubles.into_iter().for_each(|trouble| world.notice(Level::Warning, trouble));
+    world.tell(Msg::Themes(themes));
 }
 
 /// Changes one value, and reads the files again.

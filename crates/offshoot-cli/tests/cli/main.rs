@@ -40,6 +40,8 @@ mod terminal;
 mod trash;
 mod tree;
 mod tui;
+mod tui_colours;
 mod tui_story;
+mod tui_stream;
 mod untouched;
 mod writers;

@@ -2,6 +2,8 @@
 
 use insta::assert_snapshot;
 use offshoot_agent::testing::script::Reply;
+use portable_pty::CommandBuilder;
+use rustix::process::Signal;
 
 use crate::agent::Talk;
 use crate::terminal::Terminal;
@@ -77,6 +79,51 @@ fn a_session_is_searched_named_thrown_away_brought_back_and_chosen() {
     assert!(terminal.ended());
     let shown = talk.world.stdout("show 'the colour'");
     assert!(shown.contains("why is the sky blue?") && shown.contains("Forty-two."), "{shown}");
+}
+
+/// The shell has the terminal while the list is stopped, and gets it as it was.
+#[test]
+fn the_list_stops_for_the_shell_and_comes_back() {
+    let talk = world();
+    let mut shell = CommandBuilder::new("bash");
+    shell.args(["--norc", "--noprofile", "-i"]);
+    let mut terminal = Terminal::run(&talk, shell, (80, 24));
+    terminal.send("PS1='shell> '\r");
+    terminal.until("the shell", |screen| screen.ends_with("\nshell>"));
+    terminal.send(&format!("{} -r\r", env!("CARGO_BIN_EXE_offshoot")));
+    terminal.until_text("(1/3)").send("\x1a");
+    terminal.until_text("Stopped").until("the shell", |screen| screen.ends_with("shell>"));
+    terminal.send("stty -a | grep -c -e -icanon\r");
+    terminal.until("a plain terminal", |screen| screen.ends_with("\n0\nshell>")).send("fg\r");
+    terminal.until_text("(1/3)").send("\x1b");
+    terminal.until_text("no session was chosen").send("exit\r");
+    assert!(terminal.ended());
+}
+
+#[test]
+fn a_signal_gives_the_terminal_back() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let talk = world();
+        let mut terminal = Terminal::offshoot(&talk, &["-r"], (80, 24));
+        terminal.until_text("(1/3)");
+        assert!(terminal.parser.screen().alternate_screen());
+        terminal.signal(signal);
+        assert!(terminal.ended());
+        let screen = terminal.parser.screen();
+        assert!(!screen.alternate_screen() && !screen.bracketed_paste() && !screen.hide_cursor(), "{signal:?}");
+    }
+}
+
+#[test]
+fn the_list_has_the_colours_of_the_settings() {
+    let talk = world();
+    talk.data("settings.json", &serde_json::json!({"theme": "light"}));
+    let mut command = CommandBuilder::new("env");
+    command.args(["COLORTERM=truecolor", env!("CARGO_BIN_EXE_offshoot"), "-r"]);
+    let mut terminal = Terminal::run(&talk, command, (80, 24));
+    terminal.until_text("(1/3)").send("\x1b");
+    assert!(terminal.ended());
+    assert!(String::from_utf8_lossy(&terminal.raw).contains("38;2;26;107;60"), "the accent of the light theme");
 }
 
 #[test]

@@ -16,10 +16,53 @@ pub(crate) struct Terminal {
     pub(crate) parser: vt100::Parser,
     /// Everything that was written.
     pub(crate) raw: Vec<u8>,
+    /// What it answers to the question for its background; a terminal that does not know the question answers nothing.
+    pub(crate) background: Option<&'static str>,
     output: Receiver<Vec<u8>>,
     input: Box<dyn Write + Send>,
     master: Box<dyn MasterPty + Send>,
     child: Box<dyn Child + Send + Sync>,
+}
+
+/// Starts a program in the world's folder, in a terminal that nobody reads from yet.
+fn spawn(
+    talk: &Talk,
+    mut command: CommandBuilder,
+    (columns, rows): (u16, u16),
+) -> (Box<dyn MasterPty + Send>, Box<dyn Child + Send + Sync>) {
+    let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+    let pair = native_pty_system().openpty(size).unwrap();
+    command.cwd(talk.world.work());
+    command.env_clear();
+    for (name, value) in talk.command(&[]).get_envs() {
+        command.env(name, value.unwrap());
+    }
+    command.env("TERM", "xterm-256color");
+    let child = pair.slave.spawn_command(command).unwrap();
+    (pair.master, child)
+}
+
+/// Runs offshoot in a terminal that is closed once the program has written `last`; answers whether the program ends.
+pub(crate) fn ends_when_hung_up(talk: &Talk, arguments: &[&str], last: &[u8]) -> bool {
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_offshoot"));
+    command.args(arguments);
+    let (master, mut child) = spawn(talk, command, (80, 24));
+    let mut reader = master.try_clone_reader().unwrap();
+    let (mut written, mut bytes) = (Vec::new(), [0; 8192]);
+    while !written.windows(last.len()).any(|window| window == last) {
+        let count = reader.read(&mut bytes).unwrap();
+        assert!(count > 0, "it ended before: {}", String::from_utf8_lossy(&written));
+        written.extend_from_slice(&bytes[..count]);
+    }
+    drop((reader, master));
+    let mut killer = child.clone_killer();
+    let (sender, ended) = channel();
+    std::thread::spawn(move || sender.send(child.wait()));
+    let has_ended = ended.recv_timeout(PATIENCE).is_ok();
+    if !has_ended {
+        killer.kill().unwrap();
+    }
+    has_ended
 }
 
 impl Terminal {
@@ -31,18 +74,9 @@ impl Terminal {
     }
 
     /// Runs a program in the world's folder.
-    pub(crate) fn run(talk: &Talk, mut command: CommandBuilder, (columns, rows): (u16, u16)) -> Self {
-        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
-        let pair = native_pty_system().openpty(size).unwrap();
-        command.cwd(talk.world.work());
-        command.env_clear();
-        for (name, value) in talk.command(&[]).get_envs() {
-            command.env(name, value.unwrap());
-        }
-        command.env("TERM", "xterm-256color");
-        let child = pair.slave.spawn_command(command).unwrap();
-        drop(pair.slave);
-        let mut reader = pair.master.try_clone_reader().unwrap();
+    pub(crate) fn run(talk: &Talk, command: CommandBuilder, (columns, rows): (u16, u16)) -> Self {
+        let (master, child) = spawn(talk, command, (columns, rows));
+        let mut reader = master.try_clone_reader().unwrap();
         let (sender, output) = channel();
         std::thread::spawn(move || {
             let mut bytes = [0; 8192];
@@ -55,9 +89,10 @@ impl Terminal {
         Self {
             parser: vt100::Parser::new(rows, columns, 10_000),
             raw: Vec::new(),
+            background: None,
             output,
-            input: pair.master.take_writer().unwrap(),
-            master: pair.master,
+            input: master.take_writer().unwrap(),
+            master,
             child,
         }
     }
@@ -121,6 +156,12 @@ impl Terminal {
         }
     }
 
+    /// Sends the program a signal.
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        let id = self.child.process_id().and_then(|id| i32::try_from(id).ok()).unwrap();
+        rustix::process::kill_process(rustix::process::Pid::from_raw(id).unwrap(), signal).unwrap();
+    }
+
     /// Kills the program as nothing can be prepared for.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
@@ -136,13 +177,20 @@ impl Terminal {
     /// Takes what was written, and answers questions as terminals do.
     fn take(&mut self, bytes: &[u8]) {
         const WHERE: &[u8] = b"\x1b[6n";
+        const COLOUR: &[u8] = b"\x1b]11;?\x1b\\";
         self.raw.extend_from_slice(bytes);
         let mut rest = bytes;
-        while let Some(at) = rest.windows(WHERE.len()).position(|window| window == WHERE) {
-            let (before, behind) = rest.split_at(at + WHERE.len());
+        let asked = |at: &usize, rest: &[u8]| rest[*at..].starts_with(WHERE) || rest[*at..].starts_with(COLOUR);
+        while let Some(at) = (0..rest.len()).find(|at| asked(at, rest)) {
+            let is_where = rest[at..].starts_with(WHERE);
+            let (before, behind) = rest.split_at(at + if is_where { WHERE.len() } else { COLOUR.len() });
             self.parser.process(before);
             let (row, column) = self.parser.screen().cursor_position();
-            self.send(&format!("\x1b[{};{}R", row + 1, column + 1));
+            if is_where {
+                self.send(&format!("\x1b[{};{}R", row + 1, column + 1));
+            } else if let Some(background) = self.background {
+                self.send(&format!("\x1b]11;{background}\x1b\\"));
+            }
             rest = behind;
         }
         self.parser.process(rest);

@@ -5,7 +5,7 @@ use offshoot_agent::testing::script::Reply;
 use portable_pty::CommandBuilder;
 
 use crate::agent::Talk;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, ends_when_hung_up};
 
 #[test]
 fn a_question_is_answered() {
@@ -14,7 +14,7 @@ fn a_question_is_answered() {
     terminal.until_text("m1");
     assert_snapshot!(terminal.screen(), @"
     ────────────────────────────────────────────────────────────────────────────────
-
+    ? keys · / commands · @ files · ! shell
     ────────────────────────────────────────────────────────────────────────────────
     m1 • medium  0.0%/200k  durable  ~/work
     ");
@@ -116,7 +116,7 @@ fn settings_are_changed_in_their_file() {
     assert_snapshot!(terminal.screen(), @"
     Settings  everywhere  ~/.local/share/offshoot/settings.json
     > steeringMode
-    › steeringMode                 all                                     user
+    › steeringMode                   all                                   user
 
 
 
@@ -137,7 +137,7 @@ fn settings_are_changed_in_their_file() {
 
     how messages that steer are said when several wait
     from the user's file · one of one-at-a-time, all
-    enter change · del take out · tab other file · esc done
+    enter change · esc done · tab other file · del take out
     ");
     let file = talk.world.home().join(".local/share/offshoot/settings.json");
     let text = std::fs::read_to_string(file).unwrap();
@@ -157,4 +157,13 @@ fn keys_are_those_of_the_users_file() {
     terminal.until_text("type to search").send("\x1b");
     terminal.until_text("m1").send("\x04");
     assert!(terminal.ended());
+}
+
+/// Also one that has not answered yet where its cursor stands, so that the program waits for that.
+#[test]
+fn a_terminal_that_goes_away_ends_the_program() {
+    let talk = Talk::new([]);
+    for arguments in [&[][..], &["-r"]] {
+        assert!(ends_when_hung_up(&talk, arguments, b"\x1b[6n"), "{arguments:?}");
+    }
 }

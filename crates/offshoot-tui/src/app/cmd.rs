@@ -27,6 +27,10 @@ pub enum Cmd {
     },
     /// Show what is set; answered with [`super::msg::Msg::Settings`].
     Settings,
+    /// Read the themes that the setting names; answered with [`super::msg::Msg::Themes`].
+    Themes(Option<String>),
+    /// Ask the terminal for its background; answered with [`super::msg::Msg::Background`], if it answers.
+    AskBackground,
     /// Put a value into a file of settings, or take it out; answered with [`super::msg::Msg::Stored`].
     Store(Scope, &'static str, Option<Value>),
     /// The branches of the session; answered with [`super::msg::Msg::Branches`].

@@ -1,5 +1,6 @@
 //! All that the front end holds. Plain data; [`super::update`] alone changes it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::provider::{Model as LanguageModel, ThinkingLevel};
@@ -13,20 +14,27 @@ use super::pager::Pager;
 use crate::editor::Editor;
 use crate::keymap::Keymap;
 use crate::message::{Habits, Level};
-use crate::overlay::fork::ForkSelector;
+use crate::overlay::fork::{ForkSelector, ForkUse};
 use crate::overlay::help::Help;
 use crate::overlay::pick::Pick;
 use crate::overlay::sessions::Sessions;
 use crate::overlay::settings::Settings as SettingsList;
 use crate::overlay::tree::TreeSelector;
 use crate::settings::Settings;
-use crate::theme::Theme;
+use crate::terminal::ColourDepth;
+use crate::theme::{Background, Theme, Themes};
 
 /// What the user has set, as far as it concerns the front end.
 #[derive(Debug, Clone)]
 pub struct Wishes {
-    /// The colours.
+    /// The colours that are used.
     pub theme: Theme,
+    /// Those for light and for dark terminals.
+    pub themes: Themes,
+    /// What the terminal is taken to be.
+    pub background: Background,
+    /// How many colours it is taken to have.
+    pub depth: ColourDepth,
     /// The keys.
     pub keymap: Keymap,
     /// How things are shown.
@@ -43,12 +51,29 @@ impl Default for Wishes {
     fn default() -> Self {
         Self {
             theme: Theme::default(),
+            themes: Themes::default(),
+            background: Background::default(),
+            depth: ColourDepth::default(),
             keymap: Keymap::default(),
             habits: Habits::default(),
             settings: Settings::default(),
             home: None,
             zone: jiff::tz::TimeZone::UTC,
         }
+    }
+}
+
+impl Wishes {
+    /// The colours for the terminal, by what is set and what the terminal is.
+    #[must_use]
+    pub fn dressed(&self) -> Theme {
+        self.themes.on(self.background).clone().at(self.settings.depth(self.depth))
+    }
+
+    /// Whether it matters which background the terminal has.
+    #[must_use]
+    pub fn minds_background(&self) -> bool {
+        self.themes.differ(self.settings.depth(self.depth))
     }
 }
 
@@ -79,6 +104,10 @@ pub struct Model {
     pub interrupted: Option<Millis>,
     /// When Escape was pressed last, with nothing to stop.
     pub escaped: Option<Millis>,
+    /// Whether the program runs for nothing but the choice of a session, and ends with it.
+    pub is_choosing: bool,
+    /// The session that was chosen then.
+    pub chosen: Option<PathBuf>,
     /// Whether the program is about to end.
     pub is_ending: bool,
 }
@@ -99,6 +128,13 @@ impl Model {
     #[must_use]
     pub fn has_work(&self) -> bool {
         matches!(&self.overlay, Some(Overlay::Tree(tree)) if tree.is_at_work())
+    }
+
+    /// A front end that ends when a session is chosen, or none.
+    #[must_use]
+    pub fn choosing(wishes: Wishes, sessions: Sessions) -> Self {
+        let overlay = Some(Overlay::Sessions(Box::new(sessions)));
+        Self { overlay, is_choosing: true, ..Self::new(wishes, Editor::default(), "") }
     }
 
     /// Something that the user shall know.
@@ -134,15 +170,6 @@ impl Overlay {
     pub fn is_full(&self) -> bool {
         !matches!(self, Self::Pick(..))
     }
-}
-
-/// What is done with a message that was chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ForkUse {
-    /// A session begins before it.
-    Fork,
-    /// This session goes on before it.
-    BranchHere,
 }
 
 /// What a small list is of.

@@ -19,6 +19,7 @@ use crate::overlay::sessions::Answer;
 use crate::overlay::settings::Files;
 use crate::overlay::tree::Snapshot;
 use crate::settings::Layers;
+use crate::theme::{Background, Themes};
 
 /// Something that happened.
 pub enum Msg {
@@ -34,6 +35,8 @@ pub enum Msg {
     Resized(Size),
     /// Whether the terminal is looked at.
     Focus(bool),
+    /// The terminal says how bright its background is.
+    Background(Background),
     /// Something that the agent does.
     Agent(Arc<Event>),
     /// What a command for the agent came to.
@@ -52,8 +55,10 @@ pub enum Msg {
     Branches(Vec<(String, Choice)>),
     /// Lines to be read.
     Page(String, Vec<String>),
-    /// What the files of settings say, and where they are.
-    Settings(Layers, Files),
+    /// What the files of settings say, where they are, and which themes there are.
+    Settings(Layers, Files, Vec<String>),
+    /// The themes that the user has set by now, or in words why there are none.
+    Themes(Result<Box<Themes>, String>),
     /// A setting was stored: what the files say now, or in words why it could not be.
     Stored(Result<Layers, String>),
     /// More files of the session's folder.

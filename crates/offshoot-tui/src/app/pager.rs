@@ -108,8 +108,11 @@ impl Pager {
             None if standing.count == 0 => "nothing was said yet".to_owned(),
             None => format!("{}–{} of {}", standing.first + 1, standing.last + 1, standing.count),
         };
-        let line =
-            Line::styled(format!("{place}  ↑↓ page home end · tab enter fold · q leave"), theme.style(Token::Dim));
+        let columns = usize::from(area.width);
+        let place = text::fit(&place, columns).into_owned();
+        let keys = ["q leave", "↑↓ page home end", "tab enter fold"];
+        let keys = text::joined(&keys, columns.saturating_sub(text::width(&place) + 2));
+        let line = Line::styled(format!("{place}  {keys}"), theme.style(Token::Dim));
         text::draw(&line, Rect { y: area.y + height, height: 1, ..area }, buf);
     }
 }

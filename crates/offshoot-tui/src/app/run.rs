@@ -1,6 +1,7 @@
 //! The one loop: messages in, commands out, one drawing for all that has come in meanwhile. The only place that sets up
 //! the terminal, and the one that gives it back.
 
+mod answer;
 mod input;
 mod tty;
 
@@ -44,11 +45,11 @@ pub trait Program {
     /// There is no shell to come back from.
     fn stop(&mut self) -> io::Result<()>;
 
-    /// Has the user write on a text in an editor of his own; `None`: the text stays as it was.
+    /// Has the user write on a text in an editor of his own, by the settings `editor`; `None`: the text stays as it was.
     ///
     /// # Errors
     /// There is no editor, or it fails.
-    fn edit(&mut self, text: &str) -> io::Result<Option<String>>;
+    fn edit(&mut self, text: &str, editor: Option<&str>) -> io::Result<Option<String>>;
 }
 
 /// Runs the front end until it ends, and gives the terminal back. `open` opens the terminal for writing.
@@ -63,15 +64,43 @@ pub fn run(
 ) -> io::Result<Model> {
     tty::watch_panics(open, &inbox.sender);
     let guard = tty::Guard::enter(open)?;
+    let mut answers = answer::Answers::default();
+    if model.wishes.minds_background() {
+        // Answered before the place of the cursor is, which every terminal tells: who does not answer costs nothing.
+        guard.send(tty::AskBackground)?;
+        answers.expect();
+    }
     let (size, cursor) = tty::place()?;
     update(&mut model, Msg::Resized(size));
+    begin(&mut model, inbox, &mut answers)?;
     let mut screen = Screen::new(open(), size, cursor)?;
-    let keys = input::Keys::start(inbox.sender.clone())?;
-    let mut hands = Hands { screen: &mut screen, keys: &keys, guard: &guard, program, is_stale: false };
-    let ran = hands.work(&mut model, inbox);
+    let keys = input::Keys::start(inbox.sender.clone(), answers)?;
+    let mut hands = Hands {
+        screen: &mut screen,
+        keys: &keys,
+        guard: &guard,
+        program,
+        is_stale: false,
+        is_covered: false,
+        shows_work: false,
+    };
+    let ran = hands.work(&mut model, inbox).and_then(|()| hands.tell_work(false));
     let closed = screen.close();
     drop(guard);
     ran.and(closed).map(|()| model)
+}
+
+/// Takes what has come in already, so that the first drawing has the right colours.
+fn begin(model: &mut Model, inbox: &Inbox, answers: &mut answer::Answers) -> io::Result<()> {
+    for msg in input::waiting(answers)? {
+        if matches!(msg, Msg::Background(_)) {
+            update(model, msg);
+        } else {
+            // The other end is ours.
+            drop(inbox.sender.send(msg));
+        }
+    }
+    Ok(())
 }
 
 /// How long more may be waited for; `None` when it is time to draw, also after the clock was put back.
@@ -88,6 +117,10 @@ struct Hands<'a> {
     program: &'a mut dyn Program,
     /// The size, or how things are shown, is another.
     is_stale: bool,
+    /// Something has taken the whole screen since it was printed last.
+    is_covered: bool,
+    /// Whether the terminal was told that there is work.
+    shows_work: bool,
 }
 
 impl Hands<'_> {
@@ -114,6 +147,10 @@ impl Hands<'_> {
         let begun = self.program.now();
         let (mut next, mut can_wait) = (Some(first), true);
         while let Some(msg) = next {
+            if matches!(msg, Msg::Key(_) | Msg::Resized(_)) {
+                // What comes of it may be another look of what is printed already.
+                self.print(model)?;
+            }
             update(model, Msg::Now(self.program.now()));
             can_wait &= msg.can_wait();
             let is_idle = matches!(msg, Msg::Idle);
@@ -130,7 +167,9 @@ impl Hands<'_> {
     }
 
     fn draw(&mut self, model: &mut Model) -> io::Result<()> {
+        self.tell_work(model.wishes.settings.shows_progress && model.is_working)?;
         if model.overlay.as_ref().is_some_and(Overlay::is_full) {
+            self.is_covered = true;
             view::prepare_full(model);
             self.screen.draw_full(|frame| view::full(model, frame))?;
             return self.screen.send();
@@ -139,11 +178,20 @@ impl Hands<'_> {
         if std::mem::take(&mut self.is_stale) {
             self.repaint(model)?;
         }
-        let finished = model.live.finished.take();
-        self.screen.print(&view::lines(model, finished.iter()))?;
+        self.is_covered = false;
+        self.print(model)?;
         let bottom = view::bottom(model);
         self.screen.draw(bottom.height(), |frame| bottom.draw(model, frame))?;
         self.screen.send()
+    }
+
+    /// Prints what is finished, unless the screen is covered, or is about to be drawn anew.
+    fn print(&mut self, model: &mut Model) -> io::Result<()> {
+        if self.is_covered || self.is_stale {
+            return Ok(());
+        }
+        let laid = view::print(model);
+        self.screen.print(&laid.lines)
     }
 
     fn act(&mut self, model: &mut Model, cmd: Cmd) -> io::Result<()> {
@@ -156,6 +204,10 @@ impl Hands<'_> {
             }
             Cmd::Edit(text) => self.edit(model, &text),
             Cmd::Suspend => self.suspend(model),
+            Cmd::AskBackground => {
+                self.keys.expect();
+                self.guard.send(tty::AskBackground)
+            }
             Cmd::Copy(text) => self.screen.put(tty::Clipboard(&text)),
             Cmd::Quit => Ok(()),
             cmd => {
@@ -165,11 +217,22 @@ impl Hands<'_> {
         }
     }
 
-    fn repaint(&mut self, model: &Model) -> io::Result<()> {
-        let mut blocks: Vec<_> = model.live.finished.printed().rev().take(usize::from(model.size.height)).collect();
-        blocks.reverse();
-        let lines = view::lines(model, blocks.into_iter());
-        self.screen.repaint(model.size, &lines)
+    /// Has the terminal show in its tab that there is work, or none any more.
+    fn tell_work(&mut self, is_working: bool) -> io::Result<()> {
+        if std::mem::replace(&mut self.shows_work, is_working) == is_working {
+            return Ok(());
+        }
+        self.screen.put(tty::Progress(is_working))
+    }
+
+    fn repaint(&mut self, model: &mut Model) -> io::Result<()> {
+        let waits = model.live.finished.waits();
+        let mut laid = view::print_again(model);
+        // What of an answer under way has scrolled away is not said again.
+        if !self.is_covered && !waits {
+            laid.append(view::print(model));
+        }
+        self.screen.repaint(model.size, &laid.lines)
     }
 
     fn suspend(&mut self, model: &mut Model) -> io::Result<()> {
@@ -181,7 +244,8 @@ impl Hands<'_> {
     }
 
     fn edit(&mut self, model: &mut Model, text: &str) -> io::Result<()> {
-        match self.aside(model, |program| program.edit(text))? {
+        let editor = model.wishes.settings.external_editor.clone();
+        match self.aside(model, |program| program.edit(text, editor.as_deref()))? {
             Ok(written) => {
                 for cmd in update(model, Msg::Written(written)) {
                     self.act(model, cmd)?;
@@ -197,6 +261,7 @@ impl Hands<'_> {
 
     /// Gives the terminal to another program for a while.
     fn aside<T>(&mut self, model: &mut Model, with: impl FnOnce(&mut dyn Program) -> T) -> io::Result<T> {
+        self.tell_work(false)?;
         self.screen.close()?;
         self.keys.pause();
         self.guard.reset()?;

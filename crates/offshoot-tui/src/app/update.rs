@@ -2,6 +2,7 @@
 
 mod agent;
 mod commands;
+mod dress;
 mod keys;
 mod opened;
 mod overlay;
@@ -27,6 +28,8 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Paste(text) => keys::paste(model, &text),
         Msg::Resized(size) => resized(model, size),
         Msg::Focus(_) | Msg::Continued => Vec::new(),
+        Msg::Background(background) => dress::background(model, background),
+        Msg::Themes(themes) => dress::themes(model, themes),
         Msg::Agent(event) => agent::event(model, &event),
         Msg::Answered(command, result) => agent::answered(model, &command, result),
         Msg::Looked(looked) => {
@@ -39,7 +42,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Sessions(answer) => overlay::sessions(model, answer),
         Msg::Models(models) => overlay::models(model, models),
         Msg::Branches(branches) => overlay::branches(model, branches),
-        Msg::Settings(layers, files) => settings::open(model, layers, files),
+        Msg::Settings(layers, files, themes) => settings::open(model, layers, files, themes),
         Msg::Stored(stored) => settings::stored(model, stored),
         Msg::Page(title, lines) => overlay::page(model, title, lines),
         Msg::Files(files) => {

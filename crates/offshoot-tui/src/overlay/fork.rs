@@ -15,9 +15,19 @@ use ratatui::text::{Line, Span};
 use crate::text;
 use crate::theme::{Theme, Token};
 
+/// What is done with a message that was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForkUse {
+    /// A session begins before it.
+    Fork,
+    /// This session goes on before it.
+    BranchHere,
+}
+
 /// The person's messages of a session, to choose one of.
 pub struct ForkSelector {
     source: Arc<dyn Source + Send + Sync>,
+    used: ForkUse,
     messages: Vec<NodeIx>,
     selected: usize,
 }
@@ -41,12 +51,12 @@ pub enum ForkOutcome {
 
 impl ForkSelector {
     /// Lists the messages of the whole file, in file order.
-    pub fn new(source: Arc<dyn Source + Send + Sync>) -> Self {
+    pub fn new(source: Arc<dyn Source + Send + Sync>, used: ForkUse) -> Self {
         let tree = source.tree();
         let is_users = |ix: &NodeIx| tree.node(*ix).role() == Some(Role::User) && tree.node(*ix).id().is_some();
         let messages: Vec<NodeIx> = tree.entries().filter(is_users).collect();
         let selected = messages.len().saturating_sub(1);
-        Self { source, messages, selected }
+        Self { source, used, messages, selected }
     }
 
     /// Whether there is nothing to choose.
@@ -79,11 +89,15 @@ impl ForkSelector {
     /// Draws the list; of long ones only what is seen is read.
     pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let muted = theme.style(Token::Muted);
-        let mut lines = vec![
-            Line::styled("Fork from message", theme.style(Token::Text).add_modifier(Modifier::BOLD)),
-            Line::styled("A new session gets the branch up to the message, which comes into the editor", muted),
-            Line::default(),
-        ];
+        let (title, says, deed) = match self.used {
+            ForkUse::Fork => ("Fork from message", "A new session gets what stands before the message", "enter fork"),
+            ForkUse::BranchHere => ("Branch from message", "This session goes on before the message", "enter go"),
+        };
+        let columns = usize::from(area.width);
+        let mut lines = vec![Line::styled(title, theme.style(Token::Text).add_modifier(Modifier::BOLD))];
+        let says = text::wrap(format!("{says}; its text comes into the editor"), columns.max(1));
+        lines.extend(says.into_iter().map(|line| line.style(muted)));
+        lines.push(Line::default());
         let room = usize::from(area.height).saturating_sub(lines.len() + 2).max(1);
         let start = self.selected.saturating_sub(room / 2).min(self.messages.len().saturating_sub(room));
         if self.is_empty() {
@@ -94,10 +108,9 @@ impl ForkSelector {
         }
         lines.push(Line::default());
         let position = if self.is_empty() { 0 } else { self.selected + 1 };
-        lines.push(Line::styled(
-            format!("  ({position}/{})  ↑/↓ move · enter fork · esc cancel", self.messages.len()),
-            muted,
-        ));
+        let place = format!("({position}/{})", self.messages.len());
+        let foot = text::joined(&[&place, deed, "esc cancel", "↑/↓ move"], columns.saturating_sub(2));
+        lines.push(Line::styled(format!("  {foot}"), muted));
         for (at, line) in lines.iter().take(usize::from(area.height)).enumerate() {
             text::draw(line, Rect { y: area.y + at as u16, height: 1, ..area }, buf);
         }
@@ -115,5 +128,33 @@ impl ForkSelector {
             return Line::from(vec![cursor, said]).style(theme.style(Token::SelectedBg));
         }
         Line::from(vec![Span::raw("  "), Span::styled(said, theme.style(Token::Text))])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{text_of, working};
+
+    #[test]
+    fn the_fork_selector_lists_the_persons_messages() {
+        let mut selector = ForkSelector::new(Arc::new(working()), ForkUse::Fork);
+        let mut buf = Buffer::empty(Rect::new(0, 0, 60, 8));
+        selector.view(&Theme::default(), buf.area, &mut buf);
+        insta::assert_snapshot!(text_of(&buf), @"
+        Fork from message
+        A new session gets what stands before the message; its text
+        comes into the editor
+
+          Make the parser faster
+        › Try without an arena
+
+          (2/2) · enter fork · esc cancel · ↑/↓ move
+        ");
+        let press = |code| KeyEvent::new(code, KeyModifiers::NONE);
+        assert_eq!(selector.key(press(KeyCode::Enter)), ForkOutcome::Fork("f".to_owned()));
+        assert_eq!(selector.key(press(KeyCode::Down)), ForkOutcome::Stay);
+        assert_eq!(selector.key(press(KeyCode::Enter)), ForkOutcome::Fork("a".to_owned()));
+        assert_eq!(selector.key(press(KeyCode::Esc)), ForkOutcome::Close);
     }
 }

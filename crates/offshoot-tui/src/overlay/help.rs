@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 use super::line::{LineInput, Typed};
 use crate::keymap::{Action, Context, Group, Keymap};
 use crate::slash::COMMANDS;
-use crate::text::{draw, fit, width};
+use crate::text::{draw, fit, joined, width};
 use crate::theme::{Theme, Token};
 
 /// What came of a key.
@@ -117,7 +117,8 @@ impl Help {
         let mut rows = area.rows();
         if let Some(row) = rows.next() {
             let title = Span::styled("Help", theme.style(Token::Accent).add_modifier(Modifier::BOLD));
-            let hint = Span::styled("  ↑↓ scroll · type to search · esc leave", theme.style(Token::Dim));
+            let hint = joined(&["type to search", "esc leave", "↑↓ scroll"], columns.saturating_sub(6));
+            let hint = Span::styled(format!("  {hint}"), theme.style(Token::Dim));
             draw(&Line::from(vec![title, hint]), row, buf);
         }
         if let Some(row) = rows.next() {
@@ -130,7 +131,7 @@ impl Help {
         }
         // The last page is full.
         let top = self.top.min(shown.len().saturating_sub(rows.len()));
-        let left = (columns / 2).clamp(12, 34).min(columns);
+        let left = (columns / 2).clamp(12, 33).min(columns);
         for (told, row) in shown.iter().skip(top).zip(rows) {
             let line = match told {
                 Row::Title(title) => {
@@ -158,7 +159,7 @@ impl Help {
 mod tests {
     use super::*;
     use crate::keymap::Key;
-    use crate::overlay::testing::{assert_inside, hostile, text_of};
+    use crate::testing::{assert_inside, hostile, text_of};
 
     fn press(help: &mut Help, keys: &str) -> Outcome {
         let mut outcome = Outcome::Open;
@@ -179,34 +180,34 @@ mod tests {
     fn screens_of_the_help() {
         let mut help = Help::new(&Keymap::default());
         insta::assert_snapshot!(screen(&help, 80, 24), @"
-        Help  ↑↓ scroll · type to search · esc leave
+        Help  type to search · esc leave · ↑↓ scroll
         >
         Commands
-          /new                            begin a session
-          /resume [session]               open another session
-          /tree                           walk the tree of this session
-          /branches                       list the branches of this session
-          /switch <entry>                 go on behind an entry
-          /branch-here [entry]            go on from an earlier message, in this session
-          /branch [entry]                 begin a session before an earlier message
-          /fork                           the same as /branch
-          /clone                          begin a session with all that stands up to he…
-          /pop [entry]                    back to the last message, with a summary of w…
-          /export-branch <entry> [path]   write the branch that ends in an entry into a…
-          /label [text]                   put a label here; no text takes it away
-          /name [name]                    name the session, or show its name
-          /compact [instructions]         summarise what came before, and cut
-          /model [model]                  choose a model
-          /thinking [level]               choose how much the model thinks
-          /session                        show file, figures and cost of the session
-          /export [path]                  write the session into a file: .html, .jsonl …
-          /import <path>                  take a session file into the store and open it
-          /copy                           copy the last answer
-          /settings                       see and change the settings
+          /new                           begin a session
+          /resume [session]              open another session
+          /tree                          walk the tree of this session
+          /branches                      list the branches of this session
+          /switch <entry>                go on behind an entry
+          /branch-here [entry]           go on from an earlier message, in this session
+          /branch [entry]                begin a session before an earlier message
+          /fork                          the same as /branch
+          /clone                         begin a session with all that stands up to here
+          /pop [entry]                   back to the last message, with a summary
+          /export-branch <entry> [path]  write the branch up to an entry into a file
+          /label [text]                  put a label here; no text takes it away
+          /name [name]                   name the session, or show its name
+          /compact [instructions]        summarise what came before, and cut
+          /model [model]                 choose a model
+          /thinking [level]              choose how much the model thinks
+          /session                       show file, figures and cost of the session
+          /export [path]                 write the session to a file: .html, .jsonl, .md
+          /import <path>                 take a session file into the store and open it
+          /copy                          copy the last answer
+          /settings                      see and change the settings
         ");
         press(&mut help, "pageDown pageDown pageDown");
         insta::assert_snapshot!(screen(&help, 40, 12), @"
-        Help  ↑↓ scroll · type to search · esc l
+        Help  type to search · esc leave
         >
           escape            stop what goes on
           ctrl+c            empty the editor; t…
@@ -221,9 +222,9 @@ mod tests {
         ");
         help.paste("undo");
         insta::assert_snapshot!(screen(&help, 80, 5), @"
-        Help  ↑↓ scroll · type to search · esc leave
+        Help  type to search · esc leave · ↑↓ scroll
         > undo
-          ctrl+-                          undo the last change
+          ctrl+-                         undo the last change
         ");
     }
 

@@ -162,6 +162,11 @@ impl Settings {
         let names = self.names.iter().find(|(key, names)| *key == setting.key && !names.is_empty());
         let next = match (setting.kind, names) {
             (Kind::Flag, _) => Some(Value::Flag(now != Some(Value::Flag(true)))),
+            (Kind::Switch, _) => Some(match now {
+                Some(Value::Flag(true)) => Value::Flag(false),
+                Some(Value::Flag(false)) => Value::Text("auto".to_owned()),
+                _ => Value::Flag(true),
+            }),
             (Kind::Choice(names), _) => after(names.iter().copied(), now.as_ref()),
             (Kind::Text, Some((_, names))) => after(names.iter().map(String::as_str), now.as_ref()),
             (Kind::Text | Kind::Number { .. } | Kind::Texts | Kind::PerModel, _) => None,

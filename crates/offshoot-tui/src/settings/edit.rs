@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use offshoot_session::json::{Json, JsonKind, quote};
 
+use super::comments::blanked;
 use super::layer::{Unreadable, object};
 use super::value::Value;
 
@@ -25,24 +26,27 @@ pub enum EditError {
 pub fn edit(text: &str, key: &str, value: Option<&Value>) -> Result<String, EditError> {
     let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
     let parts: Vec<&str> = key.split('.').collect();
-    let Some(mut json) = object(bare)? else {
-        return Ok(value.map_or_else(|| text.to_owned(), |value| format!("{{\n  {}\n}}\n", nested(&parts, value, 1))));
+    let plain = blanked(bare);
+    let Some(mut json) = object(bare, &plain)? else {
+        // What stands there may be comments.
+        let new = |value| format!("{text}{{\n  {}\n}}\n", nested(&parts, value, 1));
+        return Ok(value.map_or_else(|| text.to_owned(), new));
     };
     let mut rest = parts.as_slice();
     while let [name, inner @ ..] = rest {
-        let Some(member) = Member::find(bare, json, name) else {
+        let Some(member) = Member::find(&plain, json, name) else {
             return Ok(value.map_or_else(
                 || text.to_owned(),
                 |value| {
                     let depth = parts.len() - rest.len() + 1;
-                    inserted(bare, json, &nested(rest, value, depth), depth)
+                    inserted(bare, &plain, json, &nested(rest, value, depth), depth)
                 },
             ));
         };
         if inner.is_empty() {
             return Ok(match value {
                 Some(value) => spliced(bare, member.value, &value.json()),
-                None => spliced(bare, member.with_comma, ""),
+                None => removed(bare, &plain, &member),
             });
         }
         if member.json.kind() != JsonKind::Object {
@@ -57,8 +61,11 @@ pub fn edit(text: &str, key: &str, value: Option<&Value>) -> Result<String, Edit
 struct Member<'a> {
     json: Json<'a>,
     value: Range<usize>,
-    /// From its name to the next one, or from the end of the one before.
-    with_comma: Range<usize>,
+    /// Where its name begins.
+    start: usize,
+    /// Where the value before it ends.
+    before: Option<usize>,
+    is_last: bool,
 }
 
 impl<'a> Member<'a> {
@@ -70,12 +77,7 @@ impl<'a> Member<'a> {
         let (_, json, value) = members.get(at)?;
         let before = at.checked_sub(1).and_then(|before| members.get(before)).map(|(_, _, span)| span.end);
         let start = name_after(text, before.unwrap_or(inside.start + 1));
-        let with_comma = match (members.get(at + 1), before) {
-            (Some(_), _) => start..name_after(text, value.end),
-            (None, Some(before)) => before..value.end,
-            (None, None) => inside.start + 1..inside.end.saturating_sub(1),
-        };
-        Some(Self { json: *json, value: value.clone(), with_comma })
+        Some(Self { json: *json, value: value.clone(), start, before, is_last: at + 1 == members.len() })
     }
 }
 
@@ -96,18 +98,51 @@ fn spliced(text: &str, range: Range<usize>, new: &str) -> String {
     format!("{before}{new}{after}")
 }
 
+/// The text without a member and its comma; what is blank goes with it, comments stay.
+fn removed(text: &str, plain: &str, member: &Member<'_>) -> String {
+    let comma = |from: usize| plain.get(from..).and_then(|rest| rest.find(',')).map(|at| from + at);
+    let blanks = |from: usize| {
+        let rest = text.get(from..).unwrap_or_default();
+        rest.len() - rest.trim_start().len()
+    };
+    if !member.is_last {
+        let end = comma(member.value.end).map_or(member.value.end, |comma| comma + 1);
+        return spliced(text, member.start..end + blanks(end), "");
+    }
+    let ahead = text.get(..member.start).unwrap_or_default().trim_end();
+    // The line end behind a comment is a part of it.
+    let is_comment = plain.get(..ahead.len()).is_some_and(|plain| plain.ends_with([' ', '\n']));
+    let start = if is_comment { member.start } else { ahead.len() };
+    match member.before.and_then(comma) {
+        Some(comma) if comma + 1 < start => spliced(&spliced(text, start..member.value.end, ""), comma..comma + 1, ""),
+        Some(comma) => spliced(text, comma..member.value.end, ""),
+        None if is_comment => spliced(text, start..member.value.end, ""),
+        None => spliced(text, start..member.value.end + blanks(member.value.end), ""),
+    }
+}
+
+/// Where a line ends that goes on with nothing but a comment: what is new stands behind that.
+fn line_comment(text: &str, from: usize) -> usize {
+    let line = text.get(from..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+    if line.trim_start().starts_with("//") { from + line.trim_end().len() } else { from }
+}
+
 /// A member behind the last one, laid out as that is.
-fn inserted(text: &str, object: Json<'_>, member: &str, depth: usize) -> String {
-    let whole = span(text, object);
-    let last = object.members().last().map(|(_, value)| span(text, value).end);
+fn inserted(text: &str, plain: &str, object: Json<'_>, member: &str, depth: usize) -> String {
+    let whole = span(plain, object);
+    let last = object.members().last().map(|(_, value)| span(plain, value).end);
     match last {
         Some(end) if object.text().contains('\n') => {
-            spliced(text, end..end, &format!(",\n{}{member}", "  ".repeat(depth)))
+            let behind = line_comment(text, end);
+            let text = spliced(text, behind..behind, &format!("\n{}{member}", "  ".repeat(depth)));
+            spliced(&text, end..end, ",")
         }
         Some(end) => spliced(text, end..end, &format!(", {member}")),
         None => {
             let (inner, outer) = ("  ".repeat(depth), "  ".repeat(depth - 1));
-            spliced(text, whole, &format!("{{\n{inner}{member}\n{outer}}}"))
+            let inside = text.get(whole.start + 1..whole.end.saturating_sub(1)).unwrap_or_default();
+            let start = whole.start + 1 + inside.trim_end().len();
+            spliced(text, start..whole.end, &format!("\n{inner}{member}\n{outer}}}"))
         }
     }
 }
@@ -162,6 +197,18 @@ mod tests {
         assert_eq!(unset("{\"a\":{\"b\":1},\"c\":2}", "a.b"), "{\"a\":{},\"c\":2}");
         assert_eq!(unset("{\"a\":1}", "b"), "{\"a\":1}");
         assert_eq!(unset("", "b"), "");
+    }
+
+    #[test]
+    fn comments_stay_as_they_stand() {
+        let text = "// mine\n{\n  // \"theme\"\n  \"theme\": \"dark\", // é\n  \"b\": 1 // one\n  /* end */\n}\n";
+        assert_eq!(set(text, "theme", "light"), text.replace("\"dark\"", "\"light\""));
+        assert_eq!(set(text, "c", "x"), text.replace("1 // one\n", "1, // one\n  \"c\": \"x\"\n"));
+        assert_eq!(unset(text, "theme"), text.replace("\"theme\": \"dark\", // é", "// é"));
+        assert_eq!(unset(text, "b"), text.replace("\"dark\", // é\n  \"b\": 1 // one", "\"dark\" // é\n   // one"));
+        assert_eq!(unset("{ // a\n \"b\": 1 }", "b"), "{ // a\n  }");
+        assert_eq!(set("// none\n", "c", "x"), "// none\n{\n  \"c\": \"x\"\n}\n");
+        assert_eq!(set("{ /* a */ }", "c", "x"), "{ /* a */\n  \"c\": \"x\"\n}");
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::fmt;
 
 use offshoot_session::json::{Json, JsonKind};
 
-use super::table::{OF_PI, SETTINGS, find};
+use super::comments::blanked;
+use super::table::{OF_PI, SETTINGS, SILENT, find};
 use super::{Scope, Value};
 use crate::nearest::nearest;
 use crate::place::Place;
@@ -12,7 +13,7 @@ use crate::place::Place;
 /// What a file says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layer {
-    values: Vec<(&'static str, Value)>,
+    values: Vec<(&'static str, Value, Place)>,
 }
 
 /// Something in a file that has no effect.
@@ -47,8 +48,9 @@ impl Layer {
     /// The text is no JSON object.
     pub fn read(text: &str, scope: Scope) -> Result<(Self, Vec<Diagnostic>), Unreadable> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let mut reader = Reader { text, scope, layer: Self::default(), diagnostics: Vec::new() };
-        if let Some(json) = object(text)? {
+        let plain = blanked(text);
+        let mut reader = Reader { text, plain: &plain, scope, layer: Self::default(), diagnostics: Vec::new() };
+        if let Some(json) = object(text, &plain)? {
             reader.object("", json);
         }
         Ok((reader.layer, reader.diagnostics))
@@ -57,20 +59,30 @@ impl Layer {
     /// What it says of a setting.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Value> {
-        self.values.iter().rev().find(|(known, _)| *known == key).map(|(_, value)| value)
+        self.last(key).map(|(_, value, _)| value)
+    }
+
+    /// Where it says that.
+    #[must_use]
+    pub fn place(&self, key: &str) -> Option<Place> {
+        self.last(key).map(|(_, _, place)| *place)
+    }
+
+    fn last(&self, key: &str) -> Option<&(&'static str, Value, Place)> {
+        self.values.iter().rev().find(|(known, ..)| *known == key)
     }
 }
 
-/// The object that a file is; `None`: it is empty.
-pub(super) fn object(text: &str) -> Result<Option<Json<'_>>, Unreadable> {
-    if text.trim().is_empty() {
+/// The object that a file is, without its comments in `plain`; `None`: it is empty.
+pub(super) fn object<'a>(text: &str, plain: &'a str) -> Result<Option<Json<'a>>, Unreadable> {
+    if plain.trim().is_empty() {
         return Ok(None);
     }
-    match Json::parse(text) {
+    match Json::parse(plain) {
         Ok(json) if json.kind() == JsonKind::Object => Ok(Some(json)),
         Ok(json) => {
             let what = "settings are an object, such as {\"theme\": \"dark\"}".to_owned();
-            Err(Unreadable { place: Place::of(text, json.text()), what })
+            Err(Unreadable { place: place(text, plain, json), what })
         }
         Err(error) => {
             let what = format!("expected {} for JSON", error.expected);
@@ -79,8 +91,15 @@ pub(super) fn object(text: &str) -> Result<Option<Json<'_>>, Unreadable> {
     }
 }
 
+/// Where a value stands: in the text as in the one without comments.
+fn place(text: &str, plain: &str, json: Json<'_>) -> Place {
+    Place::at(text, (json.text().as_ptr() as usize).saturating_sub(plain.as_ptr() as usize))
+}
+
 struct Reader<'a> {
     text: &'a str,
+    /// The same without comments: what is read.
+    plain: &'a str,
     scope: Scope,
     layer: Layer,
     diagnostics: Vec<Diagnostic>,
@@ -88,7 +107,11 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn tell(&mut self, at: Json<'_>, what: String) {
-        self.diagnostics.push(Diagnostic { place: Place::of(self.text, at.text()), what });
+        self.diagnostics.push(Diagnostic { place: self.place(at), what });
+    }
+
+    fn place(&self, at: Json<'_>) -> Place {
+        place(self.text, self.plain, at)
     }
 
     /// The members of an object whose name with a point behind it is `prefix`. No setting lies deeper than two.
@@ -103,13 +126,18 @@ impl Reader<'_> {
                     _ if !setting.may_stand_in(self.scope) => {
                         self.tell(value, format!("{key} counts in the user's own settings only, not in a project's"));
                     }
-                    Ok(read) => self.layer.values.push((setting.key, read)),
+                    Ok(read) => {
+                        let place = self.place(value);
+                        self.layer.values.push((setting.key, read, place));
+                    }
                     Err(why) => self.tell(value, format!("{key} {why}")),
                 }
             } else if is_object && value.kind() == JsonKind::Object && prefix.is_empty() {
                 self.object(&format!("{key}."), value);
             } else if is_object {
                 self.tell(value, format!("{key} should be an object"));
+            } else if SILENT.contains(&key.as_str()) {
+                // It stays where it is and does no harm.
             } else if OF_PI.contains(&key.as_str()) {
                 self.tell(value, format!("{key} is a setting of pi's that does nothing here"));
             } else {
@@ -142,7 +170,7 @@ mod tests {
   "steeringMode": "al",
   "autocompleteMaxVisible": 21,
   "defaultTools": ["read", 7],
-  "httpProxy": "http://x",
+  "httpProxy": "http://x", "quietStartup": true, "terminal": {"clearOnShrink": 1, "trueColor": 1},
   "shellPath": "./evil",
   "compaction": {"modelOverrides": {"p/m": {"keep": 1}}}
 }"#;
@@ -155,6 +183,7 @@ mod tests {
         7:29: autocompleteMaxVisible should be a whole number from 3 to 20, and is 21
         8:19: defaultTools should be a list of texts, and is a list
         9:16: httpProxy is a setting of pi's that does nothing here
+        9:96: terminal.trueColor should be true, false or auto, and is 1
         10:16: shellPath counts in the user's own settings only, not in a project's
         11:36: compaction.modelOverrides has for a model no "keep": there are reserveTokens and keepRecentTokens
         "#);
@@ -170,6 +199,16 @@ mod tests {
         insta::assert_snapshot!(said("[]", Scope::Global), @r#"error: 1:1: settings are an object, such as {"theme": "dark"}"#);
         assert_eq!(said("  \n", Scope::Global), "");
         assert_eq!(said("\u{feff}{}", Scope::Global), "");
+    }
+
+    #[test]
+    fn comments_say_nothing() {
+        let text = "// mine\n{\n  /* é */ \"them\": 1, // no\n  \"theme\": \"a//b\"\n}";
+        assert_eq!(said(text, Scope::Global), "3:19: there is no setting \"them\": did you mean theme?");
+        let (layer, _) = Layer::read(text, Scope::Global).unwrap();
+        assert_eq!(layer.get("theme"), Some(&Value::Text("a//b".to_owned())));
+        assert_eq!(layer.place("theme"), Some(Place { line: 4, column: 12 }));
+        assert_eq!(said("// nothing\n", Scope::Global), "");
     }
 
     #[test]

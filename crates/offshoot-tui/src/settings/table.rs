@@ -155,8 +155,22 @@ pub const SETTINGS: &[Setting] = &[
         "theme",
         Display,
         Kind::Text,
-        Some("\"dark\""),
-        "dark, light, or a file of the data folder's themes without its .json",
+        None,
+        "dark, light, a file of the data folder's themes without its .json, or two as in light/dark; else by the terminal",
+    ),
+    row(
+        "terminal.trueColor",
+        Display,
+        Kind::Switch,
+        Some("\"auto\""),
+        "whether the terminal has 24 bits of colour, where it is taken for another",
+    ),
+    row(
+        "terminal.showTerminalProgress",
+        Display,
+        Kind::Flag,
+        Some("false"),
+        "show in the terminal's tab that the agent is at work (OSC 9;4)",
     ),
     row("retry.enabled", Retries, Kind::Flag, Some("true"), "send a request again that failed for a passing reason"),
     row("retry.maxRetries", Retries, Kind::Number { least: 0, greatest: 1000 }, Some("3"), "how often"),
@@ -172,15 +186,9 @@ pub fn find(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
 }
 
-/// Settings of pi that have no meaning here: the whole name, or an object with all its members.
-pub(super) const OF_PI: &[&str] = &[
-    "modelThinkingLevels",
-    "thinkingBudgets",
-    "enabledModels",
-    "showCacheMissNotices",
-    "cacheWarming",
-    "defaultProjectTrust",
-    "sessionDir",
+/// Settings of pi about how pi looks or greets. They have no meaning here and nobody misses them: nothing is said of them.
+pub(super) const SILENT: &[&str] = &[
+    "quietStartup",
     "tuiMode",
     "fullscreenExitOutput",
     "fullscreenScrollbar",
@@ -188,10 +196,29 @@ pub(super) const OF_PI: &[&str] = &[
     "editorPaddingX",
     "outputPad",
     "showHardwareCursor",
-    "quietStartup",
-    "terminal",
-    "images",
+    "terminal.showImages",
+    "terminal.imageWidthCells",
+    "terminal.images",
+    "terminal.clearOnShrink",
+    "terminal.hyperlinks",
     "markdown",
+    "showCacheMissNotices",
+    "collapseChangelog",
+    "lastChangelogVersion",
+    "enableInstallTelemetry",
+    "enableAnalytics",
+    "warnings",
+];
+
+/// Other settings of pi that have no meaning here: the whole name, or an object with all its members.
+pub(super) const OF_PI: &[&str] = &[
+    "modelThinkingLevels",
+    "thinkingBudgets",
+    "enabledModels",
+    "cacheWarming",
+    "defaultProjectTrust",
+    "sessionDir",
+    "images",
     "transport",
     "httpProxy",
     "httpIdleTimeoutMs",
@@ -204,11 +231,6 @@ pub(super) const OF_PI: &[&str] = &[
     "prompts",
     "themes",
     "enableSkillCommands",
-    "collapseChangelog",
-    "enableInstallTelemetry",
-    "enableAnalytics",
-    "warnings",
-    "lastChangelogVersion",
 ];
 
 #[cfg(test)]
@@ -220,7 +242,7 @@ mod tests {
         for (at, setting) in SETTINGS.iter().enumerate() {
             assert!(SETTINGS[..at].iter().all(|other| other.key != setting.key), "{}", setting.key);
             assert_eq!(setting.default().is_some(), setting.usual.is_some(), "{}", setting.key);
-            assert!(!OF_PI.contains(&setting.key), "{}", setting.key);
+            assert!(!OF_PI.contains(&setting.key) && !SILENT.contains(&setting.key), "{}", setting.key);
         }
     }
 

@@ -11,6 +11,8 @@ use crate::nearest::nearest;
 pub enum Kind {
     /// Yes or no.
     Flag,
+    /// Yes, no, or as the terminal is taken to be.
+    Switch,
     /// One of a few names.
     Choice(&'static [&'static str]),
     /// A whole number within bounds.
@@ -52,6 +54,9 @@ pub enum Value {
     PerModel(Vec<(String, Tokens)>),
 }
 
+/// What a switch says that leaves it to offshoot.
+pub(crate) const AUTO: &str = "auto";
+
 /// The greatest number that JavaScript has exactly.
 pub(super) const SAFE: u64 = 9_007_199_254_740_991;
 
@@ -65,6 +70,11 @@ impl Kind {
         let wrong = || format!("should be {wanted}, and is {}", shown(json));
         match self {
             Self::Flag => json.as_bool().map(Value::Flag).ok_or_else(wrong),
+            Self::Switch => match (json.as_bool(), json.as_str().as_deref()) {
+                (Some(flag), _) => Ok(Value::Flag(flag)),
+                (None, Some(AUTO)) => Ok(Value::Text(AUTO.to_owned())),
+                (None, _) => Err(wrong()),
+            },
             Self::Text => json.as_str().map(|text| Value::Text(text.into_owned())).ok_or_else(wrong),
             Self::Choice(_) => json.as_str().ok_or_else(wrong).and_then(|text| self.parse(&text)),
             Self::Number { least, greatest } => {
@@ -95,6 +105,8 @@ impl Kind {
         let wrong = || format!("should be {}, and is {text:?}", self.wanted());
         match self {
             Self::Flag => text.parse().map(Value::Flag).map_err(|_| wrong()),
+            Self::Switch if text == AUTO => Ok(Value::Text(AUTO.to_owned())),
+            Self::Switch => text.parse().map(Value::Flag).map_err(|_| wrong()),
             Self::Choice(names) => match names.iter().find(|name| **name == text) {
                 Some(name) => Ok(Value::Text((*name).to_owned())),
                 None => {
@@ -121,6 +133,7 @@ impl Kind {
     pub fn wanted(self) -> String {
         match self {
             Self::Flag => "true or false".to_owned(),
+            Self::Switch => "true, false or auto".to_owned(),
             Self::Choice(names) => format!("one of {}", names.join(", ")),
             Self::Number { least, greatest: SAFE.. } => format!("a whole number from {least}"),
             Self::Number { least, greatest } => format!("a whole number from {least} to {greatest}"),

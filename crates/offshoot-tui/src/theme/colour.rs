@@ -79,7 +79,7 @@ fn nearest_of_16(wanted: [u8; 3]) -> Color {
     ANSI.get(row + name).map_or(Color::Reset, |(colour, _)| *colour)
 }
 
-fn rgb_of_index(index: u8) -> [u8; 3] {
+pub(super) fn rgb_of_index(index: u8) -> [u8; 3] {
     match index {
         0..=15 => ANSI.get(usize::from(index)).map_or([0; 3], |(_, rgb)| *rgb),
         16..=231 => {

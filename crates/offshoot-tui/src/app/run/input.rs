@@ -9,6 +9,7 @@ use std::time::Duration;
 use ratatui::crossterm::event::{self, Event};
 use ratatui::layout::Size;
 
+use super::answer::{Answers, Heard};
 use crate::app::msg::Msg;
 
 /// How long the thread listens before it looks whether it shall wait.
@@ -24,19 +25,34 @@ struct Shared {
     changed: Condvar,
 }
 
+impl Shared {
+    /// Whether the terminal was asked something since this was called last.
+    fn is_asked(&self) -> bool {
+        std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).expects)
+    }
+}
+
 #[derive(Debug, Default)]
 struct State {
     shall_wait: bool,
+    /// The terminal was asked something.
+    expects: bool,
     waits: bool,
     shall_end: bool,
 }
 
 impl Keys {
-    pub(super) fn start(to: Sender<Msg>) -> io::Result<Self> {
+    /// `answers` takes what the terminal was asked before.
+    pub(super) fn start(to: Sender<Msg>, answers: Answers) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let own = shared.clone();
-        std::thread::Builder::new().name("keys".to_owned()).spawn(move || listen(&own, &to))?;
+        std::thread::Builder::new().name("keys".to_owned()).spawn(move || listen(&own, &to, answers))?;
         Ok(Self(shared))
+    }
+
+    /// The terminal is about to be asked for its background.
+    pub(super) fn expect(&self) {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner).expects = true;
     }
 
     /// Returns when nobody reads from the terminal any more.
@@ -62,14 +78,31 @@ impl Drop for Keys {
     }
 }
 
-fn listen(shared: &Shared, to: &Sender<Msg>) {
+/// What has come in by now; waits for nothing.
+pub(super) fn waiting(answers: &mut Answers) -> io::Result<Vec<Msg>> {
+    let mut msgs = Vec::new();
+    while event::poll(Duration::ZERO)? {
+        msgs.extend(answers.take(event::read()?).into_iter().filter_map(msg));
+    }
+    Ok(msgs)
+}
+
+fn listen(shared: &Shared, to: &Sender<Msg>, mut answers: Answers) {
     while may_go_on(shared) {
-        let msg = match event::poll(LISTEN).and_then(|is_there| is_there.then(event::read).transpose()) {
-            Ok(event) => event.and_then(msg),
-            Err(_) => Some(Msg::End),
+        let event = event::poll(LISTEN).and_then(|is_there| is_there.then(event::read).transpose());
+        // The question may have gone out while this was waited for.
+        if shared.is_asked() {
+            answers.expect();
+        }
+        let heard = match event {
+            Ok(Some(event)) => answers.take(event),
+            Ok(None) => answers.give_up(),
+            Err(_) => {
+                drop(to.send(Msg::End));
+                break;
+            }
         };
-        let is_last = matches!(msg, Some(Msg::End));
-        if msg.is_some_and(|msg| to.send(msg).is_err()) || is_last {
+        if heard.into_iter().filter_map(msg).any(|msg| to.send(msg).is_err()) {
             break;
         }
     }
@@ -90,7 +123,11 @@ fn may_go_on(shared: &Shared) -> bool {
     !state.shall_end
 }
 
-fn msg(event: Event) -> Option<Msg> {
+fn msg(heard: Heard) -> Option<Msg> {
+    let event = match heard {
+        Heard::Background(background) => return Some(Msg::Background(background)),
+        Heard::Event(event) => event,
+    };
     match event {
         Event::Key(key) => Some(Msg::Key(key)),
         Event::Paste(text) => Some(Msg::Paste(text)),

@@ -50,6 +50,13 @@ impl Guard {
         out.flush()
     }
 
+    /// Sends a sequence at once.
+    pub(super) fn send(&self, command: impl Command) -> io::Result<()> {
+        let mut out = (self.open)();
+        queue!(out, command)?;
+        out.flush()
+    }
+
     /// Gives the terminal back.
     pub(super) fn reset(&self) -> io::Result<()> {
         reset(self.open, false)
@@ -103,6 +110,24 @@ fn reset(open: Open, is_sudden: bool) -> io::Result<()> {
     let flushed = out.flush();
     disable_raw_mode()?;
     flushed
+}
+
+/// The question for the colour of the background (OSC 11).
+pub(super) struct AskBackground;
+
+impl Command for AskBackground {
+    fn write_ansi(&self, out: &mut impl std::fmt::Write) -> std::fmt::Result {
+        out.write_str("\x1b]11;?\x1b\\")
+    }
+}
+
+/// Whether the terminal's tab shows work without an end (OSC 9;4).
+pub(super) struct Progress(pub(super) bool);
+
+impl Command for Progress {
+    fn write_ansi(&self, out: &mut impl std::fmt::Write) -> std::fmt::Result {
+        out.write_str(if self.0 { "\x1b]9;4;3\x1b\\" } else { "\x1b]9;4;0\x1b\\" })
+    }
 }
 
 /// A text for the clipboard, as terminals take it (OSC 52).

@@ -10,11 +10,12 @@ use ratatui::crossterm::event::KeyEvent;
 use super::keys::ask;
 use super::settings;
 use crate::app::cmd::{Cmd, Purpose};
-use crate::app::model::{ForkUse, Model, Overlay, Picking};
+use crate::app::model::{Model, Overlay, Picking};
 use crate::app::page::Page;
 use crate::app::pager::Pager;
+use crate::keymap::{Action, Context};
 use crate::message::Level;
-use crate::overlay::fork::{ForkOutcome, ForkSelector};
+use crate::overlay::fork::{ForkOutcome, ForkSelector, ForkUse};
 use crate::overlay::help;
 use crate::overlay::pick::{self, Choice, Pick};
 use crate::overlay::sessions::{self as selector, Answer};
@@ -26,6 +27,9 @@ const AT_A_TIME: usize = 1 << 20;
 pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
     if key.is_release() {
         return Vec::new();
+    }
+    if model.wishes.keymap.action(Context::Editor, key) == Some(Action::Suspend) {
+        return vec![Cmd::Suspend];
     }
     let Some(overlay) = &mut model.overlay else { return Vec::new() };
     match overlay {
@@ -114,6 +118,12 @@ fn sessions_outcome(model: &mut Model, outcome: selector::Outcome) -> Vec<Cmd> {
     let mut cmds: Vec<Cmd> = sessions.requests().into_iter().map(Cmd::Sessions).collect();
     match outcome {
         selector::Outcome::Open => {}
+        // The list stays on the screen until the terminal is given back.
+        selector::Outcome::Cancelled | selector::Outcome::Chosen(_) if model.is_choosing => {
+            model.chosen = if let selector::Outcome::Chosen(file) = outcome { Some(file) } else { None };
+            model.is_ending = true;
+            cmds.push(Cmd::Sessions(selector::Request::StopSearch));
+        }
         selector::Outcome::Cancelled => {
             model.overlay = None;
             cmds.push(Cmd::Sessions(selector::Request::StopSearch));
@@ -166,12 +176,12 @@ pub(super) fn snapshot(model: &mut Model, purpose: Purpose, source: Snapshot, le
             model.overlay = Some(Overlay::Transcript(Box::new(pager)));
         }
         Purpose::Fork | Purpose::BranchHere => {
-            let fork = ForkSelector::new(source);
+            let used = if purpose == Purpose::Fork { ForkUse::Fork } else { ForkUse::BranchHere };
+            let fork = ForkSelector::new(source, used);
             if fork.is_empty() {
                 model.notice(Level::Info, "there is no message of yours yet");
                 return Vec::new();
             }
-            let used = if purpose == Purpose::Fork { ForkUse::Fork } else { ForkUse::BranchHere };
             model.overlay = Some(Overlay::Fork(Box::new(fork), used));
         }
     }

@@ -1,7 +1,8 @@
 //! `/settings`: what is changed is stored by the program, and what concerns a running session counts at once.
 
-use offshoot_agent::command::Command;
+use offshoot_agent::command::{Command, Rules};
 
+use super::dress;
 use super::keys::ask;
 use super::overlay::keep;
 use crate::app::cmd::Cmd;
@@ -10,8 +11,10 @@ use crate::overlay::settings::{Files, Outcome, Settings as SettingsList};
 use crate::settings::{Layers, Settings};
 
 /// The files were read: opens the list.
-pub(super) fn open(model: &mut Model, layers: Layers, files: Files) -> Vec<Cmd> {
-    model.overlay = Some(Overlay::Settings(Box::new(SettingsList::new(layers, files))));
+pub(super) fn open(model: &mut Model, layers: Layers, files: Files, themes: Vec<String>) -> Vec<Cmd> {
+    let mut list = SettingsList::new(layers, files);
+    list.offer("theme", themes);
+    model.overlay = Some(Overlay::Settings(Box::new(list)));
     Vec::new()
 }
 
@@ -49,14 +52,30 @@ fn minded(model: &mut Model, new: Settings) -> Vec<Cmd> {
     let changed = [
         (old.steering != new.steering).then_some(Command::SetSteeringMode(new.steering)),
         (old.follow_up != new.follow_up).then_some(Command::SetFollowUpMode(new.follow_up)),
-        (old.compaction.enabled != new.compaction.enabled)
-            .then_some(Command::SetAutoCompaction(new.compaction.enabled)),
-        (old.retry.enabled != new.retry.enabled).then_some(Command::SetAutoRetry(new.retry.enabled)),
+        (rules(&old) != rules(new)).then(|| Command::SetRules(Box::new(rules(new)))),
     ];
+    let mut cmds: Vec<Cmd> = changed.into_iter().flatten().map(ask).collect();
+    if old.theme != new.theme {
+        cmds.push(Cmd::Themes(new.theme.clone()));
+    }
     if old.hide_thinking != new.hide_thinking {
         model.folds.0 = !new.hide_thinking;
+        cmds.push(Cmd::Repaint);
     }
-    changed.into_iter().flatten().map(ask).collect()
+    if old.true_color != new.true_color {
+        cmds.extend(dress::dress(model));
+    }
+    cmds
+}
+
+/// What the agent goes by.
+fn rules(settings: &Settings) -> Rules {
+    Rules {
+        retry: settings.retry,
+        compaction: settings.compaction,
+        compaction_for: settings.compaction_for.clone(),
+        branch_reserve: settings.branch_reserve,
+    }
 }
 
 #[cfg(test)]
@@ -73,12 +92,14 @@ mod tests {
     #[test]
     fn what_is_stored_counts_at_once() {
         let mut model = Model::default();
-        update(&mut model, Msg::Settings(Layers::default(), Files::default()));
+        update(&mut model, Msg::Settings(Layers::default(), Files::default(), Vec::new()));
         assert!(matches!(model.overlay, Some(Overlay::Settings(_))));
-        let text = r#"{"steeringMode":"all","compaction":{"enabled":false},"hideThinkingBlock":true}"#;
+        let text = r#"{"steeringMode":"all","compaction":{"enabled":false},"hideThinkingBlock":true,"theme":"mine"}"#;
         let cmds = update(&mut model, Msg::Stored(Ok(layers(text))));
-        assert_eq!(cmds.len(), 2, "{cmds:?}");
-        assert!(cmds.contains(&ask(Command::SetAutoCompaction(false))));
+        assert_eq!(cmds.len(), 4, "{cmds:?}");
+        assert!(cmds.contains(&Cmd::Themes(Some("mine".to_owned()))) && cmds.contains(&Cmd::Repaint));
+        let rules = Box::new(rules(&model.wishes.settings));
+        assert!(!rules.compaction.enabled && cmds.contains(&ask(Command::SetRules(rules))));
         assert!(!model.folds.0);
         assert_eq!(update(&mut model, Msg::Stored(Ok(layers(text)))), []);
         assert_eq!(update(&mut model, Msg::Stored(Err("the disk is full".to_owned()))), []);

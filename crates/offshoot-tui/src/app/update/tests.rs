@@ -17,7 +17,6 @@ use crate::app::cmd::{Cmd, Purpose};
 use crate::app::model::{Model, Overlay};
 use crate::app::msg::{Diverged, Looked, Msg, Persistence};
 use crate::app::view;
-use crate::message::Level;
 
 fn model(columns: u16, rows: u16) -> Model {
     let mut model = Model::default();
@@ -77,8 +76,7 @@ fn a_search_of_the_tree_goes_on_while_nothing_else_is_to_be_done() {
 /// The rows at the bottom, with what was printed above them.
 fn screen(model: &mut Model) -> String {
     let Size { width, height } = model.size;
-    let finished = model.live.finished.take();
-    let mut rows: Vec<String> = view::lines(model, finished.iter()).iter().map(ToString::to_string).collect();
+    let mut rows: Vec<String> = view::print(model).lines.iter().map(ToString::to_string).collect();
     if model.overlay.as_ref().is_some_and(Overlay::is_full) {
         view::prepare_full(model);
         return drawn(width, height, |frame| view::full(model, frame));
@@ -305,17 +303,6 @@ fn a_text_of_the_tree_waits_for_what_is_written() {
     let command = Box::new(Command::NavigateTree(offshoot_agent::command::Navigation::default()));
     update(&mut model, Msg::Answered(command, Ok(Reply::Navigated(navigated))));
     assert_eq!(model.editor.draft(), "mine");
-}
-
-#[test]
-fn the_screen_at_the_start_and_while_an_answer_comes() {
-    for (columns, rows) in [(80, 24), (40, 12)] {
-        let mut start = model(columns, rows);
-        assert_snapshot!(format!("start_{columns}"), screen(&mut start));
-        streaming(&mut start);
-        update(&mut start, Msg::Notice(Level::Warning, "something is odd".to_owned()));
-        assert_snapshot!(format!("streaming_{columns}"), screen(&mut start));
-    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use offshoot_session::clock::Millis;
+use offshoot_session::text::one_line;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -150,13 +151,19 @@ impl Sessions {
                 ],
             ]
         } else {
-            vec![vec![("Tab", "all"), ("^S", "sort"), ("^N", "named"), ("^R", "name"), ("^D", "trash")]]
+            vec![vec![("Tab", "all"), ("^S", "sort"), ("^N", "named"), ("^R", "name"), ("^D", "del")]]
         };
+        let length = |pairs: &[(&str, &str)], between: usize| {
+            pairs.iter().map(|(key, what)| text::width(key) + 1 + text::width(what) + between).sum::<usize>() - between
+        };
+        // Where dots do not fit, blanks part them too.
+        let dots = lines.iter().all(|pairs| length(pairs, 3) <= usize::from(area.width));
+        let between = if dots { " · " } else { " " };
         let hint = |pairs: Vec<(&str, &str)>| {
             let mut line = Line::default();
             for (key, what) in pairs {
                 if !line.spans.is_empty() {
-                    line.push_span(Span::styled(" · ", theme.style(Token::Muted)));
+                    line.push_span(Span::styled(between, theme.style(Token::Muted)));
                 }
                 line.push_span(Span::styled(key.to_owned(), theme.style(Token::Dim)));
                 line.push_span(Span::styled(format!(" {what}"), theme.style(Token::Muted)));
@@ -185,8 +192,12 @@ impl Sessions {
             return;
         }
         if count == 0 {
-            let words = text::fit(&self.why_empty(), usize::from(area.width).saturating_sub(2)).into_owned();
-            text::draw(&Line::styled(format!("  {words}"), theme.style(Token::Muted)), area, buf);
+            let why = self.why_empty();
+            let words = text::wrap(text::clean(&why), usize::from(area.width).saturating_sub(2).max(1));
+            let inner = Rect { x: area.x + 2.min(area.width), width: area.width.saturating_sub(2), ..area };
+            for (line, row) in words.into_iter().zip(inner.rows()) {
+                text::draw(&line.style(theme.style(Token::Muted)), row, buf);
+            }
             return;
         }
         let height = usize::from(area.height);
@@ -371,7 +382,7 @@ fn said(theme: &Theme, all: &[Said], columns: usize, rows: usize) -> Vec<Line<'s
             Speaker::Person => ("› ", Token::Text),
             Speaker::Model => ("  ", Token::Muted),
         };
-        let text = text::fit(said.text.trim(), width * share).into_owned();
+        let text = text::fit(&one_line(&said.text, 2 * width * share), width * share).into_owned();
         for (at, line) in text::wrap(text.trim(), width).into_iter().take(share).enumerate() {
             let head = Span::styled(if at == 0 { mark } else { "  " }, theme.style(Token::Accent));
             let mut line = line.style(theme.style(token));

@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 
 use super::*;
 use crate::keymap::Key;
-use crate::overlay::testing::{assert_inside, hostile, text_of};
 use crate::settings::Layer;
+use crate::testing::{assert_inside, hostile, text_of};
 use crate::theme::Theme;
 
 fn layers(global: &str, project: &str) -> Layers {
@@ -63,7 +63,7 @@ fn few_values_are_gone_through() {
     assert_eq!(stored(press(&mut settings, "enter")), "Global doubleEscapeAction = \"fork\"");
     find(&mut settings, "theme");
     settings.offer("theme", vec!["dark".to_owned(), "light".to_owned()]);
-    assert_eq!(stored(press(&mut settings, "enter")), "Global theme = \"light\"");
+    assert_eq!(stored(press(&mut settings, "enter")), "Global theme = \"dark\"");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn other_values_are_typed() {
     insta::assert_snapshot!(screen(&settings, 60, 8), @"
     Settings  everywhere  ~/.local/share/offshoot/settings.js…
     > keepRecent
-    › compaction.keepRecentTokens  20000
+    › compaction.keepRecentTokens    20000
 
 
     tokens of the newest messages that are kept
@@ -82,16 +82,16 @@ fn other_values_are_typed() {
     enter store · esc leave it
     ");
     assert_eq!(press(&mut settings, "x enter"), Outcome::Open);
-    insta::assert_snapshot!(screen(&settings, 60, 8), @"
+    insta::assert_snapshot!(screen(&settings, 60, 8), @r#"
     Settings  everywhere  ~/.local/share/offshoot/settings.js…
     > keepRecent
-    › compaction.keepRecentTokens  20000x
+    › compaction.keepRecentTokens    20000x
 
 
-    tokens of the newest messages that are kept
-    compaction.keepRecentTokens should be a whole number from 0…
+    compaction.keepRecentTokens should be a whole number from 0,
+    and is "20000x"
     enter store · esc leave it
-    ");
+    "#);
     assert_eq!(stored(press(&mut settings, "backspace 0 enter")), "Global compaction.keepRecentTokens = 200000");
     press(&mut settings, "enter");
     assert_eq!(press(&mut settings, "escape"), Outcome::Open);
@@ -120,16 +120,16 @@ fn what_was_stored_is_shown() {
     insta::assert_snapshot!(screen(&settings, 40, 12), @"
     Settings  everywhere  ~/.local/share/…
     > theme
-    › theme                        dark
+    › theme                         dark
 
 
 
 
 
 
-    dark, light, or a file of the data fold…
+    dark, light, a file of the data folder'…
     from the user's file · a text
-    enter change · del take out · tab other…
+    enter change · esc done · tab other file
     ");
 }
 
@@ -142,42 +142,42 @@ fn screens_of_the_settings() {
     Settings  everywhere  ~/.local/share/offshoot/settings.json
     >
     Model and thinking
-    › defaultProvider              automatic                               default
-      defaultModel                 claude-opus-4-5                         user
-      defaultThinkingLevel         medium                                  default
-      hideThinkingBlock            false                                   default
+    › defaultProvider                automatic                             default
+      defaultModel                   claude-opus-4-5                       user
+      defaultThinkingLevel           medium                                default
+      hideThinkingBlock              false                                 default
     Interaction
-      steeringMode                 all                                     project
-      followUpMode                 one-at-a-time                           default
-      externalEditor               automatic                               default
-      doubleEscapeAction           tree                                    default
-      treeFilterMode               default                                 default
-      autocompleteMaxVisible       5                                       default
+      steeringMode                   all                                   project
+      followUpMode                   one-at-a-time                         default
+      externalEditor                 automatic                             default
+      doubleEscapeAction             tree                                  default
+      treeFilterMode                 default                               default
+      autocompleteMaxVisible         5                                     default
     Tools
-      defaultTools                 read, bash                              user
+      defaultTools                   read, bash                            user
     Sessions and context
-      compaction.enabled           true                                    default
-      compaction.reserveTokens     7                                       user
-      compaction.keepRecentTokens  20000                                   default
-      compaction.modelOverrides    automatic                               default
+      compaction.enabled             true                                  default
+      compaction.reserveTokens       7                                     user
+      compaction.keepRecentTokens    20000                                 default
+      compaction.modelOverrides      automatic                             default
     whose model is asked at the start
     nobody says it · a text
-    enter change · del take out · tab other file · esc done
+    enter change · esc done · tab other file · del take out
     ");
     press(&mut settings, "down down down down");
     insta::assert_snapshot!(screen(&settings, 40, 12), @"
     Settings  everywhere  ~/.local/share/…
     >
-      defaultThinkingLevel         medium
-      hideThinkingBlock            false
+      defaultThinkingLevel          medium
+      hideThinkingBlock             false
     Interaction
-    › steeringMode                 all
-      followUpMode                 one-at-…
-      externalEditor               automat…
-      doubleEscapeAction           tree
+    › steeringMode                  all
+      followUpMode                  one-at…
+      externalEditor                automa…
+      doubleEscapeAction            tree
     how messages that steer are said when s…
     from the project's file · one of one-at…
-    enter change · del take out · tab other…
+    enter change · esc done · tab other file
     ");
     find(&mut settings, "nowhere");
     insta::assert_snapshot!(screen(&settings, 40, 12), @"
@@ -192,7 +192,7 @@ fn screens_of_the_settings() {
 
 
 
-    enter change · del take out · tab other…
+    enter change · esc done · tab other file
     ");
 }
 

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::Settings;
 use crate::settings::{Origin, SETTINGS, Scope, Section, Setting};
-use crate::text::{draw, fit, width};
+use crate::text::{clean, draw, fit, joined, width, wrap};
 use crate::theme::{Theme, Token};
 
 /// Below the list: what the setting does, what it may be, and the keys.
@@ -125,17 +125,22 @@ impl Settings {
         let line = |text: &str, token| Line::styled(fit(text, columns).into_owned(), theme.style(token));
         let setting = self.shown.get(self.cursor).and_then(|at| SETTINGS.get(*at));
         let says = setting.map_or("", |setting| setting.says);
-        let second = match (&self.notice, setting) {
-            (Some(notice), _) => line(notice, Token::Warning),
-            (None, Some(setting)) => line(&self.told(setting), Token::Muted),
-            (None, None) => line("", Token::Muted),
+        let keys: &[&str] = match (&self.editing, &self.files.project) {
+            (Some(_), _) => &["enter store", "esc leave it"],
+            (None, Some(_)) => &["enter change", "esc done", "tab other file", "del take out"],
+            (None, None) => &["enter change", "esc done", "del take out"],
         };
-        let keys = match (&self.editing, &self.files.project) {
-            (Some(_), _) => "enter store · esc leave it",
-            (None, Some(_)) => "enter change · del take out · tab other file · esc done",
-            (None, None) => "enter change · del take out · esc done",
-        };
-        [line(says, Token::Text), second, line(keys, Token::Dim)]
+        let keys = line(&joined(keys, columns), Token::Dim);
+        let told = setting.map_or_else(String::new, |setting| self.told(setting));
+        let Some(notice) = &self.notice else { return [line(says, Token::Text), line(&told, Token::Muted), keys] };
+        // A long one takes both rows.
+        let mut rows = wrap(clean(notice), columns.max(1)).into_iter();
+        let first = rows.next().unwrap_or_default().style(theme.style(Token::Warning));
+        let rest = rows.map(|row| row.to_string()).collect::<Vec<_>>().join(" ");
+        match rest.is_empty() {
+            true => [line(says, Token::Text), first, keys],
+            false => [first, line(&rest, Token::Warning), keys],
+        }
     }
 
     /// Who says what it is, and what it may be.

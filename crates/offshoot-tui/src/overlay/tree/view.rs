@@ -21,17 +21,18 @@ use crate::keymap::{Action, Keymap};
 use crate::text;
 use crate::theme::{Theme, Token};
 
-/// What the help names: actions, what they do, and whether that stands before the keys.
-const HELP: [(&[Action], &str); 13] = [
-    (&[Action::SelectUp, Action::SelectDown], "move"),
-    (&[Action::CursorLeft, Action::CursorRight], "page"),
-    (&[Action::FoldOrUp, Action::UnfoldOrDown], "branch"),
-    (&[Action::SelectConfirm], "go there"),
-    (&[Action::EditLabel], "label"),
+/// What the help names, in the order in which it counts: actions, and what they do.
+const HELP: [(&[Action], &str); 14] = [
+    (&[Action::SelectConfirm], "go"),
+    (&[Action::SelectCancel], "leave"),
     (&[Action::FilterNext], "filter"),
-    (&[Action::ToggleTreePreview], "preview"),
+    (&[Action::EditLabel], "label"),
+    (&[Action::FoldOrUp, Action::UnfoldOrDown], "branch"),
+    (&[Action::CursorLeft, Action::CursorRight], "page"),
     (&[Action::JumpToLabel], "#label"),
     (&[Action::MarkBranch, Action::DiffBranches], "mark, compare"),
+    (&[Action::ToggleTreePreview], "preview"),
+    (&[Action::SelectUp, Action::SelectDown], "move"),
     (&[Action::CopyMessage], "copy"),
     (&[Action::ToggleLabelTimestamp], "label time"),
     (&[Action::ToggleTreeStats], "figures"),
@@ -51,9 +52,12 @@ impl TreeSelector {
     /// Draws the selector.
     pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let panes = Panes::new(area, self.setup.size.1.max(area.height), self.shows_preview());
-        let rule = |title: &str, area: Rect, buf: &mut Buffer| rule(theme, title, area, buf);
-        rule("Session tree", panes.title, buf);
-        rule("", panes.foot, buf);
+        let foot = match self.mode {
+            Mode::Browse | Mode::Leaving { .. } | Mode::Label(..) => panes.foot,
+            Mode::Compare(_) | Mode::Question(..) => row(area, usize::from(area.height).saturating_sub(1)),
+        };
+        rule(theme, "Session tree", panes.title, buf);
+        rule(theme, "", foot, buf);
         match &self.mode {
             Mode::Browse | Mode::Leaving { .. } => self.view_tree(theme, &panes, buf),
             Mode::Label(_, input) => {
@@ -92,9 +96,9 @@ impl TreeSelector {
             let said = if self.search.is_running() { "  Searching…" } else { "  No entries found" };
             draw(&Line::styled(said, muted), panes.list, buf);
         }
-        draw(&self.status_line(theme), panes.status, buf);
+        draw(&self.status_line(theme, panes.status.width.into()), panes.status, buf);
         if self.shows_sums {
-            draw(&self.sums_line(theme), panes.sums, buf);
+            draw(&self.sums_line(theme, panes.sums.width.into()), panes.sums, buf);
         }
         self.view_preview(theme, panes, buf);
     }
@@ -120,17 +124,18 @@ impl TreeSelector {
         Line::from(spans)
     }
 
-    fn status_line(&self, theme: &Theme) -> Line<'static> {
+    fn status_line(&self, theme: &Theme, columns: usize) -> Line<'static> {
         if let Mode::Leaving { summarize, is_stopping } = &self.mode {
             let said = match (summarize, is_stopping) {
                 (_, true) => "Stopping…".to_owned(),
-                (true, false) => format!("{} Summarizing what is left behind… esc stops", spinner(self.setup.now)),
+                (true, false) => format!("{} Summarizing the branch… esc stops", spinner(self.setup.now)),
                 (false, false) => format!("{} Going there…", spinner(self.setup.now)),
             };
             return Line::styled(format!("  {said}"), theme.style(Token::Accent));
         }
         if let Some(notice) = &self.notice {
-            return Line::styled(format!("  {}", text::clean(notice)), theme.style(Token::Warning));
+            let notice = text::fit(notice, columns.saturating_sub(2));
+            return Line::styled(format!("  {notice}"), theme.style(Token::Warning));
         }
         Line::styled(format!("  {}", self.status()), theme.style(Token::Muted))
     }
@@ -149,8 +154,8 @@ impl TreeSelector {
         format!("({position}/{}){filter}{times}", self.list.len())
     }
 
-    /// What the branch under the cursor holds.
-    fn sums_line(&self, theme: &Theme) -> Line<'static> {
+    /// What the branch under the cursor holds, and the path to it as far as there is room.
+    fn sums_line(&self, theme: &Theme, columns: usize) -> Line<'static> {
         let sums = self.sums.as_ref().zip(self.list.entry());
         let Some(branch) = sums.and_then(|(sums, ix)| sums.branch(&self.list.outline, ix)) else {
             return Line::default();
@@ -158,9 +163,14 @@ impl TreeSelector {
         let has_tokens = branch.own.tokens + branch.path.tokens > 0;
         let tips = if branch.tips > 1 { format!(" on {} branches", branch.tips) } else { String::new() };
         let age = branch.newest.map_or(String::new(), |time| format!(", {}", ago(time, self.setup.now)));
-        let (own, path) = (held(&branch.own, has_tokens), held(&branch.path, has_tokens));
-        let said = format!("  branch: {own}{tips}{age} · path: {path}");
-        Line::styled(said, theme.style(Token::Dim))
+        let room = columns.saturating_sub(2);
+        let own = |has_tokens| format!("branch: {}{tips}{age}", held(&branch.own, has_tokens));
+        let own = Some(own(has_tokens)).filter(|own| text::width(own) <= room).unwrap_or_else(|| own(false));
+        let paths = [true, false].map(|all| format!("path: {}", held(&branch.path, has_tokens && all)));
+        let fits = |path: &&String| text::width(&own) + 3 + text::width(path) <= room;
+        let path = paths.iter().find(fits).map_or("", String::as_str);
+        let words = if path.is_empty() { vec![own.as_str()] } else { vec![own.as_str(), path] };
+        Line::styled(format!("  {}", text::joined(&words, room)), theme.style(Token::Dim))
     }
 
     fn view_preview(&self, theme: &Theme, panes: &Panes, buf: &mut Buffer) {
@@ -183,7 +193,7 @@ impl TreeSelector {
         let said = self.list.outline.text(self.source.as_ref(), ix).unwrap_or_else(|error| error.to_string());
         let columns = usize::from(area.width);
         let is_users = self.source.tree().node(ix).role() == Some(Role::User);
-        let then = if is_users { "Its text comes into the editor, to be said anew" } else { "You go on after it" };
+        let then = if is_users { "Its text comes into the editor" } else { "You go on after it" };
         let mut lines = vec![
             Line::default(),
             Line::styled("  Summarize branch?", plain.add_modifier(Modifier::BOLD)),
@@ -198,11 +208,11 @@ impl TreeSelector {
             below(Line::styled(format!("{} {answer}", if is_selected { "›" } else { " " }), style));
         }
         below(Line::default());
-        let help = match question.prompt {
-            Some(_) => "  enter go there · esc back to the question",
-            None => "  ↑/↓ choose · enter go there · esc back to the tree",
+        let help: &[&str] = match question.prompt {
+            Some(_) => &["enter go", "esc back to the question"],
+            None => &["enter go", "esc back", "↑/↓ choose"],
         };
-        below(Line::styled(help, muted));
+        below(Line::styled(format!("  {}", text::joined(help, columns.saturating_sub(2))), muted));
         let inner = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
         for (at, line) in lines.iter().enumerate().take(inner.height.into()) {
             draw(line, row(inner, at), buf);
@@ -275,7 +285,15 @@ fn named(keymap: &Keymap, actions: &[Action]) -> Option<String> {
         Some(rests) => format!("{prefix}{}", rests.join("/")),
         None => keys.join("/"),
     };
-    let arrows = [("pageUp", "pgup"), ("pageDown", "pgdn"), ("up", "↑"), ("down", "↓"), ("left", "←"), ("right", "→")];
+    let arrows = [
+        ("escape", "esc"),
+        ("pageUp", "pgup"),
+        ("pageDown", "pgdn"),
+        ("up", "↑"),
+        ("down", "↓"),
+        ("left", "←"),
+        ("right", "→"),
+    ];
     let small = |key: &str| {
         arrows.iter().find(|(name, _)| *name == key).map_or(key.to_owned(), |(_, arrow)| (*arrow).to_owned())
     };

@@ -1,0 +1,179 @@
+//! What a terminal answers, among the keys. The reader of keys knows no answer to OSC 11 and takes it for letters that
+//! were typed very fast: here they are put together again. Reads no terminal.
+
+use ratatui::crossterm::event::{Event, KeyCode, KeyModifiers};
+
+use crate::theme::Background;
+
+/// An answer is no longer than this.
+const LONGEST: usize = 64;
+
+/// What an event turned out to be.
+#[derive(Debug, PartialEq)]
+pub(super) enum Heard {
+    /// What it seems.
+    Event(Event),
+    /// The end of an answer.
+    Background(Background),
+}
+
+/// Keys that may be an answer.
+#[derive(Debug, Default)]
+pub(super) struct Answers {
+    is_expected: bool,
+    /// What may be the beginning of one.
+    held: Vec<Event>,
+    /// What stands in it.
+    text: String,
+}
+
+impl Answers {
+    /// The terminal was asked; until it answers, what looks like an answer is held back.
+    pub(super) fn expect(&mut self) {
+        self.is_expected = true;
+    }
+
+    /// Takes an event; what it says, and what those said that were held back before it.
+    pub(super) fn take(&mut self, event: Event) -> Vec<Heard> {
+        if !self.is_expected {
+            return vec![Heard::Event(event)];
+        }
+        let Some(piece) = piece(&event) else { return self.let_go(Some(event)) };
+        if self.held.is_empty() != (piece == Piece::Start) {
+            return self.let_go(Some(event));
+        }
+        match piece {
+            Piece::Letter(letter) if fits(&self.text, letter) => self.text.push(letter),
+            Piece::Letter('\\') if matches!(self.held.last().and_then(self::piece), Some(Piece::Escape)) => {
+                return self.end(event);
+            }
+            Piece::Letter(_) => return self.let_go(Some(event)),
+            Piece::End => return self.end(event),
+            Piece::Start | Piece::Escape => {}
+        }
+        self.held.push(event);
+        Vec::new()
+    }
+
+    /// Nothing more came for a while: it was no answer.
+    pub(super) fn give_up(&mut self) -> Vec<Heard> {
+        self.let_go(None)
+    }
+
+    fn end(&mut self, event: Event) -> Vec<Heard> {
+        let Some(answer) = self.text.strip_prefix("11;") else { return self.let_go(Some(event)) };
+        let background = Background::of_answer(answer);
+        *self = Self::default();
+        background.map(Heard::Background).into_iter().collect()
+    }
+
+    fn let_go(&mut self, last: Option<Event>) -> Vec<Heard> {
+        self.text.clear();
+        let held = std::mem::take(&mut self.held);
+        held.into_iter().chain(last).map(Heard::Event).collect()
+    }
+}
+
+/// What a key may be in an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    /// `ESC ]`.
+    Start,
+    Letter(char),
+    /// The end came in two parts.
+    Escape,
+    /// `ESC \` or BEL.
+    End,
+}
+
+fn piece(event: &Event) -> Option<Piece> {
+    let Event::Key(key) = event else { return None };
+    let modifiers = key.modifiers - KeyModifiers::SHIFT;
+    match (key.code, modifiers) {
+        (KeyCode::Char(']'), KeyModifiers::ALT) => Some(Piece::Start),
+        (KeyCode::Char('\\'), KeyModifiers::ALT) | (KeyCode::Char('g'), KeyModifiers::CONTROL) => Some(Piece::End),
+        (KeyCode::Esc, KeyModifiers::NONE) => Some(Piece::Escape),
+        (KeyCode::Char(letter), KeyModifiers::NONE) => Some(Piece::Letter(letter)),
+        _ => None,
+    }
+}
+
+/// Whether an answer may go on so.
+fn fits(text: &str, letter: char) -> bool {
+    let number = "11;";
+    match number.chars().nth(text.len()) {
+        Some(expected) => letter == expected,
+        None => text.len() < LONGEST && (letter.is_ascii_alphanumeric() || matches!(letter, ':' | '/' | '#')),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::crossterm::event::KeyEvent;
+
+    use super::*;
+
+    /// The events that crossterm makes of bytes.
+    fn events(text: &str) -> Vec<Event> {
+        let mut events = Vec::new();
+        let mut letters = text.chars().peekable();
+        while let Some(letter) = letters.next() {
+            let (code, modifiers) = match letter {
+                '\x1b' if letters.peek().is_some_and(|next| *next != '|') => {
+                    (KeyCode::Char(letters.next().unwrap()), KeyModifiers::ALT)
+                }
+                '\x1b' => (KeyCode::Esc, KeyModifiers::NONE),
+                '\x07' => (KeyCode::Char('g'), KeyModifiers::CONTROL),
+                // Where one reading ends and another begins.
+                '|' => continue,
+                letter if letter.is_uppercase() => (KeyCode::Char(letter), KeyModifiers::SHIFT),
+                letter => (KeyCode::Char(letter), KeyModifiers::NONE),
+            };
+            events.push(Event::Key(KeyEvent::new(code, modifiers)));
+        }
+        events
+    }
+
+    /// What is heard: the background in brackets, keys as letters.
+    fn heard(answers: &mut Answers, text: &str) -> String {
+        let heard = events(text).into_iter().flat_map(|event| answers.take(event)).collect::<Vec<_>>();
+        let shown = |heard: Heard| match heard {
+            Heard::Background(background) => format!("[{background:?}]"),
+            Heard::Event(Event::Key(key)) => key.code.to_string(),
+            Heard::Event(other) => format!("{other:?}"),
+        };
+        heard.into_iter().map(shown).collect()
+    }
+
+    fn expecting() -> Answers {
+        let mut answers = Answers::default();
+        answers.expect();
+        answers
+    }
+
+    #[test]
+    fn an_answer_is_no_text() {
+        for answer in [
+            "\x1b]11;rgb:ffff/FFFF/ffff\x1b\\",
+            "\x1b]11;rgb:ffff/ffff/ffff\x07",
+            "\x1b]11;#ffffff\x1b|\\",
+            "\x1b]11;rgba:ff/ff/ff/ff\x1b\\",
+        ] {
+            assert_eq!(heard(&mut expecting(), &format!("ab{answer}cd")), "ab[Light]cd", "{answer:?}");
+        }
+        assert_eq!(heard(&mut expecting(), "\x1b]11;nothing\x1b\\x"), "x", "a colour that is none is no text either");
+    }
+
+    #[test]
+    fn keys_that_are_no_answer_stay_what_they_are() {
+        let mut answers = expecting();
+        assert_eq!(heard(&mut answers, "\x1b]12"), "]12");
+        assert_eq!(heard(&mut answers, "\x1b]11;rg!"), "]11;rg!");
+        assert_eq!(heard(&mut answers, "]11;rgb:0/0/0\\"), "]11;rgb:0/0/0\\");
+        assert_eq!(heard(&mut answers, "\x1b]\x1b]"), "]]");
+        assert_eq!(heard(&mut answers, "\x1b]1"), "");
+        assert_eq!(answers.give_up().len(), 2, "nothing is lost when nothing more comes");
+        assert_eq!(heard(&mut answers, "\x1b]11;rgb:0/0/0\x1b\\"), "[Dark]");
+        assert_eq!(heard(&mut answers, "\x1b]"), "]", "once it has come, nothing is held back");
+    }
+}

@@ -1,0 +1,74 @@
+//! Which colours are used: the themes of the settings, and of the two the one for the terminal's background.
+
+use crate::app::cmd::Cmd;
+use crate::app::model::{Model, Overlay};
+use crate::message::Level;
+use crate::theme::{Background, Themes};
+
+/// The terminal has said how bright it is.
+pub(super) fn background(model: &mut Model, background: Background) -> Vec<Cmd> {
+    model.wishes.background = background;
+    dress(model)
+}
+
+/// Other themes are set, or those that are cannot be used.
+pub(super) fn themes(model: &mut Model, themes: Result<Box<Themes>, String>) -> Vec<Cmd> {
+    match themes {
+        Ok(themes) => {
+            // As long as it did not matter nobody asked.
+            let was_asked = model.wishes.minds_background();
+            model.wishes.themes = *themes;
+            let mut cmds = dress(model);
+            cmds.extend((!was_asked && model.wishes.minds_background()).then_some(Cmd::AskBackground));
+            cmds
+        }
+        Err(why) => {
+            if let Some(Overlay::Settings(list)) = &mut model.overlay {
+                list.failed(why);
+            } else {
+                model.notice(Level::Warning, why);
+            }
+            Vec::new()
+        }
+    }
+}
+
+/// Draws everything anew if other colours are used than before.
+pub(super) fn dress(model: &mut Model) -> Vec<Cmd> {
+    let theme = model.wishes.dressed();
+    if model.wishes.theme == theme {
+        return Vec::new();
+    }
+    model.wishes.theme = theme;
+    vec![Cmd::Repaint]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::msg::Msg;
+    use crate::app::update::update;
+    use crate::theme::Theme;
+
+    #[test]
+    fn the_terminal_chooses_among_the_themes_that_are_set() {
+        let mut model = Model::default();
+        assert_eq!(update(&mut model, Msg::Background(Background::Dark)), [], "nothing is drawn twice");
+        assert_eq!(update(&mut model, Msg::Background(Background::Light)), [Cmd::Repaint]);
+        assert_eq!(model.wishes.theme.name(), "light");
+        let dark = Themes { light: Theme::dark(), dark: Theme::dark() };
+        assert_eq!(update(&mut model, Msg::Themes(Ok(Box::new(dark)))), [Cmd::Repaint]);
+        assert_eq!(update(&mut model, Msg::Background(Background::Dark)), []);
+        assert_eq!(model.wishes.theme.name(), "dark");
+        let cmds = update(&mut model, Msg::Themes(Ok(Box::default())));
+        assert_eq!(cmds, [Cmd::AskBackground], "nobody has asked while it did not matter");
+    }
+
+    #[test]
+    fn a_theme_that_cannot_be_used_is_told() {
+        let mut model = Model::default();
+        update(&mut model, Msg::Themes(Err("there is no theme \"mine\"".to_owned())));
+        assert_eq!(model.live.finished.all().count(), 1);
+        assert_eq!(model.wishes.theme.name(), "dark");
+    }
+}
