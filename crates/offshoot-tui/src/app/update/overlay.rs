@@ -44,7 +44,7 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
             sessions_outcome(model, outcome)
         }
         Overlay::Fork(fork, used) => {
-            let (outcome, used) = (fork.key(key), *used);
+            let (outcome, used) = (fork.key(&model.wishes.keymap, key), *used);
             fork_outcome(model, outcome, used)
         }
         Overlay::Transcript(pager) => {
@@ -60,11 +60,11 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
             settings::outcome(model, outcome)
         }
         Overlay::Page(page) => {
-            let stays = page.key(key);
+            let stays = page.key(&model.wishes.keymap, key);
             keep(model, stays)
         }
         Overlay::Pick(pick, picking) => {
-            let (outcome, picking) = (pick.key(key), picking.clone());
+            let (outcome, picking) = (pick.key(&model.wishes.keymap, key), picking.clone());
             picked(model, outcome, &picking)
         }
     }
