@@ -68,7 +68,11 @@ pub fn parse_iso(text: &str) -> Option<Millis> {
 /// without the cost of a general parser.
 fn parse_canonical(text: &[u8]) -> Option<Millis> {
     let number = |digits: &[u8]| -> Option<i64> {
-        digits.iter().try_fold(0i64, |sum, b| b.is_ascii_digit().then(|| sum * 10 + i64::from(b - b'0')))
+        let (sum, is_number) = digits.iter().fold((0, true), |(sum, is_number), b| {
+            let digit = b.wrapping_sub(b'0');
+            (sum * 10 + i64::from(digit), is_number & (digit < 10))
+        });
+        is_number.then_some(sum)
     };
     let (year, rest) = match text {
         [sign @ (b'+' | b'-'), rest @ ..] if rest.len() == 26 => {

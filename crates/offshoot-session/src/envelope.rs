@@ -11,6 +11,9 @@ use crate::clock::{Millis, parse_iso};
 use crate::json::{Json, is_space, skip_space, skip_string, skip_value, validate, validate_members};
 use crate::kind::{Kind, LEAF_MARKER, Role};
 
+/// The envelope of a usual line and the role behind it take no more than this.
+const USUAL_START: usize = 192;
+
 /// What is known of a line without its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope<'a> {
@@ -50,6 +53,52 @@ pub enum NoEnvelope {
 ///
 /// The body is not checked: a line damaged inside its body still has an envelope, and so keeps its place in the tree.
 pub fn scan(line: LineBytes<'_>) -> Result<Envelope<'_>, NoEnvelope> {
+    match usual(line) {
+        Some(envelope) => Ok(envelope),
+        None => scan_any(line),
+    }
+}
+
+/// A message exactly as pi and offshoot spell it, which nearly all lines of nearly all files are; `None` for all others.
+/// Finds what [`scan_any`] finds, several times faster.
+fn usual(line: LineBytes<'_>) -> Option<Envelope<'_>> {
+    // Two braces at the end: no member stands behind the message.
+    if !line.tail.unwrap_or(line.head).ends_with(b"}}") {
+        return None;
+    }
+    let start = start_of_text(&line.head[..line.head.len().min(USUAL_START)]);
+    let (id, rest) = plain(start.strip_prefix(r#"{"type":"message","id":""#)?)?;
+    let rest = rest.strip_prefix(r#","parentId":"#)?;
+    let (parent, rest) = match rest.strip_prefix('"') {
+        Some(rest) => plain(rest)?,
+        None => ("", rest.strip_prefix("null")?),
+    };
+    let (timestamp, rest) = plain(rest.strip_prefix(r#","timestamp":""#)?)?;
+    let (role, _) = plain(rest.strip_prefix(r#","message":{"role":""#)?)?;
+    let named = |id| Some(id).filter(|id: &&str| !id.is_empty()).map(Cow::Borrowed);
+    Some(Envelope {
+        kind: Kind::Message,
+        role: Some(Role::from_word(role.as_bytes())),
+        id: named(id),
+        parent: named(parent),
+        time: parse_iso(timestamp),
+        is_leaf_marker: false,
+    })
+}
+
+/// The bytes up to the first that are no UTF-8: all of them, or all but half a character.
+fn start_of_text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).or_else(|error| std::str::from_utf8(&bytes[..error.valid_up_to()])).unwrap_or_default()
+}
+
+/// The inside of a string without escapes, and what stands behind its closing quote.
+fn plain(text: &str) -> Option<(&str, &str)> {
+    let end = text.bytes().position(|b| matches!(b, b'"' | b'\\'))?;
+    Some((&text[..end], text[end..].strip_prefix('"')?))
+}
+
+/// Any line.
+fn scan_any(line: LineBytes<'_>) -> Result<Envelope<'_>, NoEnvelope> {
     let start = skip_space(line.head, 0);
     if line.head.get(start) != Some(&b'{') {
         // Nothing but white space so far.

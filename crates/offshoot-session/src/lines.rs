@@ -35,11 +35,23 @@ pub fn for_each_line(
     from: u64,
     to: u64,
     first_number: u64,
+    each: impl FnMut(LineSpan, LineBytes<'_>) -> ControlFlow<()>,
+) -> io::Result<()> {
+    for_each_line_in(&mut Vec::new(), medium, (from, to), first_number, each)
+}
+
+/// The same for who reads several ranges, in memory that is kept from one to the next: a fresh megabyte costs as much as
+/// reading one.
+pub(crate) fn for_each_line_in(
+    buffer: &mut Vec<u8>,
+    medium: &dyn Medium,
+    (from, to): (u64, u64),
+    first_number: u64,
     mut each: impl FnMut(LineSpan, LineBytes<'_>) -> ControlFlow<()>,
 ) -> io::Result<()> {
     // One byte more than there is to read: a buffer that is full holds a line that goes on.
     let room = to.saturating_sub(from).saturating_add(1);
-    let mut buffer = vec![0u8; BUFFER.min(usize::try_from(room).unwrap_or(BUFFER))];
+    buffer.resize(BUFFER.min(usize::try_from(room).unwrap_or(BUFFER)), 0);
     let mut span = LineSpan { number: first_number, offset: from, length: 0, terminated: true };
     let mut filled = 0; // bytes in the buffer; its first byte is at `span.offset`
     loop {
@@ -74,7 +86,7 @@ pub fn for_each_line(
             return Ok(());
         }
         if filled == buffer.len() {
-            let ControlFlow::Continue(next) = long_line(medium, &mut buffer, span, to, &mut each)? else {
+            let ControlFlow::Continue(next) = long_line(medium, buffer, span, to, &mut each)? else {
                 return Ok(());
             };
             span = next;

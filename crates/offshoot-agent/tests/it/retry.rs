@@ -1,6 +1,7 @@
 //! Requests that fail and are sent again.
 
 use insta::assert_snapshot;
+use offshoot_agent::command::{Command, Rules};
 use offshoot_agent::event::Event;
 use offshoot_agent::testing::script::{Reply, Then};
 use offshoot_agent::turn::{Retry, Settled};
@@ -65,5 +66,23 @@ fn what_will_not_help_is_not_tried() {
         let (agent, _events) = world.start();
         assert!(matches!(agent.prompt("hi").await, Ok(Settled::Failed(_))));
         assert_eq!(world.server.seen().len(), 1);
+    });
+}
+
+#[test]
+fn other_rules_count_from_now_on() {
+    run(async {
+        let world = World::new([Reply::error(503, "gone fishing"), Reply::error(503, "gone fishing")]);
+        let (agent, _events) = world.start();
+        let setup = world.setup();
+        let rules = Rules {
+            retry: Retry { max_retries: 1, ..setup.retry },
+            compaction: setup.compaction,
+            compaction_for: setup.compaction_for,
+            branch_reserve: setup.branch_reserve,
+        };
+        agent.ask(Command::SetRules(Box::new(rules))).await.unwrap();
+        assert!(matches!(agent.prompt("hi").await, Ok(Settled::Failed(_))));
+        assert_eq!(world.server.seen().len(), 2);
     });
 }

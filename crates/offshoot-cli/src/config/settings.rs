@@ -46,9 +46,9 @@ impl Files {
 
     /// The file and the place in it that say a setting, for the start of a message; nothing if none does.
     pub(crate) fn place(&self, layers: &Layers, key: &str) -> String {
-        let said = [Scope::Project, Scope::Global].into_iter().find_map(|scope| {
-            Some(format!("{}:{}: ", self.path(scope)?.display(), layers.layer(scope).place(key)?))
-        });
+        let said = [Scope::Project, Scope::Global]
+            .into_iter()
+            .find_map(|scope| Some(format!("{}:{}: ", self.path(scope)?.display(), layers.layer(scope).place(key)?)));
         said.unwrap_or_default()
     }
 

@@ -125,7 +125,13 @@ async fn act(world: World, agent: AgentSession, cmd: Cmd) {
         | Cmd::ExportBranch { .. }
         | Cmd::Import(_) => deeds::act(&world, &agent, cmd).await,
         // The loops themselves do the rest.
-        Cmd::SaveDraft(_) | Cmd::Copy(_) | Cmd::Edit(_) | Cmd::AskBackground | Cmd::Suspend | Cmd::Repaint | Cmd::Quit => {}
+        Cmd::SaveDraft(_)
+        | Cmd::Copy(_)
+        | Cmd::Edit(_)
+        | Cmd::AskBackground
+        | Cmd::Suspend
+        | Cmd::Repaint
+        | Cmd::Quit => {}
     }
 }
 

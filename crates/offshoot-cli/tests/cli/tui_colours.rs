@@ -34,9 +34,7 @@ fn seen(terminal: &mut Terminal) -> String {
 
 #[test]
 fn a_terminal_that_answers_has_its_theme_from_the_first_drawing_on() {
-    for (background, theme, other) in
-        [("rgb:ffff/ffff/ffff", LIGHT, DARK), ("rgb:1e1e/1e1e/1e1e", DARK, LIGHT)]
-    {
+    for (background, theme, other) in [("rgb:ffff/ffff/ffff", LIGHT, DARK), ("rgb:1e1e/1e1e/1e1e", DARK, LIGHT)] {
         let talk = Talk::new([]);
         // The variable says the contrary: the answer is the better witness.
         let variable = if theme == LIGHT { "15;0" } else { "0;15" };
@@ -87,7 +85,10 @@ fn a_theme_that_is_not_there_is_told_with_its_line() {
 #[test]
 fn the_user_knows_best_how_many_colours_there_are() {
     let talk = Talk::new([Reply::text("Yes.")]);
-    talk.data("settings.json", &json!({"theme": "dark", "terminal": {"trueColor": true, "showTerminalProgress": true}}));
+    talk.data(
+        "settings.json",
+        &json!({"theme": "dark", "terminal": {"trueColor": true, "showTerminalProgress": true}}),
+    );
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
     assert!(seen(&mut terminal).contains(DARK));
     assert!(!String::from_utf8_lossy(&terminal.raw).contains("]9;4"));

@@ -34,6 +34,28 @@ fn every_layout_gives_the_same_envelope() {
 fn a_fast_scan_equals_a_full_read() {
     for text in [FRONT, BACK, CUSTOM, MIDDLE] {
         assert_eq!(scan(line(text)), whole(line(text)), "{text}");
+        assert_eq!(scan_any(line(text)), whole(line(text)), "{text}");
+    }
+}
+
+/// What is spelled as usual is read on a short way; with any byte changed or missing both ways still find the same.
+#[test]
+fn the_short_way_finds_what_the_long_way_finds() {
+    let text = FRONT.replace("null", "\"p\u{fc}\"").replace("\"x\"}}", "\"\u{1f333}\"}}");
+    assert!(usual(line(&text)).is_some() && usual(line(FRONT)).is_some());
+    for text in [&text, FRONT] {
+        for at in 0..text.len() {
+            for byte in [b'"', b'\\', b'}', b'x', b' ', b'\n', 0x80] {
+                let mut bytes = text.as_bytes().to_vec();
+                bytes[at] = byte;
+                for bytes in [&bytes[..], &bytes[..at]] {
+                    let line = LineBytes { head: bytes, tail: None };
+                    if let Some(envelope) = usual(line) {
+                        assert_eq!(Ok(envelope), scan_any(line), "{}", String::from_utf8_lossy(bytes));
+                    }
+                }
+            }
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::envelope::{LineBytes, scan};
 use crate::error::{Error, Result};
 use crate::id::EntryId;
 use crate::kind::Kind;
-use crate::lines::{LineSpan, for_each_line};
+use crate::lines::{LineSpan, for_each_line, for_each_line_in};
 use crate::medium::{Medium, read_exact_at};
 use crate::tree::NewNode;
 
@@ -122,7 +122,6 @@ enum Seen {
 }
 
 /// The lines that start in one chunk.
-#[derive(Default)]
 struct Chunk {
     seen: Vec<Seen>,
     lines: u64,
@@ -131,44 +130,17 @@ struct Chunk {
 /// Looks at every chunk whose turn is this worker's.
 fn look(medium: &dyn Medium, (from, to): (u64, u64), worker: u64, workers: u64, out: &SyncSender<Result<Chunk>>) {
     let starts = (from + worker * CHUNK..to).step_by((workers * CHUNK) as usize);
+    let (mut buffer, mut usual) = (Vec::new(), 0);
     for start in starts {
-        let chunk = chunk(medium, from, start, to).map_err(Error::io("read", medium.path()));
+        let mut chunk = Chunk { seen: Vec::with_capacity(usual), lines: 0 };
+        let read = chunk.read(medium, (from, start, to), &mut buffer);
+        usual = usual.max(chunk.seen.len() + chunk.seen.len() / 8);
+        let chunk = read.map(|()| chunk).map_err(Error::io("read", medium.path()));
         let failed = chunk.is_err();
         if out.send(chunk).is_err() || failed {
             return;
         }
     }
-}
-
-fn chunk(medium: &dyn Medium, from: u64, start: u64, to: u64) -> std::io::Result<Chunk> {
-    let end = (start + CHUNK).min(to);
-    let mut chunk = Chunk::default();
-    // A line starts behind a line feed: the one before the chunk's first byte may be it.
-    let first = if start == from { Some(from) } else { newline(medium, start - 1, end)?.map(|at| at + 1) };
-    let Some(first) = first.filter(|first| *first < end) else { return Ok(chunk) };
-    let mut cut = None;
-    for_each_line(medium, first, end, 0, |span, line| {
-        if span.terminated {
-            chunk.take(span, line);
-        } else {
-            cut = Some(span);
-        }
-        ControlFlow::Continue(())
-    })?;
-    if let Some(mut span) = cut {
-        // The chunk's last line goes on behind it.
-        let line_end = newline(medium, end, to)?;
-        span.length = line_end.unwrap_or(to) - span.offset;
-        span.terminated = line_end.is_some();
-        if span.length < LONG {
-            let bytes = read_exact_at(medium, span.offset, span.length as usize)?;
-            chunk.take(span, LineBytes { head: &bytes, tail: None });
-        } else {
-            chunk.lines += 1;
-            chunk.seen.push(Seen::Line(span));
-        }
-    }
-    Ok(chunk)
 }
 
 /// The first line feed in `[at, to)`.
@@ -185,6 +157,42 @@ fn newline(medium: &dyn Medium, mut at: u64, to: u64) -> std::io::Result<Option<
 }
 
 impl Chunk {
+    /// Looks at the lines that begin between `start` and the chunk's end; the file's part that is read is `[from, to)`.
+    fn read(
+        &mut self,
+        medium: &dyn Medium,
+        (from, start, to): (u64, u64, u64),
+        buffer: &mut Vec<u8>,
+    ) -> std::io::Result<()> {
+        let end = (start + CHUNK).min(to);
+        // A line starts behind a line feed: the one before the chunk's first byte may be it.
+        let first = if start == from { Some(from) } else { newline(medium, start - 1, end)?.map(|at| at + 1) };
+        let Some(first) = first.filter(|first| *first < end) else { return Ok(()) };
+        let mut cut = None;
+        for_each_line_in(buffer, medium, (first, end), 0, |span, line| {
+            if span.terminated {
+                self.take(span, line);
+            } else {
+                cut = Some(span);
+            }
+            ControlFlow::Continue(())
+        })?;
+        if let Some(mut span) = cut {
+            // The chunk's last line goes on behind it.
+            let line_end = newline(medium, end, to)?;
+            span.length = line_end.unwrap_or(to) - span.offset;
+            span.terminated = line_end.is_some();
+            if span.length < LONG {
+                let bytes = read_exact_at(medium, span.offset, span.length as usize)?;
+                self.take(span, LineBytes { head: &bytes, tail: None });
+            } else {
+                self.lines += 1;
+                self.seen.push(Seen::Line(span));
+            }
+        }
+        Ok(())
+    }
+
     fn take(&mut self, span: LineSpan, line: LineBytes<'_>) {
         self.lines += 1;
         self.seen.push(match clear_entry(span, line) {

@@ -19,8 +19,8 @@ use super::update::update;
 use super::view;
 use crate::message::Level;
 
-/// How long a drawing may wait for more to come in.
-const TOGETHER: Duration = Duration::from_millis(8);
+/// How long a drawing may wait for more to come in from others than the user, in milliseconds.
+const TOGETHER: Millis = 8;
 
 /// The two ends of the way to the loop.
 #[derive(Debug)]
@@ -75,7 +75,8 @@ pub fn run(
     begin(&mut model, inbox, &mut answers)?;
     let mut screen = Screen::new(open(), size, cursor)?;
     let keys = input::Keys::start(inbox.sender.clone(), answers)?;
-    let mut hands = Hands { screen: &mut screen, keys: &keys, guard: &guard, program, is_stale: false, shows_work: false };
+    let mut hands =
+        Hands { screen: &mut screen, keys: &keys, guard: &guard, program, is_stale: false, shows_work: false };
     let ran = hands.work(&mut model, inbox).and_then(|()| hands.tell_work(false));
     let closed = screen.close();
     drop(guard);
@@ -95,6 +96,12 @@ fn begin(model: &mut Model, inbox: &Inbox, answers: &mut answer::Answers) -> io:
     Ok(())
 }
 
+/// How long more may be waited for; `None` when it is time to draw, also after the clock was put back.
+fn left(begun: Millis, now: Millis) -> Option<Duration> {
+    let left = u64::try_from(TOGETHER - (now - begun)).ok().filter(|_| now >= begun)?;
+    (left > 0).then(|| Duration::from_millis(left))
+}
+
 /// What does things.
 struct Hands<'a> {
     screen: &'a mut Screen<Box<dyn Write>>,
@@ -111,22 +118,36 @@ impl Hands<'_> {
     fn work(&mut self, model: &mut Model, inbox: &Inbox) -> io::Result<()> {
         self.draw(model)?;
         while !model.is_ending {
-            let mut next = Some(match inbox.receiver.try_recv() {
+            let first = match inbox.receiver.try_recv() {
                 Ok(msg) => msg,
                 Err(_) if model.has_work => Msg::Idle,
                 Err(_) => match inbox.receiver.recv() {
                     Ok(msg) => msg,
                     Err(_) => return Ok(()),
                 },
-            });
-            while let Some(msg) = next {
-                update(model, Msg::Now(self.program.now()));
-                for cmd in update(model, msg) {
-                    self.act(model, cmd)?;
-                }
-                next = inbox.receiver.recv_timeout(TOGETHER).ok().filter(|_| !model.is_ending);
-            }
+            };
+            self.together(model, inbox, first)?;
             self.draw(model)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a message and those that come soon after it, for one drawing. What a key does is shown at once, and a model
+    /// that never stops talking does not put the drawing off.
+    fn together(&mut self, model: &mut Model, inbox: &Inbox, first: Msg) -> io::Result<()> {
+        let begun = self.program.now();
+        let mut next = Some(first);
+        while let Some(msg) = next {
+            update(model, Msg::Now(self.program.now()));
+            let is_key = matches!(msg, Msg::Key(_));
+            for cmd in update(model, msg) {
+                self.act(model, cmd)?;
+            }
+            let left = left(begun, self.program.now()).filter(|_| !model.is_ending);
+            next = left.and_then(|left| match is_key {
+                true => inbox.receiver.try_recv().ok(),
+                false => inbox.receiver.recv_timeout(left).ok(),
+            });
         }
         Ok(())
     }
@@ -224,5 +245,17 @@ impl Hands<'_> {
         self.screen.begin_again(size, cursor)?;
         self.keys.go_on();
         Ok(done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drawing_is_put_off_only_so_long() {
+        assert_eq!(left(1000, 1000), Some(Duration::from_millis(8)));
+        assert_eq!(left(1000, 1007), Some(Duration::from_millis(1)));
+        assert_eq!((left(1000, 1008), left(1000, 5000), left(1000, 10)), (None, None, None));
     }
 }

@@ -114,9 +114,7 @@ fn removed(text: &str, plain: &str, member: &Member<'_>) -> String {
     let is_comment = plain.get(..ahead.len()).is_some_and(|plain| plain.ends_with([' ', '\n']));
     let start = if is_comment { member.start } else { ahead.len() };
     match member.before.and_then(comma) {
-        Some(comma) if comma + 1 < start => {
-            spliced(&spliced(text, start..member.value.end, ""), comma..comma + 1, "")
-        }
+        Some(comma) if comma + 1 < start => spliced(&spliced(text, start..member.value.end, ""), comma..comma + 1, ""),
         Some(comma) => spliced(text, comma..member.value.end, ""),
         None if is_comment => spliced(text, start..member.value.end, ""),
         None => spliced(text, start..member.value.end + blanks(member.value.end), ""),

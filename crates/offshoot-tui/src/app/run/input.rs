@@ -25,6 +25,13 @@ struct Shared {
     changed: Condvar,
 }
 
+impl Shared {
+    /// Whether the terminal was asked something since this was called last.
+    fn is_asked(&self) -> bool {
+        std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).expects)
+    }
+}
+
 #[derive(Debug, Default)]
 struct State {
     shall_wait: bool,
@@ -81,8 +88,13 @@ pub(super) fn waiting(answers: &mut Answers) -> io::Result<Vec<Msg>> {
 }
 
 fn listen(shared: &Shared, to: &Sender<Msg>, mut answers: Answers) {
-    while may_go_on(shared, &mut answers) {
-        let heard = match event::poll(LISTEN).and_then(|is_there| is_there.then(event::read).transpose()) {
+    while may_go_on(shared) {
+        let event = event::poll(LISTEN).and_then(|is_there| is_there.then(event::read).transpose());
+        // The question may have gone out while this was waited for.
+        if shared.is_asked() {
+            answers.expect();
+        }
+        let heard = match event {
             Ok(Some(event)) => answers.take(event),
             Ok(None) => answers.give_up(),
             Err(_) => {
@@ -100,7 +112,7 @@ fn listen(shared: &Shared, to: &Sender<Msg>, mut answers: Answers) {
 }
 
 /// Waits as long as it shall; `false` at the end.
-fn may_go_on(shared: &Shared, answers: &mut Answers) -> bool {
+fn may_go_on(shared: &Shared) -> bool {
     let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
     while state.shall_wait && !state.shall_end {
         state.waits = true;
@@ -108,9 +120,6 @@ fn may_go_on(shared: &Shared, answers: &mut Answers) -> bool {
         state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
     }
     state.waits = false;
-    if std::mem::take(&mut state.expects) {
-        answers.expect();
-    }
     !state.shall_end
 }
 
