@@ -164,7 +164,7 @@ actions! {
     RenameSession: Sessions, "app.session.rename", ["ctrl+r"], "rename";
     DeleteSession: Sessions, "app.session.delete", ["ctrl+d"], "into the trash";
     DeleteSessionQuietly: Sessions, "app.session.deleteNoninvasive", ["ctrl+backspace"], "into the trash, when nothing is searched for";
-    RestoreSession: Sessions, "app.session.restore", ["alt+u"], "out of the trash again";
+    RestoreSession: Sessions, "app.session.restore", ["alt+u", "ctrl+y"], "out of the trash again";
     ToggleSessionPreview: Sessions, "app.session.togglePreview", ["alt+p"], "show or hide the preview";
     FoldOrUp: Tree, "app.tree.foldOrUp", ["ctrl+left", "alt+left"], "fold, or go to the start of the segment before";
     UnfoldOrDown: Tree, "app.tree.unfoldOrDown", ["ctrl+right", "alt+right"], "unfold, or go to the next segment or the end of the branch";

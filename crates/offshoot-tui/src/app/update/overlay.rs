@@ -110,6 +110,7 @@ fn tree_outcome(model: &mut Model, outcome: tree::Outcome) -> Vec<Cmd> {
         tree::Outcome::Abort => vec![ask(Command::Abort)],
         tree::Outcome::Label { entry, text } => vec![ask(Command::SetLabel { entry, label: text })],
         tree::Outcome::Copy(text) => vec![Cmd::Copy(text)],
+        tree::Outcome::Edit(text) => vec![Cmd::Edit(text)],
     }
 }
 
@@ -196,6 +197,7 @@ fn open_tree(model: &mut Model, source: Snapshot, leaf: Option<NodeIx>) {
         zone: model.wishes.zone.clone(),
         now: model.now,
         size: (model.size.width, model.size.height),
+        keymap: model.wishes.keymap.clone(),
         ..tree::Setup::default()
     };
     match TreeSelector::new(source, leaf, setup) {
