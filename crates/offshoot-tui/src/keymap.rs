@@ -23,7 +23,7 @@ pub enum Context {
     Tree,
     /// In `/resume`.
     Sessions,
-    /// In the transcript.
+    /// In the whole conversation, and in pages to be read.
     Transcript,
     /// In a small list or a question.
     Dialog,
@@ -42,7 +42,7 @@ impl Context {
             Self::Completion => &[Group::Select, Group::App, Group::Input, Group::Editor],
             Self::Tree => &[Group::Tree, Group::Select, Group::App, Group::Editor],
             Self::Sessions => &[Group::Sessions, Group::Select, Group::App, Group::Editor],
-            Self::Transcript => &[Group::Transcript, Group::App],
+            Self::Transcript => &[Group::Transcript, Group::Select, Group::App],
             Self::Dialog => &[Group::Select, Group::Input, Group::Editor],
         }
     }

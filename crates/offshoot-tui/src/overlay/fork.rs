@@ -7,11 +7,13 @@ use offshoot_session::kind::Role;
 use offshoot_session::outline::Outline;
 use offshoot_session::tree::NodeIx;
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
+use crate::keymap::{Action, Context, Keymap};
+use crate::overlay::hint;
 use crate::text;
 use crate::theme::{Theme, Token};
 
@@ -27,6 +29,13 @@ impl std::fmt::Debug for ForkSelector {
         write!(f, "ForkSelector {{ {}/{} }}", self.selected, self.messages.len())
     }
 }
+
+/// What the keys do.
+const HINTS: &[hint::Hint<'static>] = &[
+    (&[Action::SelectUp, Action::SelectDown], "move"),
+    (&[Action::SelectConfirm], "fork"),
+    (&[Action::SelectCancel], "cancel"),
+];
 
 /// What a key came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,19 +64,18 @@ impl ForkSelector {
     }
 
     /// Takes a key.
-    pub fn key(&mut self, key: KeyEvent) -> ForkOutcome {
+    pub fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> ForkOutcome {
         let last = self.messages.len().saturating_sub(1);
-        match key.code {
-            KeyCode::Esc => return ForkOutcome::Close,
-            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => return ForkOutcome::Close,
-            KeyCode::Up => self.selected = self.selected.checked_sub(1).unwrap_or(last),
-            KeyCode::Down if self.selected >= last => self.selected = 0,
-            KeyCode::Down => self.selected += 1,
-            KeyCode::PageUp => self.selected = self.selected.saturating_sub(10),
-            KeyCode::PageDown => self.selected = (self.selected + 10).min(last),
-            KeyCode::Home => self.selected = 0,
-            KeyCode::End => self.selected = last,
-            KeyCode::Enter => {
+        match keymap.action(Context::Dialog, key) {
+            Some(Action::SelectCancel) => return ForkOutcome::Close,
+            Some(Action::SelectUp) => self.selected = self.selected.checked_sub(1).unwrap_or(last),
+            Some(Action::SelectDown) if self.selected >= last => self.selected = 0,
+            Some(Action::SelectDown) => self.selected += 1,
+            Some(Action::SelectPageUp) => self.selected = self.selected.saturating_sub(10),
+            Some(Action::SelectPageDown) => self.selected = (self.selected + 10).min(last),
+            Some(Action::CursorLineStart) => self.selected = 0,
+            Some(Action::CursorLineEnd) => self.selected = last,
+            Some(Action::SelectConfirm) => {
                 let id = self.messages.get(self.selected).and_then(|ix| self.source.tree().node(*ix).id());
                 return id.map_or(ForkOutcome::Stay, |id| ForkOutcome::Fork(id.to_string()));
             }
@@ -77,7 +85,7 @@ impl ForkSelector {
     }
 
     /// Draws the list; of long ones only what is seen is read.
-    pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    pub fn view(&self, keymap: &Keymap, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let muted = theme.style(Token::Muted);
         let mut lines = vec![
             Line::styled("Fork from message", theme.style(Token::Text).add_modifier(Modifier::BOLD)),
@@ -95,7 +103,7 @@ impl ForkSelector {
         lines.push(Line::default());
         let position = if self.is_empty() { 0 } else { self.selected + 1 };
         lines.push(Line::styled(
-            format!("  ({position}/{})  ↑/↓ move · enter fork · esc cancel", self.messages.len()),
+            format!("  ({position}/{})  {}", self.messages.len(), hint::line(keymap, HINTS)),
             muted,
         ));
         for (at, line) in lines.iter().take(usize::from(area.height)).enumerate() {

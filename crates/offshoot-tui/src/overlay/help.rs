@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
+use super::hint;
 use super::line::{LineInput, Typed};
 use crate::keymap::{Action, Context, Group, Keymap};
 use crate::slash::COMMANDS;
@@ -36,6 +37,8 @@ pub struct Help {
     rows: Vec<Row>,
     search: LineInput,
     top: usize,
+    /// What the keys do here.
+    hints: String,
 }
 
 /// How far a page key goes.
@@ -67,7 +70,10 @@ impl Help {
             let bound = actions.filter(|action| !keymap.keys(**action).is_empty());
             rows.extend(bound.map(|action| Row::Told(keymap.all(*action), action.says().to_owned())));
         }
-        Self { rows, search: LineInput::default(), top: 0 }
+        let scroll = hint::keys(keymap, &[Action::SelectUp, Action::SelectDown]).map(|keys| format!("{keys} scroll"));
+        let leave = hint::keys(keymap, &[Action::SelectCancel]).map(|keys| format!("{keys} leave"));
+        let hints = scroll.into_iter().chain(["type to search".to_owned()]).chain(leave).collect::<Vec<_>>().join(" · ");
+        Self { rows, search: LineInput::default(), top: 0, hints }
     }
 
     /// A paste goes into the search.
@@ -91,7 +97,7 @@ impl Help {
             Some(Action::SelectPageDown) => self.top = (self.top + PAGE).min(last),
             Some(Action::SelectCancel) if self.search.is_empty() => return Outcome::Closed,
             Some(Action::SelectCancel) => (self.search, self.top) = (LineInput::default(), 0),
-            _ if self.search.key(event) == Typed::Changed => self.top = 0,
+            _ if self.search.key(keymap, event) == Typed::Changed => self.top = 0,
             _ => {}
         }
         Outcome::Open
@@ -117,7 +123,7 @@ impl Help {
         let mut rows = area.rows();
         if let Some(row) = rows.next() {
             let title = Span::styled("Help", theme.style(Token::Accent).add_modifier(Modifier::BOLD));
-            let hint = Span::styled("  ↑↓ scroll · type to search · esc leave", theme.style(Token::Dim));
+            let hint = Span::styled(format!("  {}", self.hints), theme.style(Token::Dim));
             draw(&Line::from(vec![title, hint]), row, buf);
         }
         if let Some(row) = rows.next() {

@@ -25,9 +25,9 @@ use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
 use offshoot_session::outline::{Filter, Outline, Sums};
 use offshoot_session::tree::{Label, NodeIx};
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::KeyEvent;
 
-use crate::keymap::Keymap;
+use crate::keymap::{Action, Context, Keymap};
 use crate::overlay::line::LineInput;
 
 use compare::Compare;
@@ -119,6 +119,8 @@ pub enum Outcome {
     },
     /// Copy this text.
     Copy(String),
+    /// Have this text written on in the external editor; [`TreeSelector::written`] takes what comes of it.
+    Edit(String),
 }
 
 /// What the selector is doing.
@@ -215,6 +217,9 @@ impl TreeSelector {
     /// The terminal has another size.
     pub fn resize(&mut self, columns: u16, rows: u16) {
         self.setup.size = (columns, rows);
+        if let Mode::Question(_, question) = &mut self.mode {
+            question.prompt.resize(columns, rows);
+        }
         self.fetch();
     }
 
@@ -250,11 +255,8 @@ impl TreeSelector {
                 self.look_for(query);
             }
             Mode::Label(_, input) => _ = input.insert(text),
-            Mode::Question(_, question) => {
-                if let Some(prompt) = &mut question.prompt {
-                    _ = prompt.insert(text);
-                }
-            }
+            Mode::Question(_, question) if question.is_writing => _ = question.prompt.paste(text),
+            Mode::Question(..) => {}
             Mode::Compare(_) | Mode::Leaving { .. } => {}
         }
         self.fetch();
@@ -450,7 +452,7 @@ impl TreeSelector {
         if self.setup.skips_question {
             return self.leave(ix, false, None);
         }
-        self.mode = Mode::Question(ix, Question::default());
+        self.mode = Mode::Question(ix, Question::new(self.setup.size));
         Outcome::Stay
     }
 
@@ -460,11 +462,19 @@ impl TreeSelector {
         Outcome::Navigate { target, summarize, instructions }
     }
 
+    /// Takes what was written in the external editor; `None`: the text stays.
+    pub fn written(&mut self, text: Option<&str>) {
+        if let (Mode::Question(_, question), Some(text)) = (&mut self.mode, text) {
+            question.prompt.replace(text.trim_end());
+        }
+    }
+
     fn question_key(&mut self, key: KeyEvent) -> Outcome {
         let Mode::Question(ix, question) = &mut self.mode else { return Outcome::Stay };
         let ix = *ix;
-        match question.key(key) {
+        match question.key(&self.setup.keymap, key) {
             Answer::Open => Outcome::Stay,
+            Answer::External(text) => Outcome::Edit(text),
             Answer::Back => {
                 self.mode = Mode::Browse;
                 Outcome::Stay
@@ -474,9 +484,9 @@ impl TreeSelector {
     }
 
     fn leaving_key(&mut self, key: KeyEvent) -> Outcome {
-        let is_control_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+        let is_cancel = self.setup.keymap.actions(Context::Dialog, key).contains(&Action::SelectCancel);
         match &mut self.mode {
-            Mode::Leaving { is_stopping: is_stopping @ false, .. } if key.code == KeyCode::Esc || is_control_c => {
+            Mode::Leaving { is_stopping: is_stopping @ false, .. } if is_cancel => {
                 *is_stopping = true;
                 Outcome::Abort
             }
@@ -497,18 +507,16 @@ impl TreeSelector {
     fn label_key(&mut self, key: KeyEvent) -> Outcome {
         let Mode::Label(ix, input) = &mut self.mode else { return Outcome::Stay };
         let ix = *ix;
-        let is_control_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-        match key.code {
-            KeyCode::Esc => self.mode = Mode::Browse,
-            _ if is_control_c => self.mode = Mode::Browse,
-            KeyCode::Enter => {
+        match self.setup.keymap.action(Context::Dialog, key) {
+            Some(Action::SelectCancel) => self.mode = Mode::Browse,
+            Some(Action::SelectConfirm) => {
                 let text = Some(input.text().trim().to_owned()).filter(|text| !text.is_empty());
                 self.mode = Mode::Browse;
                 let label = text.clone().map(|text| Label { text, timestamp: Some(to_iso(self.setup.now)) });
                 self.labels.insert(ix, label);
                 return self.id(ix).map_or(Outcome::Stay, |entry| Outcome::Label { entry, text });
             }
-            _ => _ = input.key(key),
+            _ => _ = input.key(&self.setup.keymap, key),
         }
         Outcome::Stay
     }

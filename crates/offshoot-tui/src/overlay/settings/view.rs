@@ -6,6 +6,8 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::Settings;
+use crate::keymap::{Action, Keymap};
+use crate::overlay::hint;
 use crate::settings::{Origin, SETTINGS, Scope, Section, Setting};
 use crate::text::{draw, fit, width};
 use crate::theme::{Theme, Token};
@@ -23,7 +25,7 @@ enum Row {
 
 impl Settings {
     /// Draws it over the whole area.
-    pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    pub fn view(&self, keymap: &Keymap, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let area = area.intersection(buf.area);
         let mut rows: Vec<Rect> = area.rows().collect();
         let foot = rows.split_off(rows.len().saturating_sub(if rows.len() > FOOT + 3 { FOOT } else { 0 }));
@@ -35,7 +37,7 @@ impl Settings {
             self.search.view(Span::styled("> ", theme.style(Token::Accent)), theme.style(Token::Text), row, buf);
         }
         self.view_list(theme, &rows.collect::<Vec<_>>(), buf);
-        for (line, row) in self.foot(theme, usize::from(area.width)).iter().zip(foot) {
+        for (line, row) in self.foot(keymap, theme, usize::from(area.width)).iter().zip(foot) {
             draw(line, row, buf);
         }
     }
@@ -121,7 +123,7 @@ impl Settings {
         draw(&if is_chosen { line.style(theme.style(Token::SelectedBg)) } else { line }, area, buf);
     }
 
-    fn foot(&self, theme: &Theme, columns: usize) -> [Line<'static>; FOOT] {
+    fn foot(&self, keymap: &Keymap, theme: &Theme, columns: usize) -> [Line<'static>; FOOT] {
         let line = |text: &str, token| Line::styled(fit(text, columns).into_owned(), theme.style(token));
         let setting = self.shown.get(self.cursor).and_then(|at| SETTINGS.get(*at));
         let says = setting.map_or("", |setting| setting.says);
@@ -130,12 +132,17 @@ impl Settings {
             (None, Some(setting)) => line(&self.told(setting), Token::Muted),
             (None, None) => line("", Token::Muted),
         };
-        let keys = match (&self.editing, &self.files.project) {
-            (Some(_), _) => "enter store · esc leave it",
-            (None, Some(_)) => "enter change · del take out · tab other file · esc done",
-            (None, None) => "enter change · del take out · esc done",
+        let file: hint::Hint<'_> = (&[Action::Tab], "other file");
+        let done: hint::Hint<'_> = (&[Action::SelectCancel], "done");
+        let hints: Vec<hint::Hint<'_>> = match (&self.editing, &self.files.project) {
+            (Some(_), _) => vec![(&[Action::SelectConfirm], "store"), (&[Action::SelectCancel], "leave it")],
+            (None, project) => {
+                let change: [hint::Hint<'_>; 2] =
+                    [(&[Action::SelectConfirm], "change"), (&[Action::DeleteCharForward], "take out")];
+                change.into_iter().chain(project.as_ref().map(|_| file)).chain([done]).collect()
+            }
         };
-        [line(says, Token::Text), second, line(keys, Token::Dim)]
+        [line(says, Token::Text), second, line(&hint::line(keymap, &hints), Token::Dim)]
     }
 
     /// Who says what it is, and what it may be.

@@ -15,6 +15,8 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::view::{ago, draw, held, row, rule};
+use crate::keymap::{Action, Keymap};
+use crate::overlay::hint;
 use crate::text;
 use crate::theme::{Theme, Token};
 
@@ -41,6 +43,7 @@ pub(super) struct Given<'a> {
     pub(super) source: &'a dyn Source,
     pub(super) outline: &'a Outline,
     pub(super) theme: &'a Theme,
+    pub(super) keymap: &'a Keymap,
     pub(super) now: Millis,
 }
 
@@ -94,7 +97,9 @@ impl Compare {
             column(given, ('B', second), seen.start.saturating_sub(count)..seen.end.saturating_sub(count), rest, buf);
         }
         let reading = if self.is_reading { " · looking for files…" } else { "" };
-        let help = format!("  ↑/↓ scroll · esc back to the tree{reading}");
+        let hints: [hint::Hint<'_>; 2] =
+            [(&[Action::SelectUp, Action::SelectDown], "scroll"), (&[Action::SelectCancel], "back to the tree")];
+        let help = format!("  {}{reading}", hint::line(given.keymap, &hints));
         draw(&Line::styled(help, muted), row(area, usize::from(area.height).saturating_sub(2)), buf);
         rule(theme, "", row(area, usize::from(area.height).saturating_sub(1)), buf);
     }
