@@ -109,8 +109,7 @@ impl Pager {
             None if standing.count == 0 => "nothing was said yet".to_owned(),
             None => format!("{}–{} of {}", standing.first + 1, standing.last + 1, standing.count),
         };
-        let line =
-            Line::styled(format!("{place}  {}", hint::line(keymap, HINTS)), theme.style(Token::Dim));
+        let line = Line::styled(format!("{place}  {}", hint::line(keymap, HINTS)), theme.style(Token::Dim));
         text::draw(&line, Rect { y: area.y + height, height: 1, ..area }, buf);
     }
 }

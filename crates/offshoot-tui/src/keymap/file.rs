@@ -24,12 +24,7 @@ impl fmt::Display for Diagnostic {
 }
 
 /// Actions of pi for which there is nothing to do here.
-const OF_PI: &[&str] = &[
-    "tui.altScreen.search",
-    "tui.input.copy",
-    "app.models.",
-    "app.thinking.save",
-];
+const OF_PI: &[&str] = &["tui.altScreen.search", "tui.input.copy", "app.models.", "app.thinking.save"];
 
 /// Changes the bindings as the text says, and tells what it could not use.
 pub(super) fn read(text: &str, map: &mut Keymap) -> Vec<Diagnostic> {

@@ -72,7 +72,8 @@ impl Help {
         }
         let scroll = hint::keys(keymap, &[Action::SelectUp, Action::SelectDown]).map(|keys| format!("{keys} scroll"));
         let leave = hint::keys(keymap, &[Action::SelectCancel]).map(|keys| format!("{keys} leave"));
-        let hints = scroll.into_iter().chain(["type to search".to_owned()]).chain(leave).collect::<Vec<_>>().join(" · ");
+        let hints =
+            scroll.into_iter().chain(["type to search".to_owned()]).chain(leave).collect::<Vec<_>>().join(" · ");
         Self { rows, search: LineInput::default(), top: 0, hints }
     }
 

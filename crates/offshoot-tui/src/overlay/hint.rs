@@ -19,10 +19,12 @@ pub(crate) type Hint<'a> = (&'a [Action], &'a str);
 
 /// The first keys of some actions; the modifiers that they have in common stand once. `None`: no key does any of it.
 pub(crate) fn keys(keymap: &Keymap, actions: &[Action]) -> Option<String> {
-    let mut keys: Vec<String> = actions.iter().filter_map(|action| keymap.hint(*action)).map(|key| short(&key)).collect();
+    let mut keys: Vec<String> =
+        actions.iter().filter_map(|action| keymap.hint(*action)).map(|key| short(&key)).collect();
     keys.dedup();
     let first = keys.first()?;
-    let prefix = first.strip_suffix('+').unwrap_or(first).rfind('+').and_then(|at| first.get(..=at)).unwrap_or_default();
+    let prefix =
+        first.strip_suffix('+').unwrap_or(first).rfind('+').and_then(|at| first.get(..=at)).unwrap_or_default();
     let rests: Option<Vec<&str>> = keys.iter().map(|key| last(key, prefix)).collect();
     Some(match rests {
         Some(rests) => format!("{prefix}{}", rests.join("/")),

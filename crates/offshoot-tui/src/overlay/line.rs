@@ -179,7 +179,11 @@ mod tests {
             line.key(&keymap, KeyEvent::new(code, modifiers));
             line.text().to_owned()
         };
-        assert_eq!(press(KeyCode::Char('u'), KeyModifiers::CONTROL), "one two", "its usual key has no meaning any more");
+        assert_eq!(
+            press(KeyCode::Char('u'), KeyModifiers::CONTROL),
+            "one two",
+            "its usual key has no meaning any more"
+        );
         assert_eq!(press(KeyCode::F(5), KeyModifiers::NONE), "");
         assert_eq!(press(KeyCode::F(6), KeyModifiers::NONE), "one two");
         assert_eq!(press(KeyCode::Char('w'), KeyModifiers::CONTROL), "one ");

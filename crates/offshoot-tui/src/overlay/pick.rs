@@ -307,7 +307,8 @@ mod tests {
 
     #[test]
     fn keys_are_those_of_the_user() {
-        let (keymap, _) = Keymap::read(r#"{"tui.select.down":"ctrl+n","tui.select.confirm":"tab","tui.select.cancel":"f10"}"#);
+        let (keymap, _) =
+            Keymap::read(r#"{"tui.select.down":"ctrl+n","tui.select.confirm":"tab","tui.select.cancel":"f10"}"#);
         let mut pick = models();
         let mut press = |code, modifiers| pick.key(&keymap, KeyEvent::new(code, modifiers));
         for usual in [KeyCode::Down, KeyCode::Enter, KeyCode::Esc] {

@@ -370,7 +370,9 @@ impl Sessions {
             Action::DeleteSessionQuietly if self.line.is_empty() => self.begin_trash(),
             // As its usual key does in other lines.
             Action::DeleteSessionQuietly => return self.act(Action::DeleteWordBackward),
-            Action::RestoreSession if !self.trashed.is_empty() => self.requests.extend(self.trashed.last().map(|(file, ..)| Request::Restore(file.clone()))),
+            Action::RestoreSession if !self.trashed.is_empty() => {
+                self.requests.extend(self.trashed.last().map(|(file, ..)| Request::Restore(file.clone())));
+            }
             action => {
                 if self.line.act(action)? == Typed::Changed {
                     self.search_anew();

@@ -255,9 +255,8 @@ impl TreeSelector {
                 self.look_for(query);
             }
             Mode::Label(_, input) => _ = input.insert(text),
-            Mode::Question(_, question) if question.is_writing => _ = question.prompt.paste(text),
-            Mode::Question(..) => {}
-            Mode::Compare(_) | Mode::Leaving { .. } => {}
+            Mode::Question(_, question) if question.is_writing => drop(question.prompt.paste(text)),
+            Mode::Question(..) | Mode::Compare(_) | Mode::Leaving { .. } => {}
         }
         self.fetch();
     }

@@ -185,7 +185,13 @@ impl Sessions {
                 ],
             ]
         } else {
-            vec![vec![bound(scope, "all"), bound(sort, "sort"), bound(named, "named"), bound(name, "name"), bound(trash, "trash")]]
+            vec![vec![
+                bound(scope, "all"),
+                bound(sort, "sort"),
+                bound(named, "named"),
+                bound(name, "name"),
+                bound(trash, "trash"),
+            ]]
         };
         let hint = |pairs: Vec<Option<(String, &'static str)>>| {
             let mut line = Line::default();

@@ -2,7 +2,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
-use crate::editor::{Editor, Outcome, Sent, Submission};
+use crate::editor::{Editor, Outcome, Submission};
 use crate::keymap::{Action, Context, Keymap};
 
 /// What may be answered.
@@ -13,7 +13,7 @@ pub(super) const ANSWERS: [&str; 3] = ["No summary", "Summarize", "Summarize wit
 pub(super) struct Question {
     pub(super) at: usize,
     /// What the summary shall mind; what was written stays when one goes back to the question.
-    pub(super) prompt: Editor,
+    pub(super) prompt: Box<Editor>,
     pub(super) is_writing: bool,
 }
 
@@ -33,7 +33,7 @@ pub(super) enum Answer {
 impl Question {
     /// The question on a terminal of this size.
     pub(super) fn new((columns, rows): (u16, u16)) -> Self {
-        let mut prompt = Editor::plain();
+        let mut prompt = Box::new(Editor::plain());
         prompt.resize(columns, rows);
         Self { at: 0, prompt, is_writing: false }
     }
@@ -105,7 +105,10 @@ mod tests {
     fn a_prompt_has_several_lines_and_waits_while_one_looks_at_the_question() {
         let keymap = Keymap::default();
         let mut question = Question::new((80, 24));
-        assert_eq!(press(&mut question, &keymap, "down down enter / n e w shift+enter ! x ctrl+j y escape"), Answer::Open);
+        assert_eq!(
+            press(&mut question, &keymap, "down down enter / n e w shift+enter ! x ctrl+j y escape"),
+            Answer::Open
+        );
         assert!(!question.is_writing);
         assert_eq!(press(&mut question, &keymap, "3 z ctrl+g"), Answer::External("/new\n!x\nyz".to_owned()));
         let instructions = Some("/new\n!x\nyz".to_owned());

@@ -1,6 +1,7 @@
 //! The selector at work: keys in, pictures and outcomes out.
 
 use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{KeyCode, KeyModifiers};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
@@ -529,7 +530,7 @@ fn the_fork_selector_lists_the_persons_messages() {
     use crate::overlay::fork::{ForkOutcome, ForkSelector};
     let mut selector = ForkSelector::new(Arc::new(working()));
     let mut buf = Buffer::empty(Rect::new(0, 0, 60, 8));
-    selector.view(&Theme::default(), buf.area, &mut buf);
+    selector.view(&Keymap::default(), &Theme::default(), buf.area, &mut buf);
     insta::assert_snapshot!(text_of(&buf), @"
     Fork from message
     A new session gets the branch up to the message, which comes
@@ -540,10 +541,10 @@ fn the_fork_selector_lists_the_persons_messages() {
       (2/2)  ↑/↓ move · enter fork · esc cancel
     ");
     let press = |code| KeyEvent::new(code, KeyModifiers::NONE);
-    assert_eq!(selector.key(press(KeyCode::Enter)), ForkOutcome::Fork("f".to_owned()));
-    assert_eq!(selector.key(press(KeyCode::Down)), ForkOutcome::Stay);
-    assert_eq!(selector.key(press(KeyCode::Enter)), ForkOutcome::Fork("a".to_owned()));
-    assert_eq!(selector.key(press(KeyCode::Esc)), ForkOutcome::Close);
+    assert_eq!(selector.key(&Keymap::default(), press(KeyCode::Enter)), ForkOutcome::Fork("f".to_owned()));
+    assert_eq!(selector.key(&Keymap::default(), press(KeyCode::Down)), ForkOutcome::Stay);
+    assert_eq!(selector.key(&Keymap::default(), press(KeyCode::Enter)), ForkOutcome::Fork("a".to_owned()));
+    assert_eq!(selector.key(&Keymap::default(), press(KeyCode::Esc)), ForkOutcome::Close);
 }
 
 proptest::proptest! {

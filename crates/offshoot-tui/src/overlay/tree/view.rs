@@ -61,15 +61,17 @@ impl TreeSelector {
                 self.view_tree(theme, &panes, buf);
                 let muted = theme.style(Token::Muted);
                 clear(panes.help, buf);
-                let keys = hint::line(&self.setup.keymap, &[(&[Action::SelectConfirm], "save"), (&[Action::SelectCancel], "cancel")]);
+                let keys = hint::line(
+                    &self.setup.keymap,
+                    &[(&[Action::SelectConfirm], "save"), (&[Action::SelectCancel], "cancel")],
+                );
                 draw(&Line::styled(format!("  {keys}"), muted), panes.help, buf);
                 clear(panes.search, buf);
                 let prompt = Span::styled("  Label (empty to remove): ", muted);
                 input.view(prompt, theme.style(Token::Text), panes.search, buf);
             }
             Mode::Compare(compare) => {
-                let given =
-                    Given {
+                let given = Given {
                     source: self.source.as_ref(),
                     outline: &self.list.outline,
                     theme,

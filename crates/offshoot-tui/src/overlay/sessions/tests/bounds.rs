@@ -12,7 +12,7 @@ proptest! {
         rows in 0..26_u16,
         keys in proptest::collection::vec(0..8_usize, 0..6),
     ) {
-        let mut sessions = Sessions::new(Setting { now: NOW, home: Some("/home/u".into()), current: None });
+        let mut sessions = Sessions::new(Setting { now: NOW, home: Some("/home/u".into()), ..Setting::default() });
         let info = SessionInfo {
             path: PathBuf::from(&texts[0]),
             id: texts[1].clone(),
