@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { createInterface } from "node:readline";
-import { after, before, test } from "node:test";
+import { after, before, mock, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { writeCorpus } from "./corpus.mjs";
 import { piPackage, temporaryFolder } from "./lib/places.mjs";
@@ -24,6 +24,7 @@ const tui = await import(pathToFileURL(path.join(path.dirname(piPackage()), "pi-
 const SEED = process.env.CONFORMANCE_SEED ?? "tree";
 const FILTERS = ["default", "no-tools", "user-only", "labeled-only", "all"];
 const KEYS = {
+  enter: "\r", escape: "\x1b", "ctrl+shift+o": "\x1b[111;6u",
   up: "\x1b[A", down: "\x1b[B", left: "\x1b[D", right: "\x1b[C", "ctrl+left": "\x1b[1;5D", "ctrl+right": "\x1b[1;5C",
   backspace: "\x7f", "ctrl+d": "\x04", "ctrl+t": "\x14", "ctrl+u": "\x15", "ctrl+l": "\x0c", "ctrl+a": "\x01", "ctrl+o": "\x0f",
 };
@@ -33,6 +34,7 @@ let folder;
 const waiting = [];
 before(() => {
   delete process.env.HOME; // offshoot's example knows no home directory either
+  process.env.TZ = "UTC"; // and its clock hangs in Greenwich
   initTheme("dark");
   tui.setKeybindings(new KeybindingsManager());
   folder = temporaryFolder("tree");
@@ -151,9 +153,11 @@ function body(rng, at, ids, calls) {
   }
 }
 
+// Enter and Escape go beyond the rows: to the question, and out.
+const MOVES = Object.keys(KEYS).filter((key) => key !== "enter" && key !== "escape");
 const walk = (rng, count) =>
   Array.from({ length: count }, () =>
-    rng.int(0, 9) ? rng.pick(Object.keys(KEYS)) : rng.pick(["text:alpha", "text:user ", "text:e", "text:tool", "text:mark", "text:zz"]),
+    rng.int(0, 9) ? rng.pick(MOVES) : rng.pick(["text:alpha", "text:user ", "text:e", "text:tool", "text:mark", "text:zz"]),
   );
 
 /** Calls that a result finds only on another branch are named by pi alone: results are made to follow their calls. */
@@ -192,6 +196,48 @@ test("grown trees: every filter, several leaves, folds, searches, pages", async 
     }
   }
   console.log(`${compared} pictures of 40 trees`);
+});
+
+/** Keys of somebody who labels: sets, changes, clears and leaves alone, looks for labels and shows their times. */
+function labelling(rng, count) {
+  const edits = [
+    () => ["text:L", `text:${rng.pick(["mark", "two words", "日本 ✓", "x".repeat(30)])}`, "enter"],
+    () => ["text:L", ...Array(rng.int(1, 35)).fill("backspace"), "enter"],
+    () => ["text:L", "text:never", "escape"],
+    () => ["text:L", "enter"],
+    () => ["text:T"],
+    () => ["text:mark", "backspace"],
+    () => ["ctrl+l"],
+    () => [rng.pick(MOVES), rng.pick(MOVES)],
+  ];
+  return Array.from({ length: count }, () => rng.pick(edits)()).flat();
+}
+
+test("labels and their times: shown, set, changed, cleared, searched for", async () => {
+  const rng = new Rng(`${SEED} labels`);
+  // The trees grow in the first minutes of 2026: on that day, in that year, and later.
+  const nows = ["2026-01-01T23:59:00.000Z", "2026-11-03T04:05:06.000Z", "2031-02-03T04:05:06.000Z"];
+  let compared = 0;
+  try {
+    for (let tree = 0; tree < 24; tree++) {
+      const now = Date.parse(nows[tree % nows.length]);
+      mock.timers.reset();
+      mock.timers.enable({ apis: ["Date"], now });
+      const file = path.join(folder, `labels-${tree}.jsonl`);
+      fs.writeFileSync(file, near(grow(rng, rng.int(1, 40))).text);
+      fs.copyFileSync(file, `${file}.pi`);
+      const manager = SessionManager.open(`${file}.pi`);
+      const request = { file, now, columns: 300, rows: 200, filter: "default", keys: ["text:T", ...labelling(rng, 25)] };
+      const ours = await offshoot(request);
+      if (ours[0][0] === "  No entries found") continue;
+      const theirs = pis(manager, request);
+      equal(ours, theirs, 150, JSON.stringify({ SEED, tree, ...request }));
+      compared += theirs.length;
+    }
+  } finally {
+    mock.timers.reset();
+  }
+  console.log(`${compared} pictures with labels`);
 });
 
 test("a given entry is selected, or the nearest one above it", async () => {

@@ -7,6 +7,7 @@
 
 mod faults;
 pub mod fuzz;
+mod pictures;
 mod stories;
 
 use crate::clock::{Clock, FixedClock, Millis};
@@ -15,6 +16,7 @@ use crate::session::{Durability, Options};
 use crate::store::Store;
 
 pub use faults::{Fault, FaultMedium, Loss, Operation};
+pub use pictures::{NEW, OLD, PICTURES, Picture, told};
 
 /// Options that give the same ids and times in every run.
 pub fn fixed_options() -> Options {

@@ -10,6 +10,7 @@ pub fn plain(text: &str) -> String {
             '\t' => out.push_str("    "),
             '\u{1b}' => skip_escape(&mut rest),
             '\u{9b}' => skip_csi(&mut rest),
+            '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}' => skip_string(&mut rest),
             c if is_harmful(c) => {}
             c => out.push(c),
         }
@@ -81,18 +82,20 @@ type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 fn skip_escape(rest: &mut Chars<'_>) {
     match rest.next_if(|c| matches!(c, ' '..='~')) {
         Some('[') => skip_csi(rest),
-        Some(']' | 'P' | 'X' | '^' | '_') => {
-            while let Some(c) = rest.next_if(|c| !matches!(c, '\n')) {
-                if c == '\u{7}' || c == '\u{9c}' {
-                    break;
-                }
-                if c == '\u{1b}' {
-                    rest.next_if(|c| *c == '\\');
-                    break;
-                }
-            }
-        }
+        Some(']' | 'P' | 'X' | '^' | '_') => skip_string(rest),
         _ => {}
+    }
+}
+
+fn skip_string(rest: &mut Chars<'_>) {
+    while let Some(c) = rest.next_if(|c| !matches!(c, '\n')) {
+        if c == '\u{7}' || c == '\u{9c}' {
+            break;
+        }
+        if c == '\u{1b}' {
+            rest.next_if(|c| *c == '\\');
+            break;
+        }
     }
 }
 
@@ -117,6 +120,8 @@ mod tests {
             ("\u{1b}]0;title\u{7}x", "x"),
             ("\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link"),
             ("\u{9b}2Jx", "x"),
+            ("\u{9d}0;title\u{9c}x", "x"),
+            ("\u{90}q#0\u{1b}\\x\u{9f}y", "x"),
             ("a\rb\u{8}c\u{0}", "abc"),
             ("\u{202e}abc\u{2066}", "abc"),
             ("a\n\tb", "a\n    b"),

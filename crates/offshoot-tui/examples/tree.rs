@@ -1,8 +1,8 @@
 //! The tree selector as a line server, to be compared with others: which rows it shows after which keys.
 //!
-//! One JSON object per line in: `{"file", "leaf"?, "selected"?, "columns", "rows", "filter"?, "keys": ["down", "text:abc"]}`.
-//! `leaf` and `selected` are places among the entries of the file; without `leaf` the file's own counts. One array per
-//! line out: the rows at the beginning and after each key, each with the line below them as the last one.
+//! One JSON object per line in: `{"file", "leaf"?, "selected"?, "columns", "rows", "filter"?, "now"?, "keys": ["down", "text:abc"]}`.
+//! `leaf` and `selected` are places among the entries of the file; without `leaf` the file's own counts. `now` is the time
+//! in milliseconds. One array per line out: the rows at the beginning and after each key, each with the line below them as the last one.
 
 use std::error::Error;
 use std::io::{BufRead as _, Write as _};
@@ -25,6 +25,7 @@ struct Request {
     columns: u16,
     rows: u16,
     filter: Option<String>,
+    now: Option<i64>,
     keys: Vec<String>,
 }
 
@@ -45,6 +46,7 @@ fn answer(request: &Request) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
     let setup = Setup {
         selected: request.selected.and_then(at),
         filter: request.filter.as_deref().and_then(Filter::parse).unwrap_or_default(),
+        now: request.now.unwrap_or_default(),
         size: (request.columns, request.rows),
         ..Setup::default()
     };

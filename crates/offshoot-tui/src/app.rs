@@ -13,3 +13,6 @@ pub mod run;
 pub mod screen;
 pub mod update;
 pub mod view;
+
+#[cfg(test)]
+mod tests;

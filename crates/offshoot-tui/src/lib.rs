@@ -25,3 +25,6 @@ pub mod editor;
 pub mod settings;
 pub mod overlay;
 pub mod app;
+
+#[cfg(test)]
+mod testing;

@@ -1,14 +1,14 @@
 //! What somebody may have meant who mistyped a name. Knows no names.
 
-/// The candidate with the fewest letters to change, if that are so few that it may have been meant; of equally near ones
-/// the first.
+/// How much of both names must be the same, in order, for one to be meant by the other.
+const ALIKE: f32 = 0.6;
+
+/// The candidate that is most like what was typed, if it may have been meant.
 pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let typed = typed.to_lowercase();
-    // Swapped letters are one slip, not two.
-    let distance = |name: &str| strsim::osa_distance(&typed, &name.to_lowercase());
-    let near = candidates.into_iter().map(|name| (distance(name), name)).min_by_key(|(distance, _)| *distance);
-    let allowed = (typed.chars().count() / 3).max(1);
-    near.filter(|(distance, _)| *distance <= allowed).map(|(_, name)| name)
+    let named: Vec<(String, &str)> = candidates.into_iter().map(|name| (name.to_lowercase(), name)).collect();
+    let lower: Vec<&str> = named.iter().map(|(lower, _)| lower.as_str()).collect();
+    let best = similar::get_close_matches(typed.to_lowercase().as_str(), &lower, 1, ALIKE);
+    named.iter().find(|(lower, _)| Some(&lower.as_str()) == best.first()).map(|(_, name)| *name)
 }
 
 #[cfg(test)]

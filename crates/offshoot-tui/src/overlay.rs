@@ -10,6 +10,3 @@ pub mod pick;
 pub mod sessions;
 pub mod settings;
 pub mod tree;
-
-#[cfg(test)]
-pub(crate) mod testing;

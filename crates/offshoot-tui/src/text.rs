@@ -12,7 +12,7 @@ mod wrap;
 mod props;
 
 pub use clean::{clean, clean_lines};
-pub use cut::{fit, truncate, truncate_line, truncate_middle};
+pub use cut::{fit, joined, truncate, truncate_line, truncate_middle};
 pub use measure::{draw, line_width, width};
 pub use wrap::{Row, Rows, rows, wrap};
 

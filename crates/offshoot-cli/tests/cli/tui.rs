@@ -14,7 +14,7 @@ fn a_question_is_answered() {
     terminal.until_text("m1");
     assert_snapshot!(terminal.screen(), @"
     ────────────────────────────────────────────────────────────────────────────────
-
+    ? keys · / commands · @ files · ! shell
     ────────────────────────────────────────────────────────────────────────────────
     m1 • medium  0.0%/200k  durable  ~/work
     ");

@@ -1,103 +1,22 @@
-//! The pictures of the specification.
+//! The pictures of the specification, and what else rows show.
 
 use super::*;
 use crate::session::{Options, Session};
-
-/// A session from words `id:parent:role:text`.
-fn session(words: &[&str]) -> Session {
-    let mut text = String::from(
-        "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/w\"}\n",
-    );
-    for (at, word) in words.iter().enumerate() {
-        let parts: Vec<&str> = word.splitn(4, ':').collect();
-        let parent = if parts[1].is_empty() { "null".to_owned() } else { format!("\"{}\"", parts[1]) };
-        let envelope =
-            format!(r#""id":"{}","parentId":{parent},"timestamp":"2026-01-01T00:00:{:02}.000Z""#, parts[0], at + 1);
-        let line = match parts[2] {
-            "label" => format!(r#"{{"type":"label",{envelope},"targetId":"{}","label":"mark"}}"#, parts[3]),
-            role => format!(
-                r#"{{"type":"message",{envelope},"message":{{"role":"{role}","content":[{{"type":"text","text":"{}"}}]}}}}"#,
-                parts[3]
-            ),
-        };
-        text.push_str(&line);
-        text.push('\n');
-    }
-    Session::from_text(&text, Options::default()).unwrap()
-}
+use crate::testing::{NEW, OLD, PICTURES, told};
 
 fn picture(words: &[&str], filter: Filter) -> String {
-    let session = session(words);
+    let session = told(words);
     let outline = Outline::new(&session, session.leaf(), filter).unwrap();
     let mut lines: Vec<String> = outline.rows(&session).map(|row| row.unwrap().line()).collect();
     lines.push(format!("  {}", outline.footer()));
-    lines.iter().fold(String::new(), |all, line| all + "\n" + line)
-}
-
-const OLD: [&str; 4] = ["a::user:q1", "b:a:assistant:r1", "c:b:user:q2", "d:c:assistant:r2"];
-const NEW: [&str; 4] = ["e:b:user:alt", "f:e:assistant:altr", "g:f:user:alt2", "h:g:assistant:altr2"];
-
-#[test]
-fn a_linear_conversation_stays_flush_left() {
-    let expected = "
-  • user: q1
-  • assistant: r1
-  • user: q2
-› • assistant: r2
-  (4/4)";
-    assert_eq!(picture(&OLD, Filter::Default), expected);
+    lines.join("\n")
 }
 
 #[test]
-fn the_open_branch_comes_first() {
-    let expected = "
-  • user: q1
-  • assistant: r1
-  ├⊟ • user: alt
-  │     • assistant: altr
-  │     • user: alt2
-› │     • assistant: altr2
-  └⊟ user: q2
-        assistant: r2
-  (6/8)";
-    assert_eq!(picture(&[&OLD[..], &NEW[..]].concat(), Filter::Default), expected);
-}
-
-#[test]
-fn a_hidden_leaf_selects_the_nearest_shown_ancestor() {
-    let words = [&OLD[..], &NEW[..], &["i:f:user:deep", "l:i:label:c"]].concat();
-    let expected = "
-  • user: q1
-  • assistant: r1
-  ├⊟ • user: alt
-  │     • assistant: altr
-› │     ├─ • user: deep
-  │     └⊟ user: alt2
-  │           assistant: altr2
-  └⊟ [mark] user: q2
-        assistant: r2
-  (5/9)";
-    assert_eq!(picture(&words, Filter::Default), expected);
-}
-
-#[test]
-fn several_roots_have_no_connectors() {
-    let words =
-        [&OLD[..], &NEW[..], &["i:f:user:deep", "l:i:label:c", "m::user:new root", "n:m:assistant:nr"]].concat();
-    let expected = "
-  • user: new root
-›    • assistant: nr
-  user: q1
-     assistant: r1
-     ├⊟ [mark] user: q2
-     │     assistant: r2
-     └⊟ user: alt
-           assistant: altr
-           ├⊟ user: alt2
-           │     assistant: altr2
-           └─ user: deep
-  (2/11)";
-    assert_eq!(picture(&words, Filter::Default), expected);
+fn trees_are_laid_out_as_in_the_pictures() {
+    for known in PICTURES {
+        assert_eq!(format!("\n{}", picture(known.words, Filter::Default)), known.rows, "{}", known.name);
+    }
 }
 
 #[test]
@@ -105,12 +24,12 @@ fn filters_lay_out_what_they_show() {
     let words = [&OLD[..], &NEW[..], &["l:h:label:c"]].concat();
     assert_eq!(
         picture(&words, Filter::UserOnly),
-        "\n  • user: q1\n  ├⊟ • user: alt\n› │     • user: alt2\n  └─ [mark] user: q2\n  (3/4) [user-only]"
+        "  • user: q1\n  ├⊟ • user: alt\n› │     • user: alt2\n  └─ [mark] user: q2\n  (3/4) [user-only]"
     );
-    assert_eq!(picture(&words, Filter::LabeledOnly), "\n› [mark] user: q2\n  (1/1) [labeled-only]");
+    assert_eq!(picture(&words, Filter::LabeledOnly), "› [mark] user: q2\n  (1/1) [labeled-only]");
     assert!(picture(&words, Filter::All).contains("[label: mark]"));
     let tools = ["a::user:q", "t:a:toolResult:out"];
-    assert_eq!(picture(&tools, Filter::NoTools), "\n› • user: q\n  (1/1) [no-tools]");
+    assert_eq!(picture(&tools, Filter::NoTools), "› • user: q\n  (1/1) [no-tools]");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::pager::Pager;
 use crate::editor::Editor;
 use crate::keymap::Keymap;
 use crate::message::{Habits, Level};
-use crate::overlay::fork::ForkSelector;
+use crate::overlay::fork::{ForkSelector, ForkUse};
 use crate::overlay::help::Help;
 use crate::overlay::pick::Pick;
 use crate::overlay::sessions::Sessions;
@@ -166,15 +166,6 @@ impl Overlay {
     pub fn is_full(&self) -> bool {
         !matches!(self, Self::Pick(..))
     }
-}
-
-/// What is done with a message that was chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ForkUse {
-    /// A session begins before it.
-    Fork,
-    /// This session goes on before it.
-    BranchHere,
 }
 
 /// What a small list is of.

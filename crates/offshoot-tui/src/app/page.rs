@@ -24,9 +24,9 @@ const PAGE: usize = 10;
 
 /// What the keys do.
 const HINTS: &[hint::Hint<'static>] = &[
+    (&[Action::SelectCancel], "leave"),
     (&[Action::TranscriptLineUp, Action::TranscriptLineDown], "scroll"),
     (&[Action::TranscriptPageUp, Action::TranscriptPageDown], "page"),
-    (&[Action::SelectCancel], "leave"),
 ];
 
 impl Page {
@@ -70,7 +70,7 @@ impl Page {
             text::draw(line, row, buf);
         }
         if let Some(foot) = area.rows().next_back() {
-            text::draw(&Line::styled(hint::line(keymap, HINTS), theme.style(Token::Dim)), foot, buf);
+            text::draw(&Line::styled(hint::fit(keymap, HINTS, columns), theme.style(Token::Dim)), foot, buf);
         }
     }
 }

@@ -19,10 +19,10 @@ const HALF: usize = 10;
 
 /// What the keys do.
 const HINTS: &[hint::Hint<'static>] = &[
-    (&[Action::TranscriptLineUp, Action::TranscriptLineDown], "scroll"),
-    (&[Action::TranscriptTop, Action::TranscriptBottom], "ends"),
-    (&[Action::NextPart, Action::TogglePart], "fold"),
     (&[Action::CloseTranscript], "leave"),
+    (&[Action::TranscriptLineUp, Action::TranscriptLineDown], "scroll"),
+    (&[Action::NextPart, Action::TogglePart], "fold"),
+    (&[Action::TranscriptTop, Action::TranscriptBottom], "ends"),
 ];
 
 /// The transcript, and where it reads.
@@ -109,7 +109,10 @@ impl Pager {
             None if standing.count == 0 => "nothing was said yet".to_owned(),
             None => format!("{}–{} of {}", standing.first + 1, standing.last + 1, standing.count),
         };
-        let line = Line::styled(format!("{place}  {}", hint::line(keymap, HINTS)), theme.style(Token::Dim));
+        let columns = usize::from(area.width);
+        let place = text::fit(&place, columns).into_owned();
+        let keys = hint::fit(keymap, HINTS, columns.saturating_sub(text::width(&place) + 2));
+        let line = Line::styled(format!("{place}  {keys}"), theme.style(Token::Dim));
         text::draw(&line, Rect { y: area.y + height, height: 1, ..area }, buf);
     }
 }

@@ -10,7 +10,7 @@ use ratatui::text::Line;
 use super::live::Block;
 use super::model::{Model, Overlay};
 use crate::message::{Folds, Look};
-use crate::text::draw;
+use crate::text::{ELLIPSIS, draw, fit, joined, width};
 use crate::theme::Token;
 
 /// The rows at the bottom.
@@ -61,16 +61,30 @@ pub fn bottom(model: &mut Model) -> Bottom {
 /// What else goes on, in words.
 fn under_way(model: &Model) -> Vec<Line<'static>> {
     let hint = model.wishes.keymap.hint(crate::keymap::Action::Interrupt).unwrap_or_default();
-    let job = model.live.job.as_ref().map(|job| format!("  {job} … {hint} stops it"));
-    let bash = model.live.bash.as_ref().map(|bash| format!("  $ {} … {hint} stops it", crate::text::clean(bash)));
-    let working = model.is_working.then(|| format!("  at work … {hint} stops it"));
+    let hint = format!(" … {hint} stops it");
+    let room = usize::from(model.size.width).saturating_sub(2 + width(&hint));
+    let job = model.live.job.clone();
+    let bash = model.live.bash.as_ref().map(|bash| format!("$ {bash}"));
+    let working = model.is_working.then(|| "at work".to_owned());
     let said = bash.into_iter().chain(job.or(working));
-    let line = |text: String| Line::styled(text, model.wishes.theme.style(Token::Muted));
+    let line = |what: String| {
+        let what = fit(&what, room);
+        Line::styled(format!("  {}{hint}", what.trim_end_matches(ELLIPSIS)), model.wishes.theme.style(Token::Muted))
+    };
     let mut lines: Vec<_> = said.map(line).collect();
     if !lines.is_empty() {
         lines.insert(0, Line::default());
     }
     lines
+}
+
+/// What can be done, where nothing was said and nothing is written yet.
+fn invitation(model: &Model, columns: u16) -> Option<Line<'static>> {
+    let is_new = model.live.finished.all().next().is_none() && !model.is_working && model.editor.is_empty();
+    let keys = model.wishes.keymap.keys(crate::keymap::Action::Help).iter().map(ToString::to_string);
+    let keys = keys.min_by_key(String::len).map(|key| format!("{key} keys"));
+    let words: Vec<&str> = keys.as_deref().into_iter().chain(["/ commands", "@ files", "! shell"]).collect();
+    is_new.then(|| Line::styled(joined(&words, columns.into()), model.wishes.theme.style(Token::Dim)))
 }
 
 impl Bottom {
@@ -95,6 +109,10 @@ impl Bottom {
             _ => {
                 model.editor.view(theme, middle, frame.buffer_mut());
                 if let Some(cursor) = model.editor.cursor(middle) {
+                    if let Some(hint) = invitation(model, middle.width) {
+                        let row = Rect { y: cursor.y, height: 1, ..middle };
+                        draw(&hint, row, frame.buffer_mut());
+                    }
                     frame.set_cursor_position(cursor);
                 }
             }

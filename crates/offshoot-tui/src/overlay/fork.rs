@@ -17,9 +17,19 @@ use crate::overlay::hint;
 use crate::text;
 use crate::theme::{Theme, Token};
 
+/// What is done with a message that was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForkUse {
+    /// A session begins before it.
+    Fork,
+    /// This session goes on before it.
+    BranchHere,
+}
+
 /// The person's messages of a session, to choose one of.
 pub struct ForkSelector {
     source: Arc<dyn Source + Send + Sync>,
+    used: ForkUse,
     messages: Vec<NodeIx>,
     selected: usize,
 }
@@ -29,13 +39,6 @@ impl std::fmt::Debug for ForkSelector {
         write!(f, "ForkSelector {{ {}/{} }}", self.selected, self.messages.len())
     }
 }
-
-/// What the keys do.
-const HINTS: &[hint::Hint<'static>] = &[
-    (&[Action::SelectUp, Action::SelectDown], "move"),
-    (&[Action::SelectConfirm], "fork"),
-    (&[Action::SelectCancel], "cancel"),
-];
 
 /// What a key came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,12 +53,12 @@ pub enum ForkOutcome {
 
 impl ForkSelector {
     /// Lists the messages of the whole file, in file order.
-    pub fn new(source: Arc<dyn Source + Send + Sync>) -> Self {
+    pub fn new(source: Arc<dyn Source + Send + Sync>, used: ForkUse) -> Self {
         let tree = source.tree();
         let is_users = |ix: &NodeIx| tree.node(*ix).role() == Some(Role::User) && tree.node(*ix).id().is_some();
         let messages: Vec<NodeIx> = tree.entries().filter(is_users).collect();
         let selected = messages.len().saturating_sub(1);
-        Self { source, messages, selected }
+        Self { source, used, messages, selected }
     }
 
     /// Whether there is nothing to choose.
@@ -87,11 +90,15 @@ impl ForkSelector {
     /// Draws the list; of long ones only what is seen is read.
     pub fn view(&self, keymap: &Keymap, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let muted = theme.style(Token::Muted);
-        let mut lines = vec![
-            Line::styled("Fork from message", theme.style(Token::Text).add_modifier(Modifier::BOLD)),
-            Line::styled("A new session gets the branch up to the message, which comes into the editor", muted),
-            Line::default(),
-        ];
+        let (title, says, deed) = match self.used {
+            ForkUse::Fork => ("Fork from message", "A new session gets what stands before the message", "fork"),
+            ForkUse::BranchHere => ("Branch from message", "This session goes on before the message", "go"),
+        };
+        let columns = usize::from(area.width);
+        let mut lines = vec![Line::styled(title, theme.style(Token::Text).add_modifier(Modifier::BOLD))];
+        let says = text::wrap(format!("{says}; its text comes into the editor"), columns.max(1));
+        lines.extend(says.into_iter().map(|line| line.style(muted)));
+        lines.push(Line::default());
         let room = usize::from(area.height).saturating_sub(lines.len() + 2).max(1);
         let start = self.selected.saturating_sub(room / 2).min(self.messages.len().saturating_sub(room));
         if self.is_empty() {
@@ -102,10 +109,15 @@ impl ForkSelector {
         }
         lines.push(Line::default());
         let position = if self.is_empty() { 0 } else { self.selected + 1 };
-        lines.push(Line::styled(
-            format!("  ({position}/{})  {}", self.messages.len(), hint::line(keymap, HINTS)),
-            muted,
-        ));
+        let place = format!("({position}/{})", self.messages.len());
+        let hints: [hint::Hint<'_>; 3] = [
+            (&[Action::SelectConfirm], deed),
+            (&[Action::SelectCancel], "cancel"),
+            (&[Action::SelectUp, Action::SelectDown], "move"),
+        ];
+        let hints = hint::fit(keymap, &hints, columns.saturating_sub(text::width(&place) + 5));
+        let foot = format!("{place} · {hints}");
+        lines.push(Line::styled(format!("  {foot}"), muted));
         for (at, line) in lines.iter().take(usize::from(area.height)).enumerate() {
             text::draw(line, Rect { y: area.y + at as u16, height: 1, ..area }, buf);
         }
@@ -123,5 +135,35 @@ impl ForkSelector {
             return Line::from(vec![cursor, said]).style(theme.style(Token::SelectedBg));
         }
         Line::from(vec![Span::raw("  "), Span::styled(said, theme.style(Token::Text))])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::crossterm::event::{KeyCode, KeyModifiers};
+
+    use super::*;
+    use crate::testing::{text_of, working};
+
+    #[test]
+    fn the_fork_selector_lists_the_persons_messages() {
+        let mut selector = ForkSelector::new(Arc::new(working()), ForkUse::Fork);
+        let mut buf = Buffer::empty(Rect::new(0, 0, 60, 8));
+        selector.view(&Keymap::default(), &Theme::default(), buf.area, &mut buf);
+        insta::assert_snapshot!(text_of(&buf), @"
+        Fork from message
+        A new session gets what stands before the message; its text
+        comes into the editor
+
+          Make the parser faster
+        › Try without an arena
+
+          (2/2) · enter fork · esc cancel · ↑/↓ move
+        ");
+        let press = |code| KeyEvent::new(code, KeyModifiers::NONE);
+        assert_eq!(selector.key(&Keymap::default(), press(KeyCode::Enter)), ForkOutcome::Fork("f".to_owned()));
+        assert_eq!(selector.key(&Keymap::default(), press(KeyCode::Down)), ForkOutcome::Stay);
+        assert_eq!(selector.key(&Keymap::default(), press(KeyCode::Enter)), ForkOutcome::Fork("a".to_owned()));
+        assert_eq!(selector.key(&Keymap::default(), press(KeyCode::Esc)), ForkOutcome::Close);
     }
 }

@@ -11,7 +11,7 @@ use super::hint;
 use super::line::{LineInput, Typed};
 use crate::keymap::{Action, Context, Group, Keymap};
 use crate::slash::COMMANDS;
-use crate::text::{draw, fit, width};
+use crate::text::{draw, fit, joined, width};
 use crate::theme::{Theme, Token};
 
 /// What came of a key.
@@ -38,7 +38,7 @@ pub struct Help {
     search: LineInput,
     top: usize,
     /// What the keys do here.
-    hints: String,
+    hints: Vec<String>,
 }
 
 /// How far a page key goes.
@@ -70,10 +70,10 @@ impl Help {
             let bound = actions.filter(|action| !keymap.keys(**action).is_empty());
             rows.extend(bound.map(|action| Row::Told(keymap.all(*action), action.says().to_owned())));
         }
-        let scroll = hint::keys(keymap, &[Action::SelectUp, Action::SelectDown]).map(|keys| format!("{keys} scroll"));
-        let leave = hint::keys(keymap, &[Action::SelectCancel]).map(|keys| format!("{keys} leave"));
-        let hints =
-            scroll.into_iter().chain(["type to search".to_owned()]).chain(leave).collect::<Vec<_>>().join(" · ");
+        let hints = hint::parts(
+            keymap,
+            &[(&[Action::SelectCancel], "leave"), (&[Action::SelectUp, Action::SelectDown], "scroll")],
+        );
         Self { rows, search: LineInput::default(), top: 0, hints }
     }
 
@@ -124,7 +124,10 @@ impl Help {
         let mut rows = area.rows();
         if let Some(row) = rows.next() {
             let title = Span::styled("Help", theme.style(Token::Accent).add_modifier(Modifier::BOLD));
-            let hint = Span::styled(format!("  {}", self.hints), theme.style(Token::Dim));
+            let hints: Vec<&str> =
+                ["type to search"].into_iter().chain(self.hints.iter().map(String::as_str)).collect();
+            let hint = joined(&hints, columns.saturating_sub(6));
+            let hint = Span::styled(format!("  {hint}"), theme.style(Token::Dim));
             draw(&Line::from(vec![title, hint]), row, buf);
         }
         if let Some(row) = rows.next() {
@@ -137,7 +140,7 @@ impl Help {
         }
         // The last page is full.
         let top = self.top.min(shown.len().saturating_sub(rows.len()));
-        let left = (columns / 2).clamp(12, 34).min(columns);
+        let left = (columns / 2).clamp(12, 33).min(columns);
         for (told, row) in shown.iter().skip(top).zip(rows) {
             let line = match told {
                 Row::Title(title) => {
@@ -165,7 +168,7 @@ impl Help {
 mod tests {
     use super::*;
     use crate::keymap::Key;
-    use crate::overlay::testing::{assert_inside, hostile, text_of};
+    use crate::testing::{assert_inside, hostile, text_of};
 
     fn press(help: &mut Help, keys: &str) -> Outcome {
         let mut outcome = Outcome::Open;
@@ -186,34 +189,34 @@ mod tests {
     fn screens_of_the_help() {
         let mut help = Help::new(&Keymap::default());
         insta::assert_snapshot!(screen(&help, 80, 24), @"
-        Help  ↑↓ scroll · type to search · esc leave
+        Help  type to search · esc leave · ↑↓ scroll
         >
         Commands
-          /new                            begin a session
-          /resume [session]               open another session
-          /tree                           walk the tree of this session
-          /branches                       list the branches of this session
-          /switch <entry>                 go on behind an entry
-          /branch-here [entry]            go on from an earlier message, in this session
-          /branch [entry]                 begin a session before an earlier message
-          /fork                           the same as /branch
-          /clone                          begin a session with all that stands up to he…
-          /pop [entry]                    back to the last message, with a summary of w…
-          /export-branch <entry> [path]   write the branch that ends in an entry into a…
-          /label [text]                   put a label here; no text takes it away
-          /name [name]                    name the session, or show its name
-          /compact [instructions]         summarise what came before, and cut
-          /model [model]                  choose a model
-          /thinking [level]               choose how much the model thinks
-          /session                        show file, figures and cost of the session
-          /export [path]                  write the session into a file: .html, .jsonl …
-          /import <path>                  take a session file into the store and open it
-          /copy                           copy the last answer
-          /settings                       see and change the settings
+          /new                           begin a session
+          /resume [session]              open another session
+          /tree                          walk the tree of this session
+          /branches                      list the branches of this session
+          /switch <entry>                go on behind an entry
+          /branch-here [entry]           go on from an earlier message, in this session
+          /branch [entry]                begin a session before an earlier message
+          /fork                          the same as /branch
+          /clone                         begin a session with all that stands up to here
+          /pop [entry]                   back to the last message, with a summary
+          /export-branch <entry> [path]  write the branch up to an entry into a file
+          /label [text]                  put a label here; no text takes it away
+          /name [name]                   name the session, or show its name
+          /compact [instructions]        summarise what came before, and cut
+          /model [model]                 choose a model
+          /thinking [level]              choose how much the model thinks
+          /session                       show file, figures and cost of the session
+          /export [path]                 write the session to a file: .html, .jsonl, .md
+          /import <path>                 take a session file into the store and open it
+          /copy                          copy the last answer
+          /settings                      see and change the settings
         ");
         press(&mut help, "pageDown pageDown pageDown");
         insta::assert_snapshot!(screen(&help, 40, 12), @"
-        Help  ↑↓ scroll · type to search · esc l
+        Help  type to search · esc leave
         >
           escape            stop what goes on
           ctrl+c            empty the editor; t…
@@ -228,9 +231,9 @@ mod tests {
         ");
         help.paste("undo");
         insta::assert_snapshot!(screen(&help, 80, 5), @"
-        Help  ↑↓ scroll · type to search · esc leave
+        Help  type to search · esc leave · ↑↓ scroll
         > undo
-          ctrl+-                          undo the last change
+          ctrl+-                         undo the last change
         ");
     }
 

@@ -1,6 +1,7 @@
 //! What the screen says of keys: those that are bound, by short names. What no key does is not named.
 
 use crate::keymap::{Action, Keymap};
+use crate::text;
 
 /// Short names.
 const SHORT: [(&str, &str); 8] = [
@@ -34,8 +35,18 @@ pub(crate) fn keys(keymap: &Keymap, actions: &[Action]) -> Option<String> {
 
 /// What keys do, parted by points.
 pub(crate) fn line(keymap: &Keymap, hints: &[Hint<'_>]) -> String {
-    let named = hints.iter().filter_map(|(actions, does)| Some(format!("{} {does}", keys(keymap, actions)?)));
-    named.collect::<Vec<_>>().join(" · ")
+    parts(keymap, hints).join(" · ")
+}
+
+/// The same, as much of it as fits into so many columns: the first counts most.
+pub(crate) fn fit(keymap: &Keymap, hints: &[Hint<'_>], columns: usize) -> String {
+    let named = parts(keymap, hints);
+    text::joined(&named.iter().map(String::as_str).collect::<Vec<_>>(), columns)
+}
+
+/// Each of them that a key does.
+pub(crate) fn parts(keymap: &Keymap, hints: &[Hint<'_>]) -> Vec<String> {
+    hints.iter().filter_map(|(actions, does)| Some(format!("{} {does}", keys(keymap, actions)?))).collect()
 }
 
 /// The key without its modifiers, if it has these and no others.

@@ -256,7 +256,7 @@ mod tests {
         let area = Rect::new(0, 0, columns, rows);
         let mut buf = Buffer::empty(area);
         pick.view(&Theme::default(), area, &mut buf);
-        crate::overlay::testing::text_of(&buf)
+        crate::testing::text_of(&buf)
     }
 
     #[test]
@@ -335,13 +335,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn hostile_text_stays_inside(hostile in crate::overlay::testing::hostile(), columns in 0..60_u16, rows in 0..8_u16) {
+        fn hostile_text_stays_inside(hostile in crate::testing::hostile(), columns in 0..60_u16, rows in 0..8_u16) {
             let choice = Choice { label: hostile.clone(), detail: hostile.clone(), is_current: true };
             let mut pick = Pick::new(hostile.as_str(), vec![choice.clone(), choice]);
             pick.paste(&hostile);
-            crate::overlay::testing::assert_inside(columns, rows, |area, buf| pick.view(&Theme::default(), area, buf));
+            crate::testing::assert_inside(columns, rows, |area, buf| pick.view(&Theme::default(), area, buf));
             let pick = Pick::ask(hostile.as_str(), hostile.as_str(), &[&hostile]);
-            crate::overlay::testing::assert_inside(columns, rows, |area, buf| pick.view(&Theme::default(), area, buf));
+            crate::testing::assert_inside(columns, rows, |area, buf| pick.view(&Theme::default(), area, buf));
         }
     }
 }

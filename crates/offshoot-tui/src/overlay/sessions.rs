@@ -4,9 +4,11 @@
 //! or done for that; whoever holds the selector hands back an [`Answer`]. Answers that come late are no harm: each says
 //! what it belongs to.
 
+mod deeds;
 mod forest;
 mod list;
 pub mod search;
+mod talk;
 mod view;
 #[cfg(test)]
 mod tests;
@@ -18,109 +20,10 @@ use ratatui::crossterm::event::KeyEvent;
 
 use crate::keymap::{Action, Context, Keymap};
 use crate::overlay::line::{LineInput, Typed};
-use crate::text;
 use list::{Filling, Kept, List, Row};
 pub use list::{Listed, Names, Origin, Sort};
 use search::Query;
-
-/// Which sessions are listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Scope {
-    /// Those of the working directory.
-    #[default]
-    Folder,
-    /// All.
-    All,
-}
-
-/// What the person decided.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// Nothing yet: go on.
-    Open,
-    /// Not to choose.
-    Cancelled,
-    /// To go on with the session in this file.
-    Chosen(PathBuf),
-}
-
-/// What is to be read or done. Nothing need be answered at once.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Request {
-    /// Read the sessions of a scope: [`Answer::Listed`], [`Answer::Progress`], at last [`Answer::Done`].
-    List(Scope),
-    /// Read what was said first and last in a session: [`Answer::Preview`]. A later request makes this one needless.
-    Preview(PathBuf),
-    /// Find how well these sessions fit a search, whole texts taken, in any portions: [`Answer::Judged`]. A later request
-    /// of another number makes this one needless.
-    Search {
-        /// The number of the search.
-        search: u64,
-        /// What was typed: see [`Query`].
-        query: String,
-        /// The files to search, last activity first.
-        files: Vec<PathBuf>,
-    },
-    /// Stop searching: nobody waits for it any more.
-    StopSearch,
-    /// Give a session this name: [`Answer::Renamed`].
-    Rename(PathBuf, String),
-    /// Put a session into the trash: [`Answer::Trashed`].
-    Trash(PathBuf),
-    /// Bring a session back from the trash: [`Answer::Restored`].
-    Restore(PathBuf),
-}
-
-/// What came of a [`Request`].
-#[derive(Debug, Clone)]
-pub enum Answer {
-    /// Sessions of a scope; they may come in any order and in any portions.
-    Listed(Scope, Vec<Listed>),
-    /// How far the list of a scope is read: so many files, of so many if that is known.
-    Progress(Scope, usize, Option<usize>),
-    /// That the list of a scope is whole but for so many files that cannot be read, or why there is none.
-    Done(Scope, Result<usize, String>),
-    /// What was said in a session; dropped if that is no longer under the cursor.
-    Preview(PathBuf, Preview),
-    /// How well sessions fit the search of this number by everything that was said (`None`: not at all), by the files that
-    /// were named in the request; dropped if the search is another one by now.
-    Judged(u64, Vec<(PathBuf, Option<f64>)>),
-    /// The name that a session has now, or why it has not the one that was wanted.
-    Renamed(PathBuf, Result<String, String>),
-    /// That a session is in the trash, or why not.
-    Trashed(PathBuf, Result<(), String>),
-    /// That a session is back, or why not.
-    Restored(PathBuf, Result<(), String>),
-}
-
-/// First and last words of a session.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Preview {
-    /// What was said first.
-    pub first: Vec<Said>,
-    /// What was said last, oldest first.
-    pub last: Vec<Said>,
-    /// Why there is nothing, or not all.
-    pub trouble: Option<String>,
-}
-
-/// Something that somebody said.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
-    /// Who.
-    pub by: Speaker,
-    /// The text; only its beginning is shown.
-    pub text: String,
-}
-
-/// Who says something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Speaker {
-    /// The person.
-    Person,
-    /// The model, or a summary in its place.
-    Model,
-}
+pub use talk::{Answer, Outcome, Preview, Request, Said, Scope, Speaker};
 
 /// What the selector is told when it is made.
 #[derive(Debug, Clone, Default)]
@@ -263,54 +166,6 @@ impl Sessions {
         }
     }
 
-    fn renamed(&mut self, file: &Path, result: Result<String, String>) {
-        match result {
-            Ok(name) => {
-                let real = self.real_of(file);
-                for list in [&mut self.folder, &mut self.all] {
-                    if let Some(row) = list.row_mut(&real) {
-                        row.name = Some(text::fit(&name, list::KEPT).into_owned()).filter(|name| !name.is_empty());
-                    }
-                }
-                self.notice = Some(Notice::Done(format!("named {name}")));
-                self.arrange();
-            }
-            Err(why) => self.notice = Some(Notice::Trouble(why)),
-        }
-    }
-
-    fn trashed(&mut self, file: &Path, result: Result<(), String>) {
-        match result {
-            Ok(()) => {
-                let real = self.real_of(file);
-                let name =
-                    self.list_mut(self.scope).row_mut(&real).map_or_else(String::new, |row| row.words().to_owned());
-                self.folder.set_gone(&real, true);
-                self.all.set_gone(&real, true);
-                self.notice = Some(Notice::Trashed(name.clone()));
-                self.trashed.push((file.to_path_buf(), real, name));
-                self.arrange();
-            }
-            Err(why) => self.notice = Some(Notice::Trouble(why)),
-        }
-    }
-
-    fn restored(&mut self, file: &Path, result: Result<(), String>) {
-        let place = self.trashed.iter().rposition(|(trashed, ..)| trashed == file);
-        match (result, place) {
-            (Ok(()), Some(place)) => {
-                let (_, real, name) = self.trashed.remove(place);
-                self.folder.set_gone(&real, false);
-                self.all.set_gone(&real, false);
-                self.notice = Some(Notice::Done(format!("brought back: {name}")));
-                self.held = Some(real);
-                self.arrange();
-            }
-            (Ok(()), None) => {}
-            (Err(why), _) => self.notice = Some(Notice::Trouble(why)),
-        }
-    }
-
     /// Takes pasted text into the line that is typed.
     pub fn paste(&mut self, pasted: &str) {
         match &mut self.mode {
@@ -370,9 +225,7 @@ impl Sessions {
             Action::DeleteSessionQuietly if self.line.is_empty() => self.begin_trash(),
             // As its usual key does in other lines.
             Action::DeleteSessionQuietly => return self.act(Action::DeleteWordBackward),
-            Action::RestoreSession if !self.trashed.is_empty() => {
-                self.requests.extend(self.trashed.last().map(|(file, ..)| Request::Restore(file.clone())));
-            }
+            Action::RestoreSession if !self.trashed.is_empty() => self.bring_back(),
             action => {
                 if self.line.act(action)? == Typed::Changed {
                     self.search_anew();
@@ -397,52 +250,6 @@ impl Sessions {
             Names::Named => Names::All,
         };
         self.arrange();
-    }
-
-    fn rename(&mut self, key: KeyEvent, file: PathBuf, mut line: LineInput) -> Outcome {
-        match self.setting.keymap.action(Context::Dialog, key) {
-            Some(Action::SelectCancel) => {}
-            Some(Action::SelectConfirm) => {
-                let name = line.text().trim().to_owned();
-                if name.is_empty() {
-                    self.mode = Mode::Rename(file, line);
-                } else {
-                    self.requests.push(Request::Rename(file, name));
-                }
-            }
-            _ => {
-                line.key(&self.setting.keymap, key);
-                self.mode = Mode::Rename(file, line);
-            }
-        }
-        Outcome::Open
-    }
-
-    fn confirm(&mut self, key: KeyEvent, file: PathBuf) -> Outcome {
-        match self.setting.keymap.action(Context::Dialog, key) {
-            Some(Action::SelectConfirm) => self.requests.push(Request::Trash(file)),
-            Some(Action::SelectCancel) => {}
-            _ => self.mode = Mode::Confirm(file),
-        }
-        Outcome::Open
-    }
-
-    fn begin_rename(&mut self) {
-        self.hold();
-        if let Some(row) = self.chosen() {
-            let line = LineInput::new(row.name.as_deref().unwrap_or_default());
-            self.mode = Mode::Rename(row.path.clone(), line);
-        }
-    }
-
-    fn begin_trash(&mut self) {
-        self.hold();
-        let Some(row) = self.chosen() else { return };
-        if self.setting.current.as_ref() == Some(&row.real) {
-            self.notice = Some(Notice::Trouble("this session is open: it cannot go to the trash".to_owned()));
-        } else {
-            self.mode = Mode::Confirm(row.path.clone());
-        }
     }
 
     fn change_scope(&mut self) {

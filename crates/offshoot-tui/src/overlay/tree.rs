@@ -6,6 +6,8 @@
 
 mod compare;
 mod keys;
+mod labels;
+mod leave;
 mod list;
 mod panes;
 mod preview;
@@ -16,26 +18,26 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use offshoot_session::clock::{Millis, to_iso};
+use offshoot_session::clock::Millis;
 use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
 use offshoot_session::outline::{Filter, Outline, Sums};
 use offshoot_session::tree::{Label, NodeIx};
 use ratatui::crossterm::event::KeyEvent;
 
-use crate::keymap::{Action, Context, Keymap};
+use crate::keymap::Keymap;
 use crate::overlay::line::LineInput;
 
 use compare::Compare;
 use keys::Step;
+use labels::Labels;
 use list::{Limits, List, cycled};
 use panes::Panes;
 use preview::Preview;
-use question::{Answer, Question};
+use question::Question;
 use search::{Place, Search};
 
 /// What the selector reads: a session that was opened for reading, or anything else that gives a tree and its bodies.
@@ -147,8 +149,7 @@ pub struct TreeSelector {
     list: List,
     search: Search,
     mode: Mode,
-    /// Bookmarks set and cleared since the snapshot.
-    labels: HashMap<NodeIx, Option<Label>>,
+    labels: Labels,
     shows_label_times: bool,
     shows_sums: bool,
     marks: Vec<NodeIx>,
@@ -173,7 +174,7 @@ impl TreeSelector {
             list,
             search: Search::default(),
             mode: Mode::Browse,
-            labels: HashMap::new(),
+            labels: Labels::default(),
             shows_label_times: false,
             shows_sums: true,
             marks: Vec::new(),
@@ -205,7 +206,7 @@ impl TreeSelector {
         list.folded = std::mem::take(&mut self.list.folded);
         self.source = source;
         self.list = list;
-        self.labels.clear();
+        self.labels = Labels::default();
         self.sums = None;
         self.rows = rows::Texts::default();
         self.search.forget();
@@ -331,13 +332,6 @@ impl TreeSelector {
         self.search.is_running() || matches!(&self.mode, Mode::Compare(compare) if compare.is_reading())
     }
 
-    /// The walk was stopped: nothing has changed.
-    pub fn stopped(&mut self) {
-        self.mode = Mode::Browse;
-        self.notice = Some("the summary was stopped; nothing has changed".to_owned());
-        self.fetch();
-    }
-
     /// The walk, or what else was asked for, has failed.
     pub fn failed(&mut self, why: &str) {
         self.mode = Mode::Browse;
@@ -358,19 +352,7 @@ impl TreeSelector {
     }
 
     fn label(&self, ix: NodeIx) -> Option<&Label> {
-        match self.labels.get(&ix) {
-            Some(label) => label.as_ref(),
-            None => self.source.tree().node(ix).id().and_then(|id| self.source.tree().label(id)),
-        }
-    }
-
-    /// The entries with a bookmark, if that is another matter than the snapshot says.
-    fn labelled(&self) -> Option<HashSet<NodeIx>> {
-        let tree = self.source.tree();
-        (!self.labels.is_empty()).then(|| {
-            let known = tree.labels().into_iter().filter_map(|(target, _)| tree.find(target.as_str()));
-            known.chain(self.labels.keys().copied()).filter(|ix| self.label(*ix).is_some()).collect()
-        })
+        self.labels.of(self.source.tree(), ix)
     }
 
     fn filter(&mut self, filter: Filter) {
@@ -380,7 +362,7 @@ impl TreeSelector {
     }
 
     fn arrange(&mut self) {
-        let labelled = self.labelled();
+        let labelled = self.labels.all_if_changed(self.source.tree());
         let limits = Limits { found: self.search.found(), labelled: labelled.as_ref() };
         self.list.arrange(self.source.tree(), limits);
         if !self.search.is_running() {
@@ -397,16 +379,9 @@ impl TreeSelector {
 
     fn search_on(&mut self, budget: usize) {
         let was_running = self.search.is_running();
-        let labels = &self.labels;
-        let source = &self.source;
-        let label = |ix: NodeIx| match labels.get(&ix) {
-            Some(label) => label.as_ref().map(|label| label.text.clone()),
-            None => {
-                let tree = source.tree();
-                tree.node(ix).id().and_then(|id| tree.label(id)).map(|label| label.text.clone())
-            }
-        };
-        let place = Place { source: source.as_ref(), outline: &self.list.outline, label: &label };
+        let (labels, tree) = (&self.labels, self.source.tree());
+        let label = |ix: NodeIx| labels.of(tree, ix).map(|label| label.text.clone());
+        let place = Place { source: self.source.as_ref(), outline: &self.list.outline, label: &label };
         match self.search.work(&place, budget) {
             Ok(true) => self.arrange(),
             Ok(false) => {}
@@ -417,109 +392,6 @@ impl TreeSelector {
         }
     }
 
-    /// Selects the bookmark that was asked for: the one of that name, or one that begins so, or one with it in it.
-    fn select_label(&mut self) {
-        let Some(wanted) = self.search.label().map(str::to_owned) else { return };
-        let rank = |label: &str| match label {
-            label if label == wanted => 0,
-            label if label.starts_with(&wanted) => 1,
-            label if label.contains(&wanted) => 2,
-            _ => 3,
-        };
-        let tree = self.source.tree();
-        let known = tree.labels().into_iter().filter_map(|(target, _)| tree.find(target.as_str()));
-        let labelled = known.chain(self.labels.keys().copied());
-        let ranked = labelled.filter_map(|ix| {
-            let row = self.list.outline.nearest(ix).filter(|row| self.list.outline.entry(*row) == Some(ix))?;
-            let rank = rank(&self.label(ix)?.text.to_lowercase());
-            (rank < 3).then_some((rank, row))
-        });
-        if let Some((_, row)) = ranked.min() {
-            self.list.select(row);
-        }
-    }
-
-    fn confirm(&mut self) -> Outcome {
-        let Some(ix) = self.list.entry() else { return Outcome::Stay };
-        if self.list.outline.open() == Some(ix) {
-            return Outcome::AlreadyHere;
-        }
-        if self.id(ix).is_none() {
-            self.notice = Some("this entry has no id, so nothing can follow it".to_owned());
-            return Outcome::Stay;
-        }
-        if self.setup.skips_question {
-            return self.leave(ix, false, None);
-        }
-        self.mode = Mode::Question(ix, Question::new(self.setup.size));
-        Outcome::Stay
-    }
-
-    fn leave(&mut self, ix: NodeIx, summarize: bool, instructions: Option<String>) -> Outcome {
-        let Some(target) = self.id(ix) else { return Outcome::Stay };
-        self.mode = Mode::Leaving { summarize, is_stopping: false };
-        Outcome::Navigate { target, summarize, instructions }
-    }
-
-    /// Takes what was written in the external editor; `None`: the text stays.
-    pub fn written(&mut self, text: Option<&str>) {
-        if let (Mode::Question(_, question), Some(text)) = (&mut self.mode, text) {
-            question.prompt.replace(text.trim_end());
-        }
-    }
-
-    fn question_key(&mut self, key: KeyEvent) -> Outcome {
-        let Mode::Question(ix, question) = &mut self.mode else { return Outcome::Stay };
-        let ix = *ix;
-        match question.key(&self.setup.keymap, key) {
-            Answer::Open => Outcome::Stay,
-            Answer::External(text) => Outcome::Edit(text),
-            Answer::Back => {
-                self.mode = Mode::Browse;
-                Outcome::Stay
-            }
-            Answer::Leave { summarize, instructions } => self.leave(ix, summarize, instructions),
-        }
-    }
-
-    fn leaving_key(&mut self, key: KeyEvent) -> Outcome {
-        let is_cancel = self.setup.keymap.actions(Context::Dialog, key).contains(&Action::SelectCancel);
-        match &mut self.mode {
-            Mode::Leaving { is_stopping: is_stopping @ false, .. } if is_cancel => {
-                *is_stopping = true;
-                Outcome::Abort
-            }
-            _ => Outcome::Stay,
-        }
-    }
-
-    fn edit_label(&mut self) {
-        let Some(ix) = self.list.entry() else { return };
-        if self.id(ix).is_none() {
-            self.notice = Some("this entry has no id, so it can have no label".to_owned());
-            return;
-        }
-        let known = self.label(ix).map(|label| label.text.clone()).unwrap_or_default();
-        self.mode = Mode::Label(ix, LineInput::new(&known));
-    }
-
-    fn label_key(&mut self, key: KeyEvent) -> Outcome {
-        let Mode::Label(ix, input) = &mut self.mode else { return Outcome::Stay };
-        let ix = *ix;
-        match self.setup.keymap.action(Context::Dialog, key) {
-            Some(Action::SelectCancel) => self.mode = Mode::Browse,
-            Some(Action::SelectConfirm) => {
-                let text = Some(input.text().trim().to_owned()).filter(|text| !text.is_empty());
-                self.mode = Mode::Browse;
-                let label = text.clone().map(|text| Label { text, timestamp: Some(to_iso(self.setup.now)) });
-                self.labels.insert(ix, label);
-                return self.id(ix).map_or(Outcome::Stay, |entry| Outcome::Label { entry, text });
-            }
-            _ => _ = input.key(&self.setup.keymap, key),
-        }
-        Outcome::Stay
-    }
-
     fn copy(&mut self) -> Outcome {
         let Some(ix) = self.list.entry() else { return Outcome::Stay };
         match preview::copied(self.source.as_ref(), ix) {
@@ -527,56 +399,6 @@ impl TreeSelector {
             Ok(None) => self.notice = Some("the entry has no text to copy".to_owned()),
             Err(error) => self.notice = Some(error.to_string()),
         }
-        Outcome::Stay
-    }
-
-    fn mark(&mut self) {
-        let Some(ix) = self.list.entry() else { return };
-        match self.marks.iter().position(|marked| *marked == ix) {
-            Some(at) => _ = self.marks.remove(at),
-            None => {
-                if self.marks.len() > 1 {
-                    self.marks.remove(0);
-                }
-                self.marks.push(ix);
-            }
-        }
-    }
-
-    fn compare(&mut self) {
-        let [first, second] = self.marks.as_slice() else {
-            self.notice = Some("mark two entries first: the branches up to them are compared".to_owned());
-            return;
-        };
-        let opened = Compare::new(self.source.as_ref(), *first, *second).and_then(|mut compare| {
-            compare.work(self.source.as_ref(), AT_ONCE)?;
-            Ok(compare)
-        });
-        match opened {
-            Ok(compare) => self.mode = Mode::Compare(Box::new(compare)),
-            Err(error) => self.notice = Some(error.to_string()),
-        }
-    }
-
-    fn compare_key(&mut self, key: KeyEvent) -> Outcome {
-        let Mode::Compare(compare) = &mut self.mode else { return Outcome::Stay };
-        let (columns, rows) = self.setup.size;
-        let room = usize::from(rows.min(Panes::wanted(self.setup.size, self.setup.shows_preview))).saturating_sub(5);
-        let page = isize::try_from(room).unwrap_or(isize::MAX);
-        let by = match Step::of(&self.setup.keymap, key) {
-            Some(Step::Up) => -1,
-            Some(Step::Down) => 1,
-            Some(Step::PageUp) => -page,
-            Some(Step::PageDown) => page,
-            Some(Step::First) => isize::MIN,
-            Some(Step::Last) => isize::MAX,
-            Some(Step::Cancel | Step::Confirm | Step::Compare) => {
-                self.mode = Mode::Browse;
-                return Outcome::Stay;
-            }
-            _ => 0,
-        };
-        compare.scroll(by, columns, room);
         Outcome::Stay
     }
 

@@ -36,6 +36,22 @@ pub fn fit(text: &str, columns: usize) -> Cow<'_, str> {
     }
 }
 
+/// As many of these words as fit into so many columns, ` · ` between them: they stand in the order in which they count, and
+/// none is cut but the first.
+#[must_use]
+pub fn joined(words: &[&str], columns: usize) -> String {
+    let mut line = String::new();
+    for words in words {
+        if line.is_empty() {
+            line.push_str(&fit(words, columns));
+        } else if width(&line) + 3 + width(words) <= columns {
+            line.push_str(" · ");
+            line.push_str(words);
+        }
+    }
+    line
+}
+
 /// A text cut to so many columns; when something is left out, it ends in the ellipsis (as much of it as there is room for).
 #[must_use]
 pub fn truncate<'a>(text: &'a str, columns: usize, ellipsis: &str) -> Cow<'a, str> {
@@ -129,6 +145,16 @@ mod tests {
     use ratatui::style::Stylize as _;
 
     use super::*;
+
+    #[test]
+    fn words_that_do_not_fit_make_room_for_others() {
+        let words = ["esc leave", "something longer", "tab"];
+        assert_eq!(joined(&words, 40), "esc leave · something longer · tab");
+        assert_eq!(joined(&words, 20), "esc leave · tab");
+        assert_eq!(joined(&words, 9), "esc leave");
+        assert_eq!(joined(&words, 5), "esc …");
+        assert_eq!(joined(&[], 5), "");
+    }
 
     #[test]
     fn a_text_is_cut_where_a_grapheme_ends() {

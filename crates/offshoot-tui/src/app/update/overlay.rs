@@ -10,12 +10,12 @@ use ratatui::crossterm::event::KeyEvent;
 use super::keys::ask;
 use super::settings;
 use crate::app::cmd::{Cmd, Purpose};
-use crate::app::model::{ForkUse, Model, Overlay, Picking};
+use crate::app::model::{Model, Overlay, Picking};
 use crate::app::page::Page;
 use crate::app::pager::Pager;
 use crate::keymap::{Action, Context};
 use crate::message::Level;
-use crate::overlay::fork::{ForkOutcome, ForkSelector};
+use crate::overlay::fork::{ForkOutcome, ForkSelector, ForkUse};
 use crate::overlay::help;
 use crate::overlay::pick::{self, Choice, Pick};
 use crate::overlay::sessions::{self as selector, Answer};
@@ -177,12 +177,12 @@ pub(super) fn snapshot(model: &mut Model, purpose: Purpose, source: Snapshot, le
             model.overlay = Some(Overlay::Transcript(Box::new(pager)));
         }
         Purpose::Fork | Purpose::BranchHere => {
-            let fork = ForkSelector::new(source);
+            let used = if purpose == Purpose::Fork { ForkUse::Fork } else { ForkUse::BranchHere };
+            let fork = ForkSelector::new(source, used);
             if fork.is_empty() {
                 model.notice(Level::Info, "there is no message of yours yet");
                 return Vec::new();
             }
-            let used = if purpose == Purpose::Fork { ForkUse::Fork } else { ForkUse::BranchHere };
             model.overlay = Some(Overlay::Fork(Box::new(fork), used));
         }
     }

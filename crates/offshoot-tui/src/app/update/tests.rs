@@ -16,7 +16,6 @@ use crate::app::cmd::{Cmd, Purpose};
 use crate::app::model::{Model, Overlay};
 use crate::app::msg::{Diverged, Looked, Msg, Persistence};
 use crate::app::view;
-use crate::message::Level;
 
 fn model(columns: u16, rows: u16) -> Model {
     let mut model = Model::default();
@@ -280,17 +279,6 @@ fn a_text_of_the_tree_waits_for_what_is_written() {
     let command = Box::new(Command::NavigateTree(offshoot_agent::command::Navigation::default()));
     update(&mut model, Msg::Answered(command, Ok(Reply::Navigated(navigated))));
     assert_eq!(model.editor.draft(), "mine");
-}
-
-#[test]
-fn the_screen_at_the_start_and_while_an_answer_comes() {
-    for (columns, rows) in [(80, 24), (40, 12)] {
-        let mut start = model(columns, rows);
-        assert_snapshot!(format!("start_{columns}"), screen(&mut start));
-        streaming(&mut start);
-        update(&mut start, Msg::Notice(Level::Warning, "something is odd".to_owned()));
-        assert_snapshot!(format!("streaming_{columns}"), screen(&mut start));
-    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
 
 use super::{Answer, Listed, Origin, Outcome, Preview, Request, Said, Scope, Sessions, Setting, Speaker};
-use crate::overlay::testing::{assert_inside, hostile, text_of};
+use crate::testing::{SIZES, a_megabyte, assert_inside, assert_no_remains, hostile, hostile_texts, screen_of, text_of};
 use crate::theme::{Theme, Token};
 
 const NOW: Millis = 1_765_233_665_292;
@@ -128,17 +128,14 @@ fn deeds(sessions: &mut Sessions) -> Vec<Request> {
 }
 
 fn drawn(sessions: &Sessions, theme: &Theme, columns: u16, rows: u16) -> Buffer {
-    let area = Rect::new(0, 0, columns, rows);
-    let mut buf = Buffer::empty(area);
-    sessions.view(theme, area, &mut buf);
+    let mut buf = Buffer::empty(Rect::new(0, 0, columns, rows));
+    sessions.view(theme, buf.area, &mut buf);
     buf
 }
 
-/// The words on the screen: the same in both themes.
+/// The words on the screen, the same in every theme.
 fn screen(sessions: &Sessions, columns: u16, rows: u16) -> String {
-    let dark = text_of(&drawn(sessions, &Theme::dark(), columns, rows));
-    assert_eq!(dark, text_of(&drawn(sessions, &Theme::light(), columns, rows)));
-    dark
+    screen_of(columns, rows, |theme, area, buf| sessions.view(theme, area, buf))
 }
 
 fn wide(sessions: &Sessions) -> String {

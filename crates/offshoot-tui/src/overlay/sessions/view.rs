@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use offshoot_session::clock::Millis;
+use offshoot_session::text::one_line;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -19,6 +20,15 @@ use crate::theme::{Theme, Token};
 const WIDE: u16 = 76;
 /// So many columns are kept for what a session is called.
 const WORDS: usize = 12;
+
+/// What keys do where there is little room.
+const NARROW: &[(Action, &str)] = &[
+    (Action::ToggleScope, "all"),
+    (Action::ToggleSort, "sort"),
+    (Action::ToggleNamedFilter, "named"),
+    (Action::RenameSession, "name"),
+    (Action::DeleteSession, "del"),
+];
 
 /// What keys do.
 const YES: hint::Hint<'static> = (&[Action::SelectConfirm], "yes");
@@ -154,50 +164,43 @@ impl Sessions {
         hint::line(&self.setting.keymap, hints)
     }
 
-    fn keys(&self, theme: &Theme, area: Rect) -> Vec<Line<'static>> {
-        let is_wide = area.height > 1;
-        let key = |action| hint::keys(&self.setting.keymap, &[action]);
-        let bound = |action: Action, what: &'static str| {
-            let key = key(action)?;
-            Some((if is_wide { key } else { key.replace("ctrl+", "^") }, what))
+    /// The lines of hints, as pairs of a key and what it does.
+    fn hinted(&self, is_wide: bool) -> Vec<Vec<(String, &'static str)>> {
+        let bound = |(action, what): &(Action, &'static str)| {
+            let key = hint::keys(&self.setting.keymap, &[*action])?;
+            Some((if is_wide { key } else { key.replace("ctrl+", "^") }, *what))
         };
-        let typed = |how: &str, what: &'static str| Some((how.to_owned(), what));
+        let line = |hints: &[(Action, &'static str)]| hints.iter().filter_map(bound).collect::<Vec<_>>();
+        if !is_wide {
+            return vec![line(NARROW)];
+        }
+        let mut first = line(&[(Action::SelectConfirm, "open"), (Action::ToggleScope, "scope")]);
+        first.extend([("re:".to_owned(), "pattern"), ("\"…\"".to_owned(), "phrase")]);
+        first.extend(line(&[(Action::ToggleSessionPreview, "preview"), (Action::SelectCancel, "leave")]));
         let path = if self.shows_paths { "no path" } else { "path" };
-        let (open, scope, leave) = (Action::SelectConfirm, Action::ToggleScope, Action::SelectCancel);
-        let (sort, named) = (Action::ToggleSort, Action::ToggleNamedFilter);
-        let (name, trash) = (Action::RenameSession, Action::DeleteSession);
-        let lines = if is_wide {
-            vec![
-                vec![
-                    bound(open, "open"),
-                    bound(scope, "scope"),
-                    typed("re:", "pattern"),
-                    typed("\"…\"", "phrase"),
-                    bound(Action::ToggleSessionPreview, "preview"),
-                    bound(leave, "leave"),
-                ],
-                vec![
-                    bound(sort, "sort"),
-                    bound(named, "named"),
-                    bound(Action::TogglePath, path),
-                    bound(name, "rename"),
-                    bound(trash, "trash"),
-                ],
-            ]
-        } else {
-            vec![vec![
-                bound(scope, "all"),
-                bound(sort, "sort"),
-                bound(named, "named"),
-                bound(name, "name"),
-                bound(trash, "trash"),
-            ]]
+        let second = line(&[
+            (Action::ToggleSort, "sort"),
+            (Action::ToggleNamedFilter, "named"),
+            (Action::TogglePath, path),
+            (Action::RenameSession, "rename"),
+            (Action::DeleteSession, "trash"),
+        ]);
+        vec![first, second]
+    }
+
+    fn keys(&self, theme: &Theme, area: Rect) -> Vec<Line<'static>> {
+        let lines = self.hinted(area.height > 1);
+        let length = |pairs: &[(String, &str)], between: usize| {
+            pairs.iter().map(|(key, what)| text::width(key) + 1 + text::width(what) + between).sum::<usize>() - between
         };
-        let hint = |pairs: Vec<Option<(String, &'static str)>>| {
+        // Where dots do not fit, blanks part them too.
+        let dots = lines.iter().all(|pairs| length(pairs, 3) <= usize::from(area.width));
+        let between = if dots { " · " } else { " " };
+        let hint = |pairs: Vec<(String, &'static str)>| {
             let mut line = Line::default();
-            for (key, what) in pairs.into_iter().flatten() {
+            for (key, what) in pairs {
                 if !line.spans.is_empty() {
-                    line.push_span(Span::styled(" · ", theme.style(Token::Muted)));
+                    line.push_span(Span::styled(between, theme.style(Token::Muted)));
                 }
                 line.push_span(Span::styled(key, theme.style(Token::Dim)));
                 line.push_span(Span::styled(format!(" {what}"), theme.style(Token::Muted)));
@@ -226,8 +229,12 @@ impl Sessions {
             return;
         }
         if count == 0 {
-            let words = text::fit(&self.why_empty(), usize::from(area.width).saturating_sub(2)).into_owned();
-            text::draw(&Line::styled(format!("  {words}"), theme.style(Token::Muted)), area, buf);
+            let why = self.why_empty();
+            let words = text::wrap(text::clean(&why), usize::from(area.width).saturating_sub(2).max(1));
+            let inner = Rect { x: area.x + 2.min(area.width), width: area.width.saturating_sub(2), ..area };
+            for (line, row) in words.into_iter().zip(inner.rows()) {
+                text::draw(&line.style(theme.style(Token::Muted)), row, buf);
+            }
             return;
         }
         let height = usize::from(area.height);
@@ -413,7 +420,7 @@ fn said(theme: &Theme, all: &[Said], columns: usize, rows: usize) -> Vec<Line<'s
             Speaker::Person => ("› ", Token::Text),
             Speaker::Model => ("  ", Token::Muted),
         };
-        let text = text::fit(said.text.trim(), width * share).into_owned();
+        let text = text::fit(&one_line(&said.text, 2 * width * share), width * share).into_owned();
         for (at, line) in text::wrap(text.trim(), width).into_iter().take(share).enumerate() {
             let head = Span::styled(if at == 0 { mark } else { "  " }, theme.style(Token::Accent));
             let mut line = line.style(theme.style(token));

@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 
 use super::*;
 use crate::keymap::Key;
-use crate::overlay::testing::{assert_inside, hostile, text_of};
 use crate::settings::Layer;
+use crate::testing::{assert_inside, hostile, text_of};
 use crate::theme::Theme;
 
 fn layers(global: &str, project: &str) -> Layers {
@@ -82,16 +82,16 @@ fn other_values_are_typed() {
     enter store · esc leave it
     ");
     assert_eq!(press(&mut settings, "x enter"), Outcome::Open);
-    insta::assert_snapshot!(screen(&settings, 60, 8), @"
+    insta::assert_snapshot!(screen(&settings, 60, 8), @r#"
     Settings  everywhere  ~/.local/share/offshoot/settings.js…
     > keepRecent
     › compaction.keepRecentTokens    20000x
 
 
-    tokens of the newest messages that are kept
-    compaction.keepRecentTokens should be a whole number from 0…
+    compaction.keepRecentTokens should be a whole number from 0,
+    and is "20000x"
     enter store · esc leave it
-    ");
+    "#);
     assert_eq!(stored(press(&mut settings, "backspace 0 enter")), "Global compaction.keepRecentTokens = 200000");
     press(&mut settings, "enter");
     assert_eq!(press(&mut settings, "escape"), Outcome::Open);
@@ -129,7 +129,7 @@ fn what_was_stored_is_shown() {
 
     dark, light, a file of the data folder'…
     from the user's file · a text
-    enter change · del take out · tab other…
+    enter change · esc done · tab other file
     ");
 }
 
@@ -162,7 +162,7 @@ fn screens_of_the_settings() {
       compaction.modelOverrides      automatic                             default
     whose model is asked at the start
     nobody says it · a text
-    enter change · del take out · tab other file · esc done
+    enter change · esc done · tab other file · del take out
     ");
     press(&mut settings, "down down down down");
     insta::assert_snapshot!(screen(&settings, 40, 12), @"
@@ -177,7 +177,7 @@ fn screens_of_the_settings() {
       doubleEscapeAction            tree
     how messages that steer are said when s…
     from the project's file · one of one-at…
-    enter change · del take out · tab other…
+    enter change · esc done · tab other file
     ");
     find(&mut settings, "nowhere");
     insta::assert_snapshot!(screen(&settings, 40, 12), @"
@@ -192,7 +192,7 @@ fn screens_of_the_settings() {
 
 
 
-    enter change · del take out · tab other…
+    enter change · esc done · tab other file
     ");
 }
 

@@ -9,11 +9,25 @@ use super::Settings;
 use crate::keymap::{Action, Keymap};
 use crate::overlay::hint;
 use crate::settings::{Origin, SETTINGS, Scope, Section, Setting};
-use crate::text::{draw, fit, width};
+use crate::text::{clean, draw, fit, width, wrap};
 use crate::theme::{Theme, Token};
 
 /// Below the list: what the setting does, what it may be, and the keys.
 const FOOT: usize = 3;
+
+/// What the keys do, while a value is typed and else.
+const TYPING: &[hint::Hint<'static>] = &[(&[Action::SelectConfirm], "store"), (&[Action::SelectCancel], "leave it")];
+const ONE_FILE: &[hint::Hint<'static>] = &[
+    (&[Action::SelectConfirm], "change"),
+    (&[Action::SelectCancel], "done"),
+    (&[Action::DeleteCharForward], "take out"),
+];
+const TWO_FILES: &[hint::Hint<'static>] = &[
+    (&[Action::SelectConfirm], "change"),
+    (&[Action::SelectCancel], "done"),
+    (&[Action::Tab], "other file"),
+    (&[Action::DeleteCharForward], "take out"),
+];
 
 /// One row of the list.
 #[derive(Debug, Clone, Copy)]
@@ -127,22 +141,22 @@ impl Settings {
         let line = |text: &str, token| Line::styled(fit(text, columns).into_owned(), theme.style(token));
         let setting = self.shown.get(self.cursor).and_then(|at| SETTINGS.get(*at));
         let says = setting.map_or("", |setting| setting.says);
-        let second = match (&self.notice, setting) {
-            (Some(notice), _) => line(notice, Token::Warning),
-            (None, Some(setting)) => line(&self.told(setting), Token::Muted),
-            (None, None) => line("", Token::Muted),
+        let keys = match (&self.editing, &self.files.project) {
+            (Some(_), _) => TYPING,
+            (None, Some(_)) => TWO_FILES,
+            (None, None) => ONE_FILE,
         };
-        let file: hint::Hint<'_> = (&[Action::Tab], "other file");
-        let done: hint::Hint<'_> = (&[Action::SelectCancel], "done");
-        let hints: Vec<hint::Hint<'_>> = match (&self.editing, &self.files.project) {
-            (Some(_), _) => vec![(&[Action::SelectConfirm], "store"), (&[Action::SelectCancel], "leave it")],
-            (None, project) => {
-                let change: [hint::Hint<'_>; 2] =
-                    [(&[Action::SelectConfirm], "change"), (&[Action::DeleteCharForward], "take out")];
-                change.into_iter().chain(project.as_ref().map(|_| file)).chain([done]).collect()
-            }
-        };
-        [line(says, Token::Text), second, line(&hint::line(keymap, &hints), Token::Dim)]
+        let keys = line(&hint::fit(keymap, keys, columns), Token::Dim);
+        let told = setting.map_or_else(String::new, |setting| self.told(setting));
+        let Some(notice) = &self.notice else { return [line(says, Token::Text), line(&told, Token::Muted), keys] };
+        // A long one takes both rows.
+        let mut rows = wrap(clean(notice), columns.max(1)).into_iter();
+        let first = rows.next().unwrap_or_default().style(theme.style(Token::Warning));
+        let rest = rows.map(|row| row.to_string()).collect::<Vec<_>>().join(" ");
+        match rest.is_empty() {
+            true => [line(says, Token::Text), first, keys],
+            false => [first, line(&rest, Token::Warning), keys],
+        }
     }
 
     /// Who says what it is, and what it may be.

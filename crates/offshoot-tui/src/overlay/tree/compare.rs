@@ -1,4 +1,4 @@
-//! The screen that compares two marked branches: where they part, and what only each of them holds.
+//! Two marked entries, and the screen that compares the branches up to them: where they part, and what only each holds.
 //!
 //! Entries are read when they are seen; which files were read and changed is found in slices.
 
@@ -11,10 +11,14 @@ use offshoot_session::error::Result;
 use offshoot_session::outline::Outline;
 use offshoot_session::tree::NodeIx;
 use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
+use super::keys::Step;
+use super::panes::Panes;
 use super::view::{ago, draw, held, row, rule};
+use super::{AT_ONCE, Mode, Outcome, TreeSelector};
 use crate::keymap::{Action, Keymap};
 use crate::overlay::hint;
 use crate::text;
@@ -101,11 +105,62 @@ impl Compare {
             [(&[Action::SelectUp, Action::SelectDown], "scroll"), (&[Action::SelectCancel], "back to the tree")];
         let help = format!("  {}{reading}", hint::line(given.keymap, &hints));
         draw(&Line::styled(help, muted), row(area, usize::from(area.height).saturating_sub(2)), buf);
-        rule(theme, "", row(area, usize::from(area.height).saturating_sub(1)), buf);
     }
 
     fn count(&self, side: &Side) -> usize {
         header(side, 'A', 0).len() + side.entries.len()
+    }
+}
+
+impl TreeSelector {
+    pub(super) fn mark(&mut self) {
+        let Some(ix) = self.list.entry() else { return };
+        match self.marks.iter().position(|marked| *marked == ix) {
+            Some(at) => _ = self.marks.remove(at),
+            None => {
+                if self.marks.len() > 1 {
+                    self.marks.remove(0);
+                }
+                self.marks.push(ix);
+            }
+        }
+    }
+
+    pub(super) fn compare(&mut self) {
+        let [first, second] = self.marks.as_slice() else {
+            self.notice = Some("mark two entries, then compare them".to_owned());
+            return;
+        };
+        let opened = Compare::new(self.source.as_ref(), *first, *second).and_then(|mut compare| {
+            compare.work(self.source.as_ref(), AT_ONCE)?;
+            Ok(compare)
+        });
+        match opened {
+            Ok(compare) => self.mode = Mode::Compare(Box::new(compare)),
+            Err(error) => self.notice = Some(error.to_string()),
+        }
+    }
+
+    pub(super) fn compare_key(&mut self, key: KeyEvent) -> Outcome {
+        let Mode::Compare(compare) = &mut self.mode else { return Outcome::Stay };
+        let (columns, rows) = self.setup.size;
+        let room = usize::from(rows.min(Panes::wanted(self.setup.size, self.setup.shows_preview))).saturating_sub(5);
+        let page = isize::try_from(room).unwrap_or(isize::MAX);
+        let by = match Step::of(&self.setup.keymap, key) {
+            Some(Step::Up) => -1,
+            Some(Step::Down) => 1,
+            Some(Step::PageUp) => -page,
+            Some(Step::PageDown) => page,
+            Some(Step::First) => isize::MIN,
+            Some(Step::Last) => isize::MAX,
+            Some(Step::Cancel | Step::Confirm | Step::Compare) => {
+                self.mode = Mode::Browse;
+                return Outcome::Stay;
+            }
+            _ => 0,
+        };
+        compare.scroll(by, columns, room);
+        Outcome::Stay
     }
 }
 

@@ -22,17 +22,18 @@ use crate::overlay::hint;
 use crate::text;
 use crate::theme::{Theme, Token};
 
-/// What the help names: actions, what they do, and whether that stands before the keys.
-const HELP: [(&[Action], &str); 13] = [
-    (&[Action::SelectUp, Action::SelectDown], "move"),
-    (&[Action::CursorLeft, Action::CursorRight], "page"),
-    (&[Action::FoldOrUp, Action::UnfoldOrDown], "branch"),
-    (&[Action::SelectConfirm], "go there"),
-    (&[Action::EditLabel], "label"),
+/// What the help names, in the order in which it counts: actions, and what they do.
+const HELP: [(&[Action], &str); 14] = [
+    (&[Action::SelectConfirm], "go"),
+    (&[Action::SelectCancel], "leave"),
     (&[Action::FilterNext], "filter"),
-    (&[Action::ToggleTreePreview], "preview"),
+    (&[Action::EditLabel], "label"),
+    (&[Action::FoldOrUp, Action::UnfoldOrDown], "branch"),
+    (&[Action::CursorLeft, Action::CursorRight], "page"),
     (&[Action::JumpToLabel], "#label"),
     (&[Action::MarkBranch, Action::DiffBranches], "mark, compare"),
+    (&[Action::ToggleTreePreview], "preview"),
+    (&[Action::SelectUp, Action::SelectDown], "move"),
     (&[Action::CopyMessage], "copy"),
     (&[Action::ToggleLabelTimestamp], "label time"),
     (&[Action::ToggleTreeStats], "figures"),
@@ -52,9 +53,12 @@ impl TreeSelector {
     /// Draws the selector.
     pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let panes = Panes::new(area, self.setup.size.1.max(area.height), self.shows_preview());
-        let rule = |title: &str, area: Rect, buf: &mut Buffer| rule(theme, title, area, buf);
-        rule("Session tree", panes.title, buf);
-        rule("", panes.foot, buf);
+        let foot = match self.mode {
+            Mode::Browse | Mode::Leaving { .. } | Mode::Label(..) => panes.foot,
+            Mode::Compare(_) | Mode::Question(..) => row(area, usize::from(area.height).saturating_sub(1)),
+        };
+        rule(theme, "Session tree", panes.title, buf);
+        rule(theme, "", foot, buf);
         match &self.mode {
             Mode::Browse | Mode::Leaving { .. } => self.view_tree(theme, &panes, buf),
             Mode::Label(_, input) => {
@@ -102,9 +106,9 @@ impl TreeSelector {
             let said = if self.search.is_running() { "  Searching…" } else { "  No entries found" };
             draw(&Line::styled(said, muted), panes.list, buf);
         }
-        draw(&self.status_line(theme), panes.status, buf);
+        draw(&self.status_line(theme, panes.status.width.into()), panes.status, buf);
         if self.shows_sums {
-            draw(&self.sums_line(theme), panes.sums, buf);
+            draw(&self.sums_line(theme, panes.sums.width.into()), panes.sums, buf);
         }
         self.view_preview(theme, panes, buf);
     }
@@ -130,20 +134,21 @@ impl TreeSelector {
         Line::from(spans)
     }
 
-    fn status_line(&self, theme: &Theme) -> Line<'static> {
+    fn status_line(&self, theme: &Theme, columns: usize) -> Line<'static> {
         if let Mode::Leaving { summarize, is_stopping } = &self.mode {
             let said = match (summarize, is_stopping) {
                 (_, true) => "Stopping…".to_owned(),
                 (true, false) => {
                     let stops = hint::line(&self.setup.keymap, &[(&[Action::SelectCancel], "stops")]);
-                    format!("{} Summarizing what is left behind… {stops}", spinner(self.setup.now))
+                    format!("{} Summarizing the branch… {stops}", spinner(self.setup.now))
                 }
                 (false, false) => format!("{} Going there…", spinner(self.setup.now)),
             };
             return Line::styled(format!("  {said}"), theme.style(Token::Accent));
         }
         if let Some(notice) = &self.notice {
-            return Line::styled(format!("  {}", text::clean(notice)), theme.style(Token::Warning));
+            let notice = text::fit(notice, columns.saturating_sub(2));
+            return Line::styled(format!("  {notice}"), theme.style(Token::Warning));
         }
         Line::styled(format!("  {}", self.status()), theme.style(Token::Muted))
     }
@@ -162,8 +167,8 @@ impl TreeSelector {
         format!("({position}/{}){filter}{times}", self.list.len())
     }
 
-    /// What the branch under the cursor holds.
-    fn sums_line(&self, theme: &Theme) -> Line<'static> {
+    /// What the branch under the cursor holds, and the path to it as far as there is room.
+    fn sums_line(&self, theme: &Theme, columns: usize) -> Line<'static> {
         let sums = self.sums.as_ref().zip(self.list.entry());
         let Some(branch) = sums.and_then(|(sums, ix)| sums.branch(&self.list.outline, ix)) else {
             return Line::default();
@@ -171,9 +176,13 @@ impl TreeSelector {
         let has_tokens = branch.own.tokens + branch.path.tokens > 0;
         let tips = if branch.tips > 1 { format!(" on {} branches", branch.tips) } else { String::new() };
         let age = branch.newest.map_or(String::new(), |time| format!(", {}", ago(time, self.setup.now)));
-        let (own, path) = (held(&branch.own, has_tokens), held(&branch.path, has_tokens));
-        let said = format!("  branch: {own}{tips}{age} · path: {path}");
-        Line::styled(said, theme.style(Token::Dim))
+        let own = format!("branch: {}{tips}{age}", held(&branch.own, has_tokens));
+        let paths = [true, false].map(|all| format!("path: {}", held(&branch.path, has_tokens && all)));
+        let room = columns.saturating_sub(2);
+        let fits = |path: &&String| text::width(&own) + 3 + text::width(path) <= room;
+        let path = paths.iter().find(fits).map_or("", String::as_str);
+        let words = if path.is_empty() { vec![own.as_str()] } else { vec![own.as_str(), path] };
+        Line::styled(format!("  {}", text::joined(&words, room)), theme.style(Token::Dim))
     }
 
     fn view_preview(&self, theme: &Theme, panes: &Panes, buf: &mut Buffer) {
@@ -214,8 +223,8 @@ impl TreeSelector {
             draw(line, row(inner, at), buf);
         }
         let hints = if question.is_writing { WRITING } else { CHOOSING };
-        let line = text::fit(&format!("  {}", hint::line(keymap, hints)), usize::from(area.width)).into_owned();
-        draw(&Line::styled(line, muted), row(inner, at), buf);
+        let hints = hint::fit(keymap, hints, usize::from(area.width).saturating_sub(2));
+        draw(&Line::styled(format!("  {hints}"), muted), row(inner, at), buf);
     }
 
     /// Where one goes, and what comes of it.
@@ -223,7 +232,7 @@ impl TreeSelector {
         let (muted, plain) = (theme.style(Token::Muted), theme.style(Token::Text));
         let said = self.list.outline.text(self.source.as_ref(), ix).unwrap_or_else(|error| error.to_string());
         let is_users = self.source.tree().node(ix).role() == Some(Role::User);
-        let then = if is_users { "Its text comes into the editor, to be said anew" } else { "You go on after it" };
+        let then = if is_users { "Its text comes into the editor" } else { "You go on after it" };
         vec![
             Line::default(),
             Line::styled("  Summarize branch?", plain.add_modifier(Modifier::BOLD)),
@@ -245,14 +254,14 @@ impl TreeSelector {
 
 /// What keys do at the question before leaving, and while what the summary shall mind is written.
 const CHOOSING: &[hint::Hint<'static>] = &[
+    (&[Action::SelectConfirm], "go"),
+    (&[Action::SelectCancel], "back"),
     (&[Action::SelectUp, Action::SelectDown], "choose"),
-    (&[Action::SelectConfirm], "go there"),
-    (&[Action::SelectCancel], "back to the tree"),
 ];
 const WRITING: &[hint::Hint<'static>] = &[
-    (&[Action::Submit], "go there"),
+    (&[Action::Submit], "go"),
+    (&[Action::SelectCancel], "back"),
     (&[Action::NewLine], "new line"),
-    (&[Action::SelectCancel], "back to the question"),
     (&[Action::ExternalEditor], "editor"),
 ];
 

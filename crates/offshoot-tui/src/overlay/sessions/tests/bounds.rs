@@ -2,42 +2,90 @@
 
 use super::*;
 
+/// Sessions with a text in each field, and a preview of it.
+fn with(texts: &[String; 6]) -> Sessions {
+    let mut sessions = Sessions::new(Setting { now: NOW, home: Some("/home/u".into()), ..Setting::default() });
+    let info = SessionInfo {
+        path: PathBuf::from(&texts[0]),
+        id: texts[1].clone(),
+        cwd: texts[2].clone(),
+        name: Some(texts[3].clone()),
+        first_message: texts[4].clone(),
+        ..listed(&WORLD[0]).info
+    };
+    let unnamed = SessionInfo { name: None, ..info.clone() };
+    let other = Listed { real: "/other".into(), parent: Some("/real".into()), origin: Origin::Pi, info: unnamed };
+    let first = Listed { real: "/real".into(), parent: None, origin: Origin::Omp, info };
+    let both = vec![first, other];
+    sessions.take(Answer::Listed(Scope::Folder, both.clone()));
+    sessions.take(Answer::Listed(Scope::All, both));
+    sessions.requests();
+    let spoken = vec![said(Speaker::Person, &texts[5]), said(Speaker::Model, &texts[4])];
+    let preview = Preview { first: spoken.clone(), last: spoken, trouble: Some(texts[5].clone()) };
+    sessions.take(Answer::Preview(PathBuf::from(&texts[0]), preview));
+    sessions
+}
+
+/// Does one of a few things that change the screen.
+fn act(sessions: &mut Sessions, texts: &[String; 6], nth: usize) {
+    let file = PathBuf::from(&texts[0]);
+    match nth {
+        0 => drop(ctrl(sessions, 'p')),
+        1 => drop(ctrl(sessions, 'r')),
+        2 => drop(ctrl(sessions, 'd')),
+        3 => drop(press(sessions, KeyCode::Down)),
+        4 => drop(press(sessions, KeyCode::Tab)),
+        5 => sessions.paste(&texts[5]),
+        6 => sessions.take(Answer::Trashed(file, Ok(()))),
+        7 => sessions.take(Answer::Renamed(file, Ok(texts[4].clone()))),
+        8 => sessions.take(Answer::Restored(file, Ok(()))),
+        9 => sessions.take(Answer::Done(Scope::All, Err(texts[3].clone()))),
+        _ => sessions.take(Answer::Renamed(file, Err(texts[4].clone()))),
+    }
+}
+
+/// Everything there is, one after the other; a question is answered with no.
+const ALL: [usize; 11] = [0, 3, 4, 1, 5, 10, 2, 6, 7, 8, 9];
+
+fn everything(text: &str, mut look: impl FnMut(&Sessions)) {
+    let texts = std::array::from_fn(|_| text.to_owned());
+    let mut sessions = with(&texts);
+    for nth in ALL {
+        act(&mut sessions, &texts, nth);
+        look(&sessions);
+        press(&mut sessions, KeyCode::Esc);
+        look(&sessions);
+    }
+    sessions.paste(text);
+    look(&sessions);
+}
+
+#[test]
+fn hostile_text_in_every_field_stays_in_its_cells() {
+    for (name, text) in hostile_texts() {
+        everything(&text, |sessions| {
+            for (columns, rows) in SIZES {
+                assert_inside(columns, rows, |area, buf| sessions.view(&Theme::default(), area, buf));
+                assert_no_remains(&screen(sessions, columns, rows), name);
+            }
+        });
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn hostile_text_stays_inside(
+    fn any_text_stays_inside(
         texts in proptest::collection::vec(hostile(), 6),
         columns in 0..90_u16,
         rows in 0..26_u16,
-        keys in proptest::collection::vec(0..8_usize, 0..6),
+        keys in proptest::collection::vec(0..ALL.len(), 0..6),
     ) {
-        let mut sessions = Sessions::new(Setting { now: NOW, home: Some("/home/u".into()), ..Setting::default() });
-        let info = SessionInfo {
-            path: PathBuf::from(&texts[0]),
-            id: texts[1].clone(),
-            cwd: texts[2].clone(),
-            name: Some(texts[3].clone()),
-            first_message: texts[4].clone(),
-            ..listed(&WORLD[0]).info
-        };
-        let other = Listed { real: "/other".into(), parent: Some("/real".into()), origin: Origin::Pi, info: SessionInfo { name: None, ..info.clone() } };
-        sessions.take(Answer::Listed(Scope::Folder, vec![Listed { real: "/real".into(), parent: None, origin: Origin::Omp, info }, other]));
-        sessions.requests();
-        let spoken = vec![said(Speaker::Person, &texts[5]), said(Speaker::Model, &texts[4])];
-        let preview = Preview { first: spoken.clone(), last: spoken, trouble: Some(texts[5].clone()) };
-        sessions.take(Answer::Preview(PathBuf::from(&texts[0]), preview));
+        let texts: [String; 6] = texts.try_into().unwrap_or_default();
+        let mut sessions = with(&texts);
         for key in keys {
-            match key {
-                0 => drop(ctrl(&mut sessions, 'p')),
-                1 => drop(ctrl(&mut sessions, 'r')),
-                2 => drop(ctrl(&mut sessions, 'd')),
-                3 => drop(press(&mut sessions, KeyCode::Down)),
-                4 => drop(press(&mut sessions, KeyCode::Tab)),
-                5 => sessions.paste(&texts[5]),
-                6 => sessions.take(Answer::Trashed(PathBuf::from(&texts[0]), Ok(()))),
-                _ => sessions.take(Answer::Renamed(PathBuf::from(&texts[0]), Err(texts[4].clone()))),
-            }
+            act(&mut sessions, &texts, key);
             assert_inside(columns, rows, |area, buf| sessions.view(&Theme::default(), area, buf));
         }
         assert_inside(columns, rows, |area, buf| sessions.view(&Theme::default(), area, buf));
@@ -47,9 +95,11 @@ proptest! {
 #[test]
 fn a_line_of_a_megabyte_costs_what_is_seen_of_it() {
     let mut one = listed(&WORLD[1]);
-    one.info.first_message = "\u{1b}[31mx ".repeat(200_000);
+    one.info.first_message = a_megabyte();
     let mut sessions = empty();
     sessions.take(Answer::Listed(Scope::Folder, vec![one]));
     assert!(sessions.chosen().is_some_and(|row| row.first.len() < 1000));
-    assert_inside(80, 24, |area, buf| sessions.view(&Theme::default(), area, buf));
+    everything(&a_megabyte(), |sessions| {
+        assert_inside(80, 24, |area, buf| sessions.view(&Theme::default(), area, buf));
+    });
 }

@@ -33,7 +33,7 @@ fn families_stand_together_the_busiest_first() {
     "#);
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume   ◉ folder ○ all · all · threaded
-    Tab all · ^S sort · ^N named · ^R name …
+    Tab all ^S sort ^N named ^R name ^D del
     >
     › the parser                       12 3m
          ├─ the same with a table      12 1m
@@ -75,7 +75,7 @@ fn other_orders_and_paths() {
     ctrl(&mut sessions, 's');
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume  ◉ folder ○ all · all · relevance
-    Tab all · ^S sort · ^N named · ^R name …
+    Tab all ^S sort ^N named ^R name ^D del
     >
     › the same …  ~/sessions/02b.jsonl 12 1m
       the parser  ~/sessions/01a.jsonl 12 3m
@@ -115,7 +115,7 @@ fn every_folder_s_sessions_show_their_folder() {
     "#);
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume   ○ folder ◉ all · all · threaded
-    Tab all · ^S sort · ^N named · ^R name …
+    Tab all ^S sort ^N named ^R name ^D del
     >
     › the parser                ~/proj 12 3m
          ├─ the same with a t…  ~/proj 12 1m
@@ -155,7 +155,7 @@ fn only_what_is_named() {
     "#);
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume ◉ folder ○ all · named · threaded
-    Tab all · ^S sort · ^N named · ^R name …
+    Tab all ^S sort ^N named ^R name ^D del
     >
     › the parser                       12 3m
       slow tests                    pi 12 1d
@@ -172,7 +172,7 @@ fn nothing_is_there() {
     let mut sessions = empty();
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume        reading 0 · all · threaded
-    Tab all · ^S sort · ^N named · ^R name …
+    Tab all ^S sort ^N named ^R name ^D del
     >
       reading the sessions…
     ");
@@ -187,9 +187,10 @@ fn nothing_is_there() {
     "#);
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume   ◉ folder ○ all · all · threaded
-    Tab all · ^S sort · ^N named · ^R name …
+    Tab all ^S sort ^N named ^R name ^D del
     >
-      no sessions of this folder yet · Tab …
+      no sessions of this folder yet · Tab
+      shows every folder's
     ");
     ctrl(&mut sessions, 'n');
     assert!(wide(&sessions).contains("none is named here"));
@@ -232,7 +233,7 @@ fn the_chosen_session_stays_chosen_while_others_come_in() {
     "#);
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume      reading 3/7 · all · threaded
-    Tab all · ^S sort · ^N named · ^R name …
+    Tab all ^S sort ^N named ^R name ^D del
     >
     › review 日本語 docs           omp 12 1h
       a long question that goes o…  pi 12 1w
@@ -290,7 +291,7 @@ fn deep_families_keep_room_for_words() {
     press(&mut sessions, KeyCode::End);
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume        reading 0 · all · threaded
-    Tab all · ^S sort · ^N named · ^R name …
+    Tab all ^S sort ^N named ^R name ^D del
     >
       …          └─ the parser         12 3m
       …          └─ the parser         12 3m

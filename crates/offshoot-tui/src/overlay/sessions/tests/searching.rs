@@ -27,7 +27,7 @@ fn a_search_shows_what_it_knows_and_then_what_was_said() {
     "#);
     insta::assert_snapshot!(narrow(&sessions), @r#"
     Resume   ◉ folder ○ all · all · threaded
-    Tab all · ^S sort · ^N named · ^R name …
+    Tab all ^S sort ^N named ^R name ^D del
     > "parser"
     › the parser                       12 3m
 
@@ -72,7 +72,7 @@ fn a_search_shows_what_it_knows_and_then_what_was_said() {
     sessions.take(Answer::Judged(*search, rest));
     insta::assert_snapshot!(narrow(&sessions), @r#"
     Resume   ◉ folder ○ all · all · threaded
-    Tab all · ^S sort · ^N named · ^R name …
+    Tab all ^S sort ^N named ^R name ^D del
     > "parser"
     › a long question that goes o…  pi 12 1w
       the parser                       12 3m
@@ -110,7 +110,7 @@ fn a_search_that_is_none_says_why() {
     write(&mut sessions, "re:(");
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume   ◉ folder ○ all · all · threaded
-    Tab all · ^S sort · ^N named · ^R name …
+    Tab all ^S sort ^N named ^R name ^D del
     > re:(
       no pattern: unclosed group
     ");

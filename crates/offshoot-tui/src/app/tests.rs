@@ -1,0 +1,211 @@
+//! The front end as a person meets it: messages in, and what a terminal makes of everything that comes out.
+
+mod conversation;
+mod hostile;
+mod overlays;
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use offshoot_agent::event::{Event, Update};
+use offshoot_agent::message::{AssistantMessage, Block as Content, Message, StopReason, Usage, UserMessage};
+use offshoot_agent::provider::{Model as LanguageModel, ThinkingLevel};
+use offshoot_session::json::Json;
+use offshoot_session::kind::Role;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::{Position, Rect, Size};
+use ratatui::style::{Color, Modifier};
+
+use super::live::Block;
+use super::model::{Model, Overlay, Wishes};
+use super::msg::{Looked, Msg, Opened};
+use super::screen::Screen;
+use super::update::update;
+use super::view;
+use crate::editor::Editor;
+use crate::keymap::Key;
+use crate::message::{Habits, Item, Level, ToolResult};
+use crate::testing::{SIZES, text_of, tokens_of};
+use crate::theme::Theme;
+
+/// Something that happens to the front end.
+type Tell<'a> = &'a dyn Fn(&mut Model);
+
+/// What goes to the terminal.
+#[derive(Debug, Clone, Default)]
+struct Wire(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Wire {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn model(theme: &Theme, (columns, rows): (u16, u16)) -> Model {
+    let habits = Habits {
+        cwd: "/home/me/work".to_owned(),
+        home: "/home/me".to_owned(),
+        expand_key: "ctrl+o".to_owned(),
+        thinking_key: "ctrl+t".to_owned(),
+        picture_size: None,
+    };
+    let wishes = Wishes { theme: theme.clone(), habits, home: Some("/home/me".to_owned()), ..Wishes::default() };
+    let mut model = Model::new(wishes, Editor::default(), "");
+    model.folds = (false, false);
+    update(&mut model, Msg::Resized(Size::new(columns, rows)));
+    let looked = Looked {
+        model: Some(Arc::new(language_model("m1", "test"))),
+        thinking: Some(ThinkingLevel::Medium),
+        cwd: "~/work".to_owned(),
+        ..Looked::default()
+    };
+    update(&mut model, Msg::Looked(Box::new(looked)));
+    model
+}
+
+fn language_model(id: &str, provider: &str) -> LanguageModel {
+    LanguageModel {
+        id: id.to_owned(),
+        provider: provider.to_owned(),
+        reasoning: true,
+        context_window: 200_000,
+        ..LanguageModel::default()
+    }
+}
+
+/// What the terminal was sent, from an empty screen on.
+fn sent(theme: &Theme, size: (u16, u16), tell: Tell<'_>) -> Vec<u8> {
+    let mut model = model(theme, size);
+    tell(&mut model);
+    let wire = Wire::default();
+    let mut screen = Screen::new(wire.clone(), model.size, Position::ORIGIN).unwrap();
+    let finished = model.live.finished.take();
+    screen.print(&view::lines(&model, finished.iter())).unwrap();
+    let bottom = view::bottom(&mut model);
+    screen.draw(bottom.height(), |frame| bottom.draw(&model, frame)).unwrap();
+    if model.overlay.as_ref().is_some_and(Overlay::is_full) {
+        view::prepare_full(&mut model);
+        screen.draw_full(|frame| view::full(&model, frame)).unwrap();
+    }
+    screen.send().unwrap();
+    wire.0.borrow().clone()
+}
+
+/// What a terminal shows of it.
+fn shown(bytes: &[u8], (columns, rows): (u16, u16)) -> Buffer {
+    let mut parser = vt100::Parser::new(rows, columns, 0);
+    parser.process(bytes);
+    let mut buf = Buffer::empty(Rect::new(0, 0, columns, rows));
+    for at in buf.area.positions() {
+        let Some(cell) = parser.screen().cell(at.y, at.x) else { continue };
+        let colour = |colour| match colour {
+            vt100::Color::Default => Color::Reset,
+            vt100::Color::Idx(nth) => Color::Indexed(nth),
+            vt100::Color::Rgb(red, green, blue) => Color::Rgb(red, green, blue),
+        };
+        let own = &mut buf[at];
+        if cell.has_contents() {
+            own.set_symbol(cell.contents());
+        }
+        own.set_fg(colour(cell.fgcolor())).set_bg(colour(cell.bgcolor()));
+        let styles = [
+            (cell.bold(), Modifier::BOLD),
+            (cell.dim(), Modifier::DIM),
+            (cell.italic(), Modifier::ITALIC),
+            (cell.underline(), Modifier::UNDERLINED),
+            (cell.inverse(), Modifier::REVERSED),
+        ];
+        own.modifier = styles.into_iter().filter(|(is_so, _)| *is_so).map(|(_, modifier)| modifier).collect();
+    }
+    buf
+}
+
+/// The terminal's words, the same in every theme; each theme gives them its own colours.
+fn terminal(size: (u16, u16), tell: Tell<'_>) -> String {
+    text_of(&tokens_of(|theme| shown(&sent(theme, size, tell), size)))
+}
+
+/// All screens of a table in one size, each below its name.
+fn screens(size: (u16, u16), table: &[(&str, Tell<'_>)]) -> String {
+    let screens = table.iter().map(|(name, tell)| format!("## {name}\n{}\n", terminal(size, *tell).trim_end()));
+    screens.collect::<Vec<_>>().join("\n")
+}
+
+fn heard(model: &mut Model, event: Event) {
+    update(model, Msg::Agent(Arc::new(event)));
+}
+
+/// Keys by their names, parted by blanks.
+fn press(model: &mut Model, keys: &str) {
+    for key in keys.split(' ') {
+        update(model, Msg::Key(Key::parse(key).unwrap().event()));
+    }
+}
+
+fn write(model: &mut Model, text: &str) {
+    for letter in text.chars() {
+        update(model, Msg::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
+    }
+}
+
+fn item(message: &str) -> Item {
+    let json = Json::parse(message).unwrap();
+    match json.str("role") {
+        Some(role) => Item::of_message(Role::from_word(role.as_bytes()), json).unwrap(),
+        None => Item::of_line(message).unwrap(),
+    }
+}
+
+/// A message with the results of the tools that it calls.
+fn block(message: &str, results: &[&str]) -> Block {
+    let result = |message: &&str| match item(message) {
+        Item::Result(result) => Arc::new(result),
+        other => panic!("{other:?}"),
+    };
+    Block { item: item(message), results: results.iter().map(result).collect::<Vec<Arc<ToolResult>>>() }
+}
+
+fn opened(model: &mut Model, tail: Vec<Block>) {
+    update(model, Msg::Opened(Opened { tail, ..Opened::default() }));
+}
+
+fn answer(content: Vec<Content>) -> Message {
+    Message::Assistant(AssistantMessage {
+        content,
+        api: String::new(),
+        provider: "test".to_owned(),
+        model: "m1".to_owned(),
+        response_id: None,
+        usage: Usage::default(),
+        stop_reason: StopReason::Stop,
+        error_message: None,
+        timestamp: 0,
+    })
+}
+
+fn updated(model: &mut Model, update: Update) {
+    heard(model, Event::MessageUpdate { usage: Usage::default(), assistant_message_event: update });
+}
+
+/// A question, and an answer that is still coming in.
+fn streaming(model: &mut Model, question: &str, thought: &str, said: &str) {
+    heard(model, Event::AgentStart);
+    heard(model, Event::MessageEnd { message: Message::User(UserMessage::new(question, Vec::new(), 0)) });
+    heard(model, Event::MessageStart { message: answer(Vec::new()) });
+    updated(model, Update::ThinkingStart { content_index: 0 });
+    updated(model, Update::ThinkingDelta { content_index: 0, delta: thought.to_owned() });
+    updated(model, Update::TextStart { content_index: 1 });
+    updated(model, Update::TextDelta { content_index: 1, delta: said.to_owned() });
+}
+
+fn notice(model: &mut Model, level: Level, text: &str) {
+    update(model, Msg::Notice(level, text.to_owned()));
+}

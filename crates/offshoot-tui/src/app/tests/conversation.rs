@@ -1,0 +1,154 @@
+//! The conversation and what stands below it, in both sizes and both themes.
+
+use offshoot_agent::event::Shown;
+use serde_json::json;
+
+use super::*;
+use crate::app::msg::{Diverged, Persistence};
+use crate::testing::legend;
+
+const QUESTION: &str = r#"{"role":"user","content":"The last page of the pager is empty. Why?"}"#;
+const TOOLS: &str = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"The count of pages may be one too high: a book of ten pages has a last page nine.\n\nI look at it."},{"type":"text","text":"I look at how pages are counted."},{"type":"toolCall","id":"1","name":"edit","arguments":{"path":"/home/me/work/src/pager.rs","edits":[]}},{"type":"toolCall","id":"2","name":"bash","arguments":{"command":"cargo test -p pager"}}],"stopReason":"toolUse"}"#;
+const EDITED: &str = r#"{"role":"toolResult","toolCallId":"1","toolName":"edit","content":[{"type":"text","text":"made 1 replacement"}],"isError":false,"details":{"diff":" 11 fn last(pages: usize) -> usize {\n-12     pages\n+12     pages - 1\n 13 }"}}"#;
+const TESTED: &str = r#"{"role":"toolResult","toolCallId":"2","toolName":"bash","content":[{"type":"text","text":"running 2 tests\ntest first ... ok\ntest last ... FAILED\n\nfailures:\n    last: attempt to subtract with overflow\n\n[exit code 101]"}],"isError":true}"#;
+const SAID: &str = r#"{"role":"assistant","content":[{"type":"text","text":"An empty book has **no** last page:\n\n| pages | last |\n|---|---|\n| 0 | none |\n| 3 | `2` |\n\n1. See [the docs](https://doc.rust-lang.org/std)."}],"stopReason":"stop"}"#;
+const RUN: &str = r#"{"role":"bashExecution","command":"git diff --stat","output":" src/pager.rs | 2 +-\n","exitCode":0,"cancelled":false,"truncated":false}"#;
+const COMPACTED: &str = r##"{"type":"compaction","summary":"# Goal\n\nMend the pager.","tokensBefore":48120}"##;
+const LEFT: &str =
+    r#"{"type":"branch_summary","fromId":"a1b2c3d4","summary":"Tried to count from one. It broke the index."}"#;
+const NOTE: &str =
+    r#"{"type":"custom_message","customType":"reminder","content":"Tests run in *debug*.","display":true}"#;
+
+fn talk() -> Vec<Block> {
+    vec![block(QUESTION, &[]), block(TOOLS, &[EDITED, TESTED]), block(SAID, &[]), block(RUN, &[])]
+}
+
+fn marks() -> Vec<Block> {
+    [COMPACTED, LEFT, NOTE].map(|line| block(line, &[])).into()
+}
+
+/// Opens what is folded before it is printed.
+fn unfolded(model: &mut Model, blocks: Vec<Block>) {
+    press(model, "ctrl+o ctrl+t");
+    opened(model, blocks);
+}
+
+fn running(model: &mut Model) {
+    streaming(model, "Run the tests.", "They take long.", "");
+    let call = Content::ToolCall {
+        id: "1".to_owned(),
+        name: "bash".to_owned(),
+        arguments: json!({"command": "cargo test"}),
+        thought_signature: None,
+    };
+    heard(model, Event::MessageEnd { message: answer(vec![Content::text("I run them."), call]) });
+    heard(
+        model,
+        Event::ToolExecutionUpdate {
+            tool_call_id: "1".to_owned(),
+            tool_name: "bash".to_owned(),
+            args: json!({}),
+            partial_result: Shown {
+                content: vec![Content::text("running 2 tests\ntest first ... ok\n")],
+                details: None,
+            },
+        },
+    );
+}
+
+fn waiting(model: &mut Model) {
+    streaming(model, "Which page is the last?", "", "It is\n\n- page nine\n- no, pa");
+    heard(
+        model,
+        Event::QueueUpdate {
+            steering: vec!["Count from zero.".to_owned(), "And an empty book?".to_owned()],
+            follow_up: vec!["Then write the tests, one for a book without pages and one for a long one.".to_owned()],
+        },
+    );
+}
+
+fn noticed(model: &mut Model) {
+    notice(model, Level::Info, "named the pager");
+    notice(model, Level::Warning, "overloaded; trying again in 2 s (1 of 3)");
+    notice(model, Level::Error, "cannot append to session file ~/.local/share/offshoot/sessions/01a.jsonl: disk full");
+}
+
+fn placed(model: &mut Model) {
+    let looked = Looked {
+        tokens: 151_000,
+        cost: 1.2345,
+        branch: Some("the cache is wrong".to_owned()),
+        branches: 3,
+        name: Some("the pager".to_owned()),
+        persistence: Persistence::Spilled,
+        diverged: Some(Diverged {
+            entry: "1a2b3c4d".to_owned(),
+            message: "the branch that ends at 1a2b3c4d holds newer work".to_owned(),
+        }),
+        ..model.looked.clone()
+    };
+    update(model, Msg::Looked(Box::new(looked)));
+}
+
+fn written(model: &mut Model) {
+    update(model, Msg::Paste("Explain why the tree has two roots.\n\n日本語 e\u{301} 👍🏽".to_owned()));
+}
+
+fn files(model: &mut Model) {
+    let files = (1..=7).map(|nth| format!("crates/offshoot-tui/src/a rather long folder/file{nth}.rs")).collect();
+    write(model, "see @");
+    update(model, Msg::Files(files));
+    write(model, "file");
+}
+
+fn table() -> Vec<(&'static str, Tell<'static>)> {
+    vec![
+        ("start", &|_| {}),
+        ("a streaming turn", &|model| {
+            streaming(model, "what is it?", "Let me think.", "It is\n\n- one\n- tw");
+        }),
+        ("a tool at work", &running),
+        ("messages wait", &waiting),
+        ("tools and thoughts, folded", &|model| opened(model, talk())),
+        ("tools and thoughts, open", &|model| unfolded(model, talk().into_iter().take(2).collect())),
+        ("markers, folded", &|model| opened(model, marks())),
+        ("markers, open", &|model| unfolded(model, marks())),
+        ("notices", &noticed),
+        ("a compaction goes on", &|model| {
+            heard(model, Event::CompactionStart { reason: offshoot_agent::event::Reason::Threshold });
+        }),
+        ("another place of the tree", &|model| {
+            update(
+                model,
+                Msg::Opened(Opened { reason: "tree", id: "s".to_owned(), tail: talk().split_off(3), hidden: 12 }),
+            );
+        }),
+        ("something is written", &written),
+        ("for the shell", &|model| write(model, "!cargo test")),
+        ("commands", &|model| write(model, "/")),
+        ("some commands", &|model| write(model, "/br")),
+        ("files", &files),
+        ("an unknown command", &|model| {
+            update(model, Msg::Paste("/resme".to_owned()));
+            press(model, "enter");
+        }),
+        ("a status that says much", &placed),
+    ]
+}
+
+#[test]
+fn every_screen() {
+    for size in SIZES {
+        insta::assert_snapshot!(format!("at_{}x{}", size.0, size.1), screens(size, &table()));
+    }
+}
+
+/// The styles of a conversation, by their tokens: every theme gives them its own colours (see [`tokens_of`]).
+#[test]
+fn styles_of_a_conversation() {
+    let size = (60, 40);
+    insta::assert_snapshot!(legend(&tokens_of(|theme| shown(
+        &sent(theme, size, &|model| opened(model, talk())),
+        size
+    ))));
+}

@@ -1,0 +1,72 @@
+//! Going to the selected entry: whether that can be, the question before it, and what keys do on the way. Who goes is the
+//! caller.
+
+use offshoot_session::tree::NodeIx;
+use ratatui::crossterm::event::KeyEvent;
+
+use super::question::{Answer, Question};
+use super::{Mode, Outcome, TreeSelector};
+use crate::keymap::{Action, Context};
+
+impl TreeSelector {
+    /// The walk was stopped: nothing has changed.
+    pub fn stopped(&mut self) {
+        self.mode = Mode::Browse;
+        self.notice = Some("the summary was stopped; nothing has changed".to_owned());
+        self.fetch();
+    }
+
+    pub(super) fn confirm(&mut self) -> Outcome {
+        let Some(ix) = self.list.entry() else { return Outcome::Stay };
+        if self.list.outline.open() == Some(ix) {
+            return Outcome::AlreadyHere;
+        }
+        if self.id(ix).is_none() {
+            self.notice = Some("this entry has no id, so nothing can follow it".to_owned());
+            return Outcome::Stay;
+        }
+        if self.setup.skips_question {
+            return self.leave(ix, false, None);
+        }
+        self.mode = Mode::Question(ix, Question::new(self.setup.size));
+        Outcome::Stay
+    }
+
+    fn leave(&mut self, ix: NodeIx, summarize: bool, instructions: Option<String>) -> Outcome {
+        let Some(target) = self.id(ix) else { return Outcome::Stay };
+        self.mode = Mode::Leaving { summarize, is_stopping: false };
+        Outcome::Navigate { target, summarize, instructions }
+    }
+
+    /// Takes what was written in the external editor; `None`: the text stays.
+    pub fn written(&mut self, text: Option<&str>) {
+        if let (Mode::Question(_, question), Some(text)) = (&mut self.mode, text) {
+            question.prompt.replace(text.trim_end());
+        }
+    }
+
+    pub(super) fn question_key(&mut self, key: KeyEvent) -> Outcome {
+        let Mode::Question(ix, question) = &mut self.mode else { return Outcome::Stay };
+        let ix = *ix;
+        match question.key(&self.setup.keymap, key) {
+            Answer::Open => Outcome::Stay,
+            Answer::External(text) => Outcome::Edit(text),
+            Answer::Back => {
+                self.mode = Mode::Browse;
+                Outcome::Stay
+            }
+            Answer::Leave { summarize, instructions } => self.leave(ix, summarize, instructions),
+        }
+    }
+
+    pub(super) fn leaving_key(&mut self, key: KeyEvent) -> Outcome {
+        let is_cancel = self.setup.keymap.actions(Context::Dialog, key).contains(&Action::SelectCancel);
+        match &mut self.mode {
+            Mode::Leaving { is_stopping: is_stopping @ false, .. } if is_cancel => {
+                *is_stopping = true;
+                Outcome::Abort
+            }
+            _ => Outcome::Stay,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Keys, and what they come to.
+
+use super::*;
+
+#[test]
+fn a_search_narrows_and_escape_clears_it() {
+    let mut selector = opened(&[&OLD[..], &NEW[..]].concat(), (80, 24));
+    press(&mut selector, "alt");
+    insta::assert_snapshot!(rows(&selector), @"
+      • user: alt
+      • assistant: altr
+      • user: alt2
+    › • assistant: altr2 ← here
+      (4/4)
+    ");
+    press(&mut selector, "x");
+    insta::assert_snapshot!(rows(&selector), @"  (0/0)");
+    press(&mut selector, "back back");
+    insta::assert_snapshot!(rows(&selector), @"
+      • user: alt
+      • assistant: altr
+      • user: alt2
+    › • assistant: altr2 ← here
+      (4/4)
+    ");
+    assert_eq!(press(&mut selector, "esc"), Outcome::Stay);
+    insta::assert_snapshot!(rows(&selector), @"
+      • user: q1
+      • assistant: r1
+      ├⊟ • user: alt
+      │     • assistant: altr
+      │     • user: alt2
+    › │     • assistant: altr2 ← here
+      └⊟ user: q2
+            assistant: r2
+      (6/8)
+    ");
+    assert_eq!(press(&mut selector, "esc"), Outcome::Close);
+}
+
+#[test]
+fn enter_asks_and_leaves() {
+    let mut selector = opened(&[&OLD[..], &NEW[..]].concat(), (80, 24));
+    assert_eq!(press(&mut selector, "enter"), Outcome::AlreadyHere);
+    assert_eq!(press(&mut selector, "end enter"), Outcome::Stay);
+    assert_eq!(press(&mut selector, "esc"), Outcome::Stay);
+    assert_eq!(selector.list.entry(), selector.source.tree().find("d"));
+    let target = "d".to_owned();
+    let plain = Outcome::Navigate { target: target.clone(), summarize: false, instructions: None };
+    assert_eq!(press(&mut selector, "enter enter"), plain);
+    selector.stopped();
+    let summary = Outcome::Navigate { target: target.clone(), summarize: true, instructions: None };
+    assert_eq!(press(&mut selector, "enter down enter"), summary);
+    assert_eq!(press(&mut selector, "esc"), Outcome::Abort);
+    assert_eq!(press(&mut selector, "esc"), Outcome::Stay);
+    selector.stopped();
+    assert_eq!(press(&mut selector, "enter up enter tests esc up down enter only"), Outcome::Stay);
+    let minding = Outcome::Navigate { target, summarize: true, instructions: Some("only".to_owned()) };
+    assert_eq!(press(&mut selector, "enter"), minding);
+}
+
+#[test]
+fn a_label_is_set_at_once_and_found_by_its_name() {
+    let mut selector = opened(&OLD, (80, 24));
+    let named = Outcome::Label { entry: "a".to_owned(), text: Some("the start".to_owned()) };
+    assert_eq!(press(&mut selector, "home L"), Outcome::Stay);
+    selector.paste("  the start ");
+    assert_eq!(press(&mut selector, "enter"), named);
+    press(&mut selector, "T ctrl+l");
+    insta::assert_snapshot!(rows(&selector), @"
+    › • [the start] 00:05 user: q1 ← here
+      (1/1) [labeled] [+label time]
+    ");
+    press(&mut selector, "ctrl+d end J sta");
+    assert_eq!(selector.list.entry(), selector.source.tree().find("a"));
+    press(&mut selector, "esc L back back back back back back back back back");
+    assert_eq!(press(&mut selector, "enter"), Outcome::Label { entry: "a".to_owned(), text: None });
+    assert_eq!(press(&mut selector, "L x esc enter esc"), Outcome::Stay);
+    assert!(selector.label(selector.source.tree().find("a").unwrap()).is_none());
+}
+
+#[test]
+fn the_best_label_is_selected() {
+    let words = [&OLD[..], &["k:d:label:a", "l:k:label:c"]].concat();
+    let mut selector = opened(&words, (80, 24));
+    press(&mut selector, "home down L");
+    selector.paste("mark two");
+    press(&mut selector, "enter J mark");
+    assert_eq!(selector.list.entry(), selector.source.tree().find("a"), "a name before the beginning of one");
+    selector.paste(" two");
+    assert_eq!(selector.list.entry(), selector.source.tree().find("b"));
+}
+
+/// The selection was lost when nothing was left to show, and came back at the end of the list.
+#[test]
+fn the_selection_survives_empty_results() {
+    let mut selector = opened(&[&OLD[..], &NEW[..]].concat(), (80, 24));
+    press(&mut selector, "up up");
+    let chosen = selector.list.entry();
+    press(&mut selector, "ctrl+l down up zzz esc ctrl+d");
+    assert_eq!(selector.list.entry(), chosen);
+    press(&mut selector, "ctrl+u");
+    assert_eq!(selector.list.entry(), selector.source.tree().find("e"), "the nearest one above");
+}
+
+#[test]
+fn ends_and_pages() {
+    let words: Vec<String> = (0..40)
+        .map(|at| match at {
+            0 => "e0::user:word".to_owned(),
+            _ => format!("e{at}:e{}:user:word", at - 1),
+        })
+        .collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut selector = opened(&words, (80, 24));
+    for (keys, row) in
+        [("down", 0), ("up", 39), ("left", 27), ("left left left", 0), ("right", 12), ("end", 39), ("home", 0)]
+    {
+        press(&mut selector, keys);
+        assert_eq!(selector.list.selected, row, "{keys}");
+    }
+}
+
+#[test]
+fn what_an_entry_says_is_copied_whole() {
+    let mut selector = at_work((80, 24));
+    let copied = Outcome::Copy("Twice as fast.\nThe arena holds all tokens.".to_owned());
+    assert_eq!(press(&mut selector, "end ctrl+x"), copied);
+    assert_eq!(press(&mut selector, "ctrl+a ctrl+x esc"), Outcome::Close);
+    press(&mut selector, "shift+up end up up up up");
+}
+
+#[test]
+fn what_grew_meanwhile_is_taken_in() {
+    let mut selector = opened(&OLD, (80, 24));
+    press(&mut selector, "up ctrl+left r");
+    let session = told(&[&OLD[..], &NEW[..]].concat());
+    let leaf = session.leaf();
+    selector.renew(Arc::new(session), leaf).unwrap();
+    insta::assert_snapshot!(rows(&selector), @"
+    › • user: q1
+      • assistant: r1
+      ├⊟ • user: alt
+      │     • assistant: altr
+      │     • user: alt2
+      │     • assistant: altr2 ← here
+      └⊟ user: q2
+            assistant: r2
+      (1/8)
+    ");
+}
+
+/// With everything read before a key is answered, typing in a big session would stand still.
+#[test]
+fn a_long_search_is_done_in_slices() {
+    let said = "x".repeat(2_000);
+    let words: Vec<String> = (0..2_000)
+        .map(|at| match at {
+            0 => "e0::user:word".to_owned(),
+            _ => format!("e{at}:e{}:user:{said}", at - 1),
+        })
+        .collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut selector = opened(&words, (80, 24));
+    press(&mut selector, "word");
+    assert!(selector.search.is_running(), "not all was read before the key was answered");
+    let mut slices = 1;
+    while selector.work(1 << 16) {
+        slices += 1;
+    }
+    assert!(slices > 10, "{slices}");
+    assert_eq!(rows(&selector).trim_end(), "› • user: word ← here\n  (1/1)");
+    press(&mut selector, "s");
+    assert!(!selector.search.is_running(), "what was read is kept, and little of it can be meant");
+}
