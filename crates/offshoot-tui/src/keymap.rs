@@ -101,6 +101,13 @@ impl Keymap {
         self.actions(context, event).first().copied()
     }
 
+    /// What a key does in a small list or a line, where sending and new lines mean nothing.
+    #[must_use]
+    pub fn in_list(&self, event: KeyEvent) -> Option<Action> {
+        let actions = self.actions(Context::Dialog, event);
+        actions.into_iter().find(|action| !matches!(action, Action::Submit | Action::NewLine))
+    }
+
     /// The keys that do something.
     #[must_use]
     pub fn keys(&self, action: Action) -> &[Key] {

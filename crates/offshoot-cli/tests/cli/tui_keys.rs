@@ -30,7 +30,7 @@ fn the_users_keys_count_in_every_list_and_are_named_there() {
     );
     let mut terminal = Terminal::offshoot(&talk, &["well?"], (100, 24));
     terminal.until_text("$0.000").send(F7);
-    terminal.until_text("f5 label").until_text("f2 go there").send(F5);
+    terminal.until_text("f5 label").until_text("f2 go").send(F5);
     terminal.until_text("f2 save · f10 cancel").send(&format!("wrong{F6}here{F2}"));
     terminal.until_text("[here]").send("\x1b");
     // Escape is no way out any more.
@@ -75,7 +75,32 @@ fn what_a_summary_shall_mind_has_several_lines_and_reaches_the_model() {
     terminal.until_text("What shall the summary mind?").send("the cache\x0aand \x1b");
     terminal.until_text("› Summarize with custom prompt").send("\r");
     terminal.until("what was written before", |screen| screen.contains("\nthe cache\nand\n"));
-    insta::assert_snapshot!(terminal.screen(), @"");
+    insta::assert_snapshot!(terminal.screen(), @"
+    ── Session tree ────────────────────────────────────────────────────────────────
+
+      Summarize branch?
+      You go to user: second question
+      Its text comes into the editor
+
+      What shall the summary mind?
+    ────────────────────────────────────────────────────────────────────────────────
+    the cache
+    and
+    ────────────────────────────────────────────────────────────────────────────────
+      enter go · esc back · shift+enter new line · ctrl+g editor
+
+
+
+
+
+
+
+
+
+
+
+    ────────────────────────────────────────────────────────────────────────────────
+    ");
     terminal.send("the tests\r");
     terminal.until("the text in the editor", |screen| {
         !screen.contains("Session tree") && screen.contains("\nsecond question")

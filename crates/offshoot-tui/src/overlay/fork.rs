@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use crate::keymap::{Action, Context, Keymap};
+use crate::keymap::{Action, Keymap};
 use crate::overlay::hint;
 use crate::text;
 use crate::theme::{Theme, Token};
@@ -69,7 +69,7 @@ impl ForkSelector {
     /// Takes a key.
     pub fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> ForkOutcome {
         let last = self.messages.len().saturating_sub(1);
-        match keymap.action(Context::Dialog, key) {
+        match keymap.in_list(key) {
             Some(Action::SelectCancel) => return ForkOutcome::Close,
             Some(Action::SelectUp) => self.selected = self.selected.checked_sub(1).unwrap_or(last),
             Some(Action::SelectDown) if self.selected >= last => self.selected = 0,

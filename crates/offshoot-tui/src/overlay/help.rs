@@ -91,7 +91,7 @@ impl Help {
             return Outcome::Closed;
         }
         let last = self.shown().len().saturating_sub(1);
-        match keymap.action(Context::Dialog, event) {
+        match keymap.in_list(event) {
             Some(Action::SelectUp) => self.top = self.top.saturating_sub(1),
             Some(Action::SelectDown) => self.top = (self.top + 1).min(last),
             Some(Action::SelectPageUp) => self.top = self.top.saturating_sub(PAGE),
@@ -189,7 +189,7 @@ mod tests {
     fn screens_of_the_help() {
         let mut help = Help::new(&Keymap::default());
         insta::assert_snapshot!(screen(&help, 80, 24), @"
-        Help  type to search · esc leave · ↑↓ scroll
+        Help  type to search · esc leave · ↑/↓ scroll
         >
         Commands
           /new                           begin a session

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use crate::keymap::{Action, Context, Keymap};
+use crate::keymap::{Action, Keymap};
 use crate::overlay::fuzzy;
 use crate::overlay::line::{LineInput, Typed};
 use crate::text;
@@ -115,7 +115,7 @@ impl Pick {
     /// Takes a key.
     pub fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> Outcome {
         let last = self.shown.len().saturating_sub(1);
-        match keymap.action(Context::Dialog, key) {
+        match keymap.in_list(key) {
             Some(Action::SelectCancel) => return Outcome::Cancelled,
             Some(Action::SelectConfirm) => return self.chosen().map_or(Outcome::Open, Outcome::Picked),
             Some(Action::SelectUp) => self.cursor = self.cursor.checked_sub(1).unwrap_or(last),

@@ -6,7 +6,7 @@ mod view;
 use ratatui::crossterm::event::KeyEvent;
 
 use super::line::{LineInput, Typed};
-use crate::keymap::{Action, Context, Keymap};
+use crate::keymap::{Action, Keymap};
 use crate::settings::{Kind, Layers, SETTINGS, Scope, Setting, Value};
 
 /// What came of a key.
@@ -100,7 +100,7 @@ impl Settings {
 
     /// A key.
     pub fn key(&mut self, keymap: &Keymap, event: KeyEvent) -> Outcome {
-        let action = keymap.action(Context::Dialog, event);
+        let action = keymap.in_list(event);
         if self.editing.is_some() {
             return self.edit(keymap, event);
         }
@@ -207,7 +207,7 @@ impl Settings {
         else {
             return Outcome::Open;
         };
-        match keymap.action(Context::Dialog, event) {
+        match keymap.in_list(event) {
             Some(Action::SelectCancel) => (self.editing, self.notice) = (None, None),
             Some(Action::SelectConfirm) => match setting.kind.parse(line.text()) {
                 Ok(value) => {

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use ratatui::crossterm::event::KeyEvent;
 
 use super::{Mode, Notice, Outcome, Request, Sessions, list};
-use crate::keymap::{Action, Context};
+use crate::keymap::Action;
 use crate::overlay::line::LineInput;
 use crate::text;
 
 impl Sessions {
     pub(super) fn rename(&mut self, key: KeyEvent, file: PathBuf, mut line: LineInput) -> Outcome {
-        match self.setting.keymap.action(Context::Dialog, key) {
+        match self.setting.keymap.in_list(key) {
             Some(Action::SelectCancel) => {}
             Some(Action::SelectConfirm) => {
                 let name = line.text().trim().to_owned();
@@ -31,7 +31,7 @@ impl Sessions {
     }
 
     pub(super) fn confirm(&mut self, key: KeyEvent, file: PathBuf) -> Outcome {
-        match self.setting.keymap.action(Context::Dialog, key) {
+        match self.setting.keymap.in_list(key) {
             Some(Action::SelectConfirm) => self.requests.push(Request::Trash(file)),
             Some(Action::SelectCancel) => {}
             _ => self.mode = Mode::Confirm(file),

@@ -8,7 +8,7 @@ use offshoot_session::tree::{Label, NodeIx, Tree};
 use ratatui::crossterm::event::KeyEvent;
 
 use super::{Mode, Outcome, TreeSelector};
-use crate::keymap::{Action, Context};
+use crate::keymap::Action;
 use crate::overlay::line::LineInput;
 
 /// What was set and cleared since the snapshot.
@@ -56,7 +56,7 @@ impl TreeSelector {
     pub(super) fn label_key(&mut self, key: KeyEvent) -> Outcome {
         let Mode::Label(ix, input) = &mut self.mode else { return Outcome::Stay };
         let ix = *ix;
-        match self.setup.keymap.action(Context::Dialog, key) {
+        match self.setup.keymap.in_list(key) {
             Some(Action::SelectCancel) => self.mode = Mode::Browse,
             Some(Action::SelectConfirm) => {
                 let text = Some(input.text().trim().to_owned()).filter(|text| !text.is_empty());

@@ -39,7 +39,7 @@ impl Question {
     }
 
     pub(super) fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> Answer {
-        let action = keymap.action(Context::Dialog, key);
+        let action = keymap.in_list(key);
         if self.is_writing {
             return self.write(keymap, key);
         }

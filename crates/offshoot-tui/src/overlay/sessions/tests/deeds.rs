@@ -10,7 +10,7 @@ fn a_session_is_renamed_in_its_place() {
     write(&mut sessions, "the table");
     insta::assert_snapshot!(wide(&sessions), @"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
-    Enter saves the name · Esc leaves it
+    enter saves the name · esc leaves it
 
     Name: the table
 
@@ -69,7 +69,7 @@ fn the_trash_is_asked_for_twice_and_gives_back() {
     ctrl(&mut sessions, 'd');
     insta::assert_snapshot!(wide(&sessions), @"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
-    Into the trash? Enter yes · Esc no
+    Into the trash? enter yes · esc no
 
     >
 
