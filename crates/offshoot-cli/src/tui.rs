@@ -3,6 +3,7 @@
 
 mod deeds;
 mod files;
+mod hangup;
 mod kept;
 mod known;
 mod pick;
@@ -64,6 +65,7 @@ pub(crate) fn run(app: &App, session: Session, setup: Setup, said: Vec<Said>) ->
     for said in said {
         program.take(Cmd::Ask(Box::new(Command::FollowUp(said))));
     }
+    hangup::watch(sender.clone())?;
     let inbox = Inbox { sender, receiver };
     let ran = run_front_end(model, &inbox, &mut program, crate::ui::terminal);
     program.close();

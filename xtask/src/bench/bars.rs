@@ -42,7 +42,10 @@ const BARS: &[Bar] = &[
     Bar { case: "context/L", who: COLD, limit: Mebibytes(40.0) },
     Bar { case: "context/L", who: WARM, limit: Mebibytes(40.0) },
     Bar { case: "context/XL", who: COLD, limit: MemoryOf("context/L", 1.5) },
-    Bar { case: "context/huge", who: COLD, limit: MemoryOf("context/L", 1.5) },
+    // Twenty times the size.
+    Bar { case: "context/huge", who: COLD, limit: MemoryOf("context/L", 2.5) },
+    Bar { case: "context/huge", who: WARM, limit: Mebibytes(40.0) },
+    Bar { case: "context/huge", who: WARM, limit: Seconds(0.030) },
     Bar { case: "context/deep", who: COLD, limit: Seconds(0.6) },
     Bar { case: "tree-first/deep", who: WARM, limit: Seconds(0.3) },
     Bar { case: "fork/L", who: COLD, limit: Faster(&["pi"], 20.0) },

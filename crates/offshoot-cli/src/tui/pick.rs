@@ -15,7 +15,7 @@ use offshoot_tui::overlay::sessions::{Sessions, Setting};
 use super::sessions::{Clerk, setting};
 use super::signals::Watch;
 use super::stop::stop;
-use super::{SettingsFiles, wishes};
+use super::{SettingsFiles, hangup, wishes};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 
@@ -35,6 +35,7 @@ pub(crate) fn session(app: &App) -> Result<Option<PathBuf>> {
     let mut sessions = Sessions::new(Setting { keymap: wishes.keymap.clone(), ..setting(&app, None) });
     sessions.requests().into_iter().for_each(|request| clerk.take(request));
     let signals = Watch::start(sender.clone())?;
+    hangup::watch(sender.clone())?;
     let inbox = Inbox { sender, receiver };
     let mut picker = Picker { app: &app, clerk };
     let ran = run(Model::choosing(wishes, sessions), &inbox, &mut picker, crate::ui::terminal);

@@ -24,6 +24,47 @@ pub(crate) struct Terminal {
     child: Box<dyn Child + Send + Sync>,
 }
 
+/// Starts a program in the world's folder, in a terminal that nobody reads from yet.
+fn spawn(
+    talk: &Talk,
+    mut command: CommandBuilder,
+    (columns, rows): (u16, u16),
+) -> (Box<dyn MasterPty + Send>, Box<dyn Child + Send + Sync>) {
+    let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+    let pair = native_pty_system().openpty(size).unwrap();
+    command.cwd(talk.world.work());
+    command.env_clear();
+    for (name, value) in talk.command(&[]).get_envs() {
+        command.env(name, value.unwrap());
+    }
+    command.env("TERM", "xterm-256color");
+    let child = pair.slave.spawn_command(command).unwrap();
+    (pair.master, child)
+}
+
+/// Runs offshoot in a terminal that is closed once the program has written `last`; answers whether the program ends.
+pub(crate) fn ends_when_hung_up(talk: &Talk, arguments: &[&str], last: &[u8]) -> bool {
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_offshoot"));
+    command.args(arguments);
+    let (master, mut child) = spawn(talk, command, (80, 24));
+    let mut reader = master.try_clone_reader().unwrap();
+    let (mut written, mut bytes) = (Vec::new(), [0; 8192]);
+    while !written.windows(last.len()).any(|window| window == last) {
+        let count = reader.read(&mut bytes).unwrap();
+        assert!(count > 0, "it ended before: {}", String::from_utf8_lossy(&written));
+        written.extend_from_slice(&bytes[..count]);
+    }
+    drop((reader, master));
+    let mut killer = child.clone_killer();
+    let (sender, ended) = channel();
+    std::thread::spawn(move || sender.send(child.wait()));
+    let has_ended = ended.recv_timeout(PATIENCE).is_ok();
+    if !has_ended {
+        killer.kill().unwrap();
+    }
+    has_ended
+}
+
 impl Terminal {
     /// Runs offshoot in a terminal of this many columns and rows.
     pub(crate) fn offshoot(talk: &Talk, arguments: &[&str], (columns, rows): (u16, u16)) -> Self {
@@ -33,18 +74,9 @@ impl Terminal {
     }
 
     /// Runs a program in the world's folder.
-    pub(crate) fn run(talk: &Talk, mut command: CommandBuilder, (columns, rows): (u16, u16)) -> Self {
-        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
-        let pair = native_pty_system().openpty(size).unwrap();
-        command.cwd(talk.world.work());
-        command.env_clear();
-        for (name, value) in talk.command(&[]).get_envs() {
-            command.env(name, value.unwrap());
-        }
-        command.env("TERM", "xterm-256color");
-        let child = pair.slave.spawn_command(command).unwrap();
-        drop(pair.slave);
-        let mut reader = pair.master.try_clone_reader().unwrap();
+    pub(crate) fn run(talk: &Talk, command: CommandBuilder, (columns, rows): (u16, u16)) -> Self {
+        let (master, child) = spawn(talk, command, (columns, rows));
+        let mut reader = master.try_clone_reader().unwrap();
         let (sender, output) = channel();
         std::thread::spawn(move || {
             let mut bytes = [0; 8192];
@@ -59,8 +91,8 @@ impl Terminal {
             raw: Vec::new(),
             background: None,
             output,
-            input: pair.master.take_writer().unwrap(),
-            master: pair.master,
+            input: master.take_writer().unwrap(),
+            master,
             child,
         }
     }

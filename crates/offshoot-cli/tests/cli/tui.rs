@@ -5,7 +5,7 @@ use offshoot_agent::testing::script::Reply;
 use portable_pty::CommandBuilder;
 
 use crate::agent::Talk;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, ends_when_hung_up};
 
 #[test]
 fn a_question_is_answered() {
@@ -157,4 +157,13 @@ fn keys_are_those_of_the_users_file() {
     terminal.until_text("type to search").send("\x1b");
     terminal.until_text("m1").send("\x04");
     assert!(terminal.ended());
+}
+
+/// Also one that has not answered yet where its cursor stands, so that the program waits for that.
+#[test]
+fn a_terminal_that_goes_away_ends_the_program() {
+    let talk = Talk::new([]);
+    for arguments in [&[][..], &["-r"]] {
+        assert!(ends_when_hung_up(&talk, arguments, b"\x1b[6n"), "{arguments:?}");
+    }
 }
