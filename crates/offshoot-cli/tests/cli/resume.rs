@@ -50,8 +50,8 @@ fn a_session_is_searched_named_thrown_away_brought_back_and_chosen() {
     terminal.until("what was found", |screen| screen.contains("(1/1) of 3\n") && screen.contains("  Yes."));
     assert_snapshot!(terminal.screen(), @r#"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
-    Enter open · Tab scope · re: pattern · "…" phrase · Esc leave
-    Ctrl+S sort · Ctrl+N named · Ctrl+P path · Ctrl+R rename · Ctrl+D trash
+    enter open · tab scope · re: pattern · "…" phrase · alt+p preview · esc leave
+    ctrl+s sort · ctrl+n named · ctrl+p path · ctrl+r rename · ctrl+d trash
     > "is the sky"
 
     › why is the sky blue?                                                     2 49m

@@ -48,7 +48,7 @@ fn the_users_keys_count_in_every_list_and_are_named_there() {
     terminal.until_text("m1").send("/thinking\r");
     terminal.until_text("How much the model thinks").send(F10);
     terminal.until_text("m1").send("/help\r");
-    terminal.until_text("f10 leave").send("restore");
+    terminal.until_text("f10 leave").send("out of the trash");
     terminal.until_text("alt+u / ctrl+y").send(&format!("{F10}{F10}"));
     terminal.until_text("m1").send("\x04");
     assert!(terminal.ended());

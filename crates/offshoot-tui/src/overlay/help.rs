@@ -231,7 +231,7 @@ mod tests {
         ");
         help.paste("undo");
         insta::assert_snapshot!(screen(&help, 80, 5), @"
-        Help  type to search · esc leave · ↑↓ scroll
+        Help  type to search · esc leave · ↑/↓ scroll
         > undo
           ctrl+-                         undo the last change
         ");
