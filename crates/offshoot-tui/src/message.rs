@@ -15,7 +15,6 @@ use ratatui::text::Line;
 
 use crate::markdown::Sheet;
 use crate::theme::Theme;
-pub(crate) use rows::margin;
 
 /// One thing that stands in a transcript.
 #[derive(Debug, Clone, PartialEq)]
@@ -227,17 +226,33 @@ pub struct Laid {
     pub folds: Vec<(usize, usize)>,
     /// Where pictures stand.
     pub pictures: Vec<Placed>,
-    /// Where the parts of an answer begin, those that are skipped left out: the row, and the part's number.
-    pub parts: Vec<(usize, usize)>,
 }
 
-/// What of an answer stands elsewhere already, and is not laid out again.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Skip {
-    /// The parts before this one.
-    pub part: usize,
-    /// Of this one's text so many lines, as they came.
-    pub lines: usize,
+impl Laid {
+    /// Puts other rows below.
+    pub fn append(&mut self, other: Self) {
+        let above = self.lines.len();
+        self.lines.extend(other.lines);
+        self.folds.extend(other.folds.into_iter().map(|(row, part)| (row + above, part)));
+        self.pictures.extend(other.pictures.into_iter().map(|placed| Placed { row: placed.row + above, ..placed }));
+    }
+}
+
+/// Which parts of an answer are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    /// The first one.
+    pub from: usize,
+    /// Whether the beginning of that one stands elsewhere already.
+    pub is_begun: bool,
+    /// The one behind the last; [`usize::MAX`]: all, and how the answer ended.
+    pub to: usize,
+}
+
+impl Default for Stretch {
+    fn default() -> Self {
+        Self { from: 0, is_begun: false, to: usize::MAX }
+    }
 }
 
 /// A picture's place among the rows of its item. The rows are blank.
@@ -260,7 +275,8 @@ pub struct Beside<'a> {
     pub results: &'a [Arc<ToolResult>],
     /// Whether more may come: calls without a result run, or will.
     pub is_live: bool,
-    /// The rows of texts that come in, by part: they are not laid out anew.
+    /// The rows of texts and thoughts that come in, by part, those that stand elsewhere left out: they are not laid out
+    /// anew.
     pub texts: Option<&'a HashMap<usize, Vec<Line<'static>>>>,
 }
 
@@ -268,13 +284,13 @@ impl Item {
     /// The rows of an item, an empty one above them; none if it has nothing to show.
     #[must_use]
     pub fn rows(&self, look: &Look<'_>, folds: Folds<'_>, beside: Beside<'_>) -> Laid {
-        self.rows_behind(look, folds, beside, Skip::default())
+        self.rows_of(look, folds, beside, Stretch::default())
     }
 
-    /// The same without what of an answer stands elsewhere.
+    /// The same of some parts of an answer.
     #[must_use]
-    pub fn rows_behind(&self, look: &Look<'_>, folds: Folds<'_>, beside: Beside<'_>, skip: Skip) -> Laid {
-        rows::rows(self, look, folds, (beside, skip))
+    pub fn rows_of(&self, look: &Look<'_>, folds: Folds<'_>, beside: Beside<'_>, stretch: Stretch) -> Laid {
+        rows::rows(self, look, folds, (beside, stretch))
     }
 }
 
@@ -284,9 +300,21 @@ impl<'a> Look<'a> {
     pub fn sheet(&self) -> Sheet<'a> {
         Sheet::new(self.theme, rows::room(self.width))
     }
+
+    /// What thoughts are laid out on.
+    #[must_use]
+    pub fn thoughts_sheet(&self) -> Sheet<'a> {
+        Sheet { base: rows::thinking_style(self.theme), ..self.sheet() }
+    }
 }
 
 impl Folds<'_> {
+    /// Whether a thought shows all it has.
+    #[must_use]
+    pub fn is_thinking_open(self, part: usize) -> bool {
+        self.is_open(self.thinking, part)
+    }
+
     fn is_open(self, default: bool, part: usize) -> bool {
         default != self.other.contains(&part)
     }

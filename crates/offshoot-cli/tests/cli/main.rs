@@ -43,5 +43,6 @@ mod tui;
 mod tui_colours;
 mod tui_keys;
 mod tui_story;
+mod tui_stream;
 mod untouched;
 mod writers;

@@ -76,8 +76,15 @@ pub fn run(
     let mut screen = Screen::new(open(), size, cursor)?;
     let patience = if model.is_choosing { input::SHORT } else { input::LONG };
     let keys = input::Keys::start(inbox.sender.clone(), answers, patience)?;
-    let mut hands =
-        Hands { screen: &mut screen, keys: &keys, guard: &guard, program, is_stale: false, shows_work: false };
+    let mut hands = Hands {
+        screen: &mut screen,
+        keys: &keys,
+        guard: &guard,
+        program,
+        is_stale: false,
+        is_covered: false,
+        shows_work: false,
+    };
     let ran = hands.work(&mut model, inbox).and_then(|()| hands.tell_work(false));
     let closed = screen.close();
     if model.is_choosing {
@@ -115,6 +122,8 @@ struct Hands<'a> {
     program: &'a mut dyn Program,
     /// The size, or how things are shown, is another.
     is_stale: bool,
+    /// Something has taken the whole screen since it was printed last.
+    is_covered: bool,
     /// Whether the terminal was told that there is work.
     shows_work: bool,
 }
@@ -143,6 +152,10 @@ impl Hands<'_> {
         let begun = self.program.now();
         let mut next = Some(first);
         while let Some(msg) = next {
+            if matches!(msg, Msg::Key(_) | Msg::Resized(_)) {
+                // What comes of it may be another look of what is printed already.
+                self.print(model)?;
+            }
             update(model, Msg::Now(self.program.now()));
             let is_key = matches!(msg, Msg::Key(_));
             for cmd in update(model, msg) {
@@ -160,6 +173,7 @@ impl Hands<'_> {
     fn draw(&mut self, model: &mut Model) -> io::Result<()> {
         self.tell_work(model.wishes.settings.shows_progress && model.is_working)?;
         if model.overlay.as_ref().is_some_and(Overlay::is_full) {
+            self.is_covered = true;
             view::prepare_full(model);
             self.screen.draw_full(|frame| view::full(model, frame))?;
             return self.screen.send();
@@ -168,11 +182,20 @@ impl Hands<'_> {
         if std::mem::take(&mut self.is_stale) {
             self.repaint(model)?;
         }
-        let finished = model.live.finished.take();
-        self.screen.print(&view::lines(model, finished.iter()))?;
+        self.is_covered = false;
+        self.print(model)?;
         let bottom = view::bottom(model);
         self.screen.draw(bottom.height(), |frame| bottom.draw(model, frame))?;
         self.screen.send()
+    }
+
+    /// Prints what is finished, unless the screen is covered, or is about to be drawn anew.
+    fn print(&mut self, model: &mut Model) -> io::Result<()> {
+        if self.is_covered || self.is_stale {
+            return Ok(());
+        }
+        let laid = view::print(model);
+        self.screen.print(&laid.lines)
     }
 
     fn act(&mut self, model: &mut Model, cmd: Cmd) -> io::Result<()> {
@@ -206,11 +229,14 @@ impl Hands<'_> {
         self.screen.put(tty::Progress(is_working))
     }
 
-    fn repaint(&mut self, model: &Model) -> io::Result<()> {
-        let mut blocks: Vec<_> = model.live.finished.printed().rev().take(usize::from(model.size.height)).collect();
-        blocks.reverse();
-        let lines = view::lines(model, blocks.into_iter());
-        self.screen.repaint(model.size, &lines)
+    fn repaint(&mut self, model: &mut Model) -> io::Result<()> {
+        let waits = model.live.finished.waits();
+        let mut laid = view::print_again(model);
+        // What of an answer under way has scrolled away is not said again.
+        if !self.is_covered && !waits {
+            laid.append(view::print(model));
+        }
+        self.screen.repaint(model.size, &laid.lines)
     }
 
     fn suspend(&mut self, model: &mut Model) -> io::Result<()> {

@@ -81,12 +81,12 @@ impl<W: Write> Screen<W> {
         if lines.is_empty() {
             return Ok(());
         }
-        let height = self.inline.get_frame().area().height;
         let mut backend = self.wiped()?;
         for line in lines {
             backend.line(line)?;
         }
-        self.reopen(backend, height)
+        // As many rows as they were would scroll away what now stands above fewer of them.
+        self.reopen(backend, 1)
     }
 
     /// Draws the rows at the bottom; there are as many as `height` says, as far as there is room.

@@ -51,8 +51,7 @@ fn typed(model: &mut Model, text: &str) -> Vec<Cmd> {
 /// The rows at the bottom, with what was printed above them.
 fn screen(model: &mut Model) -> String {
     let Size { width, height } = model.size;
-    let finished = model.live.finished.take();
-    let mut rows: Vec<String> = view::lines(model, finished.iter()).iter().map(ToString::to_string).collect();
+    let mut rows: Vec<String> = view::print(model).lines.iter().map(ToString::to_string).collect();
     if model.overlay.as_ref().is_some_and(Overlay::is_full) {
         view::prepare_full(model);
         return drawn(width, height, |frame| view::full(model, frame));
