@@ -176,9 +176,10 @@ impl TreeSelector {
         let has_tokens = branch.own.tokens + branch.path.tokens > 0;
         let tips = if branch.tips > 1 { format!(" on {} branches", branch.tips) } else { String::new() };
         let age = branch.newest.map_or(String::new(), |time| format!(", {}", ago(time, self.setup.now)));
-        let own = format!("branch: {}{tips}{age}", held(&branch.own, has_tokens));
-        let paths = [true, false].map(|all| format!("path: {}", held(&branch.path, has_tokens && all)));
         let room = columns.saturating_sub(2);
+        let own = |has_tokens| format!("branch: {}{tips}{age}", held(&branch.own, has_tokens));
+        let own = Some(own(has_tokens)).filter(|own| text::width(own) <= room).unwrap_or_else(|| own(false));
+        let paths = [true, false].map(|all| format!("path: {}", held(&branch.path, has_tokens && all)));
         let fits = |path: &&String| text::width(&own) + 3 + text::width(path) <= room;
         let path = paths.iter().find(fits).map_or("", String::as_str);
         let words = if path.is_empty() { vec![own.as_str()] } else { vec![own.as_str(), path] };
