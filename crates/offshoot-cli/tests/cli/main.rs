@@ -41,6 +41,7 @@ mod trash;
 mod tree;
 mod tui;
 mod tui_colours;
+mod tui_keys;
 mod tui_story;
 mod tui_stream;
 mod untouched;
