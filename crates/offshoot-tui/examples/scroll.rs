@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     say(&there_and_back("the reading view", |key| {
         pager.key(&keymap, key);
         pager.lay_out(&theme, SIZE);
-        pager.view(&theme, buf.area, &mut buf);
+        pager.view(&keymap, &theme, buf.area, &mut buf);
     }))?;
     drop(pager);
 
