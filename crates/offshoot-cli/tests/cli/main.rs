@@ -41,6 +41,8 @@ mod trash;
 mod tree;
 mod tui;
 mod tui_colours;
+mod tui_paste;
+mod tui_pictures;
 mod tui_story;
 mod tui_stream;
 mod untouched;
