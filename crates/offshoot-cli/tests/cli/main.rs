@@ -41,6 +41,7 @@ mod trash;
 mod tree;
 mod tui;
 mod tui_colours;
+mod tui_keys;
 mod tui_paste;
 mod tui_pictures;
 mod tui_story;

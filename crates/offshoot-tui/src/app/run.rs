@@ -79,7 +79,8 @@ pub fn run(
     update(&mut model, Msg::Resized(size));
     begin(&mut model, inbox, &mut answers)?;
     let mut screen = Screen::new(open(), size, cursor)?;
-    let keys = input::Keys::start(inbox.sender.clone(), answers)?;
+    let patience = if model.is_choosing { input::SHORT } else { input::LONG };
+    let keys = input::Keys::start(inbox.sender.clone(), answers, patience)?;
     let mut hands = Hands {
         screen: &mut screen,
         keys: &keys,
@@ -93,6 +94,10 @@ pub fn run(
     };
     let ran = hands.work(&mut model, inbox).and_then(|()| hands.tell_work(false));
     let closed = screen.close();
+    if model.is_choosing {
+        // Another front end follows: nobody takes its keys away.
+        keys.pause();
+    }
     drop(guard);
     ran.and(closed).map(|()| model)
 }

@@ -141,15 +141,18 @@ pub fn full(model: &Model, frame: &mut Frame<'_>) {
 }
 
 fn overlay(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
-    let theme = &model.wishes.theme;
+    let (theme, keymap) = (&model.wishes.theme, &model.wishes.keymap);
     match model.overlay.as_ref()? {
-        Overlay::Tree(tree) => tree.view(theme, area, buf),
+        Overlay::Tree(tree) => {
+            tree.view(theme, area, buf);
+            return tree.cursor(area);
+        }
         Overlay::Sessions(sessions) => sessions.view(theme, area, buf),
-        Overlay::Fork(fork, _) => fork.view(theme, area, buf),
-        Overlay::Transcript(pager) => pager.view(theme, area, buf),
-        Overlay::Settings(settings) => settings.view(theme, area, buf),
+        Overlay::Fork(fork, _) => fork.view(keymap, theme, area, buf),
+        Overlay::Transcript(pager) => pager.view(keymap, theme, area, buf),
+        Overlay::Settings(settings) => settings.view(keymap, theme, area, buf),
         Overlay::Help(help) => help.view(theme, area, buf),
-        Overlay::Page(page) => page.view(theme, area, buf),
+        Overlay::Page(page) => page.view(keymap, theme, area, buf),
         Overlay::Pick(pick, _) => pick.view(theme, area, buf),
     }
     None

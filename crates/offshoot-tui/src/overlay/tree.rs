@@ -121,6 +121,8 @@ pub enum Outcome {
     },
     /// Copy this text.
     Copy(String),
+    /// Have this text written on in the external editor; [`TreeSelector::written`] takes what comes of it.
+    Edit(String),
 }
 
 /// What the selector is doing.
@@ -216,6 +218,9 @@ impl TreeSelector {
     /// The terminal has another size.
     pub fn resize(&mut self, columns: u16, rows: u16) {
         self.setup.size = (columns, rows);
+        if let Mode::Question(_, question) = &mut self.mode {
+            question.prompt.resize(columns, rows);
+        }
         self.fetch();
     }
 
@@ -251,12 +256,8 @@ impl TreeSelector {
                 self.look_for(query);
             }
             Mode::Label(_, input) => _ = input.insert(text),
-            Mode::Question(_, question) => {
-                if let Some(prompt) = &mut question.prompt {
-                    _ = prompt.insert(text);
-                }
-            }
-            Mode::Compare(_) | Mode::Leaving { .. } => {}
+            Mode::Question(_, question) if question.is_writing => drop(question.prompt.paste(text)),
+            Mode::Question(..) | Mode::Compare(_) | Mode::Leaving { .. } => {}
         }
         self.fetch();
     }
