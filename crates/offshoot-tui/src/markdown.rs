@@ -93,25 +93,18 @@ pub(crate) fn harmless(foreign: &str) -> String {
 fn readable(foreign: &str) -> String {
     /// Shows as nothing, so it is left out again.
     const APART: char = '\u{2060}';
-    let mut text = harmless(foreign);
-    let mut at = 0;
-    while let Some(line) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        let line = line.split_inclusive('\n').next().unwrap_or_default();
+    let text = harmless(foreign);
+    let mut readable = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
         let is_mark = |c: char| c.is_ascii_digit() || " \t>-*+.)".contains(c);
-        let bracket = line.find(|c| !is_mark(c)).filter(|found| {
-            let rest = line.get(*found..).unwrap_or_default();
-            rest.starts_with('[') && (rest.contains("]:") || !rest.contains(']'))
-        });
-        let end = at + line.len();
-        at = match bracket {
-            Some(bracket) => {
-                text.insert(at + bracket, APART);
-                end + APART.len_utf8()
-            }
-            None => end,
-        };
+        let (marks, rest) = line.split_at(line.find(|c| !is_mark(c)).unwrap_or(line.len()));
+        readable.push_str(marks);
+        if rest.starts_with('[') && (rest.contains("]:") || !rest.contains(']')) {
+            readable.push(APART);
+        }
+        readable.push_str(rest);
     }
-    text
+    readable
 }
 
 /// What of markdown is read: that of GitHub, as far as it means something in a terminal.

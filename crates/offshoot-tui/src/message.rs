@@ -9,12 +9,14 @@ mod preview;
 mod rows;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use ratatui::text::Line;
+use ratatui::layout::Size;
+use ratatui::text::{Line, Span};
 
+use crate::image::{self, CellSize};
 use crate::markdown::Sheet;
-use crate::theme::Theme;
+use crate::theme::{Theme, Token};
 
 /// One thing that stands in a transcript.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,13 +58,39 @@ pub enum Part {
 }
 
 /// A picture as it stands in a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Picture {
-    /// Its bytes in base64, or a reference to where they are.
-    pub data: String,
-    /// `image/png` and so on.
-    pub mime_type: String,
+    data: String,
+    mime_type: String,
+    about: OnceLock<image::About>,
 }
+
+impl Picture {
+    /// Of its bytes in base64, or a reference to where they are, and its media type, such as `image/png`.
+    #[must_use]
+    pub fn new(data: String, mime_type: String) -> Self {
+        Self { data, mime_type, about: OnceLock::new() }
+    }
+
+    /// What is known of it without its pixels; found out once.
+    pub fn about(&self) -> &image::About {
+        self.about.get_or_init(|| self.decoded().about().clone())
+    }
+
+    /// The picture itself.
+    #[must_use]
+    pub fn decoded(&self) -> image::Picture {
+        image::Picture::of_block(&self.data, &self.mime_type)
+    }
+}
+
+impl PartialEq for Picture {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.mime_type, &self.data) == (&other.mime_type, &other.data)
+    }
+}
+
+impl Eq for Picture {}
 
 /// What the model answered.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -191,29 +219,22 @@ pub struct Habits {
     pub picture_size: Option<PictureSize>,
 }
 
-type Measure = dyn Fn(&Picture, u16) -> Option<(u16, u16)> + Send + Sync;
-
-/// How many columns and rows a picture takes within so many columns; `None` if it cannot be shown.
-#[derive(Clone)]
-pub struct PictureSize(Arc<Measure>);
-
-impl PictureSize {
-    /// Measures pictures thus.
-    pub fn new(measure: impl Fn(&Picture, u16) -> Option<(u16, u16)> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(measure))
-    }
-
-    /// The columns and rows of a picture, no more columns than there are.
-    #[must_use]
-    pub fn of(&self, picture: &Picture, columns: u16) -> Option<(u16, u16)> {
-        let (wide, high) = (self.0)(picture, columns)?;
-        Some((wide.min(columns), high))
-    }
+/// How large pictures are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PictureSize {
+    /// How many pixels a cell of the terminal has.
+    pub cell: CellSize,
+    /// How many columns and rows a picture takes at most.
+    pub most: Size,
 }
 
-impl std::fmt::Debug for PictureSize {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("PictureSize")
+impl PictureSize {
+    /// The columns and rows of a picture, no more columns than there are; `None` if it cannot be shown.
+    #[must_use]
+    pub fn of(self, picture: &Picture, columns: u16) -> Option<(u16, u16)> {
+        let room = Size { width: self.most.width.min(columns), ..self.most };
+        let Size { width, height } = picture.about().cells(room, self.cell).ok()?;
+        Some((width, height))
     }
 }
 
@@ -229,6 +250,17 @@ pub struct Laid {
 }
 
 impl Laid {
+    /// Names pictures instead of leaving their rows free: those for which that is so.
+    pub fn name_pictures(&mut self, theme: &Theme, is_named: impl Fn(&Placed) -> bool) {
+        for placed in self.pictures.extract_if(.., |placed| is_named(placed)) {
+            if let Some(line) = self.lines.get_mut(placed.row) {
+                let words = placed.picture.about().placeholder();
+                let margin = " ".repeat(usize::from(placed.column));
+                line.spans = vec![margin.into(), Span::styled(words, theme.style(Token::Muted))];
+            }
+        }
+    }
+
     /// Puts other rows below.
     pub fn append(&mut self, other: Self) {
         let above = self.lines.len();

@@ -172,6 +172,13 @@ impl Transcript {
         }
     }
 
+    /// Takes other habits, such as another size of pictures.
+    pub fn set_habits(&mut self, habits: Habits) {
+        self.habits = habits;
+        self.laid.clear();
+        self.streamed = None;
+    }
+
     /// Shows a path of a session, from its end. Everything that was shown before is forgotten.
     pub fn open(&mut self, path: Path) {
         let habits = std::mem::take(&mut self.habits);

@@ -42,6 +42,8 @@ mod tree;
 mod tui;
 mod tui_colours;
 mod tui_keys;
+mod tui_paste;
+mod tui_pictures;
 mod tui_story;
 mod tui_stream;
 mod untouched;

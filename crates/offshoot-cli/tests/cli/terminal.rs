@@ -29,6 +29,7 @@ fn spawn(
     talk: &Talk,
     mut command: CommandBuilder,
     (columns, rows): (u16, u16),
+    variables: &[(&str, &str)],
 ) -> (Box<dyn MasterPty + Send>, Box<dyn Child + Send + Sync>) {
     let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
     let pair = native_pty_system().openpty(size).unwrap();
@@ -38,6 +39,9 @@ fn spawn(
         command.env(name, value.unwrap());
     }
     command.env("TERM", "xterm-256color");
+    for (name, value) in variables {
+        command.env(name, value);
+    }
     let child = pair.slave.spawn_command(command).unwrap();
     (pair.master, child)
 }
@@ -46,7 +50,7 @@ fn spawn(
 pub(crate) fn ends_when_hung_up(talk: &Talk, arguments: &[&str], last: &[u8]) -> bool {
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_offshoot"));
     command.args(arguments);
-    let (master, mut child) = spawn(talk, command, (80, 24));
+    let (master, mut child) = spawn(talk, command, (80, 24), &[]);
     let mut reader = master.try_clone_reader().unwrap();
     let (mut written, mut bytes) = (Vec::new(), [0; 8192]);
     while !written.windows(last.len()).any(|window| window == last) {
@@ -68,14 +72,23 @@ pub(crate) fn ends_when_hung_up(talk: &Talk, arguments: &[&str], last: &[u8]) ->
 impl Terminal {
     /// Runs offshoot in a terminal of this many columns and rows.
     pub(crate) fn offshoot(talk: &Talk, arguments: &[&str], (columns, rows): (u16, u16)) -> Self {
+        Self::offshoot_in(talk, arguments, (columns, rows), &[])
+    }
+
+    /// The same with other variables.
+    pub(crate) fn offshoot_in(talk: &Talk, arguments: &[&str], size: (u16, u16), variables: &[(&str, &str)]) -> Self {
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_offshoot"));
         command.args(arguments);
-        Self::run(talk, command, (columns, rows))
+        Self::run_in(talk, command, size, variables)
     }
 
     /// Runs a program in the world's folder.
-    pub(crate) fn run(talk: &Talk, command: CommandBuilder, (columns, rows): (u16, u16)) -> Self {
-        let (master, child) = spawn(talk, command, (columns, rows));
+    pub(crate) fn run(talk: &Talk, command: CommandBuilder, size: (u16, u16)) -> Self {
+        Self::run_in(talk, command, size, &[])
+    }
+
+    fn run_in(talk: &Talk, command: CommandBuilder, (columns, rows): (u16, u16), variables: &[(&str, &str)]) -> Self {
+        let (master, child) = spawn(talk, command, (columns, rows), variables);
         let mut reader = master.try_clone_reader().unwrap();
         let (sender, output) = channel();
         std::thread::spawn(move || {

@@ -234,11 +234,13 @@ impl Live {
         laid
     }
 
-    /// The rows of what may still change: the last, no more than so many.
+    /// The rows of what may still change: the last, no more than so many. Pictures are named until they are printed.
     pub fn rows(&mut self, look: &Look<'_>, folds: Folds<'_>, most: usize) -> Vec<Line<'static>> {
         let mut rows = Vec::new();
         if let Some(answer) = &mut self.answer {
-            rows.extend(answer.rest(look, folds, (&self.running, most)).lines);
+            let mut laid = answer.rest(look, folds, (&self.running, most));
+            laid.name_pictures(look.theme, |_| true);
+            rows.extend(laid.lines);
         }
         for item in &self.waiting {
             rows.extend(item.rows(look, folds, Beside::default()).lines);

@@ -1,5 +1,7 @@
 //! The whole conversation on the whole screen: the transcript of the open session, and what keys do to it.
 
+use std::sync::Arc;
+
 use offshoot_session::tree::NodeIx;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyEvent;
@@ -7,7 +9,7 @@ use ratatui::layout::{Rect, Size};
 use ratatui::text::Line;
 
 use crate::keymap::{Action, Context, Keymap};
-use crate::message::Habits;
+use crate::message::{Habits, Picture};
 use crate::overlay::hint;
 use crate::overlay::tree::Snapshot;
 use crate::text;
@@ -50,6 +52,12 @@ impl Pager {
     /// The transcript, for events that come meanwhile.
     pub fn transcript(&mut self) -> &mut Transcript {
         &mut self.transcript
+    }
+
+    /// The pictures whose whole place is on a screen of this size, and where.
+    #[must_use]
+    pub fn pictures(&self, size: Size) -> Vec<(Rect, Arc<Picture>)> {
+        self.transcript.pictures(Rect::new(0, 0, size.width, size.height.saturating_sub(1)))
     }
 
     /// Takes a key; whether the pager stays.

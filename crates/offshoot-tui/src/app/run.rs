@@ -6,18 +6,22 @@ mod input;
 mod tty;
 
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 use offshoot_session::clock::Millis;
+use ratatui::layout::Rect;
 
 use super::cmd::Cmd;
 use super::model::{Model, Overlay};
 use super::msg::Msg;
+use super::pictures::{Inset, Pictures};
 use super::screen::Screen;
 use super::update::update;
 use super::view;
-use crate::message::Level;
+use crate::image;
+use crate::message::{Laid, Level};
 
 /// How long a drawing may wait for more to come in from others than the user, in milliseconds.
 const TOGETHER: Millis = 8;
@@ -71,6 +75,7 @@ pub fn run(
         answers.expect();
     }
     let (size, cursor) = tty::place()?;
+    update(&mut model, Msg::Cell(tty::cell()));
     update(&mut model, Msg::Resized(size));
     begin(&mut model, inbox, &mut answers)?;
     let mut screen = Screen::new(open(), size, cursor)?;
@@ -84,6 +89,8 @@ pub fn run(
         is_stale: false,
         is_covered: false,
         shows_work: false,
+        pictures: Pictures::default(),
+        shown: Vec::new(),
     };
     let ran = hands.work(&mut model, inbox).and_then(|()| hands.tell_work(false));
     let closed = screen.close();
@@ -126,6 +133,9 @@ struct Hands<'a> {
     is_covered: bool,
     /// Whether the terminal was told that there is work.
     shows_work: bool,
+    pictures: Pictures,
+    /// The pictures on what takes the whole screen.
+    shown: Vec<(Rect, Arc<str>)>,
 }
 
 impl Hands<'_> {
@@ -156,6 +166,9 @@ impl Hands<'_> {
                 // What comes of it may be another look of what is printed already.
                 self.print(model)?;
             }
+            if matches!(msg, Msg::Resized(_)) {
+                update(model, Msg::Cell(tty::cell()));
+            }
             update(model, Msg::Now(self.program.now()));
             can_wait &= msg.can_wait();
             let is_idle = matches!(msg, Msg::Idle);
@@ -175,10 +188,9 @@ impl Hands<'_> {
         self.tell_work(model.wishes.settings.shows_progress && model.is_working)?;
         if model.overlay.as_ref().is_some_and(Overlay::is_full) {
             self.is_covered = true;
-            view::prepare_full(model);
-            self.screen.draw_full(|frame| view::full(model, frame))?;
-            return self.screen.send();
+            return self.draw_full(model);
         }
+        self.forget_pictures(model, Vec::new())?;
         self.screen.leave_full()?;
         if std::mem::take(&mut self.is_stale) {
             self.repaint(model)?;
@@ -195,8 +207,43 @@ impl Hands<'_> {
         if self.is_covered || self.is_stale {
             return Ok(());
         }
-        let laid = view::print(model);
-        self.screen.print(&laid.lines)
+        let mut laid = view::print(model);
+        let insets = self.insets(model, &mut laid);
+        self.screen.print(&laid.lines, &insets)
+    }
+
+    fn insets(&mut self, model: &Model, laid: &mut Laid) -> Vec<Inset> {
+        self.pictures.insets(laid, &model.wishes.theme, (model.wishes.images, model.cell))
+    }
+
+    fn draw_full(&mut self, model: &mut Model) -> io::Result<()> {
+        view::prepare_full(model);
+        let mut shown = Vec::new();
+        if let (Some(Overlay::Transcript(pager)), Some(protocol)) = (&model.overlay, model.wishes.images) {
+            for (place, picture) in pager.pictures(model.size) {
+                let how = (protocol, (place.width, place.height), model.cell);
+                shown.extend(self.pictures.sequence(&picture, how).map(|sequence| (place, sequence)));
+            }
+        }
+        self.forget_pictures(model, shown)?;
+        self.screen.draw_full(|frame| {
+            view::full(model, frame);
+            self.shown.iter().for_each(|(place, sequence)| image::draw(sequence, *place, frame.buffer_mut()));
+        })?;
+        self.screen.send()
+    }
+
+    /// Other pictures stand on the whole screen: those that stood there go.
+    fn forget_pictures(&mut self, model: &Model, new: Vec<(Rect, Arc<str>)>) -> io::Result<()> {
+        if self.shown == new {
+            return Ok(());
+        }
+        if !self.shown.is_empty() {
+            self.screen.put_sequence(model.wishes.images.map_or("", image::forget))?;
+            self.screen.clear_full()?;
+        }
+        self.shown = new;
+        Ok(())
     }
 
     fn act(&mut self, model: &mut Model, cmd: Cmd) -> io::Result<()> {
@@ -237,7 +284,9 @@ impl Hands<'_> {
         if !self.is_covered && !waits {
             laid.append(view::print(model));
         }
-        self.screen.repaint(model.size, &laid.lines)
+        let insets = self.insets(model, &mut laid);
+        self.screen.put_sequence(model.wishes.images.map_or("", image::forget))?;
+        self.screen.repaint(model.size, &laid.lines, &insets)
     }
 
     fn suspend(&mut self, model: &mut Model) -> io::Result<()> {
@@ -273,6 +322,7 @@ impl Hands<'_> {
         let done = with(self.program);
         self.guard.set()?;
         let (size, cursor) = tty::place()?;
+        update(model, Msg::Cell(tty::cell()));
         update(model, Msg::Resized(size));
         self.screen.begin_again(size, cursor)?;
         self.keys.go_on();

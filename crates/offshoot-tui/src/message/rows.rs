@@ -5,7 +5,6 @@ use ratatui::text::{Line, Span};
 
 use super::preview::{Keep, preview};
 use super::{Answer, Beside, End, Folds, Item, Laid, Level, Look, Part, Picture, Placed, Run, Stretch, Summary, call};
-use crate::image;
 use crate::markdown::flow::{self, Prefix, Row};
 use crate::markdown::{self, Sheet, harmless};
 use crate::text;
@@ -126,7 +125,7 @@ impl<'a> Page<'a> {
             self.rows((0..size.1).map(|_| Row::new()));
             return;
         }
-        let words = image::Picture::of_block(&picture.data, &picture.mime_type).placeholder();
+        let words = picture.about().placeholder();
         let row = flow::cut(&[Span::styled(words, self.style(Token::Muted))], self.room());
         self.rows([row]);
     }

@@ -108,10 +108,7 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
         Action::Dequeue => vec![ask(Command::ClearQueue)],
         Action::GoToDiverged => commands::go_to_diverged(model),
         Action::Help => commands::help(model),
-        Action::PasteImage => {
-            model.notice(Level::Info, "pictures come in as files: write @ and the name of the file");
-            Vec::new()
-        }
+        Action::PasteImage => vec![Cmd::Paste],
         _ => Vec::new(),
     }
 }
