@@ -16,6 +16,8 @@ use offshoot_session::store::{Flavour, Root};
 use offshoot_tui::terminal::{Capabilities, detect};
 use offshoot_tui::theme::Background;
 
+use crate::tui::ClipboardTool;
+
 /// Everything that a run takes from its surroundings.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
@@ -49,6 +51,8 @@ pub(crate) struct Settings {
     pub(crate) background: Option<Background>,
     /// The user's editor.
     pub(crate) editor: Option<String>,
+    /// The programs that may know the clipboard, in the order in which they are asked.
+    pub(crate) clipboard: Vec<ClipboardTool>,
     /// `COLUMNS`, for output that is no terminal.
     pub(crate) columns: Option<usize>,
     /// The present moment, held still.
@@ -107,6 +111,7 @@ impl Settings {
             pager: text("OFFSHOOT_PAGER").or_else(|| text("PAGER")),
             terminal: detect(text),
             background: text("COLORFGBG").and_then(|value| Background::of_variable(&value)),
+            clipboard: clipboard(env),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             columns: text("COLUMNS").and_then(|columns| columns.parse().ok()),
             now: text("OFFSHOOT_NOW").and_then(|now| parse_iso(&now)),
@@ -128,6 +133,16 @@ impl Settings {
 #[expect(clippy::disallowed_methods, reason = "the one reader of the environment: keys are read when they are needed")]
 pub(crate) fn variables() -> Variables {
     Arc::new(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+}
+
+/// Who knows the clipboard here.
+fn clipboard(env: Env<'_>) -> Vec<ClipboardTool> {
+    if cfg!(target_os = "macos") {
+        return vec![ClipboardTool::Mac];
+    }
+    let is_wayland = env("WAYLAND_DISPLAY").is_some() || env("XDG_SESSION_TYPE").is_some_and(|kind| kind == "wayland");
+    let wayland = is_wayland.then_some(ClipboardTool::WlPaste);
+    wayland.into_iter().chain(env("DISPLAY").map(|_| ClipboardTool::Xclip)).collect()
 }
 
 /// Where pi keeps sessions.

@@ -1,6 +1,7 @@
 //! `offshoot` on a terminal: the front end's program. Holds the agent and the store, does what the front end wants done,
 //! and tells it what came of that.
 
+mod clipboard;
 mod deeds;
 mod files;
 mod hangup;
@@ -36,6 +37,7 @@ use crate::app::App;
 use crate::config;
 use crate::config::settings::Files as SettingsFiles;
 use crate::error::{CommandError, Result};
+pub(crate) use clipboard::Tool as ClipboardTool;
 use kept::Kept;
 pub(crate) use pick::session as pick_session;
 use program::Program;
@@ -114,7 +116,8 @@ fn wishes(app: &App, files: &SettingsFiles, cwd: &str) -> Result<Wishes> {
     let background = app.settings.background.unwrap_or_default();
     let themes = themes(app, &settings, &files.place(&layers, "theme"));
     let depth = app.settings.terminal.colours;
-    let wishes = Wishes { themes, background, depth, keymap, habits, settings, home, ..Wishes::default() };
+    let images = app.settings.terminal.images;
+    let wishes = Wishes { themes, background, depth, keymap, habits, settings, home, images, ..Wishes::default() };
     Ok(Wishes { theme: wishes.dressed(), ..wishes })
 }
 

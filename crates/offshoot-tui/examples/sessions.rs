@@ -60,7 +60,7 @@ fn main() -> Result<(), Failure> {
 }
 
 fn rows(world: &World) -> Vec<String> {
-    let mut sessions = Sessions::new(Setting { now: world.now, home: None, current: None });
+    let mut sessions = Sessions::new(Setting { now: world.now, ..Setting::default() });
     let infos: Vec<SessionInfo> = world.sessions.iter().cloned().map(info).collect();
     let listed = |info: &SessionInfo| Listed {
         real: info.path.clone(),

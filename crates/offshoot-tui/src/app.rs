@@ -7,6 +7,7 @@ pub mod cmd;
 pub mod live;
 pub mod page;
 pub mod pager;
+pub mod pictures;
 pub mod model;
 pub mod msg;
 pub mod run;

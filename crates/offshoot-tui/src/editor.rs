@@ -5,7 +5,7 @@
 //! [`Editor::view`] on [`Editor::height`] rows, and keeps [`Editor::draft`] when typing pauses, so that what was being
 //! written survives a crash.
 
-mod buffer;
+pub(crate) mod buffer;
 mod complete;
 mod history;
 mod layout;
@@ -94,6 +94,8 @@ pub struct Editor {
     goal: Option<usize>,
     jump: Option<Way>,
     border: Token,
+    /// What is written is nothing but a text: no command, no file, no history.
+    is_plain: bool,
     dequeue_hint: Option<String>,
 }
 
@@ -111,6 +113,7 @@ impl Default for Editor {
             goal: None,
             jump: None,
             border: Token::BorderMuted,
+            is_plain: false,
             dequeue_hint: Keymap::default().hint(Action::Dequeue),
         }
     }
@@ -121,6 +124,12 @@ impl Editor {
     #[must_use]
     pub fn new(history: History) -> Self {
         Self { history, ..Self::default() }
+    }
+
+    /// An editor for a text that is nothing else: commands and files mean nothing in it, and an empty one may be sent.
+    #[must_use]
+    pub fn plain() -> Self {
+        Self { is_plain: true, ..Self::default() }
     }
 
     /// The size of the terminal.
@@ -165,7 +174,7 @@ impl Editor {
     /// Whether a command for the shell is written.
     #[must_use]
     pub fn is_bash(&self) -> bool {
-        self.buffer.text().trim_start().starts_with('!')
+        !self.is_plain && self.buffer.text().trim_start().starts_with('!')
     }
 
     /// Whether a list of completions is open.
@@ -224,7 +233,7 @@ impl Editor {
         let context = if self.completion.is_open() { Context::Completion } else { Context::Editor };
         for action in keymap.actions(context, event) {
             // A letter is for the program only while nothing is written.
-            let is_letter = typed.is_some() && !self.buffer.is_empty();
+            let is_letter = typed.is_some() && (self.is_plain || !self.buffer.is_empty());
             if let Some(outcome) = if is_letter { None } else { self.act(action) } {
                 return outcome;
             }
@@ -251,6 +260,7 @@ impl Editor {
                 Outcome::Moved
             }
             Action::SelectConfirm => return self.confirm(),
+            Action::Tab if self.is_plain => return None,
             Action::Tab if self.completion.is_open() => {
                 self.take();
                 Outcome::Edited
@@ -428,12 +438,15 @@ impl Editor {
             });
         }
         let text = self.buffer.expanded().trim().to_owned();
-        let what = match sent(&text) {
+        let sent = if self.is_plain { Ok(Some(Sent::Prompt(text.clone()))) } else { sent(&text) };
+        let what = match sent {
             Ok(Some(what)) => what,
             Ok(None) => return Outcome::Moved,
             Err(mistake) => return Outcome::Mistake(mistake),
         };
-        self.history.add(&text);
+        if !self.is_plain {
+            self.history.add(&text);
+        }
         self.buffer.reset();
         self.changed();
         self.completion.close();
@@ -444,7 +457,9 @@ impl Editor {
     fn changed(&mut self) {
         self.goal = None;
         self.settle();
-        self.completion.update(self.buffer.text(), self.buffer.cursor());
+        if !self.is_plain {
+            self.completion.update(self.buffer.text(), self.buffer.cursor());
+        }
     }
 
     /// After a change of the cursor.

@@ -59,47 +59,32 @@ impl Default for CellSize {
     }
 }
 
-/// A picture as a session holds it.
-#[derive(Debug, Clone)]
-pub struct Picture {
+/// What is known of a picture without its pixels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
     mime: String,
-    bytes: Vec<u8>,
+    bytes: usize,
     /// In pixels, from its first bytes.
     size: Result<(u32, u32), ImageError>,
 }
 
-impl Picture {
-    /// Of a content block: its data in base64 and its media type. Reads no further than the size; a picture that
-    /// cannot be shown is one too, and has its placeholder.
-    #[must_use]
-    pub fn of_block(data: &str, mime: &str) -> Self {
-        let mime = text::fit(mime.trim(), 40).into_owned();
-        let too_large = data.len() / 4 * 3 > MAX_BYTES;
-        let decoded = if too_large { Err(ImageError::TooLarge) } else { decode_base64(data) };
-        match decoded {
-            Ok(bytes) => Self { size: size_of(&bytes), mime, bytes },
-            Err(error) => Self { size: Err(error), mime, bytes: Vec::new() },
-        }
-    }
+/// A picture as a session holds it.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    about: About,
+    bytes: Vec<u8>,
+}
 
+impl About {
     /// What is shown where the picture cannot be: `[image: image/png 640×480, 12 kB]`.
     #[must_use]
     pub fn placeholder(&self) -> String {
-        let bytes = amount(self.bytes.len());
+        let bytes = amount(self.bytes);
         match self.size {
             Ok((width, height)) => format!("[image: {} {width}×{height}, {bytes}]", self.mime),
-            Err(error) if self.bytes.is_empty() => format!("[image: {}, not shown: {error}]", self.mime),
+            Err(error) if self.bytes == 0 => format!("[image: {}, not shown: {error}]", self.mime),
             Err(error) => format!("[image: {}, {bytes}, not shown: {error}]", self.mime),
         }
-    }
-
-    /// Its width and height in pixels, as its first bytes say.
-    ///
-    /// # Errors
-    ///
-    /// If they do not, or if it is larger than is shown.
-    pub fn size(&self) -> Result<(u32, u32), ImageError> {
-        self.size
     }
 
     /// The cells that it takes: its shape kept, no more than there is room for, and not made larger than it is.
@@ -117,9 +102,39 @@ impl Picture {
         let count = |pixels: u32, of_cell: u16| u16::try_from(pixels.div_ceil(u32::from(of_cell))).unwrap_or(u16::MAX);
         Ok(Size::new(count(width, cell.width).min(room.width), count(height, cell.height).min(room.height)))
     }
+}
+
+impl Picture {
+    /// Of a content block: its data in base64 and its media type. Reads no further than the size; a picture that
+    /// cannot be shown is one too, and has its placeholder.
+    #[must_use]
+    pub fn of_block(data: &str, mime: &str) -> Self {
+        let mime = text::fit(mime.trim(), 40).into_owned();
+        let too_large = data.len() / 4 * 3 > MAX_BYTES;
+        let decoded = if too_large { Err(ImageError::TooLarge) } else { decode_base64(data) };
+        match decoded {
+            Ok(bytes) => Self { about: About { size: size_of(&bytes), mime, bytes: bytes.len() }, bytes },
+            Err(error) => Self { about: About { size: Err(error), mime, bytes: 0 }, bytes: Vec::new() },
+        }
+    }
+
+    /// What is known of it without its pixels.
+    #[must_use]
+    pub fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// Its width and height in pixels, as its first bytes say.
+    ///
+    /// # Errors
+    ///
+    /// If they do not, or if it is larger than is shown.
+    pub fn size(&self) -> Result<(u32, u32), ImageError> {
+        self.about.size
+    }
 
     /// The sequence that shows it in so many cells with the cursor in the lower right one of them; the cursor ends
-    /// where it would after one character. `id` tells pictures on the screen apart where the terminal asks for it.
+    /// where it would after one character.
     ///
     /// Sixel has no notion of cells: for it the size of a cell must be the terminal's own, or the picture is larger or
     /// smaller than its cells. Decoding and scaling take time: keep the answer.
@@ -127,7 +142,7 @@ impl Picture {
     /// # Errors
     ///
     /// If the picture turns out to be damaged or larger than is shown, or there is no room.
-    pub fn escape(&self, protocol: ImageProtocol, cells: Size, cell: CellSize, id: u32) -> Result<String, ImageError> {
+    pub fn escape(&self, protocol: ImageProtocol, cells: Size, cell: CellSize) -> Result<String, ImageError> {
         let room = pixels(cells, cell);
         if room.0 == 0 || room.1 == 0 {
             return Err(ImageError::NoRoom);
@@ -135,7 +150,7 @@ impl Picture {
         if u64::from(room.0) * u64::from(room.1) * 4 > MAX_DECODED {
             return Err(ImageError::TooLarge);
         }
-        self.size?;
+        self.about.size?;
         let picture = self.decode()?;
         let (width, height) = within(picture.dimensions(), room);
         let picture = if (width, height) == picture.dimensions() {
@@ -144,7 +159,7 @@ impl Picture {
             resize(&picture, width, height, FilterType::Triangle)
         };
         let shown = match protocol {
-            ImageProtocol::Kitty => protocol::kitty(&on_canvas(&picture, room), cells, id)?,
+            ImageProtocol::Kitty => protocol::kitty(&on_canvas(&picture, room), cells)?,
             ImageProtocol::Iterm2 => protocol::iterm2(&picture, cells)?,
             ImageProtocol::Sixel => protocol::sixel(picture)?,
         };
@@ -187,12 +202,12 @@ pub fn draw(escape: &str, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// Takes a picture off the screen, where terminals keep pictures apart from text; elsewhere writing over it is enough.
+/// Takes the pictures off the screen, where terminals keep pictures apart from text; elsewhere writing over them is enough.
 #[must_use]
-pub fn forget(protocol: ImageProtocol, id: u32) -> String {
+pub fn forget(protocol: ImageProtocol) -> &'static str {
     match protocol {
-        ImageProtocol::Kitty => format!("\u{1b}_Ga=d,d=I,i={},q=2\u{1b}\\", id.max(1)),
-        ImageProtocol::Iterm2 | ImageProtocol::Sixel => String::new(),
+        ImageProtocol::Kitty => "\u{1b}_Ga=d,d=A,q=2\u{1b}\\",
+        ImageProtocol::Iterm2 | ImageProtocol::Sixel => "",
     }
 }
 
@@ -272,3 +287,6 @@ fn amount(bytes: usize) -> String {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+pub(crate) mod testing;

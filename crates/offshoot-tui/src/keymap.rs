@@ -23,7 +23,7 @@ pub enum Context {
     Tree,
     /// In `/resume`.
     Sessions,
-    /// In the transcript.
+    /// In the whole conversation, and in pages to be read.
     Transcript,
     /// In a small list or a question.
     Dialog,
@@ -42,7 +42,7 @@ impl Context {
             Self::Completion => &[Group::Select, Group::App, Group::Input, Group::Editor],
             Self::Tree => &[Group::Tree, Group::Select, Group::App, Group::Editor],
             Self::Sessions => &[Group::Sessions, Group::Select, Group::App, Group::Editor],
-            Self::Transcript => &[Group::Transcript, Group::App],
+            Self::Transcript => &[Group::Transcript, Group::Select, Group::App],
             Self::Dialog => &[Group::Select, Group::Input, Group::Editor],
         }
     }
@@ -99,6 +99,13 @@ impl Keymap {
     #[must_use]
     pub fn action(&self, context: Context, event: KeyEvent) -> Option<Action> {
         self.actions(context, event).first().copied()
+    }
+
+    /// What a key does in a small list or a line, where sending and new lines mean nothing.
+    #[must_use]
+    pub fn in_list(&self, event: KeyEvent) -> Option<Action> {
+        let actions = self.actions(Context::Dialog, event);
+        actions.into_iter().find(|action| !matches!(action, Action::Submit | Action::NewLine))
     }
 
     /// The keys that do something.

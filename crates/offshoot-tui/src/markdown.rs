@@ -1,7 +1,9 @@
 //! Markdown as rows of a width: at once, or as it comes in. Knows no widget, no message and no session.
 //!
 //! Everything foreign is made harmless before it is read as markdown, and again behind it, since `&#27;` is an escape
-//! too. Text that comes in piece by piece gives the same rows as the whole of it: see [`Stream`].
+//! too. Text that comes in piece by piece gives the same rows as the whole of it: see [`Stream`]. Therefore nothing
+//! changes what stands above it: addresses of links that are defined elsewhere (`[name]: address`) are shown where they
+//! stand, and lists are as close as they were written.
 
 mod code;
 pub(crate) mod flow;
@@ -9,15 +11,16 @@ mod layout;
 mod stream;
 mod table;
 
-use pulldown_cmark::{Event, Options, Parser};
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Options, Parser, Tag};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::text;
 use crate::theme::{Theme, Token};
-use code::Memo;
 pub(crate) use code::row as code_row;
-use layout::Layout;
+use layout::{Behind, Layout};
 
 pub use stream::Stream;
 
@@ -47,23 +50,31 @@ impl<'a> Sheet<'a> {
 #[must_use]
 pub fn lines(text: &str, sheet: &Sheet<'_>) -> Vec<Line<'static>> {
     let shown = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
-    let shown_clean = harmless(shown);
-    let events: Vec<_> = Parser::new_ext(&shown_clean, options()).collect();
-    let mut lines = rows(&events, sheet, false, &mut Memo::default());
+    let source = readable(shown);
+    let mut lines = flow::lines(Layout::new(&source, sheet, Behind::Nothing).run(&events(&source)));
     lines.extend(rest(text.len() - shown.len(), sheet));
     lines
 }
 
-/// The rows of a text behind its first lines, which stand elsewhere: as [`Stream::take`] left it.
+/// The words of a text without the marks of markdown, on one line: as much as fits into so many columns.
 #[must_use]
-pub fn lines_behind(text: &str, skipped: usize, sheet: &Sheet<'_>) -> Vec<Line<'static>> {
-    let shown = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
-    let start = shown.match_indices('\n').nth(skipped.saturating_sub(1)).map_or(shown.len(), |(at, _)| at + 1);
-    let behind = harmless(shown.get(start..).unwrap_or_default());
-    let events: Vec<_> = Parser::new_ext(&behind, options()).collect();
-    let mut lines = rows(&events, sheet, skipped > 0, &mut Memo::default());
-    lines.extend(rest(text.len() - shown.len(), sheet));
-    lines
+pub fn plain(text: &str, columns: usize) -> String {
+    let mut words = String::new();
+    let seen = text.get(..text.floor_char_boundary(columns.saturating_mul(16).max(1_024))).unwrap_or(text);
+    for event in Parser::new_ext(&readable(seen), options()) {
+        match event {
+            Event::Text(piece) | Event::Code(piece) | Event::InlineHtml(piece) | Event::Html(piece) => {
+                words.push_str(&piece);
+            }
+            Event::Start(tag) if !is_inline(&tag) => words.push(' '),
+            Event::SoftBreak | Event::HardBreak | Event::Rule => words.push(' '),
+            _ => {}
+        }
+    }
+    // Where line ends were lost, marks of blocks stand between the words.
+    let is_mark = |word: &&str| !word.chars().all(|c| "#*-=|>`~_+:".contains(c));
+    let words = text::clean(&words).split_whitespace().filter(is_mark).collect::<Vec<_>>().join(" ");
+    text::fit(&words, columns).into_owned()
 }
 
 /// A text made harmless, line by line: what a line becomes does not depend on the others.
@@ -78,13 +89,60 @@ pub(crate) fn harmless(foreign: &str) -> String {
     clean
 }
 
+/// The same as markdown: what would define the address of a link elsewhere is text, as the rest of its line.
+fn readable(foreign: &str) -> String {
+    /// Shows as nothing, so it is left out again.
+    const APART: char = '\u{2060}';
+    let text = harmless(foreign);
+    let mut readable = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let is_mark = |c: char| c.is_ascii_digit() || " \t>-*+.)".contains(c);
+        let (marks, rest) = line.split_at(line.find(|c| !is_mark(c)).unwrap_or(line.len()));
+        readable.push_str(marks);
+        if rest.starts_with('[') && (rest.contains("]:") || !rest.contains(']')) {
+            readable.push(APART);
+        }
+        readable.push_str(rest);
+    }
+    readable
+}
+
 /// What of markdown is read: that of GitHub, as far as it means something in a terminal.
 fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
 }
 
-fn rows(events: &[Event<'_>], sheet: &Sheet<'_>, is_behind: bool, memo: &mut Memo) -> Vec<Line<'static>> {
-    flow::lines(Layout::new(sheet, is_behind, memo).run(events))
+fn events(source: &str) -> Vec<(Event<'_>, Range<usize>)> {
+    Parser::new_ext(source, options()).into_offset_iter().collect()
+}
+
+/// Whether something stands within the text of a block.
+fn is_inline(tag: &Tag<'_>) -> bool {
+    match tag {
+        Tag::Emphasis
+        | Tag::Strong
+        | Tag::Strikethrough
+        | Tag::Superscript
+        | Tag::Subscript
+        | Tag::Link { .. }
+        | Tag::Image { .. } => true,
+        Tag::Paragraph
+        | Tag::Heading { .. }
+        | Tag::BlockQuote(_)
+        | Tag::CodeBlock(_)
+        | Tag::HtmlBlock
+        | Tag::List(_)
+        | Tag::Item
+        | Tag::FootnoteDefinition(_)
+        | Tag::DefinitionList
+        | Tag::DefinitionListTitle
+        | Tag::DefinitionListDefinition
+        | Tag::Table(_)
+        | Tag::TableHead
+        | Tag::TableRow
+        | Tag::TableCell
+        | Tag::MetadataBlock(_) => false,
+    }
 }
 
 /// The row that tells what is not shown.

@@ -9,13 +9,15 @@ mod preview;
 mod rows;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use ratatui::text::Line;
+use ratatui::layout::Size;
+use ratatui::text::{Line, Span};
 
+use crate::image::{self, CellSize};
 use crate::markdown::Sheet;
-use crate::theme::Theme;
-pub(crate) use rows::{error_words, margin};
+use crate::theme::{Theme, Token};
+pub(crate) use rows::error_words;
 
 /// One thing that stands in a transcript.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,13 +59,39 @@ pub enum Part {
 }
 
 /// A picture as it stands in a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Picture {
-    /// Its bytes in base64, or a reference to where they are.
-    pub data: String,
-    /// `image/png` and so on.
-    pub mime_type: String,
+    data: String,
+    mime_type: String,
+    about: OnceLock<image::About>,
 }
+
+impl Picture {
+    /// Of its bytes in base64, or a reference to where they are, and its media type, such as `image/png`.
+    #[must_use]
+    pub fn new(data: String, mime_type: String) -> Self {
+        Self { data, mime_type, about: OnceLock::new() }
+    }
+
+    /// What is known of it without its pixels; found out once.
+    pub fn about(&self) -> &image::About {
+        self.about.get_or_init(|| self.decoded().about().clone())
+    }
+
+    /// The picture itself.
+    #[must_use]
+    pub fn decoded(&self) -> image::Picture {
+        image::Picture::of_block(&self.data, &self.mime_type)
+    }
+}
+
+impl PartialEq for Picture {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.mime_type, &self.data) == (&other.mime_type, &other.data)
+    }
+}
+
+impl Eq for Picture {}
 
 /// What the model answered.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -192,29 +220,22 @@ pub struct Habits {
     pub picture_size: Option<PictureSize>,
 }
 
-type Measure = dyn Fn(&Picture, u16) -> Option<(u16, u16)> + Send + Sync;
-
-/// How many columns and rows a picture takes within so many columns; `None` if it cannot be shown.
-#[derive(Clone)]
-pub struct PictureSize(Arc<Measure>);
-
-impl PictureSize {
-    /// Measures pictures thus.
-    pub fn new(measure: impl Fn(&Picture, u16) -> Option<(u16, u16)> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(measure))
-    }
-
-    /// The columns and rows of a picture, no more columns than there are.
-    #[must_use]
-    pub fn of(&self, picture: &Picture, columns: u16) -> Option<(u16, u16)> {
-        let (wide, high) = (self.0)(picture, columns)?;
-        Some((wide.min(columns), high))
-    }
+/// How large pictures are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PictureSize {
+    /// How many pixels a cell of the terminal has.
+    pub cell: CellSize,
+    /// How many columns and rows a picture takes at most.
+    pub most: Size,
 }
 
-impl std::fmt::Debug for PictureSize {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("PictureSize")
+impl PictureSize {
+    /// The columns and rows of a picture, no more columns than there are; `None` if it cannot be shown.
+    #[must_use]
+    pub fn of(self, picture: &Picture, columns: u16) -> Option<(u16, u16)> {
+        let room = Size { width: self.most.width.min(columns), ..self.most };
+        let Size { width, height } = picture.about().cells(room, self.cell).ok()?;
+        Some((width, height))
     }
 }
 
@@ -227,17 +248,44 @@ pub struct Laid {
     pub folds: Vec<(usize, usize)>,
     /// Where pictures stand.
     pub pictures: Vec<Placed>,
-    /// Where the parts of an answer begin, those that are skipped left out: the row, and the part's number.
-    pub parts: Vec<(usize, usize)>,
 }
 
-/// What of an answer stands elsewhere already, and is not laid out again.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Skip {
-    /// The parts before this one.
-    pub part: usize,
-    /// Of this one's text so many lines, as they came.
-    pub lines: usize,
+impl Laid {
+    /// Names pictures instead of leaving their rows free: those for which that is so.
+    pub fn name_pictures(&mut self, theme: &Theme, is_named: impl Fn(&Placed) -> bool) {
+        for placed in self.pictures.extract_if(.., |placed| is_named(placed)) {
+            if let Some(line) = self.lines.get_mut(placed.row) {
+                let words = placed.picture.about().placeholder();
+                let margin = " ".repeat(usize::from(placed.column));
+                line.spans = vec![margin.into(), Span::styled(words, theme.style(Token::Muted))];
+            }
+        }
+    }
+
+    /// Puts other rows below.
+    pub fn append(&mut self, other: Self) {
+        let above = self.lines.len();
+        self.lines.extend(other.lines);
+        self.folds.extend(other.folds.into_iter().map(|(row, part)| (row + above, part)));
+        self.pictures.extend(other.pictures.into_iter().map(|placed| Placed { row: placed.row + above, ..placed }));
+    }
+}
+
+/// Which parts of an answer are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    /// The first one.
+    pub from: usize,
+    /// Whether the beginning of that one stands elsewhere already.
+    pub is_begun: bool,
+    /// The one behind the last; [`usize::MAX`]: all, and how the answer ended.
+    pub to: usize,
+}
+
+impl Default for Stretch {
+    fn default() -> Self {
+        Self { from: 0, is_begun: false, to: usize::MAX }
+    }
 }
 
 /// A picture's place among the rows of its item. The rows are blank.
@@ -260,7 +308,8 @@ pub struct Beside<'a> {
     pub results: &'a [Arc<ToolResult>],
     /// Whether more may come: calls without a result run, or will.
     pub is_live: bool,
-    /// The rows of texts that come in, by part: they are not laid out anew.
+    /// The rows of texts and thoughts that come in, by part, those that stand elsewhere left out: they are not laid out
+    /// anew.
     pub texts: Option<&'a HashMap<usize, Vec<Line<'static>>>>,
 }
 
@@ -268,13 +317,13 @@ impl Item {
     /// The rows of an item, an empty one above them; none if it has nothing to show.
     #[must_use]
     pub fn rows(&self, look: &Look<'_>, folds: Folds<'_>, beside: Beside<'_>) -> Laid {
-        self.rows_behind(look, folds, beside, Skip::default())
+        self.rows_of(look, folds, beside, Stretch::default())
     }
 
-    /// The same without what of an answer stands elsewhere.
+    /// The same of some parts of an answer.
     #[must_use]
-    pub fn rows_behind(&self, look: &Look<'_>, folds: Folds<'_>, beside: Beside<'_>, skip: Skip) -> Laid {
-        rows::rows(self, look, folds, (beside, skip))
+    pub fn rows_of(&self, look: &Look<'_>, folds: Folds<'_>, beside: Beside<'_>, stretch: Stretch) -> Laid {
+        rows::rows(self, look, folds, (beside, stretch))
     }
 }
 
@@ -284,9 +333,21 @@ impl<'a> Look<'a> {
     pub fn sheet(&self) -> Sheet<'a> {
         Sheet::new(self.theme, rows::room(self.width))
     }
+
+    /// What thoughts are laid out on.
+    #[must_use]
+    pub fn thoughts_sheet(&self) -> Sheet<'a> {
+        Sheet { base: rows::thinking_style(self.theme), ..self.sheet() }
+    }
 }
 
 impl Folds<'_> {
+    /// Whether a thought shows all it has.
+    #[must_use]
+    pub fn is_thinking_open(self, part: usize) -> bool {
+        self.is_open(self.thinking, part)
+    }
+
     fn is_open(self, default: bool, part: usize) -> bool {
         default != self.other.contains(&part)
     }

@@ -4,6 +4,7 @@
 pub mod fork;
 pub mod fuzzy;
 pub mod help;
+pub(crate) mod hint;
 pub mod line;
 pub mod pick;
 pub mod sessions;

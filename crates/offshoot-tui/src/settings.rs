@@ -171,6 +171,10 @@ pub struct Settings {
     pub true_color: Option<bool>,
     /// Whether the terminal's tab shows that the agent is at work.
     pub shows_progress: bool,
+    /// Whether pictures are shown where the terminal can.
+    pub show_images: bool,
+    /// How many columns a picture takes at most.
+    pub image_columns: u16,
     /// How failed requests are tried again.
     pub retry: Retry,
     /// The shell; `None`: bash.
@@ -232,6 +236,8 @@ impl From<&Layers> for Settings {
                 _ => None,
             },
             shows_progress: layers.flag("terminal.showTerminalProgress"),
+            show_images: layers.flag("terminal.showImages"),
+            image_columns: u16::try_from(layers.number("terminal.imageWidthCells")).unwrap_or(u16::MAX),
             retry: Retry {
                 enabled: layers.flag("retry.enabled"),
                 max_retries: narrow("retry.maxRetries"),

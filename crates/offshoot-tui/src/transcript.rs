@@ -13,7 +13,6 @@ mod fold;
 mod frame;
 mod live;
 mod path;
-mod print;
 mod travel;
 
 use std::collections::HashMap;
@@ -25,10 +24,10 @@ use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
 use offshoot_session::tree::NodeIx;
 
-use crate::message::{Habits, Item, Laid, Level, Skip, ToolResult};
+use crate::message::{Habits, Item, Laid, Level, ToolResult};
 use crate::theme::Theme;
 use cache::Cache;
-pub(crate) use live::{Streaming, shown};
+pub(crate) use live::{Streaming, Streams, first_thought, shown};
 use path::{Group, Key, Shape, shape_of};
 
 pub use path::Path;
@@ -133,9 +132,6 @@ pub struct Transcript {
     visible: Vec<Slice>,
     wanted: Vec<NodeIx>,
     focus: Option<(Key, usize)>,
-    /// How many groups are printed, and what of the next one is.
-    printed: usize,
-    begun: Option<(Key, Skip)>,
 }
 
 impl std::fmt::Debug for Transcript {
@@ -173,9 +169,14 @@ impl Transcript {
             visible: Vec::new(),
             wanted: Vec::new(),
             focus: None,
-            printed: 0,
-            begun: None,
         }
+    }
+
+    /// Takes other habits, such as another size of pictures.
+    pub fn set_habits(&mut self, habits: Habits) {
+        self.habits = habits;
+        self.laid.clear();
+        self.streamed = None;
     }
 
     /// Shows a path of a session, from its end. Everything that was shown before is forgotten.
@@ -201,8 +202,7 @@ impl Transcript {
         self.flipped.retain(|key, _| matches!(key, Key::Entry(_)));
         self.flipped.extend(flipped);
         self.top.group = moved(self.top.group);
-        self.printed = moved(self.printed);
-        (self.begun, self.focus) = (None, None);
+        self.focus = None;
         self.live.clear();
         self.laid.clear();
         self.visible.clear();
@@ -297,12 +297,6 @@ impl Transcript {
                 self.forget_answer();
             }
             Message::User(_) => {}
-        }
-        let key = Key::Live(self.next_live);
-        if let (Message::Assistant(_), Some((begun, _))) = (message, &mut self.begun)
-            && *begun == STREAMING
-        {
-            *begun = key;
         }
         self.add(item);
     }

@@ -16,6 +16,7 @@ use offshoot_session::tokens::Estimator;
 use offshoot_session::tree::{NodeIx, Tree};
 use offshoot_tui::app::live::Block;
 use offshoot_tui::app::msg::{Diverged, Looked, Msg, Opened, Persistence};
+use offshoot_tui::markdown::plain;
 use offshoot_tui::message::{Item, Level, Part, ToolResult};
 use offshoot_tui::overlay::pick::Choice;
 use offshoot_tui::transcript::Path;
@@ -24,6 +25,8 @@ use super::serve::World;
 use crate::app::App;
 use crate::ui::when;
 
+/// How many columns of its last words name a branch.
+const NAMED: usize = 80;
 /// So many entries are shown of a session that is opened; the rest is in the transcript.
 const TAIL: usize = 60;
 
@@ -161,7 +164,7 @@ fn in_words(news: &Diagnostic) -> String {
 fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Error> {
     let branches = stats::branches(session, session.leaf())?;
     let branch = branches.iter().find(|branch| branch.is_open);
-    let named = branch.and_then(|branch| branch.label.clone().or_else(|| Some(branch.last_words.clone())));
+    let named = branch.map(|branch| branch.label.clone().unwrap_or_else(|| plain(&branch.last_words, NAMED)));
     let is_spilled = session.spilled_ids().is_ok_and(|ids| !ids.is_empty());
     let file = session.file();
     Ok(Looked {
@@ -219,7 +222,7 @@ pub(super) async fn branches(world: &World, agent: &AgentSession) {
         branches.sort_by_key(|branch| std::cmp::Reverse(branch.time));
         let shown = branches.iter().filter_map(|branch| {
             let id = session.tree().node(branch.leaf).id().map(EntryId::as_str)?;
-            let words = one_line(&branch.last_words, 80);
+            let words = plain(&branch.last_words, NAMED);
             let label = branch.label.as_ref().map(|label| format!("[{}] ", one_line(label, 40))).unwrap_or_default();
             let age = branch.time.map_or_else(|| "?".to_owned(), |time| when::ago(time, now));
             let detail = format!(

@@ -10,7 +10,7 @@ use offshoot_tui::app::cmd::Cmd;
 use offshoot_tui::app::model::Model;
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::app::run::{Inbox, Program, run};
-use offshoot_tui::overlay::sessions::Sessions;
+use offshoot_tui::overlay::sessions::{Sessions, Setting};
 
 use super::sessions::{Clerk, setting};
 use super::signals::Watch;
@@ -32,7 +32,7 @@ pub(crate) fn session(app: &App) -> Result<Option<PathBuf>> {
     })?;
     let files = SettingsFiles::of(app.settings.data.as_deref(), &app.settings.cwd);
     let wishes = wishes(&app, &files, &app.cwd())?;
-    let mut sessions = Sessions::new(setting(&app, None));
+    let mut sessions = Sessions::new(Setting { keymap: wishes.keymap.clone(), ..setting(&app, None) });
     sessions.requests().into_iter().for_each(|request| clerk.take(request));
     let signals = Watch::start(sender.clone())?;
     hangup::watch(sender.clone())?;

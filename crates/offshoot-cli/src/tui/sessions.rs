@@ -91,7 +91,7 @@ impl Drop for Clerk {
 /// What the selector is told of its surroundings; `current` is the file of the session that is open.
 pub(crate) fn setting(app: &App, current: Option<&Path>) -> Setting {
     let real = |file: &Path| file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
-    Setting { now: app.now(), home: app.settings.home.clone(), current: current.map(real) }
+    Setting { now: app.now(), home: app.settings.home.clone(), current: current.map(real), ..Setting::default() }
 }
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {

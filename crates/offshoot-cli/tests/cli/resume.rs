@@ -28,8 +28,8 @@ fn a_session_is_searched_named_thrown_away_brought_back_and_chosen() {
     terminal.until("the preview", |screen| screen.ends_with("\n› of pi and newer"));
     assert_snapshot!(terminal.screen(), @r#"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
-    Enter open · Tab scope · re: pattern · "…" phrase · Esc leave
-    Ctrl+S sort · Ctrl+N named · Ctrl+P path · Ctrl+R rename · Ctrl+D trash
+    enter open · tab scope · re: pattern · "…" phrase · alt+p preview · esc leave
+    ctrl+s sort · ctrl+n named · ctrl+p path · ctrl+r rename · ctrl+d trash
     >
 
     › of pi and newer                                                       pi 1 20m
@@ -50,8 +50,8 @@ fn a_session_is_searched_named_thrown_away_brought_back_and_chosen() {
     terminal.until("what was found", |screen| screen.contains("(1/1) of 3\n") && screen.contains("  Yes."));
     assert_snapshot!(terminal.screen(), @r#"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
-    Enter open · Tab scope · re: pattern · "…" phrase · Esc leave
-    Ctrl+S sort · Ctrl+N named · Ctrl+P path · Ctrl+R rename · Ctrl+D trash
+    enter open · tab scope · re: pattern · "…" phrase · alt+p preview · esc leave
+    ctrl+s sort · ctrl+n named · ctrl+p path · ctrl+r rename · ctrl+d trash
     > "is the sky"
 
     › why is the sky blue?                                                     2 49m
@@ -72,7 +72,7 @@ fn a_session_is_searched_named_thrown_away_brought_back_and_chosen() {
     terminal.send("\x12the colour\r");
     terminal.until_text("named the colour").send("\x04");
     terminal.until_text("Into the trash?").send("\r");
-    terminal.until_text("in the trash (Ctrl+Y brings it back): the colour").send("\x19");
+    terminal.until_text("in the trash (alt+u brings it back): the colour").send("\x19");
     terminal.until_text("brought back: the colour").send("\r");
     terminal.until_text("m1").send("and at night?\r");
     terminal.until_text("Forty-two.").until_text("$0.000").send("\x04");

@@ -76,21 +76,19 @@ pub(crate) fn ends_when_hung_up(talk: &Talk, arguments: &[&str], last: &[u8]) ->
 impl Terminal {
     /// Runs offshoot in a terminal of this many columns and rows.
     pub(crate) fn offshoot(talk: &Talk, arguments: &[&str], (columns, rows): (u16, u16)) -> Self {
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_offshoot"));
-        command.args(arguments);
-        Self::run(talk, command, (columns, rows))
+        Self::offshoot_in(talk, arguments, (columns, rows), &[])
     }
 
-    /// The same with variables of its own; an empty one is taken away.
-    pub(crate) fn with(talk: &Talk, arguments: &[&str], size: (u16, u16), variables: &[(&str, &str)]) -> Self {
+    /// The same with other variables; an empty one is taken away.
+    pub(crate) fn offshoot_in(talk: &Talk, arguments: &[&str], size: (u16, u16), variables: &[(&str, &str)]) -> Self {
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_offshoot"));
         command.args(arguments);
-        Self::started(talk, command, size, variables)
+        Self::run_in(talk, command, size, variables)
     }
 
     /// Runs a program in the world's folder.
     pub(crate) fn run(talk: &Talk, command: CommandBuilder, size: (u16, u16)) -> Self {
-        Self::started(talk, command, size, &[])
+        Self::run_in(talk, command, size, &[])
     }
 
     /// A shell that can stop programs, at its prompt.
@@ -103,7 +101,7 @@ impl Terminal {
         terminal
     }
 
-    fn started(talk: &Talk, command: CommandBuilder, (columns, rows): (u16, u16), variables: &[(&str, &str)]) -> Self {
+    fn run_in(talk: &Talk, command: CommandBuilder, (columns, rows): (u16, u16), variables: &[(&str, &str)]) -> Self {
         let (master, child) = spawn(talk, command, (columns, rows), variables);
         let mut reader = master.try_clone_reader().unwrap();
         let (sender, output) = channel();

@@ -137,7 +137,7 @@ fn settings_are_changed_in_their_file() {
 
     how messages that steer are said when several wait
     from the user's file · one of one-at-a-time, all
-    enter change · del take out · tab other file · esc done
+    enter change · esc done · tab other file · del take out
     ");
     let file = talk.world.home().join(".local/share/offshoot/settings.json");
     let text = std::fs::read_to_string(file).unwrap();

@@ -1,6 +1,6 @@
 //! Light or dark: what the terminal says of itself, and what the user has set.
 
-use offshoot_agent::testing::script::Reply;
+use offshoot_agent::testing::script::{Gate, Reply};
 use portable_pty::CommandBuilder;
 use serde_json::json;
 
@@ -84,7 +84,8 @@ fn a_theme_that_is_not_there_is_told_with_its_line() {
 /// A terminal that is not known for it may have 24 bits of colour all the same.
 #[test]
 fn the_user_knows_best_how_many_colours_there_are() {
-    let talk = Talk::new([Reply::text("Yes.")]);
+    let gate = Gate::new();
+    let talk = Talk::new([Reply { gate: Some((0, gate.clone())), ..Reply::text("Yes.") }]);
     talk.data(
         "settings.json",
         &json!({"theme": "dark", "terminal": {"trueColor": true, "showTerminalProgress": true}}),
@@ -93,6 +94,9 @@ fn the_user_knows_best_how_many_colours_there_are() {
     assert!(seen(&mut terminal).contains(DARK));
     assert!(!String::from_utf8_lossy(&terminal.raw).contains("]9;4"));
     let mut terminal = Terminal::offshoot(&talk, &["well?"], (80, 24));
+    // An answer that is there at once shows no work.
+    terminal.until_text("at work");
+    gate.open();
     terminal.until_text("$0.000").send("\x04");
     assert!(terminal.ended());
     let raw = String::from_utf8_lossy(&terminal.raw);

@@ -136,7 +136,7 @@ fn the_users_own_editor_has_the_terminal_meanwhile() {
         &talk,
         "stty -a | grep -c -e -icanon; read word; printf '%s\\nsecond %s\\n' \"$(cat \"$1\")\" \"$word\" > \"$1\"",
     );
-    let mut terminal = Terminal::with(&talk, &[], (80, 24), &[("EDITOR", &editor)]);
+    let mut terminal = Terminal::offshoot_in(&talk, &[], (80, 24), &[("EDITOR", &editor)]);
     terminal.until_text("m1").send("first line\x07");
     terminal.until("the editor's own words", |screen| screen.lines().any(|row| row == "0")).send("line\r");
     terminal.until("what was written", |screen| screen.contains("\nfirst line\nsecond line\n──")).send("\r");
@@ -152,12 +152,12 @@ fn the_users_own_editor_has_the_terminal_meanwhile() {
 fn an_editor_that_fails_loses_nothing() {
     let talk = Talk::new([]);
     let failing = script(&talk, "echo something else > \"$1\"; exit 3");
-    let mut terminal = Terminal::with(&talk, &[], (80, 24), &[("EDITOR", &failing)]);
+    let mut terminal = Terminal::offshoot_in(&talk, &[], (80, 24), &[("EDITOR", &failing)]);
     terminal.until_text("m1").send("a draft\x07");
     terminal.until_text("ended with exit status: 3").until("the draft", |screen| screen.contains("\na draft\n"));
     terminal.send("\x03\x04");
     assert!(terminal.ended());
-    let mut terminal = Terminal::with(&talk, &[], (80, 24), &[("EDITOR", "no-such-editor -x")]);
+    let mut terminal = Terminal::offshoot_in(&talk, &[], (80, 24), &[("EDITOR", "no-such-editor -x")]);
     terminal.until_text("m1").send("a draft\x07");
     terminal.until_text("no-such-editor: No such file").until("the draft", |screen| screen.contains("\na draft\n"));
     terminal.send("\x03\x04");
@@ -209,7 +209,7 @@ fn a_look_elsewhere_changes_nothing() {
 #[test]
 fn a_newcomer_without_a_key_is_told_what_to_do() {
     let talk = Talk::new([Reply::text("Welcome.")]);
-    let mut terminal = Terminal::with(&talk, &[], (80, 24), &[("TEST_KEY", "")]);
+    let mut terminal = Terminal::offshoot_in(&talk, &[], (80, 24), &[("TEST_KEY", "")]);
     terminal.until_text("no model can be asked yet").until_text("durable");
     assert_snapshot!(terminal.screen(), @r#"
 

@@ -177,7 +177,7 @@ fn an_overloaded_model_is_asked_again() {
     let talk = Talk::new([Reply::error(529, overloaded), Reply::text("Here I am.")]);
     talk.data("settings.json", &json!({"retry": {"baseDelayMs": 2000}}));
     // With a clock that goes.
-    let mut terminal = Terminal::with(&talk, &["hello"], (80, 24), &[("OFFSHOOT_NOW", "")]);
+    let mut terminal = Terminal::offshoot_in(&talk, &["hello"], (80, 24), &[("OFFSHOOT_NOW", "")]);
     terminal.until_text("✗ error: 529 Overloaded\n\n! trying again in 2 s (1 of 3)");
     terminal.until_text("tried again in 2 s … escape stops it").until_text("tried again in 1 s");
     terminal.until_text("Here I am.").until_idle();

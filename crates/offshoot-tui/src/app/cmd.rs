@@ -66,6 +66,8 @@ pub enum Cmd {
     SaveDraft(String),
     /// Keep a prompt for the history.
     Remember(String),
+    /// Find out what the clipboard holds; answered with [`super::msg::Msg::Clipboard`].
+    Paste,
     /// Put a text into the clipboard.
     Copy(String),
     /// Have a text written on in the user's editor.

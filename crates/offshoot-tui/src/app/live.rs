@@ -1,7 +1,12 @@
 //! What goes on in the conversation, from the agent's events: things that may still change, and when each is finished.
 //! Finished things belong to the terminal and change no more. Knows no screen.
 
-use std::collections::{HashMap, VecDeque};
+mod answering;
+mod finished;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use offshoot_agent::event::{Event, Raw, Reason};
@@ -10,11 +15,10 @@ use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
 use ratatui::text::Line;
 
-use crate::message::{Beside, Folds, Item, Level, Look, Part, ToolResult, error_words};
-use crate::transcript::{Streaming, shown};
-
-/// How many finished things are kept to draw the screen anew.
-const KEPT: usize = 200;
+use crate::message::{Beside, Folds, Item, Laid, Level, Look, Part, ToolResult, error_words};
+use crate::transcript::shown;
+use answering::Answering;
+pub use finished::Finished;
 
 /// A thing of the conversation with what belongs to it.
 #[derive(Debug, Clone)]
@@ -40,14 +44,8 @@ impl Block {
 
     /// Its rows.
     #[must_use]
-    pub fn rows(&self, look: &Look<'_>, folds: Folds<'_>) -> Vec<Line<'static>> {
-        self.item.rows(look, folds, Beside { results: &self.results, is_live: false, texts: None }).lines
-    }
-
-    /// The calls of an answer.
-    fn calls(&self) -> impl Iterator<Item = &str> {
-        let parts = if let Item::Answer(answer) = &self.item { answer.parts.as_slice() } else { &[] };
-        parts.iter().filter_map(|part| if let Part::Call(call) = part { Some(call.id.as_str()) } else { None })
+    pub fn rows(&self, look: &Look<'_>, folds: Folds<'_>) -> Laid {
+        self.item.rows(look, folds, Beside { results: &self.results, is_live: false, texts: None })
     }
 
     /// The words of an answer; `None` if it has none, or is none.
@@ -63,11 +61,14 @@ impl Block {
 /// What may still change.
 #[derive(Debug, Default)]
 pub struct Live {
-    streaming: Option<Streaming>,
-    /// An answer whose tools are at work.
-    open: Option<Block>,
+    /// The answer that comes in, or whose tools are at work.
+    answer: Option<Answering>,
     /// Results of its tools, by call.
     running: HashMap<String, Arc<ToolResult>>,
+    /// Whether what the user runs is recorded behind what is under way, rather than at once.
+    holds_runs: bool,
+    /// Commands of the user that are recorded later, and what stands in the session behind the answer that is under way.
+    waiting: Vec<Item>,
     /// What else is under way, in words.
     pub job: Option<String>,
     /// The command of the user that runs.
@@ -85,12 +86,14 @@ impl Live {
     /// Takes an event.
     pub fn apply(&mut self, event: &Event) {
         match event {
+            Event::AgentStart => self.holds_runs = true,
             Event::MessageStart { message: Message::Assistant(_) } => {
                 self.close();
-                self.streaming = Some(Streaming::default());
+                self.place_waiting();
+                self.answer = Some(Answering::default());
             }
             Event::MessageUpdate { assistant_message_event, .. } => {
-                self.streaming.get_or_insert_default().take(assistant_message_event);
+                self.answer.get_or_insert_default().streaming.take(assistant_message_event);
             }
             Event::MessageEnd { message } => self.ended(message),
             Event::ToolExecutionUpdate { tool_call_id, tool_name, partial_result, .. } => {
@@ -102,10 +105,14 @@ impl Live {
                 self.close_if_done();
             }
             Event::AgentSettled { .. } => {
-                self.streaming = None;
                 self.close();
+                self.holds_runs = false;
+                self.place_waiting();
             }
-            Event::CompactionStart { reason } => self.job = Some(about(*reason).to_owned()),
+            Event::CompactionStart { reason } => {
+                self.holds_runs = true;
+                self.job = Some(about(*reason).to_owned());
+            }
             Event::CompactionEnd { result, error_message, aborted, .. } => {
                 self.job = None;
                 self.compacted(result.as_ref(), error_message.as_deref(), *aborted);
@@ -113,6 +120,7 @@ impl Live {
             Event::EntryAppended { entry } => self.finish_item(Item::of_line(&entry.0)),
             // The answer has said why.
             Event::AutoRetryStart { attempt, max_attempts, delay_ms, .. } => {
+                self.holds_runs = false;
                 self.notice(Level::Warning, format!("trying again {}", after(*delay_ms, *attempt, *max_attempts)));
             }
             Event::SummarizationRetryScheduled { attempt, max_attempts, delay_ms, error_message } => {
@@ -129,24 +137,34 @@ impl Live {
 
     fn ended(&mut self, message: &Message) {
         let Some(item) = Item::of_live(message) else { return };
-        match message {
-            Message::Assistant(_) => {
-                self.streaming = None;
+        match item {
+            Item::Answer(answer) => {
                 self.running.clear();
-                let block = Block::new(item);
-                self.open = Some(block);
+                self.answer.get_or_insert_default().complete(answer);
                 self.close_if_done();
             }
-            Message::User(_) => {
+            Item::Result(shown) => {
+                self.result(shown);
+                self.close_if_done();
+            }
+            item => {
                 self.close();
                 self.finished.push(Block::new(item));
             }
-            Message::ToolResult(_) => {
-                if let Item::Result(shown) = item {
-                    self.result(shown);
-                    self.close_if_done();
-                }
-            }
+        }
+    }
+
+    /// Takes a command of the user that ended. It stands where it is recorded: at once, or behind what is under way.
+    pub fn ran(&mut self, run: Option<Item>) {
+        self.waiting.extend(run);
+        if !self.holds_runs {
+            self.place_waiting();
+        }
+    }
+
+    fn place_waiting(&mut self) {
+        for item in std::mem::take(&mut self.waiting) {
+            self.finished.push(Block::new(item));
         }
     }
 
@@ -156,17 +174,16 @@ impl Live {
 
     /// An answer is finished once all its tools are.
     fn close_if_done(&mut self) {
-        let is_done = |call: &str| self.running.get(call).is_some_and(|result| !result.is_partial);
-        if self.open.as_ref().is_some_and(|open| open.calls().all(is_done)) {
+        if self.answer.as_ref().is_some_and(|answer| answer.is_complete && answer.open(&self.running).is_none()) {
             self.close();
         }
     }
 
+    /// What is under way is finished; an answer that did not come to its end is none.
     fn close(&mut self) {
-        if let Some(mut open) = self.open.take() {
-            open.results = open.calls().filter_map(|call| self.running.get(call).cloned()).collect();
-            self.finished.push(open);
-        }
+        let Some(answer) = self.answer.take().filter(|answer| answer.is_complete) else { return };
+        let results = answer.calls().filter_map(|call| self.running.get(call).cloned()).collect();
+        self.finished.push_rest(answer, results);
     }
 
     fn compacted(&mut self, result: Option<&Raw>, why: Option<&str>, aborted: bool) {
@@ -182,10 +199,12 @@ impl Live {
         }
     }
 
-    /// Adds a finished thing.
+    /// Adds a finished thing; behind the answer that is under way, if it is one of the session.
     pub fn finish_item(&mut self, item: Option<Item>) {
-        if let Some(item) = item {
-            self.finished.push(Block::new(item));
+        let Some(item) = item else { return };
+        match &self.answer {
+            Some(answer) if answer.is_complete => self.waiting.push(item),
+            _ => self.finished.push(Block::new(item)),
         }
     }
 
@@ -194,24 +213,48 @@ impl Live {
         self.finished.push(Block::notice(level, text));
     }
 
-    /// The rows of what may still change.
-    pub fn rows(&mut self, look: &Look<'_>, folds: Folds<'_>) -> Vec<Line<'static>> {
+    /// The rows of what is finished and was not printed yet: whole things, and of the answer that is under way the parts
+    /// and blocks that will not change any more. They are taken as printed from now on.
+    pub fn print(&mut self, look: &Look<'_>, folds: Folds<'_>) -> Laid {
+        let mut laid = self.finished.print(look, folds);
+        if let Some(answer) = &mut self.answer {
+            laid.append(answer.print(look, folds, &self.running));
+        }
+        laid
+    }
+
+    /// The last things that were printed, no more than so many, and what of the answer under way can be: to be printed
+    /// anew, with another look. What waits to be printed is not among them.
+    pub fn print_again(&mut self, look: &Look<'_>, folds: Folds<'_>, most: usize) -> Laid {
+        let mut laid = Laid::default();
+        let mut blocks: Vec<_> = self.finished.printed().rev().take(most).collect();
+        blocks.reverse();
+        blocks.into_iter().for_each(|block| laid.append(block.rows(look, folds)));
+        self.finished.untake();
+        if let Some(answer) = &mut self.answer {
+            answer.untake();
+        }
+        laid
+    }
+
+    /// The rows of what may still change: the last, no more than so many. Pictures are named until they are printed.
+    pub fn rows(&mut self, look: &Look<'_>, folds: Folds<'_>, most: usize) -> Vec<Line<'static>> {
         let mut rows = Vec::new();
-        if let Some(open) = &self.open {
-            let results: Vec<_> = self.running.values().cloned().collect();
-            let beside = Beside { results: &results, is_live: true, texts: None };
-            rows.extend(open.item.rows(look, folds, beside).lines);
+        if let Some(answer) = &mut self.answer {
+            let mut laid = answer.rest(look, folds, (&self.running, most));
+            laid.name_pictures(look.theme, |_| true);
+            rows.extend(laid.lines);
         }
-        if let Some(streaming) = &mut self.streaming {
-            let texts = streaming.rows(&look.sheet());
-            let item = Item::Answer(std::mem::take(&mut streaming.answer));
-            let beside = Beside { results: &[], is_live: true, texts: Some(&texts) };
-            rows.extend(item.rows(look, folds, beside).lines);
-            if let Item::Answer(answer) = item {
-                streaming.answer = answer;
-            }
+        for item in &self.waiting {
+            rows.extend(item.rows(look, folds, Beside::default()).lines);
         }
-        rows
+        rows.split_off(rows.len().saturating_sub(most))
+    }
+
+    /// How many bytes of the answer under way were read as markdown.
+    #[cfg(test)]
+    pub(crate) fn parsed(&self) -> usize {
+        self.answer.as_ref().map_or(0, |answer| answer.streaming.streams.parsed())
     }
 }
 
@@ -225,39 +268,5 @@ fn about(reason: Reason) -> &'static str {
         Reason::Manual => "summarising",
         Reason::Threshold => "summarising: the context is nearly full",
         Reason::Overflow => "summarising: the context is full",
-    }
-}
-
-/// Things that are finished; the newest wait to be printed.
-#[derive(Debug, Clone, Default)]
-pub struct Finished {
-    blocks: VecDeque<Block>,
-    unprinted: usize,
-}
-
-impl Finished {
-    /// Adds one.
-    pub fn push(&mut self, block: Block) {
-        self.blocks.push_back(block);
-        self.unprinted += 1;
-        while self.blocks.len() > KEPT.max(self.unprinted) {
-            self.blocks.pop_front();
-        }
-    }
-
-    /// Those that wait to be printed; they are taken as printed from now on.
-    pub fn take(&mut self) -> Vec<Block> {
-        let from = self.blocks.len().saturating_sub(std::mem::take(&mut self.unprinted));
-        self.blocks.iter().skip(from).cloned().collect()
-    }
-
-    /// All, oldest first.
-    pub fn all(&self) -> impl DoubleEndedIterator<Item = &Block> {
-        self.blocks.iter()
-    }
-
-    /// Those that have been printed, oldest first.
-    pub fn printed(&self) -> impl DoubleEndedIterator<Item = &Block> {
-        self.blocks.iter().take(self.blocks.len().saturating_sub(self.unprinted))
     }
 }

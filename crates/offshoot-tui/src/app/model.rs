@@ -12,8 +12,9 @@ use super::msg::Looked;
 use super::page::Page;
 use super::pager::Pager;
 use crate::editor::Editor;
+use crate::image::CellSize;
 use crate::keymap::Keymap;
-use crate::message::{Habits, Level};
+use crate::message::{Habits, Level, PictureSize};
 use crate::overlay::fork::{ForkSelector, ForkUse};
 use crate::overlay::help::Help;
 use crate::overlay::pick::Pick;
@@ -21,7 +22,7 @@ use crate::overlay::sessions::Sessions;
 use crate::overlay::settings::Settings as SettingsList;
 use crate::overlay::tree::TreeSelector;
 use crate::settings::Settings;
-use crate::terminal::ColourDepth;
+use crate::terminal::{ColourDepth, ImageProtocol};
 use crate::theme::{Background, Theme, Themes};
 
 /// What the user has set, as far as it concerns the front end.
@@ -43,6 +44,8 @@ pub struct Wishes {
     pub settings: Settings,
     /// The home folder, which is shown as `~`.
     pub home: Option<String>,
+    /// How the terminal takes pictures, if it does.
+    pub images: Option<ImageProtocol>,
     /// Where the clock on the wall hangs.
     pub zone: jiff::tz::TimeZone,
 }
@@ -58,6 +61,7 @@ impl Default for Wishes {
             habits: Habits::default(),
             settings: Settings::default(),
             home: None,
+            images: None,
             zone: jiff::tz::TimeZone::UTC,
         }
     }
@@ -84,6 +88,8 @@ pub struct Model {
     pub now: Millis,
     /// How large the terminal is.
     pub size: Size,
+    /// How many pixels one of its cells has.
+    pub cell: CellSize,
     /// What the user has set.
     pub wishes: Wishes,
     /// What is being written.
@@ -106,8 +112,6 @@ pub struct Model {
     pub interrupted: Option<Millis>,
     /// When Escape was pressed last, with nothing to stop.
     pub escaped: Option<Millis>,
-    /// Whether something wants time when nothing else is to be done.
-    pub has_work: bool,
     /// Whether the program runs for nothing but the choice of a session, and ends with it.
     pub is_choosing: bool,
     /// The session that was chosen then.
@@ -128,11 +132,32 @@ impl Model {
         Self { wishes, editor, folds, ..Self::default() }
     }
 
+    /// Whether something wants time when nothing else is to be done: [`super::msg::Msg::Idle`] goes on with it.
+    #[must_use]
+    pub fn has_work(&self) -> bool {
+        matches!(&self.overlay, Some(Overlay::Tree(tree)) if tree.is_at_work())
+    }
+
     /// A front end that ends when a session is chosen, or none.
     #[must_use]
     pub fn choosing(wishes: Wishes, sessions: Sessions) -> Self {
         let overlay = Some(Overlay::Sessions(Box::new(sessions)));
         Self { overlay, is_choosing: true, ..Self::new(wishes, Editor::default(), "") }
+    }
+
+    /// Finds out how large pictures are shown, after the terminal, or what the user has set, has changed; whether that is
+    /// otherwise than before.
+    pub fn measure(&mut self) -> bool {
+        let settings = &self.wishes.settings;
+        let shows = self.wishes.images.is_some() && settings.show_images;
+        // A picture is drawn when the last of its rows is printed: the first is still on the screen then.
+        let most = Size::new(settings.image_columns, self.size.height.saturating_sub(4));
+        let new = shows.then_some(PictureSize { cell: self.cell, most });
+        let is_other = std::mem::replace(&mut self.wishes.habits.picture_size, new) != new;
+        if is_other && let Some(Overlay::Transcript(pager)) = &mut self.overlay {
+            pager.transcript().set_habits(self.wishes.habits.clone());
+        }
+        is_other
     }
 
     /// Something that the user shall know.

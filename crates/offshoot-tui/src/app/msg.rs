@@ -13,6 +13,7 @@ use ratatui::layout::Size;
 
 use super::cmd::Purpose;
 use super::live::Block;
+use crate::image::CellSize;
 use crate::message::Level;
 use crate::overlay::pick::Choice;
 use crate::overlay::sessions::Answer;
@@ -31,6 +32,8 @@ pub enum Msg {
     Key(KeyEvent),
     /// Text that was pasted.
     Paste(String),
+    /// How many pixels a cell of the terminal has.
+    Cell(CellSize),
     /// The terminal has another size.
     Resized(Size),
     /// Whether the terminal is looked at.
@@ -63,6 +66,8 @@ pub enum Msg {
     Stored(Result<Layers, String>),
     /// More files of the session's folder.
     Files(Vec<String>),
+    /// What the clipboard holds: text, or the path of a file with its picture.
+    Clipboard(String),
     /// A text that was written on in the user's editor; `None`: it stays.
     Written(Option<String>),
     /// Something that the user shall know.
@@ -73,6 +78,13 @@ pub enum Msg {
     Continued,
     /// The system wants the program to end.
     End,
+}
+
+impl Msg {
+    /// Whether its picture may wait for others of its kind: they come in numbers.
+    pub(super) fn can_wait(&self) -> bool {
+        matches!(self, Self::Agent(_) | Self::Resized(_) | Self::Sessions(_) | Self::Files(_))
+    }
 }
 
 impl std::fmt::Debug for Msg {

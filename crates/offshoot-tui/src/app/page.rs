@@ -1,11 +1,13 @@
 //! Lines to be read on the whole screen: the help, what is known of a session. Scrolls, and knows nothing of what it says.
 
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::Line;
 
+use crate::keymap::{Action, Context, Keymap};
+use crate::overlay::hint;
 use crate::text;
 use crate::theme::{Theme, Token};
 
@@ -20,6 +22,13 @@ pub struct Page {
 /// How far a page key goes.
 const PAGE: usize = 10;
 
+/// What the keys do.
+const HINTS: &[hint::Hint<'static>] = &[
+    (&[Action::SelectCancel], "leave"),
+    (&[Action::TranscriptLineUp, Action::TranscriptLineDown], "scroll"),
+    (&[Action::TranscriptPageUp, Action::TranscriptPageDown], "page"),
+];
+
 impl Page {
     /// A page with a title. Lines may be foreign text.
     #[must_use]
@@ -28,24 +37,26 @@ impl Page {
     }
 
     /// Takes a key; whether the page stays.
-    pub fn key(&mut self, key: KeyEvent) -> bool {
+    pub fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> bool {
         let last = self.lines.len().saturating_sub(1);
-        match key.code {
-            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => return false,
-            KeyCode::Esc | KeyCode::Enter | KeyCode::Char('q' | '?') | KeyCode::F(1) => return false,
-            KeyCode::Up | KeyCode::Char('k') => self.top = self.top.saturating_sub(1),
-            KeyCode::Down | KeyCode::Char('j') => self.top = (self.top + 1).min(last),
-            KeyCode::PageUp => self.top = self.top.saturating_sub(PAGE),
-            KeyCode::PageDown | KeyCode::Char(' ') => self.top = (self.top + PAGE).min(last),
-            KeyCode::Home => self.top = 0,
-            KeyCode::End => self.top = last,
+        match keymap.action(Context::Transcript, key) {
+            Some(Action::TranscriptLineUp | Action::SelectUp) => self.top = self.top.saturating_sub(1),
+            Some(Action::TranscriptLineDown | Action::SelectDown) => self.top = (self.top + 1).min(last),
+            Some(Action::TranscriptHalfPageUp) => self.top = self.top.saturating_sub(PAGE / 2),
+            Some(Action::TranscriptHalfPageDown) => self.top = (self.top + PAGE / 2).min(last),
+            Some(Action::TranscriptPageUp) => self.top = self.top.saturating_sub(PAGE),
+            Some(Action::TranscriptPageDown) => self.top = (self.top + PAGE).min(last),
+            Some(Action::TranscriptTop) => self.top = 0,
+            Some(Action::TranscriptBottom) => self.top = last,
+            Some(Action::CloseTranscript | Action::SelectCancel | Action::SelectConfirm) => return false,
+            Some(Action::TogglePart | Action::Interrupt | Action::Clear | Action::Exit | Action::Help) => return false,
             _ => {}
         }
         true
     }
 
     /// Draws it.
-    pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    pub fn view(&self, keymap: &Keymap, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let columns = usize::from(area.width);
         let mut lines = vec![Line::styled(
             text::fit(&self.title, columns).into_owned(),
@@ -59,7 +70,7 @@ impl Page {
             text::draw(line, row, buf);
         }
         if let Some(foot) = area.rows().next_back() {
-            text::draw(&Line::styled("↑↓ page home end · esc leave", theme.style(Token::Dim)), foot, buf);
+            text::draw(&Line::styled(hint::fit(keymap, HINTS, columns), theme.style(Token::Dim)), foot, buf);
         }
     }
 }

@@ -1,17 +1,31 @@
 //! The whole conversation on the whole screen: the transcript of the open session, and what keys do to it.
 
+use std::sync::Arc;
+
 use offshoot_session::tree::NodeIx;
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::{Rect, Size};
 use ratatui::text::Line;
 
 use crate::keymap::{Action, Context, Keymap};
-use crate::message::Habits;
+use crate::message::{Habits, Picture};
+use crate::overlay::hint;
 use crate::overlay::tree::Snapshot;
 use crate::text;
 use crate::theme::{Theme, Token};
 use crate::transcript::{Move, Parts, Path, Transcript};
+
+/// How far half a page goes.
+const HALF: usize = 10;
+
+/// What the keys do.
+const HINTS: &[hint::Hint<'static>] = &[
+    (&[Action::CloseTranscript], "leave"),
+    (&[Action::TranscriptLineUp, Action::TranscriptLineDown], "scroll"),
+    (&[Action::NextPart, Action::TogglePart], "fold"),
+    (&[Action::TranscriptTop, Action::TranscriptBottom], "ends"),
+];
 
 /// The transcript, and where it reads.
 pub struct Pager {
@@ -40,50 +54,45 @@ impl Pager {
         &mut self.transcript
     }
 
+    /// The pictures whose whole place is on a screen of this size, and where.
+    #[must_use]
+    pub fn pictures(&self, size: Size) -> Vec<(Rect, Arc<Picture>)> {
+        self.transcript.pictures(Rect::new(0, 0, size.width, size.height.saturating_sub(1)))
+    }
+
     /// Takes a key; whether the pager stays.
     pub fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> bool {
-        let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
         let to = match keymap.action(Context::Transcript, key) {
             Some(Action::TranscriptPageUp) => Move::PageUp,
             Some(Action::TranscriptPageDown) => Move::PageDown,
+            Some(Action::TranscriptHalfPageUp) => Move::Up(HALF),
+            Some(Action::TranscriptHalfPageDown) => Move::Down(HALF),
+            Some(Action::TranscriptLineUp | Action::SelectUp) => Move::Up(1),
+            Some(Action::TranscriptLineDown | Action::SelectDown) => Move::Down(1),
             Some(Action::TranscriptTop) => Move::Top,
             Some(Action::TranscriptBottom) => Move::Bottom,
             Some(Action::PreviousPrompt) => Move::PreviousUser,
             Some(Action::NextPrompt) => Move::NextUser,
             Some(Action::ExpandTools) => return self.fold(Parts::Tools),
             Some(Action::ToggleThinking) => return self.fold(Parts::Thinking),
+            Some(Action::NextPart) => {
+                self.transcript.focus(true);
+                return true;
+            }
+            Some(Action::PreviousPart) => {
+                self.transcript.focus(false);
+                return true;
+            }
+            Some(Action::TogglePart | Action::SelectConfirm) => {
+                self.transcript.toggle();
+                return true;
+            }
+            Some(Action::CloseTranscript | Action::SelectCancel) => return false,
             Some(Action::Interrupt | Action::Clear | Action::Exit) => return false,
-            _ => match key.code {
-                KeyCode::Up | KeyCode::Char('k') => Move::Up(1),
-                KeyCode::Down | KeyCode::Char('j') => Move::Down(1),
-                KeyCode::Char('u') if is_control => Move::Up(self.half()),
-                KeyCode::Char('d') if is_control => Move::Down(self.half()),
-                KeyCode::Char('b') => Move::PageUp,
-                KeyCode::Char(' ' | 'f') => Move::PageDown,
-                KeyCode::Char('g') => Move::Top,
-                KeyCode::Char('G') => Move::Bottom,
-                KeyCode::Char('q') => return false,
-                KeyCode::Tab => {
-                    self.transcript.focus(true);
-                    return true;
-                }
-                KeyCode::BackTab => {
-                    self.transcript.focus(false);
-                    return true;
-                }
-                KeyCode::Enter => {
-                    self.transcript.toggle();
-                    return true;
-                }
-                _ => return true,
-            },
+            _ => return true,
         };
         self.transcript.go(to);
         true
-    }
-
-    fn half(&self) -> usize {
-        10
     }
 
     fn fold(&mut self, parts: Parts) -> bool {
@@ -99,7 +108,7 @@ impl Pager {
     }
 
     /// Draws it, with a line at the bottom that says where one is.
-    pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    pub fn view(&self, keymap: &Keymap, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let height = area.height.saturating_sub(1);
         self.transcript.view(theme, Rect { height, ..area }, buf);
         let standing = self.transcript.standing();
@@ -110,8 +119,7 @@ impl Pager {
         };
         let columns = usize::from(area.width);
         let place = text::fit(&place, columns).into_owned();
-        let keys = ["q leave", "↑↓ page home end", "tab enter fold"];
-        let keys = text::joined(&keys, columns.saturating_sub(text::width(&place) + 2));
+        let keys = hint::fit(keymap, HINTS, columns.saturating_sub(text::width(&place) + 2));
         let line = Line::styled(format!("{place}  {keys}"), theme.style(Token::Dim));
         text::draw(&line, Rect { y: area.y + height, height: 1, ..area }, buf);
     }

@@ -6,18 +6,22 @@ mod input;
 mod tty;
 
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use offshoot_session::clock::Millis;
+use ratatui::layout::Rect;
 
 use super::cmd::Cmd;
 use super::model::{Model, Overlay};
 use super::msg::Msg;
+use super::pictures::{Inset, Pictures};
 use super::screen::Screen;
 use super::update::update;
 use super::view;
-use crate::message::Level;
+use crate::image;
+use crate::message::{Laid, Level};
 
 /// How long a drawing may wait for more to come in from others than the user, in milliseconds.
 const TOGETHER: Millis = 8;
@@ -73,10 +77,12 @@ pub fn run(
         answers.expect();
     }
     let (size, cursor) = tty::place()?;
+    update(&mut model, Msg::Cell(tty::cell()));
     update(&mut model, Msg::Resized(size));
     begin(&mut model, inbox, &mut answers)?;
     let mut screen = Screen::new(open(), size, cursor)?;
-    let keys = input::Keys::start(inbox.sender.clone(), answers)?;
+    let patience = if model.is_choosing { input::SHORT } else { input::LONG };
+    let keys = input::Keys::start(inbox.sender.clone(), answers, patience)?;
     let mut hands = Hands {
         screen: &mut screen,
         keys: &keys,
@@ -84,10 +90,17 @@ pub fn run(
         program,
         is_stale: false,
         was_stopped: false,
+        is_covered: false,
         shows_work: false,
+        pictures: Pictures::default(),
+        shown: Vec::new(),
     };
     let ran = hands.work(&mut model, inbox).and_then(|()| hands.tell_work(false));
     let closed = screen.close();
+    if model.is_choosing {
+        // Another front end follows: nobody takes its keys away.
+        keys.pause();
+    }
     drop(guard);
     ran.and(closed).map(|()| model)
 }
@@ -96,7 +109,7 @@ pub fn run(
 fn next(model: &Model, inbox: &Inbox) -> Option<Msg> {
     match inbox.receiver.try_recv() {
         Ok(msg) => Some(msg),
-        Err(_) if model.has_work => Some(Msg::Idle),
+        Err(_) if model.has_work() => Some(Msg::Idle),
         Err(_) if model.retry_at.is_none() => inbox.receiver.recv().ok(),
         Err(_) => match inbox.receiver.recv_timeout(TICK) {
             Ok(msg) => Some(msg),
@@ -135,8 +148,13 @@ struct Hands<'a> {
     is_stale: bool,
     /// The program has stopped itself, and will hear that it goes on.
     was_stopped: bool,
+    /// Something has taken the whole screen since it was printed last.
+    is_covered: bool,
     /// Whether the terminal was told that there is work.
     shows_work: bool,
+    pictures: Pictures,
+    /// The pictures on what takes the whole screen.
+    shown: Vec<(Rect, Arc<str>)>,
 }
 
 impl Hands<'_> {
@@ -150,21 +168,29 @@ impl Hands<'_> {
         Ok(())
     }
 
-    /// Takes a message and those that come soon after it, for one drawing. What a key does is shown at once, and a model
-    /// that never stops talking does not put the drawing off.
+    /// Takes a message and those that come soon after it, for one drawing. What a key does is shown at once, and neither a
+    /// model that never stops talking nor a long search puts the drawing off.
     fn together(&mut self, model: &mut Model, inbox: &Inbox, first: Msg) -> io::Result<()> {
         let begun = self.program.now();
-        let mut next = Some(first);
+        let (mut next, mut can_wait) = (Some(first), true);
         while let Some(msg) = next {
+            if matches!(msg, Msg::Key(_) | Msg::Resized(_)) {
+                // What comes of it may be another look of what is printed already.
+                self.print(model)?;
+            }
+            if matches!(msg, Msg::Resized(_)) {
+                update(model, Msg::Cell(tty::cell()));
+            }
             update(model, Msg::Now(self.program.now()));
-            let is_key = matches!(msg, Msg::Key(_));
+            can_wait &= msg.can_wait();
+            let is_idle = matches!(msg, Msg::Idle);
             for cmd in update(model, msg) {
                 self.act(model, cmd)?;
             }
             let left = left(begun, self.program.now()).filter(|_| !model.is_ending);
-            next = left.and_then(|left| match is_key {
-                true => inbox.receiver.try_recv().ok(),
-                false => inbox.receiver.recv_timeout(left).ok(),
+            next = left.and_then(|left| match can_wait {
+                true => inbox.receiver.recv_timeout(left).ok(),
+                false => inbox.receiver.try_recv().ok().or((is_idle && model.has_work()).then_some(Msg::Idle)),
             });
         }
         Ok(())
@@ -173,19 +199,63 @@ impl Hands<'_> {
     fn draw(&mut self, model: &mut Model) -> io::Result<()> {
         self.tell_work(model.wishes.settings.shows_progress && model.is_working)?;
         if model.overlay.as_ref().is_some_and(Overlay::is_full) {
-            view::prepare_full(model);
-            self.screen.draw_full(|frame| view::full(model, frame))?;
-            return self.screen.send();
+            self.is_covered = true;
+            return self.draw_full(model);
         }
+        self.forget_pictures(model, Vec::new())?;
         self.screen.leave_full()?;
         if std::mem::take(&mut self.is_stale) {
             self.repaint(model)?;
         }
-        let finished = model.live.finished.take();
-        self.screen.print(&view::lines(model, finished.iter()))?;
+        self.is_covered = false;
+        self.print(model)?;
         let bottom = view::bottom(model);
         self.screen.draw(bottom.height(), |frame| bottom.draw(model, frame))?;
         self.screen.send()
+    }
+
+    /// Prints what is finished, unless the screen is covered, or is about to be drawn anew.
+    fn print(&mut self, model: &mut Model) -> io::Result<()> {
+        if self.is_covered || self.is_stale {
+            return Ok(());
+        }
+        let mut laid = view::print(model);
+        let insets = self.insets(model, &mut laid);
+        self.screen.print(&laid.lines, &insets)
+    }
+
+    fn insets(&mut self, model: &Model, laid: &mut Laid) -> Vec<Inset> {
+        self.pictures.insets(laid, &model.wishes.theme, (model.wishes.images, model.cell))
+    }
+
+    fn draw_full(&mut self, model: &mut Model) -> io::Result<()> {
+        view::prepare_full(model);
+        let mut shown = Vec::new();
+        if let (Some(Overlay::Transcript(pager)), Some(protocol)) = (&model.overlay, model.wishes.images) {
+            for (place, picture) in pager.pictures(model.size) {
+                let how = (protocol, (place.width, place.height), model.cell);
+                shown.extend(self.pictures.sequence(&picture, how).map(|sequence| (place, sequence)));
+            }
+        }
+        self.forget_pictures(model, shown)?;
+        self.screen.draw_full(|frame| {
+            view::full(model, frame);
+            self.shown.iter().for_each(|(place, sequence)| image::draw(sequence, *place, frame.buffer_mut()));
+        })?;
+        self.screen.send()
+    }
+
+    /// Other pictures stand on the whole screen: those that stood there go.
+    fn forget_pictures(&mut self, model: &Model, new: Vec<(Rect, Arc<str>)>) -> io::Result<()> {
+        if self.shown == new {
+            return Ok(());
+        }
+        if !self.shown.is_empty() {
+            self.screen.put_sequence(model.wishes.images.map_or("", image::forget))?;
+            self.screen.clear_full()?;
+        }
+        self.shown = new;
+        Ok(())
     }
 
     fn act(&mut self, model: &mut Model, cmd: Cmd) -> io::Result<()> {
@@ -220,11 +290,16 @@ impl Hands<'_> {
         self.screen.put(tty::Progress(is_working))
     }
 
-    fn repaint(&mut self, model: &Model) -> io::Result<()> {
-        let mut blocks: Vec<_> = model.live.finished.printed().rev().take(usize::from(model.size.height)).collect();
-        blocks.reverse();
-        let lines = view::lines(model, blocks.into_iter());
-        self.screen.repaint(model.size, &lines)
+    fn repaint(&mut self, model: &mut Model) -> io::Result<()> {
+        let waits = model.live.finished.waits();
+        let mut laid = view::print_again(model);
+        // What of an answer under way has scrolled away is not said again.
+        if !self.is_covered && !waits {
+            laid.append(view::print(model));
+        }
+        let insets = self.insets(model, &mut laid);
+        self.screen.put_sequence(model.wishes.images.map_or("", image::forget))?;
+        self.screen.repaint(model.size, &laid.lines, &insets)
     }
 
     fn suspend(&mut self, model: &mut Model) -> io::Result<()> {
@@ -278,6 +353,7 @@ impl Hands<'_> {
     fn begin_again(&mut self, model: &mut Model) -> io::Result<()> {
         self.guard.set()?;
         let (size, cursor) = tty::place()?;
+        update(model, Msg::Cell(tty::cell()));
         update(model, Msg::Resized(size));
         self.screen.begin_again(size, cursor)?;
         self.keys.go_on();

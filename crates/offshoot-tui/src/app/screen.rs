@@ -18,6 +18,7 @@ use ratatui::layout::{Position, Rect, Size};
 use ratatui::text::Line;
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 
+use super::pictures::Inset;
 use crate::text::width;
 
 /// The surface.
@@ -73,20 +74,18 @@ impl<W: Write> Screen<W> {
         queue!(self.out, command)
     }
 
-    /// Puts finished lines above the rows that are drawn anew.
+    /// Puts finished lines with their pictures above the rows that are drawn anew.
     ///
     /// # Errors
     /// As [`Screen::send`].
-    pub fn print(&mut self, lines: &[Line<'_>]) -> io::Result<()> {
+    pub fn print(&mut self, lines: &[Line<'_>], insets: &[Inset]) -> io::Result<()> {
         if lines.is_empty() {
             return Ok(());
         }
-        let height = self.inline.get_frame().area().height;
         let mut backend = self.wiped()?;
-        for line in lines {
-            backend.line(line)?;
-        }
-        self.reopen(backend, height)
+        backend.lines(lines, insets, 0)?;
+        // As many rows as they were would scroll away what now stands above fewer of them.
+        self.reopen(backend, 1)
     }
 
     /// Draws the rows at the bottom; there are as many as `height` says, as far as there is room.
@@ -120,6 +119,22 @@ impl<W: Write> Screen<W> {
         Ok(())
     }
 
+    /// Has the whole screen drawn anew, every cell of it.
+    ///
+    /// # Errors
+    /// As [`Screen::send`].
+    pub fn clear_full(&mut self) -> io::Result<()> {
+        self.full.as_mut().map_or(Ok(()), Terminal::clear)
+    }
+
+    /// Sends a sequence with the rest.
+    ///
+    /// # Errors
+    /// None that matter.
+    pub fn put_sequence(&mut self, sequence: &str) -> io::Result<()> {
+        self.out.write_all(sequence.as_bytes())
+    }
+
     /// Back from the whole screen to the rows at the bottom.
     ///
     /// # Errors
@@ -139,16 +154,14 @@ impl<W: Write> Screen<W> {
     ///
     /// # Errors
     /// As [`Screen::send`].
-    pub fn repaint(&mut self, size: Size, lines: &[Line<'_>]) -> io::Result<()> {
+    pub fn repaint(&mut self, size: Size, lines: &[Line<'_>], insets: &[Inset]) -> io::Result<()> {
         let height = self.inline.get_frame().area().height.min(size.height);
         self.place.set(Place { size, cursor: Position::ORIGIN });
         let mut backend = Reckoned::new(&self.out, &self.place);
         backend.set_cursor_position(Position::ORIGIN)?;
         backend.clear_region(ClearType::AfterCursor)?;
         let room = usize::from(size.height.saturating_sub(height));
-        for line in lines.iter().skip(lines.len().saturating_sub(room)) {
-            backend.line(line)?;
-        }
+        backend.lines(lines, insets, lines.len().saturating_sub(room))?;
         self.reopen(backend, height)
     }
 
@@ -249,8 +262,24 @@ impl<W: Write> Reckoned<W> {
         Self { inner: CrosstermBackend::new(out.clone()), place: place.clone() }
     }
 
-    /// One line of text and the line end behind it. Blanks at its end are not written, so that whoever copies it, and
-    /// terminals that wrap lines anew, find none.
+    /// Lines from a number on, and the pictures of which all rows are among them.
+    fn lines(&mut self, lines: &[Line<'_>], insets: &[Inset], from: usize) -> io::Result<()> {
+        for (at, line) in lines.iter().enumerate().skip(from) {
+            self.line(line)?;
+            for inset in insets.iter().filter(|inset| inset.at.0 == at) {
+                if at + 1 >= from + usize::from(inset.height) {
+                    let y = self.place.get().cursor.y;
+                    self.inner.set_cursor_position(Position::new(inset.at.1, y))?;
+                    self.inner.write_all(inset.sequence.as_bytes())?;
+                }
+            }
+            self.new_line()?;
+        }
+        Ok(())
+    }
+
+    /// One line of text. Blanks at its end are not written, so that whoever copies it, and terminals that wrap lines
+    /// anew, find none.
     fn line(&mut self, line: &Line<'_>) -> io::Result<()> {
         let Place { size, cursor } = self.place.get();
         let mut row = Buffer::empty(Rect::new(0, cursor.y, size.width, 1));
@@ -264,8 +293,7 @@ impl<W: Write> Reckoned<W> {
             next = if is_start { x + u16::try_from(width(cell.symbol())).unwrap_or(1).max(1) } else { next };
             is_start.then_some((x, cursor.y, cell))
         });
-        self.inner.draw(cells)?;
-        self.new_line()
+        self.inner.draw(cells)
     }
 
     fn new_line(&mut self) -> io::Result<()> {

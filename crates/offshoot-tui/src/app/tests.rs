@@ -87,8 +87,8 @@ fn sent(theme: &Theme, size: (u16, u16), tell: Tell<'_>) -> Vec<u8> {
     tell(&mut model);
     let wire = Wire::default();
     let mut screen = Screen::new(wire.clone(), model.size, Position::ORIGIN).unwrap();
-    let finished = model.live.finished.take();
-    screen.print(&view::lines(&model, finished.iter())).unwrap();
+    let laid = view::print(&mut model);
+    screen.print(&laid.lines, &[]).unwrap();
     let bottom = view::bottom(&mut model);
     screen.draw(bottom.height(), |frame| bottom.draw(&model, frame)).unwrap();
     if model.overlay.as_ref().is_some_and(Overlay::is_full) {

@@ -21,11 +21,16 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
             model.now = now;
             Vec::new()
         }
+        Msg::Cell(cell) => {
+            model.cell = cell;
+            Vec::new()
+        }
         Msg::Idle => overlay::idle(model),
         Msg::Key(key) if model.overlay.is_some() => overlay::key(model, key),
         Msg::Key(key) => keys::key(model, key),
         Msg::Paste(text) if model.overlay.is_some() => overlay::paste(model, &text),
         Msg::Paste(text) => keys::paste(model, &text),
+        Msg::Clipboard(text) => update(model, Msg::Paste(text)),
         Msg::Resized(size) => resized(model, size),
         Msg::Focus(_) => Vec::new(),
         Msg::Continued => vec![Cmd::TakeBack],
@@ -63,6 +68,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
 
 fn resized(model: &mut Model, size: ratatui::layout::Size) -> Vec<Cmd> {
     model.size = size;
+    model.measure();
     model.editor.resize(size.width, size.height);
     if let Some(Overlay::Tree(tree)) = &mut model.overlay {
         tree.resize(size.width, size.height);

@@ -4,12 +4,11 @@ mod status;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::{Position, Rect, Size};
 use ratatui::text::Line;
 
-use super::live::Block;
-use super::model::{Model, Overlay};
-use crate::message::{Folds, Look};
+use super::model::{Model, Overlay, Wishes};
+use crate::message::{Folds, Laid, Look};
 use crate::text::{ELLIPSIS, draw, fit, joined, width};
 use crate::theme::Token;
 
@@ -23,16 +22,21 @@ pub struct Bottom {
     status: Vec<Line<'static>>,
 }
 
-/// What is finished, as lines.
-pub fn lines<'a>(model: &Model, blocks: impl Iterator<Item = &'a Block>) -> Vec<Line<'static>> {
-    let (look, folds) = look(model);
-    blocks.flat_map(|block| block.rows(&look, folds)).collect()
+/// What is finished and was not printed yet; it is taken as printed from now on.
+pub fn print(model: &mut Model) -> Laid {
+    let (look, folds) = look(&model.wishes, model.size, model.folds);
+    model.live.print(&look, folds)
 }
 
-fn look(model: &Model) -> (Look<'_>, Folds<'static>) {
-    let wishes = &model.wishes;
-    let look = Look { theme: &wishes.theme, width: usize::from(model.size.width), habits: &wishes.habits };
-    (look, Folds { thinking: model.folds.0, tools: model.folds.1, other: &[] })
+/// What was printed last, as it looks now: see [`super::live::Live::print_again`].
+pub fn print_again(model: &mut Model) -> Laid {
+    let (look, folds) = look(&model.wishes, model.size, model.folds);
+    model.live.print_again(&look, folds, usize::from(model.size.height))
+}
+
+fn look(wishes: &Wishes, size: Size, (thinking, tools): (bool, bool)) -> (Look<'_>, Folds<'static>) {
+    let look = Look { theme: &wishes.theme, width: usize::from(size.width), habits: &wishes.habits };
+    (look, Folds { thinking, tools, other: &[] })
 }
 
 /// The rows at the bottom: what goes on, what waits to be said, the editor or a small list, the status.
@@ -45,10 +49,8 @@ pub fn bottom(model: &mut Model) -> Bottom {
         _ => model.editor.height(),
     };
     let middle = middle.min(size.height.saturating_sub(below).saturating_sub(1)).max(1);
-    let wishes = &model.wishes;
-    let look = Look { theme: &wishes.theme, width: usize::from(size.width), habits: &wishes.habits };
-    let folds = Folds { thinking: model.folds.0, tools: model.folds.1, other: &[] };
-    let mut live = model.live.rows(&look, folds);
+    let (look, folds) = look(&model.wishes, size, model.folds);
+    let mut live = model.live.rows(&look, folds, usize::from(size.height));
     live.extend(under_way(model));
     if !live.is_empty() || model.live.finished.all().next().is_some() {
         live.push(Line::default());
@@ -142,15 +144,18 @@ pub fn full(model: &Model, frame: &mut Frame<'_>) {
 }
 
 fn overlay(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
-    let theme = &model.wishes.theme;
+    let (theme, keymap) = (&model.wishes.theme, &model.wishes.keymap);
     match model.overlay.as_ref()? {
-        Overlay::Tree(tree) => tree.view(theme, area, buf),
+        Overlay::Tree(tree) => {
+            tree.view(theme, area, buf);
+            return tree.cursor(area);
+        }
         Overlay::Sessions(sessions) => sessions.view(theme, area, buf),
-        Overlay::Fork(fork, _) => fork.view(theme, area, buf),
-        Overlay::Transcript(pager) => pager.view(theme, area, buf),
-        Overlay::Settings(settings) => settings.view(theme, area, buf),
+        Overlay::Fork(fork, _) => fork.view(keymap, theme, area, buf),
+        Overlay::Transcript(pager) => pager.view(keymap, theme, area, buf),
+        Overlay::Settings(settings) => settings.view(keymap, theme, area, buf),
         Overlay::Help(help) => help.view(theme, area, buf),
-        Overlay::Page(page) => page.view(theme, area, buf),
+        Overlay::Page(page) => page.view(keymap, theme, area, buf),
         Overlay::Pick(pick, _) => pick.view(theme, area, buf),
     }
     None

@@ -17,8 +17,8 @@ const LONG_PASTE_LINES: usize = 10;
 const LONG_PASTE_CHARS: usize = 1000;
 
 /// The text, the cursor, and what undo and yank need.
-#[derive(Debug, Clone, Default)]
-pub(super) struct EditBuffer {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct EditBuffer {
     text: String,
     /// A byte of the text, never inside a grapheme or a marker.
     cursor: usize,
@@ -28,20 +28,20 @@ pub(super) struct EditBuffer {
     last: Last,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Paste {
     marker: String,
     text: String,
 }
 
 /// What one undo takes back.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Step {
     changes: Vec<Change>,
     cursor: usize,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Change {
     at: usize,
     removed: String,
@@ -61,34 +61,34 @@ enum Last {
 
 /// Which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(crate) enum Way {
     Back,
     Forward,
 }
 
 /// How far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(crate) enum Reach {
     Unit,
     Word,
     Line,
 }
 
 impl EditBuffer {
-    pub(super) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    pub(super) fn cursor(&self) -> usize {
+    pub(crate) fn cursor(&self) -> usize {
         self.cursor
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
     /// The text with pastes in the place of their markers.
-    pub(super) fn expanded(&self) -> String {
+    pub(crate) fn expanded(&self) -> String {
         let mut out = String::with_capacity(self.text.len());
         let mut done = 0;
         for (range, paste) in self.markers() {
@@ -101,7 +101,7 @@ impl EditBuffer {
     }
 
     /// Where markers of pastes stand, in their order.
-    pub(super) fn marked(&self) -> impl Iterator<Item = Range<usize>> {
+    pub(crate) fn marked(&self) -> impl Iterator<Item = Range<usize>> {
         self.markers().into_iter().map(|(range, _)| range)
     }
 
@@ -115,7 +115,7 @@ impl EditBuffer {
     }
 
     /// Another text, the cursor at its end; can be undone.
-    pub(super) fn set(&mut self, text: &str) {
+    pub(crate) fn set(&mut self, text: &str) {
         self.last = Last::Other;
         let text = harmless(text);
         if text != self.text {
@@ -125,13 +125,13 @@ impl EditBuffer {
     }
 
     /// No text, and nothing to undo: what was here is sent or thrown away.
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         let kills = std::mem::take(&mut self.kills);
         *self = Self { kills, ..Self::default() };
     }
 
     /// A character that was typed. Letters of one word are undone together.
-    pub(super) fn type_char(&mut self, typed: char) {
+    pub(crate) fn type_char(&mut self, typed: char) {
         let mut small = [0; 4];
         let text = typed.encode_utf8(&mut small);
         let before = self.before(self.cursor);
@@ -155,18 +155,18 @@ impl EditBuffer {
     }
 
     /// A text at the cursor, as it is.
-    pub(super) fn insert(&mut self, text: &str) {
+    pub(crate) fn insert(&mut self, text: &str) {
         self.replace(self.cursor..self.cursor, text);
     }
 
     /// Another text in the place of a part, the cursor behind it.
-    pub(super) fn replace(&mut self, range: Range<usize>, text: &str) {
+    pub(crate) fn replace(&mut self, range: Range<usize>, text: &str) {
         self.last = Last::Other;
         self.change(range, &harmless(text));
     }
 
     /// A pasted text: a long one stands behind a marker. A path behind a word gets a space, as in pi.
-    pub(super) fn paste(&mut self, text: &str) {
+    pub(crate) fn paste(&mut self, text: &str) {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let text: String = text.chars().filter(|at| matches!(at, '\n' | '\t') || !at.is_control()).collect();
         let behind_word = self.text.get(..self.cursor).and_then(|before| before.chars().next_back());
@@ -187,13 +187,13 @@ impl EditBuffer {
     }
 
     /// Moves the cursor.
-    pub(super) fn go(&mut self, way: Way, reach: Reach) {
+    pub(crate) fn go(&mut self, way: Way, reach: Reach) {
         self.last = Last::Other;
         self.cursor = self.target(way, reach);
     }
 
     /// Puts the cursor somewhere; inside a marker is its start.
-    pub(super) fn go_to(&mut self, at: usize) {
+    pub(crate) fn go_to(&mut self, at: usize) {
         self.last = Last::Other;
         let mut at = at.min(self.text.len());
         while !self.is_boundary(at) {
@@ -204,7 +204,7 @@ impl EditBuffer {
     }
 
     /// Goes to the next such character, that way. Whether there is one.
-    pub(super) fn jump(&mut self, way: Way, wanted: char) -> bool {
+    pub(crate) fn jump(&mut self, way: Way, wanted: char) -> bool {
         let found = match way {
             Way::Forward => {
                 let from = self.after(self.cursor);
@@ -216,7 +216,7 @@ impl EditBuffer {
     }
 
     /// Deletes one character, marker or line end.
-    pub(super) fn delete(&mut self, way: Way) {
+    pub(crate) fn delete(&mut self, way: Way) {
         self.last = Last::Other;
         let range = self.range_to(self.target(way, Reach::Unit));
         if !range.is_empty() {
@@ -225,7 +225,7 @@ impl EditBuffer {
     }
 
     /// Deletes up to a place and keeps what was there, for yank. At the edge of a line, the line end goes.
-    pub(super) fn kill(&mut self, way: Way, reach: Reach) {
+    pub(crate) fn kill(&mut self, way: Way, reach: Reach) {
         let mut range = self.range_to(self.target(way, reach));
         if range.is_empty() {
             range = self.range_to(self.target(way, Reach::Unit));
@@ -244,14 +244,14 @@ impl EditBuffer {
     }
 
     /// Puts back what was deleted last.
-    pub(super) fn yank(&mut self) {
+    pub(crate) fn yank(&mut self) {
         if let Some(text) = self.kills.last().cloned() {
             self.put_back(self.cursor..self.cursor, &text);
         }
     }
 
     /// After a yank: puts back what was deleted before that, in its place.
-    pub(super) fn yank_pop(&mut self) {
+    pub(crate) fn yank_pop(&mut self) {
         if let Last::Yanked(range) = self.last.clone() {
             self.kills.rotate_right(1);
             if let Some(text) = self.kills.last().cloned() {
@@ -267,7 +267,7 @@ impl EditBuffer {
     }
 
     /// Takes the last change back. Whether there was one.
-    pub(super) fn undo(&mut self) -> bool {
+    pub(crate) fn undo(&mut self) -> bool {
         self.last = Last::Other;
         let Some(step) = self.undo.pop() else { return false };
         for change in step.changes.iter().rev() {

@@ -21,18 +21,18 @@ fn png(picture: &RgbaImage) -> Result<Vec<u8>, ImageError> {
 }
 
 /// Transmit and show (`a=T`) a PNG (`f=100`) in so many columns and rows, leave the cursor (`C=1`), answer nothing
-/// (`q=2`).
-pub(super) fn kitty(canvas: &RgbaImage, cells: Size, id: u32) -> Result<String, ImageError> {
+/// (`q=2`). It has no number: another one with the same would take away what has scrolled by.
+pub(super) fn kitty(canvas: &RgbaImage, cells: Size) -> Result<String, ImageError> {
     let data = STANDARD.encode(png(canvas)?);
     let mut out = String::with_capacity(data.len() + data.len() / CHUNK * 16 + 64);
     let mut rest = data.as_str();
     let mut first = true;
-    let (id, Size { width, height }) = (id.max(1), cells);
+    let Size { width, height } = cells;
     while first || !rest.is_empty() {
         let (chunk, behind) = rest.split_at(rest.len().min(CHUNK));
         let more = u8::from(!behind.is_empty());
         let _ = if first {
-            write!(out, "\u{1b}_Ga=T,f=100,i={id},p=1,c={width},r={height},C=1,q=2,m={more};{chunk}\u{1b}\\")
+            write!(out, "\u{1b}_Ga=T,f=100,c={width},r={height},C=1,q=2,m={more};{chunk}\u{1b}\\")
         } else {
             write!(out, "\u{1b}_Gm={more},q=2;{chunk}\u{1b}\\")
         };

@@ -49,9 +49,9 @@ fn kitty_reads(escape: &str) -> (String, DynamicImage) {
 #[test]
 fn kitty_gets_the_very_pixels() {
     let picture = gradient(80, 60);
-    let escape = of(&file(&picture, ImageFormat::Png)).escape(ImageProtocol::Kitty, Size::new(8, 3), CELL, 7).unwrap();
+    let escape = of(&file(&picture, ImageFormat::Png)).escape(ImageProtocol::Kitty, Size::new(8, 3), CELL).unwrap();
     let (keys, shown) = kitty_reads(&escape);
-    assert_eq!(keys, "a=T,f=100,i=7,p=1,c=8,r=3,C=1,q=2,m=0");
+    assert_eq!(keys, "a=T,f=100,c=8,r=3,C=1,q=2,m=0");
     assert_eq!(shown.into_rgba8(), picture);
 }
 
@@ -62,10 +62,10 @@ fn a_large_picture_goes_in_pieces_and_on_as_many_pixels_as_its_cells_have() {
         Rgba([mixed[1], mixed[2], mixed[3], 255])
     });
     let picture = of(&file(&noise, ImageFormat::Png));
-    let cells = picture.cells(Size::new(60, 12), CELL).unwrap();
+    let cells = picture.about().cells(Size::new(60, 12), CELL).unwrap();
     assert_eq!(cells, Size::new(44, 12), "432 by 240 pixels");
-    let (keys, shown) = kitty_reads(&picture.escape(ImageProtocol::Kitty, cells, CELL, 0).unwrap());
-    assert!(keys.contains("i=1,") && keys.ends_with("m=1"), "{keys}");
+    let (keys, shown) = kitty_reads(&picture.escape(ImageProtocol::Kitty, cells, CELL).unwrap());
+    assert!(keys.ends_with("m=1"), "{keys}");
     assert_eq!((shown.width(), shown.height()), (440, 240));
     let shown = shown.into_rgba8();
     assert_eq!((shown.get_pixel(431, 239)[3], shown.get_pixel(432, 0)[3]), (255, 0), "what is left over is clear");
@@ -74,7 +74,7 @@ fn a_large_picture_goes_in_pieces_and_on_as_many_pixels_as_its_cells_have() {
 #[test]
 fn iterm2_gets_a_png() {
     let picture = gradient(50, 30);
-    let escape = of(&file(&picture, ImageFormat::Png)).escape(ImageProtocol::Iterm2, Size::new(5, 2), CELL, 1).unwrap();
+    let escape = of(&file(&picture, ImageFormat::Png)).escape(ImageProtocol::Iterm2, Size::new(5, 2), CELL).unwrap();
     let inside = inside(&escape).strip_prefix("\u{1b}]1337;File=").unwrap().strip_suffix('\u{7}').unwrap();
     let (keys, data) = inside.split_once(':').unwrap();
     let png = STANDARD.decode(data).unwrap();
@@ -85,7 +85,7 @@ fn iterm2_gets_a_png() {
 #[test]
 fn sixels_look_like_the_picture() {
     let picture = gradient(120, 60);
-    let escape = of(&file(&picture, ImageFormat::Png)).escape(ImageProtocol::Sixel, Size::new(12, 3), CELL, 1).unwrap();
+    let escape = of(&file(&picture, ImageFormat::Png)).escape(ImageProtocol::Sixel, Size::new(12, 3), CELL).unwrap();
     let shown = icy_sixel::SixelImage::decode(inside(&escape).as_bytes()).unwrap();
     assert_eq!((shown.width, shown.height), (120, 60));
     let off = |(one, other): (&u8, &u8)| u64::from(one.abs_diff(*other));
@@ -97,7 +97,7 @@ fn sixels_look_like_the_picture() {
 fn every_form_that_models_take_is_shown() {
     let picture = gradient(40, 20);
     for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP] {
-        let shown = of(&file(&picture, format)).escape(ImageProtocol::Kitty, Size::new(4, 1), CELL, 1).unwrap();
+        let shown = of(&file(&picture, format)).escape(ImageProtocol::Kitty, Size::new(4, 1), CELL).unwrap();
         assert_eq!(kitty_reads(&shown).1.into_rgba8().dimensions(), (40, 20), "{format:?}");
     }
 }
@@ -114,14 +114,14 @@ fn a_picture_keeps_its_shape_and_does_not_grow() {
     ] {
         let picture = of(&file(&RgbaImage::new(width, height), ImageFormat::Png));
         assert_eq!(picture.size(), Ok((width, height)));
-        assert_eq!(picture.cells(room, CELL), Ok(cells), "{width}×{height}");
+        assert_eq!(picture.about().cells(room, CELL), Ok(cells), "{width}×{height}");
     }
 }
 
 #[test]
 fn what_cannot_be_shown_says_why() {
     let png = file(&gradient(640, 480), ImageFormat::Png);
-    let placeholder = |data: &str, mime: &str| Picture::of_block(data, mime).placeholder();
+    let placeholder = |data: &str, mime: &str| Picture::of_block(data, mime).about().placeholder();
     let encoded = STANDARD.encode(&png);
     assert_eq!(
         placeholder(&encoded, "image/png"),
@@ -158,8 +158,8 @@ fn a_picture_that_breaks_off_is_found_out_when_it_is_drawn() {
     let picture = of(&png[..png.len() / 2]);
     assert_eq!(picture.size(), Ok((64, 64)));
     for protocol in [ImageProtocol::Kitty, ImageProtocol::Iterm2, ImageProtocol::Sixel] {
-        assert_eq!(picture.escape(protocol, Size::new(6, 3), CELL, 1), Err(ImageError::Damaged));
-        assert_eq!(of(&png).escape(protocol, Size::new(0, 3), CELL, 1), Err(ImageError::NoRoom));
+        assert_eq!(picture.escape(protocol, Size::new(6, 3), CELL), Err(ImageError::Damaged));
+        assert_eq!(of(&png).escape(protocol, Size::new(0, 3), CELL), Err(ImageError::NoRoom));
     }
 }
 
@@ -167,9 +167,9 @@ fn a_picture_that_breaks_off_is_found_out_when_it_is_drawn() {
 #[test]
 fn a_picture_moves_nothing_and_touches_only_its_cells() {
     let picture = of(&file(&gradient(60, 60), ImageFormat::Png));
-    let cells = picture.cells(Size::new(20, 8), CELL).unwrap();
+    let cells = picture.about().cells(Size::new(20, 8), CELL).unwrap();
     for protocol in [ImageProtocol::Kitty, ImageProtocol::Iterm2, ImageProtocol::Sixel] {
-        let escape = picture.escape(protocol, cells, CELL, 1).unwrap();
+        let escape = picture.escape(protocol, cells, CELL).unwrap();
         let mut buf = Buffer::with_lines(["##########"; 6]);
         let area = Rect::new(2, 1, cells.width, cells.height);
         draw(&escape, area, &mut buf);
@@ -206,11 +206,11 @@ proptest! {
         let end = (start + put.len()).min(bytes.len());
         bytes.splice(start..end, put);
         let picture = of(&bytes);
-        prop_assert!(!picture.placeholder().contains(char::is_control));
-        if let Ok(cells) = picture.cells(Size::new(9, 3), CELL) {
+        prop_assert!(!picture.about().placeholder().contains(char::is_control));
+        if let Ok(cells) = picture.about().cells(Size::new(9, 3), CELL) {
             prop_assert!(cells.width <= 9 && cells.height <= 3);
             for protocol in [ImageProtocol::Kitty, ImageProtocol::Sixel] {
-                if let Ok(escape) = picture.escape(protocol, cells, CELL, 1) {
+                if let Ok(escape) = picture.escape(protocol, cells, CELL) {
                     prop_assert!(!inside(&escape).is_empty());
                 }
             }

@@ -33,7 +33,7 @@ impl Group {
             Self::Editor => "Writing",
             Self::Input => "Sending",
             Self::Select => "Lists",
-            Self::Transcript => "Transcript",
+            Self::Transcript => "Reading the conversation",
             Self::App => "Anywhere",
             Self::Sessions => "Sessions",
             Self::Tree => "Tree",
@@ -115,24 +115,26 @@ actions! {
     NewLine: Input, "tui.input.newLine", ["shift+enter", "ctrl+j"], "begin a new line";
     Submit: Input, "tui.input.submit", ["enter"], "send";
     Tab: Input, "tui.input.tab", ["tab"], "complete";
-    InputCopy: Input, "tui.input.copy", ["ctrl+c"], "copy what is selected";
     SelectUp: Select, "tui.select.up", ["up"], "the row above";
     SelectDown: Select, "tui.select.down", ["down"], "the row below";
     SelectPageUp: Select, "tui.select.pageUp", ["pageUp"], "a page up";
     SelectPageDown: Select, "tui.select.pageDown", ["pageDown"], "a page down";
     SelectConfirm: Select, "tui.select.confirm", ["enter"], "take it";
     SelectCancel: Select, "tui.select.cancel", ["escape", "ctrl+c"], "leave";
-    TranscriptPageUp: Transcript, "tui.altScreen.pageUp", ["pageUp"], "a page up";
-    TranscriptPageDown: Transcript, "tui.altScreen.pageDown", ["pageDown"], "a page down";
-    TranscriptHalfPageUp: Transcript, "tui.altScreen.halfPageUp", [], "half a page up";
-    TranscriptHalfPageDown: Transcript, "tui.altScreen.halfPageDown", [], "half a page down";
-    TranscriptLineUp: Transcript, "tui.altScreen.lineUp", [], "a line up";
-    TranscriptLineDown: Transcript, "tui.altScreen.lineDown", [], "a line down";
+    TranscriptPageUp: Transcript, "tui.altScreen.pageUp", ["pageUp", "b"], "a page up";
+    TranscriptPageDown: Transcript, "tui.altScreen.pageDown", ["pageDown", "space", "f"], "a page down";
+    TranscriptHalfPageUp: Transcript, "tui.altScreen.halfPageUp", ["ctrl+u"], "half a page up";
+    TranscriptHalfPageDown: Transcript, "tui.altScreen.halfPageDown", ["ctrl+d"], "half a page down";
+    TranscriptLineUp: Transcript, "tui.altScreen.lineUp", ["up", "k"], "a line up";
+    TranscriptLineDown: Transcript, "tui.altScreen.lineDown", ["down", "j"], "a line down";
     PreviousPrompt: Transcript, "tui.altScreen.previousPrompt", ["ctrl+shift+up", "ctrl+up"], "to the prompt before";
     NextPrompt: Transcript, "tui.altScreen.nextPrompt", ["ctrl+shift+down", "ctrl+down"], "to the prompt after";
-    TranscriptSearch: Transcript, "tui.altScreen.search", ["ctrl+shift+f"], "search the transcript";
-    TranscriptTop: Transcript, "tui.altScreen.top", ["home"], "to the beginning";
-    TranscriptBottom: Transcript, "tui.altScreen.bottom", ["end"], "to the end, and follow what comes";
+    TranscriptTop: Transcript, "tui.altScreen.top", ["home", "g"], "to the beginning";
+    TranscriptBottom: Transcript, "tui.altScreen.bottom", ["end", "shift+g"], "to the end, and follow what comes";
+    NextPart: Transcript, "app.transcript.nextPart", ["tab"], "to the next part that can be folded";
+    PreviousPart: Transcript, "app.transcript.previousPart", ["shift+tab"], "to the part before";
+    TogglePart: Transcript, "app.transcript.togglePart", ["enter"], "fold it, or show all of it";
+    CloseTranscript: Transcript, "app.transcript.close", ["q"], "leave";
     Interrupt: App, "app.interrupt", ["escape"], "stop what goes on";
     Clear: App, "app.clear", ["ctrl+c"], "empty the editor; twice: leave";
     Exit: App, "app.exit", ["ctrl+d"], "leave, when the editor is empty";
@@ -162,7 +164,7 @@ actions! {
     RenameSession: Sessions, "app.session.rename", ["ctrl+r"], "rename";
     DeleteSession: Sessions, "app.session.delete", ["ctrl+d"], "into the trash";
     DeleteSessionQuietly: Sessions, "app.session.deleteNoninvasive", ["ctrl+backspace"], "into the trash, when nothing is searched for";
-    RestoreSession: Sessions, "app.session.restore", ["alt+u"], "out of the trash again";
+    RestoreSession: Sessions, "app.session.restore", ["alt+u", "ctrl+y"], "out of the trash again";
     ToggleSessionPreview: Sessions, "app.session.togglePreview", ["alt+p"], "show or hide the preview";
     FoldOrUp: Tree, "app.tree.foldOrUp", ["ctrl+left", "alt+left"], "fold, or go to the start of the segment before";
     UnfoldOrDown: Tree, "app.tree.unfoldOrDown", ["ctrl+right", "alt+right"], "unfold, or go to the next segment or the end of the branch";

@@ -24,13 +24,7 @@ impl fmt::Display for Diagnostic {
 }
 
 /// Actions of pi for which there is nothing to do here.
-const OF_PI: &[&str] = &[
-    "tui.altScreen.searchNext",
-    "tui.altScreen.searchPrevious",
-    "tui.altScreen.searchClose",
-    "app.models.",
-    "app.thinking.save",
-];
+const OF_PI: &[&str] = &["tui.altScreen.search", "tui.input.copy", "app.models.", "app.thinking.save"];
 
 /// Changes the bindings as the text says, and tells what it could not use.
 pub(super) fn read(text: &str, map: &mut Keymap) -> Vec<Diagnostic> {
@@ -149,7 +143,7 @@ fn meet(context: Context, one: Action, other: Action) -> bool {
 /// Actions that share keys on purpose: which of them is meant depends on what is on the screen.
 fn may_share(one: Action, other: Action) -> bool {
     let pair = |a, b| (one, other) == (a, b) || (one, other) == (b, a);
-    pair(Action::Exit, Action::DeleteCharForward) || pair(Action::Clear, Action::InputCopy)
+    pair(Action::Exit, Action::DeleteCharForward)
 }
 
 #[cfg(test)]

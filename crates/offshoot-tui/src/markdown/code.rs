@@ -8,59 +8,27 @@ use crate::highlight::Highlighter;
 use crate::text;
 use crate::theme::Token;
 
-/// The rows of a block that grows: only lines that are new are coloured anew.
-#[derive(Debug, Default)]
-pub(super) struct Memo {
-    known: Option<Known>,
+/// The rows of a block of code.
+pub(super) fn rows(language: &str, code: &str, sheet: &Sheet<'_>) -> Vec<Row> {
+    let mut highlighter = highlighter(language);
+    let mut rows = vec![fence(language, sheet)];
+    // A line that has only begun is none as long as it is blank.
+    let (lines, last) = code.split_at(code.rfind('\n').map_or(0, |end| end + 1));
+    let code = if last.trim().is_empty() { lines } else { code };
+    rows.extend(code.lines().flat_map(|line| row(&mut highlighter, line, sheet)));
+    rows.push(fence("", sheet));
+    rows
 }
 
-#[derive(Debug)]
-struct Known {
-    language: String,
-    width: usize,
-    /// The lines that the rows are made of, each with its line feed.
-    code: String,
-    rows: Vec<Row>,
-    highlighter: Highlighter,
+/// The row above a block, which names its language, or below it.
+pub(super) fn fence(language: &str, sheet: &Sheet<'_>) -> Row {
+    let style = sheet.theme.style(Token::MdCodeBlockBorder);
+    flow::cut(&[Span::styled(format!("```{}", text::clean(language)), style)], sheet.width)
 }
 
-impl Memo {
-    /// The rows of a block of code.
-    pub(super) fn rows(&mut self, language: &str, code: &str, sheet: &Sheet<'_>) -> Vec<Row> {
-        let fence = |text: &str| {
-            flow::cut(&[Span::styled(text.to_owned(), sheet.theme.style(Token::MdCodeBlockBorder))], sheet.width)
-        };
-        let mut rows = vec![fence(&format!("```{}", text::clean(language)))];
-        rows.extend(self.body(language, code, sheet));
-        rows.push(fence("```"));
-        rows
-    }
-
-    fn body(&mut self, language: &str, code: &str, sheet: &Sheet<'_>) -> Vec<Row> {
-        let (language, width) = (language.split([',', ' ', '{']).next().unwrap_or_default(), sheet.width);
-        let is_known =
-            |known: &Known| known.language == language && known.width == width && code.starts_with(&known.code);
-        let mut known = self.known.take().filter(is_known).unwrap_or_else(|| Known {
-            language: language.to_owned(),
-            width,
-            code: String::new(),
-            rows: Vec::new(),
-            highlighter: Highlighter::of(&language.to_lowercase()),
-        });
-        let new = code.get(known.code.len()..).unwrap_or_default();
-        let (whole, tail) = new.split_at(new.rfind('\n').map_or(0, |end| end + 1));
-        for line in whole.lines() {
-            let rows = row(&mut known.highlighter, line, sheet);
-            known.rows.extend(rows);
-        }
-        known.code.push_str(whole);
-        let mut rows = known.rows.clone();
-        if !tail.is_empty() {
-            rows.extend(row(&mut known.highlighter.clone(), tail, sheet));
-        }
-        self.known = Some(known);
-        rows
-    }
+/// What colours code of a language, as a fence names it.
+pub(super) fn highlighter(language: &str) -> Highlighter {
+    Highlighter::of(&language.split([',', ' ', '{']).next().unwrap_or_default().to_lowercase())
 }
 
 /// The rows of one line of code, given without its line feed.

@@ -1,13 +1,17 @@
 //! From markdown's events to rows: blocks below each other, each behind the marks of what it stands in.
+//!
+//! Blocks have an empty row between them; in a list, where one was written. So what a block looks like does not depend on
+//! what comes behind it.
+
+use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
-use super::Sheet;
-use super::code::Memo;
 use super::flow::{self, Prefix, Row};
 use super::table::Table;
+use super::{Sheet, code, is_inline};
 use crate::text;
 use crate::theme::Token;
 
@@ -21,8 +25,8 @@ struct Frame {
     is_filled: bool,
     /// Whether a row is left free before the next one.
     wants_gap: bool,
-    /// Whether blocks in it stand close together.
-    is_tight: bool,
+    /// Whether blocks in it stand as close together as they were written.
+    is_listed: bool,
     /// The number of the next item.
     number: Option<u64>,
 }
@@ -32,10 +36,33 @@ struct Link {
     text: String,
 }
 
+/// What stands above the first block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Behind {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Other blocks.
+    Blocks,
+    /// Items of the list that the first block goes on with.
+    Items {
+        /// The number of the next one.
+        number: Option<u64>,
+        /// Whether an empty line was written between them and the next one.
+        is_apart: bool,
+    },
+}
+
 /// Makes rows of events.
 pub(super) struct Layout<'a> {
     sheet: &'a Sheet<'a>,
-    memo: &'a mut Memo,
+    /// What the events were read from.
+    source: &'a str,
+    behind: Behind,
+    /// Whether an empty line was written above the source.
+    first_is_apart: bool,
+    /// Where in the source the block that is under way begins.
+    began: Option<usize>,
     rows: Vec<Row>,
     frames: Vec<Frame>,
     /// The text of the block that is under way.
@@ -49,13 +76,15 @@ pub(super) struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// `is_behind`: whether something stands above already.
-    pub(super) fn new(sheet: &'a Sheet<'a>, is_behind: bool, memo: &'a mut Memo) -> Self {
+    pub(super) fn new(source: &'a str, sheet: &'a Sheet<'a>, behind: Behind) -> Self {
         Self {
             sheet,
-            memo,
+            source,
+            behind,
+            first_is_apart: matches!(behind, Behind::Items { is_apart: true, .. }),
+            began: None,
             rows: Vec::new(),
-            frames: vec![Frame { is_filled: is_behind, ..Frame::default() }],
+            frames: vec![Frame { is_filled: behind != Behind::Nothing, ..Frame::default() }],
             inline: Row::new(),
             styles: vec![sheet.base],
             links: Vec::new(),
@@ -66,9 +95,15 @@ impl<'a> Layout<'a> {
     }
 
     /// The rows of a whole text, or of some blocks of it.
-    pub(super) fn run(mut self, events: &[Event<'_>]) -> Vec<Row> {
-        for (at, event) in events.iter().enumerate() {
+    pub(super) fn run(mut self, events: &[(Event<'_>, Range<usize>)]) -> Vec<Row> {
+        for (at, (event, range)) in events.iter().enumerate() {
             let next = events.get(at + 1..).unwrap_or_default();
+            if begins_block(event) {
+                self.end_text();
+            }
+            if !matches!(event, Event::End(_)) {
+                self.began.get_or_insert(range.start);
+            }
             match event {
                 Event::Start(tag) => self.start(tag, next),
                 Event::End(tag) => self.end(*tag),
@@ -100,7 +135,7 @@ impl<'a> Layout<'a> {
         self.styles.push(style);
     }
 
-    fn start(&mut self, tag: &Tag<'_>, next: &[Event<'_>]) {
+    fn start(&mut self, tag: &Tag<'_>, next: &[(Event<'_>, Range<usize>)]) {
         match tag {
             Tag::Emphasis => self.push_style(Style::new().add_modifier(Modifier::ITALIC)),
             Tag::Strong => self.push_style(Style::new().add_modifier(Modifier::BOLD)),
@@ -122,31 +157,17 @@ impl<'a> Layout<'a> {
                 self.enter(Prefix::every("│ ", style), false);
                 self.push_style(self.sheet.theme.style(Token::MdQuote).add_modifier(Modifier::ITALIC));
             }
-            Tag::List(number) => {
-                self.begin_block();
-                let is_tight = !matches!(next, [Event::Start(Tag::Item), Event::Start(Tag::Paragraph), ..]);
-                self.enter(Prefix::default(), is_tight);
-                if let Some(frame) = self.frames.last_mut() {
-                    frame.number = *number;
-                }
-            }
+            Tag::List(number) => self.list(*number),
             Tag::Item => self.item(next),
             Tag::CodeBlock(kind) => {
-                self.end_text();
                 self.language = match kind {
                     CodeBlockKind::Fenced(language) => language.to_string(),
                     CodeBlockKind::Indented => String::new(),
                 };
                 self.verbatim = Some(String::new());
             }
-            Tag::HtmlBlock => {
-                self.end_text();
-                self.verbatim = Some(String::new());
-            }
-            Tag::Table(alignments) => {
-                self.end_text();
-                self.table = Some(Table::new(alignments.clone()));
-            }
+            Tag::HtmlBlock => self.verbatim = Some(String::new()),
+            Tag::Table(alignments) => self.table = Some(Table::new(alignments.clone())),
             Tag::TableHead | Tag::TableRow => {
                 if let Some(table) = &mut self.table {
                     table.row();
@@ -209,7 +230,6 @@ impl<'a> Layout<'a> {
     }
 
     fn heading(&mut self, level: HeadingLevel) {
-        self.end_text();
         let style = self.sheet.theme.style(Token::MdHeading).add_modifier(Modifier::BOLD);
         let (style, mark) = match level {
             HeadingLevel::H1 => (style.add_modifier(Modifier::UNDERLINED), ""),
@@ -223,28 +243,43 @@ impl<'a> Layout<'a> {
         self.piece(mark);
     }
 
-    fn item(&mut self, next: &[Event<'_>]) {
+    fn list(&mut self, number: Option<u64>) {
+        match std::mem::replace(&mut self.behind, Behind::Blocks) {
+            // Its other items stand above.
+            Behind::Items { number, .. } if self.rows.is_empty() => {
+                self.enter(Prefix::default(), true);
+                if let Some(list) = self.frames.last_mut() {
+                    (list.number, list.is_filled) = (number, true);
+                }
+            }
+            Behind::Items { .. } | Behind::Blocks | Behind::Nothing => {
+                self.begin_block();
+                self.enter(Prefix::default(), true);
+                if let Some(list) = self.frames.last_mut() {
+                    list.number = number;
+                }
+            }
+        }
+    }
+
+    fn item(&mut self, next: &[(Event<'_>, Range<usize>)]) {
         let task = match next {
-            [Event::TaskListMarker(is_done), ..]
-            | [Event::Start(Tag::Paragraph), Event::TaskListMarker(is_done), ..] => Some(*is_done),
+            [(Event::TaskListMarker(is_done), _), ..]
+            | [(Event::Start(Tag::Paragraph), _), (Event::TaskListMarker(is_done), _), ..] => Some(*is_done),
             _ => None,
         };
-        if let (Some(Event::Start(Tag::Paragraph)), Some(list)) = (next.first(), self.frames.last_mut()) {
-            list.is_tight = false;
-        }
         self.begin_block();
-        let (mut mark, mut is_tight) = ("• ".to_owned(), true);
-        if let Some(list) = self.frames.last_mut() {
-            is_tight = list.is_tight;
-            if let Some(number) = list.number {
-                mark = format!("{number}. ");
-                list.number = Some(number.saturating_add(1));
-            }
+        let mut mark = "• ".to_owned();
+        if let Some(list) = self.frames.last_mut()
+            && let Some(number) = list.number
+        {
+            mark = format!("{number}. ");
+            list.number = Some(number.saturating_add(1));
         }
         if let Some(is_done) = task {
             mark = if is_done { "☑ " } else { "☐ " }.to_owned();
         }
-        self.enter(Prefix::mark(&mark, self.sheet.theme.style(Token::MdListBullet)), is_tight);
+        self.enter(Prefix::mark(&mark, self.sheet.theme.style(Token::MdListBullet)), true);
     }
 
     fn end_link(&mut self, is_image: bool) {
@@ -301,7 +336,7 @@ impl<'a> Layout<'a> {
         self.begin_block();
         let language = std::mem::take(&mut self.language);
         let sheet = Sheet { width: self.room(), ..*self.sheet };
-        let rows = self.memo.rows(&language, &code, &sheet);
+        let rows = code::rows(&language, &code, &sheet);
         self.write(rows);
     }
 
@@ -327,33 +362,40 @@ impl<'a> Layout<'a> {
     fn end_text(&mut self) {
         let inline = std::mem::take(&mut self.inline);
         if !inline.is_empty() {
-            self.inline_block(&inline);
+            self.begin_block();
+            let rows = flow::words(&inline, self.room());
+            self.write(rows);
         }
+        self.began = None;
     }
 
-    fn inline_block(&mut self, inline: &Row) {
-        self.block_gap();
-        let rows = flow::words(inline, self.room());
-        self.write(rows);
-    }
-
-    /// Ends the text before a block, and leaves a row free between it and what stands above.
+    /// Leaves a row free between a block and what stands above.
     fn begin_block(&mut self) {
-        self.end_text();
-        self.block_gap();
-    }
-
-    fn block_gap(&mut self) {
+        let began = self.began.take();
+        let is_apart = self.frames.last().is_some_and(|frame| !frame.is_listed) || self.is_apart(began);
         if let Some(frame) = self.frames.last_mut() {
-            frame.wants_gap = frame.is_filled && !frame.is_tight;
+            frame.wants_gap = frame.is_filled && is_apart;
         }
     }
 
-    fn enter(&mut self, prefix: Prefix, is_tight: bool) {
+    /// Whether an empty line was written above what begins here.
+    fn is_apart(&self, began: Option<usize>) -> bool {
+        const MARKS: [char; 3] = [' ', '\t', '>'];
+        let before = began.and_then(|began| self.source.get(..began)).unwrap_or_default();
+        match before.rsplit_once('\n') {
+            Some((above, indent)) => {
+                let above = above.rsplit('\n').next().unwrap_or_default();
+                indent.trim_matches(MARKS).is_empty() && above.trim_matches(MARKS).is_empty()
+            }
+            None => self.first_is_apart && before.trim_matches(MARKS).is_empty(),
+        }
+    }
+
+    fn enter(&mut self, prefix: Prefix, is_listed: bool) {
         // In the depth of nested lists and quotes the text still needs room.
         let fits = self.depth() + prefix.width <= self.sheet.width / 2;
         let prefix = if fits { prefix } else { Prefix::default() };
-        self.frames.push(Frame { prefix, is_tight, ..Frame::default() });
+        self.frames.push(Frame { prefix, is_listed, ..Frame::default() });
     }
 
     fn leave(&mut self) {
@@ -400,5 +442,15 @@ impl<'a> Layout<'a> {
             whole.extend(row);
             self.rows.push(whole);
         }
+    }
+}
+
+/// Whether an event begins a block, which ends the text before it.
+fn begins_block(event: &Event<'_>) -> bool {
+    match event {
+        Event::Start(Tag::TableHead | Tag::TableRow | Tag::TableCell) => false,
+        Event::Start(tag) => !is_inline(tag),
+        Event::Rule => true,
+        _ => false,
     }
 }

@@ -1,24 +1,29 @@
-//! Markdown that is still coming in. Blocks that can no longer change are laid out once; only the last one is laid out
-//! anew when more of it comes.
+//! Markdown that is still coming in. What can no longer change is laid out once; only the last block is laid out anew
+//! when more of it comes.
 //!
 //! A block is finished when, of the lines that are complete, another one begins behind it: markdown is read line by
-//! line, and a block that was closed is never opened again. Definitions of links (`[name]: address`) change what
-//! stands anywhere: a text that holds one is laid out as a whole.
+//! line, and a block that was closed is never opened again. So are an item of a list behind which the next one begins,
+//! and each line of a block of code. What else is long while it is open is looked at again when it has grown by a part
+//! of itself: so what comes in costs what has come, however long a block gets.
 
-use std::ops::Range;
-
-use pulldown_cmark::{Event, Parser};
+use pulldown_cmark::{CodeBlockKind, Event, Tag};
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::code::Memo;
-use super::{MAX_BYTES, Sheet, harmless, options, rest, rows};
+use super::layout::{Behind, Layout};
+use super::{MAX_BYTES, Sheet, code, events, flow, readable, rest};
+use crate::highlight::Highlighter;
 use crate::theme::Theme;
+
+/// An open block of so many bytes is laid out whenever more of it comes.
+const SMALL: usize = 4 * 1024;
+/// A larger one when it has grown by this part.
+const PART: usize = 4;
 
 /// A text that grows.
 #[derive(Debug, Default)]
 pub struct Stream {
-    /// The lines that are complete, made harmless.
+    /// The lines that are complete, ready to be read.
     text: String,
     /// The line that is not, as it came.
     tail: String,
@@ -26,18 +31,30 @@ pub struct Stream {
     came: usize,
     kept: usize,
     is_full: bool,
-    /// How much of the text was taken away: its rows stand elsewhere.
-    taken_to: usize,
+    is_ended: bool,
     /// How much of the text is laid out for good.
     settled_to: usize,
+    /// How much of it has been looked at for blocks that are finished.
+    looked_to: usize,
+    behind: Behind,
+    /// The block of code that is open.
+    fence: Option<Fence>,
     settled: Vec<Line<'static>>,
     open: Vec<Line<'static>>,
-    /// How much of the text has been looked at for blocks that are finished.
-    looked_to: usize,
-    is_whole: bool,
+    /// As long as fewer bytes were kept they are not looked at again.
+    next: usize,
     is_laid_out: bool,
     sheet: Option<(Theme, usize, Style)>,
-    memo: Memo,
+    parsed: usize,
+}
+
+/// A block of code that is open.
+#[derive(Debug)]
+struct Fence {
+    mark: char,
+    count: usize,
+    indent: usize,
+    highlighter: Highlighter,
 }
 
 impl Stream {
@@ -56,7 +73,7 @@ impl Stream {
             Some(end) => {
                 let (lines, tail) = taken.split_at(end + 1);
                 self.tail.push_str(lines);
-                self.text.push_str(&harmless(&self.tail));
+                self.text.push_str(&readable(&self.tail));
                 self.tail.clear();
                 self.tail.push_str(tail);
             }
@@ -64,7 +81,13 @@ impl Stream {
         }
     }
 
-    /// Lays out what has come since.
+    /// Nothing more comes: all of it is finished.
+    pub fn end(&mut self) {
+        self.is_laid_out &= self.is_ended;
+        self.is_ended = true;
+    }
+
+    /// Lays out what has come since. Another sheet takes back what was given away.
     pub fn lay_out(&mut self, sheet: &Sheet<'_>) {
         let is_same = self
             .sheet
@@ -72,27 +95,23 @@ impl Stream {
             .is_some_and(|(theme, width, base)| theme == sheet.theme && (*width, *base) == (sheet.width, sheet.base));
         if !is_same {
             self.sheet = Some((sheet.theme.clone(), sheet.width, sheet.base));
-            self.begin_anew();
+            self.untake();
         }
-        if self.is_laid_out {
+        if std::mem::replace(&mut self.is_laid_out, true) {
             return;
         }
-        if self.looked_to < self.text.len() && !self.is_whole {
-            self.settle(sheet);
+        self.code(sheet);
+        if self.kept >= self.next || self.is_ended {
+            while self.fence.is_none() && self.looked_to < self.text.len() && self.settle(sheet) {}
+            self.lay_out_open(sheet);
+            let open = self.text.len() - self.settled_to + self.tail.len();
+            self.next = self.kept + if open > SMALL { open / PART } else { 0 };
+        } else if self.fence.is_some() {
+            self.lay_out_open(sheet);
         }
-        let mut open = self.text.get(self.settled_to..).unwrap_or_default().to_owned();
-        open.push_str(&harmless(&self.tail));
-        let parser = Parser::new_ext(&open, options());
-        if !self.is_whole && parser.reference_definitions().iter().next().is_some() {
-            self.is_whole = true;
-            self.begin_anew();
-            return self.lay_out(sheet);
+        if self.is_ended {
+            self.settled.append(&mut self.open);
         }
-        let events: Vec<_> = parser.collect();
-        let is_behind = self.is_behind();
-        self.open = rows(&events, sheet, is_behind, &mut self.memo);
-        self.open.extend(rest(self.came - self.kept, sheet));
-        self.is_laid_out = true;
     }
 
     /// The rows that will not change any more, as of the last [`Stream::lay_out`].
@@ -109,66 +128,177 @@ impl Stream {
 
     /// Gives away the rows that will not change any more: they are not among the rows from now on.
     pub fn take(&mut self) -> Vec<Line<'static>> {
-        self.taken_to = self.settled_to;
         std::mem::take(&mut self.settled)
-    }
-
-    /// How many lines of the text were taken.
-    #[must_use]
-    pub fn taken(&self) -> usize {
-        self.text.get(..self.taken_to).unwrap_or_default().matches('\n').count()
     }
 
     /// Takes back what was given away.
     pub fn untake(&mut self) {
-        self.taken_to = 0;
-        self.begin_anew();
-    }
-
-    fn is_behind(&self) -> bool {
-        self.taken_to > 0 || !self.settled.is_empty()
-    }
-
-    fn begin_anew(&mut self) {
+        (self.settled_to, self.looked_to, self.next) = (0, 0, 0);
+        (self.behind, self.fence) = (Behind::Nothing, None);
         self.settled.clear();
-        (self.settled_to, self.looked_to) = (self.taken_to, self.taken_to);
+        self.open.clear();
         self.is_laid_out = false;
-        self.memo = Memo::default();
     }
 
-    /// Lays out the blocks behind which another one begins.
-    fn settle(&mut self, sheet: &Sheet<'_>) {
+    /// How many bytes were read as markdown, all told: some of them more than once, in the mean a few times.
+    #[must_use]
+    pub fn parsed(&self) -> usize {
+        self.parsed
+    }
+
+    /// The lines of the open block of code.
+    fn code(&mut self, sheet: &Sheet<'_>) {
+        let Some(mut fence) = self.fence.take() else { return };
+        while let Some(line) = self.text.get(self.settled_to..).and_then(|rest| rest.split_inclusive('\n').next()) {
+            self.settled_to += line.len();
+            self.parsed += line.len();
+            let line = line.trim_end_matches('\n');
+            if fence.is_closed_by(line) {
+                self.settled.push(Line::from(code::fence("", sheet)));
+                (self.looked_to, self.next) = (self.settled_to, 0);
+                return;
+            }
+            let indent = fence.indent_of(line);
+            let rows = code::row(&mut fence.highlighter, line.get(indent..).unwrap_or_default(), sheet);
+            self.settled.extend(flow::lines(rows));
+        }
+        self.fence = Some(fence);
+    }
+
+    /// Lays out what is finished: the blocks behind which another one begins. Whether there may be more of it.
+    fn settle(&mut self, sheet: &Sheet<'_>) -> bool {
         self.looked_to = self.text.len();
         let new = self.text.get(self.settled_to..).unwrap_or_default();
-        let parser = Parser::new_ext(new, options());
-        if parser.reference_definitions().iter().next().is_some() {
-            self.is_whole = true;
-            return self.begin_anew();
-        }
-        let events: Vec<_> = parser.into_offset_iter().collect();
-        let Some((first, at)) = last_block(&events).filter(|(first, _)| *first > 0) else { return };
+        self.parsed += new.len();
+        let events = events(new);
+        let cut = Cut::of(&events, self.behind);
         // What a block is indented by belongs to it.
-        let start = new.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
-        let events: Vec<_> = events.into_iter().take(first).map(|(event, _)| event).collect();
-        let is_behind = self.is_behind();
-        let finished = rows(&events, sheet, is_behind, &mut self.memo);
-        self.settled.extend(finished);
+        let start = new.get(..cut.at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+        let (above, below) = new.split_at(start);
+        let fence = events.get(cut.events).and_then(|(event, _)| Fence::of(event, below));
+        if cut.events == 0 && fence.is_none() {
+            return false;
+        }
+        let finished = events.get(..cut.events).unwrap_or_default();
+        let rows = flow::lines(Layout::new(new, sheet, self.behind).run(finished));
+        if !rows.is_empty() && self.behind == Behind::Nothing {
+            self.behind = Behind::Blocks;
+        }
+        self.settled.extend(rows);
+        if let Some(number) = cut.item {
+            self.behind = Behind::Items { number, is_apart: ends_blank(above) };
+        } else if matches!(self.behind, Behind::Items { .. }) && cut.events > 0 {
+            self.behind = Behind::Blocks;
+        }
         self.settled_to += start;
+        let Some((fence, language)) = fence else { return false };
+        if self.behind != Behind::Nothing {
+            self.settled.push(Line::default());
+        }
+        self.settled.push(Line::from(code::fence(&language, sheet)));
+        let opening = self.text.get(self.settled_to..).and_then(|rest| rest.split_inclusive('\n').next());
+        self.settled_to += opening.map_or(0, str::len);
+        (self.behind, self.fence) = (Behind::Blocks, Some(fence));
+        self.looked_to = self.settled_to;
+        self.code(sheet);
+        self.fence.is_none()
+    }
+
+    /// Lays out the block that may still change.
+    fn lay_out_open(&mut self, sheet: &Sheet<'_>) {
+        self.open.clear();
+        let tail = readable(&self.tail);
+        if let Some(fence) = &self.fence {
+            if !tail.trim().is_empty() && !fence.is_closed_by(&tail) {
+                let inside = tail.get(fence.indent_of(&tail)..).unwrap_or_default();
+                let rows = code::row(&mut fence.highlighter.clone(), inside, sheet);
+                self.open.extend(flow::lines(rows));
+            }
+            self.open.push(Line::from(code::fence("", sheet)));
+        } else {
+            let mut source = self.text.get(self.settled_to..).unwrap_or_default().to_owned();
+            source.push_str(&tail);
+            self.parsed += source.len();
+            let rows = Layout::new(&source, sheet, self.behind).run(&events(&source));
+            self.open.extend(flow::lines(rows));
+        }
+        self.open.extend(rest(self.came - self.kept, sheet));
     }
 }
 
-/// Which event begins the last block, and where in the text it begins.
-fn last_block(events: &[(Event<'_>, Range<usize>)]) -> Option<(usize, usize)> {
-    let (mut depth, mut last) = (0_usize, None);
-    for (number, (event, range)) in events.iter().enumerate() {
-        if depth == 0 {
-            last = Some((number, range.start));
-        }
-        match event {
-            Event::Start(_) => depth += 1,
-            Event::End(_) => depth = depth.saturating_sub(1),
-            _ => {}
-        }
+/// Whether a text ends in an empty line.
+fn ends_blank(text: &str) -> bool {
+    let line = text.strip_suffix('\n').unwrap_or(text).rsplit('\n').next().unwrap_or_default();
+    line.trim().is_empty()
+}
+
+impl Fence {
+    /// The block of code that an event begins, and its language; `None` if it begins another one.
+    fn of(event: &Event<'_>, source: &str) -> Option<(Self, String)> {
+        let Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))) = event else { return None };
+        let mark = source.trim_start_matches(' ').chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+        let marks = source.trim_start_matches(' ');
+        let count = marks.len() - marks.trim_start_matches(mark).len();
+        let indent = source.len() - marks.len();
+        Some((Self { mark, count, indent, highlighter: code::highlighter(language) }, language.to_string()))
     }
-    last
+
+    fn is_closed_by(&self, line: &str) -> bool {
+        let marks = line.trim_start_matches(' ');
+        let behind = marks.trim_start_matches(self.mark);
+        line.len() - marks.len() < 4
+            && marks.len() - behind.len() >= self.count
+            && behind.trim_matches([' ', '\t']).is_empty()
+    }
+
+    /// How much of the blanks before a line do not belong to it.
+    fn indent_of(&self, line: &str) -> usize {
+        (line.len() - line.trim_start_matches(' ').len()).min(self.indent)
+    }
+}
+
+/// Where what is finished ends.
+#[derive(Debug, Default)]
+struct Cut {
+    /// How many events belong to it.
+    events: usize,
+    /// Where the next one begins.
+    at: usize,
+    /// Whether that is an item of the list whose other items are finished, and its number.
+    item: Option<Option<u64>>,
+}
+
+impl Cut {
+    /// Before the last block, or the last item of a list that is the last block.
+    fn of(events: &[(Event<'_>, std::ops::Range<usize>)], behind: Behind) -> Self {
+        let (mut depth, mut cut, mut list) = (0_usize, Self::default(), None);
+        for (number, (event, range)) in events.iter().enumerate() {
+            match event {
+                Event::Start(Tag::List(first)) if depth == 0 => {
+                    cut = Self { events: number, at: range.start, item: None };
+                    list = Some(match behind {
+                        Behind::Items { number: first, .. } if number == 0 => first,
+                        _ => *first,
+                    });
+                }
+                // The first item is where its list begins.
+                Event::Start(Tag::Item) if depth == 1 && cut.events + 1 < number => {
+                    if let Some(next) = &mut list {
+                        *next = next.map(|number| number.saturating_add(1));
+                        cut = Self { events: number, at: range.start, item: Some(*next) };
+                    }
+                }
+                _ if depth == 0 => {
+                    (cut, list) = (Self { events: number, at: range.start, item: None }, None);
+                }
+                _ => {}
+            }
+            match event {
+                Event::Start(_) => depth += 1,
+                Event::End(_) => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        cut
+    }
 }

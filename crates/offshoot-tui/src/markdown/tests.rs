@@ -155,11 +155,9 @@ fn tables_that_do_not_fit_wrap_and_then_become_lists() {
 fn lists_are_as_close_as_they_were_written() {
     insta::assert_snapshot!(at("- a\n- b\n\n  c\n- d\n", 20), @"
     • a
-
     • b
 
       c
-
     • d
     ");
     insta::assert_snapshot!(at("- a\n  ```\n  x\n  ```\n-\n- long words that go on and on\n    1. deeper\n", 20), @"
@@ -190,11 +188,26 @@ fn links_tell_where_they_lead_when_they_hide_it() {
         ("<https://a.example>", "https://a.example\n"),
         ("<me@a.example>", "me@a.example\n"),
         ("[a](b \"title\")", "a (b)\n"),
-        ("[name]\n\n[name]: https://a.example", "name (https://a.example)\n"),
+        ("[name]\n\n[name]: https://a.example", "[name]\n\n[name]: https://a.example\n"),
         ("![a cat](cat.png)", "[image: a cat] (cat.png)\n"),
         ("[bad](javascript:alert)", "bad (javascript:alert)\n"),
     ] {
         assert_eq!(at(given, 60), expected, "{given}");
+    }
+}
+
+#[test]
+fn the_words_alone() {
+    for (given, expected) in [
+        ("It says: **buy milk**.\n\n- one\n- `two`", "It says: buy milk. one two"),
+        ("It says: **buy milk**. - one - `two`", "It says: buy milk. one two"),
+        ("## Goal\n[see](https://a.example)\n> x", "Goal see x"),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", "a b 1 2"),
+        ("a\u{1b}[2J\u{202e}b", "ab"),
+        ("漢字漢字漢字漢字漢字漢字漢字漢字", "漢字漢字漢字漢字漢字漢字漢字…"),
+        ("", ""),
+    ] {
+        assert_eq!(plain(given, 30), expected, "{given}");
     }
 }
 

@@ -196,9 +196,7 @@ fn part(block: Json<'_>) -> Part {
             name: member(block, "name"),
             arguments: block.get("arguments").map(|json| json.text().to_owned()).unwrap_or_default(),
         }),
-        "image" => {
-            Part::Picture(Arc::new(Picture { data: member(block, "data"), mime_type: member(block, "mimeType") }))
-        }
+        "image" => Part::Picture(Arc::new(Picture::new(member(block, "data"), member(block, "mimeType")))),
         other => Part::Other(other.to_owned()),
     }
 }

@@ -6,12 +6,11 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::preview::{Keep, preview};
-use super::{Answer, Beside, End, Folds, Item, Laid, Level, Look, Part, Picture, Placed, Run, Skip, Summary, call};
-use crate::image;
+use super::{Answer, Beside, End, Folds, Item, Laid, Level, Look, Part, Picture, Placed, Run, Stretch, Summary, call};
 use crate::markdown::flow::{self, Prefix, Row};
 use crate::markdown::{self, Sheet, harmless};
 use crate::text;
-use crate::theme::Token;
+use crate::theme::{Theme, Token};
 use offshoot_session::json::Json;
 use offshoot_session::text::one_line;
 use std::sync::Arc;
@@ -19,11 +18,11 @@ use std::sync::Arc;
 /// How many rows of a command of the person are shown while it is folded.
 const RUN_ROWS: usize = 20;
 
-pub(super) fn rows(item: &Item, look: &Look<'_>, folds: Folds<'_>, (beside, skip): (Beside<'_>, Skip)) -> Laid {
+pub(super) fn rows(item: &Item, look: &Look<'_>, folds: Folds<'_>, (beside, stretch): (Beside<'_>, Stretch)) -> Laid {
     let mut page = Page::new(look, folds);
     match item {
         Item::User(parts) => user(&mut page, parts),
-        Item::Answer(answer) => answer_rows(&mut page, answer, beside, skip),
+        Item::Answer(answer) => answer_rows(&mut page, answer, beside, stretch),
         Item::Result(result) => call::orphan(&mut page, result),
         Item::Run(run) => run_rows(&mut page, run),
         Item::Summary(summary) => summary_rows(&mut page, summary),
@@ -34,7 +33,7 @@ pub(super) fn rows(item: &Item, look: &Look<'_>, folds: Folds<'_>, (beside, skip
 }
 
 /// The columns of the margin; where there is little room, none.
-pub(crate) fn margin(width: usize) -> usize {
+fn margin(width: usize) -> usize {
     if width < 8 { 0 } else { 2 }
 }
 
@@ -129,7 +128,7 @@ impl<'a> Page<'a> {
             self.rows((0..size.1).map(|_| Row::new()));
             return;
         }
-        let words = image::Picture::of_block(&picture.data, &picture.mime_type).placeholder();
+        let words = picture.about().placeholder();
         let row = flow::cut(&[Span::styled(words, self.style(Token::Muted))], self.room());
         self.rows([row]);
     }
@@ -174,18 +173,15 @@ fn shown_whole(words: &str, style: Style, width: usize) -> Vec<Row> {
     rows
 }
 
-fn answer_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>, skip: Skip) {
-    for (at, part) in answer.parts.iter().enumerate().skip(skip.part) {
-        page.laid.parts.push((page.laid.lines.len(), at));
+fn answer_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>, stretch: Stretch) {
+    let parts = answer.parts.iter().enumerate().take(stretch.to).skip(stretch.from);
+    for (at, part) in parts {
+        let known = beside.texts.and_then(|texts| texts.get(&at));
+        let is_begun = stretch.is_begun && at == stretch.from;
         match part {
-            Part::Text(words) if !words.trim().is_empty() => text_rows(
-                page,
-                words,
-                if at == skip.part { skip.lines } else { 0 },
-                beside.texts.and_then(|texts| texts.get(&at)),
-            ),
+            Part::Text(words) if !words.trim().is_empty() => text_rows(page, words, is_begun, known),
             Part::Thinking(_) if is_thinking(at.checked_sub(1).and_then(|at| answer.parts.get(at))) => {}
-            Part::Thinking(_) => thinking(page, at, answer.parts.get(at..).unwrap_or_default()),
+            Part::Thinking(_) => thinking(page, (at, answer.parts.get(at..).unwrap_or_default()), is_begun, known),
             Part::Call(call) => {
                 let result = beside.results.iter().find(|result| result.call == call.id);
                 call::rows(page, at, call, result.map(Arc::as_ref), beside.is_live);
@@ -201,6 +197,13 @@ fn answer_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>, skip: S
             }
         }
     }
+    if stretch.to == usize::MAX {
+        end_rows(page, answer, beside);
+    }
+}
+
+/// What stands below the parts of an answer.
+fn end_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>) {
     let calls: Vec<_> = answer
         .parts
         .iter()
@@ -240,16 +243,13 @@ pub(crate) fn error_words(error: &str) -> Cow<'_, str> {
 }
 
 /// A text of an answer, or what of it does not stand elsewhere.
-fn text_rows(page: &mut Page<'_>, words: &str, skipped: usize, known: Option<&Vec<Line<'static>>>) {
-    if skipped == 0 {
-        page.block(Style::new());
-    } else {
+fn text_rows(page: &mut Page<'_>, words: &str, is_begun: bool, known: Option<&Vec<Line<'static>>>) {
+    if is_begun {
         page.go_on();
+    } else {
+        page.block(Style::new());
     }
-    let lines = known.cloned().unwrap_or_else(|| {
-        let (words, sheet) = (words.trim_start(), page.look.sheet());
-        if skipped == 0 { markdown::lines(words, &sheet) } else { markdown::lines_behind(words, skipped, &sheet) }
-    });
+    let lines = known.cloned().unwrap_or_else(|| markdown::lines(words.trim_start(), &page.look.sheet()));
     page.lines(lines);
 }
 
@@ -257,19 +257,28 @@ fn is_thinking(part: Option<&Part>) -> bool {
     matches!(part, Some(Part::Thinking(_)))
 }
 
+/// How thoughts look.
+pub(super) fn thinking_style(theme: &Theme) -> Style {
+    theme.style(Token::ThinkingText).add_modifier(Modifier::ITALIC)
+}
+
 /// Thoughts that follow each other: folded their first words, else all of them.
-fn thinking(page: &mut Page<'_>, at: usize, parts: &[Part]) {
+fn thinking(page: &mut Page<'_>, (at, parts): (usize, &[Part]), is_begun: bool, known: Option<&Vec<Line<'static>>>) {
     let thoughts = parts.iter().map_while(|part| match part {
         Part::Thinking(thought) => Some(thought.trim()),
         _ => None,
     });
     let thoughts: Vec<_> = thoughts.filter(|thought| !thought.is_empty()).collect();
     let Some(first) = thoughts.first() else { return };
-    page.block(Style::new());
-    let style = page.style(Token::ThinkingText).add_modifier(Modifier::ITALIC);
+    if is_begun {
+        page.go_on();
+    } else {
+        page.block(Style::new());
+    }
+    let style = thinking_style(page.look.theme);
     if page.fold(at, page.folds.thinking) {
-        let lines = markdown::lines(&thoughts.join("\n\n"), &page.sheet(style));
-        page.marked("∴ ", style, lines.into_iter().map(|line| line.spans));
+        let lines = known.cloned().unwrap_or_else(|| markdown::lines(&thoughts.join("\n\n"), &page.sheet(style)));
+        page.marked(if is_begun { "  " } else { "∴ " }, style, lines.into_iter().map(|line| line.spans));
         return;
     }
     let shown = one_line(first.trim_start_matches(['#', '*', ' ']), page.room().saturating_mul(2));

@@ -381,12 +381,14 @@ fn arguments_that_come_in_show_what_there_is() {
 
 #[test]
 fn a_picture_gets_its_rows_where_the_terminal_can() {
-    let habits = Habits { picture_size: Some(PictureSize::new(|_, _| Some((6, 3)))), ..habits() };
+    let size = PictureSize { cell: CellSize::default(), most: Size::new(60, 20) };
+    let habits = Habits { picture_size: Some(size), ..habits() };
     let theme = Theme::default();
     let look = Look { theme: &theme, width: 40, habits: &habits };
-    let item = item(
-        r#"{"role":"user","content":[{"type":"text","text":"see"},{"type":"image","data":"aaaa","mimeType":"image/png"}]}"#,
-    );
+    let data = crate::image::testing::block(60, 60);
+    let item = item(&format!(
+        r#"{{"role":"user","content":[{{"type":"text","text":"see"}},{{"type":"image","data":"{data}","mimeType":"image/png"}}]}}"#,
+    ));
     let laid = item.rows(&look, Folds::default(), Beside::default());
     let placed = &laid.pictures[0];
     assert_eq!((laid.lines.len(), placed.row, placed.column, placed.size), (5, 2, 2, (6, 3)));

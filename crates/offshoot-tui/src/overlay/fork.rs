@@ -7,11 +7,13 @@ use offshoot_session::kind::Role;
 use offshoot_session::outline::Outline;
 use offshoot_session::tree::NodeIx;
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
+use crate::keymap::{Action, Keymap};
+use crate::overlay::hint;
 use crate::text;
 use crate::theme::{Theme, Token};
 
@@ -65,19 +67,18 @@ impl ForkSelector {
     }
 
     /// Takes a key.
-    pub fn key(&mut self, key: KeyEvent) -> ForkOutcome {
+    pub fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> ForkOutcome {
         let last = self.messages.len().saturating_sub(1);
-        match key.code {
-            KeyCode::Esc => return ForkOutcome::Close,
-            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => return ForkOutcome::Close,
-            KeyCode::Up => self.selected = self.selected.checked_sub(1).unwrap_or(last),
-            KeyCode::Down if self.selected >= last => self.selected = 0,
-            KeyCode::Down => self.selected += 1,
-            KeyCode::PageUp => self.selected = self.selected.saturating_sub(10),
-            KeyCode::PageDown => self.selected = (self.selected + 10).min(last),
-            KeyCode::Home => self.selected = 0,
-            KeyCode::End => self.selected = last,
-            KeyCode::Enter => {
+        match keymap.in_list(key) {
+            Some(Action::SelectCancel) => return ForkOutcome::Close,
+            Some(Action::SelectUp) => self.selected = self.selected.checked_sub(1).unwrap_or(last),
+            Some(Action::SelectDown) if self.selected >= last => self.selected = 0,
+            Some(Action::SelectDown) => self.selected += 1,
+            Some(Action::SelectPageUp) => self.selected = self.selected.saturating_sub(10),
+            Some(Action::SelectPageDown) => self.selected = (self.selected + 10).min(last),
+            Some(Action::CursorLineStart) => self.selected = 0,
+            Some(Action::CursorLineEnd) => self.selected = last,
+            Some(Action::SelectConfirm) => {
                 let id = self.messages.get(self.selected).and_then(|ix| self.source.tree().node(*ix).id());
                 return id.map_or(ForkOutcome::Stay, |id| ForkOutcome::Fork(id.to_string()));
             }
@@ -87,11 +88,11 @@ impl ForkSelector {
     }
 
     /// Draws the list; of long ones only what is seen is read.
-    pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    pub fn view(&self, keymap: &Keymap, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let muted = theme.style(Token::Muted);
         let (title, says, deed) = match self.used {
-            ForkUse::Fork => ("Fork from message", "A new session gets what stands before the message", "enter fork"),
-            ForkUse::BranchHere => ("Branch from message", "This session goes on before the message", "enter go"),
+            ForkUse::Fork => ("Fork from message", "A new session gets what stands before the message", "fork"),
+            ForkUse::BranchHere => ("Branch from message", "This session goes on before the message", "go"),
         };
         let columns = usize::from(area.width);
         let mut lines = vec![Line::styled(title, theme.style(Token::Text).add_modifier(Modifier::BOLD))];
@@ -109,7 +110,13 @@ impl ForkSelector {
         lines.push(Line::default());
         let position = if self.is_empty() { 0 } else { self.selected + 1 };
         let place = format!("({position}/{})", self.messages.len());
-        let foot = text::joined(&[&place, deed, "esc cancel", "↑/↓ move"], columns.saturating_sub(2));
+        let hints: [hint::Hint<'_>; 3] = [
+            (&[Action::SelectConfirm], deed),
+            (&[Action::SelectCancel], "cancel"),
+            (&[Action::SelectUp, Action::SelectDown], "move"),
+        ];
+        let hints = hint::fit(keymap, &hints, columns.saturating_sub(text::width(&place) + 5));
+        let foot = format!("{place} · {hints}");
         lines.push(Line::styled(format!("  {foot}"), muted));
         for (at, line) in lines.iter().take(usize::from(area.height)).enumerate() {
             text::draw(line, Rect { y: area.y + at as u16, height: 1, ..area }, buf);
@@ -133,6 +140,8 @@ impl ForkSelector {
 
 #[cfg(test)]
 mod tests {
+    use ratatui::crossterm::event::{KeyCode, KeyModifiers};
+
     use super::*;
     use crate::testing::{text_of, working};
 
@@ -140,7 +149,7 @@ mod tests {
     fn the_fork_selector_lists_the_persons_messages() {
         let mut selector = ForkSelector::new(Arc::new(working()), ForkUse::Fork);
         let mut buf = Buffer::empty(Rect::new(0, 0, 60, 8));
-        selector.view(&Theme::default(), buf.area, &mut buf);
+        selector.view(&Keymap::default(), &Theme::default(), buf.area, &mut buf);
         insta::assert_snapshot!(text_of(&buf), @"
         Fork from message
         A new session gets what stands before the message; its text
@@ -152,9 +161,9 @@ mod tests {
           (2/2) · enter fork · esc cancel · ↑/↓ move
         ");
         let press = |code| KeyEvent::new(code, KeyModifiers::NONE);
-        assert_eq!(selector.key(press(KeyCode::Enter)), ForkOutcome::Fork("f".to_owned()));
-        assert_eq!(selector.key(press(KeyCode::Down)), ForkOutcome::Stay);
-        assert_eq!(selector.key(press(KeyCode::Enter)), ForkOutcome::Fork("a".to_owned()));
-        assert_eq!(selector.key(press(KeyCode::Esc)), ForkOutcome::Close);
+        assert_eq!(selector.key(&Keymap::default(), press(KeyCode::Enter)), ForkOutcome::Fork("f".to_owned()));
+        assert_eq!(selector.key(&Keymap::default(), press(KeyCode::Down)), ForkOutcome::Stay);
+        assert_eq!(selector.key(&Keymap::default(), press(KeyCode::Enter)), ForkOutcome::Fork("a".to_owned()));
+        assert_eq!(selector.key(&Keymap::default(), press(KeyCode::Esc)), ForkOutcome::Close);
     }
 }

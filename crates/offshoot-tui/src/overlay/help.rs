@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
+use super::hint;
 use super::line::{LineInput, Typed};
 use crate::keymap::{Action, Context, Group, Keymap};
 use crate::slash::COMMANDS;
@@ -36,6 +37,8 @@ pub struct Help {
     rows: Vec<Row>,
     search: LineInput,
     top: usize,
+    /// What the keys do here.
+    hints: Vec<String>,
 }
 
 /// How far a page key goes.
@@ -67,7 +70,11 @@ impl Help {
             let bound = actions.filter(|action| !keymap.keys(**action).is_empty());
             rows.extend(bound.map(|action| Row::Told(keymap.all(*action), action.says().to_owned())));
         }
-        Self { rows, search: LineInput::default(), top: 0 }
+        let hints = hint::parts(
+            keymap,
+            &[(&[Action::SelectCancel], "leave"), (&[Action::SelectUp, Action::SelectDown], "scroll")],
+        );
+        Self { rows, search: LineInput::default(), top: 0, hints }
     }
 
     /// A paste goes into the search.
@@ -84,14 +91,14 @@ impl Help {
             return Outcome::Closed;
         }
         let last = self.shown().len().saturating_sub(1);
-        match keymap.action(Context::Dialog, event) {
+        match keymap.in_list(event) {
             Some(Action::SelectUp) => self.top = self.top.saturating_sub(1),
             Some(Action::SelectDown) => self.top = (self.top + 1).min(last),
             Some(Action::SelectPageUp) => self.top = self.top.saturating_sub(PAGE),
             Some(Action::SelectPageDown) => self.top = (self.top + PAGE).min(last),
             Some(Action::SelectCancel) if self.search.is_empty() => return Outcome::Closed,
             Some(Action::SelectCancel) => (self.search, self.top) = (LineInput::default(), 0),
-            _ if self.search.key(event) == Typed::Changed => self.top = 0,
+            _ if self.search.key(keymap, event) == Typed::Changed => self.top = 0,
             _ => {}
         }
         Outcome::Open
@@ -117,7 +124,9 @@ impl Help {
         let mut rows = area.rows();
         if let Some(row) = rows.next() {
             let title = Span::styled("Help", theme.style(Token::Accent).add_modifier(Modifier::BOLD));
-            let hint = joined(&["type to search", "esc leave", "↑↓ scroll"], columns.saturating_sub(6));
+            let hints: Vec<&str> =
+                ["type to search"].into_iter().chain(self.hints.iter().map(String::as_str)).collect();
+            let hint = joined(&hints, columns.saturating_sub(6));
             let hint = Span::styled(format!("  {hint}"), theme.style(Token::Dim));
             draw(&Line::from(vec![title, hint]), row, buf);
         }
@@ -180,7 +189,7 @@ mod tests {
     fn screens_of_the_help() {
         let mut help = Help::new(&Keymap::default());
         insta::assert_snapshot!(screen(&help, 80, 24), @"
-        Help  type to search · esc leave · ↑↓ scroll
+        Help  type to search · esc leave · ↑/↓ scroll
         >
         Commands
           /new                           begin a session
@@ -222,7 +231,7 @@ mod tests {
         ");
         help.paste("undo");
         insta::assert_snapshot!(screen(&help, 80, 5), @"
-        Help  type to search · esc leave · ↑↓ scroll
+        Help  type to search · esc leave · ↑/↓ scroll
         > undo
           ctrl+-                         undo the last change
         ");

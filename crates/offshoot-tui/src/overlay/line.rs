@@ -1,4 +1,4 @@
-//! One line that is typed: a search, a name. Moves and deletes by what a reader sees as one character; knows no list.
+//! One line that is typed: a search, a name. Its keys are those of the editor; knows no list.
 
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -7,14 +7,14 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line as TextLine, Span};
 use unicode_segmentation::UnicodeSegmentation as _;
 
+use crate::editor::buffer::{EditBuffer, Reach, Way};
+use crate::keymap::{Action, Context, Keymap};
 use crate::text;
 
 /// A line under the cursor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LineInput {
-    text: String,
-    /// Where the cursor is: a byte between two graphemes.
-    cursor: usize,
+    buffer: EditBuffer,
 }
 
 /// What a key did.
@@ -32,59 +32,62 @@ impl LineInput {
     /// A line with a text, the cursor behind it.
     #[must_use]
     pub fn new(text: &str) -> Self {
-        let text = text::clean(text).into_owned();
-        Self { cursor: text.len(), text }
+        let mut buffer = EditBuffer::default();
+        buffer.set(&text::clean(text));
+        Self { buffer }
     }
 
     /// What was typed.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.text
+        self.buffer.text()
     }
 
     /// Whether nothing was typed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.text.is_empty()
+        self.buffer.is_empty()
     }
 
     /// Puts a text in at the cursor, as one line without control characters.
     pub fn insert(&mut self, text: &str) -> Typed {
         let clean = text::clean(text);
-        if clean.is_empty() {
-            return Typed::Moved;
-        }
-        self.text.insert_str(self.cursor, &clean);
-        self.cursor += clean.len();
-        Typed::Changed
+        self.change(|buffer| buffer.insert(&clean))
     }
 
-    /// Takes a key.
-    pub fn key(&mut self, key: KeyEvent) -> Typed {
-        let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
-        let alt = key.modifiers.contains(KeyModifiers::ALT);
+    /// Takes a key: the first of its actions that means something to a line, else its letter.
+    pub fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> Typed {
+        let done = keymap.actions(Context::Dialog, key).into_iter().find_map(|action| self.act(action));
+        done.unwrap_or_else(|| self.letter(key))
+    }
+
+    /// Does an action; `None`: it means nothing to a line.
+    pub fn act(&mut self, action: Action) -> Option<Typed> {
+        Some(match action {
+            Action::DeleteCharBackward => self.change(|buffer| buffer.delete(Way::Back)),
+            Action::DeleteCharForward => self.change(|buffer| buffer.delete(Way::Forward)),
+            Action::DeleteWordBackward => self.change(|buffer| buffer.kill(Way::Back, Reach::Word)),
+            Action::DeleteWordForward => self.change(|buffer| buffer.kill(Way::Forward, Reach::Word)),
+            Action::DeleteToLineStart => self.change(|buffer| buffer.kill(Way::Back, Reach::Line)),
+            Action::DeleteToLineEnd => self.change(|buffer| buffer.kill(Way::Forward, Reach::Line)),
+            Action::Yank => self.change(EditBuffer::yank),
+            Action::YankPop => self.change(EditBuffer::yank_pop),
+            Action::Undo => self.change(|buffer| _ = buffer.undo()),
+            Action::CursorLeft => self.go(Way::Back, Reach::Unit),
+            Action::CursorRight => self.go(Way::Forward, Reach::Unit),
+            Action::CursorWordLeft => self.go(Way::Back, Reach::Word),
+            Action::CursorWordRight => self.go(Way::Forward, Reach::Word),
+            Action::CursorLineStart => self.go(Way::Back, Reach::Line),
+            Action::CursorLineEnd => self.go(Way::Forward, Reach::Line),
+            _ => return None,
+        })
+    }
+
+    /// Writes the letter of a key that has no other meaning.
+    pub fn letter(&mut self, key: KeyEvent) -> Typed {
+        let is_plain = key.modifiers.difference(KeyModifiers::SHIFT).is_empty() && !key.is_release();
         match key.code {
-            KeyCode::Char(c) if !ctrl && !alt => self.insert(c.encode_utf8(&mut [0; 4])),
-            KeyCode::Backspace if ctrl || alt => self.delete_to(self.word_left()),
-            KeyCode::Char('w') if ctrl => self.delete_to(self.word_left()),
-            KeyCode::Backspace => self.delete_to(self.left()),
-            KeyCode::Delete if alt => self.delete_to(self.word_right()),
-            KeyCode::Char('d') if alt => self.delete_to(self.word_right()),
-            KeyCode::Delete => self.delete_to(self.right()),
-            KeyCode::Char('u') if ctrl => self.delete_to(0),
-            KeyCode::Char('k') if ctrl => self.delete_to(self.text.len()),
-            KeyCode::Left if ctrl || alt => self.go(self.word_left()),
-            KeyCode::Char('b') if alt => self.go(self.word_left()),
-            KeyCode::Right if ctrl || alt => self.go(self.word_right()),
-            KeyCode::Char('f') if alt => self.go(self.word_right()),
-            KeyCode::Left => self.go(self.left()),
-            KeyCode::Char('b') if ctrl => self.go(self.left()),
-            KeyCode::Right => self.go(self.right()),
-            KeyCode::Char('f') if ctrl => self.go(self.right()),
-            KeyCode::Home => self.go(0),
-            KeyCode::Char('a') if ctrl => self.go(0),
-            KeyCode::End => self.go(self.text.len()),
-            KeyCode::Char('e') if ctrl => self.go(self.text.len()),
+            KeyCode::Char(letter) if is_plain => self.change(|buffer| buffer.type_char(letter)),
             _ => Typed::Ignored,
         }
     }
@@ -95,7 +98,7 @@ impl LineInput {
             return;
         }
         let columns = usize::from(area.width).saturating_sub(text::width(&prompt.content)).max(1);
-        let (before, rest) = self.text.split_at(self.cursor);
+        let (before, rest) = self.text().split_at_checked(self.buffer.cursor()).unwrap_or((self.text(), ""));
         let mut after = rest.graphemes(true);
         let under = after.next().unwrap_or(" ");
         let mut room = columns.saturating_sub(text::width(under).max(1));
@@ -118,47 +121,15 @@ impl LineInput {
         text::draw(&line, area, buf);
     }
 
-    fn delete_to(&mut self, place: usize) -> Typed {
-        let (from, to) = (place.min(self.cursor), place.max(self.cursor));
-        if from == to {
-            return Typed::Moved;
-        }
-        self.text.replace_range(from..to, "");
-        self.cursor = from;
-        Typed::Changed
+    fn change(&mut self, change: impl FnOnce(&mut EditBuffer)) -> Typed {
+        let before = self.buffer.text().to_owned();
+        change(&mut self.buffer);
+        if self.buffer.text() == before { Typed::Moved } else { Typed::Changed }
     }
 
-    fn go(&mut self, place: usize) -> Typed {
-        self.cursor = place;
+    fn go(&mut self, way: Way, reach: Reach) -> Typed {
+        self.buffer.go(way, reach);
         Typed::Moved
-    }
-
-    fn before(&self) -> &str {
-        self.text.get(..self.cursor).unwrap_or_default()
-    }
-
-    fn after(&self) -> &str {
-        self.text.get(self.cursor..).unwrap_or_default()
-    }
-
-    fn left(&self) -> usize {
-        self.before().grapheme_indices(true).next_back().map_or(0, |(at, _)| at)
-    }
-
-    fn right(&self) -> usize {
-        self.cursor + self.after().graphemes(true).next().map_or(0, str::len)
-    }
-
-    fn word_left(&self) -> usize {
-        let mut words = self.before().split_word_bound_indices().rev();
-        words.find(|(_, word)| !word.trim().is_empty()).map_or(0, |(at, _)| at)
-    }
-
-    fn word_right(&self) -> usize {
-        let mut words = self.after().split_word_bound_indices();
-        words
-            .find(|(_, word)| !word.trim().is_empty())
-            .map_or(self.text.len(), |(at, word)| self.cursor + at + word.len())
     }
 }
 
@@ -167,7 +138,7 @@ mod tests {
     use super::*;
 
     fn press(line: &mut LineInput, code: KeyCode, modifiers: KeyModifiers) -> Typed {
-        line.key(KeyEvent::new(code, modifiers))
+        line.key(&Keymap::default(), KeyEvent::new(code, modifiers))
     }
 
     #[test]
@@ -198,6 +169,25 @@ mod tests {
         press(&mut line, KeyCode::End, KeyModifiers::NONE);
         press(&mut line, KeyCode::Char('u'), KeyModifiers::CONTROL);
         assert!(line.is_empty());
+    }
+
+    #[test]
+    fn keys_are_those_of_the_user() {
+        let (keymap, _) = Keymap::read(r#"{"tui.editor.deleteToLineStart":"f5","tui.editor.undo":"f6"}"#);
+        let mut line = LineInput::new("one two");
+        let mut press = |code, modifiers| {
+            line.key(&keymap, KeyEvent::new(code, modifiers));
+            line.text().to_owned()
+        };
+        assert_eq!(
+            press(KeyCode::Char('u'), KeyModifiers::CONTROL),
+            "one two",
+            "its usual key has no meaning any more"
+        );
+        assert_eq!(press(KeyCode::F(5), KeyModifiers::NONE), "");
+        assert_eq!(press(KeyCode::F(6), KeyModifiers::NONE), "one two");
+        assert_eq!(press(KeyCode::Char('w'), KeyModifiers::CONTROL), "one ");
+        assert_eq!(press(KeyCode::Char('y'), KeyModifiers::CONTROL), "one two");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
+use crate::keymap::{Action, Keymap};
 use crate::overlay::fuzzy;
 use crate::overlay::line::{LineInput, Typed};
 use crate::text;
@@ -112,35 +113,32 @@ impl Pick {
     }
 
     /// Takes a key.
-    pub fn key(&mut self, key: KeyEvent) -> Outcome {
-        let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
+    pub fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> Outcome {
         let last = self.shown.len().saturating_sub(1);
-        match key.code {
-            KeyCode::Esc => return Outcome::Cancelled,
-            KeyCode::Char('c') if ctrl => return Outcome::Cancelled,
-            KeyCode::Enter => return self.chosen().map_or(Outcome::Open, Outcome::Picked),
-            KeyCode::Up if self.cursor == 0 => self.cursor = last,
-            KeyCode::Up => self.cursor -= 1,
-            KeyCode::Down if self.cursor >= last => self.cursor = 0,
-            KeyCode::Down => self.cursor += 1,
-            KeyCode::PageUp => self.cursor = self.cursor.saturating_sub(PAGE),
-            KeyCode::PageDown => self.cursor = self.cursor.saturating_add(PAGE).min(last),
-            code => match &mut self.line {
-                Some(line) => {
-                    if line.key(key) == Typed::Changed {
-                        self.narrow();
-                    }
-                }
-                None => {
-                    if let KeyCode::Char(letter) = code
-                        && !ctrl
-                    {
-                        return self.answer_of(letter);
-                    }
-                }
-            },
+        match keymap.in_list(key) {
+            Some(Action::SelectCancel) => return Outcome::Cancelled,
+            Some(Action::SelectConfirm) => return self.chosen().map_or(Outcome::Open, Outcome::Picked),
+            Some(Action::SelectUp) => self.cursor = self.cursor.checked_sub(1).unwrap_or(last),
+            Some(Action::SelectDown) => self.cursor = if self.cursor >= last { 0 } else { self.cursor + 1 },
+            Some(Action::SelectPageUp) => self.cursor = self.cursor.saturating_sub(PAGE),
+            Some(Action::SelectPageDown) => self.cursor = self.cursor.saturating_add(PAGE).min(last),
+            _ => return self.typed(keymap, key),
         }
         Outcome::Open
+    }
+
+    /// A key that belongs to what is typed; where nothing is, it may be an answer.
+    fn typed(&mut self, keymap: &Keymap, key: KeyEvent) -> Outcome {
+        match (&mut self.line, key.code) {
+            (Some(line), _) => {
+                if line.key(keymap, key) == Typed::Changed {
+                    self.narrow();
+                }
+                Outcome::Open
+            }
+            (None, KeyCode::Char(letter)) if !key.modifiers.contains(KeyModifiers::CONTROL) => self.answer_of(letter),
+            (None, _) => Outcome::Open,
+        }
     }
 
     fn answer_of(&self, letter: char) -> Outcome {
@@ -235,7 +233,7 @@ mod tests {
     use super::*;
 
     fn press(pick: &mut Pick, code: KeyCode) -> Outcome {
-        pick.key(KeyEvent::new(code, KeyModifiers::NONE))
+        pick.key(&Keymap::default(), KeyEvent::new(code, KeyModifiers::NONE))
     }
 
     fn models() -> Pick {
@@ -305,6 +303,20 @@ mod tests {
         › gemini-3-pro          google
           (3/3)
         ");
+    }
+
+    #[test]
+    fn keys_are_those_of_the_user() {
+        let (keymap, _) =
+            Keymap::read(r#"{"tui.select.down":"ctrl+n","tui.select.confirm":"tab","tui.select.cancel":"f10"}"#);
+        let mut pick = models();
+        let mut press = |code, modifiers| pick.key(&keymap, KeyEvent::new(code, modifiers));
+        for usual in [KeyCode::Down, KeyCode::Enter, KeyCode::Esc] {
+            assert_eq!(press(usual, KeyModifiers::NONE), Outcome::Open, "{usual}");
+        }
+        press(KeyCode::Char('n'), KeyModifiers::CONTROL);
+        assert_eq!(press(KeyCode::Tab, KeyModifiers::NONE), Outcome::Picked(2));
+        assert_eq!(press(KeyCode::F(10), KeyModifiers::NONE), Outcome::Cancelled);
     }
 
     #[test]

@@ -16,8 +16,9 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use offshoot_session::clock::Millis;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::KeyEvent;
 
+use crate::keymap::{Action, Context, Keymap};
 use crate::overlay::line::{LineInput, Typed};
 use list::{Filling, Kept, List, Row};
 pub use list::{Listed, Names, Origin, Sort};
@@ -33,6 +34,8 @@ pub struct Setting {
     pub home: Option<PathBuf>,
     /// The session that is open, its file without links: it cannot go to the trash.
     pub current: Option<PathBuf>,
+    /// Which key does what.
+    pub keymap: Keymap,
 }
 
 /// What the keys go to.
@@ -63,6 +66,7 @@ pub struct Sessions {
     sort: Sort,
     names: Names,
     shows_paths: bool,
+    hides_preview: bool,
     line: LineInput,
     query: Option<Query>,
     /// What the query was read from.
@@ -96,6 +100,7 @@ impl Sessions {
             sort: Sort::default(),
             names: Names::default(),
             shows_paths: false,
+            hides_preview: false,
             line: LineInput::default(),
             query: None,
             searched: String::new(),
@@ -186,48 +191,65 @@ impl Sessions {
     }
 
     fn browse(&mut self, key: KeyEvent) -> Outcome {
-        let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
         self.notice = None;
-        match key.code {
-            KeyCode::Esc => return Outcome::Cancelled,
-            KeyCode::Char('c') if ctrl => return Outcome::Cancelled,
-            KeyCode::Enter => {
-                return self.chosen().map_or(Outcome::Open, |row| Outcome::Chosen(row.path.clone()));
+        let actions = self.setting.keymap.actions(Context::Sessions, key);
+        if let Some(outcome) = actions.into_iter().find_map(|action| self.act(action)) {
+            return outcome;
+        }
+        if self.line.letter(key) == Typed::Changed {
+            self.search_anew();
+        }
+        Outcome::Open
+    }
+
+    /// Does an action; `None`: it means nothing now, and the next one of the key is tried.
+    fn act(&mut self, action: Action) -> Option<Outcome> {
+        match action {
+            Action::SelectCancel => return Some(Outcome::Cancelled),
+            Action::SelectConfirm => {
+                return Some(self.chosen().map_or(Outcome::Open, |row| Outcome::Chosen(row.path.clone())));
             }
-            KeyCode::Tab => self.change_scope(),
-            KeyCode::Char('s') if ctrl => {
-                self.sort = match self.sort {
-                    Sort::Threaded => Sort::Recent,
-                    Sort::Recent => Sort::Relevance,
-                    Sort::Relevance => Sort::Threaded,
-                };
-                self.arrange();
-            }
-            KeyCode::Char('n') if ctrl => {
-                self.names = match self.names {
-                    Names::All => Names::Named,
-                    Names::Named => Names::All,
-                };
-                self.arrange();
-            }
-            KeyCode::Char('p') if ctrl => self.shows_paths = !self.shows_paths,
-            KeyCode::Char('r') if ctrl => self.begin_rename(),
-            KeyCode::Char('d') if ctrl => self.begin_trash(),
-            KeyCode::Backspace if ctrl && self.line.is_empty() => self.begin_trash(),
-            KeyCode::Char('y' | '-' | '_' | '7') if ctrl => self.bring_back(),
-            KeyCode::Up => self.go(self.cursor.saturating_sub(1)),
-            KeyCode::Down => self.go(self.cursor.saturating_add(1)),
-            KeyCode::PageUp => self.go(self.cursor.saturating_sub(PAGE)),
-            KeyCode::PageDown => self.go(self.cursor.saturating_add(PAGE)),
-            KeyCode::Home if self.line.is_empty() => self.go(0),
-            KeyCode::End if self.line.is_empty() => self.go(usize::MAX),
-            _ => {
-                if self.line.key(key) == Typed::Changed {
+            Action::SelectUp => self.go(self.cursor.saturating_sub(1)),
+            Action::SelectDown => self.go(self.cursor.saturating_add(1)),
+            Action::SelectPageUp => self.go(self.cursor.saturating_sub(PAGE)),
+            Action::SelectPageDown => self.go(self.cursor.saturating_add(PAGE)),
+            Action::CursorLineStart if self.line.is_empty() => self.go(0),
+            Action::CursorLineEnd if self.line.is_empty() => self.go(usize::MAX),
+            Action::ToggleScope => self.change_scope(),
+            Action::ToggleSort => self.change_sort(),
+            Action::ToggleNamedFilter => self.change_names(),
+            Action::TogglePath => self.shows_paths = !self.shows_paths,
+            Action::ToggleSessionPreview => self.hides_preview = !self.hides_preview,
+            Action::RenameSession => self.begin_rename(),
+            Action::DeleteSession => self.begin_trash(),
+            Action::DeleteSessionQuietly if self.line.is_empty() => self.begin_trash(),
+            // As its usual key does in other lines.
+            Action::DeleteSessionQuietly => return self.act(Action::DeleteWordBackward),
+            Action::RestoreSession if !self.trashed.is_empty() => self.bring_back(),
+            action => {
+                if self.line.act(action)? == Typed::Changed {
                     self.search_anew();
                 }
             }
         }
-        Outcome::Open
+        Some(Outcome::Open)
+    }
+
+    fn change_sort(&mut self) {
+        self.sort = match self.sort {
+            Sort::Threaded => Sort::Recent,
+            Sort::Recent => Sort::Relevance,
+            Sort::Relevance => Sort::Threaded,
+        };
+        self.arrange();
+    }
+
+    fn change_names(&mut self) {
+        self.names = match self.names {
+            Names::All => Names::Named,
+            Names::Named => Names::All,
+        };
+        self.arrange();
     }
 
     fn change_scope(&mut self) {

@@ -6,7 +6,7 @@ mod view;
 use ratatui::crossterm::event::KeyEvent;
 
 use super::line::{LineInput, Typed};
-use crate::keymap::{Action, Context, Keymap};
+use crate::keymap::{Action, Keymap};
 use crate::settings::{Kind, Layers, SETTINGS, Scope, Setting, Value};
 
 /// What came of a key.
@@ -100,9 +100,9 @@ impl Settings {
 
     /// A key.
     pub fn key(&mut self, keymap: &Keymap, event: KeyEvent) -> Outcome {
-        let action = keymap.action(Context::Dialog, event);
+        let action = keymap.in_list(event);
         if self.editing.is_some() {
-            return self.edit(action, event);
+            return self.edit(keymap, event);
         }
         self.notice = None;
         let last = self.shown.len().saturating_sub(1);
@@ -119,7 +119,7 @@ impl Settings {
             }
             Some(Action::Tab) => self.turn(),
             Some(Action::DeleteCharForward) => return self.take_out(),
-            _ if self.search.key(event) == Typed::Changed => self.narrow(),
+            _ if self.search.key(keymap, event) == Typed::Changed => self.narrow(),
             _ => {}
         }
         Outcome::Open
@@ -201,13 +201,13 @@ impl Settings {
     }
 
     /// A key while a value is typed.
-    fn edit(&mut self, action: Option<Action>, event: KeyEvent) -> Outcome {
+    fn edit(&mut self, keymap: &Keymap, event: KeyEvent) -> Outcome {
         let (Some(line), Some(setting)) =
             (&mut self.editing, self.shown.get(self.cursor).and_then(|at| SETTINGS.get(*at)))
         else {
             return Outcome::Open;
         };
-        match action {
+        match keymap.in_list(event) {
             Some(Action::SelectCancel) => (self.editing, self.notice) = (None, None),
             Some(Action::SelectConfirm) => match setting.kind.parse(line.text()) {
                 Ok(value) => {
@@ -216,7 +216,7 @@ impl Settings {
                 }
                 Err(why) => self.notice = Some(format!("{} {why}", setting.key)),
             },
-            _ => drop(line.key(event)),
+            _ => _ = line.key(keymap, event),
         }
         Outcome::Open
     }

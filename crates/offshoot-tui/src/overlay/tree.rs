@@ -121,6 +121,8 @@ pub enum Outcome {
     },
     /// Copy this text.
     Copy(String),
+    /// Have this text written on in the external editor; [`TreeSelector::written`] takes what comes of it.
+    Edit(String),
 }
 
 /// What the selector is doing.
@@ -216,6 +218,9 @@ impl TreeSelector {
     /// The terminal has another size.
     pub fn resize(&mut self, columns: u16, rows: u16) {
         self.setup.size = (columns, rows);
+        if let Mode::Question(_, question) = &mut self.mode {
+            question.prompt.resize(columns, rows);
+        }
         self.fetch();
     }
 
@@ -251,12 +256,8 @@ impl TreeSelector {
                 self.look_for(query);
             }
             Mode::Label(_, input) => _ = input.insert(text),
-            Mode::Question(_, question) => {
-                if let Some(prompt) = &mut question.prompt {
-                    _ = prompt.insert(text);
-                }
-            }
-            Mode::Compare(_) | Mode::Leaving { .. } => {}
+            Mode::Question(_, question) if question.is_writing => drop(question.prompt.paste(text)),
+            Mode::Question(..) | Mode::Compare(_) | Mode::Leaving { .. } => {}
         }
         self.fetch();
     }
@@ -315,6 +316,11 @@ impl TreeSelector {
         outcome
     }
 
+    /// Whether something is under way that [`TreeSelector::work`] goes on with.
+    pub fn is_at_work(&self) -> bool {
+        self.search.is_running() || matches!(&self.mode, Mode::Compare(compare) if compare.is_reading())
+    }
+
     /// Looks on with what is under way, through about so many bytes. Says whether there is more: then it wants to be called
     /// again when nothing else is to be done.
     pub fn work(&mut self, budget: usize) -> bool {
@@ -328,7 +334,7 @@ impl TreeSelector {
             self.search_on(budget);
             self.fetch();
         }
-        self.search.is_running() || matches!(&self.mode, Mode::Compare(compare) if compare.is_reading())
+        self.is_at_work()
     }
 
     /// The walk, or what else was asked for, has failed.

@@ -1,6 +1,5 @@
 //! A frame: what of the conversation is on the screen, as rows and as cells.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use offshoot_session::entry::{Entry, Source};
@@ -12,7 +11,7 @@ use ratatui::text::Line;
 
 use super::path::{Group, Key};
 use super::{Body, STREAMING, Transcript, waiting_key};
-use crate::message::{Beside, Item, Laid, Look, Picture, Skip, ToolResult};
+use crate::message::{Beside, Item, Laid, Look, Picture, Stretch, ToolResult};
 use crate::text;
 use crate::theme::{Theme, Token};
 
@@ -40,7 +39,7 @@ impl Transcript {
         std::mem::take(&mut self.wanted)
     }
 
-    pub(super) fn adopt(&mut self, theme: &Theme, width: u16) {
+    fn adopt(&mut self, theme: &Theme, width: u16) {
         if self.theme != *theme || self.width != usize::from(width) {
             self.theme = theme.clone();
             self.width = usize::from(width);
@@ -114,13 +113,13 @@ impl Transcript {
         if let Some(laid) = self.laid.get(group.key) {
             return Some((group.key, laid.clone()));
         }
-        let laid = Arc::new(self.lay_out_group(at, group, Skip::default())?);
+        let laid = Arc::new(self.lay_out_group(at, group)?);
         self.laid.put(group.key, laid.clone(), laid.lines.len() + 1);
         Some((group.key, laid))
     }
 
     /// The results of the calls of an answer, as far as they are known.
-    pub(super) fn results(&mut self, at: usize, group: Group) -> Option<(Vec<Arc<ToolResult>>, usize)> {
+    fn results(&mut self, at: usize, group: Group) -> Option<(Vec<Arc<ToolResult>>, usize)> {
         let keys = self.path.results(&group);
         let shown: Vec<Key> = keys.iter().take(MAX_RESULTS).copied().collect();
         let hidden = keys.len() - shown.len();
@@ -141,15 +140,15 @@ impl Transcript {
     }
 
     /// Whether results of an answer's calls are still to come.
-    pub(super) fn is_live(&self, at: usize) -> bool {
+    fn is_live(&self, at: usize) -> bool {
         self.is_at_work && self.path.answer() == Some(at)
     }
 
-    pub(super) fn lay_out_group(&mut self, at: usize, group: Group, skip: Skip) -> Option<Laid> {
+    fn lay_out_group(&mut self, at: usize, group: Group) -> Option<Laid> {
         let body = self.body(group.key);
         let (results, hidden) = self.results(at, group)?;
         let beside = Beside { results: &results, is_live: self.is_live(at), texts: None };
-        let mut laid = self.laid_out(group.key, &body?, beside, skip);
+        let mut laid = self.laid_out(group.key, &body?, beside);
         if hidden > 0 {
             let told = format!("  … {hidden} more results are not shown");
             laid.lines.push(Line::styled(told, self.theme.style(Token::Muted)));
@@ -157,10 +156,10 @@ impl Transcript {
         Some(laid)
     }
 
-    fn laid_out(&self, key: Key, body: &Body, beside: Beside<'_>, skip: Skip) -> Laid {
+    fn laid_out(&self, key: Key, body: &Body, beside: Beside<'_>) -> Laid {
         let look = Look { theme: &self.theme, width: self.width, habits: &self.habits };
         match body {
-            Body::Item(item) => item.rows_behind(&look, self.folds(key), beside, skip),
+            Body::Item(item) => item.rows(&look, self.folds(key), beside),
             Body::Result(result) => Item::Result(result.as_ref().clone()).rows(&look, self.folds(key), beside),
             Body::Nothing => Laid::default(),
         }
@@ -186,20 +185,19 @@ impl Transcript {
         if let Some(laid) = &self.streamed {
             return Some((STREAMING, laid.clone()));
         }
-        let laid = Arc::new(self.lay_out_streaming(Skip::default())?);
+        let laid = Arc::new(self.lay_out_streaming()?);
         self.streamed = Some(laid.clone());
         Some((STREAMING, laid))
     }
 
-    pub(super) fn lay_out_streaming(&mut self, skip: Skip) -> Option<Laid> {
+    fn lay_out_streaming(&mut self) -> Option<Laid> {
         let mut streaming = self.streaming.take()?;
         let look = Look { theme: &self.theme, width: self.width, habits: &self.habits };
-        // The streams lack what was printed of them.
-        let is_usable = skip != Skip::default() || !streaming.is_taken();
-        let texts = if is_usable { streaming.rows(&look.sheet()) } else { HashMap::new() };
+        let folds = self.folds(STREAMING);
+        let texts = streaming.streams.rows(&look, folds, (Stretch::default(), usize::MAX));
         let item = Item::Answer(std::mem::take(&mut streaming.answer));
         let beside = Beside { results: &[], is_live: true, texts: Some(&texts) };
-        let laid = item.rows_behind(&look, self.folds(STREAMING), beside, skip);
+        let laid = item.rows(&look, folds, beside);
         if let Item::Answer(answer) = item {
             streaming.answer = answer;
         }
@@ -207,7 +205,7 @@ impl Transcript {
         Some(laid)
     }
 
-    pub(super) fn body(&mut self, key: Key) -> Option<Body> {
+    fn body(&mut self, key: Key) -> Option<Body> {
         match key {
             Key::Live(number) => self.live.get(&number).cloned(),
             Key::Entry(ix) => {

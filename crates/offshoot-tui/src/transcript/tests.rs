@@ -8,10 +8,11 @@ use offshoot_session::kind::Kind;
 use offshoot_session::session::{NewSession, Options, Session};
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Rect, Size};
 use ratatui::text::Line;
 
 use super::*;
+use crate::image::CellSize;
 use crate::message::PictureSize;
 use crate::text;
 use crate::theme::Token;

@@ -12,8 +12,9 @@ use ratatui::layout::Size;
 use super::answer::{Answers, Heard};
 use crate::app::msg::Msg;
 
-/// How long the thread listens before it looks whether it shall wait.
-const LISTEN: Duration = Duration::from_millis(100);
+/// How long the thread listens before it looks whether it shall wait: where that comes seldom, and where it comes soon.
+pub(super) const LONG: Duration = Duration::from_millis(100);
+pub(super) const SHORT: Duration = Duration::from_millis(20);
 
 /// The thread.
 #[derive(Debug)]
@@ -43,10 +44,10 @@ struct State {
 
 impl Keys {
     /// `answers` takes what the terminal was asked before.
-    pub(super) fn start(to: Sender<Msg>, answers: Answers) -> io::Result<Self> {
+    pub(super) fn start(to: Sender<Msg>, answers: Answers, patience: Duration) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let own = shared.clone();
-        std::thread::Builder::new().name("keys".to_owned()).spawn(move || listen(&own, &to, answers))?;
+        std::thread::Builder::new().name("keys".to_owned()).spawn(move || listen(&own, &to, answers, patience))?;
         Ok(Self(shared))
     }
 
@@ -87,9 +88,9 @@ pub(super) fn waiting(answers: &mut Answers) -> io::Result<Vec<Msg>> {
     Ok(msgs)
 }
 
-fn listen(shared: &Shared, to: &Sender<Msg>, mut answers: Answers) {
+fn listen(shared: &Shared, to: &Sender<Msg>, mut answers: Answers, patience: Duration) {
     while may_go_on(shared) {
-        let event = event::poll(LISTEN).and_then(|is_there| is_there.then(event::read).transpose());
+        let event = event::poll(patience).and_then(|is_there| is_there.then(event::read).transpose());
         // The question may have gone out while this was waited for.
         if shared.is_asked() {
             answers.expect();

@@ -13,12 +13,13 @@ use ratatui::crossterm::event::{
     PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
 };
 use ratatui::crossterm::terminal::{
-    EndSynchronizedUpdate, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, size,
+    EndSynchronizedUpdate, LeaveAlternateScreen, WindowSize, disable_raw_mode, enable_raw_mode, size, window_size,
 };
 use ratatui::crossterm::{Command, cursor, queue};
 use ratatui::layout::{Position, Size};
 
 use crate::app::msg::Msg;
+use crate::image::CellSize;
 use crate::message::Level;
 
 /// Opens the terminal for writing.
@@ -75,6 +76,14 @@ pub(super) fn place() -> io::Result<(Size, Position)> {
     let (width, height) = size()?;
     let cursor = cursor::position().map_or(Position::new(0, height.saturating_sub(1)), |(x, y)| Position::new(x, y));
     Ok((Size { width, height }, cursor))
+}
+
+/// How many pixels a cell of the terminal has, as far as the terminal tells it.
+pub(super) fn cell() -> CellSize {
+    let told = window_size().ok().filter(|told| told.width > 0 && told.height > 0);
+    let of =
+        |told: WindowSize| CellSize { width: told.width / told.columns.max(1), height: told.height / told.rows.max(1) };
+    told.map(of).filter(|cell| cell.width > 0 && cell.height > 0).unwrap_or_default()
 }
 
 /// Has panics give the terminal back before they say what went wrong, if they end the loop; others become notices.

@@ -72,7 +72,7 @@ fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
         Reply::Ran(raw) => {
             model.live.bash = None;
             let item = Json::parse(&raw.0).ok().and_then(|json| Item::of_message(Role::BashExecution, json));
-            model.live.finish_item(item);
+            model.live.ran(item);
             vec![Cmd::Look]
         }
         Reply::Navigated(navigated) => arrived(model, navigated),

@@ -54,6 +54,7 @@ pub(super) fn resume(model: &mut Model) -> Vec<Cmd> {
         now: model.now,
         home: model.wishes.home.as_ref().map(Into::into),
         current: model.looked.path.clone(),
+        keymap: model.wishes.keymap.clone(),
     };
     let mut sessions = Box::new(Sessions::new(setting));
     let requests = sessions.requests();

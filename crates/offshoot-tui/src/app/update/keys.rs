@@ -5,7 +5,7 @@ use ratatui::crossterm::event::KeyEvent;
 
 use super::{commands, end};
 use crate::app::cmd::{Cmd, Purpose};
-use crate::app::model::Model;
+use crate::app::model::{Model, Overlay};
 use crate::editor::{Outcome, Sent, Submission};
 use crate::keymap::Action;
 use crate::message::Level;
@@ -36,6 +36,10 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Cmd> {
 
 /// What the user's own editor gave back.
 pub(super) fn written(model: &mut Model, text: Option<String>) -> Vec<Cmd> {
+    if let Some(Overlay::Tree(tree)) = &mut model.overlay {
+        tree.written(text.as_deref());
+        return Vec::new();
+    }
     let Some(text) = text else { return Vec::new() };
     model.editor.replace(text.trim_end());
     vec![Cmd::SaveDraft(model.editor.draft())]
@@ -104,10 +108,7 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
         Action::Dequeue => vec![ask(Command::ClearQueue)],
         Action::GoToDiverged => commands::go_to_diverged(model),
         Action::Help => commands::help(model),
-        Action::PasteImage => {
-            model.notice(Level::Info, "pictures come in as files: write @ and the name of the file");
-            Vec::new()
-        }
+        Action::PasteImage => vec![Cmd::Paste],
         _ => Vec::new(),
     }
 }

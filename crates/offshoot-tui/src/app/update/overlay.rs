@@ -44,7 +44,7 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
             sessions_outcome(model, outcome)
         }
         Overlay::Fork(fork, used) => {
-            let (outcome, used) = (fork.key(key), *used);
+            let (outcome, used) = (fork.key(&model.wishes.keymap, key), *used);
             fork_outcome(model, outcome, used)
         }
         Overlay::Transcript(pager) => {
@@ -60,11 +60,11 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
             settings::outcome(model, outcome)
         }
         Overlay::Page(page) => {
-            let stays = page.key(key);
+            let stays = page.key(&model.wishes.keymap, key);
             keep(model, stays)
         }
         Overlay::Pick(pick, picking) => {
-            let (outcome, picking) = (pick.key(key), picking.clone());
+            let (outcome, picking) = (pick.key(&model.wishes.keymap, key), picking.clone());
             picked(model, outcome, &picking)
         }
     }
@@ -110,6 +110,7 @@ fn tree_outcome(model: &mut Model, outcome: tree::Outcome) -> Vec<Cmd> {
         tree::Outcome::Abort => vec![ask(Command::Abort)],
         tree::Outcome::Label { entry, text } => vec![ask(Command::SetLabel { entry, label: text })],
         tree::Outcome::Copy(text) => vec![Cmd::Copy(text)],
+        tree::Outcome::Edit(text) => vec![Cmd::Edit(text)],
     }
 }
 
@@ -196,6 +197,7 @@ fn open_tree(model: &mut Model, source: Snapshot, leaf: Option<NodeIx>) {
         zone: model.wishes.zone.clone(),
         now: model.now,
         size: (model.size.width, model.size.height),
+        keymap: model.wishes.keymap.clone(),
         ..tree::Setup::default()
     };
     match TreeSelector::new(source, leaf, setup) {
@@ -208,9 +210,7 @@ fn open_tree(model: &mut Model, source: Snapshot, leaf: Option<NodeIx>) {
 /// There is time for what is under way.
 pub(super) fn idle(model: &mut Model) -> Vec<Cmd> {
     if let Some(Overlay::Tree(tree)) = &mut model.overlay {
-        model.has_work = tree.work(AT_A_TIME);
-    } else {
-        model.has_work = false;
+        tree.work(AT_A_TIME);
     }
     Vec::new()
 }

@@ -58,6 +58,10 @@ fn minded(model: &mut Model, new: Settings) -> Vec<Cmd> {
     if old.theme != new.theme {
         cmds.push(Cmd::Themes(new.theme.clone()));
     }
+    if model.measure() {
+        cmds.push(Cmd::Repaint);
+    }
+    let new = &model.wishes.settings;
     if old.hide_thinking != new.hide_thinking {
         model.folds.0 = !new.hide_thinking;
         cmds.push(Cmd::Repaint);

@@ -3,18 +3,18 @@
 
 use std::path::{Path, PathBuf};
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::KeyEvent;
 
 use super::{Mode, Notice, Outcome, Request, Sessions, list};
+use crate::keymap::Action;
 use crate::overlay::line::LineInput;
 use crate::text;
 
 impl Sessions {
     pub(super) fn rename(&mut self, key: KeyEvent, file: PathBuf, mut line: LineInput) -> Outcome {
-        match key.code {
-            KeyCode::Esc => {}
-            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {}
-            KeyCode::Enter => {
+        match self.setting.keymap.in_list(key) {
+            Some(Action::SelectCancel) => {}
+            Some(Action::SelectConfirm) => {
                 let name = line.text().trim().to_owned();
                 if name.is_empty() {
                     self.mode = Mode::Rename(file, line);
@@ -23,7 +23,7 @@ impl Sessions {
                 }
             }
             _ => {
-                line.key(key);
+                line.key(&self.setting.keymap, key);
                 self.mode = Mode::Rename(file, line);
             }
         }
@@ -31,10 +31,9 @@ impl Sessions {
     }
 
     pub(super) fn confirm(&mut self, key: KeyEvent, file: PathBuf) -> Outcome {
-        match key.code {
-            KeyCode::Enter => self.requests.push(Request::Trash(file)),
-            KeyCode::Esc => {}
-            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {}
+        match self.setting.keymap.in_list(key) {
+            Some(Action::SelectConfirm) => self.requests.push(Request::Trash(file)),
+            Some(Action::SelectCancel) => {}
             _ => self.mode = Mode::Confirm(file),
         }
         Outcome::Open
@@ -69,7 +68,7 @@ impl Sessions {
                 let real = self.real_of(file);
                 for list in [&mut self.folder, &mut self.all] {
                     if let Some(row) = list.row_mut(&real) {
-                        row.name = Some(text::fit(&name, list::KEPT).into_owned()).filter(|name| !name.is_empty());
+                        row.rename(Some(text::fit(&name, list::KEPT).into_owned()).filter(|name| !name.is_empty()));
                     }
                 }
                 self.notice = Some(Notice::Done(format!("named {name}")));

@@ -76,7 +76,7 @@ fn listed(told: &Told) -> Listed {
 }
 
 fn empty() -> Sessions {
-    let setting = Setting { now: NOW, home: Some("/home/u".into()), current: Some(file("02b")) };
+    let setting = Setting { now: NOW, home: Some("/home/u".into()), current: Some(file("02b")), ..Setting::default() };
     Sessions::new(setting)
 }
 

@@ -11,6 +11,8 @@ use ratatui::text::{Line, Span};
 
 use super::list::{Filling, Row};
 use super::{Mode, Names, Notice, Origin, Preview, Said, Scope, Sessions, Sort, Speaker};
+use crate::keymap::Action;
+use crate::overlay::hint;
 use crate::text;
 use crate::theme::{Theme, Token};
 
@@ -18,6 +20,23 @@ use crate::theme::{Theme, Token};
 const WIDE: u16 = 76;
 /// So many columns are kept for what a session is called.
 const WORDS: usize = 12;
+
+/// What keys do where there is little room.
+const NARROW: &[(Action, &str)] = &[
+    (Action::ToggleScope, "all"),
+    (Action::ToggleSort, "sort"),
+    (Action::ToggleNamedFilter, "named"),
+    (Action::RenameSession, "name"),
+    (Action::DeleteSession, "del"),
+];
+
+/// What keys do.
+const YES: hint::Hint<'static> = (&[Action::SelectConfirm], "yes");
+const NO: hint::Hint<'static> = (&[Action::SelectCancel], "no");
+const SAVES: hint::Hint<'static> = (&[Action::SelectConfirm], "saves the name");
+const LEAVES: hint::Hint<'static> = (&[Action::SelectCancel], "leaves it");
+const SHOWS_ALL: hint::Hint<'static> = (&[Action::ToggleNamedFilter], "shows all");
+const EVERYWHERE: hint::Hint<'static> = (&[Action::ToggleScope], "shows every folder's");
 
 /// Where things are, from the top.
 struct Parts {
@@ -30,11 +49,12 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(area: Rect) -> Self {
+    fn of(area: Rect, has_preview: bool) -> Self {
         let is_high = area.height >= 20;
         let hints = if is_high { 2 } else { u16::from(area.height >= 8) };
         let room = area.height.saturating_sub(2 + hints + u16::from(is_high));
         let preview = match room {
+            _ if !has_preview => 0,
             15.. => (room - 11).min(12),
             8.. => 3,
             _ => 0,
@@ -55,7 +75,7 @@ impl Parts {
 impl Sessions {
     /// Draws the selector over the whole area.
     pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
-        let parts = Parts::of(area);
+        let parts = Parts::of(area, !self.hides_preview);
         if area.is_empty() {
             return;
         }
@@ -122,13 +142,15 @@ impl Sessions {
         let columns = usize::from(area.width);
         let say = |token, words: &str| vec![Line::styled(text::fit(words, columns).into_owned(), theme.style(token))];
         let lines = match (&self.mode, &self.notice) {
-            (Mode::Confirm(_), _) => say(Token::Error, "Into the trash? Enter yes · Esc no"),
-            (Mode::Rename(..), _) => say(Token::Muted, "Enter saves the name · Esc leaves it"),
+            (Mode::Confirm(_), _) => say(Token::Error, &format!("Into the trash? {}", self.says(&[YES, NO]))),
+            (Mode::Rename(..), _) => say(Token::Muted, &self.says(&[SAVES, LEAVES])),
             (Mode::Browse, Some(Notice::Done(words))) => say(Token::Accent, words),
             (Mode::Browse, Some(Notice::Trouble(words))) => say(Token::Error, words),
             (Mode::Browse, Some(Notice::Trashed(name))) => {
                 let back = if area.width >= WIDE { "brings it back" } else { "undoes" };
-                say(Token::Accent, &format!("in the trash (Ctrl+Y {back}): {name}"))
+                let back = self.says(&[(&[Action::RestoreSession], back)]);
+                let back = if back.is_empty() { back } else { format!(" ({back})") };
+                say(Token::Accent, &format!("in the trash{back}: {name}"))
             }
             (Mode::Browse, None) => self.keys(theme, area),
         };
@@ -137,35 +159,50 @@ impl Sessions {
         }
     }
 
-    fn keys(&self, theme: &Theme, area: Rect) -> Vec<Line<'static>> {
-        let path = if self.shows_paths { "no path" } else { "path" };
-        let lines: Vec<Vec<(&str, &str)>> = if area.height > 1 {
-            vec![
-                vec![("Enter", "open"), ("Tab", "scope"), ("re:", "pattern"), ("\"…\"", "phrase"), ("Esc", "leave")],
-                vec![
-                    ("Ctrl+S", "sort"),
-                    ("Ctrl+N", "named"),
-                    ("Ctrl+P", path),
-                    ("Ctrl+R", "rename"),
-                    ("Ctrl+D", "trash"),
-                ],
-            ]
-        } else {
-            vec![vec![("Tab", "all"), ("^S", "sort"), ("^N", "named"), ("^R", "name"), ("^D", "del")]]
+    /// What keys do, in words.
+    fn says(&self, hints: &[hint::Hint<'_>]) -> String {
+        hint::line(&self.setting.keymap, hints)
+    }
+
+    /// The lines of hints, as pairs of a key and what it does.
+    fn hinted(&self, is_wide: bool) -> Vec<Vec<(String, &'static str)>> {
+        let bound = |(action, what): &(Action, &'static str)| {
+            let key = hint::keys(&self.setting.keymap, &[*action])?;
+            Some((if is_wide { key } else { key.replace("ctrl+", "^") }, *what))
         };
-        let length = |pairs: &[(&str, &str)], between: usize| {
+        let line = |hints: &[(Action, &'static str)]| hints.iter().filter_map(bound).collect::<Vec<_>>();
+        if !is_wide {
+            return vec![line(NARROW)];
+        }
+        let mut first = line(&[(Action::SelectConfirm, "open"), (Action::ToggleScope, "scope")]);
+        first.extend([("re:".to_owned(), "pattern"), ("\"…\"".to_owned(), "phrase")]);
+        first.extend(line(&[(Action::ToggleSessionPreview, "preview"), (Action::SelectCancel, "leave")]));
+        let path = if self.shows_paths { "no path" } else { "path" };
+        let second = line(&[
+            (Action::ToggleSort, "sort"),
+            (Action::ToggleNamedFilter, "named"),
+            (Action::TogglePath, path),
+            (Action::RenameSession, "rename"),
+            (Action::DeleteSession, "trash"),
+        ]);
+        vec![first, second]
+    }
+
+    fn keys(&self, theme: &Theme, area: Rect) -> Vec<Line<'static>> {
+        let lines = self.hinted(area.height > 1);
+        let length = |pairs: &[(String, &str)], between: usize| {
             pairs.iter().map(|(key, what)| text::width(key) + 1 + text::width(what) + between).sum::<usize>() - between
         };
         // Where dots do not fit, blanks part them too.
         let dots = lines.iter().all(|pairs| length(pairs, 3) <= usize::from(area.width));
         let between = if dots { " · " } else { " " };
-        let hint = |pairs: Vec<(&str, &str)>| {
+        let hint = |pairs: Vec<(String, &'static str)>| {
             let mut line = Line::default();
             for (key, what) in pairs {
                 if !line.spans.is_empty() {
                     line.push_span(Span::styled(between, theme.style(Token::Muted)));
                 }
-                line.push_span(Span::styled(key.to_owned(), theme.style(Token::Dim)));
+                line.push_span(Span::styled(key, theme.style(Token::Dim)));
                 line.push_span(Span::styled(format!(" {what}"), theme.style(Token::Muted)));
             }
             text::truncate_line(&line, usize::from(area.width), text::ELLIPSIS)
@@ -288,18 +325,19 @@ impl Sessions {
         if let Some(why) = self.query.as_ref().and_then(|query| query.error()) {
             return why.to_owned();
         }
-        let words = match (&list.filling, &self.query, self.names, self.scope) {
+        let (words, ways): (&str, &[hint::Hint<'_>]) = match (&list.filling, &self.query, self.names, self.scope) {
             (Filling::Failed(why), ..) => return format!("the list cannot be read: {why}"),
-            (Filling::Reading(..), None, ..) => "reading the sessions…",
-            (_, Some(_), ..) if list.count_unsearched() > 0 => "searching…",
-            (_, Some(_), Names::All, _) => "nothing fits",
-            (_, Some(_), Names::Named, _) => "nothing that is named fits · Ctrl+N shows all",
-            (_, None, Names::Named, Scope::Folder) => "none is named here · Ctrl+N shows all, Tab every folder's",
-            (_, None, Names::Named, Scope::All) => "none is named · Ctrl+N shows all",
-            (_, None, Names::All, Scope::Folder) => "no sessions of this folder yet · Tab shows every folder's",
-            (_, None, Names::All, Scope::All) => "no sessions yet",
+            (Filling::Reading(..), None, ..) => ("reading the sessions…", &[]),
+            (_, Some(_), ..) if list.count_unsearched() > 0 => ("searching…", &[]),
+            (_, Some(_), Names::All, _) => ("nothing fits", &[]),
+            (_, Some(_), Names::Named, _) => ("nothing that is named fits", &[SHOWS_ALL]),
+            (_, None, Names::Named, Scope::Folder) => ("none is named here", &[SHOWS_ALL, EVERYWHERE]),
+            (_, None, Names::Named, Scope::All) => ("none is named", &[SHOWS_ALL]),
+            (_, None, Names::All, Scope::Folder) => ("no sessions of this folder yet", &[EVERYWHERE]),
+            (_, None, Names::All, Scope::All) => ("no sessions yet", &[]),
         };
-        words.to_owned()
+        let ways = self.says(ways);
+        if ways.is_empty() { words.to_owned() } else { format!("{words} · {ways}") }
     }
 
     fn count(&self, theme: &Theme) -> Line<'static> {

@@ -48,7 +48,7 @@ fn stored(outcome: Outcome) -> String {
 fn screen(settings: &Settings, columns: u16, rows: u16) -> String {
     let area = Rect::new(0, 0, columns, rows);
     let mut buf = Buffer::empty(area);
-    settings.view(&Theme::default(), area, &mut buf);
+    settings.view(&Keymap::default(), &Theme::default(), area, &mut buf);
     text_of(&buf)
 }
 
@@ -210,6 +210,6 @@ proptest::proptest! {
         if typed > 1 {
             settings.failed(hostile.clone());
         }
-        assert_inside(columns, rows, |area, buf| settings.view(&Theme::default(), area, buf));
+        assert_inside(columns, rows, |area, buf| settings.view(&Keymap::default(), &Theme::default(), area, buf));
     }
 }

@@ -6,12 +6,28 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::Settings;
+use crate::keymap::{Action, Keymap};
+use crate::overlay::hint;
 use crate::settings::{Origin, SETTINGS, Scope, Section, Setting};
-use crate::text::{clean, draw, fit, joined, width, wrap};
+use crate::text::{clean, draw, fit, width, wrap};
 use crate::theme::{Theme, Token};
 
 /// Below the list: what the setting does, what it may be, and the keys.
 const FOOT: usize = 3;
+
+/// What the keys do, while a value is typed and else.
+const TYPING: &[hint::Hint<'static>] = &[(&[Action::SelectConfirm], "store"), (&[Action::SelectCancel], "leave it")];
+const ONE_FILE: &[hint::Hint<'static>] = &[
+    (&[Action::SelectConfirm], "change"),
+    (&[Action::SelectCancel], "done"),
+    (&[Action::DeleteCharForward], "take out"),
+];
+const TWO_FILES: &[hint::Hint<'static>] = &[
+    (&[Action::SelectConfirm], "change"),
+    (&[Action::SelectCancel], "done"),
+    (&[Action::Tab], "other file"),
+    (&[Action::DeleteCharForward], "take out"),
+];
 
 /// One row of the list.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +39,7 @@ enum Row {
 
 impl Settings {
     /// Draws it over the whole area.
-    pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    pub fn view(&self, keymap: &Keymap, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let area = area.intersection(buf.area);
         let mut rows: Vec<Rect> = area.rows().collect();
         let foot = rows.split_off(rows.len().saturating_sub(if rows.len() > FOOT + 3 { FOOT } else { 0 }));
@@ -35,7 +51,7 @@ impl Settings {
             self.search.view(Span::styled("> ", theme.style(Token::Accent)), theme.style(Token::Text), row, buf);
         }
         self.view_list(theme, &rows.collect::<Vec<_>>(), buf);
-        for (line, row) in self.foot(theme, usize::from(area.width)).iter().zip(foot) {
+        for (line, row) in self.foot(keymap, theme, usize::from(area.width)).iter().zip(foot) {
             draw(line, row, buf);
         }
     }
@@ -121,16 +137,16 @@ impl Settings {
         draw(&if is_chosen { line.style(theme.style(Token::SelectedBg)) } else { line }, area, buf);
     }
 
-    fn foot(&self, theme: &Theme, columns: usize) -> [Line<'static>; FOOT] {
+    fn foot(&self, keymap: &Keymap, theme: &Theme, columns: usize) -> [Line<'static>; FOOT] {
         let line = |text: &str, token| Line::styled(fit(text, columns).into_owned(), theme.style(token));
         let setting = self.shown.get(self.cursor).and_then(|at| SETTINGS.get(*at));
         let says = setting.map_or("", |setting| setting.says);
-        let keys: &[&str] = match (&self.editing, &self.files.project) {
-            (Some(_), _) => &["enter store", "esc leave it"],
-            (None, Some(_)) => &["enter change", "esc done", "tab other file", "del take out"],
-            (None, None) => &["enter change", "esc done", "del take out"],
+        let keys = match (&self.editing, &self.files.project) {
+            (Some(_), _) => TYPING,
+            (None, Some(_)) => TWO_FILES,
+            (None, None) => ONE_FILE,
         };
-        let keys = line(&joined(keys, columns), Token::Dim);
+        let keys = line(&hint::fit(keymap, keys, columns), Token::Dim);
         let told = setting.map_or_else(String::new, |setting| self.told(setting));
         let Some(notice) = &self.notice else { return [line(says, Token::Text), line(&told, Token::Muted), keys] };
         // A long one takes both rows.

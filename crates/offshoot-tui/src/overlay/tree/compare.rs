@@ -19,6 +19,8 @@ use super::keys::Step;
 use super::panes::Panes;
 use super::view::{ago, draw, held, row, rule};
 use super::{AT_ONCE, Mode, Outcome, TreeSelector};
+use crate::keymap::{Action, Keymap};
+use crate::overlay::hint;
 use crate::text;
 use crate::theme::{Theme, Token};
 
@@ -45,6 +47,7 @@ pub(super) struct Given<'a> {
     pub(super) source: &'a dyn Source,
     pub(super) outline: &'a Outline,
     pub(super) theme: &'a Theme,
+    pub(super) keymap: &'a Keymap,
     pub(super) now: Millis,
 }
 
@@ -98,7 +101,9 @@ impl Compare {
             column(given, ('B', second), seen.start.saturating_sub(count)..seen.end.saturating_sub(count), rest, buf);
         }
         let reading = if self.is_reading { " · looking for files…" } else { "" };
-        let help = format!("  ↑/↓ scroll · esc back to the tree{reading}");
+        let hints: [hint::Hint<'_>; 2] =
+            [(&[Action::SelectUp, Action::SelectDown], "scroll"), (&[Action::SelectCancel], "back to the tree")];
+        let help = format!("  {}{reading}", hint::line(given.keymap, &hints));
         draw(&Line::styled(help, muted), row(area, usize::from(area.height).saturating_sub(2)), buf);
     }
 

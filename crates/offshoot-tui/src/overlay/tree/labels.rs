@@ -5,9 +5,10 @@ use std::collections::{HashMap, HashSet};
 
 use offshoot_session::clock::to_iso;
 use offshoot_session::tree::{Label, NodeIx, Tree};
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::KeyEvent;
 
 use super::{Mode, Outcome, TreeSelector};
+use crate::keymap::Action;
 use crate::overlay::line::LineInput;
 
 /// What was set and cleared since the snapshot.
@@ -55,18 +56,16 @@ impl TreeSelector {
     pub(super) fn label_key(&mut self, key: KeyEvent) -> Outcome {
         let Mode::Label(ix, input) = &mut self.mode else { return Outcome::Stay };
         let ix = *ix;
-        let is_control_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-        match key.code {
-            KeyCode::Esc => self.mode = Mode::Browse,
-            _ if is_control_c => self.mode = Mode::Browse,
-            KeyCode::Enter => {
+        match self.setup.keymap.in_list(key) {
+            Some(Action::SelectCancel) => self.mode = Mode::Browse,
+            Some(Action::SelectConfirm) => {
                 let text = Some(input.text().trim().to_owned()).filter(|text| !text.is_empty());
                 self.mode = Mode::Browse;
                 let label = text.clone().map(|text| Label { text, timestamp: Some(to_iso(self.setup.now)) });
                 self.labels.set(ix, label);
                 return self.id(ix).map_or(Outcome::Stay, |entry| Outcome::Label { entry, text });
             }
-            _ => _ = input.key(key),
+            _ => _ = input.key(&self.setup.keymap, key),
         }
         Outcome::Stay
     }

@@ -2,10 +2,11 @@
 //! caller.
 
 use offshoot_session::tree::NodeIx;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::KeyEvent;
 
 use super::question::{Answer, Question};
 use super::{Mode, Outcome, TreeSelector};
+use crate::keymap::{Action, Context};
 
 impl TreeSelector {
     /// The walk was stopped: nothing has changed.
@@ -27,7 +28,7 @@ impl TreeSelector {
         if self.setup.skips_question {
             return self.leave(ix, false, None);
         }
-        self.mode = Mode::Question(ix, Question::default());
+        self.mode = Mode::Question(ix, Question::new(self.setup.size));
         Outcome::Stay
     }
 
@@ -37,11 +38,19 @@ impl TreeSelector {
         Outcome::Navigate { target, summarize, instructions }
     }
 
+    /// Takes what was written in the external editor; `None`: the text stays.
+    pub fn written(&mut self, text: Option<&str>) {
+        if let (Mode::Question(_, question), Some(text)) = (&mut self.mode, text) {
+            question.prompt.replace(text.trim_end());
+        }
+    }
+
     pub(super) fn question_key(&mut self, key: KeyEvent) -> Outcome {
         let Mode::Question(ix, question) = &mut self.mode else { return Outcome::Stay };
         let ix = *ix;
-        match question.key(key) {
+        match question.key(&self.setup.keymap, key) {
             Answer::Open => Outcome::Stay,
+            Answer::External(text) => Outcome::Edit(text),
             Answer::Back => {
                 self.mode = Mode::Browse;
                 Outcome::Stay
@@ -51,9 +60,9 @@ impl TreeSelector {
     }
 
     pub(super) fn leaving_key(&mut self, key: KeyEvent) -> Outcome {
-        let is_control_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+        let is_cancel = self.setup.keymap.actions(Context::Dialog, key).contains(&Action::SelectCancel);
         match &mut self.mode {
-            Mode::Leaving { is_stopping: is_stopping @ false, .. } if key.code == KeyCode::Esc || is_control_c => {
+            Mode::Leaving { is_stopping: is_stopping @ false, .. } if is_cancel => {
                 *is_stopping = true;
                 Outcome::Abort
             }

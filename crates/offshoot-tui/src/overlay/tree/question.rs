@@ -1,18 +1,20 @@
-//! The question before one leaves: shall what is left behind be summarised? Knows no tree.
+//! The question before one leaves: shall what is left behind be summarised, and what shall the summary mind? Knows no tree.
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
-use crate::overlay::line::LineInput;
+use crate::editor::{Editor, Outcome, Submission};
+use crate::keymap::{Action, Context, Keymap};
 
 /// What may be answered.
 pub(super) const ANSWERS: [&str; 3] = ["No summary", "Summarize", "Summarize with custom prompt"];
 
 /// The question, and what was answered so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Question {
     pub(super) at: usize,
-    /// The prompt that is being written.
-    pub(super) prompt: Option<LineInput>,
+    /// What the summary shall mind; what was written stays when one goes back to the question.
+    pub(super) prompt: Box<Editor>,
+    pub(super) is_writing: bool,
 }
 
 /// What a key came to.
@@ -24,32 +26,54 @@ pub(super) enum Answer {
     Back,
     /// Leave, without or with a summary.
     Leave { summarize: bool, instructions: Option<String> },
+    /// The prompt is to be written on in the external editor.
+    External(String),
 }
 
 impl Question {
-    pub(super) fn key(&mut self, key: KeyEvent) -> Answer {
-        let is_control_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-        let is_cancel = key.code == KeyCode::Esc || is_control_c;
-        if let Some(prompt) = &mut self.prompt {
-            match key.code {
-                _ if is_cancel => self.prompt = None,
-                KeyCode::Enter => return leave(prompt.text()),
-                _ => _ = prompt.key(key),
-            }
-            return Answer::Open;
+    /// The question on a terminal of this size.
+    pub(super) fn new((columns, rows): (u16, u16)) -> Self {
+        let mut prompt = Box::new(Editor::plain());
+        prompt.resize(columns, rows);
+        Self { at: 0, prompt, is_writing: false }
+    }
+
+    pub(super) fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> Answer {
+        let action = keymap.in_list(key);
+        if self.is_writing {
+            return self.write(keymap, key);
         }
-        match key.code {
-            _ if is_cancel => return Answer::Back,
-            KeyCode::Up => self.at = self.at.checked_sub(1).unwrap_or(ANSWERS.len() - 1),
-            KeyCode::Down => self.at = (self.at + 1) % ANSWERS.len(),
-            KeyCode::Char(c @ '1'..='3') => {
-                self.at = usize::from(c as u8 - b'1');
-                return self.answered();
+        match action {
+            Some(Action::SelectCancel) => return Answer::Back,
+            Some(Action::SelectUp) => self.at = self.at.checked_sub(1).unwrap_or(ANSWERS.len() - 1),
+            Some(Action::SelectDown) => self.at = (self.at + 1) % ANSWERS.len(),
+            Some(Action::SelectConfirm) => return self.answered(),
+            _ => {
+                if let KeyCode::Char(c @ '1'..='3') = key.code {
+                    self.at = usize::from(c as u8 - b'1');
+                    return self.answered();
+                }
             }
-            KeyCode::Enter => return self.answered(),
-            _ => {}
         }
         Answer::Open
+    }
+
+    fn write(&mut self, keymap: &Keymap, key: KeyEvent) -> Answer {
+        if keymap.actions(Context::Dialog, key).contains(&Action::SelectCancel) {
+            self.is_writing = false;
+            return Answer::Open;
+        }
+        match self.prompt.key(keymap, key) {
+            Outcome::Submit(Submission { text, .. }) | Outcome::FollowUp(Submission { text, .. }) => {
+                Answer::Leave { summarize: true, instructions: (!text.is_empty()).then_some(text) }
+            }
+            Outcome::External(text) => Answer::External(text),
+            Outcome::Act(Action::Interrupt) => {
+                self.is_writing = false;
+                Answer::Open
+            }
+            Outcome::Ignored | Outcome::Moved | Outcome::Edited | Outcome::Mistake(_) | Outcome::Act(_) => Answer::Open,
+        }
     }
 
     fn answered(&mut self) -> Answer {
@@ -57,14 +81,56 @@ impl Question {
             0 => Answer::Leave { summarize: false, instructions: None },
             1 => Answer::Leave { summarize: true, instructions: None },
             _ => {
-                self.prompt = Some(LineInput::default());
+                self.is_writing = true;
                 Answer::Open
             }
         }
     }
 }
 
-fn leave(prompt: &str) -> Answer {
-    let prompt = prompt.trim();
-    Answer::Leave { summarize: true, instructions: (!prompt.is_empty()).then(|| prompt.to_owned()) }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keymap::Key;
+
+    fn press(question: &mut Question, keymap: &Keymap, keys: &str) -> Answer {
+        let mut answer = Answer::Open;
+        for key in keys.split(' ') {
+            answer = question.key(keymap, Key::parse(key).unwrap().event());
+        }
+        answer
+    }
+
+    #[test]
+    fn a_prompt_has_several_lines_and_waits_while_one_looks_at_the_question() {
+        let keymap = Keymap::default();
+        let mut question = Question::new((80, 24));
+        assert_eq!(
+            press(&mut question, &keymap, "down down enter / n e w shift+enter ! x ctrl+j y escape"),
+            Answer::Open
+        );
+        assert!(!question.is_writing);
+        assert_eq!(press(&mut question, &keymap, "3 z ctrl+g"), Answer::External("/new\n!x\nyz".to_owned()));
+        let instructions = Some("/new\n!x\nyz".to_owned());
+        assert_eq!(press(&mut question, &keymap, "enter"), Answer::Leave { summarize: true, instructions });
+    }
+
+    #[test]
+    fn an_empty_prompt_is_a_summary_as_usual() {
+        let mut question = Question::new((80, 24));
+        let answer = press(&mut question, &Keymap::default(), "3 enter");
+        assert_eq!(answer, Answer::Leave { summarize: true, instructions: None });
+        assert_eq!(press(&mut Question::new((80, 24)), &Keymap::default(), "escape"), Answer::Back);
+    }
+
+    #[test]
+    fn keys_are_those_of_the_user() {
+        let (keymap, _) = Keymap::read(
+            r#"{"tui.select.down":"ctrl+n","tui.select.cancel":"f10","tui.input.submit":"f2","tui.input.newLine":"enter"}"#,
+        );
+        let mut question = Question::new((80, 24));
+        assert_eq!(press(&mut question, &keymap, "ctrl+n ctrl+n enter a enter b f10 f10"), Answer::Back);
+        let instructions = Some("a\nb".to_owned());
+        assert_eq!(press(&mut question, &keymap, "3 f2"), Answer::Leave { summarize: true, instructions });
+    }
 }

@@ -8,7 +8,7 @@ use offshoot_session::outline::Filter;
 use offshoot_session::stats::Totals;
 use offshoot_session::tree::NodeIx;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation as _;
@@ -18,6 +18,7 @@ use super::panes::Panes;
 use super::question::{ANSWERS, Question};
 use super::{Mode, TreeSelector};
 use crate::keymap::{Action, Keymap};
+use crate::overlay::hint;
 use crate::text;
 use crate::theme::{Theme, Token};
 
@@ -64,14 +65,23 @@ impl TreeSelector {
                 self.view_tree(theme, &panes, buf);
                 let muted = theme.style(Token::Muted);
                 clear(panes.help, buf);
-                draw(&Line::styled("  enter save · esc cancel", muted), panes.help, buf);
+                let keys = hint::line(
+                    &self.setup.keymap,
+                    &[(&[Action::SelectConfirm], "save"), (&[Action::SelectCancel], "cancel")],
+                );
+                draw(&Line::styled(format!("  {keys}"), muted), panes.help, buf);
                 clear(panes.search, buf);
                 let prompt = Span::styled("  Label (empty to remove): ", muted);
                 input.view(prompt, theme.style(Token::Text), panes.search, buf);
             }
             Mode::Compare(compare) => {
-                let given =
-                    Given { source: self.source.as_ref(), outline: &self.list.outline, theme, now: self.setup.now };
+                let given = Given {
+                    source: self.source.as_ref(),
+                    outline: &self.list.outline,
+                    theme,
+                    keymap: &self.setup.keymap,
+                    now: self.setup.now,
+                };
                 compare.view(&given, area, buf);
             }
             Mode::Question(ix, question) => self.view_question(theme, (*ix, question), area, buf),
@@ -128,7 +138,10 @@ impl TreeSelector {
         if let Mode::Leaving { summarize, is_stopping } = &self.mode {
             let said = match (summarize, is_stopping) {
                 (_, true) => "Stopping…".to_owned(),
-                (true, false) => format!("{} Summarizing the branch… esc stops", spinner(self.setup.now)),
+                (true, false) => {
+                    let stops = hint::line(&self.setup.keymap, &[(&[Action::SelectCancel], "stops")]);
+                    format!("{} Summarizing the branch… {stops}", spinner(self.setup.now))
+                }
                 (false, false) => format!("{} Going there…", spinner(self.setup.now)),
             };
             return Line::styled(format!("  {said}"), theme.style(Token::Accent));
@@ -163,9 +176,10 @@ impl TreeSelector {
         let has_tokens = branch.own.tokens + branch.path.tokens > 0;
         let tips = if branch.tips > 1 { format!(" on {} branches", branch.tips) } else { String::new() };
         let age = branch.newest.map_or(String::new(), |time| format!(", {}", ago(time, self.setup.now)));
-        let own = format!("branch: {}{tips}{age}", held(&branch.own, has_tokens));
-        let paths = [true, false].map(|all| format!("path: {}", held(&branch.path, has_tokens && all)));
         let room = columns.saturating_sub(2);
+        let own = |has_tokens| format!("branch: {}{tips}{age}", held(&branch.own, has_tokens));
+        let own = Some(own(has_tokens)).filter(|own| text::width(own) <= room).unwrap_or_else(|| own(false));
+        let paths = [true, false].map(|all| format!("path: {}", held(&branch.path, has_tokens && all)));
         let fits = |path: &&String| text::width(&own) + 3 + text::width(path) <= room;
         let path = paths.iter().find(fits).map_or("", String::as_str);
         let words = if path.is_empty() { vec![own.as_str()] } else { vec![own.as_str(), path] };
@@ -189,40 +203,73 @@ impl TreeSelector {
 
     fn view_question(&self, theme: &Theme, (ix, question): (NodeIx, &Question), area: Rect, buf: &mut Buffer) {
         let (muted, plain) = (theme.style(Token::Muted), theme.style(Token::Text));
+        let mut lines = self.question_head(theme, ix, usize::from(area.width));
+        let keymap = &self.setup.keymap;
+        let inner = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
+        let mut at = lines.len();
+        if question.is_writing {
+            lines.push(Line::styled("  What shall the summary mind?", theme.style(Token::Accent)));
+            let place = prompt_area(area);
+            question.prompt.view(theme, place, buf);
+            at += 1 + usize::from(question.prompt.height().min(place.height));
+        } else {
+            for (at, answer) in ANSWERS.iter().enumerate() {
+                let is_selected = at == question.at;
+                let style = if is_selected { theme.style(Token::Accent) } else { plain };
+                lines.push(Line::styled(format!("{} {answer}", if is_selected { "›" } else { " " }), style));
+            }
+            at = lines.len() + 1;
+        }
+        for (at, line) in lines.iter().enumerate().take(inner.height.into()) {
+            draw(line, row(inner, at), buf);
+        }
+        let hints = if question.is_writing { WRITING } else { CHOOSING };
+        let hints = hint::fit(keymap, hints, usize::from(area.width).saturating_sub(2));
+        draw(&Line::styled(format!("  {hints}"), muted), row(inner, at), buf);
+    }
+
+    /// Where one goes, and what comes of it.
+    fn question_head(&self, theme: &Theme, ix: NodeIx, columns: usize) -> Vec<Line<'static>> {
+        let (muted, plain) = (theme.style(Token::Muted), theme.style(Token::Text));
         let said = self.list.outline.text(self.source.as_ref(), ix).unwrap_or_else(|error| error.to_string());
-        let columns = usize::from(area.width);
         let is_users = self.source.tree().node(ix).role() == Some(Role::User);
         let then = if is_users { "Its text comes into the editor" } else { "You go on after it" };
-        let mut lines = vec![
+        vec![
             Line::default(),
             Line::styled("  Summarize branch?", plain.add_modifier(Modifier::BOLD)),
             Line::styled(format!("  You go to {}", text::fit(&said, columns.saturating_sub(12))), muted),
             Line::styled(format!("  {then}"), muted),
             Line::default(),
-        ];
-        let mut below = |line: Line<'static>| lines.push(line);
-        for (at, answer) in ANSWERS.iter().enumerate() {
-            let is_selected = at == question.at;
-            let style = if is_selected { theme.style(Token::Accent) } else { plain };
-            below(Line::styled(format!("{} {answer}", if is_selected { "›" } else { " " }), style));
-        }
-        below(Line::default());
-        let help: &[&str] = match question.prompt {
-            Some(_) => &["enter go", "esc back to the question"],
-            None => &["enter go", "esc back", "↑/↓ choose"],
-        };
-        below(Line::styled(format!("  {}", text::joined(help, columns.saturating_sub(2))), muted));
-        let inner = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
-        for (at, line) in lines.iter().enumerate().take(inner.height.into()) {
-            draw(line, row(inner, at), buf);
-        }
-        if let Some(prompt) = &question.prompt {
-            let at = row(inner, lines.len() - 2);
-            if !at.is_empty() {
-                prompt.view(Span::styled("  What shall it mind? ", theme.style(Token::Accent)), plain, at, buf);
-            }
+        ]
+    }
+
+    /// Where the terminal's cursor belongs when the selector is drawn there, if somebody writes.
+    #[must_use]
+    pub fn cursor(&self, area: Rect) -> Option<Position> {
+        match &self.mode {
+            Mode::Question(_, question) if question.is_writing => question.prompt.cursor(prompt_area(area)),
+            _ => None,
         }
     }
+}
+
+/// What keys do at the question before leaving, and while what the summary shall mind is written.
+const CHOOSING: &[hint::Hint<'static>] = &[
+    (&[Action::SelectConfirm], "go"),
+    (&[Action::SelectCancel], "back"),
+    (&[Action::SelectUp, Action::SelectDown], "choose"),
+];
+const WRITING: &[hint::Hint<'static>] = &[
+    (&[Action::Submit], "go"),
+    (&[Action::SelectCancel], "back"),
+    (&[Action::NewLine], "new line"),
+    (&[Action::ExternalEditor], "editor"),
+];
+
+/// Where the prompt of the summary is written: below what is said of the place, above the keys.
+fn prompt_area(area: Rect) -> Rect {
+    const HEAD: u16 = 7;
+    Rect { y: area.y.saturating_add(HEAD), height: area.height.saturating_sub(HEAD + 2), ..area }
 }
 
 /// Draws a line on the first row of an area, if it has one.
@@ -262,7 +309,7 @@ pub(super) fn rule(theme: &Theme, title: &str, area: Rect, buf: &mut Buffer) {
 fn help(keymap: &Keymap, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (actions, does) in HELP {
-        let Some(item) = named(keymap, actions).map(|keys| format!("{keys} {does}")) else { continue };
+        let Some(item) = hint::keys(keymap, actions).map(|keys| format!("{keys} {does}")) else { continue };
         match lines.last_mut() {
             Some(line) if text::width(line) + 3 + text::width(&item) <= columns => {
                 line.push_str(" · ");
@@ -272,38 +319,6 @@ fn help(keymap: &Keymap, columns: usize) -> Vec<String> {
         }
     }
     lines
-}
-
-/// The first keys of some actions; what their names begin with in common stands once.
-fn named(keymap: &Keymap, actions: &[Action]) -> Option<String> {
-    let keys: Vec<String> = actions.iter().filter_map(|action| keymap.hint(*action)).collect();
-    let (modifiers, _) = keys.first()?.rsplit_once('+').unwrap_or_default();
-    let prefix = format!("{modifiers}+");
-    let rests: Option<Vec<&str>> = keys.iter().map(|key| key.strip_prefix(&prefix)).collect();
-    let named = match rests {
-        Some(rests) => format!("{prefix}{}", rests.join("/")),
-        None => keys.join("/"),
-    };
-    let arrows = [
-        ("escape", "esc"),
-        ("pageUp", "pgup"),
-        ("pageDown", "pgdn"),
-        ("up", "↑"),
-        ("down", "↓"),
-        ("left", "←"),
-        ("right", "→"),
-    ];
-    let small = |key: &str| {
-        arrows.iter().find(|(name, _)| *name == key).map_or(key.to_owned(), |(_, arrow)| (*arrow).to_owned())
-    };
-    let words: Vec<String> = named
-        .split('/')
-        .map(|key| match key.rsplit_once('+') {
-            Some((before, last)) => format!("{before}+{}", small(last)),
-            None => small(key),
-        })
-        .collect();
-    Some(words.join("/"))
 }
 
 /// Entries, and what providers reported of them if they ever did: tokens and dollars.

@@ -43,6 +43,10 @@ fn in_a_hundred_thousand_entries_a_page_costs_a_page() {
         assert!(read <= 12, "{read}");
         assert!(transcript.laid.weight() <= KEPT_ROWS + 2 * 48, "{}", transcript.laid.weight());
         assert!(transcript.bodies.weight() <= KEPT_BYTES + (64 << 10), "{}", transcript.bodies.weight());
+        // Nothing else is kept of what was passed.
+        let lists = [transcript.visible.capacity(), transcript.moves.capacity(), transcript.wanted.capacity()];
+        assert!(lists.iter().sum::<usize>() <= 256, "{lists:?}");
+        assert_eq!((transcript.live.len(), transcript.flipped.len(), transcript.running.len()), (0, 0, 0));
     }
     for to in [Move::Top, Move::Bottom, Move::Top, Move::NextUser, Move::Bottom, Move::PreviousUser, Move::Up(1)] {
         let read = cost(&mut transcript, to);

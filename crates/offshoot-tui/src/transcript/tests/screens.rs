@@ -273,10 +273,13 @@ fn one_part_is_opened_by_focus_or_by_its_row() {
 
 #[test]
 fn pictures_stand_where_there_is_room_for_the_whole_of_them() {
-    let picture = r#"{"role":"user","content":[{"type":"text","text":"see"},{"type":"image","data":"aaaa","mimeType":"image/png"}]}"#;
-    let session = session(&[picture, TALK[0]]);
-    let mut transcript =
-        Transcript::new(Habits { picture_size: Some(PictureSize::new(|_, _| Some((6, 3)))), ..Habits::default() });
+    let data = crate::image::testing::block(60, 60);
+    let picture = format!(
+        r#"{{"role":"user","content":[{{"type":"text","text":"see"}},{{"type":"image","data":"{data}","mimeType":"image/png"}}]}}"#
+    );
+    let session = session(&[&picture, TALK[0]]);
+    let size = PictureSize { cell: CellSize::default(), most: Size::new(60, 20) };
+    let mut transcript = Transcript::new(Habits { picture_size: Some(size), ..Habits::default() });
     transcript.open(Path::of(session.tree(), session.leaf()));
     let area = Rect::new(2, 1, 40, 8);
     transcript.fill(&session, &Theme::default(), area.width, area.height).unwrap();

@@ -4,7 +4,7 @@ use super::*;
 
 /// Sessions with a text in each field, and a preview of it.
 fn with(texts: &[String; 6]) -> Sessions {
-    let mut sessions = Sessions::new(Setting { now: NOW, home: Some("/home/u".into()), current: None });
+    let mut sessions = Sessions::new(Setting { now: NOW, home: Some("/home/u".into()), ..Setting::default() });
     let info = SessionInfo {
         path: PathBuf::from(&texts[0]),
         id: texts[1].clone(),

@@ -10,7 +10,7 @@ fn a_session_is_renamed_in_its_place() {
     write(&mut sessions, "the table");
     insta::assert_snapshot!(wide(&sessions), @"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
-    Enter saves the name · Esc leaves it
+    enter saves the name · esc leaves it
 
     Name: the table
 
@@ -29,7 +29,7 @@ fn a_session_is_renamed_in_its_place() {
     ");
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume   ◉ folder ○ all · all · threaded
-    Enter saves the name · Esc leaves it
+    enter saves the name · esc leaves it
     Name: the table
       the parser                       12 3m
     ›    ├─ the same with a table      12 1m
@@ -69,7 +69,7 @@ fn the_trash_is_asked_for_twice_and_gives_back() {
     ctrl(&mut sessions, 'd');
     insta::assert_snapshot!(wide(&sessions), @"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
-    Into the trash? Enter yes · Esc no
+    Into the trash? enter yes · esc no
 
     >
 
@@ -88,7 +88,7 @@ fn the_trash_is_asked_for_twice_and_gives_back() {
     ");
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume   ◉ folder ○ all · all · threaded
-    Into the trash? Enter yes · Esc no
+    Into the trash? enter yes · esc no
     >
     › the parser                       12 3m
          ├─ the same with a table      12 1m
@@ -107,7 +107,7 @@ fn the_trash_is_asked_for_twice_and_gives_back() {
     sessions.take(Answer::Trashed(file("01a"), Ok(())));
     insta::assert_snapshot!(wide(&sessions), @"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
-    in the trash (Ctrl+Y brings it back): the parser
+    in the trash (alt+u brings it back): the parser
 
     >
 
@@ -126,7 +126,7 @@ fn the_trash_is_asked_for_twice_and_gives_back() {
     ");
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume   ◉ folder ○ all · all · threaded
-    in the trash (Ctrl+Y undoes): the parser
+    in the trash (alt+u undoes): the parser
     >
     › the same with a table            12 1m
       review 日本語 docs           omp 12 1h

@@ -9,8 +9,8 @@ fn families_stand_together_the_busiest_first() {
     sessions.take(Answer::Preview(file("01a"), preview()));
     insta::assert_snapshot!(wide(&sessions), @r#"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
-    Enter open · Tab scope · re: pattern · "…" phrase · Esc leave
-    Ctrl+S sort · Ctrl+N named · Ctrl+P path · Ctrl+R rename · Ctrl+D trash
+    enter open · tab scope · re: pattern · "…" phrase · alt+p preview · esc leave
+    ctrl+s sort · ctrl+n named · ctrl+p path · ctrl+r rename · ctrl+d trash
     >
 
     › the parser                                                               12 3m
@@ -33,7 +33,7 @@ fn families_stand_together_the_busiest_first() {
     "#);
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume   ◉ folder ○ all · all · threaded
-    Tab all ^S sort ^N named ^R name ^D del
+    tab all ^s sort ^n named ^r name ^d del
     >
     › the parser                       12 3m
          ├─ the same with a table      12 1m
@@ -55,8 +55,8 @@ fn other_orders_and_paths() {
     ctrl(&mut sessions, 'p');
     insta::assert_snapshot!(wide(&sessions), @r#"
     Resume session                ◉ current folder | ○ all  Names: all  Sort: recent
-    Enter open · Tab scope · re: pattern · "…" phrase · Esc leave
-    Ctrl+S sort · Ctrl+N named · Ctrl+P no path · Ctrl+R rename · Ctrl+D trash
+    enter open · tab scope · re: pattern · "…" phrase · alt+p preview · esc leave
+    ctrl+s sort · ctrl+n named · ctrl+p no path · ctrl+r rename · ctrl+d trash
     >
 
     › the same with a table                               ~/sessions/02b.jsonl 12 1m
@@ -75,7 +75,7 @@ fn other_orders_and_paths() {
     ctrl(&mut sessions, 's');
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume  ◉ folder ○ all · all · relevance
-    Tab all ^S sort ^N named ^R name ^D del
+    tab all ^s sort ^n named ^r name ^d del
     >
     › the same …  ~/sessions/02b.jsonl 12 1m
       the parser  ~/sessions/01a.jsonl 12 3m
@@ -96,8 +96,8 @@ fn every_folder_s_sessions_show_their_folder() {
     sessions.take(Answer::Done(Scope::All, Ok(0)));
     insta::assert_snapshot!(wide(&sessions), @r#"
     Resume session              ○ current folder | ◉ all  Names: all  Sort: threaded
-    Enter open · Tab scope · re: pattern · "…" phrase · Esc leave
-    Ctrl+S sort · Ctrl+N named · Ctrl+P path · Ctrl+R rename · Ctrl+D trash
+    enter open · tab scope · re: pattern · "…" phrase · alt+p preview · esc leave
+    ctrl+s sort · ctrl+n named · ctrl+p path · ctrl+r rename · ctrl+d trash
     >
 
     › the parser                                                        ~/proj 12 3m
@@ -115,7 +115,7 @@ fn every_folder_s_sessions_show_their_folder() {
     "#);
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume   ○ folder ◉ all · all · threaded
-    Tab all ^S sort ^N named ^R name ^D del
+    tab all ^s sort ^n named ^r name ^d del
     >
     › the parser                ~/proj 12 3m
          ├─ the same with a t…  ~/proj 12 1m
@@ -136,8 +136,8 @@ fn only_what_is_named() {
     ctrl(&mut sessions, 'n');
     insta::assert_snapshot!(wide(&sessions), @r#"
     Resume session            ◉ current folder | ○ all  Names: named  Sort: threaded
-    Enter open · Tab scope · re: pattern · "…" phrase · Esc leave
-    Ctrl+S sort · Ctrl+N named · Ctrl+P path · Ctrl+R rename · Ctrl+D trash
+    enter open · tab scope · re: pattern · "…" phrase · alt+p preview · esc leave
+    ctrl+s sort · ctrl+n named · ctrl+p path · ctrl+r rename · ctrl+d trash
     >
 
     › the parser                                                               12 3m
@@ -155,7 +155,7 @@ fn only_what_is_named() {
     "#);
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume ◉ folder ○ all · named · threaded
-    Tab all ^S sort ^N named ^R name ^D del
+    tab all ^s sort ^n named ^r name ^d del
     >
     › the parser                       12 3m
       slow tests                    pi 12 1d
@@ -172,24 +172,24 @@ fn nothing_is_there() {
     let mut sessions = empty();
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume        reading 0 · all · threaded
-    Tab all ^S sort ^N named ^R name ^D del
+    tab all ^s sort ^n named ^r name ^d del
     >
       reading the sessions…
     ");
     sessions.take(Answer::Done(Scope::Folder, Ok(0)));
     insta::assert_snapshot!(wide(&sessions), @r#"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
-    Enter open · Tab scope · re: pattern · "…" phrase · Esc leave
-    Ctrl+S sort · Ctrl+N named · Ctrl+P path · Ctrl+R rename · Ctrl+D trash
+    enter open · tab scope · re: pattern · "…" phrase · alt+p preview · esc leave
+    ctrl+s sort · ctrl+n named · ctrl+p path · ctrl+r rename · ctrl+d trash
     >
 
-      no sessions of this folder yet · Tab shows every folder's
+      no sessions of this folder yet · tab shows every folder's
     "#);
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume   ◉ folder ○ all · all · threaded
-    Tab all ^S sort ^N named ^R name ^D del
+    tab all ^s sort ^n named ^r name ^d del
     >
-      no sessions of this folder yet · Tab
+      no sessions of this folder yet · tab
       shows every folder's
     ");
     ctrl(&mut sessions, 'n');
@@ -214,8 +214,8 @@ fn the_chosen_session_stays_chosen_while_others_come_in() {
     sessions.take(Answer::Listed(Scope::Folder, WORLD.iter().skip(4).map(listed).collect()));
     insta::assert_snapshot!(wide(&sessions), @r#"
     Resume session                           reading 3/7  Names: all  Sort: threaded
-    Enter open · Tab scope · re: pattern · "…" phrase · Esc leave
-    Ctrl+S sort · Ctrl+N named · Ctrl+P path · Ctrl+R rename · Ctrl+D trash
+    enter open · tab scope · re: pattern · "…" phrase · alt+p preview · esc leave
+    ctrl+s sort · ctrl+n named · ctrl+p path · ctrl+r rename · ctrl+d trash
     >
 
     › review 日本語 docs                                                   omp 12 1h
@@ -233,7 +233,7 @@ fn the_chosen_session_stays_chosen_while_others_come_in() {
     "#);
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume      reading 3/7 · all · threaded
-    Tab all ^S sort ^N named ^R name ^D del
+    tab all ^s sort ^n named ^r name ^d del
     >
     › review 日本語 docs           omp 12 1h
       a long question that goes o…  pi 12 1w
@@ -291,7 +291,7 @@ fn deep_families_keep_room_for_words() {
     press(&mut sessions, KeyCode::End);
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume        reading 0 · all · threaded
-    Tab all ^S sort ^N named ^R name ^D del
+    tab all ^s sort ^n named ^r name ^d del
     >
       …          └─ the parser         12 3m
       …          └─ the parser         12 3m

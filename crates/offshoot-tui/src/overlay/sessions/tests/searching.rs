@@ -8,8 +8,8 @@ fn a_search_shows_what_it_knows_and_then_what_was_said() {
     write(&mut sessions, "\"parser\"");
     insta::assert_snapshot!(wide(&sessions), @r#"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
-    Enter open · Tab scope · re: pattern · "…" phrase · Esc leave
-    Ctrl+S sort · Ctrl+N named · Ctrl+P path · Ctrl+R rename · Ctrl+D trash
+    enter open · tab scope · re: pattern · "…" phrase · alt+p preview · esc leave
+    ctrl+s sort · ctrl+n named · ctrl+p path · ctrl+r rename · ctrl+d trash
     > "parser"
 
     › the parser                                                               12 3m
@@ -27,7 +27,7 @@ fn a_search_shows_what_it_knows_and_then_what_was_said() {
     "#);
     insta::assert_snapshot!(narrow(&sessions), @r#"
     Resume   ◉ folder ○ all · all · threaded
-    Tab all ^S sort ^N named ^R name ^D del
+    tab all ^s sort ^n named ^r name ^d del
     > "parser"
     › the parser                       12 3m
 
@@ -50,8 +50,8 @@ fn a_search_shows_what_it_knows_and_then_what_was_said() {
     sessions.take(Answer::Judged(*search, vec![(file("06f"), Some(2.0)), (file("01a"), Some(3.0))]));
     insta::assert_snapshot!(wide(&sessions), @r#"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
-    Enter open · Tab scope · re: pattern · "…" phrase · Esc leave
-    Ctrl+S sort · Ctrl+N named · Ctrl+P path · Ctrl+R rename · Ctrl+D trash
+    enter open · tab scope · re: pattern · "…" phrase · alt+p preview · esc leave
+    ctrl+s sort · ctrl+n named · ctrl+p path · ctrl+r rename · ctrl+d trash
     > "parser"
 
     › a long question that goes on and on and on, and then some more of i…  pi 12 1w
@@ -72,7 +72,7 @@ fn a_search_shows_what_it_knows_and_then_what_was_said() {
     sessions.take(Answer::Judged(*search, rest));
     insta::assert_snapshot!(narrow(&sessions), @r#"
     Resume   ◉ folder ○ all · all · threaded
-    Tab all ^S sort ^N named ^R name ^D del
+    tab all ^s sort ^n named ^r name ^d del
     > "parser"
     › a long question that goes o…  pi 12 1w
       the parser                       12 3m
@@ -110,7 +110,7 @@ fn a_search_that_is_none_says_why() {
     write(&mut sessions, "re:(");
     insta::assert_snapshot!(narrow(&sessions), @"
     Resume   ◉ folder ○ all · all · threaded
-    Tab all ^S sort ^N named ^R name ^D del
+    tab all ^s sort ^n named ^r name ^d del
     > re:(
       no pattern: unclosed group
     ");

@@ -55,7 +55,7 @@ fn enter_asks_and_leaves() {
     assert_eq!(press(&mut selector, "esc"), Outcome::Stay);
     selector.stopped();
     assert_eq!(press(&mut selector, "enter up enter tests esc up down enter only"), Outcome::Stay);
-    let minding = Outcome::Navigate { target, summarize: true, instructions: Some("only".to_owned()) };
+    let minding = Outcome::Navigate { target, summarize: true, instructions: Some("testsonly".to_owned()) };
     assert_eq!(press(&mut selector, "enter"), minding);
 }
 

@@ -1,0 +1,135 @@
+//! What the system's clipboard holds, asked of the programs that know it: `wl-paste` under Wayland, `xclip` under X11,
+//! `pngpaste` and `pbpaste` on macOS. A picture goes into a temporary file, as in pi: its path is what is pasted.
+
+use std::io::{self, Write as _};
+use std::process::Stdio;
+use std::time::Duration;
+
+use offshoot_tui::app::msg::Msg;
+use offshoot_tui::message::Level;
+use tokio::process::Command;
+
+use super::serve::World;
+
+/// How long a program may take: the owner of the clipboard may not answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The pictures that models take, and the endings of their files; the first that there is is pasted.
+const PICTURES: [(&str, &str); 4] =
+    [("image/png", ".png"), ("image/jpeg", ".jpg"), ("image/webp", ".webp"), ("image/gif", ".gif")];
+
+/// A program that tells what the clipboard holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tool {
+    /// Wayland's.
+    WlPaste,
+    /// X11's.
+    Xclip,
+    /// Those of macOS.
+    Mac,
+}
+
+/// What was found.
+enum Held {
+    Picture(Vec<u8>, &'static str),
+    Text(String),
+    Nothing,
+}
+
+/// Tells the front end what to paste, or why there is nothing.
+pub(super) async fn paste(world: &World) {
+    match held(&world.app.settings.clipboard).await {
+        Ok(Held::Picture(bytes, ending)) => match keep(&bytes, ending) {
+            Ok(path) => world.tell(Msg::Clipboard(path)),
+            Err(error) => {
+                world.notice(Level::Error, format!("the picture of the clipboard cannot be put into a file: {error}"));
+            }
+        },
+        Ok(Held::Text(text)) => world.tell(Msg::Clipboard(text)),
+        Ok(Held::Nothing) => world.notice(Level::Info, "the clipboard holds neither text nor a png, jpeg, webp or gif"),
+        Err(why) => world.notice(Level::Warning, why),
+    }
+}
+
+async fn held(tools: &[Tool]) -> Result<Held, String> {
+    let mut missing = Vec::new();
+    for tool in tools {
+        match tool.held().await {
+            Ok(held) => return Ok(held),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => missing.push(tool.how()),
+            Err(error) => return Err(format!("the clipboard cannot be read with {}: {error}", tool.how())),
+        }
+    }
+    Err(match missing.as_slice() {
+        [] => "there is no clipboard here: neither WAYLAND_DISPLAY nor DISPLAY is set".to_owned(),
+        missing => format!("to paste from the clipboard, install {}", missing.join(" or ")),
+    })
+}
+
+/// A file that stays: the model reads it later.
+fn keep(bytes: &[u8], ending: &str) -> io::Result<String> {
+    let mut file = tempfile::Builder::new().prefix("offshoot-clipboard-").suffix(ending).tempfile()?;
+    file.write_all(bytes)?;
+    file.flush()?;
+    let (_, path) = file.keep().map_err(|error| error.error)?;
+    Ok(path.display().to_string())
+}
+
+impl Tool {
+    /// Its name, and where it comes from.
+    fn how(self) -> &'static str {
+        match self {
+            Self::WlPaste => "wl-paste (of wl-clipboard)",
+            Self::Xclip => "xclip",
+            Self::Mac => "pngpaste",
+        }
+    }
+
+    async fn held(self) -> io::Result<Held> {
+        let kinds = match self {
+            Self::WlPaste => lines(&run("wl-paste", &["--list-types"]).await?),
+            Self::Xclip => lines(&run("xclip", &["-selection", "clipboard", "-t", "TARGETS", "-o"]).await?),
+            Self::Mac => vec!["image/png".to_owned()],
+        };
+        for (kind, ending) in PICTURES {
+            // A type may have parameters behind it.
+            let named = kinds.iter().find(|named| named.split(';').next().is_some_and(|named| named.trim() == kind));
+            if let Some(named) = named {
+                let bytes = self.content(named).await?;
+                if !bytes.is_empty() {
+                    return Ok(Held::Picture(bytes, ending));
+                }
+            }
+        }
+        let text = String::from_utf8_lossy(&self.text().await?).into_owned();
+        Ok(if text.is_empty() { Held::Nothing } else { Held::Text(text) })
+    }
+
+    async fn content(self, kind: &str) -> io::Result<Vec<u8>> {
+        match self {
+            Self::WlPaste => run("wl-paste", &["--type", kind, "--no-newline"]).await,
+            Self::Xclip => run("xclip", &["-selection", "clipboard", "-t", kind, "-o"]).await,
+            Self::Mac => run("pngpaste", &["-"]).await,
+        }
+    }
+
+    async fn text(self) -> io::Result<Vec<u8>> {
+        match self {
+            Self::WlPaste => run("wl-paste", &["--type", "text", "--no-newline"]).await,
+            Self::Xclip => run("xclip", &["-selection", "clipboard", "-t", "UTF8_STRING", "-o"]).await,
+            Self::Mac => run("pbpaste", &[]).await,
+        }
+    }
+}
+
+fn lines(output: &[u8]) -> Vec<String> {
+    String::from_utf8_lossy(output).lines().map(|line| line.trim().to_ascii_lowercase()).collect()
+}
+
+/// What a program prints; nothing if it says that there is nothing, by its exit code.
+async fn run(program: &str, arguments: &[&str]) -> io::Result<Vec<u8>> {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    let late = |_| io::Error::new(io::ErrorKind::TimedOut, "it does not answer");
+    let output = tokio::time::timeout(PATIENCE, command.output()).await.map_err(late)??;
+    Ok(if output.status.success() { output.stdout } else { Vec::new() })
+}

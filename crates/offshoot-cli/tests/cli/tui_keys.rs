@@ -1,0 +1,131 @@
+//! Keys: the user's file has its effect everywhere, and what the screen says of keys is so.
+
+use offshoot_agent::testing::script::Reply;
+use serde_json::json;
+
+use crate::agent::Talk;
+use crate::terminal::Terminal;
+
+const F2: &str = "\x1bOQ";
+const F5: &str = "\x1b[15~";
+const F6: &str = "\x1b[17~";
+const F7: &str = "\x1b[18~";
+const F10: &str = "\x1b[21~";
+
+#[test]
+fn the_users_keys_count_in_every_list_and_are_named_there() {
+    let talk = Talk::new([Reply::text("Yes.")]);
+    talk.data(
+        "keybindings.json",
+        &json!({
+            "app.tree.editLabel": "f5",
+            "tui.select.confirm": "f2",
+            "tui.select.cancel": "f10",
+            "app.session.rename": "f6",
+            "app.session.toggleSort": "f7",
+            "tui.editor.deleteToLineStart": "f6",
+            "app.transcript.close": "f5",
+            "app.session.tree": "f7",
+        }),
+    );
+    let mut terminal = Terminal::offshoot(&talk, &["well?"], (100, 24));
+    terminal.until_text("$0.000").send(F7);
+    terminal.until_text("f5 label").until_text("f2 go").send(F5);
+    terminal.until_text("f2 save · f10 cancel").send(&format!("wrong{F6}here{F2}"));
+    terminal.until_text("[here]").send("\x1b");
+    // Escape is no way out any more.
+    terminal.send("zzz");
+    terminal.until_text("No entries found").send(&format!("{F10}{F10}"));
+    terminal.until_text("m1").send("/resume\r");
+    terminal.until_text("f7 sort").until_text("f2 open").until_text("(1/1)").send(F6);
+    terminal.until_text("f2 saves the name · f10 leaves it").send(&format!("mine{F2}"));
+    terminal.until_text("named mine").send(F7);
+    terminal.until_text("Sort: recent").send(F10);
+    terminal.until_text("m1").send("\x1bt");
+    terminal.until_text("f5 leave").send(F5);
+    terminal.until_text("m1").send("/settings\r");
+    terminal.until_text("f2 change").until_text("f10 done").send(F10);
+    terminal.until_text("m1").send("/thinking\r");
+    terminal.until_text("How much the model thinks").send(F10);
+    terminal.until_text("m1").send("/help\r");
+    terminal.until_text("f10 leave").send("out of the trash");
+    terminal.until_text("alt+u / ctrl+y").send(&format!("{F10}{F10}"));
+    terminal.until_text("m1").send("\x04");
+    assert!(terminal.ended());
+    talk.no_problems();
+}
+
+#[test]
+fn what_a_summary_shall_mind_has_several_lines_and_reaches_the_model() {
+    let talk = Talk::new([
+        Reply::text("The first answer."),
+        Reply::text("The second answer."),
+        Reply::text("## Goal\nTo learn something."),
+    ]);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("m1").send("first question\r");
+    terminal.until_text("The first answer.").until("the end", |screen| !screen.contains("at work"));
+    terminal.send("second question\r");
+    terminal.until_text("The second answer.").until("the end", |screen| !screen.contains("at work"));
+    terminal.send("/tree\r");
+    terminal.until_text("Session tree").send("\x1b[A");
+    terminal.until("the question", |screen| screen.lines().any(|row| row.contains('›') && row.contains("second")));
+    terminal.send("\r");
+    terminal.until_text("No summary").send("3");
+    terminal.until_text("What shall the summary mind?").send("the cache\x0aand \x1b");
+    terminal.until_text("› Summarize with custom prompt").send("\r");
+    terminal.until("what was written before", |screen| screen.contains("\nthe cache\nand\n"));
+    insta::assert_snapshot!(terminal.screen(), @"
+    ── Session tree ────────────────────────────────────────────────────────────────
+
+      Summarize branch?
+      You go to user: second question
+      Its text comes into the editor
+
+      What shall the summary mind?
+    ────────────────────────────────────────────────────────────────────────────────
+    the cache
+    and
+    ────────────────────────────────────────────────────────────────────────────────
+      enter go · esc back · shift+enter new line · ctrl+g editor
+
+
+
+
+
+
+
+
+
+
+
+    ────────────────────────────────────────────────────────────────────────────────
+    ");
+    terminal.send("the tests\r");
+    terminal.until("the text in the editor", |screen| {
+        !screen.contains("Session tree") && screen.contains("\nsecond question")
+    });
+    terminal.send("\x03\x04");
+    assert!(terminal.ended());
+    let request = talk.server.seen().last().unwrap().json().to_string();
+    assert!(request.contains(r"the cache\nand the tests"), "{request}");
+    talk.no_problems();
+}
+
+#[test]
+fn ctrl_z_stops_lists_too() {
+    let talk = Talk::new([Reply::text("Yes.")]);
+    let mut shell = portable_pty::CommandBuilder::new("bash");
+    shell.args(["--norc", "--noprofile", "-i"]);
+    let mut terminal = Terminal::run(&talk, shell, (100, 24));
+    terminal.send("PS1='shell> '\r");
+    terminal.until("the shell", |screen| screen.ends_with("\nshell>"));
+    terminal.send(&format!("{} well?\r", env!("CARGO_BIN_EXE_offshoot")));
+    terminal.until_text("$0.000").send("/tree\r");
+    terminal.until_text("Session tree").send("\x1a");
+    terminal.until_text("Stopped").until("the shell", |screen| screen.ends_with("shell>")).send("fg\r");
+    terminal.until_text("Session tree").send("\x1b");
+    terminal.until_text("m1").send("\x04");
+    terminal.until("the shell", |screen| screen.ends_with("shell>")).send("exit\r");
+    assert!(terminal.ended());
+}

@@ -1,0 +1,68 @@
+//! Pasting from the clipboard, which programs on the way stand for.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use offshoot_agent::testing::script::Reply;
+
+use crate::agent::Talk;
+use crate::terminal::Terminal;
+use crate::tui_pictures::RED;
+
+/// A folder for PATH with one program in it.
+fn programs(talk: &Talk, name: &str, text: &str) -> String {
+    let path = format!("bin/{name}");
+    talk.world.write(&path, text);
+    let path = talk.world.work().join(path);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path.parent().unwrap().display().to_string()
+}
+
+#[test]
+fn a_picture_comes_in_as_a_file() {
+    let talk = Talk::new([Reply::text("Red.")]);
+    talk.world.write("red.png", RED);
+    let picture = talk.world.work().join("red.png").display().to_string();
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in\n--list-types) echo text/plain; echo image/png;;\n*image/png*) while read -r _; do :; done; exec /bin/cat '{picture}';;\n*) echo wrong;;\nesac\n"
+    );
+    let path = programs(&talk, "wl-paste", &script);
+    let variables = [("PATH", path.as_str()), ("WAYLAND_DISPLAY", "wayland-0"), ("DISPLAY", ":0")];
+    let mut terminal = Terminal::offshoot_in(&talk, &[], (120, 24), &variables);
+    terminal.until_text("m1").send("what is this?\x16");
+    terminal.until("the path of a file", |screen| screen.contains("offshoot-clipboard-") && screen.contains(".png"));
+    let screen = terminal.screen();
+    let word = screen.split_whitespace().find(|word| word.contains("offshoot-clipboard-")).unwrap();
+    let file = word.trim_start_matches("this?");
+    assert_eq!(std::fs::read(file).unwrap(), RED, "{screen}");
+    std::fs::remove_file(file).unwrap();
+    terminal.send("\x03\x04");
+    assert!(terminal.ended());
+}
+
+#[test]
+fn text_is_pasted_as_text() {
+    let talk = Talk::new([]);
+    let path =
+        programs(&talk, "xclip", "#!/bin/sh\ncase \"$*\" in *TARGETS*) echo UTF8_STRING;; *) echo some words;; esac\n");
+    let variables = [("PATH", path.as_str()), ("DISPLAY", ":0")];
+    let mut terminal = Terminal::offshoot_in(&talk, &[], (80, 24), &variables);
+    terminal.until_text("m1").send("\x16");
+    terminal.until_text("some words").send("\x03\x04");
+    assert!(terminal.ended());
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    for (variables, told) in [
+        (vec![("WAYLAND_DISPLAY", "wayland-0"), ("DISPLAY", ":0")], "install wl-paste (of wl-clipboard) or xclip"),
+        (vec![], "neither WAYLAND_DISPLAY nor DISPLAY is set"),
+    ] {
+        let talk = Talk::new([]);
+        let path = programs(&talk, "none", "");
+        let variables: Vec<_> = variables.into_iter().chain([("PATH", path.as_str())]).collect();
+        let mut terminal = Terminal::offshoot_in(&talk, &[], (100, 24), &variables);
+        terminal.until_text("m1").send("\x16");
+        terminal.until_text(told).send("\x04");
+        assert!(terminal.ended());
+    }
+}

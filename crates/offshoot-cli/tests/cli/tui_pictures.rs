@@ -1,0 +1,136 @@
+//! Pictures on the terminal: where it understands them they stand in the conversation, elsewhere they are named.
+
+use offshoot_agent::testing::script::Reply;
+use serde_json::json;
+
+use crate::agent::Talk;
+use crate::terminal::Terminal;
+
+/// A red square of 60 by 60 pixels.
+pub(crate) const RED: &[u8] = include_bytes!("red.png");
+/// How kitty is told to show it: in six columns and three rows.
+const SHOWN: &str = "\u{1b}_Ga=T,f=100,c=6,r=3,C=1,q=2,m=0;";
+const FORGOTTEN: &str = "\u{1b}_Ga=d,d=A,q=2\u{1b}\\";
+const KITTY: [(&str, &str); 1] = [("TERM", "xterm-kitty")];
+
+fn talk() -> Talk {
+    let talk = Talk::new([
+        Reply::call("read", "c1", json!({"path": "red.png"})),
+        Reply::text("A red square."),
+        Reply::text("Still red."),
+    ]);
+    talk.world.write("red.png", RED);
+    talk
+}
+
+fn until_the_end(terminal: &mut Terminal) {
+    let is_over = |screen: &str| {
+        screen.contains("red.png") && !screen.contains("at work") && screen.contains("durable") && screen.contains('$')
+    };
+    terminal.until_text("A red square.").until("the end", is_over);
+}
+
+/// How often something was written.
+fn count(terminal: &Terminal, sequence: &str) -> usize {
+    String::from_utf8_lossy(&terminal.raw).matches(sequence).count()
+}
+
+/// Where the cursor was when pictures were shown: row and column, and the rows of the screen then.
+fn places(terminal: &Terminal) -> Vec<((u16, u16), Vec<String>)> {
+    let raw = String::from_utf8_lossy(&terminal.raw).into_owned();
+    let (rows, columns) = terminal.parser.screen().size();
+    let at = raw.match_indices(SHOWN).map(|(at, _)| {
+        let mut parser = vt100::Parser::new(rows, columns, 0);
+        // The movement to the first cell is a part of what shows it.
+        let before = raw[..at].rfind("\u{1b}7").unwrap();
+        parser.process(raw[..before].as_bytes());
+        let screen = parser.screen().rows(0, columns).map(|row| row.trim_end().to_owned()).collect();
+        (parser.screen().cursor_position(), screen)
+    });
+    at.collect()
+}
+
+#[test]
+fn a_picture_stands_in_the_conversation_and_nothing_stands_on_it() {
+    let talk = talk();
+    let mut terminal = Terminal::offshoot_in(&talk, &["@red.png", "what is it?"], (80, 24), &KITTY);
+    until_the_end(&mut terminal);
+    let screen = terminal.screen();
+    let (_, below) = screen.split_once("• read red.png").unwrap();
+    assert!(
+        below.lines().skip(1).take(4).all(str::is_empty) && below.lines().nth(5) == Some("  A red square."),
+        "{screen}"
+    );
+    let places = places(&terminal);
+    assert_eq!(places.len(), 2, "that of the user and that of the tool");
+    for ((row, column), screen) in &places {
+        assert_eq!(*column, 2 + 5, "the last column of the picture");
+        let own = &screen[usize::from(*row) - 2..=usize::from(*row)];
+        assert!(own.iter().all(String::is_empty), "{own:?}");
+        assert!(!screen[usize::from(*row) - 3].is_empty(), "what it belongs to stands above it: {screen:?}");
+    }
+
+    // Where the whole conversation is read it is shown anew, and goes when the reader leaves.
+    terminal.send("\x1bt");
+    terminal.until_text("q leave");
+    assert_eq!(count(&terminal, SHOWN), 4);
+    let before = count(&terminal, FORGOTTEN);
+    terminal.send("q");
+    terminal.until("the conversation", |screen| screen.contains("durable") && !screen.contains("q leave"));
+    assert_eq!(count(&terminal, FORGOTTEN), before + 1);
+
+    // Another size draws the screen anew, and its pictures.
+    terminal.resize(90, 24);
+    terminal.until("the other size", |screen| screen.contains(&format!("\n{}\n", "─".repeat(90))));
+    assert_eq!((count(&terminal, SHOWN), count(&terminal, FORGOTTEN)), (6, before + 2));
+    terminal.send("\x04");
+    assert!(terminal.ended());
+
+    let mut terminal = Terminal::offshoot_in(&talk, &["-c"], (80, 24), &KITTY);
+    until_the_end(&mut terminal);
+    assert_eq!(count(&terminal, SHOWN), 2, "as it was");
+    terminal.send("\x04");
+    assert!(terminal.ended());
+    talk.no_problems();
+}
+
+#[test]
+fn a_terminal_that_shows_no_pictures_names_them() {
+    let talk = talk();
+    let mut terminal = Terminal::offshoot(&talk, &["what is it?"], (80, 24));
+    until_the_end(&mut terminal);
+    let screen = terminal.screen();
+    let (_, below) = screen.split_once("• read red.png").unwrap();
+    assert_eq!(below.lines().nth(1), Some("  [image: image/png 60×60, 129 B]"), "{screen}");
+    assert_eq!(count(&terminal, "\u{1b}_G"), 0);
+    terminal.send("\x1bt");
+    terminal.until_text("q leave").until_text("[image: image/png 60×60").send("q\x04");
+    assert!(terminal.ended());
+}
+
+#[test]
+fn who_wants_no_pictures_gets_none() {
+    let talk = talk();
+    talk.data("settings.json", &json!({"terminal": {"showImages": false}}));
+    let mut terminal = Terminal::offshoot_in(&talk, &["what is it?"], (80, 24), &KITTY);
+    until_the_end(&mut terminal);
+    assert!(terminal.screen().contains("[image: image/png 60×60"), "{}", terminal.screen());
+    assert_eq!(count(&terminal, SHOWN), 0);
+    terminal.send("\x04");
+    assert!(terminal.ended());
+}
+
+#[test]
+fn other_terminals_are_told_in_their_own_way() {
+    for (variables, sequence) in
+        [([("TERM_PROGRAM", "iTerm.app")], "\u{1b}]1337;File=inline=1;"), ([("OFFSHOOT_IMAGES", "sixel")], "\u{1b}P")]
+    {
+        let talk = talk();
+        let mut terminal = Terminal::offshoot_in(&talk, &["what is it?"], (80, 24), &variables);
+        until_the_end(&mut terminal);
+        assert_eq!(count(&terminal, sequence), 1, "{variables:?}");
+        assert_eq!(count(&terminal, "\u{1b}_G"), 0);
+        terminal.send("\x04");
+        assert!(terminal.ended());
+    }
+}

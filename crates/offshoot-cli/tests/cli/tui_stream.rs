@@ -1,0 +1,95 @@
+//! Long answers on the terminal: they scroll as they come, once, and a session that is opened shows the same rows.
+
+use offshoot_agent::testing::script::{Reply, Then};
+use serde_json::json;
+
+use crate::agent::Talk;
+use crate::terminal::Terminal;
+
+/// The rows of the conversation, as far up as the terminal has kept them.
+fn rows(terminal: &mut Terminal) -> Vec<String> {
+    let whole = terminal.whole();
+    let end = whole.rfind("\n────").map_or(whole.len(), |end| whole[..end].rfind("\n────").unwrap_or(end));
+    let rows: Vec<_> = whole[..end].lines().map(str::to_owned).collect();
+    let from = rows.iter().rposition(|row| row.starts_with("› ")).unwrap();
+    let to = rows.iter().rposition(|row| !row.is_empty()).unwrap();
+    rows[from..=to].to_vec()
+}
+
+fn long() -> String {
+    let part = |at: usize| {
+        format!(
+            "Paragraph {at} has **words** enough to go on in a second row of the terminal, at least where it is narrow.\n\n- item {at}\n- another\n\n```rust\nlet a_{at} = {at};\nlet b = 2;\n```\n\n| a | b |\n|---|---|\n| {at} | x |\n\n"
+        )
+    };
+    (0..40).map(part).collect()
+}
+
+/// What came before Escape has scrolled away already, and is what the session shows.
+#[test]
+fn a_long_answer_scrolls_while_it_comes_and_is_resumed_as_it_was() {
+    for (columns, lines) in [(80, 24), (40, 12)] {
+        let reply = Reply::text(&long());
+        let talk = Talk::new([Reply { then: Then::Hang, cut: Some(80_000), ..reply }]);
+        let mut terminal = Terminal::offshoot(&talk, &["tell me all"], (columns, lines));
+        terminal.until("much of it", |screen| screen.contains("Paragraph 2") && screen.contains("at work"));
+        let whole = terminal.whole();
+        assert_eq!(whole.matches("› tell me all").count(), 1, "{whole}");
+        assert_eq!(whole.matches("Paragraph 1 has").count(), 1, "{whole}");
+        assert!(!terminal.screen().contains("Paragraph 1 has"), "it has scrolled away");
+        terminal.send("\x1b");
+        terminal.until("the end", |screen| screen.contains("✗ stopped") && screen.contains("durable"));
+        let before = rows(&mut terminal);
+        terminal.send("\x04");
+        assert!(terminal.ended());
+        let mut terminal = Terminal::offshoot(&talk, &["-c"], (columns, lines));
+        terminal.until("the end", |screen| screen.contains("✗ stopped") && screen.contains("durable"));
+        assert_eq!(rows(&mut terminal), before, "at {columns}");
+        terminal.send("\x04");
+        assert!(terminal.ended());
+    }
+}
+
+/// Another size in the middle: nothing that came later is lost, and nothing is said twice.
+#[test]
+fn another_size_in_the_middle_of_an_answer() {
+    let gate = offshoot_agent::testing::script::Gate::new();
+    let talk = Talk::new([Reply { chunk: 512, gate: Some((80_000, gate.clone())), ..Reply::text(&long()) }]);
+    let mut terminal = Terminal::offshoot(&talk, &["tell me all"], (80, 24));
+    terminal.until("much of it", |screen| screen.contains("Paragraph 2") && screen.contains("at work"));
+    terminal.resize(50, 20);
+    terminal.until("the other width", |screen| screen.contains(&format!("\n{}\n", "─".repeat(50))));
+    gate.open();
+    terminal.until("the end", |screen| screen.contains("39 │ x") && !screen.contains("at work"));
+    let whole = terminal.whole();
+    for at in 27..40 {
+        assert_eq!(whole.matches(&format!("Paragraph {at} has")).count(), 1, "{at}: {whole}");
+    }
+    assert!(whole.matches("Paragraph 1 has").count() <= 1, "{whole}");
+    terminal.send("\x04");
+    assert!(terminal.ended());
+}
+
+#[test]
+fn tools_between_texts_are_printed_as_they_end() {
+    let talk = Talk::new([
+        Reply::call("bash", "c1", json!({"command": "seq 1 40"})),
+        Reply::call("read", "c2", json!({"path": "notes.txt"})),
+        Reply::text(&long()),
+    ]);
+    talk.world.write("notes.txt", "buy milk\n");
+    let mut terminal = Terminal::offshoot(&talk, &["do it"], (80, 24));
+    terminal.until("the end", |screen| {
+        screen.contains("39 │ x") && !screen.contains("at work") && screen.contains("durable")
+    });
+    let before = rows(&mut terminal);
+    assert!(before.iter().any(|row| row.contains("… 35 earlier lines")), "{before:?}");
+    terminal.send("\x04");
+    assert!(terminal.ended());
+    let mut terminal = Terminal::offshoot(&talk, &["-c"], (80, 24));
+    terminal.until("the end", |screen| screen.contains("39 │ x") && screen.contains("durable"));
+    assert_eq!(rows(&mut terminal), before);
+    terminal.send("\x04");
+    assert!(terminal.ended());
+    talk.no_problems();
+}

@@ -1,0 +1,281 @@
+//! What is printed of an answer while it comes in: each row once, in its order, and no more work for a long one.
+
+use offshoot_agent::event::Update;
+use offshoot_agent::message::{AssistantMessage, Block as Content, StopReason, ToolResultMessage, Usage};
+
+use super::*;
+use crate::message::Habits;
+use crate::theme::Theme;
+
+fn message(content: Vec<Content>, stop_reason: StopReason) -> Message {
+    Message::Assistant(AssistantMessage {
+        content,
+        api: String::new(),
+        provider: "p".to_owned(),
+        model: "m".to_owned(),
+        response_id: None,
+        usage: Usage::default(),
+        stop_reason,
+        error_message: None,
+        timestamp: 0,
+    })
+}
+
+fn update(live: &mut Live, update: Update) {
+    live.apply(&Event::MessageUpdate { usage: Usage::default(), assistant_message_event: update });
+}
+
+/// A terminal of so many columns and rows: what scrolled or stands above the last rows, and the most that stood there.
+struct Printed {
+    live: Live,
+    width: usize,
+    folds: (bool, bool),
+    rows: Vec<String>,
+    most_pending: usize,
+}
+
+impl Printed {
+    fn new(width: usize) -> Self {
+        let mut live = Live::default();
+        live.apply(&Event::AgentStart);
+        Self { live, width, folds: (true, false), rows: Vec::new(), most_pending: 0 }
+    }
+
+    fn frame(&mut self) {
+        let (theme, habits) = (Theme::default(), Habits::default());
+        let look = Look { theme: &theme, width: self.width, habits: &habits };
+        let folds = Folds { thinking: self.folds.0, tools: self.folds.1, other: &[] };
+        let laid = self.live.print(&look, folds);
+        self.rows.extend(laid.lines.iter().map(ToString::to_string));
+        self.most_pending = self.most_pending.max(self.live.rows(&look, folds, 1_000).len());
+    }
+
+    /// An answer of these parts comes in, some letters at a time.
+    fn stream(&mut self, content: &[Content], letters: usize) {
+        self.live.apply(&Event::MessageStart { message: message(Vec::new(), StopReason::Stop) });
+        for (content_index, block) in content.iter().enumerate() {
+            let pieces = |text: &str| -> Vec<String> {
+                let all: Vec<char> = text.chars().collect();
+                all.chunks(letters).map(|letters| letters.iter().collect()).collect()
+            };
+            match block {
+                Content::Text { text, .. } => {
+                    update(&mut self.live, Update::TextStart { content_index });
+                    for delta in pieces(text) {
+                        update(&mut self.live, Update::TextDelta { content_index, delta });
+                        self.frame();
+                    }
+                }
+                Content::Thinking { thinking, .. } => {
+                    update(&mut self.live, Update::ThinkingStart { content_index });
+                    for delta in pieces(thinking) {
+                        update(&mut self.live, Update::ThinkingDelta { content_index, delta });
+                        self.frame();
+                    }
+                }
+                Content::ToolCall { id, name, arguments, .. } => {
+                    let (id, tool_name) = (id.clone(), name.clone());
+                    update(&mut self.live, Update::ToolCallStart { content_index, id, tool_name });
+                    for delta in pieces(&arguments.to_string()) {
+                        update(&mut self.live, Update::ToolCallDelta { content_index, delta });
+                        self.frame();
+                    }
+                }
+                Content::Image { .. } => {}
+            }
+        }
+    }
+
+    fn end(&mut self, content: Vec<Content>, stop_reason: StopReason) {
+        self.live.apply(&Event::MessageEnd { message: message(content, stop_reason) });
+        self.frame();
+    }
+
+    fn result(&mut self, id: &str, text: &str) {
+        self.live.apply(&Event::MessageEnd { message: result(id, text) });
+        self.frame();
+    }
+
+    /// All things that are finished, laid out at once, as a session shows them.
+    fn whole(&self) -> Vec<String> {
+        let (theme, habits) = (Theme::default(), Habits::default());
+        let look = Look { theme: &theme, width: self.width, habits: &habits };
+        let folds = Folds { thinking: self.folds.0, tools: self.folds.1, other: &[] };
+        let blocks = self.live.finished.all();
+        blocks.flat_map(|block| block.rows(&look, folds).lines).map(|line| line.to_string()).collect()
+    }
+}
+
+fn result(id: &str, text: &str) -> Message {
+    Message::ToolResult(ToolResultMessage {
+        tool_call_id: id.to_owned(),
+        tool_name: "bash".to_owned(),
+        content: vec![Content::text(text)],
+        details: None,
+        is_error: false,
+        timestamp: 0,
+    })
+}
+
+fn call(id: &str, command: &str) -> Content {
+    let arguments = serde_json::json!({ "command": command });
+    Content::ToolCall { id: id.to_owned(), name: "bash".to_owned(), arguments, thought_signature: None }
+}
+
+/// A text of so many lines of every sort.
+fn mixed(lines: usize) -> String {
+    let mut text = String::new();
+    for at in 0..lines / 20 {
+        text += &format!("## Part {at}\n\nSome **words** about it, which go on for a while, so that they wrap.\n\n");
+        text += &format!("- one {at}\n- two\n  - deeper\n\n- apart\n\n7. seven\n7. eight\n\n");
+        text += "```rust\nfn main() {\n    println!(\"hello\");\n\n}\n```\n\n> quoted\n\n";
+        text += &format!("| a | b |\n|---|---|\n| {at} | 2 |\n\n");
+    }
+    text
+}
+
+#[test]
+fn a_long_answer_scrolls_as_it_comes_row_for_row() {
+    for width in [80, 40] {
+        let content = vec![
+            Content::thinking(format!("\n{}\n", mixed(60))),
+            Content::thinking("And more of it.\n"),
+            Content::text(format!("\n\n{}", mixed(500))),
+        ];
+        let mut printed = Printed::new(width);
+        printed.stream(&content, 9);
+        let came = printed.rows.len();
+        printed.end(content, StopReason::Stop);
+        assert_eq!(printed.rows, printed.whole());
+        assert!(came > printed.rows.len() - 8, "{came} of {}", printed.rows.len());
+        assert!(printed.most_pending < 24, "{}", printed.most_pending);
+    }
+}
+
+#[test]
+fn long_code_and_lists_scroll_line_by_line_and_a_table_when_it_is_complete() {
+    let code: String =
+        (0..500).map(|at| format!("let line_{at} = \"{at}\"; /* a comment\n over two lines */\n")).collect();
+    let list: String =
+        (0..500).map(|at| format!("{}. item {at}\n{}", at + 1, if at % 3 == 0 { "\n" } else { "" })).collect();
+    let table: String = (0..500).map(|at| format!("| {at} | what stands there |\n")).collect();
+    for (text, most) in [
+        (format!("```rust\n{code}```\nbehind"), 6),
+        (format!("{list}\nbehind"), 6),
+        (format!("| a | b |\n|--|--|\n{table}\nbehind"), 1_000),
+    ] {
+        let mut printed = Printed::new(60);
+        printed.stream(&[Content::text(&text)], 7);
+        assert!(printed.most_pending <= most, "{}", printed.most_pending);
+        printed.end(vec![Content::text(&text)], StopReason::Stop);
+        assert_eq!(printed.rows, printed.whole());
+        assert!(printed.rows.len() > 500);
+    }
+}
+
+#[test]
+fn what_tools_gave_is_printed_as_soon_as_it_can_be() {
+    let content = vec![
+        Content::thinking("What is there?"),
+        Content::text("I look."),
+        call("1", "ls"),
+        call("2", "sleep 9"),
+        call("3", "pwd"),
+    ];
+    let mut printed = Printed::new(60);
+    printed.stream(&content, 5);
+    printed.end(content, StopReason::ToolUse);
+    let has = |printed: &Printed, row: &str| printed.rows.iter().any(|own| own.contains(row));
+    assert!(has(&printed, "I look.") && !has(&printed, "$ ls"), "{:?}", printed.rows);
+    printed.result("1", "a.txt");
+    assert!(has(&printed, "a.txt") && !has(&printed, "sleep"), "{:?}", printed.rows);
+    printed.result("3", "/work");
+    assert!(!has(&printed, "pwd"), "its place is behind the one that runs: {:?}", printed.rows);
+    // What stands in the session behind the answer is printed behind it.
+    printed.live.finish_item(Some(Item::Note { label: "between".to_owned(), parts: Vec::new() }));
+    printed.live.ran(Some(Item::Notice(Level::Info, "what the user ran".to_owned())));
+    printed.result("2", "rested");
+    printed.live.apply(&Event::AgentSettled { aborted: false });
+    printed.frame();
+    assert_eq!(printed.rows, printed.whole());
+    let at = |row: &str| printed.rows.iter().position(|own| own.contains(row)).unwrap();
+    assert!(at("rested") < at("/work") && at("/work") < at("between") && at("between") < at("what the user ran"));
+}
+
+#[test]
+fn an_answer_that_is_stopped_ends_where_it_was() {
+    let text = format!("{}```rust\nlet a = 1;\nlet b", mixed(100));
+    let mut printed = Printed::new(40);
+    printed.stream(&[Content::text(&text)], 11);
+    printed.end(vec![Content::text(&text)], StopReason::Aborted);
+    assert_eq!(printed.rows, printed.whole());
+    assert!(printed.rows.last().unwrap().contains("stopped"), "{:?}", printed.rows.last());
+}
+
+#[test]
+fn another_width_in_the_middle_begins_the_screen_anew_and_loses_nothing() {
+    let content = vec![Content::thinking(mixed(40)), Content::text(mixed(200))];
+    let mut printed = Printed::new(80);
+    printed.stream(&content, 9);
+    let (theme, habits) = (Theme::default(), Habits::default());
+    for (width, folds) in [(33, (true, false)), (33, (false, false)), (50, (true, true))] {
+        (printed.width, printed.folds) = (width, folds);
+        let look = Look { theme: &theme, width, habits: &habits };
+        let folds = Folds { thinking: folds.0, tools: folds.1, other: &[] };
+        let again = printed.live.print_again(&look, folds, 100);
+        printed.rows = again.lines.iter().map(ToString::to_string).collect();
+        printed.frame();
+    }
+    printed.end(content, StopReason::Stop);
+    assert_eq!(printed.rows, printed.whole());
+}
+
+/// An answer whose last message is not what came in pieces is printed as far as it came, and its rest as it is.
+#[test]
+fn an_answer_that_ends_otherwise_than_it_came() {
+    let mut printed = Printed::new(40);
+    printed.stream(&[Content::text("one\n\ntwo")], 3);
+    printed.end(vec![Content::text("one\n\ntwo\n\nthree"), Content::text("four")], StopReason::Stop);
+    assert_eq!(printed.rows, printed.whole());
+    let mut printed = Printed::new(40);
+    printed.stream(&[Content::text("one")], 3);
+    printed.end(vec![Content::thinking("another"), Content::text("one")], StopReason::Stop);
+    assert_eq!(printed.rows, printed.whole());
+}
+
+#[test]
+fn a_piece_of_a_long_answer_costs_what_a_piece_of_a_short_one_does() {
+    let list: String = (0..4_000).map(|at| format!("- item {at}\n")).collect();
+    let code: String = (0..4_000).map(|at| format!("let line_{at} = {at};\n")).collect();
+    let table: String = (0..4_000).map(|at| format!("| {at} | b |\n")).collect();
+    let words = "word ".repeat(20_000);
+    for text in [
+        mixed(8_000),
+        list.clone(),
+        format!("```rust\n{code}"),
+        format!("| a | b |\n|--|--|\n{table}"),
+        format!("> {words}"),
+        words,
+        list.replace("- ", "  "),
+    ] {
+        let mut live = Live::default();
+        live.apply(&Event::MessageStart { message: message(Vec::new(), StopReason::Stop) });
+        let (theme, habits) = (Theme::default(), Habits::default());
+        let look = Look { theme: &theme, width: 80, habits: &habits };
+        let folds = Folds::default();
+        let (mut costs, letters) = (Vec::new(), 16);
+        for piece in text.as_bytes().chunks(letters) {
+            let delta = String::from_utf8_lossy(piece).into_owned();
+            let before = live.parsed();
+            update(&mut live, Update::TextDelta { content_index: 0, delta });
+            live.print(&look, folds);
+            live.rows(&look, folds, 24);
+            costs.push(live.parsed() - before);
+        }
+        // In the mean: an open table is looked at again when it has grown by a part.
+        let mean = |costs: &[usize]| costs.iter().sum::<usize>() / costs.len();
+        let (first, last) = (mean(&costs[..1_000]), mean(&costs[costs.len() - 1_000..]));
+        assert!(last <= first.max(4_096) && last < 10_000, "{first} at first, {last} at last: {}", &text[..20]);
+        assert!(mean(&costs) < 8_192, "{}", mean(&costs));
+    }
+}

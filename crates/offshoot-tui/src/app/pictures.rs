@@ -1,0 +1,87 @@
+//! Pictures as the sequences that show them, made once for each size. Decoding and scaling take time, so the newest are
+//! kept, as many as a bound allows.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use ratatui::layout::Size;
+
+use crate::image::CellSize;
+use crate::message::{Laid, Picture, Placed};
+use crate::terminal::ImageProtocol;
+use crate::theme::Theme;
+
+/// How many bytes of sequences are kept.
+const KEPT: usize = 16 << 20;
+
+/// The pictures that were shown last.
+#[derive(Debug, Default)]
+pub struct Pictures {
+    made: VecDeque<Made>,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Made {
+    picture: Arc<Picture>,
+    how: (ImageProtocol, (u16, u16), CellSize),
+    /// `None`: it turned out that it cannot be shown.
+    sequence: Option<Arc<str>>,
+}
+
+/// A picture on rows that are printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inset {
+    /// The last of its rows, and the last of its columns.
+    pub at: (usize, u16),
+    /// How many rows it takes.
+    pub height: u16,
+    /// What shows it, with the cursor there.
+    pub sequence: Arc<str>,
+}
+
+impl Pictures {
+    /// What shows a picture in so many columns and rows; `None` if that cannot be done.
+    pub fn sequence(&mut self, picture: &Arc<Picture>, how: (ImageProtocol, (u16, u16), CellSize)) -> Option<Arc<str>> {
+        let is_it = |made: &Made| made.how == how && (Arc::ptr_eq(&made.picture, picture) || made.picture == *picture);
+        if let Some(made) = self.made.iter().find(|made| is_it(made)) {
+            return made.sequence.clone();
+        }
+        let (protocol, (width, height), cell) = how;
+        let made = picture.decoded().escape(protocol, Size { width, height }, cell);
+        let sequence: Option<Arc<str>> = made.ok().map(Into::into);
+        self.bytes += sequence.as_ref().map_or(0, |sequence| sequence.len());
+        self.made.push_back(Made { picture: picture.clone(), how, sequence: sequence.clone() });
+        while self.bytes > KEPT && self.made.len() > 1 {
+            let oldest = self.made.pop_front().and_then(|made| made.sequence);
+            self.bytes -= oldest.map_or(0, |sequence| sequence.len());
+        }
+        sequence
+    }
+
+    /// The pictures of rows that are to be printed. One that cannot be shown is named instead.
+    pub fn insets(
+        &mut self,
+        laid: &mut Laid,
+        theme: &Theme,
+        (protocol, cell): (Option<ImageProtocol>, CellSize),
+    ) -> Vec<Inset> {
+        let mut insets = Vec::new();
+        let mut lost = Vec::new();
+        for placed in &laid.pictures {
+            let sequence = protocol.and_then(|protocol| self.sequence(&placed.picture, (protocol, placed.size, cell)));
+            match sequence {
+                Some(sequence) => insets.push(Inset { at: last_of(placed), height: placed.size.1, sequence }),
+                None => lost.push(placed.row),
+            }
+        }
+        laid.name_pictures(theme, |placed| lost.contains(&placed.row));
+        insets
+    }
+}
+
+/// The lower right cell of a picture.
+fn last_of(placed: &Placed) -> (usize, u16) {
+    let (width, height) = placed.size;
+    (placed.row + usize::from(height).saturating_sub(1), placed.column + width.saturating_sub(1))
+}
