@@ -210,7 +210,7 @@ fn a_look_elsewhere_changes_nothing() {
 fn a_newcomer_without_a_key_is_told_what_to_do() {
     let talk = Talk::new([Reply::text("Welcome.")]);
     let mut terminal = Terminal::offshoot_in(&talk, &[], (80, 24), &[("TEST_KEY", "")]);
-    terminal.until_text("no model can be asked yet").until_text("durable");
+    terminal.until_text("without a model").until_text("~/work");
     assert_snapshot!(terminal.screen(), @r#"
 
     ! no model can be asked yet. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or
@@ -218,8 +218,6 @@ fn a_newcomer_without_a_key_is_told_what_to_do() {
       "key": "…"}} into ~/.local/share/offshoot/auth.json (chmod 600) and go on
       here. Servers of your own: `offshoot models --help`. /tree, /resume, /import
       and /export work without a model
-
-    / commands · @ files · ! shell · f1 keys
 
     ────────────────────────────────────────────────────────────────────────────────
 

@@ -380,10 +380,10 @@ mod tests {
         let size = Size::new(20, 6);
         let mut screen = Screen::new(Vec::new(), size, Position::ORIGIN).unwrap();
         for round in 0..3 {
-            screen.print(&[Line::from(format!("line {round}"))]).unwrap();
+            screen.print(&[Line::from(format!("line {round}"))], &[]).unwrap();
             screen.draw(3, |_| {}).unwrap();
             screen.draw(2, |_| {}).unwrap();
-            screen.repaint(size, &[Line::from("again")]).unwrap();
+            screen.repaint(size, &[Line::from("again")], &[]).unwrap();
             screen.send().unwrap();
         }
         let sent = String::from_utf8(screen.out.out.borrow().clone()).unwrap();
