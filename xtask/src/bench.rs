@@ -9,13 +9,13 @@ mod bars;
 mod chance;
 mod contestants;
 mod floor;
-mod inputs;
+pub(crate) mod inputs;
 pub(crate) mod machine;
 mod measure;
 mod options;
 mod prose;
 mod record;
-mod report;
+pub(crate) mod report;
 mod session;
 
 use std::fs;
@@ -82,7 +82,7 @@ const HUGE: &[Case] = &[(Task::Context, Input::Huge), (Task::TreeFirst, Input::H
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     let options = Options::parse(args)?;
     if cfg!(debug_assertions) {
-        return again_in_release(args);
+        return again_in_release("bench", &[], args);
     }
     let cases: Vec<Case> = CASES
         .iter()
@@ -111,16 +111,18 @@ fn name((task, input): Case) -> String {
     format!("{}/{}", task.name(), input.name())
 }
 
-/// The floor and the generator must not run unoptimised, and the binary must be the released one.
-fn again_in_release(args: &[String]) -> Result<ExitCode> {
+/// Builds the released programs, with `more` to build, and hands over: nothing that is measured, or measures, may run
+/// unoptimised.
+pub(crate) fn again_in_release(command: &str, more: &[&str], args: &[String]) -> Result<ExitCode> {
     let root = env::root();
     let build = ["build", "--release", "--package", "offshoot-cli", "--package", "xtask"];
-    let built = Command::new(env::cargo()).args(build).current_dir(&root).status().context("cannot run cargo")?;
+    let built =
+        Command::new(env::cargo()).args(build).args(more).current_dir(&root).status().context("cannot run cargo")?;
     if !built.success() {
         bail!("the release build failed");
     }
     let program = steps::target_folder(&root)?.join("release/xtask");
-    let status = Command::new(program).arg("bench").args(args).status().context("cannot run the release build")?;
+    let status = Command::new(program).arg(command).args(args).status().context("cannot run the release build")?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -362,13 +364,13 @@ fn last_id(input: &Path) -> Result<String> {
     Ok(last["id"].as_str().context("the last entry has no id")?.to_owned())
 }
 
-fn stamp(path: &Path) -> Result<(u64, SystemTime)> {
+pub(crate) fn stamp(path: &Path) -> Result<(u64, SystemTime)> {
     let metadata = fs::metadata(path)?;
     Ok((metadata.len(), metadata.modified()?))
 }
 
 /// Bytes of a file, or of all files of a folder.
-fn size(path: &Path) -> Result<u64> {
+pub(crate) fn size(path: &Path) -> Result<u64> {
     if path.is_file() {
         return Ok(fs::metadata(path)?.len());
     }

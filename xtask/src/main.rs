@@ -11,6 +11,7 @@ mod out;
 mod repo;
 mod robustness;
 mod run;
+mod screen;
 mod steps;
 mod tally;
 mod tidy;
@@ -29,6 +30,9 @@ usage: cargo xtask COMMAND
   bless                  rewrite the hashes that pin documents to code
   bench [NAME...] [--huge] [--rounds N] [--dir DIR] [--peers DIR] [--write FILE]
                          whole processes against pi and omp, in turn; NAME selects cases (`context`, `tree/L`)
+
+  screen [SCENE...] [--rounds N] [--dir DIR] [--write FILE]
+                         the terminal front end in a real terminal: from a key to its picture, starts, memory
 
   faults [--rounds N]    the tests that break disks, calls and processes, with their counts; N rounds of killed writers
   robustness [--write FILE] [--only PART] [--subjects A,B] [--peers DIR]
@@ -61,6 +65,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         "tidy" => none_left(rest).and_then(|()| tidy::run()),
         "bless" => none_left(rest).and_then(|()| tidy::bless()),
         "bench" => bench::run(rest),
+        "screen" => screen::run(rest),
         "faults" => robustness::faults(rest),
         "robustness" => robustness::robustness(rest),
         "fuzz" => fuzz::run(rest),

@@ -17,7 +17,7 @@ const CWD: &str = "/home/u/project";
 
 /// One input: a session file, or a folder of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Input {
+pub(crate) enum Input {
     S,
     M,
     L,
@@ -31,10 +31,13 @@ pub(super) enum Input {
     Lines,
     Requests,
     Huge,
+    Fifty,
+    Hundred,
+    Crowd,
 }
 
 impl Input {
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::S => "S",
             Self::M => "M",
@@ -49,10 +52,13 @@ impl Input {
             Self::Lines => "lines",
             Self::Requests => "requests",
             Self::Huge => "huge",
+            Self::Fifty => "50-MB",
+            Self::Hundred => "100-k",
+            Self::Crowd => "crowd",
         }
     }
 
-    pub(super) fn what(self) -> &'static str {
+    pub(crate) fn what(self) -> &'static str {
         match self {
             Self::S => "1,000 entries: branches, compactions, labels",
             Self::M => "20,000 entries, 20 images of 200 KB",
@@ -69,6 +75,9 @@ impl Input {
             Self::Lines => "100,000 messages of 1 KB on stdin, for a new session",
             Self::Requests => "2,000 messages of 1 KB as JSON-RPC requests on stdin, for a new session",
             Self::Huge => "4,300,000 entries, 2,000 images of 200 KB; removed afterwards",
+            Self::Fifty => "21,000 entries, 20 images of 200 KB",
+            Self::Hundred => "100,000 entries, 50 images of 200 KB",
+            Self::Crowd => "10,000 sessions of one project in one folder",
         }
     }
 
@@ -128,34 +137,55 @@ impl Input {
                 seed: 16,
                 ..Shape::default()
             },
-            Self::Deep | Self::Wide | Self::Many | Self::Corpus | Self::Lines | Self::Requests => Shape::default(),
+            Self::Fifty => Shape {
+                entries: 21_000,
+                branches: 200,
+                compactions: 20,
+                labels: 100,
+                images: 20,
+                seed: 18,
+                ..Shape::default()
+            },
+            Self::Hundred => Shape {
+                entries: 100_000,
+                branches: 750,
+                compactions: 75,
+                labels: 400,
+                images: 50,
+                seed: 19,
+                ..Shape::default()
+            },
+            Self::Deep | Self::Wide | Self::Many | Self::Corpus | Self::Crowd | Self::Lines | Self::Requests => {
+                Shape::default()
+            }
         }
     }
 }
 
 /// Where generated inputs lie.
-pub(super) struct Inputs {
+pub(crate) struct Inputs {
     folder: PathBuf,
     prose: Prose,
 }
 
 impl Inputs {
-    pub(super) fn new(folder: &Path) -> Result<Self> {
+    pub(crate) fn new(folder: &Path) -> Result<Self> {
         let folder = folder.join(format!("inputs-{GENERATION}"));
         fs::create_dir_all(&folder)?;
         Ok(Self { folder: folder.canonicalize()?, prose: Prose::new() })
     }
 
     /// Path of an input, which is generated when it is not there yet.
-    pub(super) fn path(&self, input: Input) -> Result<PathBuf> {
-        let is_folder = matches!(input, Input::Many | Input::Corpus);
+    pub(crate) fn path(&self, input: Input) -> Result<PathBuf> {
+        let is_folder = matches!(input, Input::Many | Input::Corpus | Input::Crowd);
         let path = self.folder.join(input.name()).with_extension(if is_folder { "" } else { "jsonl" });
         if path.exists() {
             return Ok(path);
         }
         let unfinished = self.folder.join(format!("{}.unfinished", input.name()));
         match input {
-            Input::Many => self.many(&unfinished)?,
+            Input::Many => self.many(&unfinished, 1000)?,
+            Input::Crowd => self.many(&unfinished, 10_000)?,
             Input::Corpus => self.corpus(&unfinished)?,
             _ => self.file(input, &unfinished)?,
         }
@@ -173,8 +203,8 @@ impl Inputs {
         fs::remove_file(self.path(input)?)
     }
 
-    /// The folder that sessions of `many` name as theirs; commands that list run there.
-    pub(super) fn project(&self) -> &Path {
+    /// The folder that sessions of `many` and those for the screen name as theirs; what needs it runs there.
+    pub(crate) fn project(&self) -> &Path {
         &self.folder
     }
 
@@ -185,15 +215,20 @@ impl Inputs {
             Input::Lines => messages(out, 100_000, |_, message| format!(r#"{{"type":"message","message":{message}}}"#)),
             Input::Requests => requests(out, 2000),
             Input::Wide => tiny(out, 200_001, |at| (at > 0).then_some(0)),
+            Input::Fifty | Input::Hundred => {
+                // Who goes on with a session does so in its folder.
+                let cwd = self.folder.to_string_lossy();
+                session::write(out, &self.prose, &input.shape(), &cwd).map(|_| ())
+            }
             _ => session::write(out, &self.prose, &input.shape(), CWD).map(|_| ()),
         }
     }
 
     /// Sessions of one project in one folder.
-    fn many(&self, folder: &Path) -> Result<()> {
+    fn many(&self, folder: &Path, count: u32) -> Result<()> {
         fresh(folder)?;
         let cwd = self.folder.to_string_lossy();
-        (0..1000).try_for_each(|number| self.one_of_many(folder, &cwd, number, 4 + number * 7 % 23))
+        (0..count).try_for_each(|number| self.one_of_many(folder, &cwd, number, 4 + number * 7 % 23))
     }
 
     /// Sessions of many projects, in the folders where agents keep them.

@@ -160,7 +160,7 @@ fn shown(cell: &Cell) -> String {
 }
 
 /// Two or three digits, never an exponent.
-pub(super) fn significant(value: f64) -> String {
+pub(crate) fn significant(value: f64) -> String {
     match value {
         v if v < 0.1 => format!("{v:.3}"),
         v if v < 10.0 => format!("{v:.2}"),
@@ -170,7 +170,7 @@ pub(super) fn significant(value: f64) -> String {
 }
 
 /// `12345678` -> `12,345,678`.
-pub(super) fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {

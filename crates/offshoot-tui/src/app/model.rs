@@ -110,8 +110,6 @@ pub struct Model {
     pub interrupted: Option<Millis>,
     /// When Escape was pressed last, with nothing to stop.
     pub escaped: Option<Millis>,
-    /// Whether something wants time when nothing else is to be done.
-    pub has_work: bool,
     /// Whether the program runs for nothing but the choice of a session, and ends with it.
     pub is_choosing: bool,
     /// The session that was chosen then.
@@ -130,6 +128,12 @@ impl Model {
         editor.set_completion_rows(wishes.settings.completion_rows);
         let folds = (!wishes.settings.hide_thinking, false);
         Self { wishes, editor, folds, ..Self::default() }
+    }
+
+    /// Whether something wants time when nothing else is to be done: [`super::msg::Msg::Idle`] goes on with it.
+    #[must_use]
+    pub fn has_work(&self) -> bool {
+        matches!(&self.overlay, Some(Overlay::Tree(tree)) if tree.is_at_work())
     }
 
     /// A front end that ends when a session is chosen, or none.

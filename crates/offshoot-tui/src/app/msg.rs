@@ -80,6 +80,13 @@ pub enum Msg {
     End,
 }
 
+impl Msg {
+    /// Whether its picture may wait for others of its kind: they come in numbers.
+    pub(super) fn can_wait(&self) -> bool {
+        matches!(self, Self::Agent(_) | Self::Resized(_) | Self::Sessions(_) | Self::Files(_))
+    }
+}
+
 impl std::fmt::Debug for Msg {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Msg")

@@ -144,7 +144,7 @@ impl Hands<'_> {
         while !model.is_ending {
             let first = match inbox.receiver.try_recv() {
                 Ok(msg) => msg,
-                Err(_) if model.has_work => Msg::Idle,
+                Err(_) if model.has_work() => Msg::Idle,
                 Err(_) => match inbox.receiver.recv() {
                     Ok(msg) => msg,
                     Err(_) => return Ok(()),
@@ -156,11 +156,11 @@ impl Hands<'_> {
         Ok(())
     }
 
-    /// Takes a message and those that come soon after it, for one drawing. What a key does is shown at once, and a model
-    /// that never stops talking does not put the drawing off.
+    /// Takes a message and those that come soon after it, for one drawing. What a key does is shown at once, and neither a
+    /// model that never stops talking nor a long search puts the drawing off.
     fn together(&mut self, model: &mut Model, inbox: &Inbox, first: Msg) -> io::Result<()> {
         let begun = self.program.now();
-        let mut next = Some(first);
+        let (mut next, mut can_wait) = (Some(first), true);
         while let Some(msg) = next {
             if matches!(msg, Msg::Key(_) | Msg::Resized(_)) {
                 // What comes of it may be another look of what is printed already.
@@ -170,14 +170,15 @@ impl Hands<'_> {
                 update(model, Msg::Cell(tty::cell()));
             }
             update(model, Msg::Now(self.program.now()));
-            let is_key = matches!(msg, Msg::Key(_));
+            can_wait &= msg.can_wait();
+            let is_idle = matches!(msg, Msg::Idle);
             for cmd in update(model, msg) {
                 self.act(model, cmd)?;
             }
             let left = left(begun, self.program.now()).filter(|_| !model.is_ending);
-            next = left.and_then(|left| match is_key {
-                true => inbox.receiver.try_recv().ok(),
-                false => inbox.receiver.recv_timeout(left).ok(),
+            next = left.and_then(|left| match can_wait {
+                true => inbox.receiver.recv_timeout(left).ok(),
+                false => inbox.receiver.try_recv().ok().or((is_idle && model.has_work()).then_some(Msg::Idle)),
             });
         }
         Ok(())

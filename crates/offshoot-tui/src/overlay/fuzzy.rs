@@ -1,6 +1,31 @@
 //! How well what was typed fits a text: its characters must come in order, anywhere. The scores are pi's (0.87), so that
 //! the order of a search is; lower is better. Knows no list and no screen.
 
+/// A token made ready to be looked for in many texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    typed: Typed,
+    /// Letters and digits the other way round.
+    swapped: Option<Typed>,
+}
+
+/// In lower case, as text and as JavaScript's units.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Typed {
+    lower: String,
+    units: Vec<u16>,
+}
+
+impl Wanted {
+    /// Makes a token ready.
+    #[must_use]
+    pub fn new(token: &str) -> Self {
+        let typed = |lower: String| Typed { units: lower.encode_utf16().collect(), lower };
+        let lower = token.to_lowercase();
+        Self { swapped: swapped(&lower).map(typed), typed: typed(lower) }
+    }
+}
+
 /// A text made ready to be searched: in lower case, once for all tokens.
 #[derive(Debug, Clone)]
 pub struct Searched {
@@ -26,48 +51,70 @@ impl Searched {
     ///
     /// Letters and digits (`gpt5`) are also tried the other way round (`5gpt`), at a small price.
     #[must_use]
-    pub fn score(&self, token: &str) -> Option<f64> {
-        let token = token.to_lowercase();
-        self.as_typed(&token).or_else(|| self.as_typed(&swapped(&token)?).map(|score| score + 5.0))
+    pub fn score(&self, token: &Wanted) -> Option<f64> {
+        let swapped = || self.as_typed(token.swapped.as_ref()?).map(|score| score + 5.0);
+        self.as_typed(&token.typed).or_else(swapped)
     }
 
-    fn as_typed(&self, token: &str) -> Option<f64> {
-        let units: Vec<u16> = token.encode_utf16().collect();
-        let score = if self.is_ascii {
-            walk(&units, self.lower.bytes().map(u16::from))
-        } else {
-            walk(&units, self.lower.encode_utf16())
-        }?;
-        Some(if token == self.lower && !token.is_empty() { score - 100.0 } else { score })
+    fn as_typed(&self, Typed { lower, units }: &Typed) -> Option<f64> {
+        let score = if self.is_ascii { leap(units, self.lower.as_bytes()) } else { walk(units, &self.lower) }?;
+        Some(if *lower == self.lower && !lower.is_empty() { score - 100.0 } else { score })
     }
 }
 
+/// The score of what has been found of a token so far.
+struct Found {
+    score: f64,
+    run: f64,
+    /// Before the first place there is place -1: a match at the very front counts as one that follows another.
+    last: i64,
+}
+
+impl Found {
+    const NOTHING: Self = Self { score: 0.0, run: 0.0, last: -1 };
+
+    /// The next character is at this place, behind another one.
+    fn at(&mut self, at: i64, before: Option<u16>) {
+        if self.last == at - 1 {
+            self.run += 1.0;
+            self.score -= self.run * 5.0;
+        } else {
+            self.run = 0.0;
+            if self.last >= 0 {
+                self.score += (at - self.last - 1) as f64 * 2.0;
+            }
+        }
+        if before.is_none_or(ends_word) {
+            self.score -= 10.0;
+        }
+        self.score += at as f64 * 0.1;
+        self.last = at;
+    }
+}
+
+/// From one place of the token to the next, in a text of which every unit is a byte.
+fn leap(token: &[u16], text: &[u8]) -> Option<f64> {
+    let (mut found, mut from) = (Found::NOTHING, 0);
+    for unit in token {
+        let at = from + memchr::memchr(u8::try_from(*unit).ok()?, text.get(from..)?)?;
+        let before = at.checked_sub(1).and_then(|before| text.get(before));
+        found.at(i64::try_from(at).ok()?, before.copied().map(u16::from));
+        from = at + 1;
+    }
+    Some(found.score)
+}
+
 /// One pass over the text. Places are counted in UTF-16 units, as in JavaScript.
-fn walk(token: &[u16], text: impl Iterator<Item = u16>) -> Option<f64> {
+fn walk(token: &[u16], text: &str) -> Option<f64> {
     let mut wanted = token.iter().copied();
     let Some(mut next) = wanted.next() else { return Some(0.0) };
-    let (mut score, mut run, mut before) = (0.0, 0.0, None);
-    // Before the first place there is place -1: a match at the very front counts as one that follows another.
-    let mut last: i64 = -1;
-    for (at, unit) in (0_i64..).zip(text) {
+    let (mut found, mut before) = (Found::NOTHING, None);
+    for (at, unit) in (0_i64..).zip(text.encode_utf16()) {
         if unit == next {
-            if last == at - 1 {
-                run += 1.0;
-                score -= run * 5.0;
-            } else {
-                run = 0.0;
-                if last >= 0 {
-                    score += (at - last - 1) as f64 * 2.0;
-                }
-            }
-            if before.is_none_or(ends_word) {
-                score -= 10.0;
-            }
-            score += at as f64 * 0.1;
-            last = at;
+            found.at(at, before);
             match wanted.next() {
                 Some(unit) => next = unit,
-                None => return Some(score),
+                None => return Some(found.score),
             }
         }
         before = Some(unit);
@@ -100,7 +147,8 @@ pub fn is_space(c: char) -> bool {
 /// Words are parted by white space and slashes.
 #[must_use]
 pub fn filter<'a>(texts: impl IntoIterator<Item = &'a str>, query: &str) -> Vec<usize> {
-    let tokens: Vec<&str> = query.split(|c| is_space(c) || c == '/').filter(|token| !token.is_empty()).collect();
+    let tokens = query.split(|c| is_space(c) || c == '/').filter(|token| !token.is_empty());
+    let tokens: Vec<Wanted> = tokens.map(Wanted::new).collect();
     let score = |text: &str| {
         let text = Searched::new(text);
         tokens.iter().try_fold(0.0, |sum, token| Some(sum + text.score(token)?))
@@ -116,7 +164,7 @@ mod tests {
     use super::*;
 
     fn score(token: &str, text: &str) -> Option<f64> {
-        Searched::new(text).score(token)
+        Searched::new(text).score(&Wanted::new(token))
     }
 
     #[test]
@@ -146,6 +194,17 @@ mod tests {
         // The smiley is two units: `b` stands at 2.
         assert!((score("b", "😀b").unwrap() - 0.2).abs() < 1e-9);
         assert!(score("😀", "x😀").is_some());
+    }
+
+    #[test]
+    fn leaping_and_walking_come_to_the_same() {
+        let texts = ["", "a", "aab", "the parser, a-parser/of_things", "pa.rs:er parser", "ppppaaarrrsssser"];
+        for text in texts {
+            for token in ["", "a", "parser", "pser", "rr", "the things", "é"] {
+                let units: Vec<u16> = token.encode_utf16().collect();
+                assert_eq!(leap(&units, text.as_bytes()), walk(&units, text), "{token} in {text}");
+            }
+        }
     }
 
     #[test]

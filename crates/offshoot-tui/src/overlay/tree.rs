@@ -316,6 +316,11 @@ impl TreeSelector {
         outcome
     }
 
+    /// Whether something is under way that [`TreeSelector::work`] goes on with.
+    pub fn is_at_work(&self) -> bool {
+        self.search.is_running() || matches!(&self.mode, Mode::Compare(compare) if compare.is_reading())
+    }
+
     /// Looks on with what is under way, through about so many bytes. Says whether there is more: then it wants to be called
     /// again when nothing else is to be done.
     pub fn work(&mut self, budget: usize) -> bool {
@@ -329,7 +334,7 @@ impl TreeSelector {
             self.search_on(budget);
             self.fetch();
         }
-        self.search.is_running() || matches!(&self.mode, Mode::Compare(compare) if compare.is_reading())
+        self.is_at_work()
     }
 
     /// The walk, or what else was asked for, has failed.

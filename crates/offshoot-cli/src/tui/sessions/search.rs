@@ -1,6 +1,7 @@
-//! A search through everything that was said in many sessions: file by file on all cores, one conversation a core in
-//! memory at a time, given up as soon as another search counts.
+//! A search through everything that was said in many sessions: file by file on all cores but the one that draws, one
+//! conversation a core in memory at a time, given up as soon as another search counts.
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -21,35 +22,37 @@ pub(super) struct Job {
     pub(super) files: Vec<PathBuf>,
 }
 
-/// How many files one answer is about.
+/// How many files one answer is about at first. Later ones are about an eighth of what is done, so that they stay few: each
+/// sorts the list anew.
 const TOGETHER: usize = 64;
 
 /// Searches, and tells in portions.
 pub(super) fn run(job: &Job, tell: &Tell) {
     let query = Query::parse(&job.query);
     let next = AtomicUsize::new(0);
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    // One is for what is typed meanwhile.
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get).saturating_sub(1).max(1);
     std::thread::scope(|scope| {
-        for _ in 0..cores.min(job.files.len().div_ceil(TOGETHER)) {
+        for _ in 0..cores.min(job.files.len()) {
             scope.spawn(|| work(job, &query, &next, tell));
         }
     });
 }
 
 fn work(job: &Job, query: &Query, next: &AtomicUsize, tell: &Tell) {
+    let mut judged = Vec::new();
     loop {
-        let from = next.fetch_add(TOGETHER, Ordering::Relaxed);
-        let files = job.files.iter().skip(from).take(TOGETHER);
-        let mut judged = Vec::with_capacity(files.len());
-        for file in files {
-            if job.current.load(Ordering::Relaxed) != job.search {
-                return;
-            }
-            judged.push((file.clone(), score(query, file)));
-        }
-        if judged.is_empty() {
+        let at = next.fetch_add(1, Ordering::Relaxed);
+        if job.current.load(Ordering::Relaxed) != job.search {
             return;
         }
+        let Some(file) = job.files.get(at) else { break };
+        judged.push((file.clone(), score(query, file)));
+        if judged.len() >= TOGETHER.max(at / 8) {
+            tell(Answer::Judged(job.search, std::mem::take(&mut judged)));
+        }
+    }
+    if !judged.is_empty() {
         tell(Answer::Judged(job.search, judged));
     }
 }

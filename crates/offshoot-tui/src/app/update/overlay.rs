@@ -210,9 +210,7 @@ fn open_tree(model: &mut Model, source: Snapshot, leaf: Option<NodeIx>) {
 /// There is time for what is under way.
 pub(super) fn idle(model: &mut Model) -> Vec<Cmd> {
     if let Some(Overlay::Tree(tree)) = &mut model.overlay {
-        model.has_work = tree.work(AT_A_TIME);
-    } else {
-        model.has_work = false;
+        tree.work(AT_A_TIME);
     }
     Vec::new()
 }

@@ -7,6 +7,7 @@ use offshoot_agent::command::{AgentError, Command, Navigated, Reply};
 use offshoot_agent::event::{Event, Update};
 use offshoot_agent::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
 use offshoot_agent::provider::{Model as LanguageModel, ThinkingLevel};
+use offshoot_session::session::{Options, Session};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Size;
 use ratatui::{Terminal, TerminalOptions, Viewport};
@@ -46,6 +47,30 @@ fn typed(model: &mut Model, text: &str) -> Vec<Cmd> {
     update(model, Msg::Paste(text.to_owned()));
     let cmds = press(model, KeyCode::Enter, KeyModifiers::NONE);
     cmds.into_iter().filter(|cmd| !matches!(cmd, Cmd::SaveDraft(_) | Cmd::Remember(_))).collect()
+}
+
+/// A key is answered before all of a long tree is searched; what is left was once never searched at all.
+#[test]
+fn a_search_of_the_tree_goes_on_while_nothing_else_is_to_be_done() {
+    let entry = |at: usize| {
+        let parent = at.checked_sub(1).map_or("null".to_owned(), |parent| format!("\"{parent:08x}\""));
+        format!(
+            r#"{{"type":"message","id":"{at:08x}","parentId":{parent},"timestamp":"2026-01-01T00:00:00.000Z","message":{{"role":"user","content":"word {at}"}}}}"#
+        )
+    };
+    let header = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}"#;
+    let lines: Vec<String> = std::iter::once(header.to_owned()).chain((0..2_000).map(entry)).collect();
+    let session = Session::from_text(&(lines.join("\n") + "\n"), Options::default()).unwrap();
+    let leaf = session.leaf();
+    let mut model = model(80, 24);
+    update(&mut model, Msg::Snapshot(Purpose::Tree, Arc::new(session), leaf));
+    assert!(!model.has_work());
+    update(&mut model, Msg::Paste("word 1999".to_owned()));
+    assert!(model.has_work() && !screen(&mut model).contains("(1/1)"));
+    while model.has_work() {
+        update(&mut model, Msg::Idle);
+    }
+    assert!(screen(&mut model).contains("(1/1)"), "{}", screen(&mut model));
 }
 
 /// The rows at the bottom, with what was printed above them.

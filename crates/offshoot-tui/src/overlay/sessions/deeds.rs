@@ -68,7 +68,7 @@ impl Sessions {
                 let real = self.real_of(file);
                 for list in [&mut self.folder, &mut self.all] {
                     if let Some(row) = list.row_mut(&real) {
-                        row.name = Some(text::fit(&name, list::KEPT).into_owned()).filter(|name| !name.is_empty());
+                        row.rename(Some(text::fit(&name, list::KEPT).into_owned()).filter(|name| !name.is_empty()));
                     }
                 }
                 self.notice = Some(Notice::Done(format!("named {name}")));

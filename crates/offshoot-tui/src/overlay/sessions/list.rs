@@ -9,6 +9,7 @@ use offshoot_session::text::one_line;
 
 use super::forest::{self, Member, Shown};
 use super::search::{Query, text_of};
+use crate::overlay::fuzzy::Searched;
 
 /// Whose session it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -101,6 +102,8 @@ pub(super) struct Row {
     pub(super) modified: Option<Millis>,
     pub(super) messages: u64,
     pub(super) origin: Origin,
+    /// What of it is searched before its text is.
+    searched: Searched,
     parent: Option<usize>,
     is_gone: bool,
     score: Score,
@@ -126,12 +129,16 @@ impl Row {
     fn new(listed: Listed) -> Self {
         let Listed { info, real, origin, .. } = listed;
         let is_named = info.name.as_deref().is_some_and(|name| !name.trim().is_empty());
+        let (id, cwd) = (one_line(&info.id, KEPT), one_line(&info.cwd, 4 * KEPT));
+        let name = info.name.filter(|_| is_named).map(|name| one_line(&name, KEPT));
+        let first = one_line(&info.first_message, KEPT);
         Self {
             real,
-            id: one_line(&info.id, KEPT),
-            cwd: one_line(&info.cwd, 4 * KEPT),
-            name: info.name.filter(|_| is_named).map(|name| one_line(&name, KEPT)),
-            first: one_line(&info.first_message, KEPT),
+            searched: Searched::new(&text_of(&id, name.as_deref(), &first, &cwd)),
+            id,
+            cwd,
+            name,
+            first,
             modified: info.modified,
             messages: info.message_count,
             origin,
@@ -148,9 +155,14 @@ impl Row {
         self.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&self.first)
     }
 
+    /// Gives it another name.
+    pub(super) fn rename(&mut self, name: Option<String>) {
+        self.name = name;
+        self.searched = Searched::new(&text_of(&self.id, self.name.as_deref(), &self.first, &self.cwd));
+    }
+
     fn guess(&self, query: &Query) -> Score {
-        let text = text_of(&self.id, self.name.as_deref(), &self.first, &self.cwd);
-        Score::Guess(query.score(&text))
+        Score::Guess(query.score_ready(&self.searched))
     }
 
     fn fits(&self) -> Option<f64> {
@@ -291,8 +303,7 @@ impl List {
     pub(super) fn arrange(&mut self, sort: Sort, names: Names, is_search: bool) {
         let rows = &self.rows;
         let is_shown = |row: &Row| (names == Names::All || row.name.is_some()) && row.fits().is_some();
-        let mut order: Vec<usize> =
-            self.recent.iter().copied().filter(|at| rows.get(*at).is_some_and(is_shown)).collect();
+        let order: Vec<usize> = self.recent.iter().copied().filter(|at| rows.get(*at).is_some_and(is_shown)).collect();
         self.shown = match (sort, is_search) {
             (Sort::Threaded, false) => {
                 let member = |row: &Row| Member { modified: row.modified, parent: row.parent };
@@ -300,9 +311,10 @@ impl List {
             }
             (Sort::Recent, _) | (Sort::Relevance, false) => order.into_iter().map(Shown::alone).collect(),
             (Sort::Threaded | Sort::Relevance, true) => {
-                let score = |at: &usize| rows.get(*at).and_then(Row::fits).unwrap_or_default();
-                order.sort_by(|a, b| score(a).total_cmp(&score(b)));
-                order.into_iter().map(Shown::alone).collect()
+                let score = |at: usize| rows.get(at).and_then(Row::fits).unwrap_or_default();
+                let mut scored: Vec<(f64, usize)> = order.into_iter().map(|at| (score(at), at)).collect();
+                scored.sort_by(|a, b| a.0.total_cmp(&b.0));
+                scored.into_iter().map(|(_, at)| Shown::alone(at)).collect()
             }
         };
     }

@@ -4,7 +4,7 @@
 use offshoot_session::list::SessionInfo;
 use regex::{Regex, RegexBuilder};
 
-use crate::overlay::fuzzy::{Searched, is_space};
+use crate::overlay::fuzzy::{Searched, Wanted, is_space};
 
 /// A search as it was typed: words, `"phrases"`, or `re:` with a regular expression.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ enum Asked {
 enum Token {
     /// In lower case, white space as single blanks.
     Phrase(String),
-    Fuzzy(String),
+    Fuzzy(Wanted),
 }
 
 /// What of a session is searched: its id, its name, everything that was said, its folder.
@@ -66,17 +66,17 @@ impl Query {
     /// How well a text fits; `None` if it does not.
     #[must_use]
     pub fn score(&self, text: &str) -> Option<f64> {
-        let tokens = match &self.0 {
-            Asked::Wrong(_) => return None,
-            Asked::Pattern(pattern) => {
-                return pattern.find(text).map(|found| units(text.get(..found.start())) as f64 * 0.1);
-            }
-            Asked::Tokens(tokens) => tokens,
-        };
-        if tokens.is_empty() {
-            return Some(0.0);
+        match &self.0 {
+            Asked::Wrong(_) => None,
+            Asked::Pattern(pattern) => pattern.find(text).map(|found| units(text.get(..found.start())) as f64 * 0.1),
+            Asked::Tokens(tokens) if tokens.is_empty() => Some(0.0),
+            Asked::Tokens(_) => self.score_ready(&Searched::new(text)),
         }
-        let text = Searched::new(text);
+    }
+
+    /// The same for a text that was made ready before. Patterns look at small letters then.
+    pub(super) fn score_ready(&self, text: &Searched) -> Option<f64> {
+        let Asked::Tokens(tokens) = &self.0 else { return self.score(text.lower()) };
         let mut blanks_only = None;
         let mut sum = 0.0;
         for token in tokens {
@@ -113,7 +113,7 @@ fn pattern_of(pattern: &str) -> Asked {
 }
 
 fn tokens(typed: &str) -> Vec<Token> {
-    let fuzzy = |word: &str| (!word.is_empty()).then(|| Token::Fuzzy(word.to_owned()));
+    let fuzzy = |word: &str| (!word.is_empty()).then(|| Token::Fuzzy(Wanted::new(word)));
     if typed.matches('"').count() % 2 == 1 {
         return typed.split(is_space).filter_map(fuzzy).collect();
     }
@@ -158,10 +158,10 @@ mod tests {
 
     #[test]
     fn quotes_that_do_not_pair_are_characters() {
-        assert_eq!(tokens("a \"b c"), ["a", "\"b", "c"].map(|word| Token::Fuzzy(word.to_owned())));
+        assert_eq!(tokens("a \"b c"), ["a", "\"b", "c"].map(|word| Token::Fuzzy(Wanted::new(word))));
         assert_eq!(
             tokens("a\"b c\"d"),
-            [Token::Fuzzy("a".into()), Token::Phrase("b c".into()), Token::Fuzzy("d".into())]
+            [Token::Fuzzy(Wanted::new("a")), Token::Phrase("b c".into()), Token::Fuzzy(Wanted::new("d"))]
         );
         assert!(tokens("\"\" \" \"").is_empty());
     }

@@ -130,12 +130,15 @@ fn fits(tokens: &[String], label: Option<&str>, said: &str) -> bool {
     })
 }
 
-/// The words of entries that were read, one behind the other.
+/// How many bytes of words lie in one piece: so few that a piece finds room where something else was.
+const PIECE: usize = 1 << 16;
+
+/// The words of entries that were read, one behind the other, in pieces: one long text would be copied as it grows.
 #[derive(Debug, Default)]
 struct Words {
-    text: String,
-    /// From where to where, by place; `None` for those that were not read or found no room.
-    spans: Vec<Option<(u32, u32)>>,
+    pieces: Vec<String>,
+    /// In which piece, from where to where, by place; `None` for those that were not read or found no room.
+    spans: Vec<Option<(u16, u32, u32)>>,
 }
 
 impl Words {
@@ -144,20 +147,47 @@ impl Words {
         if self.spans.len() <= at {
             self.spans.resize(place.outline.places().max(at + 1), None);
         }
-        if let Some((start, end)) = self.spans.get(at).copied().flatten() {
-            let known = self.text.get(start as usize..end as usize).unwrap_or_default();
+        if let Some((piece, start, end)) = self.spans.get(at).copied().flatten() {
+            let piece = self.pieces.get(usize::from(piece)).map(String::as_str).unwrap_or_default();
+            let known = piece.get(start as usize..end as usize).unwrap_or_default();
             return Ok((known.into(), LOOK + known.len() / PART));
         }
         let Some(ix) = place.outline.entry_at(at) else { return Ok(("".into(), LOOK)) };
         let length = usize::try_from(place.source.tree().node(ix).length()).unwrap_or(usize::MAX);
         let said = words(&place.source.entry(ix)?);
-        let start = self.text.len();
-        if start + said.len() <= KEPT {
-            self.text.push_str(&said);
-            if let Some(span) = self.spans.get_mut(at) {
-                *span = Some((start as u32, self.text.len() as u32));
-            }
+        if let (Some(kept), Some(span)) = (self.keep(&said), self.spans.get_mut(at)) {
+            *span = Some(kept);
         }
         Ok((said.into(), FETCH.saturating_add(length)))
+    }
+
+    /// Where words are kept, if there is room.
+    fn keep(&mut self, said: &str) -> Option<(u16, u32, u32)> {
+        let has_room = self.pieces.last().is_some_and(|piece| piece.len() + said.len() <= PIECE);
+        if !has_room && said.len() <= PIECE && self.pieces.len() < KEPT / PIECE {
+            self.pieces.push(String::with_capacity(PIECE));
+        }
+        let number = u16::try_from(self.pieces.len().checked_sub(1)?).ok()?;
+        let piece = self.pieces.last_mut().filter(|piece| piece.len() + said.len() <= PIECE)?;
+        let start = piece.len() as u32;
+        piece.push_str(said);
+        Some((number, start, piece.len() as u32))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_kept_in_pieces_within_a_bound() {
+        let mut words = Words::default();
+        let half = "é".repeat(PIECE / 4);
+        assert_eq!(words.keep(&"x".repeat(PIECE + 1)), None, "more than a piece");
+        let kept: Vec<_> = std::iter::from_fn(|| words.keep(&half)).take(1_000).collect();
+        assert_eq!(kept.len(), 2 * KEPT / PIECE);
+        let end = PIECE as u32;
+        assert_eq!(kept[..3], [(0, 0, end / 2), (0, end / 2, end), (1, 0, end / 2)]);
+        assert_eq!(words.pieces[0].get(..), Some("é".repeat(PIECE / 2).as_str()));
     }
 }

@@ -1,0 +1,150 @@
+//! `cargo xtask screen`: how long the terminal front end makes one wait, and how much memory it takes, with large sessions.
+//!
+//! Owns the order of the rounds and what comes of them: the released program runs in a real pseudo-terminal, once a scene
+//! and a round. What is done in a scene, how a picture is watched for and how the page looks is in the files below.
+
+mod bars;
+mod figures;
+mod report;
+mod scenes;
+mod scroll;
+mod stage;
+mod terminal;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::bench::inputs::{Input, Inputs};
+use crate::bench::{again_in_release, machine, report::grouped, size, stamp};
+use crate::{env, out, run};
+use figures::Figures;
+use report::Report;
+use scenes::SCENES;
+use stage::Stage;
+
+const INPUTS: [Input; 3] = [Input::Fifty, Input::Hundred, Input::Crowd];
+/// The program that scrolls and counts what it allocates.
+const SCROLL: [&str; 5] = ["--package", "offshoot-tui", "--bins", "--example", "scroll"];
+
+/// As resolved, with defaults in place.
+#[derive(Debug)]
+struct Options {
+    /// Scenes; all when empty.
+    names: Vec<String>,
+    rounds: usize,
+    dir: PathBuf,
+    /// Where the page goes besides stdout: to its place in the documents, unless only some scenes are run.
+    write: Option<PathBuf>,
+}
+
+impl Options {
+    fn parse(args: &[String]) -> Result<Self> {
+        let dir =
+            env::cache_home().context("neither XDG_CACHE_HOME nor HOME is set; use --dir")?.join("offshoot-bench");
+        let mut options = Self { names: Vec::new(), rounds: 5, dir, write: None };
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            let mut value = || args.next().with_context(|| format!("{arg} wants a value"));
+            match arg.as_str() {
+                "--rounds" => {
+                    let rounds = value()?.parse().ok().filter(|rounds| *rounds > 0);
+                    options.rounds = rounds.context("--rounds wants a number above 0")?;
+                }
+                "--dir" => options.dir = value()?.into(),
+                "--write" => options.write = Some(value()?.into()),
+                other if other.starts_with('-') => bail!("unexpected option `{other}`"),
+                other if SCENES.iter().any(|scene| scene.name == other) => options.names.push(other.to_owned()),
+                other => {
+                    let names: Vec<&str> = SCENES.iter().map(|scene| scene.name).collect();
+                    bail!("no scene `{other}`; scenes are {}", names.join(", "));
+                }
+            }
+        }
+        if options.write.is_none() && options.names.is_empty() {
+            options.write = Some(env::root().join("docs/screen.md"));
+        }
+        // Programs run in folders of their own, so no path may depend on where we are.
+        options.dir = std::path::absolute(&options.dir)?;
+        Ok(options)
+    }
+
+    fn selects(&self, scene: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|name| name == scene)
+    }
+}
+
+/// Entry point of the command.
+pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
+    let options = Options::parse(args)?;
+    if cfg!(debug_assertions) {
+        return again_in_release("screen", &SCROLL, args);
+    }
+    let text = measure(&options)?.markdown();
+    out::say(&text);
+    if let Some(path) = &options.write {
+        #[expect(clippy::disallowed_methods, reason = "a document of the work tree, kept by git")]
+        fs::write(path, text).with_context(|| path.display().to_string())?;
+        out::say(&format!("written to {}", path.display()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn measure(options: &Options) -> Result<Report> {
+    let binary = env::this_program()?.with_file_name("offshoot");
+    let inputs = Inputs::new(&options.dir)?;
+    let paths = INPUTS.map(|input| inputs.path(input));
+    let scratch = tempfile::Builder::new().prefix("offshoot-screen-").tempdir_in(&options.dir)?;
+    let [fifty, hundred, crowd] = paths;
+    let stage = Stage {
+        binary: binary.clone(),
+        scratch: scratch.path().to_path_buf(),
+        project: inputs.project().to_path_buf(),
+        fifty: fifty?,
+        hundred: hundred?,
+        crowd: crowd?,
+    };
+    let before = [stamp(&stage.fifty)?, stamp(&stage.hundred)?];
+    let mut figures = Figures::default();
+    for round in 1..=options.rounds {
+        for scene in SCENES.iter().filter(|scene| options.selects(scene.name)) {
+            out::warn(&format!("round {round}: {} ...", scene.name));
+            let taken = (scene.play)(&stage).with_context(|| format!("scene {}", scene.name))?;
+            figures.add(scene, taken);
+        }
+    }
+    if before != [stamp(&stage.fifty)?, stamp(&stage.hundred)?] {
+        bail!("a session that was only looked at has changed");
+    }
+    let scrolled = options.names.is_empty().then(|| scroll::run(&binary, &stage.hundred)).transpose()?;
+    let described = INPUTS.map(|input| Ok((input.name(), grouped(size(&inputs.path(input)?)?), input.what())));
+    let version = run::first_line(&binary.to_string_lossy(), &["--version"]).unwrap_or_else(|| "unknown".to_owned());
+    let mut facts = machine::facts(&env::root());
+    facts.push(("offshoot", version));
+    Ok(Report { figures, scrolled, inputs: described.into_iter().collect::<Result<_>>()?, facts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Result<Options> {
+        Options::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn some_scenes_are_not_written_down() {
+        let options = parse(&["tree", "--rounds", "1", "--dir", "x"]).unwrap();
+        assert!(options.selects("tree") && !options.selects("resume") && options.write.is_none());
+        assert!(options.rounds == 1 && options.dir.is_absolute());
+        let all = parse(&[]).unwrap();
+        assert!(all.selects("resume") && all.write.is_some_and(|path| path.ends_with("docs/screen.md")));
+    }
+
+    #[test]
+    fn wrong_options_are_refused() {
+        assert!(parse(&["--rounds", "0"]).is_err() && parse(&["trees"]).is_err() && parse(&["--fast"]).is_err());
+    }
+}

@@ -1,0 +1,102 @@
+//! What was promised of the screen, and whether this run kept it. Knows scenes and rows by name only.
+
+use super::figures::Row;
+use super::report::{Report, ms};
+use super::scenes::{FIRST, SCENES, SOME, WORDS};
+use crate::bench::report::significant;
+
+/// A picture that is waited for once comes within so many milliseconds.
+const START_MS: f64 = 50.0;
+/// Ninety-five of a hundred keys are on the screen within so many milliseconds.
+const KEY_MS: f64 = 16.0;
+/// A program stays below so many MiB.
+const PEAK_MIB: f64 = 80.0;
+/// What must come within [`START_MS`].
+const STARTS: &[(&str, &str)] = &[
+    ("new", FIRST),
+    ("open", FIRST),
+    ("open", WORDS),
+    ("resume", FIRST),
+    ("resume", SOME),
+    ("resume-first", FIRST),
+    ("pick", FIRST),
+    ("pick", SOME),
+    ("pick-first", FIRST),
+];
+
+/// One bar of this run.
+struct Bar {
+    promise: String,
+    measured: String,
+    holds: bool,
+}
+
+fn bars(report: &Report) -> Vec<Bar> {
+    let mut bars = Vec::new();
+    for (scene, what) in STARTS {
+        let Some(median) = report.figures.row(scene, what).and_then(Row::median) else { continue };
+        bars.push(Bar {
+            promise: format!("{scene}, {what}: under {START_MS} ms"),
+            measured: format!("{} ms", ms(median.p50)),
+            holds: median.p50 < START_MS,
+        });
+    }
+    for row in report.figures.rows.iter().filter(|row| row.is_of_keys()) {
+        let Some(median) = row.median() else { continue };
+        bars.push(Bar {
+            promise: format!("{}, {}: 95 % under {KEY_MS} ms", row.scene, row.what),
+            measured: format!("{} ms", ms(median.p95)),
+            holds: median.p95 < KEY_MS,
+        });
+    }
+    for scene in SCENES {
+        let Some(peak) = report.figures.peak(scene.name) else { continue };
+        bars.push(Bar {
+            promise: format!("{}: under {PEAK_MIB} MiB", scene.name),
+            measured: format!("{} MiB", significant(peak)),
+            holds: peak < PEAK_MIB,
+        });
+    }
+    for scrolled in report.scrolled.iter().flatten() {
+        bars.push(Bar {
+            promise: format!("{}: {} steps and back leave 0 bytes", scrolled.view, scrolled.steps),
+            measured: format!("{} bytes", scrolled.growth),
+            holds: scrolled.growth == 0,
+        });
+    }
+    bars
+}
+
+/// The table of bars in Markdown.
+pub(super) fn table(report: &Report) -> String {
+    let mut text = String::from("| bar | measured | holds |\n|---|--:|---|\n");
+    for bar in bars(report) {
+        let holds = if bar.holds { "yes" } else { "**no**" };
+        text.push_str(&format!("| {} | {} | {holds} |\n", bar.promise, bar.measured));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::report::example;
+    use super::*;
+
+    #[test]
+    fn every_bar_names_a_scene() {
+        assert!(STARTS.iter().all(|(name, _)| SCENES.iter().any(|scene| scene.name == *name)));
+    }
+
+    #[test]
+    fn bars_are_kept_and_broken() {
+        let table = table(&example());
+        for line in [
+            "| new, first picture: under 50 ms | 12.0 ms | yes |",
+            "| new, Down: 95 % under 16 ms | 16.0 ms | **no** |",
+            "| new: under 80 MiB | 20.0 MiB | yes |",
+            "| a list: 10000 steps and back leave 0 bytes | 8 bytes | **no** |",
+        ] {
+            assert!(table.contains(line), "{line} in\n{table}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The page in Markdown. Every figure comes from the run; none is typed in.
+
+use super::bars;
+use super::figures::{Figures, Round, Row, median};
+use super::scenes::SCENES;
+use super::scroll::Scrolled;
+use super::terminal::{COLUMNS, ROWS};
+use crate::bench::report::significant;
+
+/// All that is reported.
+#[derive(Debug)]
+pub(super) struct Report {
+    pub(super) figures: Figures,
+    /// What scrolling allocates, if that was looked at.
+    pub(super) scrolled: Option<Vec<Scrolled>>,
+    pub(super) inputs: Vec<(&'static str, String, &'static str)>,
+    pub(super) facts: Vec<(&'static str, String)>,
+}
+
+impl Report {
+    /// The whole page.
+    pub(super) fn markdown(&self) -> String {
+        let mut text = format!(
+            "# The screen\n\nWritten by `cargo xtask screen`; no figure is typed by hand. `cargo xtask screen tree resume --rounds 2` plays some\n\
+             scenes only and writes nothing. The released program runs in a real pseudo-terminal of {COLUMNS} × {ROWS}, every scene in a new\n\
+             process and a home of its own, with the page cache warm. Time runs from the start of the process, or from the moment before a key\n\
+             is written into the terminal, until the end of a synchronised update (`CSI ? 2026 l`) has been read from it: the picture is whole\n\
+             then. A key is typed when the picture of the one before is there; of a search it counts when the search line shows it, whatever\n\
+             is still being searched. Medians of the rounds: of each round's p50, p95 and longest.\n"
+        );
+        text.push_str("\n## Bars\n\n");
+        text.push_str(&bars::table(self));
+        text.push_str("\n## From a key to its picture\n\n| scene | key | keys a round | p50 | p95 | longest |\n|---|---|--:|--:|--:|--:|\n");
+        for (row, round) in self.rows(Row::is_of_keys) {
+            let Round { count, p50, p95, max } = round;
+            let figures = [p50, p95, max].map(|figure| format!("{} ms", ms(figure))).join(" | ");
+            text.push_str(&format!("| {} | {} | {count} | {figures} |\n", row.scene, row.what));
+        }
+        text.push_str("\n## What is waited for once\n\n| scene | until | |\n|---|---|--:|\n");
+        for (row, round) in self.rows(|row| !row.is_of_keys()) {
+            text.push_str(&format!("| {} | {} | {} ms |\n", row.scene, row.what, ms(round.p50)));
+        }
+        text.push_str(
+            "\n## Memory\n\nThe most that the process has had at any time (`VmHWM`).\n\n| scene | peak |\n|---|--:|\n",
+        );
+        for (scene, peaks) in &self.figures.peaks {
+            let peak = median(peaks).map(significant).unwrap_or_default();
+            text.push_str(&format!("| {scene} | {peak} MiB |\n"));
+        }
+        text.push_str(&self.scrolling());
+        text.push_str("\n## Scenes and inputs\n\n| scene | what |\n|---|---|\n");
+        for scene in SCENES {
+            text.push_str(&format!("| {} | {} |\n", scene.name, scene.what));
+        }
+        text.push_str("\n| input | bytes | what |\n|---|--:|---|\n");
+        for (name, bytes, what) in &self.inputs {
+            text.push_str(&format!("| {name} | {bytes} | {what} |\n"));
+        }
+        text.push_str("\n## Machine and versions\n\n| what | value |\n|---|---|\n");
+        for (what, value) in &self.facts {
+            text.push_str(&format!("| {what} | {value} |\n"));
+        }
+        text.push_str(&self.raw());
+        text
+    }
+
+    fn rows(&self, wanted: fn(&Row) -> bool) -> impl Iterator<Item = (&Row, Round)> {
+        self.figures.rows.iter().filter(move |row| wanted(row)).filter_map(|row| Some((row, row.median()?)))
+    }
+
+    fn scrolling(&self) -> String {
+        let Some(scrolled) = &self.scrolled else { return String::new() };
+        let mut text = String::from(
+            "\n## What scrolling allocates\n\nCounted by an allocator around the system's, in `cargo run --release -p offshoot-tui --example scroll -- SESSION.jsonl`: so many\n\
+             steps through the list and back, twice; what is left is what the second time added.\n\n\
+             | list | steps | left | allocations a step: first 1,000, last 1,000 | most bytes in use: first 1,000, last 1,000 |\n|---|--:|--:|--:|--:|\n",
+        );
+        for Scrolled { view, steps, growth, allocations, most } in scrolled {
+            text.push_str(&format!(
+                "| {view} | {steps} | {growth} bytes | {}, {} | {}, {} |\n",
+                allocations.0, allocations.1, most.0, most.1
+            ));
+        }
+        text
+    }
+
+    /// Every round.
+    fn raw(&self) -> String {
+        let mut text = String::from(
+            "\n## Raw rows\n\nEvery round in ms: p50 / p95 / longest, or one time; peaks in MiB.\n\n| scene | what | rounds |\n|---|---|---|\n",
+        );
+        for row in &self.figures.rows {
+            let round = |round: &Round| match round.count {
+                1 => format!("{:.2}", round.p50),
+                _ => format!("{:.2} / {:.2} / {:.2}", round.p50, round.p95, round.max),
+            };
+            let rounds: Vec<String> = row.rounds.iter().map(round).collect();
+            text.push_str(&format!("| {} | {} | {} |\n", row.scene, row.what, rounds.join("; ")));
+        }
+        for (scene, peaks) in &self.figures.peaks {
+            let peaks: Vec<String> = peaks.iter().map(|peak| format!("{peak:.1}")).collect();
+            text.push_str(&format!("| {scene} | peak | {} |\n", peaks.join("; ")));
+        }
+        text
+    }
+}
+
+/// Milliseconds with as many digits as mean something.
+pub(super) fn ms(value: f64) -> String {
+    if value < 10.0 { format!("{value:.1}") } else { significant(value) }
+}
+
+/// A report of one scene, for tests.
+#[cfg(test)]
+pub(super) fn example() -> Report {
+    use super::figures::Taken;
+    use std::time::Duration;
+
+    let mut taken = Taken::default();
+    taken.time(super::scenes::FIRST, Duration::from_millis(12));
+    taken.time("Down", Duration::from_millis(1));
+    taken.time("Down", Duration::from_millis(16));
+    taken.peak(20.0);
+    let mut figures = Figures::default();
+    figures.add(&SCENES[0], taken);
+    let scrolled =
+        Scrolled { view: "a list".to_owned(), steps: 10_000, growth: 8, allocations: (3, 4), most: (100, 200) };
+    Report { figures, scrolled: Some(vec![scrolled]), inputs: vec![], facts: vec![("kernel", "one".to_owned())] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_every_figure_and_says_where_it_comes_from() {
+        let text = example().markdown();
+        for part in [
+            "Written by `cargo xtask screen`",
+            "| new | Down | 2 | 1.0 ms | 16.0 ms | 16.0 ms |",
+            "| new | first picture | 12.0 ms |",
+            "| new | 20.0 MiB |",
+            "| a list | 10000 | 8 bytes | 3, 4 | 100, 200 |",
+            "| kernel | one |",
+            "| new | Down | 1.00 / 16.00 / 16.00 |",
+            "| new | peak | 20.0 |",
+        ] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+    }
+}

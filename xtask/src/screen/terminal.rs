@@ -1,0 +1,256 @@
+//! A program in a pseudo-terminal, watched from outside: when each of its pictures was whole, and what that shows.
+//!
+//! A picture is whole when the end of its synchronised update (`CSI ? 2026 l`) has come out of the terminal. The time is
+//! taken by the thread that reads, before anything is done with the bytes.
+
+use std::io::{Read, Write};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+pub(super) const COLUMNS: u16 = 120;
+pub(super) const ROWS: u16 = 40;
+
+/// The end of a picture.
+const END: &[u8] = b"\x1b[?2026l";
+/// Asks where the cursor is.
+const WHERE: &[u8] = b"\x1b[6n";
+/// How long a picture may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a program may take to end.
+const LAST: Duration = Duration::from_secs(5);
+const MOMENT: Duration = Duration::from_millis(10);
+
+/// A program at work.
+pub(super) struct Terminal {
+    parser: vt100::Parser,
+    output: Receiver<Piece>,
+    input: Box<dyn Write + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    started: Instant,
+    /// When the picture on the screen was whole; `None` if it is not, or was there before the last key.
+    last: Option<Instant>,
+    /// Closes the terminal when it goes.
+    _master: Box<dyn MasterPty + Send>,
+}
+
+/// Bytes that came out of the terminal.
+struct Piece {
+    at: Instant,
+    bytes: Vec<u8>,
+    ends_picture: bool,
+}
+
+/// What came of a key.
+pub(super) struct Seen {
+    /// When it was typed.
+    pub(super) at: Instant,
+    pub(super) took: Duration,
+    /// Whether the picture is another one than before.
+    pub(super) is_new: bool,
+}
+
+impl Terminal {
+    pub(super) fn start(command: CommandBuilder) -> Result<Self> {
+        let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size)?;
+        let reader = pair.master.try_clone_reader()?;
+        let (sender, output) = channel();
+        std::thread::spawn(move || read(reader, &sender));
+        let input = pair.master.take_writer()?;
+        let started = Instant::now();
+        let child = pair.slave.spawn_command(command)?;
+        let parser = vt100::Parser::new(ROWS, COLUMNS, 0);
+        Ok(Self { parser, output, input, child, started, last: None, _master: pair.master })
+    }
+
+    /// How long it took from the start to the picture that is so, the one on the screen or one behind it.
+    pub(super) fn first(&mut self, what: &str, is_so: impl Fn(&str) -> bool) -> Result<Duration> {
+        Ok(self.until(what, is_so)?.duration_since(self.started))
+    }
+
+    /// Types something, and says what came of it: the first picture behind it that is so.
+    pub(super) fn key(&mut self, keys: &str, what: &str, is_so: impl Fn(&str) -> bool) -> Result<Seen> {
+        while let Ok(piece) = self.output.try_recv() {
+            self.take(&piece)?;
+        }
+        let before = self.screen();
+        let typed = Instant::now();
+        self.send(keys)?;
+        self.last = None;
+        let seen = self.until(what, is_so)?;
+        Ok(Seen { at: typed, took: seen.duration_since(typed), is_new: self.screen() != before })
+    }
+
+    /// When a picture came that is so: the one on the screen, unless it was there before the last key, or one behind it.
+    pub(super) fn until(&mut self, what: &str, is_so: impl Fn(&str) -> bool) -> Result<Instant> {
+        loop {
+            if let Some(at) = self.last.filter(|_| is_so(&self.screen())) {
+                return Ok(at);
+            }
+            let Ok(piece) = self.output.recv_timeout(PATIENCE) else {
+                bail!("waited in vain for {what}; the screen shows:\n{}", self.screen());
+            };
+            self.take(&piece)?;
+        }
+    }
+
+    /// Waits until nothing has come for a while.
+    pub(super) fn settle(&mut self, quiet: Duration) -> Result<()> {
+        while let Ok(piece) = self.output.recv_timeout(quiet) {
+            self.take(&piece)?;
+        }
+        Ok(())
+    }
+
+    /// The most memory that it has had, in MiB.
+    pub(super) fn peak_mib(&self) -> Result<f64> {
+        let process = self.child.process_id().context("the program has no number")?;
+        let file = format!("/proc/{process}/status");
+        let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {file}"))?;
+        peak(&text).with_context(|| format!("{file} names no peak (VmHWM)"))
+    }
+
+    /// Has it end, by force if need be. Nothing is typed for that: into a terminal that nobody has open that never returns.
+    pub(super) fn end(mut self) -> Result<()> {
+        let process = self.child.process_id().context("the program has no number")?;
+        kill(Pid::from_raw(i32::try_from(process)?), Signal::SIGTERM).context("cannot end the program")?;
+        let asked = Instant::now();
+        while self.child.try_wait()?.is_none() {
+            if asked.elapsed() > LAST {
+                self.child.kill()?;
+            }
+            self.settle(MOMENT)?;
+            std::thread::sleep(MOMENT);
+        }
+        Ok(())
+    }
+
+    /// What is on the screen.
+    pub(super) fn screen(&self) -> String {
+        self.parser.screen().contents()
+    }
+
+    fn send(&mut self, keys: &str) -> Result<()> {
+        self.input.write_all(keys.as_bytes()).and_then(|()| self.input.flush()).context("cannot type")
+    }
+
+    /// Takes what was written, and answers as terminals do.
+    fn take(&mut self, piece: &Piece) -> Result<()> {
+        self.parser.process(&piece.bytes);
+        self.last = piece.ends_picture.then_some(piece.at);
+        if piece.bytes.windows(WHERE.len()).any(|window| window == WHERE) {
+            let (row, column) = self.parser.screen().cursor_position();
+            self.send(&format!("\x1b[{};{}R", row + 1, column + 1))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // Nothing is left running. It may have ended already.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Reads until the terminal is closed, and parts what it reads behind the end of each picture.
+fn read(mut from: impl Read, to: &Sender<Piece>) {
+    let mut bytes = vec![0; 1 << 16];
+    let mut known = 0;
+    while let Ok(count) = from.read(&mut bytes) {
+        let at = Instant::now();
+        let Some(read) = bytes.get(..count).filter(|read| !read.is_empty()) else { return };
+        for (piece, ends_picture) in pieces(read, &mut known) {
+            if to.send(Piece { at, bytes: piece.to_vec(), ends_picture }).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Parts bytes behind the end of each picture; says which parts end one. `known` bytes of an end came before.
+fn pieces<'a>(bytes: &'a [u8], known: &mut usize) -> Vec<(&'a [u8], bool)> {
+    let (mut pieces, mut start) = (Vec::new(), 0);
+    for (at, byte) in bytes.iter().enumerate() {
+        // Its first byte stands nowhere else in it.
+        *known = match (END.get(*known) == Some(byte), END.first() == Some(byte)) {
+            (true, _) => *known + 1,
+            (false, is_first) => usize::from(is_first),
+        };
+        if *known == END.len() {
+            pieces.extend(bytes.get(start..=at).map(|piece| (piece, true)));
+            (start, *known) = (at + 1, 0);
+        }
+    }
+    pieces.extend(bytes.get(start..).filter(|rest| !rest.is_empty()).map(|rest| (rest, false)));
+    pieces
+}
+
+/// The peak that the kernel tells of a process, in MiB.
+fn peak(status: &str) -> Option<f64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok().map(|kib| kib / 1024.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Terminal {
+        let mut command = CommandBuilder::new("sh");
+        command.args(["-c", script]);
+        Terminal::start(command).unwrap()
+    }
+
+    #[test]
+    fn a_picture_ends_where_its_update_does_also_in_two_pieces() {
+        let mut known = 0;
+        let parted: Vec<_> = [&b"one\x1b[?2026ltwo\x1b[?20"[..], b"26l\x1b\x1b[?2026", b"lrest"]
+            .into_iter()
+            .flat_map(|bytes| pieces(bytes, &mut known))
+            .map(|(piece, ends)| (String::from_utf8_lossy(piece).replace('\x1b', "^"), ends))
+            .collect();
+        let parted: Vec<_> = parted.iter().map(|(piece, ends)| (piece.as_str(), *ends)).collect();
+        assert_eq!(
+            parted,
+            [
+                ("one^[?2026l", true),
+                ("two^[?20", false),
+                ("26l", true),
+                ("^^[?2026", false),
+                ("l", true),
+                ("rest", false)
+            ]
+        );
+    }
+
+    #[test]
+    fn pictures_are_waited_for_and_questions_answered() {
+        let end = r"printf '\033[?2026l'";
+        let mut terminal = shell(&format!(
+            r"stty -echo -icanon min 1; printf 'a\033[6n'; head -c 6 >/dev/null; printf b; {end}; head -c 1 >/dev/null; printf c; {end}; cat"
+        ));
+        terminal.first("the answer", |screen| screen == "ab").unwrap();
+        let seen = terminal.key("x", "the next picture", |_| true).unwrap();
+        assert!(seen.is_new && terminal.screen() == "abc" && terminal.peak_mib().unwrap() > 0.1);
+        terminal.end().unwrap();
+    }
+
+    #[test]
+    fn who_ends_too_soon_is_told_with_what_was_shown() {
+        let error = shell("echo no such thing").first("a picture", |_| true).unwrap_err().to_string();
+        assert!(error.contains("waited in vain for a picture") && error.contains("no such thing"), "{error}");
+    }
+
+    #[test]
+    fn the_peak_is_the_kernel_s() {
+        assert_eq!(peak("Name:\tx\nVmHWM:\t    2048 kB\nVmRSS:\t 1 kB\n"), Some(2.0));
+        assert_eq!(peak("VmRSS:\t 1 kB\n"), None);
+    }
+}
