@@ -43,7 +43,7 @@ fn places(terminal: &Terminal) -> Vec<((u16, u16), Vec<String>)> {
         let mut parser = vt100::Parser::new(rows, columns, 0);
         // The movement to the first cell is a part of what shows it.
         let before = raw[..at].rfind("\u{1b}7").unwrap();
-        parser.process(raw[..before].as_bytes());
+        parser.process(&raw.as_bytes()[..before]);
         let screen = parser.screen().rows(0, columns).map(|row| row.trim_end().to_owned()).collect();
         (parser.screen().cursor_position(), screen)
     });
