@@ -63,12 +63,12 @@ pub(crate) fn ends_when_hung_up(talk: &Talk, arguments: &[&str], last: &[u8]) ->
         written.extend_from_slice(&bytes[..count]);
     }
     drop((reader, master));
-    let mut killer = child.clone_killer();
+    let id = child.process_id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed())).unwrap();
     let (sender, ended) = channel();
     std::thread::spawn(move || sender.send(child.wait()));
     let has_ended = ended.recv_timeout(PATIENCE).is_ok();
     if !has_ended {
-        killer.kill().unwrap();
+        rustix::process::kill_process(id, rustix::process::Signal::KILL).unwrap();
     }
     has_ended
 }
