@@ -152,9 +152,15 @@ impl Terminal {
         self.input.flush().unwrap();
     }
 
+    /// Whether the screen shows a whole picture: what came last is no part of one.
+    fn is_whole(&self) -> bool {
+        let last = |mark: &[u8]| self.raw.windows(mark.len()).rposition(|window| window == mark);
+        last(b"\x1b[?2026h") <= last(b"\x1b[?2026l")
+    }
+
     /// Waits until the screen shows something.
     pub(crate) fn until(&mut self, what: &str, is_so: impl Fn(&str) -> bool) -> &mut Self {
-        while !is_so(&self.screen()) {
+        while !(self.is_whole() && is_so(&self.screen())) {
             let Ok(bytes) = self.output.recv_timeout(PATIENCE) else {
                 panic!("waited in vain for {what}:\n{}", self.screen());
             };

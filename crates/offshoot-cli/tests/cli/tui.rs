@@ -20,7 +20,9 @@ fn a_question_is_answered() {
     ");
     terminal.send("what is it?\r");
     terminal.until_text("Forty-two.").until_text("durable");
-    terminal.until("what the context holds", |screen| screen.contains("0.0%/200k  $0.000"));
+    terminal.until("what the context holds", |screen| {
+        screen.contains("0.0%/200k  $0.000  ⑂ Forty-two.  durable") && !screen.contains("at work")
+    });
     assert_snapshot!(terminal.screen(), @"
 
     › what is it?

@@ -112,8 +112,7 @@ fn another_theme_counts_at_once() {
     terminal.until_text("Settings  everywhere").send("theme");
     terminal.until_text("› theme").send("\r");
     terminal.until("the next one", |screen| screen.contains("› theme") && screen.contains("light  "));
-    assert!(String::from_utf8_lossy(&terminal.raw).contains(LIGHT));
-    terminal.send("\x1b[3~");
+    terminal.until_raw(LIGHT).send("\x1b[3~");
     terminal.until("none", |screen| screen.contains("automatic"));
     terminal.send("\x1b");
     terminal.until("nothing searched for", |screen| screen.contains("defaultProvider")).send("\x1b");

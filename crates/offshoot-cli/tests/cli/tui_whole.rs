@@ -66,7 +66,8 @@ fn a_conversation_is_the_same_after_all_that_happens_to_it() {
     terminal.until("the second question", is_there).send("\r");
     terminal.until_text("No summary").send("\x1b[B\r");
     terminal.until("it in the editor", |screen| {
-        !screen.contains("Session tree") && screen.contains("\nwhere is the bread?\n")
+        let is_there = screen.contains("branch summary") && screen.contains("\nwhere is the bread?\n");
+        is_there && !screen.contains("Session tree")
     });
     terminal.send(" And the butter?\r");
     terminal.until_text("On the table.").until_idle();
