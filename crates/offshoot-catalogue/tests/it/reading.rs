@@ -95,3 +95,23 @@ fn portions_come_newest_first_and_make_the_list() {
         assert_eq!((all, diagnostics), world.on_disk(None));
     }
 }
+
+/// Two threads read what is remembered of many files, and all cores look at the files of a large folder.
+#[test]
+fn of_many_files_each_is_remembered() {
+    let world = World::new();
+    for at in 0..1100 {
+        let folder = if at % 20 == 0 { "a" } else { "b" };
+        world.put(&format!("{folder}/s{at}"), header(&format!("s{at}"), folder) + &said("first-name", 1));
+    }
+    let long_ones = ["a/long", "b/long"].map(|name| (name, world.put(name, long("x"))));
+    assert_eq!(world.at_rest(None), world.on_disk(None));
+    for (name, path) in &long_ones {
+        // Were the middle read again, a message would be missing.
+        change_unseen(&world, name, r#"message","id":"e500""#, r#"mess_ge","id":"e500""#);
+        OpenOptions::new().append(true).open(path).unwrap().write_all(said("more", 900).as_bytes()).unwrap();
+    }
+    let (listed, _) = world.at_rest(None);
+    let counts = |count: u64| listed.iter().filter(|info| info.message_count == count).count();
+    assert_eq!((listed.len(), counts(1), counts(202)), (1102, 1100, 2));
+}

@@ -31,6 +31,9 @@ pub struct Found {
     is_link: bool,
 }
 
+/// From so many files in one folder on, all cores look at them.
+const MANY: usize = 1024;
+
 /// The folders of some roots, in their order, and why others could not be read; see [`super::DirStore::folders`].
 pub(super) fn folders(roots: &[Root], cwd: Option<&str>) -> Result<(Vec<Folder>, Vec<Error>)> {
     let mut seen = HashSet::new();
@@ -130,7 +133,18 @@ fn read_folder(folder: &Path) -> Result<Vec<DirEntry>> {
 }
 
 fn session_files(folder: &Path) -> Result<Vec<Found>> {
-    Ok(read_folder(folder)?.iter().filter_map(session_file).collect())
+    let entries = read_folder(folder)?;
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    if entries.len() < MANY || cores < 2 {
+        return Ok(entries.iter().filter_map(session_file).collect());
+    }
+    let look = |part: &[DirEntry]| part.iter().filter_map(session_file).collect::<Vec<_>>();
+    Ok(std::thread::scope(|scope| {
+        let parts = entries.chunks(entries.len().div_ceil(cores));
+        let helpers: Vec<_> = parts.map(|part| (part, scope.spawn(move || look(part)))).collect();
+        // A part whose thread has failed is looked at here.
+        helpers.into_iter().flat_map(|(part, helper)| helper.join().unwrap_or_else(|_| look(part))).collect()
+    }))
 }
 
 fn session_file(entry: &DirEntry) -> Option<Found> {
