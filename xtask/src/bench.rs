@@ -4,6 +4,7 @@
 //! drift of the machine hits all alike. How one run is measured, who the contestants are and what the
 //! inputs look like is in the files below.
 
+mod again;
 mod answers;
 mod bars;
 mod chance;
@@ -97,9 +98,14 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
         );
     }
     let report = measure_all(&options, &cases)?;
-    let text = report.markdown();
+    let mut text = report.markdown();
     out::say(&text);
     if let Some(path) = &options.write {
+        let old = fs::read_to_string(path).ok().filter(|_| !options.measures_all());
+        if let Some(old) = old {
+            let cases: Vec<String> = cases.iter().map(|case| name(*case)).collect();
+            text = again::merged(&old, &text, &cases, report.fact("commit").unwrap_or("unknown"));
+        }
         #[expect(clippy::disallowed_methods, reason = "a document of the work tree, kept by git")]
         fs::write(path, text).with_context(|| path.display().to_string())?;
         out::say(&format!("written to {}", path.display()));

@@ -15,7 +15,8 @@ pub(super) struct Options {
     pub(super) runs: usize,
     pub(super) dir: PathBuf,
     pub(super) peers: PathBuf,
-    /// Where the report goes besides stdout: to its place in the documents, unless only some cases are run.
+    /// Where the report goes besides stdout: to its place in the documents, unless only some cases are run; if it is
+    /// named then, only the lines of those cases are written anew there.
     pub(super) write: Option<PathBuf>,
 }
 
@@ -53,6 +54,11 @@ impl Options {
         options.dir = std::path::absolute(&options.dir)?;
         options.peers = std::path::absolute(&options.peers)?;
         Ok(options)
+    }
+
+    /// Whether no case is left out by its name.
+    pub(super) fn measures_all(&self) -> bool {
+        self.names.is_empty()
     }
 
     /// `tree` selects every tree, `tree/L` one case, `L` everything on L.

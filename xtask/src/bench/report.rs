@@ -41,6 +41,11 @@ const OURS: &str = "offshoot";
 const PEER: &str = "pi";
 
 impl Report {
+    /// What is known of the machine under this name.
+    pub(super) fn fact(&self, name: &str) -> Option<&str> {
+        self.facts.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
     /// The whole document.
     pub(super) fn markdown(&self) -> String {
         let mut text = String::from(

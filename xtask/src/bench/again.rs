@@ -1,0 +1,79 @@
+//! Some cases measured again: their lines take the place of the old ones in a page, the others stay as they were printed.
+//!
+//! Knows lines of tables, not figures.
+
+/// The page `old` with the lines of these cases from the report `new`, and the commit that they were measured at.
+pub(super) fn merged(old: &str, new: &str, cases: &[String], commit: &str) -> String {
+    let mut page = String::with_capacity(old.len());
+    for line in old.lines() {
+        let key = key(line, cases);
+        let again = key.and_then(|key| new.lines().find(|line| line.starts_with(key)));
+        page.push_str(again.filter(|line| !line.contains("| not measured |")).unwrap_or(line));
+        page.push('\n');
+        if line.starts_with("| commit |") {
+            page.push_str(&format!("| commit of {} | {commit} |\n", cases.join(", ")));
+        }
+    }
+    page
+}
+
+/// What tells a line that speaks of one of the cases from all others of the page: a bar by its words, a result by its case, the
+/// runs by case and contestant.
+fn key<'a>(line: &'a str, cases: &[String]) -> Option<&'a str> {
+    let rest = line.strip_prefix("| ")?;
+    let case = cases.iter().find(|case| rest.starts_with(case.as_str()))?;
+    let behind = &rest[case.len()..];
+    let first = line.find(" | ")? + 3;
+    if behind.starts_with(", ") {
+        return Some(&line[..first]);
+    }
+    let cells = line[first..].find(" | ")? + first + 3;
+    let is_result = line.matches(" | ").count() > 2;
+    behind.starts_with(" | ").then(|| if is_result { &line[..first] } else { &line[..cells] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: &str = "\
+| bar | measured | holds |
+| list/many, offshoot: under 1 s | 2 s | **no** |
+| list/many, offshoot: as list/few | 2 x | yes |
+| case | answer | floor | offshoot |
+| list/many | 7 sessions | 1 | 2 |
+| list/many-more | 7 sessions | 1 | 2 |
+| commit | aaa |
+| case | who | runs |
+| list/many | offshoot | 2 / 2 / 2 |
+| list/many | pi | 3 / 3 / 3 |
+";
+    const NEW: &str = "\
+| bar | measured | holds |
+| list/many, offshoot: under 1 s | 0.5 s | yes |
+| list/many, offshoot: as list/few | – | not measured |
+| case | answer | floor | offshoot |
+| list/many | 7 sessions | 1 | 0.5 |
+| commit | bbb |
+| case | who | runs |
+| list/many | offshoot | 0.5 / 0.5 / 0.5 |
+";
+
+    #[test]
+    fn only_the_lines_of_what_was_measured_again_are_others() {
+        let expected = "\
+| bar | measured | holds |
+| list/many, offshoot: under 1 s | 0.5 s | yes |
+| list/many, offshoot: as list/few | 2 x | yes |
+| case | answer | floor | offshoot |
+| list/many | 7 sessions | 1 | 0.5 |
+| list/many-more | 7 sessions | 1 | 2 |
+| commit | aaa |
+| commit of list/many | bbb |
+| case | who | runs |
+| list/many | offshoot | 0.5 / 0.5 / 0.5 |
+| list/many | pi | 3 / 3 / 3 |
+";
+        assert_eq!(merged(OLD, NEW, &["list/many".to_owned()], "bbb"), expected);
+    }
+}
