@@ -35,7 +35,7 @@ const SIZE: Size = Size { width: 120, height: 40 };
 struct Scrolled {
     view: &'static str,
     steps: usize,
-    growth: i64,
+    growth: isize,
     allocations: (usize, usize),
     most: (usize, usize),
 }
@@ -86,7 +86,7 @@ fn there_and_back(view: &'static str, mut step: impl FnMut(KeyEvent)) -> Scrolle
     let before = in_use();
     way(KeyCode::Up);
     way(KeyCode::Down);
-    let growth = in_use() as i64 - before as i64;
+    let growth = in_use().cast_signed() - before.cast_signed();
     Scrolled { view, steps: STEPS, growth, allocations: (first.0, last.0), most: (first.1, last.1) }
 }
 

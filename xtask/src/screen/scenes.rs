@@ -9,6 +9,9 @@ use super::figures::Taken;
 use super::stage::{Home, Stage};
 use super::terminal::Terminal;
 
+/// Whether a screen shows what is waited for.
+type IsSo = fn(&str) -> bool;
+
 /// One of them.
 pub(super) struct Scene {
     pub(super) name: &'static str,
@@ -84,7 +87,7 @@ fn opened(home: &Home<'_>, file: &Path) -> Result<Taken> {
 
 /// What is waited for at the start.
 fn starts(terminal: &mut Terminal, taken: &mut Taken, wanted: &[&'static str]) -> Result<()> {
-    let is_so: [(&str, fn(&str) -> bool); 3] = [(FIRST, |_| true), (WORDS, has_words), (STATUS, has_status)];
+    let is_so: [(&str, IsSo); 3] = [(FIRST, |_| true), (WORDS, has_words), (STATUS, has_status)];
     for what in wanted {
         for (_, is_so) in is_so.iter().filter(|(known, _)| known == what) {
             taken.time(what, terminal.first(what, is_so)?);
