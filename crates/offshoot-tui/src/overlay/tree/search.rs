@@ -6,7 +6,7 @@ use offshoot_session::error::Result;
 use offshoot_session::outline::{Outline, words};
 
 /// How many bytes of words are kept; what does not fit is read again by every search.
-const KEPT: usize = 24 << 20;
+const KEPT: usize = 18 << 20;
 /// What it costs to look at an entry whose words are kept: little, besides a part of their bytes.
 const LOOK: usize = 16;
 const PART: usize = 8;
