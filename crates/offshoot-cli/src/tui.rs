@@ -84,9 +84,9 @@ fn keyless(app: &App) -> String {
     let folder = app.settings.data.as_deref().map(|data| app.settings.short(&data.display().to_string()));
     let folder = folder.unwrap_or_default();
     format!(
-        "no model can be asked yet. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY and start again; or write \
+        "no model can be asked yet: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY and start again, or write \
          {{\"anthropic\": {{\"type\": \"api_key\", \"key\": \"…\"}}}} into {folder}/auth.json (chmod 600) and go on here. \
-         Servers of your own: `offshoot models --help`. /tree, /resume, /import and /export work without a model"
+         `offshoot models --help` tells more"
     )
 }
 

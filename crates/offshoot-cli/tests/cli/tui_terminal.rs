@@ -209,14 +209,13 @@ fn a_look_elsewhere_changes_nothing() {
 fn a_newcomer_without_a_key_is_told_what_to_do() {
     let talk = Talk::new([Reply::text("Welcome.")]);
     let mut terminal = Terminal::offshoot_in(&talk, &[], (80, 24), &[("TEST_KEY", "")]);
-    terminal.until_text("without a model").until_text("~/work");
+    terminal.until_text("tells more").until_text("~/work");
     assert_snapshot!(terminal.screen(), @r#"
 
-    ! no model can be asked yet. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or
-      GEMINI_API_KEY and start again; or write {"anthropic": {"type": "api_key",
+    ! no model can be asked yet: set ANTHROPIC_API_KEY, OPENAI_API_KEY or
+      GEMINI_API_KEY and start again, or write {"anthropic": {"type": "api_key",
       "key": "…"}} into ~/.local/share/offshoot/auth.json (chmod 600) and go on
-      here. Servers of your own: `offshoot models --help`. /tree, /resume, /import
-      and /export work without a model
+      here. `offshoot models --help` tells more
 
     ────────────────────────────────────────────────────────────────────────────────
 
