@@ -2,16 +2,18 @@
 
 use std::io;
 
-use rustix::process::{Signal, getpgrp, getppid, getsid, kill_current_process_group};
+use nix::unistd::{getpgrp, getppid, getsid};
+use rustix::process::{Signal, kill_current_process_group};
 
 /// Stops the program until the shell wakes it.
 ///
 /// # Errors
 /// There is no shell to come back from.
 pub(super) fn stop() -> io::Result<()> {
-    // Without a shell in the same session nobody could wake us; nor could one that stops with us.
-    let (own, shell) = (getsid(None)?, getppid().map(|shell| getsid(Some(shell))).transpose()?);
-    if shell != Some(own) || getpgrp() == own {
+    // Without a shell in the same session nobody could wake us; nor could one that stops with us. In a container the
+    // parent, and the leader of a session, may be outside: both are 0 then, which rustix takes for impossible.
+    let (own, shell) = (getsid(None)?, getppid());
+    if shell.as_raw() == 0 || getsid(Some(shell))? != own || getpgrp() == own {
         return Err(io::Error::other("there is no shell to come back from: the program goes on"));
     }
     Ok(kill_current_process_group(Signal::STOP)?)

@@ -1,7 +1,7 @@
 //! A terminal for the real program: a pseudo-terminal, and a screen that understands what is written to it.
 
 use std::io::{Read as _, Write};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
@@ -19,6 +19,8 @@ pub(crate) struct Terminal {
     pub(crate) raw: Vec<u8>,
     /// What it answers to the question for its background; a terminal that does not know the question answers nothing.
     pub(crate) background: Option<&'static str>,
+    /// The beginning of a question whose end has not come yet.
+    begun: Vec<u8>,
     output: Receiver<Vec<u8>>,
     input: Box<dyn Write + Send>,
     master: Box<dyn MasterPty + Send>,
@@ -117,6 +119,7 @@ impl Terminal {
             parser: vt100::Parser::new(rows, columns, 10_000),
             raw: Vec::new(),
             background: None,
+            begun: Vec::new(),
             output,
             input: master.take_writer().unwrap(),
             master,
@@ -174,6 +177,11 @@ impl Terminal {
         self.until(text, |screen| screen.contains(text))
     }
 
+    /// Waits until the screen holds a text no more.
+    pub(crate) fn until_gone(&mut self, text: &str) -> &mut Self {
+        self.until(&format!("no {text}"), |screen| !screen.contains(text))
+    }
+
     /// Waits until the agent has nothing more to do.
     pub(crate) fn until_idle(&mut self) -> &mut Self {
         self.until("the end of the turn", |screen| !screen.contains("at work") && screen.contains("durable"))
@@ -218,10 +226,13 @@ impl Terminal {
 
     /// Waits until the program has ended; answers whether it ended well.
     pub(crate) fn ended(&mut self) -> bool {
-        while let Ok(bytes) = self.output.recv_timeout(PATIENCE) {
-            self.take(&bytes);
+        loop {
+            match self.output.recv_timeout(PATIENCE) {
+                Ok(bytes) => self.take(&bytes),
+                Err(RecvTimeoutError::Disconnected) => return self.child.wait().unwrap().success(),
+                Err(RecvTimeoutError::Timeout) => panic!("waited in vain for the end:\n{}", self.screen()),
+            }
         }
-        self.child.wait().unwrap().success()
     }
 
     /// Takes what comes in within a moment, if anything does.
@@ -253,7 +264,8 @@ impl Terminal {
         const WHERE: &[u8] = b"\x1b[6n";
         const COLOUR: &[u8] = b"\x1b]11;?\x1b\\";
         self.raw.extend_from_slice(bytes);
-        let mut rest = bytes;
+        let bytes = [std::mem::take(&mut self.begun), bytes.to_vec()].concat();
+        let mut rest = &bytes[..];
         let asked = |at: &usize, rest: &[u8]| rest[*at..].starts_with(WHERE) || rest[*at..].starts_with(COLOUR);
         while let Some(at) = (0..rest.len()).find(|at| asked(at, rest)) {
             let is_where = rest[at..].starts_with(WHERE);
@@ -267,6 +279,9 @@ impl Terminal {
             }
             rest = behind;
         }
+        let begins = |at: &usize| WHERE.starts_with(&rest[*at..]) || COLOUR.starts_with(&rest[*at..]);
+        let (rest, begun) = rest.split_at((0..rest.len()).find(begins).unwrap_or(rest.len()));
+        self.begun = begun.to_vec();
         self.parser.process(rest);
     }
 }

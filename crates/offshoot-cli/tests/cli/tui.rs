@@ -146,7 +146,7 @@ fn settings_are_changed_in_their_file() {
     assert_eq!(text, r#"{"unknown":1,"defaultThinkingLevel":"low", "steeringMode": "all"}"#);
     terminal.send("\x1b");
     terminal.until("nothing searched for", |screen| screen.contains("defaultProvider")).send("\x1b");
-    terminal.until_text("m1").send("\x04");
+    terminal.until_gone("defaultProvider").send("\x04");
     assert!(terminal.ended());
 }
 
@@ -157,7 +157,7 @@ fn keys_are_those_of_the_users_file() {
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
     terminal.until_text("did you mean app.clear?").until_text("m1").send("\x1bh");
     terminal.until_text("type to search").send("\x1b");
-    terminal.until_text("m1").send("\x04");
+    terminal.until_gone("type to search").send("\x04");
     assert!(terminal.ended());
 }
 

@@ -27,7 +27,7 @@ fn seen(terminal: &mut Terminal) -> String {
     terminal.until_text("Settings  everywhere");
     let seen = String::from_utf8_lossy(&terminal.raw).into_owned();
     terminal.send("\x1b");
-    terminal.until_text("m1").send("\x04");
+    terminal.until_gone("Settings  everywhere").send("\x04");
     assert!(terminal.ended());
     seen
 }
@@ -113,10 +113,10 @@ fn another_theme_counts_at_once() {
     terminal.until_text("› theme").send("\r");
     terminal.until("the next one", |screen| screen.contains("› theme") && screen.contains("light  "));
     terminal.until_raw(LIGHT).send("\x1b[3~");
-    terminal.until("none", |screen| screen.contains("automatic"));
-    terminal.send("\x1b");
+    terminal.until_text("automatic");
+    // Now it matters what the terminal is. Its answer directly behind a key would be taken for a part of the key.
+    terminal.until_raw("]11;?").send("\x1b");
     terminal.until("nothing searched for", |screen| screen.contains("defaultProvider")).send("\x1b");
-    terminal.until_text("m1").send("\x04");
+    terminal.until_gone("Settings  everywhere").send("\x04");
     assert!(terminal.ended());
-    assert!(String::from_utf8_lossy(&terminal.raw).contains("]11;?"), "now it matters what the terminal is");
 }

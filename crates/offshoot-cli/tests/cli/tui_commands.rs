@@ -240,7 +240,7 @@ fn names_figures_new_sessions_and_back() {
         assert!(screen.contains(&format!("\n{row}\n")), "{row}: {screen}");
     }
     terminal.send("\x1b");
-    terminal.until_text("durable").send("/new\r");
+    terminal.until_gone("Messages").send("/new\r");
     terminal.until_text("a new session").send("hello\r");
     terminal.until_text("Of the new one.").until_idle();
     assert_eq!(talk.files().len(), 2);

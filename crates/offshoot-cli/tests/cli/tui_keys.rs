@@ -32,11 +32,11 @@ fn the_users_keys_count_in_every_list_and_are_named_there() {
     terminal.until_text("$0.000").send(F7);
     terminal.until_text("f5 label").until_text("f2 go").send(F5);
     terminal.until_text("f2 save · f10 cancel").send(&format!("wrong{F6}here{F2}"));
-    terminal.until_text("[here]").send("\x1b");
+    terminal.until_text("[here]").send("\x1b[27u");
     // Escape is no way out any more.
     terminal.send("zzz");
     terminal.until_text("No entries found").send(&format!("{F10}{F10}"));
-    terminal.until_text("m1").send("/resume\r");
+    terminal.until_gone("Session tree").send("/resume\r");
     terminal.until_text("f7 sort").until_text("f2 open").until_text("(1/1)").send(F6);
     terminal.until_text("f2 saves the name · f10 leaves it").send(&format!("mine{F2}"));
     terminal.until_text("named mine").send(F7);
@@ -125,7 +125,7 @@ fn ctrl_z_stops_lists_too() {
     terminal.until_text("Session tree").send("\x1a");
     terminal.until_text("Stopped").until("the shell", |screen| screen.ends_with("shell>")).send("fg\r");
     terminal.until_text("Session tree").send("\x1b");
-    terminal.until_text("m1").send("\x04");
+    terminal.until_gone("Session tree").send("\x04");
     terminal.until("the shell", |screen| screen.ends_with("shell>")).send("exit\r");
     assert!(terminal.ended());
 }

@@ -114,9 +114,9 @@ fn commands_of_the_user_and_unknown_ones() {
     terminal.send("/treee\r");
     terminal.until_text("did you mean /tree?").send("\x15/session\r");
     terminal.until_text("Messages").until_text("Folder").send("q");
-    terminal.until_text("durable").send("/help\r");
+    terminal.until_gone("Folder").send("/help\r");
     terminal.until_text("/branch-here").send("\x1b");
-    terminal.until_text("durable").send("/name a name of its own\r");
+    terminal.until_gone("/branch-here").send("/name a name of its own\r");
     terminal.until_text("named a name of its own").send("/quit\r");
     assert!(terminal.ended());
     talk.no_problems();

@@ -8,6 +8,7 @@ use offshoot_agent::testing::script::{Reply, Then};
 use rustix::process::Signal;
 
 use crate::agent::Talk;
+use crate::crashes::say;
 use crate::terminal::{Terminal, signal};
 
 /// The process of the program that a shell runs.
@@ -73,6 +74,25 @@ fn without_a_shell_it_goes_on() {
     terminal.until_text("m1").send("\x1a");
     terminal.until_text("there is no shell to come back from").until_text("m1").send("still here");
     terminal.until_text("still here").send("\x03\x03");
+    assert!(terminal.ended());
+}
+
+/// In a container its parent's session has no number.
+#[test]
+fn in_a_container_it_goes_on() {
+    let container = ["unshare", "--user", "--map-root-user", "--pid", "--fork"];
+    let probe = std::process::Command::new(container[0]).args(&container[1..]).arg("true").output();
+    if !probe.is_ok_and(|output| output.status.success()) {
+        say("NOT TESTED: being stopped in a container: unshare is not installed, or may not be used here");
+        return;
+    }
+    let talk = Talk::new([]);
+    let mut command = portable_pty::CommandBuilder::new(container[0]);
+    command.args(&container[1..]);
+    command.arg(env!("CARGO_BIN_EXE_offshoot"));
+    let mut terminal = Terminal::run(&talk, command, (80, 24));
+    terminal.until_text("m1").send("\x1a");
+    terminal.until_text("there is no shell to come back from").send("\x04");
     assert!(terminal.ended());
 }
 
