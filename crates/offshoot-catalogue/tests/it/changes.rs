@@ -41,11 +41,9 @@ fn happen(world: &World, (act, name, other): Event, number: u64) {
 fn same_size_same_time(world: &World, path: &std::path::Path, act: u8, number: u64) {
     let (Ok(bytes), Ok(meta)) = (fs::read(path), fs::metadata(path)) else { return };
     let text = String::from_utf8(bytes).unwrap();
-    let at = text.find("\"m").map_or(0, |at| at + 2);
-    if at == 0 {
-        return;
-    }
-    let text = format!("{}{:03}{}", &text[..at], (number + 500) % 1000, &text[at + 3..]);
+    let is_words = |at: &usize| text[at + 2..].bytes().take(3).filter(u8::is_ascii_digit).count() == 3;
+    let Some(at) = text.match_indices("\"m").map(|(at, _)| at).find(is_words) else { return };
+    let text = format!("{}{:03}{}", &text[..at + 2], (number + 500) % 1000, &text[at + 5..]);
     if act % 14 == 12 {
         fs::write(path, text).unwrap();
     } else {
