@@ -34,7 +34,7 @@ const SAMPLE: usize = 4096;
 const MOST_EXPECTED: usize = 1 << 20;
 
 /// What opening a file gives.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Loaded {
     /// The header; `None` for an empty file, which is a session that has not begun.
     pub header: Option<Header>,

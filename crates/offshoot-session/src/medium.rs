@@ -66,6 +66,15 @@ pub trait Medium: Send + Sync {
         Ok(true)
     }
 
+    /// The same bytes for a reader of its own, who takes no lock and stays with these bytes whatever becomes of the path.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn apart(&self) -> io::Result<Box<dyn Medium>> {
+        let length = usize::try_from(self.len()?).unwrap_or(usize::MAX);
+        Ok(Box::new(MemoryMedium::new(read_exact_at(self, 0, length)?)))
+    }
+
     /// Takes the writers' lock, waiting for it for a while, and says how the medium stands while it is held.
     ///
     /// # Errors
@@ -110,7 +119,7 @@ pub trait Medium: Send + Sync {
 ///
 /// # Errors
 /// What the medium says; an early end is `UnexpectedEof`.
-pub fn read_exact_at(medium: &dyn Medium, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+pub fn read_exact_at<M: Medium + ?Sized>(medium: &M, offset: u64, length: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; length];
     let mut filled = 0;
     while filled < length {

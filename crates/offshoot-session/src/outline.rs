@@ -151,6 +151,8 @@ impl Outline {
             shown.iter_mut().zip(found).for_each(|(shown, found)| *shown &= found);
         }
         let folded: HashSet<u32> = scope.folded.into_iter().flatten().filter_map(|ix| self.order.place(*ix)).collect();
+        // Two of them at a time would be the most that a large tree takes.
+        self.layout = Layout::default();
         self.layout = Layout::new(&self.order, &shown, |place| !folded.is_empty() && folded.contains(&place));
         self.filter = scope.filter;
         self.selected = self.open.and_then(|open| self.nearest(open)).or_else(|| self.len().checked_sub(1));

@@ -10,12 +10,13 @@ mod open;
 #[cfg(any(test, feature = "testing"))]
 mod over;
 mod put;
+mod snapshot;
 mod spill;
 mod standing;
 mod upgrade;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::{Clock, SystemClock};
@@ -23,10 +24,8 @@ use crate::context::{self, Context};
 use crate::entry::{Entry, Source};
 use crate::error::{Diagnostic, Error, Result};
 use crate::facts::Facts;
-use crate::gather;
 use crate::header::{Dialect, Header};
 use crate::id::{EntryId, IdSource, RandomIds};
-use crate::index;
 use crate::load::{Loaded, Opened};
 use crate::medium::{FileMedium, Medium};
 use crate::migrate::upgrade_header;
@@ -34,6 +33,7 @@ use crate::tree::{NodeIx, Tree};
 
 pub use branch::{Extracted, Part, Popped};
 pub use open::NewSession;
+pub use snapshot::Snapshot;
 
 /// How much an append promises when it returns (the bytes are in the file under each of them).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -154,7 +154,7 @@ pub struct Session {
     /// What has been found out since the caller asked last.
     news: Vec<Diagnostic>,
     /// What is known of the bodies, once somebody asked.
-    facts: Mutex<Option<Arc<Facts>>>,
+    facts: snapshot::Known,
 }
 
 impl std::fmt::Debug for Session {
@@ -308,20 +308,11 @@ impl Source for Session {
     }
 
     fn facts(&self) -> Result<Option<Arc<Facts>>> {
-        let mut kept = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
-        let facts = match kept.take() {
-            Some(known) if known.count == self.tree().stored_len() => known,
-            Some(known) if known.count < self.tree().stored_len() => {
-                Arc::new(gather::read(self, Arc::unwrap_or_clone(known))?)
-            }
-            _ => Arc::new(match &self.backing {
-                Backing::File(medium) => {
-                    index::facts::facts(self, medium.path(), self.loaded.end.length, self.options.index.as_deref())?
-                }
-                Backing::Memory(_) | Backing::Unborn(_) => gather::read(self, Facts::default())?,
-            }),
+        let file = match &self.backing {
+            Backing::File(medium) => Some(medium.path()),
+            Backing::Memory(_) | Backing::Unborn(_) => None,
         };
-        Ok(Some(kept.insert(facts).clone()))
+        self.facts.of(self, file, self.loaded.end.length, self.options.index.as_deref()).map(Some)
     }
 
     fn raw_span(&self, ix: NodeIx) -> Option<(u64, u64)> {

@@ -111,11 +111,8 @@ pub(super) async fn watch(world: World, agent: AgentSession, told: Told) {
     let mut is_readable = true;
     let odd = match agent.read(odd).await {
         Ok(None) => match agent.refresh().await {
-            Ok(Beside { has_grown, news }) => {
-                news.into_iter().for_each(|news| world.notice(Level::Info, in_words(&news)));
-                if has_grown {
-                    look(&world, &agent).await;
-                }
+            Ok(beside) => {
+                tell(&world, &agent, beside).await;
                 None
             }
             Err(AgentError::Ended) => return,
@@ -134,6 +131,14 @@ pub(super) async fn watch(world: World, agent: AgentSession, told: Told) {
         if is_readable {
             look(&world, &agent).await;
         }
+    }
+}
+
+/// Tells what other programs have written.
+pub(super) async fn tell(world: &World, agent: &AgentSession, beside: Beside) {
+    beside.news.into_iter().for_each(|news| world.notice(Level::Info, in_words(&news)));
+    if beside.has_grown {
+        look(world, agent).await;
     }
 }
 

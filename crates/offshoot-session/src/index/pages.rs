@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::bytes::{Reader, Writer, hash};
 use super::ids::Run;
@@ -55,7 +55,7 @@ impl IndexPages {
         (hash(&bytes) == place.sum).then_some(bytes)
     }
 
-    fn decoded(&self, page: usize) -> Option<Box<[Node]>> {
+    fn decoded(&self, page: usize) -> Option<Arc<[Node]>> {
         let bytes = self.encoded(page)?;
         let mut reader = Reader::new(&bytes);
         let count = PAGE.min(self.count.checked_sub(page * PAGE)?);
@@ -76,7 +76,7 @@ impl Pages for IndexPages {
         self.count
     }
 
-    fn page(&self, page: usize) -> Box<[Node]> {
+    fn page(&self, page: usize) -> Arc<[Node]> {
         let count = PAGE.min(self.count.saturating_sub(page * PAGE));
         if let Some(nodes) = self.decoded(page) {
             return nodes;

@@ -232,6 +232,11 @@ impl Medium for FileMedium {
         io::copy(&mut reader.take(length), &mut &*out)
     }
 
+    /// The file that is open here, whatever its path names by now.
+    fn apart(&self) -> io::Result<Box<dyn Medium>> {
+        Ok(Box::new(self.again()?))
+    }
+
     /// `flock` on the session file itself: it ends with the process, so no stale lock can block. A program that holds it
     /// and stands still is waited for no longer than the medium's patience.
     fn lock(&mut self) -> io::Result<Standing> {

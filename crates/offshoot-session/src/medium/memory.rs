@@ -42,6 +42,10 @@ impl Medium for MemoryMedium {
         Ok(count)
     }
 
+    fn apart(&self) -> io::Result<Box<dyn Medium>> {
+        Ok(Box::new(self.clone()))
+    }
+
     fn lock(&mut self) -> io::Result<Standing> {
         Ok(Standing { is_current: true, length: self.len()? })
     }

@@ -44,7 +44,8 @@ pub(super) struct Layout {
 impl Layout {
     /// Lays out the entries that are shown, without the descendants of folded ones; both by place in the order.
     pub(super) fn new(order: &Order, shown: &[bool], is_folded: impl Fn(u32) -> bool) -> Self {
-        let mut layout = Self { nearest: vec![NONE; order.len()], ..Self::default() };
+        let rows = Vec::with_capacity(shown.iter().filter(|is_shown| **is_shown).count());
+        let mut layout = Self { rows, nearest: vec![NONE; order.len()], has_many_roots: false };
         let mut place = 0;
         while (place as usize) < order.len() {
             let above = order.parent(place).and_then(|parent| layout.nearest.get(parent as usize)).copied();

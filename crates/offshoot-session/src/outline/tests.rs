@@ -46,3 +46,44 @@ fn results_show_their_calls() {
     let texts: Vec<String> = outline.rows(&session).map(|row| row.unwrap().text).collect();
     assert_eq!(texts, ["[read: ~/a.rs:5-14]", "[bash: echo a b]", "assistant: overloaded"]);
 }
+
+/// A tree of branches inside branches, in which every entry reports another price.
+fn priced() -> Session {
+    let mut text = r#"{"type":"session","version":3,"id":"s","timestamp":"t","cwd":"/w"}"#.to_owned() + "\n";
+    for at in 0..60usize {
+        // Every seventh entry goes on from far above; two trees have no parent.
+        let parent = if at % 7 == 3 { at / 3 } else { at.wrapping_sub(1) };
+        let parent = if at == 0 || at == 40 { "null".to_owned() } else { format!("\"e{parent}\"") };
+        text += &format!(
+            r#"{{"type":"message","id":"e{at}","parentId":{parent},"timestamp":"2026-01-01T00:00:{at:02}.000Z","message":{{"role":"assistant","content":[{{"type":"text","text":"a"}}],"usage":{{"totalTokens":{},"cost":{{"total":{}}}}}}}}}"#,
+            1 << (at % 30),
+            at * at,
+        );
+        text.push('\n');
+    }
+    Session::from_text(&text, Options::default()).unwrap()
+}
+
+#[test]
+fn sums_are_those_of_the_path_and_of_the_branch() {
+    let session = priced();
+    let (tree, facts) = (session.tree(), crate::gather::of(&session).unwrap());
+    let outline = Outline::new(&session, session.leaf(), Filter::Default).unwrap();
+    let sums = Sums::new(&session, &outline).unwrap();
+    let over = |entries: &mut dyn Iterator<Item = NodeIx>| {
+        entries.fold(crate::stats::Totals::default(), |mut total, ix| {
+            total.add(&crate::stats::of(&session, &facts, ix));
+            total
+        })
+    };
+    for ix in tree.entries() {
+        let found = sums.branch(&outline, ix).unwrap();
+        assert_eq!(found.path, over(&mut tree.ancestors(ix)), "{ix:?}");
+        let is_start = |at: &NodeIx| tree.parent(*at).is_none_or(|parent| tree.children(parent).nth(1).is_some());
+        let start = tree.ancestors(ix).find(is_start).unwrap();
+        let branch: Vec<_> = tree.walk_from(start).map(|(_, at)| at).collect();
+        assert_eq!((found.start, found.own), (start, over(&mut branch.iter().copied())), "{ix:?}");
+        assert_eq!(found.newest, branch.iter().filter_map(|at| tree.node(*at).time()).max());
+        assert_eq!(found.tips as usize, branch.iter().filter(|at| tree.is_leaf(**at)).count());
+    }
+}

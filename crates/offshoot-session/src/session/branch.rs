@@ -1,10 +1,10 @@
 //! Moving the leaf, durably or not, and making new sessions out of parts of this one.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use super::diverged::Others;
 use super::open::{NewSession, check_session_id, read_file};
+use super::snapshot::Known;
 use super::spill::Own;
 use super::{Backing, Session};
 use crate::compose::{NewBranchSummary, NewEntry};
@@ -229,7 +229,7 @@ impl Session {
         self.leaf = loaded.tree.last();
         self.header = header.clone();
         self.loaded = loaded;
-        self.facts = Mutex::default();
+        self.facts = Known::default();
         self.backing = backing;
         self.broken = None;
         self.own = Own::default();

@@ -2,9 +2,9 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use super::diverged::Others;
+use super::snapshot::Known;
 use super::spill::Own;
 use super::{Backing, Options, Session};
 use crate::error::{Error, Result};
@@ -127,7 +127,7 @@ impl Session {
             others: Others::default(),
             news: Vec::new(),
             attempted: None,
-            facts: Mutex::default(),
+            facts: Known::default(),
         }
     }
 

@@ -3,8 +3,8 @@
 //! Size and inode tell of programs that take no lock. What a session may still do after trouble is decided here.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
 
+use super::snapshot::Known;
 use super::{Backing, Session};
 use crate::entry::Source as _;
 use crate::error::{Code, Diagnostic, Error, Result};
@@ -181,7 +181,7 @@ impl Session {
         match load(self.medium()?) {
             Ok(loaded) => {
                 self.loaded = loaded;
-                self.facts = Mutex::default();
+                self.facts = Known::default();
             }
             Err(error) => {
                 self.loaded.diagnostics = told;

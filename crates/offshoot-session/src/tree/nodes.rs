@@ -1,7 +1,8 @@
 //! Where a tree's nodes are: in memory, or page by page in a side index, read when somebody looks at them.
 //!
 //! Pages are read once and kept, so that a node can be lent; a tree that is opened with an index therefore holds what
-//! its reader has walked, not what the file has. Knows no files: pages come through a trait.
+//! its reader has walked, not what the file has. Clones share the pages that were read before. Knows no files: pages
+//! come through a trait.
 
 use std::fmt;
 use std::ops::Index;
@@ -30,7 +31,7 @@ pub(crate) trait Pages: Send + Sync + fmt::Debug {
     fn count(&self) -> usize;
 
     /// The nodes of a page.
-    fn page(&self, page: usize) -> Box<[Node]>;
+    fn page(&self, page: usize) -> Arc<[Node]>;
 
     /// Places of nodes that may have this id, in no order.
     fn candidates(&self, id: &str) -> Vec<u32>;
@@ -53,7 +54,7 @@ pub(super) struct Nodes {
 struct Paged {
     pages: Arc<dyn Pages>,
     count: usize,
-    read: Vec<OnceLock<Box<[Node]>>>,
+    read: Vec<OnceLock<Arc<[Node]>>>,
 }
 
 impl Paged {
@@ -64,7 +65,7 @@ impl Paged {
     fn change(&mut self, at: usize, change: impl FnOnce(&mut Node)) {
         let slot = &mut self.read[at / PAGE];
         let mut page = slot.take().unwrap_or_else(|| self.pages.page(at / PAGE));
-        change(&mut page[at % PAGE]);
+        change(&mut Arc::make_mut(&mut page)[at % PAGE]);
         *slot = OnceLock::from(page);
     }
 }

@@ -166,7 +166,7 @@ impl Tree {
     }
 
     /// The nodes of a page of a tree that is in memory.
-    pub(crate) fn page_of_nodes(&self, page: usize) -> Box<[Node]> {
+    pub(crate) fn page_of_nodes(&self, page: usize) -> Arc<[Node]> {
         self.nodes.fresh().iter().skip(page * PAGE).take(PAGE).cloned().collect()
     }
 }

@@ -131,47 +131,66 @@ fn fits(tokens: &[String], label: Option<&str>, said: &str) -> bool {
 }
 
 /// How many bytes of words lie in one piece: so few that a piece finds room where something else was.
-const PIECE: usize = 1 << 16;
+const PIECE: usize = u16::MAX as usize;
 
 /// The words of entries that were read, one behind the other, in pieces: one long text would be copied as it grows.
 #[derive(Debug, Default)]
 struct Words {
     pieces: Vec<String>,
-    /// In which piece, from where to where, by place; `None` for those that were not read or found no room.
-    spans: Vec<Option<(u16, u32, u32)>>,
+    /// Where they are, by place.
+    spans: Vec<Span>,
+}
+
+/// In which piece words stand, from where on, and how many bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Span {
+    piece: u16,
+    start: u16,
+    length: u16,
+}
+
+impl Span {
+    /// Of words that were not read or found no room.
+    const NONE: Self = Self { piece: u16::MAX, start: 0, length: 0 };
 }
 
 impl Words {
     /// The words at a place, and what it cost to get them.
     fn get(&mut self, place: &Place<'_>, at: usize) -> Result<(std::borrow::Cow<'_, str>, usize)> {
         if self.spans.len() <= at {
-            self.spans.resize(place.outline.places().max(at + 1), None);
+            self.spans.resize(place.outline.places().max(at + 1), Span::NONE);
         }
-        if let Some((piece, start, end)) = self.spans.get(at).copied().flatten() {
-            let piece = self.pieces.get(usize::from(piece)).map(String::as_str).unwrap_or_default();
-            let known = piece.get(start as usize..end as usize).unwrap_or_default();
+        let span = self.spans.get(at).copied().unwrap_or(Span::NONE);
+        if span != Span::NONE {
+            let known = self.kept(span);
             return Ok((known.into(), LOOK + known.len() / PART));
         }
         let Some(ix) = place.outline.entry_at(at) else { return Ok(("".into(), LOOK)) };
         let length = usize::try_from(place.source.tree().node(ix).length()).unwrap_or(usize::MAX);
         let said = words(&place.source.entry(ix)?);
         if let (Some(kept), Some(span)) = (self.keep(&said), self.spans.get_mut(at)) {
-            *span = Some(kept);
+            *span = kept;
         }
         Ok((said.into(), FETCH.saturating_add(length)))
     }
 
+    fn kept(&self, span: Span) -> &str {
+        let piece = self.pieces.get(usize::from(span.piece)).map(String::as_str).unwrap_or_default();
+        let start = usize::from(span.start);
+        piece.get(start..start + usize::from(span.length)).unwrap_or_default()
+    }
+
     /// Where words are kept, if there is room.
-    fn keep(&mut self, said: &str) -> Option<(u16, u32, u32)> {
+    fn keep(&mut self, said: &str) -> Option<Span> {
         let has_room = self.pieces.last().is_some_and(|piece| piece.len() + said.len() <= PIECE);
         if !has_room && said.len() <= PIECE && self.pieces.len() < KEPT / PIECE {
             self.pieces.push(String::with_capacity(PIECE));
         }
         let number = u16::try_from(self.pieces.len().checked_sub(1)?).ok()?;
         let piece = self.pieces.last_mut().filter(|piece| piece.len() + said.len() <= PIECE)?;
-        let start = piece.len() as u32;
+        let (start, length) = (u16::try_from(piece.len()).ok()?, u16::try_from(said.len()).ok()?);
         piece.push_str(said);
-        Some((number, start, piece.len() as u32))
+        Some(Span { piece: number, start, length })
     }
 }
 
@@ -183,11 +202,12 @@ mod tests {
     fn words_are_kept_in_pieces_within_a_bound() {
         let mut words = Words::default();
         let half = "é".repeat(PIECE / 4);
+        let length = u16::try_from(half.len()).unwrap();
         assert_eq!(words.keep(&"x".repeat(PIECE + 1)), None, "more than a piece");
         let kept: Vec<_> = std::iter::from_fn(|| words.keep(&half)).take(1_000).collect();
         assert_eq!(kept.len(), 2 * KEPT / PIECE);
-        let end = PIECE as u32;
-        assert_eq!(kept[..3], [(0, 0, end / 2), (0, end / 2, end), (1, 0, end / 2)]);
-        assert_eq!(words.pieces[0].get(..), Some("é".repeat(PIECE / 2).as_str()));
+        let span = |piece, start| Span { piece, start, length };
+        assert_eq!(kept[..3], [span(0, 0), span(0, length), span(1, 0)]);
+        assert_eq!(words.pieces[0].get(..), Some("é".repeat(PIECE / 4 * 2).as_str()));
     }
 }
