@@ -327,6 +327,36 @@ fn screens_of_completion() {
 }
 
 #[test]
+fn columns_stay_free_on_either_side() {
+    let mut editor = Editor::default();
+    editor.set_padding(2);
+    write(&mut editor, "eleven cells");
+    insta::assert_snapshot!(screen(&mut editor, 14, 12), @"
+    ──────────────
+      eleven
+      cells▮
+    ──────────────
+    ");
+    editor.replace("");
+    write(&mut editor, "/thinking m");
+    insta::assert_snapshot!(screen(&mut editor, 24, 12), @"
+    ────────────────────────
+      /thinking m▮
+    ────────────────────────
+      → minimal
+        medium
+        max
+    ");
+    // Where there is little room at least one column is left.
+    editor.replace("ab");
+    insta::assert_snapshot!(screen(&mut editor, 4, 12), @"
+    ────
+     ab▮
+    ────
+    ");
+}
+
+#[test]
 fn the_border_tells_of_the_shell() {
     let token = |text: &str| {
         let editor = with(text);
@@ -346,9 +376,10 @@ proptest::proptest! {
     fn hostile_text_stays_inside(
         text in "(\\PC|\n|\t|\u{1b}\\[2J|\u{202e}|\u{200b}|👩\u{200d}👧|日){0,80}",
         queued in "(\\PC|\n|\u{1b}\\[2J|\u{202e}){0,40}",
-        columns in 1_u16..30, rows in 1_u16..14, keys in 0_usize..6,
+        columns in 1_u16..30, rows in 1_u16..14, keys in 0_usize..6, padding in 0_u16..4,
     ) {
         let mut editor = with(&text);
+        editor.set_padding(padding);
         editor.offer(|offers| offers.set(Argument::Entry, vec![Choice::new(queued.clone()).with(text.clone())]));
         editor.set_queue(vec![queued.clone()], vec![text.clone()]);
         editor.resize(columns, rows);

@@ -95,6 +95,14 @@ fn drawn(width: u16, height: u16, draw: impl FnOnce(&mut ratatui::Frame<'_>)) ->
     rows.collect::<Vec<_>>().join("\n")
 }
 
+#[test]
+fn a_quiet_start_names_no_keys() {
+    let mut model = model(80, 24);
+    assert!(screen(&mut model).contains("/ commands"));
+    model.wishes.settings.is_quiet = true;
+    assert!(!screen(&mut model).contains("/ commands"));
+}
+
 fn answer(text: &str, usage: Usage) -> Message {
     Message::Assistant(AssistantMessage {
         content: vec![Block::text(text)],
