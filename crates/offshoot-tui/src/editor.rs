@@ -156,12 +156,6 @@ impl Editor {
         self.completion.rows = rows.max(1);
     }
 
-    /// So many columns stay free on either side of the text, where there is room.
-    pub fn set_padding(&mut self, columns: u16) {
-        self.padding = columns;
-        self.settle();
-    }
-
     /// Changes what completion offers; an open list shows it at once.
     pub fn offer(&mut self, change: impl FnOnce(&mut Offers)) {
         change(&mut self.completion.offers);

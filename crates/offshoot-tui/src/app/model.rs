@@ -100,6 +100,8 @@ pub struct Model {
     pub overlay: Option<Overlay>,
     /// What is known of the session.
     pub looked: Looked,
+    /// Ids and names of the sessions that were open, the last one at the end.
+    pub visited: Vec<(String, Option<String>)>,
     /// Whether the agent is at work.
     pub is_working: bool,
     /// When the request that failed is sent again.

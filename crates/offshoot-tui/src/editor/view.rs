@@ -67,6 +67,12 @@ impl Editor {
         self.completion.view(theme, self.padded(next(parts.popup)), buf);
     }
 
+    /// So many columns stay free on either side of the text, where there is room.
+    pub fn set_padding(&mut self, columns: u16) {
+        self.padding = columns;
+        self.settle();
+    }
+
     /// An area without the columns that stay free on either side.
     #[must_use]
     pub fn padded(&self, area: Rect) -> Rect {
