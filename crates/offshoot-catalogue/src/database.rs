@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use offshoot_session::medium::Stamp;
-use offshoot_session::store::Folder;
+use offshoot_session::store::{Folder, Found};
 use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension as _, TransactionBehavior, params, params_from_iter,
 };
@@ -44,6 +44,14 @@ impl Changes {
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.gone.is_empty()
     }
+}
+
+/// A file's place in the list, its folder, and the file.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) at: usize,
+    pub(crate) folder: &'a Folder,
+    pub(crate) found: &'a Found,
 }
 
 /// How a catalogue stands.
@@ -103,6 +111,18 @@ impl Database {
                 Vec::new()
             }
         }
+    }
+
+    /// What is remembered of some files; without those that cannot be had.
+    pub(crate) fn some<'a>(&self, files: impl Iterator<Item = Place<'a>>) -> Vec<(Place<'a>, Row)> {
+        let query = format!("{} = (SELECT id FROM folder WHERE path = ?1) AND file = ?2", select());
+        let Ok(mut query) = self.connection.prepare(&query) else { return Vec::new() };
+        let mut row = |place: &Place<'_>| {
+            let name = place.found.path.file_name()?;
+            let key = params![place.folder.real.as_os_str().as_bytes(), name.as_bytes()];
+            query.query_row(key, |columns| Ok(Row::from_columns(columns))).ok()?
+        };
+        files.filter_map(|place| row(&place).map(|(_, row)| (place, row))).collect()
     }
 
     fn renew(&mut self) {
@@ -178,9 +198,8 @@ impl Database {
 fn rows(connection: &Connection, folders: &[Folder]) -> Sqlite<Vec<Rows>> {
     // One state of the database for all of them.
     let transaction = connection.unchecked_transaction()?;
-    let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
     let mut of_folder = transaction.prepare("SELECT id FROM folder WHERE path = ?1")?;
-    let mut rows = transaction.prepare(&format!("SELECT {} FROM session WHERE folder = ?1", names.join(", ")))?;
+    let mut rows = transaction.prepare(&format!("{} = ?1", select()))?;
     folders
         .iter()
         .map(|folder| {
@@ -196,6 +215,12 @@ fn rows(connection: &Connection, folders: &[Folder]) -> Sqlite<Vec<Rows>> {
             Ok(known)
         })
         .collect()
+}
+
+/// The beginning of a query for rows, up to the folder that they are of.
+fn select() -> String {
+    let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
+    format!("SELECT {} FROM session WHERE folder", names.join(", "))
 }
 
 /// Folders that are no more on the disk are forgotten with all their files.

@@ -11,7 +11,8 @@ mod database;
 mod files;
 mod row;
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +21,7 @@ use offshoot_session::error::{Diagnostic, Result};
 use offshoot_session::list::{SessionInfo, sort_by_activity};
 use offshoot_session::store::{DirStore, Folder, Found, Progress, unreadable};
 
-use database::{Changes, Database};
+use database::{Changes, Database, Place};
 pub use database::{Standing, State};
 use files::{Memory, Task};
 use row::Row;
@@ -60,7 +61,7 @@ impl Catalogue {
         progress: Progress<'_>,
     ) -> Result<(Vec<SessionInfo>, Vec<Diagnostic>)> {
         let mut all = Vec::new();
-        let diagnostics = self.walk(store, cwd, now, &mut |sessions, done, total| {
+        let diagnostics = self.walk(store, &Asked { cwd, now, first: 0 }, &mut |sessions, done, total| {
             all.extend(sessions);
             progress(done, total);
         })?;
@@ -71,7 +72,8 @@ impl Catalogue {
     }
 
     /// The same in portions, as they come to be known: first what is remembered and still holds, then what must be read;
-    /// of both what was written last comes first. The answer is what cannot be listed.
+    /// of both what was written last comes first. The first portion does not wait for the others. The answer is what cannot
+    /// be listed.
     ///
     /// # Errors
     /// As [`Catalogue::list`].
@@ -82,7 +84,7 @@ impl Catalogue {
         now: Millis,
         take: &mut dyn FnMut(Portion),
     ) -> Result<Vec<Diagnostic>> {
-        self.walk(store, cwd, now, &mut |sessions, done, total| {
+        self.walk(store, &Asked { cwd, now, first: PORTION }, &mut |sessions, done, total| {
             take(Portion { sessions: sessions.into_iter().map(|(_, info)| info).collect(), done, total });
         })
     }
@@ -91,27 +93,37 @@ impl Catalogue {
     fn walk(
         &self,
         store: &DirStore,
-        cwd: Option<&str>,
-        now: Millis,
+        asked: &Asked<'_>,
         take: &mut dyn FnMut(Vec<(usize, SessionInfo)>, usize, usize),
     ) -> Result<Vec<Diagnostic>> {
-        let (folders, unread) = store.folders(cwd)?;
+        let (folders, unread) = store.folders(asked.cwd)?;
         let mut database = Database::open(&self.file);
-        let known = database.as_mut().map(|database| database.known(&folders)).unwrap_or_default();
         let mut diagnostics: Vec<Diagnostic> = unread.iter().map(unreadable).collect();
         let mut refused = Vec::new();
         let mut changes = Changes::default();
-        look(&folders, known, now, &mut changes, &mut |looked, done, total| {
+        let mut tell = |looked: Vec<Known>, done, total| {
             let mut sessions = Vec::with_capacity(looked.len());
             for (at, info) in looked {
                 match info {
-                    Ok(info) if store.belongs(&info, cwd) => sessions.push((at, info)),
+                    Ok(info) if store.belongs(&info, asked.cwd) => sessions.push((at, info)),
                     Ok(_) => {}
                     Err(error) => refused.push((at, unreadable(&error))),
                 }
             }
             take(sessions, done, total);
-        });
+        };
+        let total = folders.iter().map(|folder| folder.files.len()).sum();
+        let mut told = HashSet::new();
+        let newest = database.as_ref().map(|database| database.some(newest(&folders, asked.first))).unwrap_or_default();
+        let newest: Vec<_> = newest.into_iter().filter(|(place, row)| files::stands(place.found, row)).collect();
+        if !newest.is_empty() {
+            told.extend(newest.iter().map(|(place, _)| place.at));
+            let infos = newest.into_iter().map(|(place, row)| (place.at, row.into_info(place.found)));
+            tell(infos.collect(), told.len(), total);
+        }
+        let known = database.as_mut().map(|database| database.known(&folders)).unwrap_or_default();
+        let work = sort_out(&folders, known, &told, &mut changes);
+        look(work, asked.now, &mut changes, &mut tell);
         if let Some(database) = database.filter(|_| !changes.is_empty()) {
             database.save(&folders, changes);
         }
@@ -119,6 +131,13 @@ impl Catalogue {
         diagnostics.extend(refused.into_iter().map(|(_, told)| told));
         Ok(diagnostics)
     }
+}
+
+/// Which sessions, and at which moment; so many of the newest are told before all that is remembered has been read.
+struct Asked<'a> {
+    cwd: Option<&'a str>,
+    now: Millis,
+    first: usize,
 }
 
 /// Some of the sessions of a list.
@@ -141,19 +160,35 @@ type Known = (usize, Result<SessionInfo>);
 /// How many files a first portion has. Later ones are as big as an eighth of what came before, so that they stay few.
 const PORTION: usize = 32;
 
-/// Looks at every file and tells in portions what a list shows of it, how many are done, and of how many; notes what is to
-/// be remembered and forgotten.
-fn look(
-    folders: &[Folder],
-    known: Vec<Rows>,
-    now: Millis,
-    changes: &mut Changes,
-    tell: &mut dyn FnMut(Vec<Known>, usize, usize),
-) {
-    let (mut standing, tasks) = sort_out(folders, known, changes);
-    let total = standing.len() + tasks.len();
-    let mut done = 0;
-    standing.sort_by_key(|(_, found, _)| std::cmp::Reverse(found.stamp.map(|stamp| stamp.modified)));
+/// The places of the files that were written last.
+fn newest(folders: &[Folder], count: usize) -> impl Iterator<Item = Place<'_>> {
+    let files = folders.iter().flat_map(|folder| folder.files.iter().map(move |found| (folder, found)));
+    let mut places: Vec<_> = files.enumerate().map(|(at, (folder, found))| Place { at, folder, found }).collect();
+    let age = |place: &Place<'_>| Reverse(place.found.stamp.map(|stamp| stamp.modified));
+    if (1..places.len()).contains(&count) {
+        places.select_nth_unstable_by_key(count, age);
+    }
+    places.truncate(count);
+    places.sort_by_key(age);
+    places.into_iter()
+}
+
+/// What is left to be told of.
+struct Work<'a> {
+    /// The files of which what is remembered still holds, with their places in the list.
+    standing: Vec<(usize, &'a Found, Row)>,
+    /// Those that must be read, the last written first.
+    tasks: Vec<Task<'a>>,
+    /// How many were told of before.
+    done: usize,
+}
+
+/// Looks at every file that is left and tells in portions what a list shows of it, how many are done, and of how many; notes
+/// what is to be remembered and forgotten.
+fn look(work: Work<'_>, now: Millis, changes: &mut Changes, tell: &mut dyn FnMut(Vec<Known>, usize, usize)) {
+    let Work { mut standing, tasks, mut done } = work;
+    let total = done + standing.len() + tasks.len();
+    standing.sort_by_key(|(_, found, _)| Reverse(found.stamp.map(|stamp| stamp.modified)));
     let mut standing = standing.into_iter();
     while standing.len() > 0 {
         let portion = standing.by_ref().take(PORTION.max(done / 8));
@@ -179,13 +214,8 @@ fn look(
     }
 }
 
-/// The files of which what is remembered still holds, with their places in the list, and those that must be read, the last
-/// written first.
-fn sort_out<'a>(
-    folders: &'a [Folder],
-    known: Vec<Rows>,
-    changes: &mut Changes,
-) -> (Vec<(usize, &'a Found, Row)>, Vec<Task<'a>>) {
+/// Sorts out what there is to do; `told` are places in the list.
+fn sort_out<'a>(folders: &'a [Folder], known: Vec<Rows>, told: &HashSet<usize>, changes: &mut Changes) -> Work<'a> {
     let mut known = known.into_iter();
     let (mut standing, mut tasks) = (Vec::new(), Vec::new());
     let mut places = 0..;
@@ -194,12 +224,13 @@ fn sort_out<'a>(
         for (found, at) in folder.files.iter().zip(&mut places) {
             let row = found.path.file_name().and_then(|name| rows.remove(name));
             match row {
+                _ if told.contains(&at) => {}
                 Some(row) if files::stands(found, &row) => standing.push((at, found, row)),
                 row => tasks.push(Task { at, folder: number, found, row }),
             }
         }
         changes.gone.extend(rows.into_keys().map(|name| (number, name)));
     }
-    tasks.sort_by_key(|task| std::cmp::Reverse(task.found.stamp.map(|stamp| stamp.modified)));
-    (standing, tasks)
+    tasks.sort_by_key(|task| Reverse(task.found.stamp.map(|stamp| stamp.modified)));
+    Work { standing, tasks, done: told.len() }
 }

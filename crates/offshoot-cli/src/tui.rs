@@ -1,6 +1,7 @@
 //! `offshoot` on a terminal: the front end's program. Holds the agent and the store, does what the front end wants done,
 //! and tells it what came of that.
 
+mod choices;
 mod clipboard;
 mod deeds;
 mod files;

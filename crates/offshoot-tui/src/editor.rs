@@ -88,6 +88,8 @@ pub struct Editor {
     columns: u16,
     /// Of the terminal: the editor takes a third of them at most.
     rows: u16,
+    /// Columns that stay free on either side.
+    padding: u16,
     /// The first row of the text that is shown.
     top: usize,
     /// The column that moving up and down keeps to.
@@ -109,6 +111,7 @@ impl Default for Editor {
             layout: Layout::new("", 79),
             columns: 80,
             rows: 24,
+            padding: 0,
             top: 0,
             goal: None,
             jump: None,

@@ -218,6 +218,8 @@ pub struct Habits {
     pub thinking_key: String,
     /// How large pictures are shown; `None` shows words in their place.
     pub picture_size: Option<PictureSize>,
+    /// Whether the words of answers begin in the first column, without a margin.
+    pub is_flush: bool,
 }
 
 /// How large pictures are shown.
@@ -328,16 +330,16 @@ impl Item {
 }
 
 impl<'a> Look<'a> {
-    /// What the texts of an answer are laid out on: the page without its margin.
+    /// What the texts of an answer are laid out on: the page without its margin, if it has one there.
     #[must_use]
     pub fn sheet(&self) -> Sheet<'a> {
-        Sheet::new(self.theme, rows::room(self.width))
+        Sheet::new(self.theme, if self.habits.is_flush { self.width } else { rows::room(self.width) })
     }
 
     /// What thoughts are laid out on.
     #[must_use]
     pub fn thoughts_sheet(&self) -> Sheet<'a> {
-        Sheet { base: rows::thinking_style(self.theme), ..self.sheet() }
+        Sheet { base: rows::thinking_style(self.theme), ..Sheet::new(self.theme, rows::room(self.width)) }
     }
 }
 

@@ -167,6 +167,12 @@ pub struct Settings {
     pub skip_summary_prompt: bool,
     /// The name of the theme, or of a light and a dark one; `None`: the terminal chooses.
     pub theme: Option<String>,
+    /// Whether nothing is said of keys while nothing was said at all.
+    pub is_quiet: bool,
+    /// Columns on either side of the text in the editor.
+    pub editor_padding: u16,
+    /// Whether the words of answers are indented.
+    pub indents_answers: bool,
     /// Whether the terminal has 24 bits of colour; `None`: as it is taken to have.
     pub true_color: Option<bool>,
     /// Whether the terminal's tab shows that the agent is at work.
@@ -231,6 +237,9 @@ impl From<&Layers> for Settings {
             branch_reserve: layers.number("branchSummary.reserveTokens"),
             skip_summary_prompt: layers.flag("branchSummary.skipPrompt"),
             theme: layers.text("theme"),
+            is_quiet: layers.flag("quietStartup"),
+            editor_padding: u16::try_from(layers.number("editorPaddingX")).unwrap_or(u16::MAX),
+            indents_answers: layers.number("outputPad") > 0,
             true_color: match layers.of("terminal.trueColor") {
                 Some(Value::Flag(flag)) => Some(flag),
                 _ => None,
@@ -311,7 +320,12 @@ mod tests {
                     _ => Value::Flag(true),
                 },
                 Kind::Switch => Value::Flag(true),
-                Kind::Number { .. } => Value::Number(6),
+                Kind::Number { least, greatest } => {
+                    let usual = setting.default();
+                    let other =
+                        [least, greatest].map(Value::Number).into_iter().find(|other| Some(other) != usual.as_ref());
+                    other.unwrap()
+                }
                 Kind::Choice(names) => Value::Text(names.last().unwrap().to_string()),
                 Kind::Text => Value::Text("x".to_owned()),
                 Kind::Texts => Value::Texts(vec!["read".to_owned()]),

@@ -82,6 +82,16 @@ pub enum Argument {
     Text,
 }
 
+impl Argument {
+    /// Whether something that no list has may stand there.
+    pub(crate) fn is_open(self) -> bool {
+        match self {
+            Self::Entry | Self::Session | Self::Label | Self::File | Self::Text => true,
+            Self::Model | Self::Thinking => false,
+        }
+    }
+}
+
 /// A row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spec {

@@ -65,6 +65,11 @@ proptest! {
             happen(&world, event, number as u64);
             prop_assert_eq!(world.at_rest(None), world.on_disk(None), "after event {}: {:?}", number, event);
             prop_assert_eq!(world.at_rest(Some("/a")), world.on_disk(Some("/a")));
+            let mut listed: Vec<_> = world.portions(None).0.into_iter().flat_map(|portion| portion.sessions).collect();
+            let mut on_disk = world.on_disk(None).0;
+            listed.sort_by(|a, b| a.path.cmp(&b.path));
+            on_disk.sort_by(|a, b| a.path.cmp(&b.path));
+            prop_assert_eq!(listed, on_disk);
         }
     }
 

@@ -19,7 +19,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use super::kept::Kept;
 use super::sessions::Clerk;
 use super::signals::Signals;
-use super::{clipboard, deeds, files, known, reading, settings};
+use super::{choices, clipboard, deeds, files, known, reading, settings};
 use crate::app::App;
 
 /// How long what is being written may change before it is kept.
@@ -110,6 +110,7 @@ async fn act(world: World, agent: AgentSession, cmd: Cmd) {
         Cmd::Branches => known::branches(&world, &agent).await,
         Cmd::Describe => known::describe(&world, &agent).await,
         Cmd::Paste => clipboard::paste(&world).await,
+        Cmd::Choices(argument) => choices::find(&world, &agent, argument).await,
         Cmd::Files => files::find(&world, &agent).await,
         Cmd::Remember(prompt) => world.kept.remember(&prompt),
         Cmd::Sessions(request) => world.clerk.take(request),

@@ -145,7 +145,8 @@ fn places_in_this_session() {
     let id = id_of(&talk, "The second answer.");
     terminal.send(&format!("/switch {}\r", &id[..6]));
     terminal.until("the other branch", |screen| screen.contains("⑂ The second answer. (1 of 2)"));
-    terminal.send("/switch here\r");
+    terminal.send("/switch he");
+    terminal.until_text("→ here").send("\t\r");
     terminal.until("back again", |screen| screen.contains("⑂ here (1 of 2)")).send("/switch nothing\r");
     terminal.until_text("nothing").until_text("not found");
     // By the list of branches.
@@ -208,7 +209,8 @@ fn models_and_how_much_they_think() {
     let list = models["providers"]["test"]["models"].as_array_mut().unwrap();
     list.push(serde_json::json!({"id": "grand-opus-5", "name": "Grand", "contextWindow": 100_000, "maxTokens": 4000, "reasoning": true}));
     talk.data("models.json", &models);
-    terminal.send("/model opus\r");
+    terminal.send("/model opus");
+    terminal.until_text("→ test/grand-opus-5").send("\r");
     terminal.until("the other model", |screen| screen.contains("\ngrand-opus-5 • medium"));
     terminal.send("/model\r");
     terminal.until_text("Which model answers").send("m1");

@@ -6,6 +6,7 @@ use offshoot_agent::command::Command;
 
 use crate::overlay::sessions::Request;
 use crate::settings::{Scope, Value};
+use crate::slash::Argument;
 
 /// Something to be done.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +61,8 @@ pub enum Cmd {
     },
     /// Take a session file into the store and open it.
     Import(String),
+    /// Find what this argument may be, for completion; answered with [`super::msg::Msg::Choices`].
+    Choices(Argument),
     /// Find the files of the session's folder, for completion; answered with [`super::msg::Msg::Files`].
     Files,
     /// Keep what is being written, so that it survives a crash; nothing to keep removes it.

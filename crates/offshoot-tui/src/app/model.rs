@@ -100,6 +100,8 @@ pub struct Model {
     pub overlay: Option<Overlay>,
     /// What is known of the session.
     pub looked: Looked,
+    /// Ids and names of the sessions that were open, the last one at the end.
+    pub visited: Vec<(String, Option<String>)>,
     /// Whether the agent is at work.
     pub is_working: bool,
     /// When the request that failed is sent again.
@@ -127,9 +129,19 @@ impl Model {
         if !draft.is_empty() {
             editor.replace(draft);
         }
-        editor.set_completion_rows(wishes.settings.completion_rows);
         let folds = (!wishes.settings.hide_thinking, false);
-        Self { wishes, editor, folds, ..Self::default() }
+        let mut model = Self { wishes, editor, folds, ..Self::default() };
+        model.heed();
+        model
+    }
+
+    /// Has the editor and what is said look as the settings say; whether what is said looks otherwise than before.
+    pub fn heed(&mut self) -> bool {
+        let settings = &self.wishes.settings;
+        self.editor.set_completion_rows(settings.completion_rows);
+        self.editor.set_padding(settings.editor_padding);
+        let is_flush = !settings.indents_answers;
+        std::mem::replace(&mut self.wishes.habits.is_flush, is_flush) != is_flush
     }
 
     /// Whether something wants time when nothing else is to be done: [`super::msg::Msg::Idle`] goes on with it.

@@ -13,6 +13,7 @@ use ratatui::layout::Size;
 
 use super::cmd::Purpose;
 use super::live::Block;
+use crate::editor;
 use crate::image::CellSize;
 use crate::message::Level;
 use crate::overlay::pick::Choice;
@@ -20,6 +21,7 @@ use crate::overlay::sessions::Answer;
 use crate::overlay::settings::Files;
 use crate::overlay::tree::Snapshot;
 use crate::settings::Layers;
+use crate::slash::Argument;
 use crate::theme::{Background, Themes};
 
 /// Something that happened.
@@ -64,6 +66,8 @@ pub enum Msg {
     Themes(Result<Box<Themes>, String>),
     /// A setting was stored: what the files say now, or in words why it could not be.
     Stored(Result<Layers, String>),
+    /// What an argument may be, for completion, in the order in which it is shown.
+    Choices(Argument, Vec<editor::Choice>),
     /// More files of the session's folder.
     Files(Vec<String>),
     /// What the clipboard holds: text, or the path of a file with its picture.

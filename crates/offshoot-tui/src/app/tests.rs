@@ -55,7 +55,7 @@ fn model(theme: &Theme, (columns, rows): (u16, u16)) -> Model {
         home: "/home/me".to_owned(),
         expand_key: "ctrl+o".to_owned(),
         thinking_key: "ctrl+t".to_owned(),
-        picture_size: None,
+        ..Habits::default()
     };
     let wishes = Wishes { theme: theme.clone(), habits, home: Some("/home/me".to_owned()), ..Wishes::default() };
     let mut model = Model::new(wishes, Editor::default(), "");

@@ -39,8 +39,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Agent(event) => agent::event(model, &event),
         Msg::Answered(command, result) => agent::answered(model, &command, result),
         Msg::Looked(looked) => {
-            model.looked = *looked;
-            opened::looked(model);
+            opened::looked(model, *looked);
             Vec::new()
         }
         Msg::Opened(opened) => opened::opened(model, opened),
@@ -51,6 +50,10 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Settings(layers, files, themes) => settings::open(model, layers, files, themes),
         Msg::Stored(stored) => settings::stored(model, stored),
         Msg::Page(title, lines) => overlay::page(model, title, lines),
+        Msg::Choices(argument, choices) => {
+            model.editor.offer(|offers| offers.set(argument, choices));
+            Vec::new()
+        }
         Msg::Files(files) => {
             model.editor.offer(|offers| offers.add_files(files));
             Vec::new()

@@ -89,7 +89,8 @@ fn invitation(model: &Model, columns: u16) -> Option<Line<'static>> {
     let keys = model.wishes.keymap.keys(crate::keymap::Action::Help).iter().map(ToString::to_string);
     let keys = keys.min_by_key(String::len).map(|key| format!("{key} keys"));
     let words: Vec<&str> = keys.as_deref().into_iter().chain(["/ commands", "@ files", "! shell"]).collect();
-    is_new.then(|| Line::styled(joined(&words, columns.into()), model.wishes.theme.style(Token::Dim)))
+    (is_new && !model.wishes.settings.is_quiet)
+        .then(|| Line::styled(joined(&words, columns.into()), model.wishes.theme.style(Token::Dim)))
 }
 
 impl Bottom {
@@ -114,8 +115,8 @@ impl Bottom {
             _ => {
                 model.editor.view(theme, middle, frame.buffer_mut());
                 if let Some(cursor) = model.editor.cursor(middle) {
-                    if let Some(hint) = invitation(model, middle.width) {
-                        let row = Rect { y: cursor.y, height: 1, ..middle };
+                    let row = Rect { y: cursor.y, height: 1, ..model.editor.padded(middle) };
+                    if let Some(hint) = invitation(model, row.width) {
                         draw(&hint, row, frame.buffer_mut());
                     }
                     frame.set_cursor_position(cursor);

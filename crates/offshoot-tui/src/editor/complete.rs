@@ -35,7 +35,7 @@ pub(super) struct Popup {
 pub(super) struct Taken {
     pub(super) range: Range<usize>,
     pub(super) text: String,
-    /// A whole command stands there now that needs no argument.
+    /// A whole command stands there now: one that needs no argument, or with one that a list has.
     pub(super) is_command: bool,
 }
 
@@ -126,14 +126,14 @@ impl Completion {
     }
 
     /// Whether what is typed stands by itself, whatever the list offers: an argument that is left out, written out, or
-    /// names a file that need not be there; unless the user went to something in the list.
+    /// may be what no list has; unless the user went to something in the list.
     pub(super) fn is_typed(&self) -> bool {
         let Some(popup) = self.popup.as_ref().filter(|popup| !popup.is_chosen) else { return false };
         let Of::Argument(argument) = popup.token.of else { return false };
         let query = popup.token.query.as_str();
         let is_query =
             |at: &usize| self.offers.choice(popup.token.of, *at).is_some_and(|choice| choice.insert == query);
-        query.is_empty() || argument == Argument::File || popup.matches.iter().any(is_query)
+        query.is_empty() || argument.is_open() || popup.matches.iter().any(is_query)
     }
 
     /// Takes what is selected, and closes the list.
@@ -169,7 +169,7 @@ impl Completion {
         let mut letters = Vec::new();
         let score = |at: usize| {
             let name = self.offers.name(token.of, at)?;
-            let score = pattern.score(Utf32Str::new(name, &mut letters), &mut matcher)?;
+            let score = pattern.score(Utf32Str::new(&name, &mut letters), &mut matcher)?;
             Some((score, at))
         };
         let mut ranked: Vec<(u32, usize)> = (0..count).filter_map(score).collect();
@@ -220,8 +220,8 @@ mod tests {
             ("/swi", "/switch |"),
             ("/fork", "/branch |!"),
             ("/branch", "/branch |!"),
-            ("/model gp", "/model openai/gpt|"),
-            ("/thinking hi", "/thinking high|"),
+            ("/model gp", "/model openai/gpt|!"),
+            ("/thinking hi", "/thinking high|!"),
             ("/nothing", "-"),
             ("see @main", "see @src/main.rs |"),
             ("see @kfile", "see @src/keymap/file.rs |"),

@@ -197,9 +197,36 @@ fn enter_in_a_list_of_arguments_sends_what_is_typed() {
     assert_eq!(press(&mut editor, "down enter"), Outcome::Edited);
     assert_eq!(editor.draft(), "/export \"old notes.md\"");
     editor.replace("");
+    // What can be nothing but one of the list is taken and sent.
     write(&mut editor, "/thinking hi");
-    assert_eq!(press(&mut editor, "enter"), Outcome::Edited);
-    assert_eq!(editor.draft(), "/thinking high");
+    let level = offshoot_agent::provider::ThinkingLevel::High;
+    assert_eq!(sent_text(press(&mut editor, "enter")), Some(Sent::Command(SlashCommand::Thinking(Some(level)))));
+}
+
+/// A label that begins as another, or an entry that has none, is never taken for what the list offers.
+#[test]
+fn what_no_list_has_is_sent_as_it_is_typed() {
+    let mut editor = Editor::default();
+    editor.offer(|offers| {
+        offers.set(Argument::Label, vec![Choice::new("fixed")]);
+        offers.set(Argument::Entry, vec![Choice::new("the fix").with("a1b2"), Choice::new("f1f2e3e4")]);
+        offers.set(Argument::Model, vec![Choice::new("openai/gpt")]);
+    });
+    for (typed, expected) in [
+        ("/label fix", SlashCommand::Label(Some("fix".to_owned()))),
+        ("/switch ffee", SlashCommand::Switch("ffee".to_owned())),
+    ] {
+        write(&mut editor, typed);
+        assert!(editor.is_completing(), "{typed}");
+        assert_eq!(sent_text(press(&mut editor, "enter")), Some(Sent::Command(expected)));
+    }
+    write(&mut editor, "/switch fix");
+    assert_eq!(press(&mut editor, "tab"), Outcome::Edited);
+    assert_eq!(editor.draft(), "/switch \"the fix\"");
+    assert_eq!(sent_text(press(&mut editor, "enter")), Some(Sent::Command(SlashCommand::Switch("the fix".to_owned()))));
+    write(&mut editor, "/model gp");
+    let model = Some("openai/gpt".to_owned());
+    assert_eq!(sent_text(press(&mut editor, "enter")), Some(Sent::Command(SlashCommand::Model(model))));
 }
 
 #[test]
@@ -327,6 +354,36 @@ fn screens_of_completion() {
 }
 
 #[test]
+fn columns_stay_free_on_either_side() {
+    let mut editor = Editor::default();
+    editor.set_padding(2);
+    write(&mut editor, "eleven cells");
+    insta::assert_snapshot!(screen(&mut editor, 14, 12), @"
+    ──────────────
+      eleven
+      cells▮
+    ──────────────
+    ");
+    editor.replace("");
+    write(&mut editor, "/thinking m");
+    insta::assert_snapshot!(screen(&mut editor, 24, 12), @"
+    ────────────────────────
+      /thinking m▮
+    ────────────────────────
+      → minimal
+        medium
+        max
+    ");
+    // Where there is little room at least one column is left.
+    editor.replace("ab");
+    insta::assert_snapshot!(screen(&mut editor, 4, 12), @"
+    ────
+     ab▮
+    ────
+    ");
+}
+
+#[test]
 fn the_border_tells_of_the_shell() {
     let token = |text: &str| {
         let editor = with(text);
@@ -346,9 +403,10 @@ proptest::proptest! {
     fn hostile_text_stays_inside(
         text in "(\\PC|\n|\t|\u{1b}\\[2J|\u{202e}|\u{200b}|👩\u{200d}👧|日){0,80}",
         queued in "(\\PC|\n|\u{1b}\\[2J|\u{202e}){0,40}",
-        columns in 1_u16..30, rows in 1_u16..14, keys in 0_usize..6,
+        columns in 1_u16..30, rows in 1_u16..14, keys in 0_usize..6, padding in 0_u16..4,
     ) {
         let mut editor = with(&text);
+        editor.set_padding(padding);
         editor.offer(|offers| offers.set(Argument::Entry, vec![Choice::new(queued.clone()).with(text.clone())]));
         editor.set_queue(vec![queued.clone()], vec![text.clone()]);
         editor.resize(columns, rows);

@@ -1,7 +1,7 @@
 //! The editor on the screen: what waits to be said, the border, the text, the list of completions. Reads it only.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::{Margin, Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::Editor;
@@ -35,7 +35,7 @@ impl Editor {
         let row = self.layout.row_of(at).checked_sub(self.first(parts.text))?;
         let row = u16::try_from(row).ok().filter(|row| *row < parts.text)?;
         let column = u16::try_from(self.layout.column_of(self.buffer.text(), at)).ok()?;
-        let x = area.x + column.min(area.width.checked_sub(1)?);
+        let x = (self.padded(area).x + column).min(area.right().checked_sub(1)?);
         Some(Position { x, y: area.y + parts.queue + parts.border + row })
     }
 
@@ -55,7 +55,7 @@ impl Editor {
         self.view_queue(theme, next(parts.queue), buf);
         let (first, shown) = (self.first(parts.text), usize::from(parts.text));
         let above = next(parts.border);
-        self.view_text(theme, first, next(parts.text), buf);
+        self.view_text(theme, first, self.padded(next(parts.text)), buf);
         let below = next(parts.border);
         if parts.border > 0 {
             let hidden = self.layout.len().saturating_sub(first + shown);
@@ -64,7 +64,24 @@ impl Editor {
                 draw(&Line::styled(border(arrow, hidden, usize::from(row.width)), theme.style(token)), row, buf);
             }
         }
-        self.completion.view(theme, next(parts.popup), buf);
+        self.completion.view(theme, self.padded(next(parts.popup)), buf);
+    }
+
+    /// So many columns stay free on either side of the text, where there is room.
+    pub fn set_padding(&mut self, columns: u16) {
+        self.padding = columns;
+        self.settle();
+    }
+
+    /// An area without the columns that stay free on either side.
+    #[must_use]
+    pub fn padded(&self, area: Rect) -> Rect {
+        area.inner(Margin::new(self.padding_in(area.width), 0))
+    }
+
+    /// How many columns stay free on either side of so many, of which one is left at least, as in pi.
+    fn padding_in(&self, columns: u16) -> u16 {
+        self.padding.min(columns.saturating_sub(1) / 2)
     }
 
     /// The text comes first, then its border, then completions, then what waits.
@@ -98,7 +115,8 @@ impl Editor {
     /// Breaks the text anew and scrolls to the cursor.
     pub(super) fn settle(&mut self) {
         // One column stays free for the cursor behind a full row.
-        self.layout = Layout::new(self.buffer.text(), usize::from(self.columns.saturating_sub(1)));
+        let free = (2 * self.padding_in(self.columns)).max(1);
+        self.layout = Layout::new(self.buffer.text(), usize::from(self.columns.saturating_sub(free)));
         let shown = self.layout.len().min(self.text_rows());
         let row = self.layout.row_of(self.buffer.cursor());
         self.top = self.top.min(row).max((row + 1).saturating_sub(shown)).min(self.layout.len() - shown);

@@ -250,7 +250,11 @@ fn text_rows(page: &mut Page<'_>, words: &str, is_begun: bool, known: Option<&Ve
         page.block(Style::new());
     }
     let lines = known.cloned().unwrap_or_else(|| markdown::lines(words.trim_start(), &page.look.sheet()));
-    page.lines(lines);
+    if page.look.habits.is_flush {
+        page.laid.lines.extend(lines);
+    } else {
+        page.lines(lines);
+    }
 }
 
 fn is_thinking(part: Option<&Part>) -> bool {

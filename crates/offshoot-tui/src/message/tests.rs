@@ -26,7 +26,7 @@ fn habits() -> Habits {
         home: "/home/me".to_owned(),
         expand_key: "ctrl+o".to_owned(),
         thinking_key: "ctrl+t".to_owned(),
-        picture_size: None,
+        ..Habits::default()
     }
 }
 
@@ -456,4 +456,29 @@ fn errors_of_providers_are_told_in_words() {
     for (error, expected) in cases {
         assert_eq!(super::error_words(error), expected);
     }
+}
+
+/// Who copies an answer finds no blanks before its lines. What has a mark keeps its margin, or the mark would say nothing.
+#[test]
+fn answers_begin_in_the_first_column_if_that_is_wished() {
+    let message = answer(
+        r#"{"type":"thinking","thinking":"so it is"},{"type":"text","text":"Twelve words of which the last ones stand on a row below:\n\n- one\n- two"},{"type":"toolCall","id":"c","name":"ls","arguments":{}}"#,
+    );
+    let (theme, habits) = (Theme::default(), Habits { is_flush: true, ..habits() });
+    let look = Look { theme: &theme, width: 30, habits: &habits };
+    let folds = Folds { thinking: true, ..Folds::default() };
+    let laid = item(&message).rows(&look, folds, Beside::default());
+    insta::assert_snapshot!(rows_of(&laid.lines), @"
+
+    ∴ so it is
+
+    Twelve words of which the last
+    ones stand on a row below:
+
+    • one
+    • two
+
+    ◦ ls .
+      no result
+    ");
 }

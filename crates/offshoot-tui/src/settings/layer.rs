@@ -170,7 +170,7 @@ mod tests {
   "steeringMode": "al",
   "autocompleteMaxVisible": 21,
   "defaultTools": ["read", 7],
-  "httpProxy": "http://x", "quietStartup": true, "terminal": {"clearOnShrink": 1, "trueColor": 1},
+  "httpProxy": "http://x", "tuiMode": "fullscreen", "terminal": {"clearOnShrink": 1, "trueColor": 1},
   "shellPath": "./evil",
   "compaction": {"modelOverrides": {"p/m": {"keep": 1}}}
 }"#;
@@ -183,7 +183,7 @@ mod tests {
         7:29: autocompleteMaxVisible should be a whole number from 3 to 20, and is 21
         8:19: defaultTools should be a list of texts, and is a list
         9:16: httpProxy is a setting of pi's that does nothing here
-        9:96: terminal.trueColor should be true, false or auto, and is 1
+        9:99: terminal.trueColor should be true, false or auto, and is 1
         10:16: shellPath counts in the user's own settings only, not in a project's
         11:36: compaction.modelOverrides has for a model no "keep": there are reserveTokens and keepRecentTokens
         "#);

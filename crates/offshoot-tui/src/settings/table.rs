@@ -159,6 +159,27 @@ pub const SETTINGS: &[Setting] = &[
         "dark, light, a file of the data folder's themes without its .json, or two as in light/dark; else by the terminal",
     ),
     row(
+        "quietStartup",
+        Display,
+        Kind::Flag,
+        Some("false"),
+        "leave out the words in the empty editor that name keys at the start",
+    ),
+    row(
+        "editorPaddingX",
+        Display,
+        Kind::Number { least: 0, greatest: 3 },
+        Some("0"),
+        "columns that stay free on either side of what is written",
+    ),
+    row(
+        "outputPad",
+        Display,
+        Kind::Number { least: 0, greatest: 1 },
+        Some("1"),
+        "1: the words of answers are indented beneath the marks; 0: they begin in the first column",
+    ),
+    row(
         "terminal.trueColor",
         Display,
         Kind::Switch,
@@ -196,13 +217,10 @@ pub fn find(key: &str) -> Option<&'static Setting> {
 
 /// Settings of pi about how pi looks or greets. They have no meaning here and nobody misses them: nothing is said of them.
 pub(super) const SILENT: &[&str] = &[
-    "quietStartup",
     "tuiMode",
     "fullscreenExitOutput",
     "fullscreenScrollbar",
     "fullscreenCopyOnSelect",
-    "editorPaddingX",
-    "outputPad",
     "showHardwareCursor",
     "terminal.images",
     "terminal.clearOnShrink",

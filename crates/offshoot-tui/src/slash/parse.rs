@@ -60,21 +60,23 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
     if spec.argument.is_none() && !arguments.is_empty() {
         return Err(Mistake::TooMuch { spec, given: arguments.to_owned() });
     }
-    let needed = || given.clone().ok_or(Mistake::Missing(spec));
+    let entry = || unquoted(given.as_deref());
     Ok(match spec.name {
         "new" => SlashCommand::New,
         "resume" => SlashCommand::Resume(given),
         "tree" => SlashCommand::Tree,
         "branches" => SlashCommand::Branches,
-        "switch" => SlashCommand::Switch(needed()?),
-        "branch-here" => SlashCommand::BranchHere(given),
-        "branch" => SlashCommand::Branch(given),
+        "switch" => SlashCommand::Switch(entry().ok_or(Mistake::Missing(spec))?),
+        "branch-here" => SlashCommand::BranchHere(entry()),
+        "branch" => SlashCommand::Branch(entry()),
         "clone" => SlashCommand::Clone,
-        "pop" => SlashCommand::Pop(given),
+        "pop" => SlashCommand::Pop(entry()),
         "export-branch" => {
-            let both = needed()?;
-            let (entry, path) = both.split_once(char::is_whitespace).unwrap_or((&both, ""));
-            SlashCommand::ExportBranch { entry: entry.to_owned(), path: path_of(Some(path)) }
+            let (entry, path) = first(arguments);
+            SlashCommand::ExportBranch {
+                entry: unquoted(Some(entry)).ok_or(Mistake::Missing(spec))?,
+                path: unquoted(Some(path)),
+            }
         }
         "label" => SlashCommand::Label(given),
         "name" => SlashCommand::Name(given),
@@ -82,8 +84,8 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
         "model" => SlashCommand::Model(given),
         "thinking" => SlashCommand::Thinking(given.map(level).transpose()?),
         "session" => SlashCommand::Session,
-        "export" => SlashCommand::Export(path_of(given.as_deref())),
-        "import" => SlashCommand::Import(path_of(Some(&needed()?)).ok_or(Mistake::Missing(spec))?),
+        "export" => SlashCommand::Export(unquoted(given.as_deref())),
+        "import" => SlashCommand::Import(unquoted(given.as_deref()).ok_or(Mistake::Missing(spec))?),
         "copy" => SlashCommand::Copy,
         "settings" => SlashCommand::Settings,
         "help" => SlashCommand::Help,
@@ -92,8 +94,14 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
     })
 }
 
-/// A path may stand in quotes.
-fn path_of(text: Option<&str>) -> Option<String> {
+/// The first of two arguments, up to a blank or the end of its quotes, and the second.
+fn first(both: &str) -> (&str, &str) {
+    let quoted = both.strip_prefix('"').and_then(|rest| rest.find('"')).map(|end| both.split_at(end + 2));
+    quoted.or_else(|| both.split_once(char::is_whitespace)).unwrap_or((both, ""))
+}
+
+/// A path, or a label that names an entry, may stand in quotes.
+fn unquoted(text: Option<&str>) -> Option<String> {
     let text = text?.trim();
     let bare = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
     (!bare.is_empty()).then(|| bare.to_owned())
@@ -136,6 +144,11 @@ mod tests {
             ("/resume two words", "Resume(Some(\"two words\"))"),
             ("/fork a1", "Branch(Some(\"a1\"))"),
             ("/export-branch a1 \"my file.md\"", "ExportBranch { entry: \"a1\", path: Some(\"my file.md\") }"),
+            ("/switch \"the fix\"", "Switch(\"the fix\")"),
+            ("/switch the fix", "Switch(\"the fix\")"),
+            ("/pop \"\"", "Pop(None)"),
+            ("/export-branch \"the fix\" out.md", "ExportBranch { entry: \"the fix\", path: Some(\"out.md\") }"),
+            ("/export-branch \"half", "ExportBranch { entry: \"\\\"half\", path: None }"),
             ("/compact mind\nthe tests", "Compact { instructions: Some(\"mind\\nthe tests\") }"),
             ("/thinking High", "Thinking(Some(High))"),
             ("/label", "Label(None)"),

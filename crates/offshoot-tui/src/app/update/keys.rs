@@ -7,10 +7,11 @@ use super::{commands, end};
 use crate::app::cmd::{Cmd, Purpose};
 use crate::app::live::Shell;
 use crate::app::model::{Model, Overlay};
-use crate::editor::{Outcome, Sent, Submission};
+use crate::editor::{Offers, Outcome, Sent, Submission};
 use crate::keymap::Action;
 use crate::message::Level;
 use crate::settings::DoubleEscape;
+use crate::slash::Argument;
 
 /// Within so many milliseconds a second press counts as a double one.
 const DOUBLE: i64 = 500;
@@ -23,11 +24,26 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
         model.escaped = None;
     }
     let mut cmds = apply(model, outcome);
-    if model.editor.wants() != wanted && model.editor.wants() == Some(crate::slash::Argument::File) {
-        model.editor.offer(crate::editor::Offers::forget_files);
-        cmds.push(Cmd::Files);
+    if model.editor.wants() != wanted {
+        cmds.extend(complete(model));
     }
     cmds
+}
+
+/// What is completed from now on is looked for anew.
+fn complete(model: &mut Model) -> Option<Cmd> {
+    match model.editor.wants()? {
+        Argument::File => {
+            model.editor.offer(Offers::forget_files);
+            Some(Cmd::Files)
+        }
+        argument @ (Argument::Entry | Argument::Label | Argument::Model) => {
+            model.editor.offer(|offers| offers.set(argument, Vec::new()));
+            Some(Cmd::Choices(argument))
+        }
+        // Known, or nothing that could be.
+        Argument::Thinking | Argument::Session | Argument::Text => None,
+    }
 }
 
 pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Cmd> {

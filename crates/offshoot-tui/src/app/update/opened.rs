@@ -2,8 +2,10 @@
 
 use crate::app::cmd::Cmd;
 use crate::app::model::Model;
-use crate::app::msg::Opened;
+use crate::app::msg::{Looked, Opened};
+use crate::editor::Choice;
 use crate::message::Level;
+use crate::slash::Argument;
 use crate::theme::Token;
 
 /// Shows what was said last there. What the terminal has above stays.
@@ -34,8 +36,36 @@ fn separator(opened: &Opened) -> Option<String> {
     }
 }
 
+/// More is known of the session, and of who answers.
+pub(super) fn looked(model: &mut Model, looked: Looked) {
+    model.looked = looked;
+    border(model);
+    let levels = model.looked.model.as_ref().map(|answers| answers.levels()).unwrap_or_default();
+    let levels = levels.iter().map(|level| Choice::new(level.as_str())).collect();
+    let sessions = sessions(model);
+    model.editor.offer(|offers| {
+        offers.set(Argument::Thinking, levels);
+        offers.set(Argument::Session, sessions);
+    });
+}
+
+/// The other sessions that were open, the last one first. One in which nothing was said is in no file.
+fn sessions(model: &mut Model) -> Vec<Choice> {
+    let Looked { id, name, path, branches, .. } = &model.looked;
+    model.visited.retain(|(visited, _)| visited != id);
+    let choice = |(id, name): &(String, Option<String>)| match name {
+        Some(name) => Choice { insert: id.clone(), label: name.clone(), detail: id.clone() },
+        None => Choice::new(id),
+    };
+    let others = model.visited.iter().rev().map(choice).collect();
+    if path.is_some() && *branches > 0 {
+        model.visited.push((id.clone(), name.clone()));
+    }
+    others
+}
+
 /// The border tells how much the model thinks.
-pub(super) fn looked(model: &mut Model) {
+fn border(model: &mut Model) {
     use offshoot_agent::provider::ThinkingLevel as Level;
     model.editor.set_border(match model.looked.thinking {
         None | Some(Level::Off) => Token::ThinkingOff,

@@ -48,7 +48,6 @@ pub(super) fn stored(model: &mut Model, stored: Result<Layers, String>) -> Vec<C
 fn minded(model: &mut Model, new: Settings) -> Vec<Cmd> {
     let old = std::mem::replace(&mut model.wishes.settings, new);
     let new = &model.wishes.settings;
-    model.editor.set_completion_rows(new.completion_rows);
     let changed = [
         (old.steering != new.steering).then_some(Command::SetSteeringMode(new.steering)),
         (old.follow_up != new.follow_up).then_some(Command::SetFollowUpMode(new.follow_up)),
@@ -58,7 +57,8 @@ fn minded(model: &mut Model, new: Settings) -> Vec<Cmd> {
     if old.theme != new.theme {
         cmds.push(Cmd::Themes(new.theme.clone()));
     }
-    if model.measure() {
+    // Both are to be done.
+    if model.heed() | model.measure() {
         cmds.push(Cmd::Repaint);
     }
     let new = &model.wishes.settings;
@@ -107,5 +107,21 @@ mod tests {
         assert!(!model.folds.0);
         assert_eq!(update(&mut model, Msg::Stored(Ok(layers(text)))), []);
         assert_eq!(update(&mut model, Msg::Stored(Err("the disk is full".to_owned()))), []);
+    }
+
+    #[test]
+    fn how_it_looks_is_another_at_once() {
+        let mut model = Model::default();
+        update(&mut model, Msg::Resized(ratatui::layout::Size::new(80, 24)));
+        let height = |model: &mut Model| crate::app::view::bottom(model).height();
+        let before = height(&mut model);
+        assert_eq!(update(&mut model, Msg::Stored(Ok(layers(r#"{"outputPad":0}"#)))), [Cmd::Repaint]);
+        assert!(model.wishes.habits.is_flush);
+        assert_eq!(update(&mut model, Msg::Stored(Ok(layers(r#"{"outputPad":0,"editorPaddingX":3}"#)))), []);
+        model.editor.replace(&"x".repeat(76));
+        assert_eq!(height(&mut model), before + 1, "74 columns are left");
+        assert_eq!(update(&mut model, Msg::Stored(Ok(Layers::default()))), [Cmd::Repaint]);
+        assert!(!model.wishes.habits.is_flush);
+        assert_eq!(height(&mut model), before);
     }
 }

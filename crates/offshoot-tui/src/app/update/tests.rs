@@ -17,6 +17,8 @@ use crate::app::cmd::{Cmd, Purpose};
 use crate::app::model::{Model, Overlay};
 use crate::app::msg::{Diverged, Looked, Msg, Persistence};
 use crate::app::view;
+use crate::editor::Choice;
+use crate::slash::Argument;
 
 fn model(columns: u16, rows: u16) -> Model {
     let mut model = Model::default();
@@ -93,6 +95,104 @@ fn drawn(width: u16, height: u16, draw: impl FnOnce(&mut ratatui::Frame<'_>)) ->
     let text = terminal.backend().to_string();
     let rows = text.lines().map(|row| row.trim_matches('"').trim_end().to_owned());
     rows.collect::<Vec<_>>().join("\n")
+}
+
+/// Writes it key by key; what the program is asked for, drafts left out.
+fn written(model: &mut Model, text: &str) -> Vec<Cmd> {
+    let keys = text.chars().flat_map(|letter| press(model, KeyCode::Char(letter), KeyModifiers::NONE));
+    keys.filter(|cmd| !matches!(cmd, Cmd::SaveDraft(_))).collect()
+}
+
+#[test]
+fn what_an_argument_may_be_is_looked_for_once_it_is_written() {
+    let mut model = model(80, 24);
+    assert_eq!(written(&mut model, "/model"), []);
+    assert_eq!(written(&mut model, " gp"), [Cmd::Choices(Argument::Model)]);
+    let models = ["anthropic/opus", "openai/gpt-5", "openrouter/openai/gpt-5"].map(Choice::new).to_vec();
+    update(&mut model, Msg::Choices(Argument::Model, models));
+    assert_snapshot!(screen(&mut model), @"
+    ────────────────────────────────────────────────────────────────────────────────
+    /model gp
+    ────────────────────────────────────────────────────────────────────────────────
+    → openai/gpt-5
+      openrouter/openai/gpt-5
+    m1 • medium  0.0%/200k  durable  ~/work
+    ");
+    press(&mut model, KeyCode::Down, KeyModifiers::NONE);
+    press(&mut model, KeyCode::Tab, KeyModifiers::NONE);
+    assert_eq!(model.editor.draft(), "/model openrouter/openai/gpt-5");
+    for (text, argument) in [
+        ("/switch ", Argument::Entry),
+        ("/branch ", Argument::Entry),
+        ("/pop ", Argument::Entry),
+        ("/label ", Argument::Label),
+    ] {
+        model.editor.replace("");
+        assert_eq!(written(&mut model, text), [Cmd::Choices(argument)], "{text}");
+    }
+    let entries = vec![Choice::new("the fix").with("a1"), Choice::new("b2").with("what about pages?")];
+    update(&mut model, Msg::Choices(Argument::Label, entries.clone()));
+    model.editor.replace("");
+    written(&mut model, "/switch pag");
+    update(&mut model, Msg::Choices(Argument::Entry, entries));
+    assert_snapshot!(screen(&mut model), @"
+    ────────────────────────────────────────────────────────────────────────────────
+    /switch pag
+    ────────────────────────────────────────────────────────────────────────────────
+    → b2  what about pages?
+    m1 • medium  0.0%/200k  durable  ~/work
+    ");
+    press(&mut model, KeyCode::Tab, KeyModifiers::NONE);
+    assert_eq!(model.editor.draft(), "/switch b2");
+    model.editor.replace("");
+    assert_eq!(written(&mut model, "/switch "), [Cmd::Choices(Argument::Entry)]);
+    assert!(!model.editor.is_completing(), "what was there then is not offered any more");
+}
+
+/// What the front end knows is offered without asking anybody.
+#[test]
+fn levels_are_those_of_the_model_and_sessions_those_that_were_open() {
+    let mut model = model(80, 24);
+    assert_eq!(written(&mut model, "/thinking "), []);
+    assert_snapshot!(screen(&mut model), @"
+    ────────────────────────────────────────────────────────────────────────────────
+    /thinking
+    ────────────────────────────────────────────────────────────────────────────────
+    → off
+      minimal
+      low
+      medium
+      high
+    m1 • medium  0.0%/200k  durable  ~/work
+    ");
+    model.editor.replace("");
+    let at = |model: &mut Model, id: &str, name: Option<&str>, branches| {
+        let (path, name) = (Some(format!("/s/{id}.jsonl").into()), name.map(str::to_owned));
+        let looked = Looked { id: id.to_owned(), path, name, branches, ..Looked::default() };
+        update(model, Msg::Looked(Box::new(looked)));
+    };
+    at(&mut model, "aaaa", Some("pages"), 1);
+    at(&mut model, "bbbb", None, 2);
+    at(&mut model, "cccc", None, 0);
+    at(&mut model, "aaaa", Some("the pager"), 1);
+    at(&mut model, "dddd", None, 1);
+    assert_eq!(written(&mut model, "/resume "), []);
+    assert_snapshot!(screen(&mut model), @"
+    ────────────────────────────────────────────────────────────────────────────────
+    /resume
+    ────────────────────────────────────────────────────────────────────────────────
+    → the pager  aaaa
+      bbbb
+    durable
+    ");
+}
+
+#[test]
+fn a_quiet_start_names_no_keys() {
+    let mut model = model(80, 24);
+    assert!(screen(&mut model).contains("/ commands"));
+    model.wishes.settings.is_quiet = true;
+    assert!(!screen(&mut model).contains("/ commands"));
 }
 
 fn answer(text: &str, usage: Usage) -> Message {

@@ -1,5 +1,7 @@
 //! What completion may offer: the table of commands, files, and lists for arguments. Knows no text that is being written.
 
+use std::borrow::Cow;
+
 use offshoot_agent::provider::ThinkingLevel;
 
 use super::token::Of;
@@ -12,7 +14,7 @@ pub struct Choice {
     pub insert: String,
     /// What is shown and searched; foreign text.
     pub label: String,
-    /// What is shown beside it; foreign text.
+    /// What is shown beside it, and of an argument searched too; foreign text.
     pub detail: String,
 }
 
@@ -87,12 +89,15 @@ impl Offers {
         }
     }
 
-    /// What is searched.
-    pub(super) fn name(&self, of: Of, at: usize) -> Option<&str> {
+    /// What is searched: of a command and a file the name, of an argument also what stands beside it.
+    pub(super) fn name(&self, of: Of, at: usize) -> Option<Cow<'_, str>> {
         match of {
-            Of::Command => self.commands.get(at).map(|choice| choice.label.as_str()),
-            Of::File { .. } | Of::Argument(Argument::File) => self.files.get(at).map(String::as_str),
-            Of::Argument(argument) => self.list(argument).get(at).map(|choice| choice.label.as_str()),
+            Of::Command => self.commands.get(at).map(|choice| choice.label.as_str().into()),
+            Of::File { .. } | Of::Argument(Argument::File) => self.files.get(at).map(|file| file.as_str().into()),
+            Of::Argument(argument) => self.list(argument).get(at).map(|choice| match choice.detail.is_empty() {
+                true => choice.label.as_str().into(),
+                false => format!("{} {}", choice.label, choice.detail).into(),
+            }),
         }
     }
 

@@ -49,14 +49,18 @@ impl Of {
                 format!("@{insert}")
             }
             Self::File { at: true } => format!("@{} ", quoted(insert)),
-            Self::File { at: false } | Self::Argument(Argument::File) => quoted(insert),
+            Self::File { at: false } | Self::Argument(Argument::File | Argument::Entry) => quoted(insert),
             Self::Argument(_) => insert.to_owned(),
         }
     }
 
     /// Whether a whole command stands there now.
     pub(super) fn is_command_done(self, insert: &str) -> bool {
-        self == Self::Command && slash::find(insert).is_some_and(|spec| !spec.needs_argument())
+        match self {
+            Self::Command => slash::find(insert).is_some_and(|spec| !spec.needs_argument()),
+            Self::Argument(argument) => !argument.is_open(),
+            Self::File { .. } => false,
+        }
     }
 }
 

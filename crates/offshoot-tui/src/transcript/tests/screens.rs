@@ -27,7 +27,7 @@ fn talk() -> (Session, Transcript) {
         home: "/home/me".to_owned(),
         expand_key: "ctrl+o".to_owned(),
         thinking_key: "ctrl+t".to_owned(),
-        picture_size: None,
+        ..Habits::default()
     };
     let mut transcript = Transcript::new(habits);
     transcript.open(Path::of(session.tree(), session.leaf()));

@@ -1,0 +1,140 @@
+//! What the arguments of commands may be, for completion: models, entries, labels. Reads the open session and the user's
+//! files each time; what is typed is the editor's.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::provider::Model;
+use offshoot_session::entry::Source as _;
+use offshoot_session::error::Error;
+use offshoot_session::id::EntryId;
+use offshoot_session::session::Session;
+use offshoot_session::stats;
+use offshoot_session::text::one_line;
+use offshoot_tui::app::msg::Msg;
+use offshoot_tui::editor::Choice;
+use offshoot_tui::markdown::plain;
+use offshoot_tui::message::Level;
+use offshoot_tui::slash::Argument;
+
+use super::serve::World;
+use crate::agent::models;
+
+/// How many columns of its last words stand beside a branch.
+const WORDS: usize = 80;
+
+/// Finds them, and tells them.
+pub(super) async fn find(world: &World, agent: &AgentSession, argument: Argument) {
+    let found = match argument {
+        Argument::Model => {
+            let app = world.app.clone();
+            let name = |model: &Arc<Model>| Choice::new(format!("{}/{}", model.provider, model.id));
+            let names = move || models::askable(&app).iter().map(name).collect();
+            tokio::task::spawn_blocking(names).await.map_err(|error| error.to_string())
+        }
+        Argument::Entry => match agent.read(entries).await {
+            Ok(entries) => entries.map_err(|error| error.to_string()),
+            // It has ended.
+            Err(_) => return,
+        },
+        Argument::Label => match agent.read(labels).await {
+            Ok(labels) => Ok(labels),
+            Err(_) => return,
+        },
+        // The front end knows them, or nobody does.
+        Argument::Session | Argument::Thinking | Argument::File | Argument::Text => return,
+    };
+    match found {
+        Ok(choices) => world.tell(Msg::Choices(argument, choices)),
+        Err(why) => world.notice(Level::Error, format!("what could be meant is not known: {why}")),
+    }
+}
+
+/// The labels in force, each once.
+fn labels(session: &Session) -> Vec<Choice> {
+    let mut seen = HashSet::new();
+    let labels = session.tree().labels().into_iter().map(|(_, label)| one_line(&label.text, usize::MAX));
+    labels.filter(|label| seen.insert(label.clone())).map(Choice::new).collect()
+}
+
+/// What has a label, in the order in which they were set; then where branches end, the newest first.
+fn entries(session: &Session) -> Result<Vec<Choice>, Error> {
+    let tree = session.tree();
+    let mut named = HashSet::new();
+    let mut labelled = HashSet::new();
+    let mut choices = Vec::new();
+    for (target, label) in tree.labels() {
+        let Some(ix) = tree.find(target.as_str()) else { continue };
+        labelled.insert(ix);
+        let shown = one_line(&label.text, usize::MAX);
+        // The first entry of a label is the one that it names; one that is typed otherwise than it is names none.
+        let names_it = named.insert(label.text.clone()) && shown == label.text && !shown.contains('"');
+        let insert = if names_it { shown.clone() } else { target.as_str().to_owned() };
+        choices.push(Choice { insert, label: shown, detail: target.as_str().to_owned() });
+    }
+    let mut branches = stats::branches(session, session.leaf())?;
+    branches.sort_by_key(|branch| std::cmp::Reverse(branch.time));
+    let ends = branches.iter().filter(|branch| !labelled.contains(&branch.leaf)).filter_map(|branch| {
+        let id = tree.node(branch.leaf).id().map(EntryId::as_str)?;
+        Some(Choice::new(id).with(plain(&branch.last_words, WORDS)))
+    });
+    choices.extend(ends);
+    Ok(choices)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use offshoot_session::session::Options;
+
+    fn session(lines: &[&str]) -> Session {
+        let header = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}"#;
+        let text: String = std::iter::once(&header).chain(lines).map(|line| format!("{line}\n")).collect();
+        Session::from_text(&text, Options::default()).unwrap()
+    }
+
+    fn said(id: &str, parent: &str, second: u8, words: &str) -> String {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-01-01T00:00:0{second}.000Z","message":{{"role":"user","content":"{words}"}}}}"#
+        )
+    }
+
+    fn label(id: &str, parent: &str, target: &str, text: &str) -> String {
+        format!(
+            r#"{{"type":"label","id":"{id}","parentId":"{parent}","timestamp":"2026-01-01T00:00:09.000Z","targetId":"{target}","label":"{text}"}}"#
+        )
+    }
+
+    #[test]
+    fn labels_and_ends_of_branches_are_offered() {
+        let lines = [
+            said("aaaa0001", "null", 1, "root"),
+            said("aaaa0002", "\"aaaa0001\"", 2, "the **old** way"),
+            said("aaaa0003", "\"aaaa0001\"", 3, "the new way"),
+            said("aaaa0004", "\"aaaa0001\"", 4, "labelled"),
+            label("bbbb0001", "aaaa0004", "aaaa0004", "the fix"),
+            label("bbbb0002", "bbbb0001", "aaaa0001", "the fix"),
+            label("bbbb0003", "bbbb0002", "aaaa0001", "say \\\"no\\\""),
+            label("bbbb0004", "bbbb0003", "gone", "nowhere"),
+        ];
+        let session = session(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+        let shown = |choices: Vec<Choice>| {
+            let row = |choice: Choice| {
+                format!("{} | {} | {}", choice.insert, choice.label, choice.detail).trim_end().to_owned()
+            };
+            choices.into_iter().map(row).collect::<Vec<_>>().join("\n")
+        };
+        insta::assert_snapshot!(shown(entries(&session).unwrap()), @r#"
+        the fix | the fix | aaaa0004
+        aaaa0001 | say "no" | aaaa0001
+        aaaa0003 | aaaa0003 | the new way
+        aaaa0002 | aaaa0002 | the old way
+        "#);
+        insta::assert_snapshot!(shown(labels(&session)), @r#"
+        the fix | the fix |
+        say "no" | say "no" |
+        nowhere | nowhere |
+        "#);
+    }
+}
