@@ -8,6 +8,7 @@ mod commands;
 mod jobs;
 mod outbox;
 mod replace;
+mod shell;
 mod veil;
 
 use std::collections::VecDeque;
@@ -25,6 +26,7 @@ use crate::model::Access;
 use crate::provider::{Delta, Deltas, Request, is_cut_short, is_silent_overflow};
 use crate::request::{self, Built, Frame};
 use crate::setup::Setup;
+use crate::tool::bash::{BashRun, Printed};
 use crate::tool::{Outcome, Place, Tool};
 use crate::turn::{Call, Config, Draft, Effect, Input, Record, Settled, State, Ticket, step};
 use crate::writer::{Owned, Writer};
@@ -56,8 +58,10 @@ pub(crate) enum In {
     Replaced { result: Box<Result<Replaced, String>>, reply: oneshot::Sender<Result<Reply, AgentError>> },
     /// A change of the session outside the turns is in the file, or not.
     Changed { result: Result<Option<Event>, String>, reply: oneshot::Sender<Result<Reply, AgentError>>, with: Reply },
+    /// A command of the user printed something.
+    Printed { run_number: u64, printed: Printed },
     /// A command of the user ended.
-    Ran { run_number: u64, run: Result<crate::tool::bash::BashRun, String> },
+    Ran { run_number: u64, run: Result<BashRun, String> },
     /// The front end has gone.
     End,
 }
@@ -168,6 +172,7 @@ impl Driver {
             In::Committed { ticket, result } => self.committed(ticket, result),
             In::Replaced { result, reply } => self.replaced(*result, reply),
             In::Changed { result, reply, with } => self.changed(result, reply, with),
+            In::Printed { run_number, printed } => self.printed(run_number, printed),
             In::Ran { run_number, run } => self.ran(run_number, run),
             In::End => {}
         }

@@ -118,6 +118,14 @@ pub enum Event {
         /// Whether it failed.
         is_error: bool,
     },
+    /// The command that the user runs printed more.
+    BashExecutionUpdate {
+        /// What came since the last time; of much the end.
+        delta: String,
+        /// How many bytes before it are left out. offshoot's own.
+        #[serde(skip_serializing_if = "is_none")]
+        omitted: u64,
+    },
     /// What waits to be said has changed.
     QueueUpdate {
         /// Said after the current turn.
@@ -219,6 +227,11 @@ pub enum Event {
         /// What went wrong.
         error: String,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What a tool shows.
@@ -333,6 +346,9 @@ mod tests {
         let call = Update::ToolCallStart { content_index: 1, id: "c".to_owned(), tool_name: "ls".to_owned() };
         let call = serde_json::to_string(&call).unwrap();
         assert_eq!(call, r#"{"type":"toolcall_start","contentIndex":1,"id":"c","toolName":"ls"}"#);
+        let printed = |omitted| Event::BashExecutionUpdate { delta: "a\n".to_owned(), omitted }.to_json();
+        assert_eq!(printed(0), r#"{"type":"bash_execution_update","delta":"a\n"}"#);
+        assert_eq!(printed(7), r#"{"type":"bash_execution_update","delta":"a\n","omitted":7}"#);
         let end = Event::CompactionEnd {
             reason: Reason::Overflow,
             result: Some(Raw(r#"{"x":1.0e2}"#.to_owned())),

@@ -258,6 +258,7 @@ impl Transcript {
             | Event::TurnEnd { .. }
             | Event::MessageStart { .. }
             | Event::ToolExecutionStart { .. }
+            | Event::BashExecutionUpdate { .. }
             | Event::QueueUpdate { .. }
             | Event::AutoRetryEnd { .. }
             | Event::CompactionEnd { .. }

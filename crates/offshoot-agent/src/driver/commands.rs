@@ -1,16 +1,11 @@
 //! What front ends want, and whether it goes with what is under way.
 
 use offshoot_session::compose::NewEntry;
-use offshoot_session::json::Object;
-use tokio::sync::oneshot;
 
-use super::veil::Veil;
-use super::{Driver, In, Shelled, Waiter, Waiting};
+use super::{Driver, In, Waiter, Waiting};
 use crate::command::{AgentError, Command, Reply, Said, Standing};
-use crate::event::{Event, Raw, Reason};
+use crate::event::{Event, Reason};
 use crate::message::UserMessage;
-use crate::tool::Place;
-use crate::tool::bash::{self, BashRun};
 use crate::turn::{Input, Job};
 use crate::words::in_words;
 use crate::writer::Owned;
@@ -250,87 +245,17 @@ impl Driver {
         });
         drop(reply.send(result.map_err(Into::into)));
     }
-
-    fn run_bash(&mut self, command: String, exclude: bool, reply: Waiter) {
-        if self.bash.is_some() {
-            return refuse(reply, AgentError::Busy("a command runs already: stop it first"));
-        }
-        let (stop, stopped) = oneshot::channel();
-        // Before the first request nobody has asked for the key yet.
-        let access = self.setup.keys.access(&self.setup.model);
-        let veil = access.map_or_else(|_| self.veil.clone(), |access| Veil::new(access.key));
-        let (shell, place) = (self.setup.shell.clone(), Place { hidden: veil.key(), ..self.setup.place.clone() });
-        self.runs += 1;
-        let run_number = self.runs;
-        self.bash = Some(Shelled { command: command.clone(), exclude, stop: Some(stop), reply });
-        let own = self.own.clone();
-        // Not one of the turn's tasks: stopping a turn does not stop what the user runs.
-        tokio::spawn(async move {
-            let run = bash::run(&command, &shell, &place, stopped, |_| {}).await;
-            drop(own.send(In::Ran { run_number, run }));
-        });
-    }
-
-    fn stop_bash(&mut self) {
-        if let Some(stop) = self.bash.as_mut().and_then(|bash| bash.stop.take()) {
-            // A command that has just ended hears nothing any more.
-            let _ = stop.send(());
-        }
-    }
-
-    /// Stops a command because its session is left; it is recorded there as stopped.
-    fn end_bash(&mut self) {
-        self.stop_bash();
-        if self.bash.is_some() {
-            let output = String::new();
-            let run = BashRun { output, exit_code: None, cancelled: true, truncated: false, full_output_path: None };
-            self.ran(self.runs, Ok(run));
-        }
-    }
-
-    pub(super) fn ran(&mut self, run_number: u64, run: Result<BashRun, String>) {
-        // One that belongs to a session that was left has been recorded there.
-        if run_number != self.runs {
-            return;
-        }
-        let Some(Shelled { command, exclude, reply, .. }) = self.bash.take() else { return };
-        match run {
-            Ok(run) => {
-                let raw = Raw(bash_message(&command, exclude, &run, self.setup.clock.now()));
-                self.step(Input::Ran(raw.clone()));
-                answer(reply, Reply::Ran(raw));
-            }
-            Err(why) => refuse(reply, AgentError::Failed(why)),
-        }
-    }
-}
-
-/// A command of the user as the message that sessions keep.
-fn bash_message(command: &str, exclude: bool, run: &BashRun, at: i64) -> String {
-    let mut object = Object::new().str("role", "bashExecution").str("command", command).str("output", &run.output);
-    if let Some(code) = run.exit_code {
-        object = object.raw("exitCode", code);
-    }
-    object = object.raw("cancelled", run.cancelled).raw("truncated", run.truncated);
-    if let Some(path) = &run.full_output_path {
-        object = object.str("fullOutputPath", &path.display().to_string());
-    }
-    object = object.raw("timestamp", at);
-    if exclude {
-        object = object.raw("excludeFromContext", true);
-    }
-    object.finish()
 }
 
 fn done(reply: Waiter) {
     answer(reply, Reply::Done);
 }
 
-fn answer(reply: Waiter, with: Reply) {
+pub(super) fn answer(reply: Waiter, with: Reply) {
     // Who does not wait any more needs no answer.
     drop(reply.send(Ok(with)));
 }
 
-fn refuse(reply: Waiter, why: AgentError) {
+pub(super) fn refuse(reply: Waiter, why: AgentError) {
     drop(reply.send(Err(why)));
 }

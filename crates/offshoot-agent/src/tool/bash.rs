@@ -15,7 +15,8 @@ use tokio::sync::oneshot;
 use super::decode::{Sanitizer, Utf8};
 use super::files::reason;
 use super::hide::Hide;
-use super::output::{Output, Snapshot};
+pub use super::output::Printed;
+use super::output::{Output, Recent, Snapshot};
 use super::process::{self, End, Job, News};
 use super::truncate::{self, Hit, MAX_BYTES, Truncation};
 use super::{Outcome, Place, Running, Tool, args};
@@ -202,7 +203,7 @@ pub struct BashRun {
     pub full_output_path: Option<PathBuf>,
 }
 
-/// Runs a command of a person. `piece` is handed the output as it comes; `stop` resolves to stop the command, and everything
+/// Runs a command of a person. `show` is handed what it prints, about ten times a second and at its end; `stop` resolves to stop the command, and everything
 /// that it started is killed. Dropping the future kills it too.
 ///
 /// # Errors
@@ -213,21 +214,21 @@ pub async fn run(
     shell: &Shell,
     place: &Place,
     stop: oneshot::Receiver<()>,
-    mut piece: impl FnMut(&str),
+    mut show: impl FnMut(Printed),
 ) -> Result<BashRun, String> {
     let (program, command) = (shell.program(), shell.command(command));
     let job = Job { shell: &program, command: &command, cwd: &place.cwd, env: &shell.env, timeout: None };
     let (mut decoder, mut sanitizer, mut output) = (Utf8::default(), Sanitizer::default(), Output::new(&place.spill));
+    let mut recent = Recent::default();
     let mut hide = Hide::new(place.hidden.clone());
     let end = {
-        let mut take = |text: String| {
-            output.push(text.as_bytes());
-            piece(&text);
-        };
-        let running = process::run(job, |news| {
-            if let News::Piece(bytes) = news {
-                take(sanitizer.push(&decoder.push(&hide.push(bytes))));
+        let running = process::run(job, |news| match news {
+            News::Piece(bytes) => {
+                let text = sanitizer.push(&decoder.push(&hide.push(bytes)));
+                output.push(text.as_bytes());
+                recent.push(&text);
             }
+            News::Tick => recent.take().into_iter().for_each(&mut show),
         });
         // A sender that is gone stops nothing.
         let stopped = async {
@@ -244,7 +245,8 @@ pub async fn run(
     let rest = decoder.push(&hide.finish()) + &decoder.finish();
     let rest = sanitizer.push(&rest) + &sanitizer.finish();
     output.push(rest.as_bytes());
-    piece(&rest);
+    recent.push(&rest);
+    recent.take().into_iter().for_each(&mut show);
     output.finish();
     let exit_code = match end.transpose() {
         Err(error) => return Err(cannot_run(&program, &place.cwd, &error)),

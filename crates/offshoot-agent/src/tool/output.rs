@@ -40,6 +40,48 @@ pub(crate) struct Output {
     last_line: u64,
 }
 
+/// What a command printed since it was told last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Printed {
+    /// The end of it, no longer than a result may be.
+    pub text: String,
+    /// How many bytes before it are left out.
+    pub omitted: u64,
+}
+
+/// What came in since somebody was told last.
+#[derive(Debug, Default)]
+pub(crate) struct Recent {
+    text: String,
+    omitted: u64,
+}
+
+impl Recent {
+    /// More output.
+    pub(crate) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        if self.text.len() > 2 * ROLLING {
+            let start = self.text.ceil_char_boundary(self.text.len() - ROLLING);
+            self.text.drain(..start);
+            self.omitted += start as u64;
+        }
+    }
+
+    /// What there is to tell, if anything came.
+    pub(crate) fn take(&mut self) -> Option<Printed> {
+        let text = std::mem::take(&mut self.text);
+        let omitted = std::mem::take(&mut self.omitted);
+        let shown = truncate::tail(&text, Limits::default());
+        if !shown.truncated {
+            return (!text.is_empty()).then_some(Printed { text, omitted });
+        }
+        // What follows begins where this ends.
+        let end = if text.ends_with('\n') { "\n" } else { "" };
+        let left_out = text.len() - shown.content.len() - end.len();
+        Some(Printed { text: shown.content + end, omitted: omitted + left_out as u64 })
+    }
+}
+
 /// What there is to show of it.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
@@ -188,6 +230,26 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), all);
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+    }
+
+    #[test]
+    fn what_is_told_on_the_way_is_all_that_came_or_says_how_much_is_left_out() {
+        let mut recent = Recent::default();
+        assert_eq!(recent.take(), None);
+        recent.push("a\n");
+        recent.push("\nb");
+        assert_eq!(recent.take(), Some(Printed { text: "a\n\nb".to_owned(), omitted: 0 }));
+        assert_eq!(recent.take(), None);
+        let mut all = String::new();
+        for n in 0..100_000 {
+            let line = format!("line {n}: ä\n");
+            recent.push(&line);
+            all.push_str(&line);
+            assert!(recent.text.len() <= 2 * ROLLING);
+        }
+        let Printed { text, omitted } = recent.take().unwrap();
+        assert!(text.len() as u64 <= MAX_BYTES + 1 && text.starts_with("line "), "{} {text:.20}", text.len());
+        assert_eq!(text, all.split_off(usize::try_from(omitted).unwrap()));
     }
 
     #[test]

@@ -94,6 +94,37 @@ fn commands_of_the_user_stand_between_turns() {
 }
 
 #[test]
+fn what_a_command_of_the_user_prints_is_told_while_it_runs() {
+    run(async {
+        let world = World::new([]);
+        let (agent, mut events) = world.start();
+        let running = tokio::spawn({
+            let agent = agent.clone();
+            async move { agent.bash("mkfifo gate; echo the beginning; cat gate", false).await }
+        });
+        let mut told = String::new();
+        while !told.ends_with('\n') {
+            let Event::BashExecutionUpdate { delta, omitted: 0 } = &*events.0.recv().await.unwrap() else { continue };
+            told.push_str(delta);
+        }
+        assert_eq!(told, "the beginning\n");
+        let gate = world.path("gate");
+        tokio::task::spawn_blocking(move || std::fs::write(gate, "the end").unwrap()).await.unwrap();
+        let ran = running.await.unwrap().unwrap();
+        // The rest is told before the answer, and what was told is what is recorded.
+        while let Ok(event) = events.0.try_recv() {
+            if let Event::BashExecutionUpdate { delta, omitted: 0 } = &*event {
+                told.push_str(delta);
+            }
+        }
+        assert_eq!(told, "the beginning\nthe end");
+        assert!(ran.0.contains(r#""output":"the beginning\nthe end""#), "{}", ran.0);
+        // The entry is in the file before the answer comes.
+        assert!(world.entries().contains("bash mkfifo gate"));
+    });
+}
+
+#[test]
 fn a_command_that_is_stopped_is_recorded_so() {
     run(async {
         let world = World::new([]);

@@ -187,7 +187,7 @@ fn a_group_dies_also_when_its_shell_has_ended_and_only_the_background_writes() {
 fn by_hand(command: &str, shell: &Shell, dir: &Path, stop: oneshot::Receiver<()>) -> (BashRun, String) {
     let mut seen = String::new();
     let place = place(dir);
-    let run = on_a_runtime(run_by_hand(command, shell, &place, stop, |piece| seen.push_str(piece)));
+    let run = on_a_runtime(run_by_hand(command, shell, &place, stop, |printed| seen.push_str(&printed.text)));
     (run.unwrap(), seen)
 }
 
@@ -212,8 +212,8 @@ fn a_persons_command_can_be_stopped_and_keeps_its_output() {
         let (sender, stop) = oneshot::channel();
         let (place, shell) = (place(dir.path()), Shell::default());
         let mut sender = Some(sender);
-        let run = run_by_hand("echo $$; sleep 1000", &shell, &place, stop, |piece| {
-            if let Some(sender) = sender.take_if(|_| piece.ends_with('\n')) {
+        let run = run_by_hand("echo $$; sleep 1000", &shell, &place, stop, |printed| {
+            if let Some(sender) = sender.take_if(|_| printed.text.ends_with('\n')) {
                 sender.send(()).unwrap();
             }
         });

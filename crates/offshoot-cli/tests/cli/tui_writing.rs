@@ -27,14 +27,36 @@ fn commands_of_the_user_are_seen_by_the_model_or_not() {
     let talk = Talk::new([Reply::text("I saw it.")]);
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
     terminal.until_text("m1").send("!echo seen by all\r");
-    terminal.until("its output", |screen| screen.contains("$ echo seen by all\n  seen by all\n"));
+    let has_ended = |screen: &str, row: &str| screen.contains(row) && !screen.contains("running");
+    terminal.until("its output", |screen| has_ended(screen, "$ echo seen by all\n  seen by all\n"));
     terminal.send("!!echo mine alone\r");
-    terminal.until_text("$ echo mine alone  not sent to the model").send("!exit 3\r");
+    let mine = "$ echo mine alone  not sent to the model\n  mine alone\n";
+    terminal.until("its output", |screen| has_ended(screen, mine)).send("!exit 3\r");
     terminal.until_text("exit code 3").send("what did you see?\r");
     terminal.until_text("I saw it.").until_idle();
     assert!(asked(&talk).contains("seen by all") && !asked(&talk).contains("mine alone"), "{}", asked(&talk));
     leave(terminal);
     talk.no_problems();
+}
+
+/// What a command prints is seen while it runs, and once it has ended as it is recorded.
+#[test]
+fn what_a_command_prints_is_seen_while_it_runs() {
+    let talk = Talk::new([]);
+    let gate = talk.world.work().join("gate");
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 40));
+    terminal.until_text("m1").send("!!mkfifo gate; seq 30; cat gate\r");
+    terminal.until("its output so far", |screen| {
+        screen.contains("! $ mkfifo gate; seq 30; cat gate  not sent to the model\n")
+            && screen.contains("10 earlier lines")
+            && screen.contains("\n  11\n")
+            && screen.contains("\n  30\n\n  running … escape stops it\n")
+    });
+    // Who reads the gate is the command: it ends when this is read.
+    fs::write(&gate, "the end of it\n").unwrap();
+    terminal.until("its end", |screen| screen.contains("\n  the end of it\n") && !screen.contains("running"));
+    assert_eq!(terminal.screen().matches("$ mkfifo").count(), 1, "{}", terminal.screen());
+    leave(terminal);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod answering;
 mod finished;
+mod shell;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +20,7 @@ use crate::message::{Beside, Folds, Item, Laid, Level, Look, Part, ToolResult, e
 use crate::transcript::shown;
 use answering::Answering;
 pub use finished::Finished;
+pub use shell::Shell;
 
 /// A thing of the conversation with what belongs to it.
 #[derive(Debug, Clone)]
@@ -72,7 +74,7 @@ pub struct Live {
     /// What else is under way, in words.
     pub job: Option<String>,
     /// The command of the user that runs.
-    pub bash: Option<String>,
+    pub bash: Option<Shell>,
     /// Finished things, the newest of which are not printed yet.
     pub finished: Finished,
 }
@@ -103,6 +105,12 @@ impl Live {
             Event::ToolExecutionEnd { tool_call_id, tool_name, result, is_error } => {
                 self.result(shown(tool_call_id, tool_name, result, *is_error));
                 self.close_if_done();
+            }
+            Event::BashExecutionUpdate { delta, omitted } => {
+                // Without a command that runs, it is one of a session that was left.
+                if let Some(bash) = &mut self.bash {
+                    bash.printed(delta, *omitted);
+                }
             }
             Event::AgentSettled { .. } => {
                 self.close();
@@ -248,6 +256,7 @@ impl Live {
         for item in &self.waiting {
             rows.extend(item.rows(look, folds, Beside::default()).lines);
         }
+        rows.extend(self.bash.iter().flat_map(|bash| bash.rows(look, folds)));
         rows.split_off(rows.len().saturating_sub(most))
     }
 

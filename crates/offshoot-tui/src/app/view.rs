@@ -66,7 +66,7 @@ fn under_way(model: &Model) -> Vec<Line<'static>> {
     let hint = format!(" … {hint} stops it");
     let room = usize::from(model.size.width).saturating_sub(2 + width(&hint));
     let job = model.live.job.clone();
-    let bash = model.live.bash.as_ref().map(|bash| format!("$ {bash}"));
+    let bash = model.live.bash.is_some().then(|| "running".to_owned());
     let working = model.is_working.then(|| match model.retry_at {
         Some(at) => format!("tried again in {} s", (at - model.now).max(0).cast_unsigned().div_ceil(1000)),
         None => "at work".to_owned(),

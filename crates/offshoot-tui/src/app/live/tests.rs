@@ -203,6 +203,34 @@ fn what_tools_gave_is_printed_as_soon_as_it_can_be() {
 }
 
 #[test]
+fn what_a_command_of_the_user_printed_so_far_stands_there_until_it_has_ended() {
+    let shown = |live: &mut Live| {
+        let (theme, habits) = (Theme::default(), Habits::default());
+        let look = Look { theme: &theme, width: 60, habits: &habits };
+        live.rows(&look, Folds::default(), 100).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let mut live = Live::default();
+    let printed = |live: &mut Live, delta: String, omitted| live.apply(&Event::BashExecutionUpdate { delta, omitted });
+    printed(&mut live, "of a session that was left".to_owned(), 0);
+    live.bash = Some(Shell::new("make", true));
+    assert_eq!(shown(&mut live), "\n! $ make  not sent to the model");
+    printed(&mut live, "one\ntw".to_owned(), 0);
+    printed(&mut live, "o\n".to_owned(), 0);
+    assert_eq!(shown(&mut live), "\n! $ make  not sent to the model\n  one\n  two");
+    // Of much the end is held, and that it is the end is said: when it grew, and when it came so.
+    (0..200_000).for_each(|at| printed(&mut live, format!("line {at}\n"), 0));
+    let held = format!("{live:?}").len();
+    assert!(held < 150_000, "{held}");
+    let rows = shown(&mut live);
+    assert!(rows.ends_with("line 199999\n  while it runs only the end of its output is here"), "{rows}");
+    live.bash = Some(Shell::new("make", false));
+    printed(&mut live, "before\n".to_owned(), 0);
+    printed(&mut live, "behind\n".to_owned(), 7);
+    let rows = "\n! $ make\n  behind\n  while it runs only the end of its output is here";
+    assert_eq!(shown(&mut live), rows);
+}
+
+#[test]
 fn an_answer_that_is_stopped_ends_where_it_was() {
     let text = format!("{}```rust\nlet a = 1;\nlet b", mixed(100));
     let mut printed = Printed::new(40);

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::app::cmd::Purpose;
+use crate::app::live::Shell;
 use crate::app::model::Picking;
 use crate::app::msg::Diverged;
 use crate::overlay::pick::{Choice, Pick};
@@ -124,7 +125,8 @@ fn at_work(model: &mut Model, text: &str) {
     let partial_result = Shown { content: vec![Content::text(text)], details: None };
     let (tool_call_id, tool_name) = ("1".to_owned(), text.to_owned());
     heard(model, Event::ToolExecutionUpdate { tool_call_id, tool_name, args: arguments, partial_result });
-    model.live.bash = Some(text.to_owned());
+    model.live.bash = Some(Shell::new(text, true));
+    heard(model, Event::BashExecutionUpdate { delta: text.to_owned(), omitted: 0 });
 }
 
 fn noticed(model: &mut Model, text: &str) {

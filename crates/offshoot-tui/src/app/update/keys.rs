@@ -5,6 +5,7 @@ use ratatui::crossterm::event::KeyEvent;
 
 use super::{commands, end};
 use crate::app::cmd::{Cmd, Purpose};
+use crate::app::live::Shell;
 use crate::app::model::{Model, Overlay};
 use crate::editor::{Offers, Outcome, Sent, Submission};
 use crate::keymap::Action;
@@ -89,7 +90,7 @@ fn submitted(model: &mut Model, submission: Submission, is_follow_up: bool) -> V
         })),
         Sent::Bash { command, exclude_from_context } => {
             if model.live.bash.is_none() {
-                model.live.bash = Some(command.clone());
+                model.live.bash = Some(Shell::new(&command, exclude_from_context));
             }
             cmds.push(ask(Command::Bash { command, exclude_from_context }));
         }
