@@ -68,7 +68,7 @@ pub struct Branch {
 
 /// Every branch, in file order of its leaf. `open` is the leaf of the session.
 ///
-/// Markers of a moved leaf, labels and names make no branch of their own.
+/// Markers of a moved leaf, labels and names make no branch of their own; settings none beside one that goes on.
 ///
 /// # Errors
 /// The medium cannot be read.
@@ -89,7 +89,30 @@ pub(crate) fn tips(source: &dyn Source, open: Option<NodeIx>) -> Vec<NodeIx> {
     // A bookmark or marker below an entry that goes on elsewhere ends no branch, unless the session is open there.
     let above = strictly_above(source, &leaves);
     leaves.retain(|ix| Some(*ix) == open || !above.contains(ix));
-    leaves
+    without_settings_beside(source, leaves, open)
+}
+
+/// Without ends that are nothing but settings behind an entry where another branch goes on or ends; of several such ends
+/// the last one stays.
+fn without_settings_beside(source: &dyn Source, leaves: Vec<NodeIx>, open: Option<NodeIx>) -> Vec<NodeIx> {
+    let tree = source.tree();
+    let is_setting = |ix: &NodeIx| {
+        let kind = tree.node(*ix).kind();
+        matches!(kind, Kind::ModelChange | Kind::ThinkingLevelChange | Kind::ModeChange)
+    };
+    if !leaves.iter().any(is_setting) {
+        return leaves;
+    }
+    let work = |leaf: &NodeIx| tree.ancestors(*leaf).find(|ix| !is_setting(ix)).unwrap_or(*leaf);
+    let works: Vec<NodeIx> = leaves.iter().map(work).collect();
+    let above = strictly_above(source, &works);
+    let open_work = open.as_ref().map(work);
+    let last: HashMap<NodeIx, NodeIx> = works.iter().copied().zip(leaves.iter().copied()).collect();
+    let stays = |leaf: NodeIx, work: NodeIx| {
+        let goes_on = above.contains(&work) || open_work == Some(work) || last.get(&work) != Some(&leaf);
+        Some(leaf) == open || leaf == work || !goes_on
+    };
+    leaves.iter().zip(works).filter(|(leaf, work)| stays(**leaf, *work)).map(|(leaf, _)| *leaf).collect()
 }
 
 /// The entry at which a branch ends for a person: not a marker, a label or a name behind it.

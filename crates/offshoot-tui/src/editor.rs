@@ -17,7 +17,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use crate::keymap::{Action, Context, Keymap};
 use crate::slash::{self, Argument, Mistake, SlashCommand};
 use crate::theme::Token;
-use buffer::{EditBuffer, Reach, Way};
+use buffer::{Did, EditBuffer, Reach, Way};
 use complete::Completion;
 pub use complete::{Choice, Offers};
 pub use history::History;
@@ -242,12 +242,7 @@ impl Editor {
             }
         }
         match typed {
-            Some(letter) => {
-                self.history.leave();
-                self.buffer.type_char(letter);
-                self.changed();
-                Outcome::Edited
-            }
+            Some(letter) => self.edit(|buffer| buffer.type_char(letter)),
             None => Outcome::Ignored,
         }
     }
@@ -294,31 +289,18 @@ impl Editor {
         })
     }
 
-    /// Changes of the text.
+    /// What concerns the text alone.
     fn write(&mut self, action: Action) -> Option<Outcome> {
-        Some(match action {
-            Action::DeleteCharBackward => self.edit(|buffer| buffer.delete(Way::Back)),
-            Action::DeleteCharForward => self.edit(|buffer| buffer.delete(Way::Forward)),
-            Action::DeleteWordBackward => self.edit(|buffer| buffer.kill(Way::Back, Reach::Word)),
-            Action::DeleteWordForward => self.edit(|buffer| buffer.kill(Way::Forward, Reach::Word)),
-            Action::DeleteToLineStart => self.edit(|buffer| buffer.kill(Way::Back, Reach::Line)),
-            Action::DeleteToLineEnd => self.edit(|buffer| buffer.kill(Way::Forward, Reach::Line)),
-            Action::Yank => self.edit(EditBuffer::yank),
-            Action::YankPop => self.edit(EditBuffer::yank_pop),
-            _ => return None,
+        Some(match self.buffer.act(action)? {
+            Did::Edit => self.edited(),
+            Did::Move => self.moved(),
         })
     }
 
-    /// Movements of the cursor and through the history.
+    /// Movements by rows and through the history.
     fn walk(&mut self, action: Action) -> Option<Outcome> {
         let page = isize::try_from(self.text_rows()).unwrap_or(isize::MAX);
         Some(match action {
-            Action::CursorLeft => self.go(Way::Back, Reach::Unit),
-            Action::CursorRight => self.go(Way::Forward, Reach::Unit),
-            Action::CursorWordLeft => self.go(Way::Back, Reach::Word),
-            Action::CursorWordRight => self.go(Way::Forward, Reach::Word),
-            Action::CursorLineStart => self.go(Way::Back, Reach::Line),
-            Action::CursorLineEnd => self.go(Way::Forward, Reach::Line),
             Action::CursorUp => self.up(),
             Action::CursorDown => self.down(),
             Action::EditorPageUp => self.rows_on(-page),
@@ -332,8 +314,13 @@ impl Editor {
     }
 
     fn edit(&mut self, change: impl FnOnce(&mut EditBuffer)) -> Outcome {
-        self.history.leave();
         change(&mut self.buffer);
+        self.edited()
+    }
+
+    /// The text was changed by the user.
+    fn edited(&mut self) -> Outcome {
+        self.history.leave();
         self.changed();
         Outcome::Edited
     }

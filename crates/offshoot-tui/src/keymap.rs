@@ -8,8 +8,8 @@ mod key;
 
 use ratatui::crossterm::event::{KeyEvent, KeyEventKind};
 
+use crate::place::Diagnostic;
 pub use action::{Action, Group};
-pub use file::Diagnostic;
 pub use key::{Key, KeyError};
 
 /// Where a key was pressed. The same key may do different things in different places.

@@ -17,6 +17,7 @@ use ratatui::text::{Line, Span};
 use crate::image::{self, CellSize};
 use crate::markdown::Sheet;
 use crate::theme::{Theme, Token};
+pub(crate) use decode::Telling;
 pub(crate) use rows::error_words;
 
 /// One thing that stands in a transcript.

@@ -1,4 +1,4 @@
-//! Where something stands in a text. Knows no format.
+//! Where something stands in a text, and what is odd there. Knows no format.
 
 use std::fmt;
 
@@ -34,6 +34,21 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// Something in a file of the user's that has no effect, or is not what it seems.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Where in the file.
+    pub place: Place,
+    /// What is wrong and what to do.
+    pub what: String,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
     }
 }
 

@@ -16,7 +16,7 @@ use offshoot_session::outline::Filter;
 
 use crate::terminal::ColourDepth;
 pub use edit::{EditError, edit};
-pub use layer::{Diagnostic, Layer, Unreadable};
+pub use layer::{Layer, Unreadable};
 pub use table::{SETTINGS, Section, Setting, find};
 pub use value::{Kind, Tokens, Value};
 

@@ -1,4 +1,4 @@
-//! Foreign text on the screen: made harmless, measured, cut, wrapped and drawn. Knows no widget and no theme.
+//! Foreign text on the screen: made harmless, measured, cut, wrapped and drawn; large numbers in short. Knows no widget and no theme.
 //!
 //! Everything here counts in columns as ratatui draws them, and never takes a grapheme apart. What comes from outside
 //! passes [`clean`], [`clean_lines`] or [`fit`] before it becomes a span; after that each of its graphemes takes at
@@ -7,6 +7,7 @@
 mod clean;
 mod cut;
 mod measure;
+mod number;
 mod wrap;
 #[cfg(test)]
 mod props;
@@ -14,6 +15,7 @@ mod props;
 pub use clean::{clean, clean_lines};
 pub use cut::{fit, joined, truncate, truncate_line, truncate_middle};
 pub use measure::{draw, line_width, width};
+pub use number::in_short;
 pub use wrap::{Row, Rows, rows, wrap};
 
 /// What stands for text that was left out.

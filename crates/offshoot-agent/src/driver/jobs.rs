@@ -146,7 +146,7 @@ fn plan(session: &Session, settings: &compact::Settings) -> Result<Box<Plan>, Dr
     match compact::plan(session, session.leaf(), session.dialect(), settings) {
         Ok(Planned::Cut(plan)) => Ok(plan),
         Ok(Planned::AlreadyCompacted) => Err(Draft::Nothing("already compacted".to_owned())),
-        Ok(Planned::TooSmall) => Err(Draft::Nothing("nothing to compact: the session is too small".to_owned())),
+        Ok(Planned::TooSmall) => Err(Draft::Nothing("the session is too small to be compacted".to_owned())),
         Err(error) => Err(Draft::Failed(in_words(&error))),
     }
 }

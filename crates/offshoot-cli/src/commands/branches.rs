@@ -10,6 +10,7 @@ use offshoot_session::session::Session;
 use offshoot_session::stats::{Branch, Totals, branches};
 use offshoot_session::text::one_line;
 use offshoot_session::tree::NodeIx;
+use offshoot_tui::text::in_short;
 
 use crate::app::App;
 use crate::error::Result;
@@ -103,7 +104,7 @@ fn table(app: &App, session: &Session, mut branches: Vec<Branch>) -> Result<()> 
     let has_tokens = branches.iter().any(|branch| branch.whole.tokens > 0);
     for branch in &branches {
         let (own, whole) = (&branch.own, &branch.whole);
-        let tokens = format!("{}/{}", short(own.tokens), short(whole.tokens));
+        let tokens = format!("{}/{}", in_short(own.tokens), in_short(whole.tokens));
         let cost = format!("${:.2}/{:.2}", own.cost, whole.cost);
         let cells = vec![
             if branch.is_open { "›" } else { " " }.to_owned(),
@@ -124,26 +125,4 @@ fn table(app: &App, session: &Session, mut branches: Vec<Branch>) -> Result<()> 
         app.ui.note("the session is empty");
     }
     Ok(())
-}
-
-/// A number of tokens in few characters: 950, 1.2k, 34k, 5.6M.
-fn short(tokens: u64) -> String {
-    match tokens {
-        0..1_000 => tokens.to_string(),
-        1_000..10_000 => format!("{:.1}k", tokens as f64 / 1e3),
-        10_000..1_000_000 => format!("{}k", tokens / 1_000),
-        _ => format!("{:.1}M", tokens as f64 / 1e6),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::short;
-
-    #[test]
-    fn tokens_take_few_characters() {
-        for (tokens, said) in [(0, "0"), (999, "999"), (1_234, "1.2k"), (34_567, "34k"), (5_600_000, "5.6M")] {
-            assert_eq!(short(tokens), said);
-        }
-    }
 }

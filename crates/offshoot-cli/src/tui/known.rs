@@ -13,7 +13,7 @@ use offshoot_session::session::Session;
 use offshoot_session::stats;
 use offshoot_session::text::one_line;
 use offshoot_session::tokens::Estimator;
-use offshoot_session::tree::{NodeIx, Tree};
+use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::live::Block;
 use offshoot_tui::app::msg::{Diverged, Looked, Msg, Opened, Persistence};
 use offshoot_tui::markdown::plain;
@@ -190,7 +190,7 @@ fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Err
             Some(_) if is_spilled => Persistence::Spilled,
             Some(_) => Persistence::Durable,
         },
-        diverged: session.leaf().and_then(|leaf| newer(session.tree(), leaf)),
+        diverged: newer(session),
     })
 }
 
@@ -206,17 +206,13 @@ fn tokens(session: &Session) -> Result<u64, Error> {
     Ok(estimator.finish().tokens)
 }
 
-/// The newest end of another branch, if it is newer than where the session is open.
-fn newer(tree: &Tree, leaf: NodeIx) -> Option<Diverged> {
-    let open = tree.behind_markers(leaf)?;
-    let since = tree.node(open).time()?;
-    let ends = tree.leaves().filter_map(|leaf| tree.behind_markers(leaf)).filter(|end| *end != open);
-    let newest = ends.max_by_key(|end| tree.node(*end).time())?;
-    let time = tree.node(newest).time().filter(|time| *time > since)?;
-    let entry = tree.node(newest).id()?.as_str().to_owned();
-    let is_ours = tree.ancestors(open).any(|ix| ix == newest);
-    let message = format!("the branch that ends at {entry} holds newer work");
-    (!is_ours).then_some(Diverged { entry, message: format!("{message} ({})", to_iso(time)) })
+/// Newer work on another branch.
+fn newer(session: &Session) -> Option<Diverged> {
+    let node = session.tree().node(session.newer_work()?);
+    let entry = node.id()?.as_str().to_owned();
+    let when = node.time().map(|time| format!(" ({})", to_iso(time))).unwrap_or_default();
+    let message = format!("the branch that ends at {entry} holds newer work{when}");
+    Some(Diverged { entry, message })
 }
 
 /// Tells the branches, to choose one of.

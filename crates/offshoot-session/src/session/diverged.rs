@@ -85,7 +85,7 @@ impl Session {
     /// Says so if another branch holds newer work than the place where the session opened, or grew at the same time.
     pub(super) fn note_divergence(&mut self) {
         let tree = &self.loaded.tree;
-        let newer = self.newer_leaf();
+        let newer = self.newer_work();
         let mut told = Vec::new();
         for (tip, entries) in self.leaf.map(|leaf| interleaved(tree, leaf)).unwrap_or_default() {
             let when = tree.node(tip).time().map(|time| format!(", the last at {}", to_iso(time))).unwrap_or_default();
@@ -102,17 +102,21 @@ impl Session {
         self.loaded.diagnostics.extend(diagnostics.collect::<Vec<_>>());
     }
 
-    /// The newest leaf off the open path, if it is newer than the entry at which the session opened.
-    fn newer_leaf(&self) -> Option<NodeIx> {
+    /// The newest work at the end of a branch beside the open one, if it is newer than where the session is open. Bookmarks,
+    /// settings and markers are no work.
+    pub fn newer_work(&self) -> Option<NodeIx> {
         let tree = self.tree();
         let open = tree.behind_markers(self.leaf?)?;
         let since = tree.node(open).time()?;
-        let newer = tree.ends().filter(|end| end.work().is_some_and(|work| work != open));
-        let newest = newer.max_by_key(|end| end.time)?.work()?;
-        // An entry with nothing but a marker below it may be on the open path; the walk is for that seldom case.
-        let is_newer = tree.node(newest).time().is_some_and(|time| time > since);
-        let is_ours = is_newer && !tree.is_leaf(newest) && tree.ancestors(open).any(|ix| ix == newest);
-        (is_newer && !is_ours).then_some(newest)
+        let mut newer: Vec<_> = tree.ends().filter(|end| end.time > since && end.work() != Some(open)).collect();
+        newer.sort_by_key(|end| std::cmp::Reverse(end.time));
+        newer.into_iter().find_map(|end| {
+            let work = tree.ancestors(end.work()?).find(|ix| is_work(tree, *ix))?;
+            let is_newer = tree.node(work).time().is_some_and(|time| time > since);
+            // An entry with nothing but settings below it may be on the open path; the walk is for that seldom case.
+            let is_ours = is_newer && !tree.is_leaf(work) && tree.ancestors(open).any(|ix| ix == work);
+            (is_newer && !is_ours).then_some(work)
+        })
     }
 }
 

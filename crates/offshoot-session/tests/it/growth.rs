@@ -9,6 +9,7 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Code, Error};
 use offshoot_session::json::Json;
 use offshoot_session::session::{Options, Part, Session};
+use offshoot_session::stats;
 use offshoot_session::store::{DirStore, Flavour, Root, Store as _};
 use offshoot_session::testing::fixed_options;
 
@@ -194,6 +195,30 @@ fn switch_makes_every_program_open_there() {
     let diverged: Vec<_> = again.diagnostics().iter().filter(|d| d.code == Code::Diverged).collect();
     assert_eq!(diverged.len(), 1, "newer work elsewhere is not hidden");
     assert_eq!(diverged[0].entry.as_ref().unwrap().as_str(), "c");
+}
+
+#[test]
+fn settings_alone_are_no_newer_work_and_no_branch_beside_another() {
+    let model = r#"{"type":"model_change","provider":"p","modelId":"m"}"#;
+    let level = r#"{"type":"thinking_level_change","thinkingLevel":"high"}"#;
+    let [left, chosen, other] = [format!("m b {model}"), format!("t m {level}"), format!("n b {model}")];
+    let left_alone = file(text(&["a - U", "b a A", &left, &chosen, &other]));
+    let mut session = open(&left_alone.path);
+    let ends = |session: &Session| {
+        let branches = stats::branches(session, session.leaf()).unwrap();
+        let id = |ix| session.tree().node(ix).id().unwrap().as_str().to_owned();
+        (branches.iter().map(|branch| id(branch.leaf)).collect::<Vec<_>>(), session.newer_work().map(id))
+    };
+    assert_eq!(ends(&session), (vec!["n".to_owned()], None), "the one that goes on with them is open there");
+    session.branch("b").unwrap();
+    assert_eq!(ends(&session), (vec!["b".to_owned()], None));
+    session.branch("t").unwrap();
+    assert_eq!(ends(&session), (vec!["t".to_owned()], None));
+    let went_on = file(text(&["a - U", "b a A", &left, &chosen, &other, "c b U"]));
+    let mut session = open(&went_on.path);
+    assert_eq!(ends(&session), (vec!["c".to_owned()], None));
+    session.branch("a").unwrap();
+    assert_eq!(ends(&session), (vec!["a".to_owned(), "c".to_owned()], Some("c".to_owned())));
 }
 
 #[test]

@@ -4,12 +4,15 @@
 //! Why this is not `ratatui-textarea`: it deletes and moves by characters and so takes emoji and combining marks apart,
 //! has no unit larger than that (a paste marker is one), keeps one deleted text and undoes letter by letter.
 
+mod act;
+
 use std::ops::Range;
 
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation as _};
 
 use super::words;
 use crate::text::clean_lines;
+pub(crate) use act::Did;
 
 /// Pastes of more lines than this stand behind a marker, as in pi.
 const LONG_PASTE_LINES: usize = 10;

@@ -1,27 +1,10 @@
 //! A file of key bindings: one JSON object, an action's name to its keys. Reads text, not files.
 
-use std::fmt;
-
 use offshoot_session::json::{Json, JsonKind};
 
 use super::{Action, Context, Key, Keymap};
 use crate::nearest::nearest;
-use crate::place::Place;
-
-/// What of a file could not be used, or is not what it seems.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diagnostic {
-    /// Where in the file.
-    pub place: Place,
-    /// What is wrong and what to do.
-    pub what: String,
-}
-
-impl fmt::Display for Diagnostic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.what)
-    }
-}
+use crate::place::{Diagnostic, Place};
 
 /// Actions of pi for which there is nothing to do here.
 const OF_PI: &[&str] = &["tui.altScreen.search", "tui.input.copy", "app.models.", "app.thinking.save"];

@@ -10,6 +10,53 @@ use offshoot_session::kind::{DAMAGED, Kind, Role};
 
 use super::{Answer, Call, End, Item, Level, Part, Picture, Run, Summary, ToolResult};
 
+/// The kinds of entries that may say something to a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Telling {
+    /// A message.
+    Message,
+    /// A message of an extension.
+    Note,
+    /// A summary of what stood before.
+    Compaction,
+    /// A summary of another branch.
+    BranchSummary,
+    /// The context begins anew.
+    Reset,
+    /// What an extension or a repair keeps; only the latter says something.
+    Custom,
+}
+
+impl Telling {
+    /// What a kind may say; `None`: nothing, ever.
+    pub(crate) fn of(kind: Kind) -> Option<Self> {
+        match kind {
+            Kind::Message => Some(Self::Message),
+            Kind::CustomMessage => Some(Self::Note),
+            Kind::Compaction => Some(Self::Compaction),
+            Kind::BranchSummary => Some(Self::BranchSummary),
+            Kind::ResetBoundary => Some(Self::Reset),
+            Kind::Custom => Some(Self::Custom),
+            Kind::ModelChange
+            | Kind::ThinkingLevelChange
+            | Kind::Label
+            | Kind::SessionInfo
+            | Kind::Usage
+            | Kind::ContextEdit
+            | Kind::TtsrInjection
+            | Kind::SessionInit
+            | Kind::ModeChange
+            | Kind::ServiceTierChange
+            | Kind::TitleChange
+            | Kind::CredentialPin
+            | Kind::ModelUsage
+            | Kind::Session
+            | Kind::Title
+            | Kind::Unknown => None,
+        }
+    }
+}
+
 impl Item {
     /// What an entry says; `None` if it says nothing to a person.
     #[must_use]
@@ -36,32 +83,15 @@ impl Item {
     }
 
     fn of_json(kind: Kind, json: Json<'_>) -> Option<Self> {
-        match kind {
-            Kind::CustomMessage => note(json, true),
-            Kind::Compaction => Some(compaction(json)),
-            Kind::BranchSummary => Some(branch_summary(json)),
-            Kind::ResetBoundary => Some(Self::Notice(Level::Info, "the context begins anew here".to_owned())),
-            Kind::Custom if json.str("customType").is_some_and(|kind| kind == DAMAGED) => {
+        match Telling::of(kind)? {
+            Telling::Note => note(json, true),
+            Telling::Compaction => Some(compaction(json)),
+            Telling::BranchSummary => Some(branch_summary(json)),
+            Telling::Reset => Some(Self::Notice(Level::Info, "the context begins anew here".to_owned())),
+            Telling::Custom if json.str("customType").is_some_and(|kind| kind == DAMAGED) => {
                 Some(Self::Notice(Level::Warning, "a damaged entry stood here; repair set it aside".to_owned()))
             }
-            Kind::Message
-            | Kind::ModelChange
-            | Kind::ThinkingLevelChange
-            | Kind::Custom
-            | Kind::Label
-            | Kind::SessionInfo
-            | Kind::Usage
-            | Kind::ContextEdit
-            | Kind::TtsrInjection
-            | Kind::SessionInit
-            | Kind::ModeChange
-            | Kind::ServiceTierChange
-            | Kind::TitleChange
-            | Kind::CredentialPin
-            | Kind::ModelUsage
-            | Kind::Session
-            | Kind::Title
-            | Kind::Unknown => None,
+            Telling::Custom | Telling::Message => None,
         }
     }
 

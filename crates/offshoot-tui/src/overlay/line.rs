@@ -7,7 +7,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line as TextLine, Span};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::editor::buffer::{EditBuffer, Reach, Way};
+use crate::editor::buffer::{Did, EditBuffer};
 use crate::keymap::{Action, Context, Keymap};
 use crate::text;
 
@@ -63,24 +63,12 @@ impl LineInput {
 
     /// Does an action; `None`: it means nothing to a line.
     pub fn act(&mut self, action: Action) -> Option<Typed> {
-        Some(match action {
-            Action::DeleteCharBackward => self.change(|buffer| buffer.delete(Way::Back)),
-            Action::DeleteCharForward => self.change(|buffer| buffer.delete(Way::Forward)),
-            Action::DeleteWordBackward => self.change(|buffer| buffer.kill(Way::Back, Reach::Word)),
-            Action::DeleteWordForward => self.change(|buffer| buffer.kill(Way::Forward, Reach::Word)),
-            Action::DeleteToLineStart => self.change(|buffer| buffer.kill(Way::Back, Reach::Line)),
-            Action::DeleteToLineEnd => self.change(|buffer| buffer.kill(Way::Forward, Reach::Line)),
-            Action::Yank => self.change(EditBuffer::yank),
-            Action::YankPop => self.change(EditBuffer::yank_pop),
-            Action::Undo => self.change(|buffer| _ = buffer.undo()),
-            Action::CursorLeft => self.go(Way::Back, Reach::Unit),
-            Action::CursorRight => self.go(Way::Forward, Reach::Unit),
-            Action::CursorWordLeft => self.go(Way::Back, Reach::Word),
-            Action::CursorWordRight => self.go(Way::Forward, Reach::Word),
-            Action::CursorLineStart => self.go(Way::Back, Reach::Line),
-            Action::CursorLineEnd => self.go(Way::Forward, Reach::Line),
-            _ => return None,
-        })
+        if action == Action::Undo {
+            return Some(self.change(|buffer| _ = buffer.undo()));
+        }
+        let before = self.buffer.text().to_owned();
+        let did = self.buffer.act(action)?;
+        Some(if did == Did::Edit && self.buffer.text() != before { Typed::Changed } else { Typed::Moved })
     }
 
     /// Writes the letter of a key that has no other meaning.
@@ -125,11 +113,6 @@ impl LineInput {
         let before = self.buffer.text().to_owned();
         change(&mut self.buffer);
         if self.buffer.text() == before { Typed::Moved } else { Typed::Changed }
-    }
-
-    fn go(&mut self, way: Way, reach: Reach) -> Typed {
-        self.buffer.go(way, reach);
-        Typed::Moved
     }
 }
 

@@ -1,34 +1,17 @@
 //! One file of settings: what it says, and what of it cannot be used. Reads text, not files.
 
-use std::fmt;
-
 use offshoot_session::json::{Json, JsonKind};
 
 use super::comments::blanked;
 use super::table::{OF_PI, SETTINGS, SILENT, find};
 use super::{Scope, Value};
 use crate::nearest::nearest;
-use crate::place::Place;
+use crate::place::{Diagnostic, Place};
 
 /// What a file says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layer {
     values: Vec<(&'static str, Value, Place)>,
-}
-
-/// Something in a file that has no effect.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diagnostic {
-    /// Where.
-    pub place: Place,
-    /// What is wrong.
-    pub what: String,
-}
-
-impl fmt::Display for Diagnostic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.what)
-    }
 }
 
 /// The file is no file of settings.

@@ -4,6 +4,8 @@
 use offshoot_session::kind::{Kind, Role};
 use offshoot_session::tree::{NodeIx, Tree};
 
+use crate::message::Telling;
+
 /// What names an item, or a result: an entry of the tree, or a thing that came in live and has no entry here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Key {
@@ -106,8 +108,8 @@ impl Path {
 
 /// What an entry is for a transcript; `None` if it is never shown.
 fn shape(kind: Kind, role: Option<Role>) -> Option<Shape> {
-    match kind {
-        Kind::Message => match role.unwrap_or(Role::Unknown) {
+    match Telling::of(kind)? {
+        Telling::Message => match role.unwrap_or(Role::Unknown) {
             Role::User => Some(Shape::User),
             Role::Assistant => Some(Shape::Answer),
             Role::ToolResult => Some(Shape::Result),
@@ -120,24 +122,8 @@ fn shape(kind: Kind, role: Option<Role>) -> Option<Shape> {
             | Role::FileMention
             | Role::Unknown => Some(Shape::Other),
         },
-        Kind::Compaction | Kind::BranchSummary | Kind::ResetBoundary => Some(Shape::Summary),
-        Kind::CustomMessage | Kind::Custom => Some(Shape::Other),
-        Kind::ModelChange
-        | Kind::ThinkingLevelChange
-        | Kind::Label
-        | Kind::SessionInfo
-        | Kind::Usage
-        | Kind::ContextEdit
-        | Kind::TtsrInjection
-        | Kind::SessionInit
-        | Kind::ModeChange
-        | Kind::ServiceTierChange
-        | Kind::TitleChange
-        | Kind::CredentialPin
-        | Kind::ModelUsage
-        | Kind::Session
-        | Kind::Title
-        | Kind::Unknown => None,
+        Telling::Compaction | Telling::BranchSummary | Telling::Reset => Some(Shape::Summary),
+        Telling::Note | Telling::Custom => Some(Shape::Other),
     }
 }
 

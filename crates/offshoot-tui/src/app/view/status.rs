@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use crate::app::model::Model;
 use crate::app::msg::Persistence;
 use crate::keymap::Action;
-use crate::text::{clean, fit, width};
+use crate::text::{clean, fit, in_short, width};
 use crate::theme::Token;
 
 /// A piece, and how soon it is left out when there is little room: the highest goes first.
@@ -69,7 +69,7 @@ fn pieces(model: &Model) -> Vec<Piece> {
             share if share > 70.0 => Token::Warning,
             _ => Token::Dim,
         };
-        add(format!("{share:.1}%/{}", short(answers.context_window)), token, 2);
+        add(format!("{share:.1}%/{}", in_short(answers.context_window)), token, 2);
     }
     if looked.cost > 0.0 {
         add(format!("${:.3}", looked.cost), Token::Dim, 4);
@@ -87,14 +87,4 @@ fn pieces(model: &Model) -> Vec<Piece> {
     add(looked.name.clone().map(|name| fit(&name, 24).into_owned()).unwrap_or_default(), Token::Dim, 6);
     add(looked.cwd.clone(), Token::Dim, 7);
     pieces
-}
-
-/// A number of tokens in few characters: 950, 1.2k, 34k, 5.6M.
-fn short(tokens: u64) -> String {
-    match tokens {
-        0..1_000 => tokens.to_string(),
-        1_000..10_000 => format!("{:.1}k", tokens as f64 / 1e3),
-        10_000..1_000_000 => format!("{}k", tokens / 1_000),
-        _ => format!("{:.1}M", tokens as f64 / 1e6),
-    }
 }

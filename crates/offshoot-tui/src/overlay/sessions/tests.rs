@@ -145,3 +145,16 @@ fn wide(sessions: &Sessions) -> String {
 fn narrow(sessions: &Sessions) -> String {
     screen(sessions, 40, 12)
 }
+
+/// What stands above the list, on a wide and on a narrow screen.
+fn above(sessions: &Sessions) -> String {
+    let rows = |screen: String, count| screen.lines().take(count).map(str::to_owned).collect::<Vec<_>>();
+    [rows(wide(sessions), 4), rows(narrow(sessions), 3)].concat().join("\n")
+}
+
+/// The list on a wide screen.
+fn list(sessions: &Sessions) -> String {
+    let screen = wide(sessions);
+    let rows = screen.lines().skip(5).take_while(|row| !row.trim().is_empty());
+    rows.collect::<Vec<_>>().join("\n")
+}

@@ -326,19 +326,9 @@ pub(super) fn held(totals: &Totals, has_tokens: bool) -> String {
     let entries = if totals.entries == 1 { "entry" } else { "entries" };
     let mut held = format!("{} {entries}", totals.entries);
     if has_tokens {
-        held.push_str(&format!(", {} tok, ${:.2}", short(totals.tokens), totals.cost));
+        held.push_str(&format!(", {} tok, ${:.2}", text::in_short(totals.tokens), totals.cost));
     }
     held
-}
-
-/// A number of tokens in few characters.
-fn short(tokens: u64) -> String {
-    match tokens {
-        0..1_000 => tokens.to_string(),
-        1_000..10_000 => format!("{:.1}k", tokens as f64 / 1e3),
-        10_000..1_000_000 => format!("{}k", tokens / 1_000),
-        _ => format!("{:.1}M", tokens as f64 / 1e6),
-    }
 }
 
 /// How long ago something was.

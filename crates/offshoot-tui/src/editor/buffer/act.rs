@@ -1,0 +1,45 @@
+//! Which action does what to a text, wherever it is written: in the editor, in a line of a list. Knows no key and no list.
+
+use super::{EditBuffer, Reach, Way};
+use crate::keymap::Action;
+
+/// What an action did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Did {
+    /// The text may be another one.
+    Edit,
+    /// The cursor may be elsewhere.
+    Move,
+}
+
+impl EditBuffer {
+    /// Does an action that concerns nothing but the text and its cursor; `None`: it concerns more. Undo is the owner's.
+    pub(crate) fn act(&mut self, action: Action) -> Option<Did> {
+        match action {
+            Action::DeleteCharBackward => self.delete(Way::Back),
+            Action::DeleteCharForward => self.delete(Way::Forward),
+            Action::DeleteWordBackward => self.kill(Way::Back, Reach::Word),
+            Action::DeleteWordForward => self.kill(Way::Forward, Reach::Word),
+            Action::DeleteToLineStart => self.kill(Way::Back, Reach::Line),
+            Action::DeleteToLineEnd => self.kill(Way::Forward, Reach::Line),
+            Action::Yank => self.yank(),
+            Action::YankPop => self.yank_pop(),
+            _ => return self.walk(action),
+        }
+        Some(Did::Edit)
+    }
+
+    fn walk(&mut self, action: Action) -> Option<Did> {
+        let (way, reach) = match action {
+            Action::CursorLeft => (Way::Back, Reach::Unit),
+            Action::CursorRight => (Way::Forward, Reach::Unit),
+            Action::CursorWordLeft => (Way::Back, Reach::Word),
+            Action::CursorWordRight => (Way::Forward, Reach::Word),
+            Action::CursorLineStart => (Way::Back, Reach::Line),
+            Action::CursorLineEnd => (Way::Forward, Reach::Line),
+            _ => return None,
+        };
+        self.go(way, reach);
+        Some(Did::Move)
+    }
+}
