@@ -267,7 +267,7 @@ impl Driver {
         let Access { model, key } = access.map_or_else(|| setup.keys.access(&setup.model), Ok)?;
         self.veil = Veil::new(key.clone());
         let tools = setup.tools.iter().map(|tool| tool.spec()).collect();
-        Ok(Frame { model, thinking: setup.thinking, system: setup.system.clone(), tools, key })
+        Ok(Frame { model, thinking: setup.thinking(), system: setup.system.clone(), tools, key })
     }
 
     fn build(&mut self, ticket: Ticket) {
@@ -392,10 +392,10 @@ impl Driver {
 
     /// Entries for what the session does not say yet of model and thinking.
     fn settings_entries(&mut self) -> Vec<NewEntry> {
-        let Setup { model, thinking, .. } = &self.setup;
+        let (model, thinking) = (&self.setup.model, self.setup.thinking());
         let now = Recorded {
             model: Some((model.provider.clone(), model.id.clone())),
-            thinking: Some(*thinking),
+            thinking: Some(thinking),
             ..self.recorded
         };
         let mut entries = Vec::new();

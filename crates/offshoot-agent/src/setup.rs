@@ -50,7 +50,7 @@ pub struct Setup {
     pub keys: Arc<dyn KeySource>,
     /// The model.
     pub model: Arc<Model>,
-    /// How much it shall think.
+    /// How much it shall think; what a model cannot of it, the next one may. See [`Setup::thinking`].
     pub thinking: ThinkingLevel,
     /// The system prompt.
     pub system: String,
@@ -86,6 +86,11 @@ impl Setup {
         let Rules { retry, compaction, compaction_for, branch_reserve } = rules;
         (self.retry, self.compaction) = (retry, compaction);
         (self.compaction_for, self.branch_reserve) = (compaction_for, branch_reserve);
+    }
+
+    /// How much the model thinks: what it can of what it shall.
+    pub fn thinking(&self) -> ThinkingLevel {
+        self.model.clamp(self.thinking)
     }
 
     /// When the context of the model is compacted, and how much stays.

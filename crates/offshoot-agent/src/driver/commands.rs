@@ -6,6 +6,7 @@ use super::{Driver, In, Waiter, Waiting};
 use crate::command::{AgentError, Command, Reply, Said, Standing};
 use crate::event::{Event, Reason};
 use crate::message::UserMessage;
+use crate::setup::Setup;
 use crate::turn::{Input, Job};
 use crate::words::in_words;
 use crate::writer::Owned;
@@ -126,20 +127,12 @@ impl Driver {
     fn set(&mut self, command: Command, reply: Waiter) {
         match command {
             Command::SetModel(model) => {
-                self.setup.thinking = model.clamp(self.setup.thinking);
-                self.setup.model = model;
-                self.configure();
-                self.record_settings();
+                self.reset(|setup| setup.model = model);
                 done(reply);
             }
             Command::SetThinkingLevel(level) => {
-                let level = self.setup.model.clamp(level);
-                if level != self.setup.thinking {
-                    self.setup.thinking = level;
-                    self.record_settings();
-                    self.tell(Event::ThinkingLevelChanged { level: level.as_str().to_owned() });
-                }
-                answer(reply, Reply::Thinking(level));
+                self.reset(|setup| setup.thinking = level);
+                answer(reply, Reply::Thinking(self.setup.thinking()));
             }
             Command::SetName(name) => {
                 let entry = NewEntry::session_info(&name);
@@ -189,11 +182,22 @@ impl Driver {
         self.configure();
     }
 
+    /// Has another model answer, or the model think more or less. What changes by that is recorded and told.
+    fn reset(&mut self, change: impl FnOnce(&mut Setup)) {
+        let before = self.setup.thinking();
+        change(&mut self.setup);
+        self.record_settings();
+        let level = self.setup.thinking();
+        if level != before {
+            self.tell(Event::ThinkingLevelChanged { level: level.as_str().to_owned() });
+        }
+    }
+
     fn standing(&self) -> Standing {
         let (steering, follow_up) = self.state.queued();
         Standing {
             model: self.setup.model.clone(),
-            thinking: self.setup.thinking,
+            thinking: self.setup.thinking(),
             is_streaming: !self.state.is_idle() && !self.state.is_at_a_job(),
             is_at_a_job: self.state.is_at_a_job(),
             steering,
@@ -213,6 +217,9 @@ impl Driver {
             return;
         }
         let entries = self.settings_entries();
+        if entries.is_empty() {
+            return;
+        }
         let own = self.own.clone();
         self.outbox.after_write(Vec::new());
         self.writer.desk().give(move |owned| {

@@ -78,7 +78,7 @@ impl Driver {
         let provider = setup.provider.clone();
         let own = self.own.clone();
         let listener: Listener = Arc::new(move |trying| drop(own.send(In::Machine(Input::Trying { ticket, trying }))));
-        let (thinking, retry) = (setup.thinking, setup.retry);
+        let (thinking, retry) = (setup.thinking(), setup.retry);
         Ok(Arc::new(ModelSummariser { provider, model, thinking, key, retry, listener: Some(listener) }))
     }
 

@@ -88,8 +88,9 @@ impl Driver {
         if let Some(model) = named.and_then(|(provider, id)| self.setup.sessions.model(&provider, &id)) {
             self.setup.model = Arc::clone(&model);
         }
-        if let Some(level) = self.recorded.thinking {
-            self.setup.thinking = self.setup.model.clamp(level);
+        // A level that the model could not choose is none that the user chose.
+        if let Some(level) = self.recorded.thinking.filter(|_| self.setup.model.levels().len() > 1) {
+            self.setup.thinking = level;
         }
         self.configure();
     }

@@ -203,6 +203,40 @@ fn settings_are_recorded_when_they_change() {
     });
 }
 
+/// A model that cannot think as much does not make the user's wish forgotten; recorded is what is in effect.
+#[test]
+fn a_level_comes_back_behind_a_model_that_does_not_think() {
+    run(async {
+        let world = World::new([Reply::text("one")]);
+        let (agent, mut events) = world.start();
+        agent.set_thinking_level(ThinkingLevel::High).await.unwrap();
+        agent.prompt("first").await.unwrap();
+        let file = agent.read(|session| session.file().unwrap().to_path_buf()).await.unwrap();
+        events.names();
+        let plain = Arc::new(Model { id: "plain".to_owned(), reasoning: false, ..(*world.model).clone() });
+        agent.set_model(plain.clone()).await.unwrap();
+        assert_eq!(agent.standing().await.unwrap().thinking, ThinkingLevel::Off);
+        agent.set_model(world.model.clone()).await.unwrap();
+        assert_eq!(agent.standing().await.unwrap().thinking, ThinkingLevel::High);
+        // Also when the session was opened anew meanwhile: of "off" the user said nothing.
+        agent.set_model(plain).await.unwrap();
+        agent.switch_session(&file).await.unwrap();
+        agent.set_model(world.model.clone()).await.unwrap();
+        assert_eq!(agent.standing().await.unwrap().thinking, ThinkingLevel::High);
+        agent.wait_for_idle().await.unwrap();
+        let told: Vec<_> = std::iter::from_fn(|| events.0.try_recv().ok())
+            .filter_map(|event| match &*event {
+                Event::ThinkingLevelChanged { level } => Some(level.clone()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(told, ["off", "high", "off", "high"]);
+        let entries = world.entries();
+        let levels: Vec<&str> = entries.lines().filter(|line| line.starts_with("thinking")).collect();
+        assert_eq!(levels, ["thinking high", "thinking off", "thinking high", "thinking off", "thinking high"]);
+    });
+}
+
 /// Nobody could answer: nothing is written.
 #[test]
 fn without_a_key_nothing_is_recorded() {

@@ -36,6 +36,7 @@ struct Table {
 /// Who is asked.
 struct Chosen {
     model: Model,
+    /// How much it shall think, whether it can or not.
     thinking: ThinkingLevel,
 }
 
@@ -178,8 +179,9 @@ fn choose(
         let waiting = own.or_else(|| defaults.next()).filter(|_| keyless == Keyless::Waits);
         first.or(waiting).cloned().ok_or_else(nobody)?
     };
-    let wanted = asked.thinking.or(named).or(level).unwrap_or(user.thinking);
-    let thinking = model.clamp(wanted);
+    // A level that the model could not choose is none that the user chose.
+    let level = level.filter(|_| model.levels().len() > 1);
+    let thinking = asked.thinking.or(named).or(level).unwrap_or(user.thinking);
     Ok(Chosen { model, thinking })
 }
 
@@ -284,6 +286,7 @@ pub(crate) fn summaries(app: &App, session: &Session, asked: &Asked) -> Result<O
 fn model_for_summaries(app: &App, session: &Session, user: &Settings, asked: &Asked) -> Result<Summaries> {
     let table = table(app, None);
     let Chosen { model, thinking } = choose(app, &table, user, session, (asked, Keyless::Refused))?;
+    let thinking = model.clamp(thinking);
     let Access { model, key } =
         table.keys.access(&table.models, &model).map_err(|error| super::no_access(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

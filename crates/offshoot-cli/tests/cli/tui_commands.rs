@@ -201,6 +201,27 @@ fn what_shall_be_minded_reaches_the_request_for_a_summary() {
 }
 
 #[test]
+fn going_over_a_model_that_does_not_think_keeps_how_much_the_others_think() {
+    let talk = Talk::new([]);
+    let file = talk.world.home().join(".local/share/offshoot/models.json");
+    let mut models: serde_json::Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let list = models["providers"]["test"]["models"].as_array_mut().unwrap();
+    list.push(serde_json::json!({"id": "plain", "contextWindow": 100_000, "maxTokens": 4000}));
+    talk.data("models.json", &models);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("m1 • medium").send("/thinking high\r");
+    terminal.until_text("m1 • high").send("\x10");
+    terminal.until("the other model", |screen| screen.contains("\nplain  0.0%")).send("\x10");
+    terminal.until_text("m1 • high");
+    leave(terminal, &talk);
+    // Begun with the other one.
+    let mut terminal = Terminal::offshoot(&talk, &["--model", "plain", "--thinking", "low"], (80, 24));
+    terminal.until("the other model", |screen| screen.contains("\nplain  0.0%")).send("\x10");
+    terminal.until_text("m1 • low");
+    leave(terminal, &talk);
+}
+
+#[test]
 fn models_and_how_much_they_think() {
     let (talk, mut terminal) = talked(&[]);
     let mut models: serde_json::Value =
