@@ -73,8 +73,10 @@ fn resized(model: &mut Model, size: ratatui::layout::Size) -> Vec<Cmd> {
     model.size = size;
     model.measure();
     model.editor.resize(size.width, size.height);
-    if let Some(Overlay::Tree(tree)) = &mut model.overlay {
-        tree.resize(size.width, size.height);
+    match &mut model.overlay {
+        Some(Overlay::Tree(tree)) => tree.resize(size.width, size.height),
+        Some(Overlay::Help(help)) => help.resize(size),
+        _ => {}
     }
     vec![Cmd::Repaint]
 }

@@ -3,7 +3,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyEvent;
-use ratatui::layout::Rect;
+use ratatui::layout::{Rect, Size};
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
@@ -11,7 +11,7 @@ use super::hint;
 use super::line::{LineInput, Typed};
 use crate::keymap::{Action, Context, Group, Keymap};
 use crate::slash::COMMANDS;
-use crate::text::{draw, fit, joined, width};
+use crate::text::{clean, draw, fit, joined, width, wrap};
 use crate::theme::{Theme, Token};
 
 /// What came of a key.
@@ -36,13 +36,16 @@ enum Row {
 pub struct Help {
     rows: Vec<Row>,
     search: LineInput,
+    /// The first line that is seen.
     top: usize,
+    /// Of the screen.
+    size: Size,
     /// What the keys do here.
     hints: Vec<String>,
 }
 
-/// How far a page key goes.
-const PAGE: usize = 10;
+/// So many rows stand above the list.
+const HEAD: u16 = 2;
 
 /// What is written besides keys and commands.
 const WRITTEN: &[(&str, &str)] = &[
@@ -53,9 +56,9 @@ const WRITTEN: &[(&str, &str)] = &[
 ];
 
 impl Help {
-    /// The help for these keys.
+    /// The help for these keys, on a screen of this size.
     #[must_use]
-    pub fn new(keymap: &Keymap) -> Self {
+    pub fn new(keymap: &Keymap, size: Size) -> Self {
         let mut rows = vec![Row::Title("Commands")];
         for spec in COMMANDS {
             rows.push(Row::Told(spec.typed(), spec.says.to_owned()));
@@ -74,7 +77,13 @@ impl Help {
             keymap,
             &[(&[Action::SelectCancel], "leave"), (&[Action::SelectUp, Action::SelectDown], "scroll")],
         );
-        Self { rows, search: LineInput::default(), top: 0, hints }
+        Self { rows, search: LineInput::default(), top: 0, size, hints }
+    }
+
+    /// The screen has another size.
+    pub fn resize(&mut self, size: Size) {
+        self.size = size;
+        self.top = self.top.min(self.last());
     }
 
     /// A paste goes into the search.
@@ -90,12 +99,12 @@ impl Help {
         if opens && self.search.is_empty() {
             return Outcome::Closed;
         }
-        let last = self.shown().len().saturating_sub(1);
+        let (last, page) = (self.last(), usize::from(self.room()).max(1));
         match keymap.in_list(event) {
             Some(Action::SelectUp) => self.top = self.top.saturating_sub(1),
             Some(Action::SelectDown) => self.top = (self.top + 1).min(last),
-            Some(Action::SelectPageUp) => self.top = self.top.saturating_sub(PAGE),
-            Some(Action::SelectPageDown) => self.top = (self.top + PAGE).min(last),
+            Some(Action::SelectPageUp) => self.top = self.top.saturating_sub(page),
+            Some(Action::SelectPageDown) => self.top = (self.top + page).min(last),
             Some(Action::SelectCancel) if self.search.is_empty() => return Outcome::Closed,
             Some(Action::SelectCancel) => (self.search, self.top) = (LineInput::default(), 0),
             _ if self.search.key(keymap, event) == Typed::Changed => self.top = 0,
@@ -115,6 +124,18 @@ impl Help {
             }
         };
         self.rows.iter().filter(fits).collect()
+    }
+
+    /// How many lines of the list the screen has.
+    fn room(&self) -> u16 {
+        self.size.height.saturating_sub(HEAD)
+    }
+
+    /// Where the last page begins, which is full.
+    fn last(&self) -> usize {
+        let columns = usize::from(self.size.width);
+        let lines: usize = self.shown().iter().map(|row| row.height(columns)).sum();
+        lines.saturating_sub(usize::from(self.room()))
     }
 
     /// Draws it over the whole area.
@@ -138,30 +159,56 @@ impl Help {
         if let (Some(row), true) = (rows.first(), shown.is_empty()) {
             draw(&Line::styled("  nothing fits", theme.style(Token::Muted)), *row, buf);
         }
-        // The last page is full.
-        let top = self.top.min(shown.len().saturating_sub(rows.len()));
-        let left = (columns / 2).clamp(12, 33).min(columns);
-        for (told, row) in shown.iter().skip(top).zip(rows) {
-            let line = match told {
-                Row::Title(title) => {
-                    let style = theme.style(Token::MdHeading).add_modifier(Modifier::BOLD);
-                    Line::styled(fit(title, columns).into_owned(), style)
-                }
-                Row::Told(how, says) => {
-                    let how = fit(how, left.saturating_sub(3)).into_owned();
-                    let gap = " ".repeat(left.saturating_sub(2 + width(&how)));
-                    let says = fit(says, columns.saturating_sub(left)).into_owned();
-                    Line::from(vec![
-                        Span::raw("  "),
-                        Span::styled(how, theme.style(Token::Accent)),
-                        Span::raw(gap),
-                        Span::styled(says, theme.style(Token::Text)),
-                    ])
-                }
-            };
+        let lines = shown.iter().flat_map(|told| told.lines(theme, columns));
+        for (line, row) in lines.skip(self.top).zip(rows) {
             draw(&line, row, buf);
         }
     }
+}
+
+impl Row {
+    /// How, and what it does, wrapped beside each other.
+    fn wrapped(&self, columns: usize) -> (Vec<Line<'static>>, Vec<Line<'static>>) {
+        match self {
+            Self::Title(title) => (vec![Line::raw(fit(title, columns).into_owned())], Vec::new()),
+            Self::Told(how, says) => {
+                let wrapped = |text: &str, columns| wrap(clean(text).into_owned(), columns);
+                let left = left(columns);
+                (wrapped(how, left.saturating_sub(3)), wrapped(says, columns.saturating_sub(left)))
+            }
+        }
+    }
+
+    /// How many lines it takes.
+    fn height(&self, columns: usize) -> usize {
+        let (how, says) = self.wrapped(columns);
+        how.len().max(says.len())
+    }
+
+    fn lines(&self, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+        let (how, says) = self.wrapped(columns);
+        if let Self::Title(_) = self {
+            let style = theme.style(Token::MdHeading).add_modifier(Modifier::BOLD);
+            return how.into_iter().map(|line| line.style(style)).collect();
+        }
+        let line = |at: usize| {
+            let part = |lines: &[Line<'_>]| lines.get(at).map(ToString::to_string).unwrap_or_default();
+            let (how, says) = (part(&how), part(&says));
+            let gap = " ".repeat(left(columns).saturating_sub(2 + width(&how)));
+            Line::from(vec![
+                Span::raw("  "),
+                Span::styled(how, theme.style(Token::Accent)),
+                Span::raw(gap),
+                Span::styled(says, theme.style(Token::Text)),
+            ])
+        };
+        (0..how.len().max(says.len())).map(line).collect()
+    }
+}
+
+/// The column at which it is told what something does.
+fn left(columns: usize) -> usize {
+    (columns / 2).clamp(12, 33).min(columns)
 }
 
 #[cfg(test)]
@@ -169,6 +216,8 @@ mod tests {
     use super::*;
     use crate::keymap::Key;
     use crate::testing::{assert_inside, hostile, text_of};
+
+    const SIZE: Size = Size::new(80, 24);
 
     fn press(help: &mut Help, keys: &str) -> Outcome {
         let mut outcome = Outcome::Open;
@@ -178,7 +227,8 @@ mod tests {
         outcome
     }
 
-    fn screen(help: &Help, columns: u16, rows: u16) -> String {
+    fn screen(help: &mut Help, columns: u16, rows: u16) -> String {
+        help.resize(Size::new(columns, rows));
         let area = Rect::new(0, 0, columns, rows);
         let mut buf = Buffer::empty(area);
         help.view(&Theme::default(), area, &mut buf);
@@ -187,8 +237,8 @@ mod tests {
 
     #[test]
     fn screens_of_the_help() {
-        let mut help = Help::new(&Keymap::default());
-        insta::assert_snapshot!(screen(&help, 80, 24), @"
+        let mut help = Help::new(&Keymap::default(), SIZE);
+        insta::assert_snapshot!(screen(&mut help, 80, 24), @"
         Help  type to search · esc leave · ↑/↓ scroll
         >
         Commands
@@ -214,23 +264,49 @@ mod tests {
           /copy                          copy the last answer
           /settings                      see and change the settings
         ");
-        press(&mut help, "pageDown pageDown pageDown");
-        insta::assert_snapshot!(screen(&help, 40, 12), @"
+        insta::assert_snapshot!(screen(&mut help, 40, 24), @"
         Help  type to search · esc leave
         >
-          escape            stop what goes on
-          ctrl+c            empty the editor; t…
-          ctrl+d            leave, when the edi…
-          ctrl+z            put offshoot into t…
-          ctrl+g            write in the extern…
-          ctrl+v            paste a picture or …
-          alt+t             read the whole conv…
+        Commands
+          /new              begin a session
+          /resume [session] open another session
+          /tree             walk the tree of
+                            this session
+          /branches         list the branches of
+                            this session
+          /switch <entry>   go on behind an
+                            entry
+          /branch-here      go on from an
+          [entry]           earlier message, in
+                            this session
+          /branch [entry]   begin a session
+                            before an earlier
+                            message
+          /fork             the same as /branch
+          /clone            begin a session with
+                            all that stands up
+                            to here
+          /pop [entry]      back to the last
+                            message, with a
+                            summary
+        ");
+        press(&mut help, "pageDown pageDown pageDown");
+        insta::assert_snapshot!(screen(&mut help, 40, 12), @"
+        Help  type to search · esc leave
+        >
+                            external editor
+          ctrl+v            paste a picture or
+                            text from the
+                            clipboard
+          alt+t             read the whole
+                            conversation
           ctrl+l            choose a model
           ctrl+p            the next model
           ctrl+shift+p      the model before
+          shift+tab         think more, or not
         ");
         help.paste("undo");
-        insta::assert_snapshot!(screen(&help, 80, 5), @"
+        insta::assert_snapshot!(screen(&mut help, 80, 5), @"
         Help  type to search · esc leave · ↑/↓ scroll
         > undo
           ctrl+-                         undo the last change
@@ -240,37 +316,52 @@ mod tests {
     #[test]
     fn the_keys_are_those_of_the_user() {
         let (keymap, _) = Keymap::read(r#"{"tui.editor.undo":"alt+z","tui.editor.yankPop":[]}"#);
-        let mut help = Help::new(&keymap);
+        let mut help = Help::new(&keymap, SIZE);
         help.paste("undo");
-        assert!(screen(&help, 80, 5).contains("alt+z"));
-        help = Help::new(&keymap);
+        assert!(screen(&mut help, 80, 5).contains("alt+z"));
+        help = Help::new(&keymap, SIZE);
         help.paste("after that: put back");
-        assert!(screen(&help, 80, 5).contains("nothing fits"));
+        assert!(screen(&mut help, 80, 5).contains("nothing fits"));
     }
 
     #[test]
     fn a_question_mark_closes_only_while_nothing_is_searched_for() {
-        let mut help = Help::new(&Keymap::default());
+        let mut help = Help::new(&Keymap::default(), SIZE);
         assert_eq!(press(&mut help, "f ?"), Outcome::Open);
         assert_eq!(press(&mut help, "escape"), Outcome::Open);
         assert_eq!(press(&mut help, "?"), Outcome::Closed);
         assert_eq!(press(&mut help, "escape"), Outcome::Closed);
     }
 
+    /// What needs more than one line is neither passed over nor keeps the end away.
     #[test]
-    fn scrolling_ends_with_the_last_page() {
-        let mut help = Help::new(&Keymap::default());
-        for _ in 0..99 {
-            press(&mut help, "pageDown");
+    fn pages_follow_each_other_to_the_end() {
+        for (columns, rows) in [(80, 10), (40, 12), (24, 9)] {
+            let mut help = Help::new(&Keymap::default(), Size::new(columns, rows));
+            let mut seen: Vec<String> = Vec::new();
+            loop {
+                let page: Vec<_> = screen(&mut help, columns, rows).lines().skip(2).map(str::to_owned).collect();
+                let top = help.top;
+                press(&mut help, "pageDown");
+                if help.top == top {
+                    seen.extend(page);
+                    break;
+                }
+                seen.extend(page.into_iter().take(help.top - top));
+            }
+            let height = HEAD + u16::try_from(seen.len()).unwrap();
+            let whole = screen(&mut Help::new(&Keymap::default(), SIZE), columns, height);
+            assert_eq!(seen, whole.lines().skip(2).collect::<Vec<_>>());
+            press(&mut help, "up");
+            assert_eq!(help.top + 1, help.last(), "one line back, however often the end was passed");
         }
-        let last = screen(&help, 80, 10);
-        assert_eq!(last.lines().count(), 10);
     }
 
     proptest::proptest! {
         #[test]
         fn hostile_text_stays_inside(hostile in hostile(), columns in 0..60_u16, rows in 0..14_u16) {
-            let mut help = Help::new(&Keymap::default());
+            let mut help = Help::new(&Keymap::default(), SIZE);
+            help.resize(Size::new(columns, rows));
             assert_inside(columns, rows, |area, buf| help.view(&Theme::default(), area, buf));
             help.paste(&hostile);
             assert_inside(columns, rows, |area, buf| help.view(&Theme::default(), area, buf));

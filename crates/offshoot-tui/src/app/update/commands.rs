@@ -130,6 +130,6 @@ pub(super) fn go_to_diverged(model: &mut Model) -> Vec<Cmd> {
 
 /// Shows commands and keys.
 pub(super) fn help(model: &mut Model) -> Vec<Cmd> {
-    model.overlay = Some(Overlay::Help(Box::new(Help::new(&model.wishes.keymap))));
+    model.overlay = Some(Overlay::Help(Box::new(Help::new(&model.wishes.keymap, model.size))));
     Vec::new()
 }
