@@ -24,14 +24,14 @@ pub(crate) use setup::{Summaries, compaction_settings, known, settings_files, su
 /// Runs the agent until everything that was asked is answered.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let form = args.form(crate::ui::is_interactive())?;
-    let Some(session) = open::session(app, args)? else {
+    let Some((session, signals)) = open::session(app, args)? else {
         app.ui.note("no session was chosen");
         return Ok(());
     };
     let said = input::read(app, args, session.cwd(), form.is_some())?;
     let keyless = if form.is_none() { Keyless::Waits } else { Keyless::Refused };
     let setup = setup::setup(app, args, &session, keyless)?;
-    let Some(form) = form else { return crate::tui::run(app, session, setup, said) };
+    let Some(form) = form else { return crate::tui::run(app, session, setup, said, signals) };
     // One thread: the work is the model's and the tools', and a thread more costs start time.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the agent", &error))?;

@@ -44,10 +44,14 @@ pub(crate) use pick::session as pick_session;
 use program::Program;
 use serve::World;
 use sessions::Clerk;
+pub(crate) use signals::Signals;
 
-/// Runs the front end until the user ends it.
-pub(crate) fn run(app: &App, session: Session, setup: Setup, said: Vec<Said>) -> Result<()> {
+/// Runs the front end until the user ends it. `signals`: those that are heard already.
+pub(crate) fn run(app: &App, session: Session, setup: Setup, said: Vec<Said>, signals: Option<Signals>) -> Result<()> {
     let (sender, receiver) = channel();
+    // Before the terminal is another than the shell wants it.
+    let signals = signals.map_or_else(Signals::listen, Ok)?;
+    signals.tell(sender.clone());
     let kept = Kept::of(app, &session);
     let wishes = wishes(app, &settings_files(app, &session), session.cwd().unwrap_or_default())?;
     let editor = Editor::new(History::read(&kept.history()));

@@ -9,14 +9,16 @@ use super::Args;
 use crate::app::{App, quoted};
 use crate::error::{CommandError, Kind, Result};
 use crate::select;
+use crate::tui::Signals;
 
-/// Opens or begins it; `None` if the user was to choose one and wanted none. Nothing is written.
-pub(crate) fn session(app: &App, args: &Args) -> Result<Option<Session>> {
-    let session = if args.resume {
-        let Some(file) = crate::tui::pick_session(app)? else { return Ok(None) };
-        app.open_file(&file)?
+/// Opens or begins it; `None` if the user was to choose one and wanted none. Nothing is written. Since a list was shown
+/// signals are heard.
+pub(crate) fn session(app: &App, args: &Args) -> Result<Option<(Session, Option<Signals>)>> {
+    let (session, signals) = if args.resume {
+        let Some((file, signals)) = crate::tui::pick_session(app)? else { return Ok(None) };
+        (app.open_file(&file)?, Some(signals))
     } else {
-        open(app, args)?
+        (open(app, args)?, None)
     };
     let given = args.session.as_deref().or(args.fork.as_deref()).unwrap_or(select::LATEST);
     app.report(&session, given);
@@ -25,7 +27,7 @@ pub(crate) fn session(app: &App, args: &Args) -> Result<Option<Session>> {
         let error = CommandError::new(Kind::NotFound, format!("the session's folder {gone} is not there any more"));
         return Err(error.hint(format!("`offshoot --fork {}` goes on with a copy in this folder", quoted(given))));
     }
-    Ok(Some(session))
+    Ok(Some((session, signals)))
 }
 
 fn open(app: &App, args: &Args) -> Result<Session> {

@@ -13,14 +13,15 @@ use offshoot_tui::app::run::{Inbox, Program, run};
 use offshoot_tui::overlay::sessions::{Sessions, Setting};
 
 use super::sessions::{Clerk, setting};
-use super::signals::Watch;
+use super::signals::Signals;
 use super::stop::stop;
 use super::{SettingsFiles, hangup, wishes};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 
-/// Lets the user pick a session on the terminal; `None` if none is wanted.
-pub(crate) fn session(app: &App) -> Result<Option<PathBuf>> {
+/// Lets the user pick a session on the terminal; `None` if none is wanted. Signals are heard from then on: the conversation
+/// is told of those that come before it begins.
+pub(crate) fn session(app: &App) -> Result<Option<(PathBuf, Signals)>> {
     let app = App { ui: app.ui.quiet(), ..app.clone() };
     let (sender, receiver) = channel();
     let told = Mutex::new(sender.clone());
@@ -34,14 +35,15 @@ pub(crate) fn session(app: &App) -> Result<Option<PathBuf>> {
     let wishes = wishes(&app, &files, &app.cwd())?;
     let mut sessions = Sessions::new(Setting { keymap: wishes.keymap.clone(), ..setting(&app, None) });
     sessions.requests().into_iter().for_each(|request| clerk.take(request));
-    let signals = Watch::start(sender.clone())?;
+    let signals = Signals::listen()?;
+    signals.tell(sender.clone());
     hangup::watch(sender.clone())?;
     let inbox = Inbox { sender, receiver };
     let mut picker = Picker { app: &app, clerk };
     let ran = run(Model::choosing(wishes, sessions), &inbox, &mut picker, crate::ui::terminal);
-    drop(signals);
+    signals.hush(&inbox.receiver);
     let model = ran.map_err(|error| CommandError::io("use the terminal", &error))?;
-    Ok(model.chosen)
+    Ok(model.chosen.map(|chosen| (chosen, signals)))
 }
 
 struct Picker<'a> {

@@ -1,5 +1,5 @@
-//! One loop beside the front end's: what the agent says and what the system signals goes to the front end, what the front
-//! end wants done is begun, and never waited for.
+//! One loop beside the front end's: what the agent says goes to the front end, what the front end wants done is begun, and
+//! never waited for.
 
 use std::io;
 use std::sync::Arc;
@@ -18,7 +18,6 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::kept::Kept;
 use super::sessions::Clerk;
-use super::signals::Signals;
 use super::{choices, clipboard, deeds, files, known, reading, settings};
 use crate::app::App;
 
@@ -56,7 +55,6 @@ pub(super) async fn serve(
 ) -> io::Result<()> {
     let agent = AgentSession::start(session, setup)?;
     let mut events = agent.subscribe();
-    let mut signals = Signals::listen()?;
     let mut watch = tokio::time::interval(WATCH);
     let mut draft = None;
     let told = known::Told::default();
@@ -69,7 +67,6 @@ pub(super) async fn serve(
                 Some(event) => heard(&world, &agent, event).await,
                 None => break,
             },
-            signal = signals.next() => world.tell(signal),
             cmd = wanted.recv() => match cmd {
                 None | Some(Cmd::Quit) => break,
                 Some(Cmd::SaveDraft(text)) if text.is_empty() => {

@@ -1,29 +1,88 @@
-//! What the system says to the program, as messages for the front end. Does nothing itself.
+//! What the system says to the program, as messages for the front end that there is, or for the next one. Does nothing
+//! itself.
 
 use std::io;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use offshoot_tui::app::msg::Msg;
 use rustix::process::Signal;
 use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
-use tokio::sync::oneshot;
 
 use crate::error::{CommandError, Result};
 
+/// A thread that hears signals as long as the program runs. They end the program no more: whoever listens has to.
+#[derive(Debug)]
+pub(crate) struct Signals(Arc<Mutex<Told>>);
+
+/// Who is told.
+#[derive(Debug, Default)]
+struct Told {
+    to: Option<Sender<Msg>>,
+    /// What came while nobody was.
+    unheard: Vec<Msg>,
+}
+
+impl Signals {
+    /// Starts it.
+    pub(super) fn listen() -> Result<Self> {
+        let failed = |error| CommandError::io("listen to signals", &error);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        let mut streams = runtime.block_on(async { Streams::open() }).map_err(failed)?;
+        let signals = Self(Arc::default());
+        let told = signals.0.clone();
+        let hear = move || {
+            runtime.block_on(async {
+                loop {
+                    let msg = streams.next().await;
+                    lock(&told).hear(msg);
+                }
+            });
+        };
+        std::thread::Builder::new().name("signals".to_owned()).spawn(hear).map_err(failed)?;
+        Ok(signals)
+    }
+
+    /// From now on a front end is told, first of what nobody heard.
+    pub(super) fn tell(&self, to: Sender<Msg>) {
+        let mut told = lock(&self.0);
+        told.to = Some(to);
+        std::mem::take(&mut told.unheard).into_iter().for_each(|msg| told.hear(msg));
+    }
+
+    /// A front end has ended: what it was told and did not hear is for the next one.
+    pub(super) fn hush(&self, inbox: &Receiver<Msg>) {
+        let mut told = lock(&self.0);
+        told.to = None;
+        inbox.try_iter().for_each(|msg| told.hear(msg));
+    }
+}
+
+impl Told {
+    fn hear(&mut self, msg: Msg) {
+        let unheard = match &self.to {
+            Some(to) => to.send(msg).err().map(|unheard| unheard.0),
+            None => Some(msg),
+        };
+        // Nobody has to be told of more than what is still to be done.
+        self.unheard.extend(unheard.filter(|msg| matches!(msg, Msg::End | Msg::Suspend)));
+    }
+}
+
+fn lock(told: &Mutex<Told>) -> MutexGuard<'_, Told> {
+    told.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The signals that concern a front end.
-pub(super) struct Signals {
+struct Streams {
     end: Stream,
     gone: Stream,
     stop: Stream,
     resumed: Stream,
 }
 
-impl Signals {
-    /// From now on signals do not end the program, but come here.
-    ///
-    /// # Errors
-    /// The system does not tell of signals.
-    pub(super) fn listen() -> io::Result<Self> {
+impl Streams {
+    fn open() -> io::Result<Self> {
         Ok(Self {
             end: signal(SignalKind::terminate())?,
             gone: signal(SignalKind::hangup())?,
@@ -32,8 +91,7 @@ impl Signals {
         })
     }
 
-    /// The next one.
-    pub(super) async fn next(&mut self) -> Msg {
+    async fn next(&mut self) -> Msg {
         tokio::select! {
             _ = self.end.recv() => Msg::End,
             _ = self.gone.recv() => Msg::End,
@@ -43,30 +101,27 @@ impl Signals {
     }
 }
 
-/// A thread that tells a front end of signals as long as this lives.
-pub(super) struct Watch {
-    /// When it is dropped, the thread ends.
-    _ended: oneshot::Sender<()>,
-}
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
 
-impl Watch {
-    /// Starts it.
-    pub(super) fn start(to: Sender<Msg>) -> Result<Self> {
-        let failed = |error| CommandError::io("listen to signals", &error);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let mut signals = runtime.block_on(async { Signals::listen() }).map_err(failed)?;
-        let (ended, mut end) = oneshot::channel::<()>();
-        let watch = async move {
-            loop {
-                tokio::select! {
-                    _ = &mut end => break,
-                    // A front end that has ended needs no signals.
-                    msg = signals.next() => if to.send(msg).is_err() { break },
-                }
-            }
-        };
-        let thread = std::thread::Builder::new().name("signals".to_owned());
-        thread.spawn(move || runtime.block_on(watch)).map_err(failed)?;
-        Ok(Self { _ended: ended })
+    use super::*;
+
+    #[test]
+    fn what_one_front_end_does_not_hear_is_for_the_next() {
+        let signals = Signals(Arc::default());
+        let (sender, inbox) = channel();
+        signals.tell(sender.clone());
+        lock(&signals.0).hear(Msg::Continued);
+        assert!(matches!(inbox.try_recv(), Ok(Msg::Continued)));
+        // Told and not heard; between the two; and of the first one itself.
+        lock(&signals.0).hear(Msg::Suspend);
+        sender.send(Msg::Idle).unwrap();
+        signals.hush(&inbox);
+        lock(&signals.0).hear(Msg::Continued);
+        lock(&signals.0).hear(Msg::End);
+        let (sender, inbox) = channel();
+        signals.tell(sender);
+        assert!(matches!(inbox.try_iter().collect::<Vec<_>>()[..], [Msg::Suspend, Msg::End]));
     }
 }

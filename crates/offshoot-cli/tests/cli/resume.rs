@@ -1,5 +1,9 @@
 //! `offshoot -r`: picking a session, in a pseudo-terminal, with real files.
 
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::process::Command;
+
 use insta::assert_snapshot;
 use offshoot_agent::testing::script::Reply;
 use portable_pty::CommandBuilder;
@@ -111,6 +115,45 @@ fn a_signal_gives_the_terminal_back() {
         assert!(terminal.ended());
         let screen = terminal.parser.screen();
         assert!(!screen.alternate_screen() && !screen.bracketed_paste() && !screen.hide_cursor(), "{signal:?}");
+    }
+}
+
+/// The file of models is a gate here: whoever opens it for writing knows that it is being read, behind the list and before
+/// the conversation.
+#[test]
+fn a_signal_between_the_list_and_the_conversation_is_not_lost() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let talk = world();
+        let models = talk.world.home().join(".local/share/offshoot/models.json");
+        let (gate, aside) = (models.with_extension("gate"), models.with_extension("aside"));
+        let mut terminal = Terminal::offshoot(&talk, &["-r"], (80, 24));
+        terminal.until_text("(1/3)");
+        assert!(Command::new("mkfifo").arg(&gate).status().unwrap().success());
+        fs::copy(&models, &aside).unwrap();
+        fs::rename(&gate, &models).unwrap();
+        terminal.send("\r");
+        let mut gate = File::options().write(true).open(&models).unwrap();
+        terminal.signal(signal);
+        // It is read again later on.
+        let words = fs::read(&aside).unwrap();
+        fs::rename(&aside, &models).unwrap();
+        gate.write_all(&words).unwrap();
+        drop(gate);
+        assert!(terminal.ended(), "{signal:?}: {}", terminal.screen());
+        assert!(terminal.is_given_back(), "{signal:?}");
+    }
+}
+
+/// While the list goes: wherever the program is, it is told. The signal comes at another place each time.
+#[test]
+fn a_signal_at_the_end_of_the_list_is_not_lost() {
+    for _ in 0..10 {
+        let talk = world();
+        let mut terminal = Terminal::offshoot(&talk, &["-r"], (80, 24));
+        terminal.until_text("(1/3)").send("\r");
+        terminal.signal(Signal::TERM);
+        assert!(terminal.ended(), "{}", terminal.screen());
+        assert!(terminal.is_given_back());
     }
 }
 
