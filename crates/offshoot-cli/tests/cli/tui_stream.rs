@@ -1,6 +1,6 @@
 //! Long answers on the terminal: they scroll as they come, once, and a session that is opened shows the same rows.
 
-use offshoot_agent::testing::script::{Reply, Then};
+use offshoot_agent::testing::script::{Gate, Reply, Say, Then};
 use serde_json::json;
 
 use crate::agent::Talk;
@@ -53,7 +53,7 @@ fn a_long_answer_scrolls_while_it_comes_and_is_resumed_as_it_was() {
 /// Another size in the middle: nothing that came later is lost, and nothing is said twice.
 #[test]
 fn another_size_in_the_middle_of_an_answer() {
-    let gate = offshoot_agent::testing::script::Gate::new();
+    let gate = Gate::new();
     let talk = Talk::new([Reply { chunk: 512, gate: Some((80_000, gate.clone())), ..Reply::text(&long()) }]);
     let mut terminal = Terminal::offshoot(&talk, &["tell me all"], (80, 24));
     terminal.until("much of it", |screen| screen.contains("Paragraph 2") && screen.contains("at work"));
@@ -66,6 +66,36 @@ fn another_size_in_the_middle_of_an_answer() {
         assert_eq!(whole.matches(&format!("Paragraph {at} has")).count(), 1, "{at}: {whole}");
     }
     assert!(whole.matches("Paragraph 1 has").count() <= 1, "{whole}");
+    terminal.send("\x04");
+    assert!(terminal.ended());
+}
+
+/// What was folded until now and is longer than the screen is all there when it is opened, below what stood above it.
+#[test]
+fn thoughts_that_are_opened_while_they_come_are_all_there() {
+    let gate = Gate::new();
+    let words = |what: &str, count: usize| -> String {
+        (0..count).map(|at| format!("{what} {at} goes on for a while.\n\n")).collect()
+    };
+    let thought = Say::Thinking { thinking: words("Thought", 40), signature: Some("c2ln".to_owned()) };
+    let reply = Reply::say([thought, Say::Text { text: words("Text", 30) }]);
+    let talk = Talk::new([Reply { chunk: 512, gate: Some((15_000, gate.clone())), ..reply }]);
+    talk.data("settings.json", &json!({"hideThinkingBlock": true}));
+    let mut terminal = Terminal::offshoot(&talk, &["tell me"], (80, 24));
+    terminal.until_text("∴ Thought 0 goes on for a while. Thought 1").send("\x14");
+    terminal.until("thoughts below each other", |screen| screen.contains("\n  Thought 26 goes on for a while.\n"));
+    let check = |terminal: &mut Terminal, parts: &[(&str, usize)]| {
+        let whole = terminal.whole();
+        let once = |row: &str| assert_eq!(whole.matches(row).count(), 1, "{row}: {whole}");
+        once("› tell me\n");
+        for (what, count) in parts {
+            (0..*count).for_each(|at| once(&format!("{what} {at} goes on for a while.\n")));
+        }
+    };
+    check(&mut terminal, &[("Thought", 27)]);
+    gate.open();
+    terminal.until("the end", |screen| screen.contains("Text 29 goes") && !screen.contains("at work"));
+    check(&mut terminal, &[("Thought", 40), ("Text", 30)]);
     terminal.send("\x04");
     assert!(terminal.ended());
 }

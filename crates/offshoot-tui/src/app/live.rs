@@ -231,8 +231,8 @@ impl Live {
         laid
     }
 
-    /// The last things that were printed, no more than so many, and what of the answer under way can be: to be printed
-    /// anew, with another look. What waits to be printed is not among them.
+    /// The last things that were printed, no more than so many, and what of the answer under way was: to be printed anew,
+    /// with another look. What waits to be printed is not among them, such as thoughts that were folded until now.
     pub fn print_again(&mut self, look: &Look<'_>, folds: Folds<'_>, most: usize) -> Laid {
         let mut laid = Laid::default();
         let mut blocks: Vec<_> = self.finished.printed().rev().take(most).collect();
@@ -240,7 +240,7 @@ impl Live {
         blocks.into_iter().for_each(|block| laid.append(block.rows(look, folds)));
         self.finished.untake();
         if let Some(answer) = &mut self.answer {
-            answer.untake();
+            laid.append(answer.print_again(look, folds, &self.running));
         }
         laid
     }

@@ -296,17 +296,15 @@ impl Hands<'_> {
     }
 
     fn repaint(&mut self, model: &mut Model) -> io::Result<()> {
-        let waits = model.live.finished.waits();
         let mut laid = view::print_again(model);
-        // What of an answer under way has scrolled away is not said again.
-        if !self.is_covered && !waits {
-            laid.append(view::print(model));
-        }
+        // What has scrolled away is not said again; what was not printed yet is, whether there is room for it or not.
+        let again = laid.lines.len();
+        laid.append(view::print(model));
         // Another protocol does not take off what this one has drawn.
         let drawn = self.protocol.or(model.wishes.protocol());
         let insets = self.insets(model, &mut laid);
         self.screen.put_sequence(drawn.map_or("", image::forget))?;
-        self.screen.repaint(model.size, &laid.lines, &insets)
+        self.screen.repaint(model.size, &laid.lines, &insets, again)
     }
 
     fn suspend(&mut self, model: &mut Model) -> io::Result<()> {

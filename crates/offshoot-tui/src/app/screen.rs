@@ -150,18 +150,22 @@ impl<W: Write> Screen<W> {
     }
 
     /// Begins anew at the top of a terminal of this size: what was visible is wiped and `lines`, the last ones that are
-    /// finished, take its place. What has left the screen at its top stays as the terminal has it.
+    /// finished, take its place. What has left the screen at its top stays as the terminal has it. The first `again` of the
+    /// lines were printed before; the others were not, and all of them are now, behind what was visible of the first ones.
     ///
     /// # Errors
     /// As [`Screen::send`].
-    pub fn repaint(&mut self, size: Size, lines: &[Line<'_>], insets: &[Inset]) -> io::Result<()> {
-        let height = self.inline.get_frame().area().height.min(size.height);
+    pub fn repaint(&mut self, size: Size, lines: &[Line<'_>], insets: &[Inset], again: usize) -> io::Result<()> {
+        let area = self.inline.get_frame().area();
+        let height = area.height.min(size.height);
         self.place.set(Place { size, cursor: Position::ORIGIN });
         let mut backend = Reckoned::new(&self.out, &self.place);
         backend.set_cursor_position(Position::ORIGIN)?;
         backend.clear_region(ClearType::AfterCursor)?;
         let room = usize::from(size.height.saturating_sub(height));
-        backend.lines(lines, insets, lines.len().saturating_sub(room))?;
+        let from = lines.len().saturating_sub(room);
+        let seen = again.saturating_sub(area.top().into());
+        backend.lines(lines, insets, if lines.len() > again { from.min(seen) } else { from })?;
         self.reopen(backend, height)
     }
 
@@ -383,10 +387,36 @@ mod tests {
             screen.print(&[Line::from(format!("line {round}"))], &[]).unwrap();
             screen.draw(3, |_| {}).unwrap();
             screen.draw(2, |_| {}).unwrap();
-            screen.repaint(size, &[Line::from("again")], &[]).unwrap();
+            screen.repaint(size, &[Line::from("again")], &[], 1).unwrap();
             screen.send().unwrap();
         }
         let sent = String::from_utf8(screen.out.out.borrow().clone()).unwrap();
         assert!(sent.contains("\x1b[J") && !sent.contains("\x1b[1;1H\x1b[J"), "{sent:?}");
+    }
+
+    /// What was seen and what is new leave the screen at its top, in their order, once; what had left it before does not again.
+    #[test]
+    fn what_is_new_when_a_screen_is_drawn_anew_pushes_up_what_was_seen() {
+        let size = Size::new(20, 6);
+        let numbered = |what: &str, count: usize| (0..count).map(|at| format!("{what} {at}")).collect::<Vec<_>>();
+        for (before, new) in [(1, 0), (1, 2), (1, 9), (9, 0), (9, 3), (9, 9)] {
+            let mut screen = Screen::new(Vec::new(), size, Position::ORIGIN).unwrap();
+            let (before, new) = (numbered("before", before), numbered("new", new));
+            let lines: Vec<_> = before.iter().chain(&new).map(|line| Line::from(line.clone())).collect();
+            screen.print(&lines[..before.len()], &[]).unwrap();
+            screen.draw(2, |_| {}).unwrap();
+            screen.repaint(size, &lines, &[], before.len()).unwrap();
+            screen.send().unwrap();
+            let mut parser = vt100::Parser::new(size.height, size.width, 100);
+            parser.process(&screen.out.out.borrow());
+            parser.screen_mut().set_scrollback(usize::MAX);
+            let mut rows = Vec::new();
+            for at in (0..=parser.screen().scrollback()).rev() {
+                parser.screen_mut().set_scrollback(at);
+                let most = if at == 0 { usize::MAX } else { 1 };
+                rows.extend(parser.screen().rows(0, size.width).take(most).filter(|row| !row.is_empty()));
+            }
+            assert_eq!(rows, [before, new].concat());
+        }
     }
 }

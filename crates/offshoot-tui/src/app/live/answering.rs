@@ -19,6 +19,8 @@ pub(super) struct Answering {
     pub(super) is_complete: bool,
     /// What is not printed.
     unprinted: Stretch,
+    /// How far it was printed ever, folded or not: to the beginning of this part, or into it.
+    reached: (usize, bool),
 }
 
 impl Answering {
@@ -51,15 +53,35 @@ impl Answering {
 
     /// The rows that will not change any more and were not printed yet.
     pub(super) fn print(&mut self, look: &Look<'_>, folds: Folds<'_>, running: &Results) -> Laid {
-        let mut laid = Laid::default();
         let to = self.open(running).unwrap_or(self.streaming.answer.parts.len());
+        let laid = self.print_to(look, folds, running, (to, true));
+        self.reached = self.reached.max((self.unprinted.from, self.unprinted.is_begun));
+        laid
+    }
+
+    /// What was printed, as it looks now; what was not still waits.
+    pub(super) fn print_again(&mut self, look: &Look<'_>, folds: Folds<'_>, running: &Results) -> Laid {
+        self.unprinted = Stretch::default();
+        self.streaming.untake();
+        self.print_to(look, folds, running, self.reached)
+    }
+
+    /// The rows of the parts before this one, and if it is begun, those of it that will not change any more.
+    fn print_to(
+        &mut self,
+        look: &Look<'_>,
+        folds: Folds<'_>,
+        running: &Results,
+        (to, is_begun): (usize, bool),
+    ) -> Laid {
+        let mut laid = Laid::default();
         if to > self.unprinted.from {
             let stretch = Stretch { to, ..self.unprinted };
             let texts = self.streaming.streams.take_whole(look, folds, stretch);
             laid.append(self.laid(look, folds, running, (stretch, &texts)));
             self.unprinted = Stretch { from: to, ..Stretch::default() };
         }
-        let settled = self.streaming.streams.take_settled(look, folds, to);
+        let settled = if is_begun { self.streaming.streams.take_settled(look, folds, to) } else { Vec::new() };
         if !settled.is_empty() {
             let stretch = Stretch { to: to + 1, ..self.unprinted };
             let texts = HashMap::from([(to, settled)]);
@@ -73,12 +95,6 @@ impl Answering {
     pub(super) fn rest(&mut self, look: &Look<'_>, folds: Folds<'_>, (running, most): (&Results, usize)) -> Laid {
         let texts = self.streaming.streams.rows(look, folds, (self.unprinted, most));
         self.laid(look, folds, running, (self.unprinted, &texts))
-    }
-
-    /// What was printed is to be printed again.
-    pub(super) fn untake(&mut self) {
-        self.unprinted = Stretch::default();
-        self.streaming.untake();
     }
 
     fn laid(

@@ -62,12 +62,6 @@ impl Finished {
         self.blocks.iter_mut().for_each(|done| done.rest = None);
     }
 
-    /// Whether some wait to be printed.
-    #[must_use]
-    pub fn waits(&self) -> bool {
-        self.unprinted > 0
-    }
-
     /// All, oldest first.
     pub fn all(&self) -> impl DoubleEndedIterator<Item = &Block> {
         self.blocks.iter().map(|done| &done.block)

@@ -258,6 +258,31 @@ fn another_width_in_the_middle_begins_the_screen_anew_and_loses_nothing() {
     assert_eq!(printed.rows, printed.whole());
 }
 
+/// What was printed, with another look, is told apart from what was not: a thought that was folded while it came in, not one
+/// that was open before.
+#[test]
+fn what_is_printed_again_is_no_more_than_what_was() {
+    for was_open in [false, true] {
+        let mut printed = Printed::new(60);
+        printed.folds = (was_open, false);
+        let content = [Content::text("I think."), Content::thinking(mixed(60))];
+        printed.stream(&content, 9);
+        let before = printed.rows.len();
+        let (theme, habits) = (Theme::default(), Habits::default());
+        let look = Look { theme: &theme, width: 60, habits: &habits };
+        let mut rows = |thinking: bool| {
+            let folds = Folds { thinking, tools: false, other: &[] };
+            let again = printed.live.print_again(&look, folds, 100).lines.len();
+            (again, printed.live.print(&look, folds).lines.len())
+        };
+        let (again, new) = rows(true);
+        assert_eq!((again, new > 30, before > 30), (before, !was_open, was_open));
+        // Folded and opened again it is nothing new.
+        assert_eq!(rows(false), (before.min(2), 0));
+        assert_eq!(rows(true), (again + new, 0));
+    }
+}
+
 /// An answer whose last message is not what came in pieces is printed as far as it came, and its rest as it is.
 #[test]
 fn an_answer_that_ends_otherwise_than_it_came() {
