@@ -14,7 +14,7 @@ use offshoot_agent::turn::{QueueMode, Retry};
 use offshoot_session::compact;
 use offshoot_session::outline::Filter;
 
-use crate::terminal::ColourDepth;
+use crate::terminal::{ColourDepth, ImageProtocol};
 pub use edit::{EditError, edit};
 pub use layer::{Layer, Unreadable};
 pub use table::{SETTINGS, Section, Setting, find};
@@ -177,6 +177,8 @@ pub struct Settings {
     pub true_color: Option<bool>,
     /// Whether the terminal's tab shows that the agent is at work.
     pub shows_progress: bool,
+    /// How pictures are sent; `None`: as the terminal is taken to take them.
+    pub images: Option<ImageProtocol>,
     /// Whether pictures are shown where the terminal can.
     pub show_images: bool,
     /// How many columns a picture takes at most.
@@ -245,7 +247,8 @@ impl From<&Layers> for Settings {
                 _ => None,
             },
             shows_progress: layers.flag("terminal.showTerminalProgress"),
-            show_images: layers.flag("terminal.showImages"),
+            images: layers.text("terminal.images").and_then(|name| ImageProtocol::parse(&name)),
+            show_images: layers.flag("terminal.showImages") && layers.of("terminal.images") != Some(Value::Flag(false)),
             image_columns: u16::try_from(layers.number("terminal.imageWidthCells")).unwrap_or(u16::MAX),
             retry: Retry {
                 enabled: layers.flag("retry.enabled"),
@@ -326,7 +329,7 @@ mod tests {
                         [least, greatest].map(Value::Number).into_iter().find(|other| Some(other) != usual.as_ref());
                     other.unwrap()
                 }
-                Kind::Choice(names) => Value::Text(names.last().unwrap().to_string()),
+                Kind::Choice(names) | Kind::ChoiceOrNo(names) => Value::Text(names.last().unwrap().to_string()),
                 Kind::Text => Value::Text("x".to_owned()),
                 Kind::Texts => Value::Texts(vec!["read".to_owned()]),
                 Kind::PerModel => Value::PerModel(vec![("p/m".to_owned(), Tokens::default())]),

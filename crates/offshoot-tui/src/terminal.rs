@@ -28,6 +28,19 @@ pub enum ImageProtocol {
     Sixel,
 }
 
+impl ImageProtocol {
+    /// The protocol of a name: `kitty`, `iterm2`, `sixel`.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "kitty" => Some(Self::Kitty),
+            "iterm2" => Some(Self::Iterm2),
+            "sixel" => Some(Self::Sixel),
+            _ => None,
+        }
+    }
+}
+
 /// What may be sent to a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Capabilities {
@@ -52,11 +65,8 @@ pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Capabilities {
     let mut found = known.capabilities(&value);
     found.colours = colours(&value, known);
     match value("OFFSHOOT_IMAGES").as_deref() {
-        Some("kitty") => found.images = Some(ImageProtocol::Kitty),
-        Some("iterm2") => found.images = Some(ImageProtocol::Iterm2),
-        Some("sixel") => found.images = Some(ImageProtocol::Sixel),
         Some("none") => found.images = None,
-        _ => {}
+        said => found.images = said.and_then(ImageProtocol::parse).or(found.images),
     }
     match value("OFFSHOOT_HYPERLINKS").as_deref() {
         Some("1") => found.hyperlinks = true,

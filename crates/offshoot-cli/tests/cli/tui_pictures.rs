@@ -10,6 +10,7 @@ use crate::terminal::Terminal;
 pub(crate) const RED: &[u8] = include_bytes!("red.png");
 /// How kitty is told to show it: in six columns and three rows.
 const SHOWN: &str = "\u{1b}_Ga=T,f=100,c=6,r=3,C=1,q=2,m=0;";
+const SIXEL: &str = "\u{1b}P";
 const FORGOTTEN: &str = "\u{1b}_Ga=d,d=A,q=2\u{1b}\\";
 const KITTY: [(&str, &str); 1] = [("TERM", "xterm-kitty")];
 
@@ -133,4 +134,26 @@ fn other_terminals_are_told_in_their_own_way() {
         terminal.send("\x04");
         assert!(terminal.ended());
     }
+}
+
+/// A terminal that is taken for another is told by the settings; what one protocol has drawn, another one does not take away.
+#[test]
+fn the_user_says_how_pictures_are_sent() {
+    let talk = talk();
+    talk.data("settings.json", &json!({"terminal": {"images": "kitty"}}));
+    let mut terminal = Terminal::offshoot(&talk, &["@red.png", "what is it?"], (80, 24));
+    until_the_end(&mut terminal);
+    assert_eq!((count(&terminal, SHOWN), count(&terminal, SIXEL)), (2, 0));
+    let forgotten = count(&terminal, FORGOTTEN);
+    terminal.send("/settings\r");
+    terminal.until_text("Settings  everywhere").send("terminal.images");
+    terminal.until("the setting", |screen| screen.contains("› terminal.images")).send("\r");
+    terminal.until("the next one", |screen| screen.contains("iterm2        ")).send("\r");
+    terminal.until("the last one", |screen| screen.contains("sixel        ")).send("\x1b");
+    terminal.until("all settings", |screen| screen.contains("defaultProvider")).send("\x1b");
+    terminal.until("the conversation", |screen| screen.contains("durable") && !screen.contains("defaultProvider"));
+    assert_eq!((count(&terminal, SHOWN), count(&terminal, SIXEL)), (2, 2));
+    assert!(count(&terminal, FORGOTTEN) > forgotten);
+    terminal.send("\x04");
+    assert!(terminal.ended());
 }

@@ -74,6 +74,12 @@ impl Wishes {
         self.themes.on(self.background).clone().at(self.settings.depth(self.depth))
     }
 
+    /// How pictures are sent, by what is set and what the terminal is.
+    #[must_use]
+    pub fn protocol(&self) -> Option<ImageProtocol> {
+        self.settings.images.or(self.images)
+    }
+
     /// Whether it matters which background the terminal has.
     #[must_use]
     pub fn minds_background(&self) -> bool {
@@ -161,7 +167,7 @@ impl Model {
     /// otherwise than before.
     pub fn measure(&mut self) -> bool {
         let settings = &self.wishes.settings;
-        let shows = self.wishes.images.is_some() && settings.show_images;
+        let shows = self.wishes.protocol().is_some() && settings.show_images;
         // A picture is drawn when the last of its rows is printed: the first is still on the screen then.
         let most = Size::new(settings.image_columns, self.size.height.saturating_sub(4));
         let new = shows.then_some(PictureSize { cell: self.cell, most });

@@ -22,6 +22,7 @@ use super::update::update;
 use super::view;
 use crate::image;
 use crate::message::{Laid, Level};
+use crate::terminal::ImageProtocol;
 
 /// How long a drawing may wait for more to come in from others than the user, in milliseconds.
 const TOGETHER: Millis = 8;
@@ -92,6 +93,7 @@ pub fn run(
         was_stopped: false,
         is_covered: false,
         shows_work: false,
+        protocol: None,
         pictures: Pictures::default(),
         shown: Vec::new(),
     };
@@ -152,6 +154,8 @@ struct Hands<'a> {
     is_covered: bool,
     /// Whether the terminal was told that there is work.
     shows_work: bool,
+    /// How the pictures were sent that are on the screen.
+    protocol: Option<ImageProtocol>,
     pictures: Pictures,
     /// The pictures on what takes the whole screen.
     shown: Vec<(Rect, Arc<str>)>,
@@ -225,13 +229,14 @@ impl Hands<'_> {
     }
 
     fn insets(&mut self, model: &Model, laid: &mut Laid) -> Vec<Inset> {
-        self.pictures.insets(laid, &model.wishes.theme, (model.wishes.images, model.cell))
+        self.protocol = model.wishes.protocol();
+        self.pictures.insets(laid, &model.wishes.theme, (self.protocol, model.cell))
     }
 
     fn draw_full(&mut self, model: &mut Model) -> io::Result<()> {
         view::prepare_full(model);
         let mut shown = Vec::new();
-        if let (Some(Overlay::Transcript(pager)), Some(protocol)) = (&model.overlay, model.wishes.images) {
+        if let (Some(Overlay::Transcript(pager)), Some(protocol)) = (&model.overlay, model.wishes.protocol()) {
             for (place, picture) in pager.pictures(model.size) {
                 let how = (protocol, (place.width, place.height), model.cell);
                 shown.extend(self.pictures.sequence(&picture, how).map(|sequence| (place, sequence)));
@@ -251,7 +256,7 @@ impl Hands<'_> {
             return Ok(());
         }
         if !self.shown.is_empty() {
-            self.screen.put_sequence(model.wishes.images.map_or("", image::forget))?;
+            self.screen.put_sequence(model.wishes.protocol().map_or("", image::forget))?;
             self.screen.clear_full()?;
         }
         self.shown = new;
@@ -295,8 +300,10 @@ impl Hands<'_> {
         // What has scrolled away is not said again; what was not printed yet is, whether there is room for it or not.
         let again = laid.lines.len();
         laid.append(view::print(model));
+        // Another protocol does not take off what this one has drawn.
+        let drawn = self.protocol.or(model.wishes.protocol());
         let insets = self.insets(model, &mut laid);
-        self.screen.put_sequence(model.wishes.images.map_or("", image::forget))?;
+        self.screen.put_sequence(drawn.map_or("", image::forget))?;
         self.screen.repaint(model.size, &laid.lines, &insets, again)
     }
 

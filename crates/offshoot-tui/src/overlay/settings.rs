@@ -168,6 +168,10 @@ impl Settings {
                 _ => Value::Flag(true),
             }),
             (Kind::Choice(names), _) => after(names.iter().copied(), now.as_ref()),
+            (Kind::ChoiceOrNo(names), _) => match (&now, names.last()) {
+                (Some(Value::Text(now)), Some(last)) if now == last => Some(Value::Flag(false)),
+                _ => after(names.iter().copied(), now.as_ref()),
+            },
             (Kind::Text, Some((_, names))) => after(names.iter().map(String::as_str), now.as_ref()),
             (Kind::Text | Kind::Number { .. } | Kind::Texts | Kind::PerModel, _) => None,
         };

@@ -193,6 +193,13 @@ pub const SETTINGS: &[Setting] = &[
         Some("false"),
         "show in the terminal's tab that the agent is at work (OSC 9;4)",
     ),
+    row(
+        "terminal.images",
+        Display,
+        Kind::ChoiceOrNo(&["auto", "kitty", "iterm2", "sixel"]),
+        Some("\"auto\""),
+        "how pictures are sent, where the terminal is taken for another; false: not at all",
+    ),
     row("terminal.showImages", Display, Kind::Flag, Some("true"), "show pictures where the terminal can"),
     row(
         "terminal.imageWidthCells",
@@ -222,7 +229,6 @@ pub(super) const SILENT: &[&str] = &[
     "fullscreenScrollbar",
     "fullscreenCopyOnSelect",
     "showHardwareCursor",
-    "terminal.images",
     "terminal.clearOnShrink",
     "terminal.hyperlinks",
     "markdown",

@@ -15,6 +15,8 @@ pub enum Kind {
     Switch,
     /// One of a few names.
     Choice(&'static [&'static str]),
+    /// One of a few names, or no.
+    ChoiceOrNo(&'static [&'static str]),
     /// A whole number within bounds.
     Number {
         /// The least.
@@ -57,6 +59,9 @@ pub enum Value {
 /// What a switch says that leaves it to offshoot.
 pub(crate) const AUTO: &str = "auto";
 
+/// How no is typed.
+pub(crate) const NO: &str = "false";
+
 /// The greatest number that JavaScript has exactly.
 pub(super) const SAFE: u64 = 9_007_199_254_740_991;
 
@@ -76,7 +81,8 @@ impl Kind {
                 (None, _) => Err(wrong()),
             },
             Self::Text => json.as_str().map(|text| Value::Text(text.into_owned())).ok_or_else(wrong),
-            Self::Choice(_) => json.as_str().ok_or_else(wrong).and_then(|text| self.parse(&text)),
+            Self::ChoiceOrNo(_) if json.as_bool() == Some(false) => Ok(Value::Flag(false)),
+            Self::Choice(_) | Self::ChoiceOrNo(_) => json.as_str().ok_or_else(wrong).and_then(|text| self.parse(&text)),
             Self::Number { least, greatest } => {
                 let number =
                     json.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0).map(|number| number as u64);
@@ -107,7 +113,8 @@ impl Kind {
             Self::Flag => text.parse().map(Value::Flag).map_err(|_| wrong()),
             Self::Switch if text == AUTO => Ok(Value::Text(AUTO.to_owned())),
             Self::Switch => text.parse().map(Value::Flag).map_err(|_| wrong()),
-            Self::Choice(names) => match names.iter().find(|name| **name == text) {
+            Self::ChoiceOrNo(_) if text == NO => Ok(Value::Flag(false)),
+            Self::Choice(names) | Self::ChoiceOrNo(names) => match names.iter().find(|name| **name == text) {
                 Some(name) => Ok(Value::Text((*name).to_owned())),
                 None => {
                     let meant = nearest(text, names.iter().copied());
@@ -135,6 +142,7 @@ impl Kind {
             Self::Flag => "true or false".to_owned(),
             Self::Switch => "true, false or auto".to_owned(),
             Self::Choice(names) => format!("one of {}", names.join(", ")),
+            Self::ChoiceOrNo(names) => format!("one of {}, or {NO}", names.join(", ")),
             Self::Number { least, greatest: SAFE.. } => format!("a whole number from {least}"),
             Self::Number { least, greatest } => format!("a whole number from {least} to {greatest}"),
             Self::Text => "a text".to_owned(),

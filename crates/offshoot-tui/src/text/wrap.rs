@@ -150,7 +150,11 @@ impl Row<'_> {
                 break;
             }
             let shown = match kind_of(grapheme, self.columns) {
-                None => continue,
+                None => {
+                    // No grapheme crosses from one span to the next.
+                    current = None;
+                    continue;
+                }
                 Some(_) if of_grapheme(grapheme) > self.columns => ELLIPSIS,
                 Some(_) => grapheme,
             };
@@ -265,5 +269,13 @@ mod tests {
         let seen: Vec<_> = rows(&line, 80).take(24).collect();
         assert_eq!(seen.last().map(|row| row.bytes().end), Some(24 * 80 - 1));
         assert_eq!(rows(&Line::raw("x".repeat(1 << 20)), 80).count(), (1_usize << 20).div_ceil(80));
+    }
+
+    /// What stood apart only by a control character would make one grapheme without it, wider than both.
+    #[test]
+    fn what_is_left_out_keeps_its_neighbours_apart() {
+        for row in wrap("⌨\u{7f}\u{fe0f}🏽", 3) {
+            assert!(crate::text::line_width(&row) <= 3, "{row:?}");
+        }
     }
 }

@@ -62,6 +62,9 @@ fn minded(model: &mut Model, new: Settings) -> Vec<Cmd> {
         cmds.push(Cmd::Repaint);
     }
     let new = &model.wishes.settings;
+    if old.images != new.images {
+        cmds.push(Cmd::Repaint);
+    }
     if old.hide_thinking != new.hide_thinking {
         model.folds.0 = !new.hide_thinking;
         cmds.push(Cmd::Repaint);
@@ -107,6 +110,24 @@ mod tests {
         assert!(!model.folds.0);
         assert_eq!(update(&mut model, Msg::Stored(Ok(layers(text)))), []);
         assert_eq!(update(&mut model, Msg::Stored(Err("the disk is full".to_owned()))), []);
+    }
+
+    #[test]
+    fn the_user_knows_best_how_pictures_are_sent() {
+        use crate::terminal::ImageProtocol::{Iterm2, Sixel};
+        let mut model = Model::default();
+        let set = |model: &mut Model, value: &str| {
+            let text = format!(r#"{{"terminal":{{"images":{value}}}}}"#);
+            let cmds = update(model, Msg::Stored(Ok(layers(&text))));
+            (model.wishes.protocol(), model.wishes.habits.picture_size.is_some(), cmds.contains(&Cmd::Repaint))
+        };
+        assert_eq!(set(&mut model, "\"iterm2\""), (Some(Iterm2), true, true), "where none was found");
+        assert_eq!(set(&mut model, "\"auto\""), (None, false, true));
+        model.wishes.images = Some(Iterm2);
+        assert_eq!(set(&mut model, "\"auto\""), (Some(Iterm2), true, true));
+        assert_eq!(set(&mut model, "\"sixel\""), (Some(Sixel), true, true));
+        let (_, is_shown, is_drawn) = set(&mut model, "false");
+        assert_eq!((is_shown, is_drawn), (false, true));
     }
 
     #[test]

@@ -61,6 +61,11 @@ fn few_values_are_gone_through() {
     assert_eq!(stored(press(&mut settings, "enter")), "Global steeringMode = \"one-at-a-time\"");
     find(&mut settings, "doubleEscape");
     assert_eq!(stored(press(&mut settings, "enter")), "Global doubleEscapeAction = \"fork\"");
+    for (said, next) in [("\"iterm2\"", "\"sixel\""), ("\"sixel\"", "false"), ("false", "\"auto\"")] {
+        let mut settings = open(&format!(r#"{{"terminal":{{"images":{said}}}}}"#), "");
+        find(&mut settings, "terminal.images");
+        assert_eq!(stored(press(&mut settings, "enter")), format!("Global terminal.images = {next}"));
+    }
     find(&mut settings, "theme");
     settings.offer("theme", vec!["dark".to_owned(), "light".to_owned()]);
     assert_eq!(stored(press(&mut settings, "enter")), "Global theme = \"dark\"");
