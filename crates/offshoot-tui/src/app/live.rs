@@ -231,18 +231,17 @@ impl Live {
         laid
     }
 
-    /// The last things that were printed, no more than so many, and what of the answer under way was: to be printed anew,
-    /// with another look. What waits to be printed is not among them, such as thoughts that were folded until now.
-    pub fn print_again(&mut self, look: &Look<'_>, folds: Folds<'_>, most: usize) -> Laid {
-        let mut laid = Laid::default();
-        let mut blocks: Vec<_> = self.finished.printed().rev().take(most).collect();
-        blocks.reverse();
-        blocks.into_iter().for_each(|block| laid.append(block.rows(look, folds)));
-        self.finished.untake();
+    /// The last things that were printed, no more than so many, what of the answer under way was, and behind them what was
+    /// not yet, such as thoughts that were folded until now: to be printed anew, with another look. Says also how many of
+    /// the rows were printed before.
+    pub fn print_again(&mut self, look: &Look<'_>, folds: Folds<'_>, most: usize) -> (Laid, usize) {
+        let mut laid = self.finished.print_again(look, folds, most);
         if let Some(answer) = &mut self.answer {
             laid.append(answer.print_again(look, folds, &self.running));
         }
-        laid
+        let again = laid.lines.len();
+        laid.append(self.print(look, folds));
+        (laid, again)
     }
 
     /// The rows of what may still change: the last, no more than so many. Pictures are named until they are printed.

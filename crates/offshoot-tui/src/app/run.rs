@@ -296,10 +296,8 @@ impl Hands<'_> {
     }
 
     fn repaint(&mut self, model: &mut Model) -> io::Result<()> {
-        let mut laid = view::print_again(model);
         // What has scrolled away is not said again; what was not printed yet is, whether there is room for it or not.
-        let again = laid.lines.len();
-        laid.append(view::print(model));
+        let (mut laid, again) = view::print_again(model);
         // Another protocol does not take off what this one has drawn.
         let drawn = self.protocol.or(model.wishes.protocol());
         let insets = self.insets(model, &mut laid);

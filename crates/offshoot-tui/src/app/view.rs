@@ -28,8 +28,8 @@ pub fn print(model: &mut Model) -> Laid {
     model.live.print(&look, folds)
 }
 
-/// What was printed last, as it looks now: see [`super::live::Live::print_again`].
-pub fn print_again(model: &mut Model) -> Laid {
+/// What was printed last and what is new, as it looks now: see [`super::live::Live::print_again`].
+pub fn print_again(model: &mut Model) -> (Laid, usize) {
     let (look, folds) = look(&model.wishes, model.size, model.folds);
     model.live.print_again(&look, folds, usize::from(model.size.height))
 }

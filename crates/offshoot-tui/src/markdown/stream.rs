@@ -40,6 +40,8 @@ pub struct Stream {
     /// The block of code that is open.
     fence: Option<Fence>,
     settled: Vec<Line<'static>>,
+    /// How much of the text was there when rows were given away last.
+    given: usize,
     open: Vec<Line<'static>>,
     /// As long as fewer bytes were kept they are not looked at again.
     next: usize,
@@ -128,7 +130,23 @@ impl Stream {
 
     /// Gives away the rows that will not change any more: they are not among the rows from now on.
     pub fn take(&mut self) -> Vec<Line<'static>> {
+        self.given = self.text.len();
         std::mem::take(&mut self.settled)
+    }
+
+    /// The rows that were given away ever, as they look now, and no others: those are given away next time.
+    pub fn take_again(&mut self, sheet: &Sheet<'_>) -> Vec<Line<'static>> {
+        self.untake();
+        let later = self.text.split_off(self.given.min(self.text.len()));
+        let tail = std::mem::take(&mut self.tail);
+        let is_ended = std::mem::take(&mut self.is_ended);
+        self.lay_out(sheet);
+        let rows = std::mem::take(&mut self.settled);
+        self.open.clear();
+        self.text.push_str(&later);
+        (self.tail, self.is_ended) = (tail, is_ended);
+        (self.next, self.is_laid_out) = (0, false);
+        rows
     }
 
     /// Takes back what was given away.

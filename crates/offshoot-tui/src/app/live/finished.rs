@@ -57,19 +57,23 @@ impl Finished {
         laid
     }
 
-    /// Those that wait are printed as a whole.
-    pub(super) fn untake(&mut self) {
-        self.blocks.iter_mut().for_each(|done| done.rest = None);
+    /// The rows of the last ones that have been printed, no more than so many, and of the one that was in part.
+    pub(super) fn print_again(&mut self, look: &Look<'_>, folds: Folds<'_>, most: usize) -> Laid {
+        let count = self.blocks.len().saturating_sub(self.unprinted);
+        let mut laid = Laid::default();
+        for done in self.blocks.iter().take(count).skip(count.saturating_sub(most)) {
+            laid.append(done.block.rows(look, folds));
+        }
+        for done in self.blocks.iter_mut().skip(count) {
+            if let Some(rest) = &mut done.rest {
+                laid.append(rest.print_again(&done.block, look, folds));
+            }
+        }
+        laid
     }
 
     /// All, oldest first.
     pub fn all(&self) -> impl DoubleEndedIterator<Item = &Block> {
         self.blocks.iter().map(|done| &done.block)
-    }
-
-    /// Those that have been printed, oldest first.
-    pub(super) fn printed(&self) -> impl DoubleEndedIterator<Item = &Block> {
-        let count = self.blocks.len().saturating_sub(self.unprinted);
-        self.blocks.iter().take(count).map(|done| &done.block)
     }
 }

@@ -250,7 +250,7 @@ fn another_width_in_the_middle_begins_the_screen_anew_and_loses_nothing() {
         (printed.width, printed.folds) = (width, folds);
         let look = Look { theme: &theme, width, habits: &habits };
         let folds = Folds { thinking: folds.0, tools: folds.1, other: &[] };
-        let again = printed.live.print_again(&look, folds, 100);
+        let (again, _) = printed.live.print_again(&look, folds, 100);
         printed.rows = again.lines.iter().map(ToString::to_string).collect();
         printed.frame();
     }
@@ -272,14 +272,48 @@ fn what_is_printed_again_is_no_more_than_what_was() {
         let look = Look { theme: &theme, width: 60, habits: &habits };
         let mut rows = |thinking: bool| {
             let folds = Folds { thinking, tools: false, other: &[] };
-            let again = printed.live.print_again(&look, folds, 100).lines.len();
-            (again, printed.live.print(&look, folds).lines.len())
+            let (laid, again) = printed.live.print_again(&look, folds, 100);
+            (again, laid.lines.len() - again)
         };
         let (again, new) = rows(true);
         assert_eq!((again, new > 30, before > 30), (before, !was_open, was_open));
         // Folded and opened again it is nothing new.
         assert_eq!(rows(false), (before.min(2), 0));
         assert_eq!(rows(true), (again + new, 0));
+    }
+}
+
+/// Whatever came since the last frame, also the end: with another width, too, all of that is new and nothing else, so that no
+/// screen shows an answer from its beginning again, or without a part in its middle.
+#[test]
+fn what_came_since_the_last_frame_is_new_at_any_width() {
+    let (before, since) = (mixed(100), mixed(200));
+    for (width, has_ended) in [(60, true), (60, false), (33, true), (33, false)] {
+        let [mut printed, other] = [60, width].map(|width| {
+            let mut printed = Printed::new(width);
+            printed.stream(&[Content::text(&before)], 9);
+            printed
+        });
+        let delta = since.clone();
+        update(&mut printed.live, Update::TextDelta { content_index: 0, delta });
+        let end = vec![Content::text(format!("{before}{since}"))];
+        if has_ended {
+            let message = message(end.clone(), StopReason::Stop);
+            printed.live.apply(&Event::MessageEnd { message });
+            printed.live.apply(&Event::AgentSettled { aborted: false });
+            printed.live.notice(Level::Info, "behind it");
+        }
+        let (theme, habits) = (Theme::default(), Habits::default());
+        let look = Look { theme: &theme, width, habits: &habits };
+        let (laid, again) = printed.live.print_again(&look, Folds { thinking: true, tools: false, other: &[] }, 1);
+        let rows: Vec<_> = laid.lines.iter().map(ToString::to_string).collect();
+        assert_eq!(rows[..again], other.rows, "{width} {has_ended}");
+        assert!(rows.len() > 2 * again);
+        (printed.rows, printed.width) = (rows, width);
+        if !has_ended {
+            printed.end(end, StopReason::Stop);
+        }
+        assert_eq!(printed.rows, printed.whole());
     }
 }
 
