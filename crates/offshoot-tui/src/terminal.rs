@@ -48,30 +48,20 @@ pub struct Capabilities {
     pub colours: ColourDepth,
     /// How images, if at all.
     pub images: Option<ImageProtocol>,
-    /// Whether `CSI ? 2026 h` holds the screen still until a frame is whole.
-    pub synchronized: bool,
-    /// Whether `OSC 8` makes links; elsewhere the address would be lost.
-    pub hyperlinks: bool,
 }
 
 /// Finds out what a terminal can do; `variable` gives the value of an environment variable, if it is set.
 ///
 /// `NO_COLOR` (not empty) and `TERM=dumb` switch colours off. `OFFSHOOT_IMAGES` (`kitty`, `iterm2`, `sixel`, `none`)
-/// and `OFFSHOOT_HYPERLINKS` (`1`, `0`) overrule what is found, any other value leaves it. Inside tmux and screen no
-/// images are sent and no links, since they pass on neither unless told to.
+/// overrules what is found, any other value leaves it. Inside tmux and screen no images are sent, since they pass on none
+/// unless told to.
 pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Capabilities {
     let value = |name: &str| variable(name).filter(|value| !value.is_empty()).map(|value| value.to_ascii_lowercase());
     let known = Known::of(&value);
-    let mut found = known.capabilities(&value);
-    found.colours = colours(&value, known);
+    let mut found = Capabilities { colours: colours(&value, known), images: known.images(&value) };
     match value("OFFSHOOT_IMAGES").as_deref() {
         Some("none") => found.images = None,
         said => found.images = said.and_then(ImageProtocol::parse).or(found.images),
-    }
-    match value("OFFSHOOT_HYPERLINKS").as_deref() {
-        Some("1") => found.hyperlinks = true,
-        Some("0") => found.hyperlinks = false,
-        _ => {}
     }
     found
 }
@@ -142,27 +132,26 @@ impl Known {
         }
     }
 
-    /// All but the colours.
-    fn capabilities(self, value: &dyn Fn(&str) -> Option<String>) -> Capabilities {
+    fn images(self, value: &dyn Fn(&str) -> Option<String>) -> Option<ImageProtocol> {
         let at_least = |name: &str, version: u32| {
             value(name).and_then(|value| value.parse::<u32>().ok()).is_some_and(|found| found >= version)
         };
-        let (images, synchronized, hyperlinks) = match self {
-            Self::Kitty | Self::Ghostty | Self::WezTerm => (Some(ImageProtocol::Kitty), true, true),
-            Self::Warp => (Some(ImageProtocol::Kitty), false, true),
-            Self::Konsole if at_least("KONSOLE_VERSION", 220_400) => (Some(ImageProtocol::Kitty), false, true),
-            Self::Iterm2 => (Some(ImageProtocol::Iterm2), true, true),
-            Self::Mintty => (Some(ImageProtocol::Iterm2), true, true),
-            Self::Foot | Self::Contour => (Some(ImageProtocol::Sixel), true, true),
-            Self::Rio => (Some(ImageProtocol::Sixel), true, true),
-            Self::Mlterm => (Some(ImageProtocol::Sixel), false, false),
-            Self::VsCode | Self::Alacritty | Self::Zed | Self::WindowsTerminal => (None, true, true),
-            Self::Vte => (None, at_least("VTE_VERSION", 6_800), at_least("VTE_VERSION", 5_000)),
-            // tmux understands the brackets of a frame and keeps them to itself.
-            Self::Multiplexer => (None, true, false),
-            Self::Konsole | Self::JetBrains | Self::AppleTerminal | Self::Dumb | Self::Unknown => (None, false, false),
-        };
-        Capabilities { colours: ColourDepth::None, images, synchronized, hyperlinks }
+        match self {
+            Self::Kitty | Self::Ghostty | Self::WezTerm | Self::Warp => Some(ImageProtocol::Kitty),
+            Self::Konsole => at_least("KONSOLE_VERSION", 220_400).then_some(ImageProtocol::Kitty),
+            Self::Iterm2 | Self::Mintty => Some(ImageProtocol::Iterm2),
+            Self::Foot | Self::Contour | Self::Rio | Self::Mlterm => Some(ImageProtocol::Sixel),
+            Self::VsCode
+            | Self::Alacritty
+            | Self::Zed
+            | Self::WindowsTerminal
+            | Self::Vte
+            | Self::Multiplexer
+            | Self::JetBrains
+            | Self::AppleTerminal
+            | Self::Dumb
+            | Self::Unknown => None,
+        }
     }
 }
 
@@ -209,37 +198,31 @@ mod tests {
     fn terminals_are_known_by_what_they_set() {
         use ColourDepth::{Ansi16, Ansi256, None as Plain, TrueColor};
         use ImageProtocol::{Iterm2, Kitty, Sixel};
-        for (variables, colours, images, synchronized, hyperlinks) in [
-            (&[("TERM", "xterm-kitty"), ("KITTY_WINDOW_ID", "1")] as &[_], TrueColor, Some(Kitty), true, true),
-            (&[("TERM", "xterm-ghostty")], TrueColor, Some(Kitty), true, true),
-            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "WezTerm")], TrueColor, Some(Kitty), true, true),
-            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "iTerm.app")], TrueColor, Some(Iterm2), true, true),
-            (&[("TERM", "xterm-256color"), ("KONSOLE_VERSION", "240800")], TrueColor, Some(Kitty), false, true),
-            (&[("TERM", "xterm-256color"), ("KONSOLE_VERSION", "190800")], TrueColor, None, false, false),
-            (&[("TERM", "foot"), ("COLORTERM", "truecolor")], TrueColor, Some(Sixel), true, true),
-            (
-                &[("TERM", "xterm-256color"), ("VTE_VERSION", "7600"), ("COLORTERM", "truecolor")],
-                TrueColor,
-                None,
-                true,
-                true,
-            ),
-            (&[("TERM", "xterm-256color"), ("VTE_VERSION", "4205")], TrueColor, None, false, false),
-            (&[("TERM", "alacritty")], TrueColor, None, true, true),
-            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "vscode")], TrueColor, None, true, true),
-            (&[("TERM", "xterm-256color"), ("WT_SESSION", "1")], TrueColor, None, true, true),
-            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "Apple_Terminal")], Ansi256, None, false, false),
-            (&[("TERM", "xterm-256color")], Ansi256, None, false, false),
-            (&[("TERM", "xterm")], Ansi16, None, false, false),
-            (&[("TERM", "linux")], Ansi16, None, false, false),
-            (&[("TERM", "dumb"), ("COLORTERM", "truecolor")], Plain, None, false, false),
-            (&[], Ansi16, None, false, false),
+        for (variables, colours, images) in [
+            (&[("TERM", "xterm-kitty"), ("KITTY_WINDOW_ID", "1")] as &[_], TrueColor, Some(Kitty)),
+            (&[("TERM", "xterm-ghostty")], TrueColor, Some(Kitty)),
+            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "WezTerm")], TrueColor, Some(Kitty)),
+            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "iTerm.app")], TrueColor, Some(Iterm2)),
+            (&[("TERM", "xterm-256color"), ("KONSOLE_VERSION", "240800")], TrueColor, Some(Kitty)),
+            (&[("TERM", "xterm-256color"), ("KONSOLE_VERSION", "190800")], TrueColor, None),
+            (&[("TERM", "foot"), ("COLORTERM", "truecolor")], TrueColor, Some(Sixel)),
+            (&[("TERM", "xterm-256color"), ("VTE_VERSION", "7600"), ("COLORTERM", "truecolor")], TrueColor, None),
+            (&[("TERM", "xterm-256color"), ("VTE_VERSION", "4205")], TrueColor, None),
+            (&[("TERM", "alacritty")], TrueColor, None),
+            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "vscode")], TrueColor, None),
+            (&[("TERM", "xterm-256color"), ("WT_SESSION", "1")], TrueColor, None),
+            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "Apple_Terminal")], Ansi256, None),
+            (&[("TERM", "xterm-256color")], Ansi256, None),
+            (&[("TERM", "xterm")], Ansi16, None),
+            (&[("TERM", "linux")], Ansi16, None),
+            (&[("TERM", "dumb"), ("COLORTERM", "truecolor")], Plain, None),
+            (&[], Ansi16, None),
         ] {
-            assert_eq!(found(variables), Capabilities { colours, images, synchronized, hyperlinks }, "{variables:?}");
+            assert_eq!(found(variables), Capabilities { colours, images }, "{variables:?}");
         }
     }
 
-    /// tmux within kitty inherits kitty's variables and passes on neither images nor links.
+    /// tmux within kitty inherits kitty's variables and passes on no images.
     #[test]
     fn a_multiplexer_is_no_terminal() {
         let kitty = ("KITTY_WINDOW_ID", "1");
@@ -247,7 +230,7 @@ mod tests {
             [&[("TERM", "tmux-256color"), kitty] as &[_], &[("TERM", "screen-256color"), ("STY", "1.x"), kitty]]
         {
             let found = found(inside);
-            assert_eq!((found.colours, found.images, found.hyperlinks), (ColourDepth::Ansi256, None, false));
+            assert_eq!((found.colours, found.images), (ColourDepth::Ansi256, None));
         }
         let told = found(&[
             ("TERM", "tmux-256color"),
@@ -270,7 +253,5 @@ mod tests {
         let kitty = ("TERM", "xterm-kitty");
         assert_eq!(found(&[kitty, ("OFFSHOOT_IMAGES", "none")]).images, None);
         assert_eq!(found(&[kitty, ("OFFSHOOT_IMAGES", "auto")]).images, Some(ImageProtocol::Kitty));
-        assert!(!found(&[kitty, ("OFFSHOOT_HYPERLINKS", "0")]).hyperlinks);
-        assert!(found(&[("TERM", "xterm"), ("OFFSHOOT_HYPERLINKS", "1")]).hyperlinks);
     }
 }
