@@ -104,9 +104,14 @@ impl World {
     }
 }
 
+/// How long something may take that a test waits for.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+
 /// Runs a test on one thread, with timers.
 pub(crate) fn run(test: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let patient = async { tokio::time::timeout(PATIENCE, test).await };
+    assert!(runtime.block_on(patient).is_ok(), "waited in vain");
 }
 
 /// An entry in a few words.

@@ -103,6 +103,20 @@ impl Terminal {
         terminal
     }
 
+    /// A conversation of two questions, which the model answers with "The first answer." and "The second answer.", and its
+    /// tree, in which the second question is selected.
+    pub(crate) fn at_the_second_question(talk: &Talk, size: (u16, u16)) -> Self {
+        let mut terminal = Self::offshoot(talk, &[], size);
+        terminal.until_text("m1").send("first question\r");
+        terminal.until_text("The first answer.").until("the end", |screen| !screen.contains("at work"));
+        terminal.send("second question\r");
+        terminal.until_text("The second answer.").until("the end", |screen| !screen.contains("at work"));
+        terminal.send("/tree\r");
+        terminal.until_text("Session tree").send("\x1b[A");
+        terminal.until("the question", |screen| screen.lines().any(|row| row.contains('›') && row.contains("second")));
+        terminal
+    }
+
     fn run_in(talk: &Talk, command: CommandBuilder, (columns, rows): (u16, u16), variables: &[(&str, &str)]) -> Self {
         let (master, child) = spawn(talk, command, (columns, rows), variables);
         let mut reader = master.try_clone_reader().unwrap();

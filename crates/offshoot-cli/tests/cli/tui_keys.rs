@@ -62,14 +62,7 @@ fn what_a_summary_shall_mind_has_several_lines_and_reaches_the_model() {
         Reply::text("The second answer."),
         Reply::text("## Goal\nTo learn something."),
     ]);
-    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
-    terminal.until_text("m1").send("first question\r");
-    terminal.until_text("The first answer.").until("the end", |screen| !screen.contains("at work"));
-    terminal.send("second question\r");
-    terminal.until_text("The second answer.").until("the end", |screen| !screen.contains("at work"));
-    terminal.send("/tree\r");
-    terminal.until_text("Session tree").send("\x1b[A");
-    terminal.until("the question", |screen| screen.lines().any(|row| row.contains('›') && row.contains("second")));
+    let mut terminal = Terminal::at_the_second_question(&talk, (80, 24));
     terminal.send("\r");
     terminal.until_text("No summary").send("3");
     terminal.until_text("What shall the summary mind?").send("the cache\x0aand \x1b");

@@ -53,15 +53,7 @@ fn the_tree_is_walked_with_a_summary() {
         Reply::text("## Goal\nTo learn something."),
         Reply::text("The third answer."),
     ]);
-    let mut terminal = Terminal::offshoot(&talk, &[], (100, 30));
-    terminal.until_text("m1").send("first question\r");
-    terminal.until_text("The first answer.").until("the end", |screen| !screen.contains("at work"));
-    terminal.send("second question\r");
-    terminal.until_text("The second answer.").until("the end", |screen| !screen.contains("at work"));
-    terminal.send("/tree\r");
-    terminal.until_text("Session tree").send("\x1b[A");
-    terminal
-        .until("the second question", |screen| screen.lines().any(|row| row.contains('›') && row.contains("second")));
+    let mut terminal = Terminal::at_the_second_question(&talk, (100, 30));
     terminal.send("\r");
     terminal.until_text("No summary").send("\x1b[B\r");
     terminal.until("the summary, and the text in the editor", |screen| {
