@@ -234,7 +234,10 @@ impl Editor {
             return self.moved();
         }
         let context = if self.completion.is_open() { Context::Completion } else { Context::Editor };
-        for action in keymap.actions(context, event) {
+        let actions = keymap.actions(context, event);
+        // A key that does both empties the editor, as in pi, and its list with it.
+        let clears = actions.contains(&Action::Clear);
+        for action in actions.into_iter().filter(|action| !(clears && *action == Action::SelectCancel)) {
             // A letter is for the program only while nothing is written.
             let is_letter = typed.is_some() && (self.is_plain || !self.buffer.is_empty());
             if let Some(outcome) = if is_letter { None } else { self.act(action) } {

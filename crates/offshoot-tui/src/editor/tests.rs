@@ -120,6 +120,17 @@ fn keys_of_the_program_go_to_the_program() {
 }
 
 #[test]
+fn one_press_empties_the_editor_and_escape_closes_the_list_only() {
+    for (key, is_clear) in [("ctrl+c", true), ("escape", false)] {
+        let mut editor = Editor::default();
+        write(&mut editor, "/mod");
+        assert!(editor.is_completing());
+        let outcome = if is_clear { Outcome::Act(Action::Clear) } else { Outcome::Moved };
+        assert_eq!(press(&mut editor, key), outcome, "{key}");
+    }
+}
+
+#[test]
 fn history_is_walked_from_the_first_and_last_line() {
     let mut editor = Editor::new(History::read("\"one\"\n\"two\\nlines\"\n"));
     write(&mut editor, "draft");
