@@ -5,11 +5,11 @@
 //! Dropping a task stops what it does.
 
 mod commands;
-mod jobs;
 mod outbox;
 mod replace;
-mod shell;
+mod jobs;
 mod veil;
+mod shell;
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -4,10 +4,10 @@
 //! in as an argument. Talks to no network.
 
 mod file;
-mod find;
-mod keys;
 mod table;
+mod find;
 mod value;
+mod keys;
 
 pub use find::{Found, NotFound};
 pub use keys::{Access, Env, KeyError, Keys, Source};

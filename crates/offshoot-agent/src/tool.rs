@@ -12,26 +12,25 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::message::Block;
 use crate::provider::{Secret, ToolSpec};
 
-pub mod bash;
 pub mod truncate;
-
 mod args;
 mod decode;
 mod diff;
-mod edit;
-mod files;
-mod find;
-mod grep;
 mod hide;
-mod listing;
-mod ls;
 mod output;
 mod paths;
+mod files;
 mod picture;
 mod process;
+pub mod bash;
 mod read;
 mod replace;
+mod edit;
 mod walk;
+mod listing;
+mod find;
+mod grep;
+mod ls;
 mod write;
 
 pub use bash::{Bash, BashRun, Shell};

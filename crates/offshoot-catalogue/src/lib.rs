@@ -7,9 +7,9 @@
 
 #![warn(missing_docs)]
 
+mod row;
 mod database;
 mod files;
-mod row;
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};

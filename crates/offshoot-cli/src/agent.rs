@@ -3,10 +3,10 @@
 
 mod args;
 mod input;
-pub(crate) mod models;
 mod open;
 mod print;
 mod setup;
+pub(crate) mod models;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{AgentError, Said};

@@ -2,8 +2,8 @@
 //!
 //! Turns them into settings and into the folders where offshoot, pi and oh-my-pi keep sessions. Opens no session.
 
-pub(crate) mod keys;
 pub(crate) mod settings;
+pub(crate) mod keys;
 pub(crate) mod themes;
 
 use std::ffi::OsString;

@@ -3,11 +3,11 @@
 //! The only file that opens stdout and stderr. Text that comes from a session must be made harmless before it gets here
 //! (`offshoot_session::text`); errors and notes are made harmless here. Knows no sessions.
 
-pub(crate) mod columns;
 mod harmless;
 mod pager;
 mod progress;
 pub(crate) mod style;
+pub(crate) mod columns;
 pub(crate) mod when;
 
 use std::io::{self, BufWriter, IsTerminal as _, StderrLock, StdoutLock, Write};

@@ -3,9 +3,9 @@
 //! A plan is made of envelopes and one reading of the context; it writes nothing and asks nobody. The plans are pi's, so
 //! that a session is cut at the same place whichever program compacts it. See `docs/compaction.md`.
 
-mod cut;
 mod pinned;
 mod projection;
+mod cut;
 pub mod report;
 
 use crate::compose::NewEntry;

@@ -4,10 +4,10 @@
 //! asked for, so that a context costs its path and not its file. Two forms, as the two peers build them. Knows no files
 //! and no providers. See `docs/format.md`, *Context*.
 
-mod in_order;
-mod omp;
 mod pi;
 mod render;
+mod in_order;
+mod omp;
 
 use std::io::{self, Write};
 

@@ -9,10 +9,10 @@
 
 mod bytes;
 pub(crate) mod facts;
-mod head;
 mod filter;
 mod ids;
 mod pages;
+mod head;
 mod write;
 
 use std::fs::File;

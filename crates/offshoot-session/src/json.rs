@@ -4,9 +4,9 @@
 //! nesting depth, so that numbers, key order, duplicate keys and lone surrogates stay as their writer wrote them.
 //! [`validate`] is the whole grammar, iteratively; [`Object`] writes one object on one line. Knows nothing of sessions.
 
-mod stringify;
 mod validate;
 mod write;
+mod stringify;
 
 use std::borrow::Cow;
 

@@ -4,9 +4,9 @@
 //! where the file is not a session at all, or cannot be read. See
 //! `docs/format.md`, *The tree* and *Odd input*.
 
-mod extend;
 mod found;
 mod scan;
+mod extend;
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;

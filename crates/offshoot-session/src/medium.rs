@@ -4,8 +4,8 @@
 //! mapped, since another process may truncate it. Knows bytes, not lines.
 
 mod ahead;
-mod file;
 mod holders;
+mod file;
 mod memory;
 
 use std::fs::File;

@@ -3,8 +3,8 @@
 //! The layout is that of the peers' tree selectors, so that a picture in the documents, the
 //! `tree` command and a front end's selector are the same. All walks are loops. Knows no colours and no keys.
 
-mod layout;
 mod order;
+mod layout;
 mod row;
 mod sums;
 mod words;

@@ -3,16 +3,16 @@
 //! Opening reads and never writes. What is appended is on the medium before the tree grows and the leaf moves. See
 //! `docs/format.md`, *Writing*.
 
-mod append;
-mod branch;
 mod diverged;
-mod open;
 #[cfg(any(test, feature = "testing"))]
 mod over;
-mod put;
 mod snapshot;
-mod spill;
 mod standing;
+mod put;
+mod append;
+mod spill;
+mod open;
+mod branch;
 mod upgrade;
 
 use std::path::{Path, PathBuf};

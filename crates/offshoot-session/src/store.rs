@@ -4,10 +4,10 @@
 //! suite that every store must pass. See `docs/format.md`,
 //! *Lists* and *Where files are*.
 
-mod dir;
-mod folders;
 mod memory;
 mod roots;
+mod folders;
+mod dir;
 
 use crate::error::{Diagnostic, Error, Result};
 use crate::list::SessionInfo;

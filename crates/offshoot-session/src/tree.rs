@@ -4,8 +4,8 @@
 //! that is its own parent is a root, and of each circle of parents the first entry is a root, each with a diagnostic.
 //! All walks are loops. Knows no lines and no files, only where in them an entry stands.
 
-pub(crate) mod link;
 pub(crate) mod nodes;
+pub(crate) mod link;
 pub(crate) mod stored;
 
 use std::collections::HashMap;

@@ -8,12 +8,12 @@ pub mod live;
 pub mod page;
 pub mod pager;
 pub mod pictures;
-pub mod model;
 pub mod msg;
-pub mod run;
+pub mod model;
 pub mod screen;
 pub mod update;
 pub mod view;
+pub mod run;
 
 #[cfg(test)]
 mod tests;

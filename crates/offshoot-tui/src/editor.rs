@@ -5,12 +5,12 @@
 //! [`Editor::view`] on [`Editor::height`] rows, and keeps [`Editor::draft`] when typing pauses, so that what was being
 //! written survives a crash.
 
-pub(crate) mod buffer;
 mod complete;
 mod history;
 mod layout;
 mod view;
 mod words;
+pub(crate) mod buffer;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 

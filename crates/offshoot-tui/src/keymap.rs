@@ -3,8 +3,8 @@
 //! A component asks for the actions of a key in its own [`Context`] and does the first that means something to it.
 
 mod action;
-mod file;
 mod key;
+mod file;
 
 use ratatui::crossterm::event::{KeyEvent, KeyEventKind};
 

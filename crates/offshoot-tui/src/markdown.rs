@@ -5,11 +5,11 @@
 //! changes what stands above it: addresses of links that are defined elsewhere (`[name]: address`) are shown where they
 //! stand, and lists are as close as they were written.
 
-mod code;
 pub(crate) mod flow;
+mod code;
+mod table;
 mod layout;
 mod stream;
-mod table;
 
 use std::ops::Range;
 

@@ -1,11 +1,11 @@
 //! What lies over the conversation for a while: selectors and questions. Each is a state with keys in, an outcome out, and
 //! a view that only reads it; none does what it asks for.
 
-pub mod fork;
 pub mod fuzzy;
-pub mod help;
 pub(crate) mod hint;
+pub mod fork;
 pub mod line;
+pub mod help;
 pub mod pick;
 pub mod sessions;
 pub mod settings;

@@ -2,10 +2,10 @@
 //! files: the program gives what stands in them and stores what is changed.
 
 mod comments;
-mod edit;
-mod layer;
-mod table;
 mod value;
+mod table;
+mod layer;
+mod edit;
 
 use std::collections::BTreeMap;
 

@@ -4,9 +4,9 @@
 //! passes [`clean`], [`clean_lines`] or [`fit`] before it becomes a span; after that each of its graphemes takes at
 //! least one column and nothing in it steers a terminal.
 
+mod measure;
 mod clean;
 mod cut;
-mod measure;
 mod number;
 mod wrap;
 #[cfg(test)]

@@ -3,11 +3,11 @@
 //! A theme is read from a file in pi's form (`docs/theme.schema.json`) or is one of the two that are built in. It is
 //! made for true colour and brought down to what the terminal can show.
 
-mod background;
 mod colour;
+mod background;
 mod pair;
-mod read;
 mod token;
+mod read;
 
 use offshoot_agent::provider::ThinkingLevel;
 use ratatui::style::{Modifier, Style};

@@ -9,10 +9,10 @@
 //! [`Transcript::supply`], or read at once by [`Transcript::fill`].
 
 mod cache;
-mod fold;
-mod frame;
 mod live;
 mod path;
+mod fold;
+mod frame;
 mod travel;
 
 use std::collections::HashMap;

@@ -1,12 +1,12 @@
 //! `offshoot doctor`: why a session does not show, and how everything stands. Reads only, and fills no cache.
 
-mod examine;
-mod overview;
 mod places;
 mod reason;
-mod report;
-mod search;
+mod examine;
 mod spilled;
+mod search;
+mod overview;
+mod report;
 
 use crate::app::App;
 use crate::error::{CommandError, Kind, Result};

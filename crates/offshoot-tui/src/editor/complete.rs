@@ -1,8 +1,8 @@
 //! Completion while writing: what is being completed, what is offered, and what taking it puts in its place. Knows no
 //! key and no screen; lists come from the program, files bit by bit.
 
-mod offers;
 mod token;
+mod offers;
 mod view;
 
 use std::ops::Range;

@@ -4,11 +4,11 @@
 //! or done for that; whoever holds the selector hands back an [`Answer`]. Answers that come late are no harm: each says
 //! what it belongs to.
 
-mod deeds;
 mod forest;
-mod list;
 pub mod search;
+mod list;
 mod talk;
+mod deeds;
 mod view;
 #[cfg(test)]
 mod tests;

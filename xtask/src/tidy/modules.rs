@@ -1,0 +1,131 @@
+//! The modules of a crate: which file declares which, in what order, and to which file a path leads.
+//!
+//! Owns the resolving of paths, through `use` and re-exports, to the module that defines the last name. A path that leads
+//! out of the crate leads nowhere here.
+
+use std::collections::HashMap;
+
+use super::paths::{CodePath, paths};
+use crate::repo::{Repo, RepoFile};
+use crate::tokens::{Kind, Token, find};
+
+/// How many re-exports a path may pass through.
+const RE_EXPORTS: usize = 16;
+
+/// One source file, which is one module.
+pub(super) struct SourceFile<'a> {
+    file: &'a RepoFile,
+    /// Where the module is in the crate: `[tree, walk]`; the root is `[]`.
+    pub(super) place: Vec<String>,
+    /// The modules that it declares, in order, without those of tests.
+    pub(super) declared: Vec<String>,
+    /// The paths in its shipped code.
+    pub(super) paths: Vec<CodePath>,
+}
+
+impl SourceFile<'_> {
+    pub(super) fn path(&self) -> &str {
+        &self.file.path
+    }
+}
+
+/// All modules of one crate.
+pub(super) struct Modules<'a> {
+    files: HashMap<Vec<String>, SourceFile<'a>>,
+}
+
+/// Where a path leads: the file, and the name that it defines or is known by.
+pub(super) struct Target<'a> {
+    pub(super) file: &'a SourceFile<'a>,
+    pub(super) name: String,
+}
+
+impl<'a> Modules<'a> {
+    /// Reads the crate whose source is under `source`, which ends with `/`.
+    pub(super) fn read(repo: &'a Repo, source: &str) -> Self {
+        let files = repo.files.iter().filter(|file| file.is_rust() && file.path.starts_with(source));
+        let read = files.map(|file| {
+            let tokens = file.shipped();
+            let place = place(file.path.strip_prefix(source).unwrap_or(&file.path));
+            (place.clone(), SourceFile { file, place, declared: declared(&tokens), paths: paths(&tokens) })
+        });
+        Self { files: read.collect() }
+    }
+
+    /// All files, by path.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &SourceFile<'a>> {
+        let mut files: Vec<_> = self.files.values().collect();
+        files.sort_by(|a, b| a.file.path.cmp(&b.file.path));
+        files.into_iter()
+    }
+
+    pub(super) fn at(&self, place: &[String]) -> Option<&SourceFile<'a>> {
+        self.files.get(place)
+    }
+
+    /// Whether it and every module around it are declared, and not for tests alone.
+    pub(super) fn is_shipped(&self, file: &SourceFile<'a>) -> bool {
+        let declared = |at: usize| self.at(&file.place[..at]).is_some_and(|up| up.declared.contains(&file.place[at]));
+        (0..file.place.len()).all(declared)
+    }
+
+    /// Where a path of a file leads.
+    pub(super) fn target(&self, from: &SourceFile<'a>, path: &CodePath) -> Option<Target<'_>> {
+        self.resolve(&from.place, path.depth, &path.names, RE_EXPORTS)
+    }
+
+    fn resolve(&self, from: &[String], depth: usize, names: &[String], left: usize) -> Option<Target<'_>> {
+        let ups = names.iter().take_while(|name| *name == "super").count();
+        let first = names.first()?.as_str();
+        if first == "crate" {
+            return self.walk(&[], &names[1..], left);
+        }
+        if ups > 0 {
+            // The first lead out of the inline modules of the file.
+            let place = from.len().checked_sub(ups.checked_sub(depth)?)?;
+            return self.walk(&from[..place], &names[ups..], left);
+        }
+        if first == "self" {
+            return self.walk(from, &names[1..], left).filter(|_| depth == 0);
+        }
+        let is_known = self.files.contains_key(&[from, &names[..1]].concat()) || self.binding(from, first).is_some();
+        if is_known { self.walk(from, names, left) } else { None }
+    }
+
+    /// Goes down from a module, name by name, and on where a name is one that a `use` brought in.
+    fn walk(&self, place: &[String], names: &[String], left: usize) -> Option<Target<'_>> {
+        let file = self.at(place)?;
+        let Some((name, rest)) = names.split_first() else {
+            return Some(Target { file, name: place.last().cloned().unwrap_or_default() });
+        };
+        let child = [place, &names[..1]].concat();
+        if self.files.contains_key(&child) {
+            return self.walk(&child, rest, left);
+        }
+        match self.binding(place, name) {
+            Some(binding) if left > 0 => self.resolve(place, 0, &[binding, rest].concat(), left - 1),
+            Some(_) => None,
+            None => Some(Target { file, name: name.clone() }),
+        }
+    }
+
+    /// What a `use` of a module means by a name.
+    fn binding(&self, place: &[String], name: &str) -> Option<&[String]> {
+        let paths = &self.at(place)?.paths;
+        let binds = |path: &&CodePath| path.depth == 0 && path.bound.as_deref() == Some(name);
+        paths.iter().find(binds).map(|path| path.names.as_slice())
+    }
+}
+
+/// `tree/walk.rs` -> `[tree, walk]`, `tree/mod.rs` -> `[tree]`, `lib.rs` -> `[]`.
+fn place(path: &str) -> Vec<String> {
+    let module = path.trim_end_matches(".rs");
+    let module = module.strip_suffix("/mod").unwrap_or(module);
+    if matches!(module, "lib" | "main") { Vec::new() } else { module.split('/').map(str::to_owned).collect() }
+}
+
+/// Names of the modules that a file declares outside of others.
+fn declared(tokens: &[Token]) -> Vec<String> {
+    let names = find(tokens, &["mod"]).filter(|at| tokens[*at].depth == 0).filter_map(|at| tokens.get(at + 1));
+    names.filter(|token| token.kind == Kind::Word).map(|token| token.text.clone()).collect()
+}
