@@ -23,6 +23,7 @@ use std::sync::{Arc, Mutex};
 use offshoot_agent::Setup;
 use offshoot_agent::command::{Command, Said};
 use offshoot_session::session::Session;
+use offshoot_settings::Settings;
 use offshoot_tui::app::cmd::Cmd;
 use offshoot_tui::app::model::{Model, Wishes};
 use offshoot_tui::app::msg::Msg;
@@ -30,7 +31,6 @@ use offshoot_tui::app::run::{Inbox, Program as _, run as run_front_end};
 use offshoot_tui::editor::{Editor, History};
 use offshoot_tui::keymap::Action;
 use offshoot_tui::message::{Habits, Level};
-use offshoot_tui::settings::Settings;
 use offshoot_tui::theme::Themes;
 
 use crate::agent::{models, settings_files};

@@ -15,8 +15,8 @@ use image::{DynamicImage, ImageDecoder as _, ImageReader, Limits, RgbaImage};
 use ratatui::buffer::{Buffer, CellDiffOption};
 use ratatui::layout::{Rect, Size};
 
-use crate::terminal::ImageProtocol;
 use crate::text;
+use offshoot_settings::ImageProtocol;
 
 /// How many bytes a picture may have as it is stored.
 const MAX_BYTES: usize = 32 << 20;

@@ -8,9 +8,9 @@ mod file;
 
 use ratatui::crossterm::event::{KeyEvent, KeyEventKind};
 
-use crate::place::Diagnostic;
 pub use action::{Action, Group};
 pub use key::{Key, KeyError};
+use offshoot_settings::diagnostic::ConfigDiagnostic;
 
 /// Where a key was pressed. The same key may do different things in different places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -74,7 +74,7 @@ impl Keymap {
     /// The usual keys, changed as a file says: one object from an action's name to a key or a list of keys, as in pi.
     /// What of the file cannot be used changes nothing and is told with its line.
     #[must_use]
-    pub fn read(text: &str) -> (Self, Vec<Diagnostic>) {
+    pub fn read(text: &str) -> (Self, Vec<ConfigDiagnostic>) {
         let mut map = Self::default();
         let diagnostics = file::read(text, &mut map);
         (map, diagnostics)

@@ -17,12 +17,9 @@ pub mod diff;
 pub mod image;
 pub mod message;
 pub mod transcript;
-pub mod place;
-pub mod nearest;
 pub mod keymap;
 pub mod slash;
 pub mod editor;
-pub mod settings;
 pub mod overlay;
 pub mod app;
 

@@ -3,6 +3,8 @@
 //! Nothing is asked of the terminal itself, so an unknown one is held to be plain: what it does not understand would
 //! stand on the screen as rubbish.
 
+use offshoot_settings::ImageProtocol;
+
 /// How many colours may be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum ColourDepth {
@@ -17,26 +19,14 @@ pub enum ColourDepth {
     TrueColor,
 }
 
-/// How an image reaches the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ImageProtocol {
-    /// Kitty's graphics protocol (kitty, Ghostty, WezTerm, Konsole, Warp).
-    Kitty,
-    /// iTerm2's inline images (iTerm2, VS Code, mintty).
-    Iterm2,
-    /// Sixel, as DEC's terminals had it (foot, xterm as vt340, contour, mlterm, Windows Terminal).
-    Sixel,
-}
-
-impl ImageProtocol {
-    /// The protocol of a name: `kitty`, `iterm2`, `sixel`.
+impl ColourDepth {
+    /// The depth where the user says whether the terminal has 24 bits of colour. A terminal without colours keeps none.
     #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "kitty" => Some(Self::Kitty),
-            "iterm2" => Some(Self::Iterm2),
-            "sixel" => Some(Self::Sixel),
-            _ => None,
+    pub fn with_true_color(self, setting: Option<bool>) -> Self {
+        match setting {
+            Some(true) if self != Self::None => Self::TrueColor,
+            Some(false) => self.min(Self::Ansi256),
+            Some(true) | None => self,
         }
     }
 }
@@ -246,6 +236,20 @@ mod tests {
         let kitty = [("TERM", "xterm-kitty"), ("COLORTERM", "truecolor"), ("NO_COLOR", "1")];
         assert_eq!(found(&kitty).colours, ColourDepth::None);
         assert_eq!(found(&[("TERM", "xterm-kitty"), ("NO_COLOR", "")]).colours, ColourDepth::TrueColor);
+    }
+
+    #[test]
+    fn the_user_knows_best_how_many_colours_there_are() {
+        use ColourDepth::{Ansi16, Ansi256, TrueColor};
+        for (found, setting, depth) in [
+            (Ansi256, None, Ansi256),
+            (Ansi16, Some(true), TrueColor),
+            (ColourDepth::None, Some(true), ColourDepth::None),
+            (TrueColor, Some(false), Ansi256),
+            (Ansi16, Some(false), Ansi16),
+        ] {
+            assert_eq!(found.with_true_color(setting), depth, "{found:?} {setting:?}");
+        }
     }
 
     #[test]

@@ -16,7 +16,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("offshoot-postgres", &["offshoot-session"]),
     ("offshoot-agent", &["offshoot-session"]),
     ("offshoot-hooks", &["offshoot-session", "offshoot-agent"]),
-    ("offshoot-tui", &["offshoot-session", "offshoot-agent"]),
+    ("offshoot-settings", &["offshoot-session", "offshoot-agent"]),
+    ("offshoot-tui", &["offshoot-session", "offshoot-agent", "offshoot-settings"]),
     (
         "offshoot-cli",
         &[
@@ -26,6 +27,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "offshoot-postgres",
             "offshoot-agent",
             "offshoot-hooks",
+            "offshoot-settings",
             "offshoot-tui",
         ],
     ),
@@ -75,7 +77,9 @@ fn check_manifest(path: &str, text: &str) -> Vec<Finding> {
         if ours && !allowed.contains(&dependency.as_str()) && !itself_in_tests {
             findings.push(Finding::about(
                 path,
-                format!("`{name}` may not depend on `{dependency}`: the arrow is cli -> tui -> agent -> session"),
+                format!(
+                    "`{name}` may not depend on `{dependency}`: the arrow is cli -> tui -> settings -> agent -> session"
+                ),
             ));
         }
         if name == LIBRARY && !ours && used == Use::Shipped && !BUDGET.contains(&dependency.as_str()) {

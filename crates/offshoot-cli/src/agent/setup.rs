@@ -20,7 +20,7 @@ use offshoot_session::json::Json;
 use offshoot_session::session::{NewSession, Session};
 use offshoot_session::store::{DirStore, Store as _};
 use offshoot_session::summariser::{Answer, Request, Summariser};
-use offshoot_tui::settings::Settings;
+use offshoot_settings::Settings;
 
 use super::{Args, Asked};
 use crate::app::App;

@@ -1,12 +1,12 @@
 //! The files of settings, the user's and the project's: reading both, and replacing one. What they may say is the table of
-//! `offshoot_tui::settings`.
+//! `offshoot_settings`.
 
 use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use offshoot_tui::settings::{Layer, Layers, Scope, Value, edit};
+use offshoot_settings::{Layer, Layers, Scope, Value, edit};
 
 use crate::error::{CommandError, Kind, Result};
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use offshoot_agent::command::Command;
 
 use crate::overlay::sessions::Request;
-use crate::settings::{Scope, Value};
 use crate::slash::Argument;
+use offshoot_settings::{Scope, Value};
 
 /// Something to be done.
 #[derive(Debug, Clone, PartialEq)]

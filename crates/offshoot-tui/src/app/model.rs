@@ -21,9 +21,9 @@ use crate::overlay::pick::Pick;
 use crate::overlay::sessions::Sessions;
 use crate::overlay::settings::Settings as SettingsList;
 use crate::overlay::tree::TreeSelector;
-use crate::settings::Settings;
-use crate::terminal::{ColourDepth, ImageProtocol};
+use crate::terminal::ColourDepth;
 use crate::theme::{Background, Theme, Themes};
+use offshoot_settings::{ImageProtocol, Settings};
 
 /// What the user has set, as far as it concerns the front end.
 #[derive(Debug, Clone)]
@@ -71,7 +71,7 @@ impl Wishes {
     /// The colours for the terminal, by what is set and what the terminal is.
     #[must_use]
     pub fn dressed(&self) -> Theme {
-        self.themes.on(self.background).clone().at(self.settings.depth(self.depth))
+        self.themes.on(self.background).clone().at(self.depth.with_true_color(self.settings.true_color))
     }
 
     /// How pictures are sent, by what is set and what the terminal is.
@@ -83,7 +83,7 @@ impl Wishes {
     /// Whether it matters which background the terminal has.
     #[must_use]
     pub fn minds_background(&self) -> bool {
-        self.themes.differ(self.settings.depth(self.depth))
+        self.themes.differ(self.depth.with_true_color(self.settings.true_color))
     }
 }
 

@@ -20,9 +20,9 @@ use crate::overlay::pick::Choice;
 use crate::overlay::sessions::Answer;
 use crate::overlay::settings::Files;
 use crate::overlay::tree::Snapshot;
-use crate::settings::Layers;
 use crate::slash::Argument;
 use crate::theme::{Background, Themes};
+use offshoot_settings::Layers;
 
 /// Something that happened.
 pub enum Msg {

@@ -8,8 +8,8 @@ use ratatui::layout::Size;
 
 use crate::image::CellSize;
 use crate::message::{Laid, Picture, Placed};
-use crate::terminal::ImageProtocol;
 use crate::theme::Theme;
+use offshoot_settings::ImageProtocol;
 
 /// How many bytes of sequences are kept.
 const KEPT: usize = 16 << 20;

@@ -22,7 +22,7 @@ use super::update::update;
 use super::view;
 use crate::image;
 use crate::message::{Laid, Level};
-use crate::terminal::ImageProtocol;
+use offshoot_settings::ImageProtocol;
 
 /// How long a drawing may wait for more to come in from others than the user, in milliseconds.
 const TOGETHER: Millis = 8;

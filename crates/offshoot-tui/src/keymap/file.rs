@@ -3,24 +3,24 @@
 use offshoot_session::json::{Json, JsonKind};
 
 use super::{Action, Context, Key, Keymap};
-use crate::nearest::nearest;
-use crate::place::{Diagnostic, Place};
+use offshoot_settings::diagnostic::{ConfigDiagnostic, TextPosition};
+use offshoot_settings::nearest::nearest;
 
 /// Actions of pi for which there is nothing to do here.
 const OF_PI: &[&str] = &["tui.altScreen.search", "tui.input.copy", "app.models.", "app.thinking.save"];
 
 /// Changes the bindings as the text says, and tells what it could not use.
-pub(super) fn read(text: &str, map: &mut Keymap) -> Vec<Diagnostic> {
+pub(super) fn read(text: &str, map: &mut Keymap) -> Vec<ConfigDiagnostic> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let json = match Json::parse(text) {
         Ok(json) if json.kind() == JsonKind::Object => json,
         Ok(json) => {
             let what = "this is no object from actions to keys, such as {\"app.session.tree\": \"alt+t\"}".to_owned();
-            return vec![Diagnostic { place: Place::of(text, json.text()), what }];
+            return vec![ConfigDiagnostic { place: TextPosition::of(text, json.text()), what }];
         }
         Err(error) => {
             let what = format!("this is not JSON: {} is missing; all keys are the usual ones", error.expected);
-            return vec![Diagnostic { place: Place::at(text, error.at), what }];
+            return vec![ConfigDiagnostic { place: TextPosition::at(text, error.at), what }];
         }
     };
     let mut reader = Reader { text, diagnostics: Vec::new(), given: Vec::new() };
@@ -33,14 +33,14 @@ pub(super) fn read(text: &str, map: &mut Keymap) -> Vec<Diagnostic> {
 
 struct Reader<'a> {
     text: &'a str,
-    diagnostics: Vec<Diagnostic>,
+    diagnostics: Vec<ConfigDiagnostic>,
     /// The keys of the file, and where they stand.
-    given: Vec<(Action, Key, Place)>,
+    given: Vec<(Action, Key, TextPosition)>,
 }
 
 impl Reader<'_> {
     fn tell(&mut self, at: Json<'_>, what: String) {
-        self.diagnostics.push(Diagnostic { place: Place::of(self.text, at.text()), what });
+        self.diagnostics.push(ConfigDiagnostic { place: TextPosition::of(self.text, at.text()), what });
     }
 
     fn member(&mut self, id: &str, value: Json<'_>, map: &mut Keymap) {
@@ -62,7 +62,7 @@ impl Reader<'_> {
             match text.as_deref().map(Key::parse) {
                 Some(Ok(key)) => {
                     keys.push(key);
-                    self.given.push((action, key, Place::of(self.text, at.text())));
+                    self.given.push((action, key, TextPosition::of(self.text, at.text())));
                 }
                 Some(Err(error)) => self.tell(at, format!("{id}: {error}")),
                 None => self.tell(at, format!("{id}: a key is a string, such as \"ctrl+x\"")),
@@ -90,7 +90,7 @@ impl Reader<'_> {
                         other.id(),
                         first.line
                     );
-                    found.push(Diagnostic { place: *place, what });
+                    found.push(ConfigDiagnostic { place: *place, what });
                 }
             }
             let met = Action::ALL.iter().filter(|lost| *lost != action && meet(Context::Editor, *action, **lost));
@@ -100,7 +100,7 @@ impl Reader<'_> {
                     let what = format!(
                         "{key} is given to {action}, and {lost} has no key any more: give it another, or [] if that is meant"
                     );
-                    found.push(Diagnostic { place: *place, what });
+                    found.push(ConfigDiagnostic { place: *place, what });
                 }
             }
         }

@@ -7,7 +7,7 @@ use ratatui::crossterm::event::KeyEvent;
 
 use super::line::{LineInput, Typed};
 use crate::keymap::{Action, Keymap};
-use crate::settings::{Kind, Layers, SETTINGS, Scope, Setting, Value};
+use offshoot_settings::{Kind, Layers, SETTINGS, Scope, Setting, Value};
 
 /// What came of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use offshoot_agent::provider::ThinkingLevel;
 
 use super::{COMMANDS, SlashCommand, Spec, find};
-use crate::nearest::nearest;
+use offshoot_settings::nearest::nearest;
 
 /// Why something that begins like a command is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

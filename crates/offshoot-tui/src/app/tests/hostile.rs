@@ -11,8 +11,8 @@ use crate::app::model::Picking;
 use crate::app::msg::Diverged;
 use crate::overlay::pick::{Choice, Pick};
 use crate::overlay::settings::Files;
-use crate::settings::{Layer, Layers, Scope};
 use crate::testing::{a_megabyte, assert_no_remains, assert_plain, hostile_texts, with_in_every_field};
+use offshoot_settings::{Layer, Layers, Scope};
 
 /// A screen with a text in each of its fields.
 type Fill = fn(&mut Model, &str);

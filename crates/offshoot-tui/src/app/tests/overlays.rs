@@ -7,8 +7,8 @@ use crate::app::cmd::Purpose;
 use crate::app::model::Picking;
 use crate::overlay::pick::{Choice, Pick};
 use crate::overlay::settings::Files;
-use crate::settings::{Layer, Layers, Scope};
 use crate::testing::working;
+use offshoot_settings::{Layer, Layers, Scope};
 
 fn over(model: &mut Model, purpose: Purpose) {
     let session: Session = working();

@@ -10,8 +10,8 @@ use crate::app::model::{Model, Overlay};
 use crate::editor::{Offers, Outcome, Sent, Submission};
 use crate::keymap::Action;
 use crate::message::Level;
-use crate::settings::DoubleEscape;
 use crate::slash::Argument;
+use offshoot_settings::DoubleEscape;
 
 /// Within so many milliseconds a second press counts as a double one.
 const DOUBLE: i64 = 500;

@@ -8,7 +8,7 @@ use super::overlay::keep;
 use crate::app::cmd::Cmd;
 use crate::app::model::{Model, Overlay};
 use crate::overlay::settings::{Files, Outcome, Settings as SettingsList};
-use crate::settings::{Layers, Settings};
+use offshoot_settings::{Layers, Settings};
 
 /// The files were read: opens the list.
 pub(super) fn open(model: &mut Model, layers: Layers, files: Files, themes: Vec<String>) -> Vec<Cmd> {
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::app::msg::Msg;
     use crate::app::update::update;
-    use crate::settings::{Layer, Scope};
+    use offshoot_settings::{Layer, Scope};
 
     fn layers(text: &str) -> Layers {
         Layers { global: Layer::read(text, Scope::Global).unwrap().0, ..Layers::default() }
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_user_knows_best_how_pictures_are_sent() {
-        use crate::terminal::ImageProtocol::{Iterm2, Sixel};
+        use offshoot_settings::ImageProtocol::{Iterm2, Sixel};
         let mut model = Model::default();
         let set = |model: &mut Model, value: &str| {
             let text = format!(r#"{{"terminal":{{"images":{value}}}}}"#);

@@ -333,7 +333,7 @@ fn two_escapes_open_the_tree_if_they_are_near() {
     assert_eq!(escape(&mut model, 600), []);
     assert_eq!(escape(&mut model, 900), [Cmd::Snapshot(Purpose::Tree)]);
     assert_eq!(escape(&mut model, 1000), [], "a third one begins anew");
-    model.wishes.settings.double_escape = crate::settings::DoubleEscape::None;
+    model.wishes.settings.double_escape = offshoot_settings::DoubleEscape::None;
     assert_eq!(escape(&mut model, 1100), []);
 }
 

@@ -5,9 +5,9 @@ use ratatui::layout::Rect;
 
 use super::*;
 use crate::keymap::Key;
-use crate::settings::Layer;
 use crate::testing::{assert_inside, hostile, text_of};
 use crate::theme::Theme;
+use offshoot_settings::Layer;
 
 fn layers(global: &str, project: &str) -> Layers {
     let read = |text, scope| Layer::read(text, scope).unwrap().0;

@@ -8,9 +8,9 @@ use ratatui::text::{Line, Span};
 use super::Settings;
 use crate::keymap::{Action, Keymap};
 use crate::overlay::hint;
-use crate::settings::{Origin, SETTINGS, Scope, Section, Setting};
 use crate::text::{clean, draw, fit, width, wrap};
 use crate::theme::{Theme, Token};
+use offshoot_settings::{Origin, SETTINGS, Scope, Section, Setting};
 
 /// Below the list: what the setting does, what it may be, and the keys.
 const FOOT: usize = 3;

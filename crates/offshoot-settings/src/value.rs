@@ -3,6 +3,7 @@
 use std::fmt;
 
 use offshoot_session::json::{Json, JsonKind, quote};
+use offshoot_session::text::one_line;
 
 use crate::nearest::nearest;
 
@@ -63,7 +64,7 @@ pub(crate) const AUTO: &str = "auto";
 pub(crate) const NO: &str = "false";
 
 /// The greatest number that JavaScript has exactly.
-pub(super) const SAFE: u64 = 9_007_199_254_740_991;
+pub(crate) const SAFE: u64 = 9_007_199_254_740_991;
 
 impl Kind {
     /// The value that JSON says.
@@ -176,7 +177,7 @@ fn shown(json: Json<'_>) -> String {
     match json.kind() {
         JsonKind::Object => "an object".to_owned(),
         JsonKind::Array => "a list".to_owned(),
-        _ => crate::text::fit(json.text(), 40).into_owned(),
+        _ => one_line(json.text(), 40),
     }
 }
 

@@ -4,14 +4,14 @@ use std::fmt;
 
 /// A line and a column, both from 1; columns are characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct TextPosition {
     /// The line.
     pub line: usize,
     /// The column.
     pub column: usize,
 }
 
-impl Place {
+impl TextPosition {
     /// The place of a byte of the text; behind its end: the end.
     #[must_use]
     pub fn at(text: &str, byte: usize) -> Self {
@@ -31,7 +31,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TextPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
     }
@@ -39,14 +39,14 @@ impl fmt::Display for Place {
 
 /// Something in a file of the user's that has no effect, or is not what it seems.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diagnostic {
+pub struct ConfigDiagnostic {
     /// Where in the file.
-    pub place: Place,
+    pub place: TextPosition,
     /// What is wrong and what to do.
     pub what: String,
 }
 
-impl fmt::Display for Diagnostic {
+impl fmt::Display for ConfigDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.what)
     }
@@ -59,10 +59,10 @@ mod tests {
     #[test]
     fn lines_and_columns_count_from_one() {
         let text = "ab\nüx\n";
-        assert_eq!(Place::at(text, 0).to_string(), "1:1");
-        assert_eq!(Place::at(text, 5).to_string(), "2:2");
-        assert_eq!(Place::at(text, 4).to_string(), "2:1");
-        assert_eq!(Place::at(text, 99).to_string(), "3:1");
-        assert_eq!(Place::of(text, &text[5..]).to_string(), "2:2");
+        assert_eq!(TextPosition::at(text, 0).to_string(), "1:1");
+        assert_eq!(TextPosition::at(text, 5).to_string(), "2:2");
+        assert_eq!(TextPosition::at(text, 4).to_string(), "2:1");
+        assert_eq!(TextPosition::at(text, 99).to_string(), "3:1");
+        assert_eq!(TextPosition::of(text, &text[5..]).to_string(), "2:2");
     }
 }

@@ -2,8 +2,16 @@
 
 use offshoot_session::json::Json;
 
-use super::Scope;
-use super::value::{Kind, SAFE, Value};
+use crate::value::{Kind, SAFE, Value};
+
+/// Which file: what the project's says comes before what the global one says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// The user's, for all folders.
+    Global,
+    /// That of a folder.
+    Project,
+}
 
 /// What a setting belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -223,7 +231,7 @@ pub fn find(key: &str) -> Option<&'static Setting> {
 }
 
 /// Settings of pi about how pi looks or greets. They have no meaning here and nobody misses them: nothing is said of them.
-pub(super) const SILENT: &[&str] = &[
+pub(crate) const SILENT: &[&str] = &[
     "tuiMode",
     "fullscreenExitOutput",
     "fullscreenScrollbar",
@@ -241,7 +249,7 @@ pub(super) const SILENT: &[&str] = &[
 ];
 
 /// Other settings of pi that have no meaning here: the whole name, or an object with all its members.
-pub(super) const OF_PI: &[&str] = &[
+pub(crate) const OF_PI: &[&str] = &[
     "modelThinkingLevels",
     "thinkingBudgets",
     "enabledModels",
@@ -285,7 +293,7 @@ mod tests {
 
     #[test]
     fn the_document_has_every_setting_and_no_other() {
-        let document = include_str!("../../../../docs/settings.md");
+        let document = include_str!("../../../docs/settings.md");
         let rows: Vec<&str> = document.lines().filter(|line| line.starts_with("| `")).collect();
         let expected: Vec<String> = SETTINGS.iter().map(documented).collect();
         assert_eq!(rows.join("\n"), expected.join("\n"));

@@ -1,11 +1,4 @@
-//! What the user may choose: the table of settings, what files say of them, and what therefore counts. Reads text, not
-//! files: the program gives what stands in them and stores what is changed.
-
-mod comments;
-mod value;
-mod table;
-mod layer;
-mod edit;
+//! The values in effect: what the layers say of each setting, as the type that its user needs.
 
 use std::collections::BTreeMap;
 
@@ -14,60 +7,11 @@ use offshoot_agent::turn::{QueueMode, Retry};
 use offshoot_session::compact;
 use offshoot_session::outline::Filter;
 
-use crate::terminal::{ColourDepth, ImageProtocol};
-pub use edit::{EditError, edit};
-pub use layer::{Layer, Unreadable};
-pub use table::{SETTINGS, Section, Setting, find};
-pub use value::{Kind, Tokens, Value};
-
-/// Which file: what the project's says comes before what the global one says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Scope {
-    /// The user's, for all folders.
-    Global,
-    /// That of a folder.
-    Project,
-}
-
-/// Where a value comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// Nobody says anything.
-    Default,
-    /// A file says it.
-    File(Scope),
-}
-
-/// What both files say.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Layers {
-    /// The user's file.
-    pub global: Layer,
-    /// The project's file.
-    pub project: Layer,
-}
+use crate::layer::Layers;
+use crate::table::find;
+use crate::value::Value;
 
 impl Layers {
-    /// The value that counts, and where it comes from; `None`: nobody says anything, and offshoot finds out by itself.
-    #[must_use]
-    pub fn value(&self, setting: &Setting) -> (Option<Value>, Origin) {
-        let project = self.project.get(setting.key).map(|value| (value, Origin::File(Scope::Project)));
-        let global = || self.global.get(setting.key).map(|value| (value, Origin::File(Scope::Global)));
-        match project.or_else(global) {
-            Some((value, origin)) => (Some(value.clone()), origin),
-            None => (setting.default(), Origin::Default),
-        }
-    }
-
-    /// What one file says.
-    #[must_use]
-    pub fn layer(&self, scope: Scope) -> &Layer {
-        match scope {
-            Scope::Global => &self.global,
-            Scope::Project => &self.project,
-        }
-    }
-
     fn of(&self, key: &str) -> Option<Value> {
         find(key).and_then(|setting| self.value(setting).0)
     }
@@ -132,6 +76,30 @@ pub enum DoubleEscape {
     None,
 }
 
+/// The protocol that brings an image to the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ImageProtocol {
+    /// Kitty's graphics protocol (kitty, Ghostty, WezTerm, Konsole, Warp).
+    Kitty,
+    /// iTerm2's inline images (iTerm2, VS Code, mintty).
+    Iterm2,
+    /// Sixel, as DEC's terminals had it (foot, xterm as vt340, contour, mlterm, Windows Terminal).
+    Sixel,
+}
+
+impl ImageProtocol {
+    /// The protocol of a name: `kitty`, `iterm2`, `sixel`.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "kitty" => Some(Self::Kitty),
+            "iterm2" => Some(Self::Iterm2),
+            "sixel" => Some(Self::Sixel),
+            _ => None,
+        }
+    }
+}
+
 /// What counts. The names in the files are those of [`SETTINGS`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
@@ -189,18 +157,6 @@ pub struct Settings {
     pub shell: Option<String>,
     /// What stands before every command of the shell.
     pub shell_prefix: Option<String>,
-}
-
-impl Settings {
-    /// How many colours are sent to a terminal that is taken to have so many. Where there shall be none it stays so.
-    #[must_use]
-    pub fn depth(&self, found: ColourDepth) -> ColourDepth {
-        match self.true_color {
-            Some(true) if found != ColourDepth::None => ColourDepth::TrueColor,
-            Some(false) => found.min(ColourDepth::Ansi256),
-            _ => found,
-        }
-    }
 }
 
 impl Default for Settings {
@@ -265,6 +221,10 @@ impl From<&Layers> for Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::edit::edit;
+    use crate::layer::Layer;
+    use crate::table::{SETTINGS, Scope};
+    use crate::value::{Kind, Tokens};
 
     fn layers(global: &str, project: &str) -> Layers {
         let read = |text, scope| Layer::read(text, scope).unwrap().0;
@@ -294,14 +254,11 @@ mod tests {
     }
 
     #[test]
-    fn the_user_knows_best_how_many_colours_there_are() {
-        use ColourDepth::{Ansi16, Ansi256, None, TrueColor};
-        let depth = |text: &str, found| Settings::from(&layers(text, "")).depth(found);
-        assert_eq!(depth("", Ansi256), Ansi256);
-        assert_eq!(depth(r#"{"terminal":{"trueColor":"auto"}}"#, Ansi256), Ansi256);
-        let (on, off) = (r#"{"terminal":{"trueColor":true}}"#, r#"{"terminal":{"trueColor":false}}"#);
-        assert_eq!((depth(on, Ansi16), depth(on, None)), (TrueColor, None));
-        assert_eq!((depth(off, TrueColor), depth(off, Ansi16)), (Ansi256, Ansi16));
+    fn true_color_is_yes_no_or_left_to_the_terminal() {
+        let said = |text: &str| Settings::from(&layers(text, "")).true_color;
+        assert_eq!(said(r#"{"terminal":{"trueColor":"auto"}}"#), None);
+        assert_eq!(said(r#"{"terminal":{"trueColor":true}}"#), Some(true));
+        assert_eq!(said(r#"{"terminal":{"trueColor":false}}"#), Some(false));
     }
 
     #[test]

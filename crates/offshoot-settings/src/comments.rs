@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// The text with blanks where comments stand, byte for byte as long. One that does not end is none.
-pub(super) fn blanked(text: &str) -> Cow<'_, str> {
+pub(crate) fn blanked(text: &str) -> Cow<'_, str> {
     if !text.contains("//") && !text.contains("/*") {
         return Cow::Borrowed(text);
     }

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use offshoot_session::json::{Json, JsonKind, quote};
 
-use super::comments::blanked;
-use super::layer::{Unreadable, object};
-use super::value::Value;
+use crate::comments::blanked;
+use crate::layer::{Unreadable, object};
+use crate::value::Value;
 
 /// Why a text cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,17 +1,17 @@
-//! One file of settings: what it says, and what of it cannot be used. Reads text, not files.
+//! The files of settings: what one says, what of it cannot be used, and which of two files counts. Reads text, not files.
 
 use offshoot_session::json::{Json, JsonKind};
 
-use super::comments::blanked;
-use super::table::{OF_PI, SETTINGS, SILENT, find};
-use super::{Scope, Value};
+use crate::comments::blanked;
+use crate::diagnostic::{ConfigDiagnostic, TextPosition};
 use crate::nearest::nearest;
-use crate::place::{Diagnostic, Place};
+use crate::table::{OF_PI, SETTINGS, SILENT, Scope, Setting, find};
+use crate::value::Value;
 
 /// What a file says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layer {
-    values: Vec<(&'static str, Value, Place)>,
+    values: Vec<(&'static str, Value, TextPosition)>,
 }
 
 /// The file is no file of settings.
@@ -19,7 +19,7 @@ pub struct Layer {
 #[error("{place}: {what}")]
 pub struct Unreadable {
     /// Where it stops being one.
-    pub place: Place,
+    pub place: TextPosition,
     /// What should stand there.
     pub what: String,
 }
@@ -29,7 +29,7 @@ impl Layer {
     ///
     /// # Errors
     /// The text is no JSON object.
-    pub fn read(text: &str, scope: Scope) -> Result<(Self, Vec<Diagnostic>), Unreadable> {
+    pub fn read(text: &str, scope: Scope) -> Result<(Self, Vec<ConfigDiagnostic>), Unreadable> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let plain = blanked(text);
         let mut reader = Reader { text, plain: &plain, scope, layer: Self::default(), diagnostics: Vec::new() };
@@ -47,17 +47,57 @@ impl Layer {
 
     /// Where it says that.
     #[must_use]
-    pub fn place(&self, key: &str) -> Option<Place> {
+    pub fn place(&self, key: &str) -> Option<TextPosition> {
         self.last(key).map(|(_, _, place)| *place)
     }
 
-    fn last(&self, key: &str) -> Option<&(&'static str, Value, Place)> {
+    fn last(&self, key: &str) -> Option<&(&'static str, Value, TextPosition)> {
         self.values.iter().rev().find(|(known, ..)| *known == key)
     }
 }
 
+/// Where a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody says anything.
+    Default,
+    /// A file says it.
+    File(Scope),
+}
+
+/// What both files say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Layers {
+    /// The user's file.
+    pub global: Layer,
+    /// The project's file.
+    pub project: Layer,
+}
+
+impl Layers {
+    /// The value that counts, and where it comes from; `None`: nobody says anything, and offshoot finds out by itself.
+    #[must_use]
+    pub fn value(&self, setting: &Setting) -> (Option<Value>, Origin) {
+        let project = self.project.get(setting.key).map(|value| (value, Origin::File(Scope::Project)));
+        let global = || self.global.get(setting.key).map(|value| (value, Origin::File(Scope::Global)));
+        match project.or_else(global) {
+            Some((value, origin)) => (Some(value.clone()), origin),
+            None => (setting.default(), Origin::Default),
+        }
+    }
+
+    /// What one file says.
+    #[must_use]
+    pub fn layer(&self, scope: Scope) -> &Layer {
+        match scope {
+            Scope::Global => &self.global,
+            Scope::Project => &self.project,
+        }
+    }
+}
+
 /// The object that a file is, without its comments in `plain`; `None`: it is empty.
-pub(super) fn object<'a>(text: &str, plain: &'a str) -> Result<Option<Json<'a>>, Unreadable> {
+pub(crate) fn object<'a>(text: &str, plain: &'a str) -> Result<Option<Json<'a>>, Unreadable> {
     if plain.trim().is_empty() {
         return Ok(None);
     }
@@ -69,14 +109,14 @@ pub(super) fn object<'a>(text: &str, plain: &'a str) -> Result<Option<Json<'a>>,
         }
         Err(error) => {
             let what = format!("expected {} for JSON", error.expected);
-            Err(Unreadable { place: Place::at(text, error.at), what })
+            Err(Unreadable { place: TextPosition::at(text, error.at), what })
         }
     }
 }
 
 /// Where a value stands: in the text as in the one without comments.
-fn place(text: &str, plain: &str, json: Json<'_>) -> Place {
-    Place::at(text, (json.text().as_ptr() as usize).saturating_sub(plain.as_ptr() as usize))
+fn place(text: &str, plain: &str, json: Json<'_>) -> TextPosition {
+    TextPosition::at(text, (json.text().as_ptr() as usize).saturating_sub(plain.as_ptr() as usize))
 }
 
 struct Reader<'a> {
@@ -85,15 +125,15 @@ struct Reader<'a> {
     plain: &'a str,
     scope: Scope,
     layer: Layer,
-    diagnostics: Vec<Diagnostic>,
+    diagnostics: Vec<ConfigDiagnostic>,
 }
 
 impl Reader<'_> {
     fn tell(&mut self, at: Json<'_>, what: String) {
-        self.diagnostics.push(Diagnostic { place: self.place(at), what });
+        self.diagnostics.push(ConfigDiagnostic { place: self.place(at), what });
     }
 
-    fn place(&self, at: Json<'_>) -> Place {
+    fn place(&self, at: Json<'_>) -> TextPosition {
         place(self.text, self.plain, at)
     }
 
@@ -190,7 +230,7 @@ mod tests {
         assert_eq!(said(text, Scope::Global), "3:19: there is no setting \"them\": did you mean theme?");
         let (layer, _) = Layer::read(text, Scope::Global).unwrap();
         assert_eq!(layer.get("theme"), Some(&Value::Text("a//b".to_owned())));
-        assert_eq!(layer.place("theme"), Some(Place { line: 4, column: 12 }));
+        assert_eq!(layer.place("theme"), Some(TextPosition { line: 4, column: 12 }));
         assert_eq!(said("// nothing\n", Scope::Global), "");
     }
 
