@@ -9,14 +9,14 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::command::{AgentError, Command, Forked, Navigated, Navigation, Reply, Said, Standing};
+use crate::command::{Command, Forked, Navigated, Navigation, Reply, Said, Standing};
 use crate::driver::{Driver, In, Recorded};
+use crate::error::AgentError;
 use crate::event::{Event, Raw};
 use crate::provider::{Model, ThinkingLevel};
 use crate::setup::Setup;
 use crate::stats::{SessionStats, stats};
 use crate::turn::Settled;
-use crate::words::in_words;
 use crate::writer::{Beside, Owned, Writer};
 
 type Result<T> = std::result::Result<T, AgentError>;
@@ -258,7 +258,7 @@ impl AgentSession {
         let (answer, answered) = oneshot::channel();
         let look = Box::new(move |owned: &mut Owned| drop(answer.send(owned.refresh())));
         self.inner.to.send(In::Read(look)).map_err(|_| AgentError::Ended)?;
-        answered.await.map_err(|_| AgentError::Ended)?.map_err(AgentError::Failed)
+        answered.await.map_err(|_| AgentError::Ended)?
     }
 
     /// What the session holds and what it cost: in all, on the open branch, and on every branch. Each entry counts once.
@@ -266,7 +266,7 @@ impl AgentSession {
     /// # Errors
     /// The session cannot be read.
     pub async fn stats(&self) -> Result<SessionStats> {
-        self.read(|session| stats(session).map_err(|error| in_words(&error))).await?.map_err(AgentError::Failed)
+        Ok(self.read(stats).await??)
     }
 
     /// Ends the agent: what is under way is dropped, what was appended is written.

@@ -200,26 +200,3 @@ pub enum Reply {
     /// Where everything stands.
     Standing(Box<Standing>),
 }
-
-/// Why a command was refused or failed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AgentError {
-    /// Something is under way that does not go with it.
-    #[error("{0}")]
-    Busy(&'static str),
-    /// It cannot be done.
-    #[error("{0}")]
-    Failed(String),
-    /// The model cannot be asked: there is no key for it. Nothing was recorded.
-    #[error("{0}")]
-    NoAccess(String),
-    /// The agent has ended.
-    #[error("the agent has ended")]
-    Ended,
-}
-
-impl From<String> for AgentError {
-    fn from(why: String) -> Self {
-        Self::Failed(why)
-    }
-}

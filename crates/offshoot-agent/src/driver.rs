@@ -20,7 +20,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use crate::command::{AgentError, Command, Navigated, Reply};
+use crate::command::{Command, Navigated, Reply};
+use crate::error::AgentError;
 use crate::event::Event;
 use crate::model::Access;
 use crate::provider::{Delta, Deltas, Request, is_cut_short, is_silent_overflow};
@@ -41,23 +42,23 @@ pub(crate) enum In {
     /// Something for the machine.
     Machine(Input),
     /// A front end wants something.
-    Asked(Command, oneshot::Sender<Result<Reply, AgentError>>),
+    Asked(Command, Waiter),
     /// A front end wants to hear events.
     Subscribe(UnboundedSender<Arc<Event>>),
     /// Somebody wants to look at the session.
     Read(Box<dyn FnOnce(&mut Owned) + Send>),
     /// The oldest append that is under way has ended.
-    Written { result: Result<Option<Event>, String>, ticket: Option<Ticket> },
+    Written { result: Written, ticket: Option<Ticket> },
     /// A request is made.
-    Built { ticket: Ticket, built: Box<Result<Built, String>> },
+    Built { ticket: Ticket, built: Box<Result<Built, AgentError>> },
     /// A job has something to write.
     Drafted { ticket: Ticket, ready: Box<Result<Ready, Draft>> },
     /// What a job came to is in the file.
-    Committed { ticket: Ticket, result: Result<jobs::Committed, String> },
+    Committed { ticket: Ticket, result: Result<jobs::Committed, AgentError> },
     /// Another session is open, or not.
-    Replaced { result: Box<Result<Replaced, String>>, reply: oneshot::Sender<Result<Reply, AgentError>> },
+    Replaced { result: Box<Result<Replaced, AgentError>>, reply: Waiter },
     /// A change of the session outside the turns is in the file, or not.
-    Changed { result: Result<Option<Event>, String>, reply: oneshot::Sender<Result<Reply, AgentError>>, with: Reply },
+    Changed { result: Written, reply: Waiter, with: Reply },
     /// A command of the user printed something.
     Printed { run_number: u64, printed: Printed },
     /// A command of the user ended.
@@ -66,7 +67,10 @@ pub(crate) enum In {
     End,
 }
 
-type Waiter = oneshot::Sender<Result<Reply, AgentError>>;
+pub(crate) type Waiter = oneshot::Sender<Result<Reply, AgentError>>;
+
+/// What a write came to: an event that it brings about.
+type Written = Result<Option<Event>, AgentError>;
 
 /// The user's own command that runs.
 struct Shelled {
@@ -102,7 +106,7 @@ pub(crate) struct Driver {
     ready: Option<Ready>,
     navigation: Option<crate::command::Navigation>,
     navigated: Option<Navigated>,
-    compacted: Option<Result<crate::event::Raw, String>>,
+    compacted: Option<Result<crate::event::Raw, AgentError>>,
     waiting: Vec<Waiting>,
     /// Commands that wait until nothing is under way.
     deferred: VecDeque<(Command, Waiter)>,
@@ -206,8 +210,8 @@ impl Driver {
             let why = || error_message.clone().unwrap_or_else(|| "the compaction gave nothing".to_owned());
             self.compacted = Some(match (result, aborted) {
                 (Some(result), _) => Ok(result.clone()),
-                (None, true) => Err("the compaction was stopped".to_owned()),
-                (None, false) => Err(why()),
+                (None, true) => Err(AgentError::Failed("the compaction was stopped".to_owned())),
+                (None, false) => Err(AgentError::Failed(why())),
             });
         }
         self.outbox.tell(event);
@@ -218,7 +222,7 @@ impl Driver {
     fn append(&mut self, records: &[Record], then: Vec<Event>, ticket: Option<Ticket>) {
         let is_said = records.iter().any(Record::is_users);
         let mut entries = if is_said { self.settings_entries() } else { Vec::new() };
-        let composed: Result<Vec<NewEntry>, String> = records.iter().map(compose).collect();
+        let composed: Result<Vec<NewEntry>, AgentError> = records.iter().map(compose).collect();
         self.recorded.has_entries = true;
         self.write(then, ticket, move |owned| {
             entries.extend(composed?);
@@ -231,7 +235,7 @@ impl Driver {
         &mut self,
         then: Vec<Event>,
         ticket: Option<Ticket>,
-        work: impl FnOnce(&mut Owned) -> Result<Option<Event>, String> + Send + 'static,
+        work: impl FnOnce(&mut Owned) -> Written + Send + 'static,
     ) {
         let own = self.own.clone();
         self.outbox.after_write(then);
@@ -241,7 +245,7 @@ impl Driver {
         });
     }
 
-    fn written(&mut self, result: Result<Option<Event>, String>, ticket: Option<Ticket>) {
+    fn written(&mut self, result: Written, ticket: Option<Ticket>) {
         match result {
             Ok(event) => {
                 let ended = self.outbox.written(event);
@@ -261,7 +265,7 @@ impl Driver {
         }
     }
 
-    fn frame(&mut self) -> Result<Frame, String> {
+    fn frame(&mut self) -> Result<Frame, AgentError> {
         let access = self.access.take();
         let setup = &self.setup;
         let Access { model, key } = access.map_or_else(|| setup.keys.access(&setup.model), Ok)?;
@@ -279,7 +283,7 @@ impl Driver {
         });
     }
 
-    fn request_built(&mut self, ticket: Ticket, built: Result<Built, String>) {
+    fn request_built(&mut self, ticket: Ticket, built: Result<Built, AgentError>) {
         match built {
             Ok(Built { request, tokens, .. }) => {
                 let blank = Box::new(request.model.blank_answer(self.setup.clock.now()));
@@ -352,14 +356,14 @@ impl Driver {
         match waiting {
             Waiting::Settled(waiter) => (waiter, Ok(Reply::Settled(how.clone()))),
             Waiting::Compaction(waiter) => {
-                let result = self.compacted.take().unwrap_or_else(|| Err("nothing was compacted".to_owned()));
-                (waiter, result.map(Reply::Compacted).map_err(AgentError::Failed))
+                let nothing = || Err(AgentError::Failed("nothing was compacted".to_owned()));
+                (waiter, self.compacted.take().unwrap_or_else(nothing).map(Reply::Compacted))
             }
             Waiting::Navigation(waiter) => {
                 let navigated = self.navigated.take();
                 let result = match (how, navigated) {
                     (Settled::Aborted, _) => Ok(Navigated { aborted: true, ..Navigated::default() }),
-                    (Settled::Failed(why) | Settled::Broken(why), _) => Err(AgentError::Failed(why.clone())),
+                    (Settled::Failed(why) | Settled::Broken(why), _) => Err(why.clone()),
                     (Settled::Done, Some(navigated)) => Ok(navigated),
                     (Settled::Done, None) => Err(AgentError::Failed("nothing was gone to".to_owned())),
                 };
@@ -410,12 +414,12 @@ impl Driver {
     }
 }
 
-fn compose(record: &Record) -> Result<NewEntry, String> {
+fn compose(record: &Record) -> Result<NewEntry, AgentError> {
     match record {
         Record::Message(message) => request::to_entry(message),
         Record::Bash(json) => {
             let json = Json::parse(&json.0).map_err(|error| format!("could not write a command: {error}"))?;
-            NewEntry::message(json).map_err(|error| error.to_string())
+            Ok(NewEntry::message(json)?)
         }
     }
 }

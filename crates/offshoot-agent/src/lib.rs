@@ -13,6 +13,7 @@ pub mod model;
 pub mod tool;
 pub mod context_files;
 pub mod system_prompt;
+pub mod error;
 pub mod event;
 pub mod turn;
 pub mod sessions;

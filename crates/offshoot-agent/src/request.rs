@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use offshoot_session::compose::NewEntry;
 use offshoot_session::context;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Diagnostic;
@@ -15,9 +16,9 @@ use offshoot_session::session::Session;
 use offshoot_session::tokens::Estimator;
 use serde_json::{Map, Value, json};
 
+use crate::error::AgentError;
 use crate::message::{Block, Content, Message, UserMessage};
 use crate::provider::{Model, Request, Secret, ThinkingLevel, ToolSpec, problems};
-use crate::words::in_words;
 
 /// Everything of a request that the session does not say.
 #[derive(Debug, Clone)]
@@ -49,14 +50,14 @@ pub struct Built {
 /// Makes the request for the session's leaf.
 ///
 /// # Errors
-/// The session cannot be read, or what it holds makes no valid conversation; in words.
-pub fn build(session: &Session, frame: Frame) -> Result<Built, String> {
-    let context = session.context().map_err(|error| in_words(&error))?;
+/// The session cannot be read, or what it holds makes no valid conversation.
+pub fn build(session: &Session, frame: Frame) -> Result<Built, AgentError> {
+    let context = session.context()?;
     let mut gauge = Gauge::new(session);
     let mut converter = Converter::default();
     let mut messages = Vec::new();
     for message in context.messages(session) {
-        let message = message.map_err(|error| in_words(&error))?;
+        let message = message?;
         gauge.add(session, &message);
         take(converter.push(message), &mut messages)?;
     }
@@ -208,11 +209,11 @@ fn frame_tokens(request: &Request) -> u64 {
 /// A message as the session keeps it.
 ///
 /// # Errors
-/// It cannot be written as JSON; in words.
-pub fn to_entry(message: &Message) -> Result<offshoot_session::compose::NewEntry, String> {
+/// It cannot be written as JSON.
+pub fn to_entry(message: &Message) -> Result<NewEntry, AgentError> {
     let json = serde_json::to_string(message).map_err(|error| format!("could not write a message: {error}"))?;
     let json = Json::parse(&json).map_err(|error| format!("could not write a message: {error}"))?;
-    offshoot_session::compose::NewEntry::message(json).map_err(|error| in_words(&error))
+    Ok(NewEntry::message(json)?)
 }
 
 #[cfg(test)]

@@ -9,35 +9,34 @@ use offshoot_session::clock::{Clock, SystemClock};
 use offshoot_session::compact;
 
 use crate::command::Rules;
-use crate::model::{Access, Keys, Models};
+use crate::model::{Access, KeyError, Keys, Models};
 use crate::provider::{Model, Provider, Secret, ThinkingLevel};
 use crate::sessions::{InMemory, Sessions};
 use crate::summarise::Summarise;
 use crate::tool::bash::Shell;
 use crate::tool::{Place, Tool};
 use crate::turn::{QueueMode, Retry};
-use crate::words::in_words;
 
 /// Where keys come from. Asked before every request, so that one that ends can be made anew.
 pub trait KeySource: Send + Sync {
     /// What a request to this model needs.
     ///
     /// # Errors
-    /// There should be a key, and is none: in words that help the user.
-    fn access(&self, model: &Arc<Model>) -> Result<Access, String>;
+    /// There should be a key, and is none.
+    fn access(&self, model: &Arc<Model>) -> Result<Access, KeyError>;
 }
 
 /// One key, or none, for every model.
 impl KeySource for Option<Secret> {
-    fn access(&self, model: &Arc<Model>) -> Result<Access, String> {
+    fn access(&self, model: &Arc<Model>) -> Result<Access, KeyError> {
         Ok(Access { model: model.clone(), key: self.clone() })
     }
 }
 
 /// The keys of a table of models.
 impl KeySource for (Arc<Models>, Keys) {
-    fn access(&self, model: &Arc<Model>) -> Result<Access, String> {
-        self.1.access(&self.0, model).map_err(|error| in_words(&error))
+    fn access(&self, model: &Arc<Model>) -> Result<Access, KeyError> {
+        self.1.access(&self.0, model)
     }
 }
 

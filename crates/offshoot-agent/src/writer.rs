@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
-use offshoot_session::error::Diagnostic;
+use offshoot_session::error::{Diagnostic, Error};
 use offshoot_session::header::Dialect;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
@@ -16,8 +16,8 @@ use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 use tokio::sync::oneshot;
 
+use crate::error::{AgentError, SessionError};
 use crate::event::{Event, Raw};
-use crate::words::in_words;
 
 /// What the thread does.
 type Job = Box<dyn FnOnce(&mut Owned) + Send>;
@@ -26,17 +26,17 @@ type Job = Box<dyn FnOnce(&mut Owned) + Send>;
 #[derive(Debug)]
 pub struct Owned {
     session: Session,
-    failed: Option<String>,
+    failed: Option<AgentError>,
 }
 
 impl Owned {
     /// Appends entries below the leaf; all of them or none.
     ///
     /// # Errors
-    /// The entries cannot be written, or an earlier write failed; in words.
-    pub fn append(&mut self, entries: &[NewEntry]) -> Result<Vec<EntryId>, String> {
+    /// The entries cannot be written, or an earlier write failed.
+    pub fn append(&mut self, entries: &[NewEntry]) -> Result<Vec<EntryId>, AgentError> {
         self.stand()?;
-        self.session.append_all(entries).map_err(|error| self.fail(&error))
+        self.session.append_all(entries).map_err(|error| self.fail(error))
     }
 
     /// Lets writing be tried again after a write that failed. What the session keeps of that goes first.
@@ -48,14 +48,14 @@ impl Owned {
     /// about other programs. The leaf stays.
     ///
     /// # Errors
-    /// The file is not what was read any more; in words.
-    pub fn refresh(&mut self) -> Result<Beside, String> {
-        let has_grown = self.session.refresh().map_err(|error| in_words(&error))?;
+    /// The file is not what was read any more.
+    pub fn refresh(&mut self) -> Result<Beside, AgentError> {
+        let has_grown = self.session.refresh()?;
         Ok(Beside { has_grown, news: self.session.take_news() })
     }
 
     /// Before a write: nothing has failed. A file that another program deleted is written anew, as long as it can be.
-    fn stand(&mut self) -> Result<(), String> {
+    fn stand(&mut self) -> Result<(), AgentError> {
         if let Some(why) = &self.failed {
             return Err(why.clone());
         }
@@ -72,7 +72,7 @@ impl Owned {
     ///
     /// # Errors
     /// As [`Owned::append`].
-    pub(crate) fn omit_answer(&mut self) -> Result<Option<Event>, String> {
+    pub(crate) fn omit_answer(&mut self) -> Result<Option<Event>, AgentError> {
         let tree = self.session.tree();
         let is_answer = |ix: &NodeIx| tree.node(*ix).role() == Some(Role::Assistant);
         let Some(answer) = self.session.leaf().and_then(|leaf| tree.ancestors(leaf).find(is_answer)) else {
@@ -83,7 +83,7 @@ impl Owned {
             (Dialect::Pi, Some(id), _) => {
                 let nothing = Json::parse("null").map_err(|error| error.to_string())?;
                 let edit = NewEntry::context_edit(id.as_str(), Some(Role::Assistant), nothing);
-                self.append(&[edit.map_err(|error| in_words(&error))?])?;
+                self.append(&[edit?])?;
                 Ok(self.leaf_entry())
             }
             (Dialect::Omp, _, Some(before)) => self.write(|session| session.branch(before.as_str())).map(|()| None),
@@ -106,9 +106,9 @@ impl Owned {
     pub fn write<T>(
         &mut self,
         work: impl FnOnce(&mut Session) -> offshoot_session::error::Result<T>,
-    ) -> Result<T, String> {
+    ) -> Result<T, AgentError> {
         self.stand()?;
-        work(&mut self.session).map_err(|error| in_words(&error))
+        Ok(work(&mut self.session)?)
     }
 
     /// The session, to read.
@@ -122,8 +122,8 @@ impl Owned {
         self.failed = None;
     }
 
-    fn fail(&mut self, error: &offshoot_session::error::Error) -> String {
-        let why = format!("the session cannot be written: {}", in_words(error));
+    fn fail(&mut self, error: Error) -> AgentError {
+        let why = AgentError::NotWritten(SessionError::from(error));
         self.failed = Some(why.clone());
         why
     }

@@ -9,7 +9,8 @@ mod setup;
 pub(crate) mod models;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{AgentError, Said};
+use offshoot_agent::command::Said;
+use offshoot_agent::error::AgentError;
 use offshoot_agent::turn::Settled;
 use offshoot_session::session::Session;
 use tokio::signal::unix::{SignalKind, signal};
@@ -96,20 +97,12 @@ fn outcome(settled: std::result::Result<Settled, AgentError>) -> Result<()> {
     match settled {
         Ok(Settled::Done) => Ok(()),
         Ok(Settled::Aborted) => Err(stopped()),
-        Ok(Settled::Failed(why)) => {
+        Ok(Settled::Failed(AgentError::Failed(why))) => {
             Err(CommandError { causes: vec![why], ..CommandError::new(Kind::Model, "the model gave no answer") })
         }
-        Ok(Settled::Broken(why)) => {
-            Err(CommandError { causes: vec![why], ..CommandError::new(Kind::Failed, "the agent had to stop") })
-        }
-        Err(AgentError::NoAccess(why)) => Err(no_access(why)),
-        Err(error) => Err(CommandError::new(Kind::Failed, error.to_string())),
+        Ok(Settled::Failed(why) | Settled::Broken(why)) => Err(CommandError::from(&why).of("the agent had to stop")),
+        Err(error) => Err((&error).into()),
     }
-}
-
-fn no_access(why: String) -> CommandError {
-    let error = CommandError { causes: vec![why], ..CommandError::new(Kind::Model, "the model cannot be asked") };
-    error.hint("`offshoot models` shows where keys come from")
 }
 
 fn stopped() -> CommandError {

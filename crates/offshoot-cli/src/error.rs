@@ -5,6 +5,8 @@
 use std::error::Error as StdError;
 use std::io;
 
+use offshoot_agent::error::AgentError;
+use offshoot_agent::model::KeyError;
 use offshoot_session::error::Error;
 
 /// The result of a command.
@@ -74,6 +76,13 @@ impl CommandError {
         self
     }
 
+    /// Names what ended because of this; what was wrong becomes its first cause.
+    #[must_use]
+    pub(crate) fn of(mut self, ended: impl Into<String>) -> Self {
+        self.causes.insert(0, std::mem::replace(&mut self.message, ended.into()));
+        self
+    }
+
     /// The system refused `action` (a verb and its object).
     pub(crate) fn io(action: impl std::fmt::Display, source: &io::Error) -> Self {
         let kind = match source.kind() {
@@ -98,15 +107,21 @@ fn chain(error: &(dyn StdError + 'static)) -> Vec<String> {
 
 impl From<Error> for CommandError {
     fn from(error: Error) -> Self {
-        let kind = match &error {
-            Error::Io { source, .. } => return from_system(&error, source),
+        Self::from(&error)
+    }
+}
+
+impl From<&Error> for CommandError {
+    fn from(error: &Error) -> Self {
+        let kind = match error {
+            Error::Io { source, .. } => return from_system(error, source),
             Error::NotASession { .. } | Error::Damaged { .. } => Kind::Damaged,
             Error::EntryNotFound { .. } | Error::SessionNotFound { .. } => Kind::NotFound,
             Error::Ambiguous { .. } | Error::Invalid(_) => Kind::Usage,
             Error::Conflict { .. } | Error::Locked { .. } => Kind::Conflict,
             _ => Kind::Failed,
         };
-        let hint = match &error {
+        let hint = match error {
             Error::NotASession { .. } => Some("a session file begins with a line like {\"type\":\"session\",\"id\":…}"),
             Error::Damaged { .. } => Some("`offshoot check FILE` says everything that is wrong with a file"),
             Error::EntryNotFound { .. } => Some("`offshoot tree SESSION --flat` lists every entry with its id"),
@@ -124,6 +139,31 @@ impl From<Error> for CommandError {
 /// The library's words for what it attempted, the kind by what the system said.
 fn from_system(error: &Error, source: &io::Error) -> CommandError {
     CommandError { message: error.to_string(), ..CommandError::io("", source) }
+}
+
+impl From<AgentError> for CommandError {
+    fn from(error: AgentError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&AgentError> for CommandError {
+    fn from(error: &AgentError) -> Self {
+        match error {
+            AgentError::Session(session) | AgentError::NotWritten(session) => session.get().into(),
+            AgentError::NoAccess(why) => why.into(),
+            AgentError::Busy(_) | AgentError::Failed(_) | AgentError::Ended => {
+                Self::new(Kind::Failed, error.to_string())
+            }
+        }
+    }
+}
+
+impl From<&KeyError> for CommandError {
+    fn from(error: &KeyError) -> Self {
+        Self { causes: vec![error.to_string()], ..Self::new(Kind::Model, "the model cannot be asked") }
+            .hint("`offshoot models` shows where keys come from")
+    }
 }
 
 /// For writing to the output only: an error of the library that comes along is taken out again.
@@ -147,6 +187,18 @@ mod tests {
     fn a_librarys_error_survives_the_way_through_io() {
         let error = CommandError::from(io::Error::other(Error::EntryNotFound { id: "x".to_owned() }));
         assert_eq!((error.kind, error.message.as_str()), (Kind::NotFound, "entry x not found"));
+    }
+
+    /// What the agent hands on of the session has the code and the hint that it has in every other command.
+    #[test]
+    fn the_agent_hands_on_the_librarys_error() {
+        let code = |error: Error| CommandError::from(AgentError::NotWritten(error.into())).of("the agent had to stop");
+        let path = std::path::PathBuf::from("s.jsonl");
+        let locked = code(Error::Locked { path, by: vec![7], waited: std::time::Duration::from_secs(1) });
+        assert_eq!((locked.kind.code(), locked.message.as_str()), (5, "the agent had to stop"));
+        assert_eq!((locked.causes.len(), locked.hints.len()), (1, 1));
+        assert_eq!(code(Error::EntryNotFound { id: "x".to_owned() }).kind.code(), 3);
+        assert_eq!(CommandError::from(AgentError::Ended).kind.code(), 1);
     }
 
     #[test]

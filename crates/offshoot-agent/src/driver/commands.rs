@@ -2,13 +2,13 @@
 
 use offshoot_session::compose::NewEntry;
 
-use super::{Driver, In, Waiter, Waiting};
-use crate::command::{AgentError, Command, Reply, Said, Standing};
+use super::{Driver, In, Waiter, Waiting, Written};
+use crate::command::{Command, Reply, Said, Standing};
+use crate::error::AgentError;
 use crate::event::{Event, Reason};
 use crate::message::UserMessage;
 use crate::setup::Setup;
 use crate::turn::{Input, Job};
-use crate::words::in_words;
 use crate::writer::Owned;
 
 impl Driver {
@@ -78,7 +78,7 @@ impl Driver {
                 // Without a key nothing is recorded: nobody could answer.
                 match self.setup.keys.access(&self.setup.model) {
                     Ok(access) => self.access = Some(access),
-                    Err(why) => return refuse(reply, AgentError::NoAccess(why)),
+                    Err(why) => return refuse(reply, why.into()),
                 }
                 self.waiting.push(Waiting::Settled(reply));
                 let message = self.message(said);
@@ -145,7 +145,7 @@ impl Driver {
             Command::SetLabel { entry, label } => {
                 let new = NewEntry::label(&entry, label.as_deref());
                 self.change(reply, Reply::Done, move |owned| {
-                    owned.session().find(&entry).map_err(|error| in_words(&error))?;
+                    owned.session().find(&entry)?;
                     owned.append(&[new])?;
                     Ok(owned.leaf_entry())
                 });
@@ -229,12 +229,7 @@ impl Driver {
     }
 
     /// Does something that writes, and answers when it is durable.
-    fn change(
-        &mut self,
-        reply: Waiter,
-        with: Reply,
-        work: impl FnOnce(&mut Owned) -> Result<Option<Event>, String> + Send + 'static,
-    ) {
+    fn change(&mut self, reply: Waiter, with: Reply, work: impl FnOnce(&mut Owned) -> Written + Send + 'static) {
         self.recorded.has_entries = true;
         let own = self.own.clone();
         self.writer.desk().give(move |owned| {
@@ -243,14 +238,14 @@ impl Driver {
         });
     }
 
-    pub(super) fn changed(&mut self, result: Result<Option<Event>, String>, reply: Waiter, with: Reply) {
+    pub(super) fn changed(&mut self, result: Written, reply: Waiter, with: Reply) {
         let result = result.map(|event| {
             if let Some(event) = event {
                 self.tell(event);
             }
             with
         });
-        drop(reply.send(result.map_err(Into::into)));
+        drop(reply.send(result));
     }
 }
 

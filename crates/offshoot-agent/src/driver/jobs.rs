@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use super::{Driver, In, Recorded};
 use crate::command::{Navigated, Navigation};
+use crate::error::AgentError;
 use crate::event::{Event, Raw};
 use crate::model::Access;
 use crate::summarise::{Listener, ModelSummariser, Summarise};
@@ -74,7 +75,7 @@ impl Driver {
             return Ok(summariser.clone());
         }
         let setup = &self.setup;
-        let Access { model, key } = setup.keys.access(&setup.model)?;
+        let Access { model, key } = setup.keys.access(&setup.model).map_err(|error| error.to_string())?;
         let provider = setup.provider.clone();
         let own = self.own.clone();
         let listener: Listener = Arc::new(move |trying| drop(own.send(In::Machine(Input::Trying { ticket, trying }))));
@@ -103,7 +104,7 @@ impl Driver {
         });
     }
 
-    pub(super) fn committed(&mut self, ticket: Ticket, result: Result<Committed, String>) {
+    pub(super) fn committed(&mut self, ticket: Ticket, result: Result<Committed, AgentError>) {
         match result {
             Ok(Committed { result, navigated }) => {
                 if let Some((navigated, event, recorded)) = navigated {
@@ -145,9 +146,9 @@ async fn compaction(
 fn plan(session: &Session, settings: &compact::Settings) -> Result<Box<Plan>, Draft> {
     match compact::plan(session, session.leaf(), session.dialect(), settings) {
         Ok(Planned::Cut(plan)) => Ok(plan),
-        Ok(Planned::AlreadyCompacted) => Err(Draft::Nothing("already compacted".to_owned())),
-        Ok(Planned::TooSmall) => Err(Draft::Nothing("the session is too small to be compacted".to_owned())),
-        Err(error) => Err(Draft::Failed(in_words(&error))),
+        Ok(Planned::AlreadyCompacted) => Err(Draft::Nothing("already compacted")),
+        Ok(Planned::TooSmall) => Err(Draft::Nothing("the session is too small to be compacted")),
+        Err(error) => Err(Draft::Failed(error.into())),
     }
 }
 
@@ -164,13 +165,15 @@ async fn summarise(means: &Means, requests: Vec<Request>) -> Result<(Vec<Answer>
 fn without_model(by_rule: Option<Result<Drafted, Error>>, why: &str) -> Result<Drafted, Draft> {
     match by_rule {
         Some(Ok(drafted)) => Ok(drafted),
-        Some(Err(error)) => Err(Draft::Failed(format!("{why}; and without a model: {}", in_words(&error)))),
+        Some(Err(error)) => {
+            Err(Draft::Failed(AgentError::Failed(format!("{why}; and without a model: {}", in_words(&error)))))
+        }
         None => Err(ended()),
     }
 }
 
 fn ended() -> Draft {
-    Draft::Failed("the session is closed".to_owned())
+    Draft::Failed(AgentError::Ended)
 }
 
 async fn walk(means: &Means, navigation: Navigation, budget: u64) -> Result<Ready, Draft> {
@@ -203,7 +206,7 @@ async fn walk(means: &Means, navigation: Navigation, budget: u64) -> Result<Read
 }
 
 fn plan_walk(session: &Session, target: &str, wants: bool, budget: u64) -> Result<Option<Box<BranchPlan>>, Draft> {
-    let failed = |error: Error| Draft::Failed(in_words(&error));
+    let failed = |error: Error| Draft::Failed(error.into());
     let ix = session.find(target).map_err(failed)?;
     if !wants || session.leaf() == Some(ix) {
         return Ok(None);
@@ -212,7 +215,7 @@ fn plan_walk(session: &Session, target: &str, wants: bool, budget: u64) -> Resul
     Ok(Some(Box::new(plan)).filter(|plan| !plan.entries.is_empty()))
 }
 
-fn write(owned: &mut Owned, ready: Ready) -> Result<Committed, String> {
+fn write(owned: &mut Owned, ready: Ready) -> Result<Committed, AgentError> {
     match ready.what {
         What::Compaction { plan, drafted } => {
             let entry = plan.entry(&drafted, owned.session().dialect());
@@ -237,9 +240,9 @@ fn go(
     navigation: &Navigation,
     summary: Option<(Box<BranchPlan>, Drafted)>,
     warning: Option<String>,
-) -> Result<Committed, String> {
+) -> Result<Committed, AgentError> {
     let session = owned.session();
-    let ix = session.find(&navigation.target).map_err(|error| in_words(&error))?;
+    let ix = session.find(&navigation.target)?;
     let is_there = session.leaf() == Some(ix);
     let (leaf, editor_text) = if is_there || navigation.is_behind { (Some(ix), None) } else { place(session, ix)? };
     let summary = owned.write(|session| {
@@ -278,14 +281,14 @@ fn go(
 fn place(
     session: &Session,
     ix: offshoot_session::tree::NodeIx,
-) -> Result<(Option<offshoot_session::tree::NodeIx>, Option<String>), String> {
+) -> Result<(Option<offshoot_session::tree::NodeIx>, Option<String>), AgentError> {
     let tree = session.tree();
     let node = tree.node(ix);
     let is_user = node.role() == Some(Role::User);
     if !is_user && node.kind() != Kind::CustomMessage {
         return Ok((Some(ix), None));
     }
-    let entry = session.entry(ix).map_err(|error| in_words(&error))?;
+    let entry = session.entry(ix)?;
     let content = match is_user {
         true => entry.message().and_then(|message| message.get("content")),
         false => entry.get("content"),

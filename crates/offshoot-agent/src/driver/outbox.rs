@@ -6,7 +6,8 @@ use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::Waiter;
-use crate::command::{AgentError, Reply};
+use crate::command::Reply;
+use crate::error::AgentError;
 use crate::event::Event;
 
 /// Who is answered what.

@@ -8,14 +8,14 @@ use offshoot_session::entry::{Source as _, text_of};
 use offshoot_session::header::Dialect;
 use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
-use offshoot_session::session::{NewSession, Part, Session};
+use offshoot_session::session::{NewSession, Options, Part, Session};
 
 use super::{Driver, In, Waiter};
 use crate::command::{Command, Forked, Reply};
+use crate::error::AgentError;
 use crate::event::Event;
 use crate::provider::ThinkingLevel;
 use crate::sessions::Sessions;
-use crate::words::in_words;
 use crate::writer::Owned;
 
 /// What a session says of model and thinking.
@@ -65,7 +65,7 @@ impl Driver {
         });
     }
 
-    pub(super) fn replaced(&mut self, result: Result<Replaced, String>, reply: Waiter) {
+    pub(super) fn replaced(&mut self, result: Result<Replaced, AgentError>, reply: Waiter) {
         self.is_replacing = false;
         let answer = result.map(|replaced| {
             let Replaced { forked, reason, recorded, cwd } = replaced;
@@ -79,7 +79,7 @@ impl Driver {
             self.tell(Event::SessionChanged { reason, session_id: forked.session_id.clone(), session_file });
             Reply::Session(forked)
         });
-        drop(reply.send(answer.map_err(Into::into)));
+        drop(reply.send(answer));
     }
 
     /// Takes up the model and the thinking that the session names, if they are to be had.
@@ -96,7 +96,7 @@ impl Driver {
     }
 }
 
-fn replace(owned: &mut Owned, sessions: &dyn Sessions, command: &Command) -> Result<Replaced, String> {
+fn replace(owned: &mut Owned, sessions: &dyn Sessions, command: &Command) -> Result<Replaced, AgentError> {
     let (session, text, reason) = match command {
         Command::NewSession => (Some(fresh(owned.session(), sessions, false)?), None, "new"),
         Command::SwitchSession(file) => (Some(opened(sessions, file)?), None, "resume"),
@@ -109,7 +109,7 @@ fn replace(owned: &mut Owned, sessions: &dyn Sessions, command: &Command) -> Res
             };
             (session, Some(text), "fork")
         }
-        _ => return Err("this opens no other session".to_owned()),
+        _ => return Err(AgentError::Failed("this opens no other session".to_owned())),
     };
     if let Some(session) = session {
         owned.replace(session);
@@ -122,34 +122,32 @@ fn replace(owned: &mut Owned, sessions: &dyn Sessions, command: &Command) -> Res
 }
 
 /// A new session of the same folder; in memory if this one is.
-fn fresh(old: &Session, sessions: &dyn Sessions, names_parent: bool) -> Result<Session, String> {
+fn fresh(old: &Session, sessions: &dyn Sessions, names_parent: bool) -> Result<Session, AgentError> {
     let parent = old.file().filter(|_| names_parent).map(|file| file.display().to_string());
     let cwd = old.cwd().unwrap_or_default().to_owned();
     let new = NewSession { id: None, cwd: &cwd, parent_session: parent.as_deref() };
     match old.file() {
-        Some(_) => sessions.create(&new).map_err(|error| in_words(&error)),
-        None => {
-            Session::in_memory(&new, offshoot_session::session::Options::default()).map_err(|error| in_words(&error))
-        }
+        Some(_) => Ok(sessions.create(&new)?),
+        None => Ok(Session::in_memory(&new, Options::default())?),
     }
 }
 
-fn opened(sessions: &dyn Sessions, file: &Path) -> Result<Session, String> {
-    let session = sessions.open(file).map_err(|error| in_words(&error))?;
+fn opened(sessions: &dyn Sessions, file: &Path) -> Result<Session, AgentError> {
+    let session = sessions.open(file)?;
     let cwd = session.cwd().filter(|cwd| !cwd.is_empty());
     if let Some(gone) = cwd.filter(|cwd| !Path::new(cwd).is_dir()) {
-        return Err(format!("the session's folder {gone} is not there any more; fork the session into another"));
+        let why = format!("the session's folder {gone} is not there any more; fork the session into another");
+        return Err(AgentError::Failed(why));
     }
     Ok(session)
 }
 
 /// A copy of the path to an entry, or to the leaf. The open session's file stays as it is; one in memory becomes its copy.
-fn copied(owned: &mut Owned, sessions: &dyn Sessions, at: Option<&str>) -> Result<Option<Session>, String> {
-    let in_words = |error: offshoot_session::error::Error| in_words(&error);
+fn copied(owned: &mut Owned, sessions: &dyn Sessions, at: Option<&str>) -> Result<Option<Session>, AgentError> {
     let old = owned.session();
     let leaf = match at {
-        Some(id) => old.find(id).map_err(in_words)?,
-        None => old.leaf().ok_or("there is nothing to copy yet")?,
+        Some(id) => old.find(id)?,
+        None => old.leaf().ok_or_else(|| AgentError::Failed("there is nothing to copy yet".to_owned()))?,
     };
     let cwd = old.cwd().unwrap_or_default().to_owned();
     let place = |id: &str, time: &str| sessions.place(&cwd, id, time);
@@ -159,19 +157,18 @@ fn copied(owned: &mut Owned, sessions: &dyn Sessions, at: Option<&str>) -> Resul
     }
     // From what is open here: another program may have put something else at its path.
     let copy = owned.write(|session| session.export(Part::Path(leaf), None, place))?;
-    let file = copy.file.ok_or("the copy has no file")?;
-    sessions.open(&file).map(Some).map_err(in_words)
+    let file = copy.file.ok_or_else(|| AgentError::Failed("the copy has no file".to_owned()))?;
+    Ok(Some(sessions.open(&file)?))
 }
 
 /// What stands before a message of the user, and its text.
-fn before_message(session: &Session, entry: &str) -> Result<(Option<String>, String), String> {
-    let in_words = |error: offshoot_session::error::Error| in_words(&error);
-    let ix = session.find(entry).map_err(in_words)?;
+fn before_message(session: &Session, entry: &str) -> Result<(Option<String>, String), AgentError> {
+    let ix = session.find(entry)?;
     let tree = session.tree();
     if tree.node(ix).role() != Some(Role::User) {
-        return Err(format!("entry {entry} is no message of the user"));
+        return Err(AgentError::Failed(format!("entry {entry} is no message of the user")));
     }
-    let text = session.entry(ix).map_err(in_words)?;
+    let text = session.entry(ix)?;
     let text = text.message().and_then(|message| message.get("content")).map(|content| text_of(content, ""));
     let parent = tree.parent_id(ix).map(|id| id.as_str().to_owned());
     Ok((parent, text.unwrap_or_default()))

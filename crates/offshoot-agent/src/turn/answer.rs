@@ -4,6 +4,7 @@ use super::effect::{Effect, Input, Job, Record, Settled};
 use super::state::{Partial, Phase, Recording, State, Then};
 use super::step::{cancel, end_run, next_turn, settle, side_job};
 use super::work;
+use crate::error::AgentError;
 use crate::event::{Event, Reason, Update};
 use crate::message::{AssistantMessage, Block, Message, StopReason};
 use crate::provider::{Answer, Delta, Failure};
@@ -179,7 +180,7 @@ fn failed(
             out,
         );
     }
-    settle(state, if is_aborted { Settled::Aborted } else { Settled::Failed(said) }, out);
+    settle(state, if is_aborted { Settled::Aborted } else { Settled::Failed(AgentError::Failed(said)) }, out);
 }
 
 fn retry(state: &mut State, error_message: String, asked: Option<u64>, out: &mut Vec<Effect>) {

@@ -3,6 +3,7 @@
 use offshoot_session::clock::Millis;
 use serde_json::Value;
 
+use crate::error::AgentError;
 use crate::event::{Event, Raw, Reason};
 use crate::message::{AssistantMessage, Message, UserMessage};
 use crate::provider::Delta;
@@ -61,9 +62,9 @@ pub enum Draft {
         warning: Option<String>,
     },
     /// There is nothing to do, and why.
-    Nothing(String),
+    Nothing(&'static str),
     /// It failed, and why.
-    Failed(String),
+    Failed(AgentError),
 }
 
 /// How far trying again for a summary is.
@@ -120,7 +121,7 @@ pub enum Input {
         /// Whose.
         ticket: Ticket,
         /// Why.
-        error: String,
+        error: AgentError,
     },
     /// Something of the answer.
     Delta {
@@ -137,7 +138,7 @@ pub enum Input {
     /// The session cannot be written.
     WriteFailed {
         /// Why.
-        error: String,
+        error: AgentError,
     },
     /// A tool shows what it has so far.
     Partial {
@@ -198,11 +199,11 @@ pub enum Settled {
     /// With an answer.
     Done,
     /// The model or the way to it failed.
-    Failed(String),
+    Failed(AgentError),
     /// The user stopped it.
     Aborted,
     /// The session cannot be written.
-    Broken(String),
+    Broken(AgentError),
 }
 
 /// What is to be done. The driver does them in order.

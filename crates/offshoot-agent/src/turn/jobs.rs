@@ -4,6 +4,7 @@
 use super::effect::{Draft, Effect, Input, Job, Settled, Trying};
 use super::state::{Phase, Side, State, Then};
 use super::step::{again, cancel, end_run, request, settle};
+use crate::error::AgentError;
 use crate::event::{Event, Raw, Reason, Source};
 
 pub(super) fn drafting(state: &mut State, mut side: Side, input: Input, out: &mut Vec<Effect>) {
@@ -20,10 +21,10 @@ pub(super) fn drafting(state: &mut State, mut side: Side, input: Input, out: &mu
             out.push(Effect::Commit { ticket: state.ticket });
             state.phase = Phase::Committing { side, warning, is_aborted: false };
         }
-        Input::Drafted { draft: Draft::Nothing(why) | Draft::Failed(why), .. } => {
-            ended(&side, None, false, Some(why.clone()), out);
-            without(state, side, why, out);
+        Input::Drafted { draft: Draft::Nothing(why), .. } => {
+            without(state, side, AgentError::Failed(why.to_owned()), out);
         }
+        Input::Drafted { draft: Draft::Failed(why), .. } => without(state, side, why, out),
         Input::Abort { .. } => {
             cancel(state, out);
             if side.is_trying {
@@ -94,13 +95,17 @@ fn ended(side: &Side, result: Option<Raw>, aborted: bool, error_message: Option<
     }
 }
 
-/// How it goes on if there was nothing to write.
-fn without(state: &mut State, side: Side, why: String, out: &mut Vec<Effect>) {
+/// Continues without the entry that the job was to write.
+fn without(state: &mut State, side: Side, why: AgentError, out: &mut Vec<Effect>) {
+    ended(&side, None, false, Some(why.to_string()), out);
     match (side.then, side.job) {
         // The request may still fit: the model will say.
         (Then::Request, _) => request(state, out),
         (Then::Again(said), _) => {
-            let why = said.map_or_else(|| why.clone(), |said| format!("{said} (no room was made: {why})"));
+            let why = match said {
+                Some(said) => AgentError::Failed(format!("{said} (no room was made: {why})")),
+                None => why,
+            };
             settle(state, Settled::Failed(why), out);
         }
         // What the user asked for, as opposed to what happens after a run by itself.

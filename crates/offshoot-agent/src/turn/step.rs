@@ -7,6 +7,7 @@ use super::effect::{Effect, Input, Job, Record, Settled};
 use super::jobs::{begun, committing, drafting};
 use super::state::{Partial, Phase, QueueMode, Side, State, Then};
 use super::work::working;
+use crate::error::AgentError;
 use crate::event::{Event, Reason};
 use crate::message::{Message, UserMessage};
 
@@ -117,7 +118,7 @@ fn building(state: &mut State, input: Input, out: &mut Vec<Effect>) {
             state.phase = Phase::Streaming(Partial::new(*blank));
         }
         Input::BuildFailed { error, .. } => {
-            out.push(Effect::Emit(Event::Failed { error: error.clone() }));
+            out.push(Effect::Emit(Event::Failed { error: error.to_string() }));
             end_run(state, false, out);
             settle(state, Settled::Failed(error), out);
         }
@@ -268,11 +269,11 @@ fn flush_bash(state: &mut State, out: &mut Vec<Effect>) {
 }
 
 /// The session cannot be written: nothing goes on.
-fn broken(state: &mut State, error: String, out: &mut Vec<Effect>) {
+fn broken(state: &mut State, error: AgentError, out: &mut Vec<Effect>) {
     let was_idle = state.is_idle();
     cancel(state, out);
     state.bash.clear();
-    out.push(Effect::Emit(Event::Failed { error: error.clone() }));
+    out.push(Effect::Emit(Event::Failed { error: error.to_string() }));
     if !was_idle {
         end_run(state, false, out);
     }

@@ -12,6 +12,7 @@ use insta::assert_snapshot;
 use serde_json::json;
 
 use super::*;
+use crate::error::AgentError;
 use crate::event::{Event, Raw, Reason, Update};
 use crate::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
 use crate::provider::{Answer, Delta, Failure};
@@ -242,6 +243,8 @@ fn effect(effect: &Effect) -> String {
         Effect::Draft { job: Job::Compaction { reason, .. }, .. } => format!("DRAFT {reason:?}"),
         Effect::Commit { .. } => "COMMIT".to_owned(),
         Effect::Cancel => "CANCEL".to_owned(),
+        Effect::Settle(Settled::Failed(why)) => format!("SETTLE Failed({:?})", why.to_string()),
+        Effect::Settle(Settled::Broken(why)) => format!("SETTLE Broken({:?})", why.to_string()),
         Effect::Settle(how) => format!("SETTLE {how:?}"),
     }
 }

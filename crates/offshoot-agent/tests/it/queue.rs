@@ -1,7 +1,8 @@
 //! What is said while the agent works, and commands of the user beside it.
 
 use insta::assert_snapshot;
-use offshoot_agent::command::{AgentError, Command};
+use offshoot_agent::command::Command;
+use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::testing::script::{Gate, Reply};
 use offshoot_agent::turn::{QueueMode, Settled};

@@ -52,7 +52,7 @@ fn in_the_end_it_is_given_up() {
         let world = World::new((0..4).map(|_| Reply::error(503, "gone fishing")));
         let (agent, mut events) = world.start();
         let settled = agent.prompt("hi").await.unwrap();
-        assert!(matches!(&settled, Settled::Failed(why) if why.contains("503")), "{settled:?}");
+        assert!(matches!(&settled, Settled::Failed(why) if why.to_string().contains("503")), "{settled:?}");
         assert_eq!(world.server.seen().len(), 4);
         let names = events.names();
         assert_snapshot!(names[names.len() - 5..].join(" "), @"message_end turn_end agent_end auto_retry_end agent_settled");

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::command::{AgentError, Command, Navigation};
+use offshoot_agent::command::{Command, Navigation};
+use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
+use offshoot_agent::model::{Access, KeyError};
 use offshoot_agent::provider::{Model, ThinkingLevel};
 use offshoot_agent::testing::script::{Gate, Reply};
 use offshoot_agent::turn::Settled;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
+use offshoot_session::error::Error;
 use offshoot_session::json::Json;
 use offshoot_session::session::{NewSession, Options, Session};
 
@@ -134,7 +137,8 @@ fn what_could_not_be_written_is_no_end() {
         let holder = std::fs::File::open(&file).unwrap();
         holder.lock().unwrap();
         let refused = agent.prompt("second").await;
-        assert!(matches!(&refused, Ok(Settled::Broken(why)) if why.contains("locked")), "{refused:?}");
+        let is_locked = |why: &AgentError| matches!(why.session(), Some(Error::Locked { .. }));
+        assert!(matches!(&refused, Ok(Settled::Broken(why)) if is_locked(why)), "{refused:?}");
         holder.unlock().unwrap();
         assert_eq!(agent.prompt("third").await, Ok(Settled::Done));
         let written = std::fs::read_to_string(&file).unwrap();
@@ -242,8 +246,8 @@ fn a_level_comes_back_behind_a_model_that_does_not_think() {
 fn without_a_key_nothing_is_recorded() {
     struct None;
     impl offshoot_agent::KeySource for None {
-        fn access(&self, _: &Arc<Model>) -> Result<offshoot_agent::model::Access, String> {
-            Err("there is no key".to_owned())
+        fn access(&self, model: &Arc<Model>) -> Result<Access, KeyError> {
+            Err(KeyError::None { provider: model.provider.clone(), variables: "KEY".to_owned() })
         }
     }
     run(async {
@@ -251,7 +255,7 @@ fn without_a_key_nothing_is_recorded() {
         let mut setup = world.setup();
         setup.keys = Arc::new(None);
         let (agent, mut events) = world.start_with(world.session(), setup);
-        assert_eq!(agent.prompt("hi").await, Err(AgentError::NoAccess("there is no key".to_owned())));
+        assert!(matches!(agent.prompt("hi").await, Err(AgentError::NoAccess(KeyError::None { .. }))));
         assert_eq!(events.names(), [""; 0]);
         assert!(!world.path("sessions").exists());
     });

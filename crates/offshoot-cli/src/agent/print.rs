@@ -3,11 +3,11 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
-use offshoot_agent::command::AgentError;
+use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::{AssistantMessage, Message, text_of};
 use offshoot_agent::turn::Settled;
-use offshoot_session::json::{Object, quote};
+use offshoot_session::json::Object;
 use offshoot_session::session::Session;
 
 use super::args::Form;
@@ -105,7 +105,7 @@ impl<'a> Printer<'a> {
                 .raw("usage", json(serde_json::to_string(&last.usage)));
         }
         match settled {
-            Ok(Settled::Failed(why) | Settled::Broken(why)) => object = object.raw("error", quote(why)),
+            Ok(Settled::Failed(why) | Settled::Broken(why)) => object = object.str("error", &why.to_string()),
             Ok(Settled::Aborted) => object = object.str("error", "stopped"),
             Err(error) => object = object.str("error", &error.to_string()),
             Ok(Settled::Done) => {}

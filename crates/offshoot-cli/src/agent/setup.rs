@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::context_files;
-use offshoot_agent::model::{Access, Keys, Models, Trouble};
+use offshoot_agent::model::{Access, KeyError, Keys, Models, Trouble};
 use offshoot_agent::provider::{Http, Model, Secret, ThinkingLevel};
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::summarise::{ModelSummariser, Summarise as _};
@@ -213,7 +213,7 @@ struct Fresh {
 }
 
 impl KeySource for Fresh {
-    fn access(&self, model: &Arc<Model>) -> std::result::Result<Access, String> {
+    fn access(&self, model: &Arc<Model>) -> std::result::Result<Access, KeyError> {
         self.first.access(model).or_else(|_| {
             let (models, keys, _) = known(&self.app);
             (Arc::new(models), keys.with(self.key.as_deref().map(Secret::new))).access(model)
@@ -287,8 +287,7 @@ fn model_for_summaries(app: &App, session: &Session, user: &Settings, asked: &As
     let table = table(app, None);
     let Chosen { model, thinking } = choose(app, &table, user, session, (asked, Keyless::Refused))?;
     let thinking = model.clamp(thinking);
-    let Access { model, key } =
-        table.keys.access(&table.models, &model).map_err(|error| super::no_access(error.to_string()))?;
+    let Access { model, key } = table.keys.access(&table.models, &model).map_err(|error| CommandError::from(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the summariser", &error))?;
     let provider = Arc::new(Http::new(Arc::new(SystemClock)));

@@ -61,7 +61,7 @@ async fn use_model(world: &World, agent: &AgentSession, name: &str) -> Result<()
 
 async fn next_model(world: &World, agent: &AgentSession, is_forward: bool) -> Result<()> {
     let models = models::askable(&world.app);
-    let now = agent.standing().await.map_err(failed)?.model;
+    let now = agent.standing().await?.model;
     let at = models.iter().position(|model| (&model.provider, &model.id) == (&now.provider, &now.id));
     let count = models.len();
     let next = match (at, is_forward) {
@@ -74,11 +74,6 @@ async fn next_model(world: &World, agent: &AgentSession, is_forward: bool) -> Re
         None => world.notice(Level::Info, "there is no other model with a key"),
     }
     Ok(())
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
-fn failed(error: offshoot_agent::command::AgentError) -> CommandError {
-    CommandError::new(Kind::Failed, error.to_string())
 }
 
 /// The entry that the user named: by its id, the start of one, or its label.
@@ -101,7 +96,7 @@ async fn read<T: Send + 'static>(
     agent: &AgentSession,
     look: impl FnOnce(&Session) -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    agent.read(look).await.map_err(failed)?
+    agent.read(look).await?
 }
 
 async fn named(world: &World, agent: &AgentSession, deed: Deed, entry: String) -> Result<()> {

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{AgentError, Standing};
+use offshoot_agent::command::Standing;
+use offshoot_agent::error::AgentError;
 use offshoot_agent::writer::{Beside, is_deleted};
 use offshoot_session::clock::to_iso;
 use offshoot_session::entry::Source as _;

@@ -185,6 +185,21 @@ fn failures_of_the_model_have_an_exit_code_of_their_own() {
     talk.no_problems();
 }
 
+/// A tool empties the session's file: what the library says of it, its hint and its exit code reach the person.
+#[test]
+fn a_session_that_another_program_damages_is_told_as_the_library_tells_it() {
+    let talk = Talk::new([
+        Reply::text("first"),
+        Reply::call("bash", "c1", json!({"command": ": > \"$OFFSHOOT_SESSION_FILE\""})),
+        Reply::text("second"),
+    ]);
+    talk.run(&["-p", "hi"]);
+    let said = talk.run(&["-c", "-p", "empty it"]);
+    assert!(said.contains("error: the agent had to stop\ncaused by: could not write to "), "{said}");
+    assert!(said.contains(": another program shortened the file"), "{said}");
+    assert!(said.contains("hint: nothing is lost; `offshoot repair SESSION` puts it into the session"), "{said}");
+}
+
 #[test]
 fn what_cannot_be_done_is_said() {
     let talk = Talk::new([]);

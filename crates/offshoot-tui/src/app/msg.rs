@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use offshoot_agent::command::{AgentError, Command, Reply};
+use offshoot_agent::command::{Command, Reply};
+use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::provider::{Model, ThinkingLevel};
 use offshoot_session::clock::Millis;

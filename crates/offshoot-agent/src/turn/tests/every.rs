@@ -14,7 +14,7 @@ fn every_input_in_every_state() {
             Input::Do(Job::Navigation),
             Input::Ran(Raw("{}".to_owned())),
             Input::Built { ticket, tokens: 5, blank: Box::new(said("")) },
-            Input::BuildFailed { ticket, error: "e".to_owned() },
+            Input::BuildFailed { ticket, error: AgentError::Ended },
             Input::Delta { ticket, delta: Delta::Start },
             Input::Delta { ticket, delta: Delta::Done(Box::new(Answer { message: calling(&["x"]), failure: None })) },
             Input::Recorded { ticket },
@@ -25,7 +25,7 @@ fn every_input_in_every_state() {
             Input::Trying { ticket, trying: Trying::Started },
             Input::Drafted { ticket, draft: Draft::Ready { warning: None } },
             Input::Committed { ticket, result: Raw("null".to_owned()) },
-            Input::WriteFailed { error: "w".to_owned() },
+            Input::WriteFailed { error: AgentError::Ended },
             Input::Abort { at: 3 },
         ]
     };

@@ -85,7 +85,7 @@ fn a_full_context_is_compacted_after_the_run() {
     let full = AssistantMessage { usage: Usage { total_tokens: 2000, ..Usage::default() }, ..said("long") };
     assert!(run.answered(full, None).said().ends_with("DRAFT Threshold"));
     run.put(Input::FollowUp(user("and"))).said();
-    run.planned().drafted(Draft::Failed("no model".to_owned()));
+    run.planned().drafted(Draft::Failed(AgentError::Failed("no model".to_owned())));
     assert_snapshot!(run.said(), @r#"
     compaction_start
     compaction_end result=false aborted=false retry=false Some("no model")
@@ -118,7 +118,7 @@ fn a_compaction_that_is_asked_for_succeeds_fails_or_is_stopped() {
     agent_settled aborted=false
     SETTLE Done
     "#);
-    run.put(manual()).drafted(Draft::Nothing("too small".to_owned()));
+    run.put(manual()).drafted(Draft::Nothing("too small"));
     assert!(run.said().ends_with(r#"SETTLE Failed("too small")"#));
     run.put(manual()).said();
     assert_snapshot!(run.abort().said(), @"
@@ -162,9 +162,9 @@ fn a_walk_through_the_tree() {
 fn a_context_that_cannot_be_made_smaller() {
     let mut run = Run::new();
     run.prompt("go").built(1001).said();
-    assert_snapshot!(run.drafted(Draft::Nothing("too small".to_owned())).said(), @"BUILD");
+    assert_snapshot!(run.drafted(Draft::Nothing("too small")).said(), @"BUILD");
     run.built(1001).answered(error("too long"), overflow()).said();
-    assert_snapshot!(run.drafted(Draft::Nothing("too small".to_owned())).said(), @r#"
+    assert_snapshot!(run.drafted(Draft::Nothing("too small")).said(), @r#"
     agent_settled aborted=false
     SETTLE Failed("too long (no room was made: too small)")
     "#);

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::command::{AgentError, Command, Navigated, Reply};
+use offshoot_agent::command::{Command, Navigated, Reply};
+use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::{Message, StopReason};
 use offshoot_session::json::Json;

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use insta::{assert_debug_snapshot, assert_snapshot};
-use offshoot_agent::command::{AgentError, Command, Navigated, Reply};
+use offshoot_agent::command::{Command, Navigated, Reply};
+use offshoot_agent::error::AgentError;
 use offshoot_agent::event::{Event, Update};
 use offshoot_agent::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
+use offshoot_agent::model::KeyError;
 use offshoot_agent::provider::{Model as LanguageModel, ThinkingLevel};
 use offshoot_session::session::{Options, Session};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -389,7 +391,7 @@ fn what_could_not_be_said_is_not_lost() {
     let mut model = model(80, 24);
     typed(&mut model, "hello");
     assert!(model.editor.is_empty());
-    let refused = Err(AgentError::NoAccess("there is no key".to_owned()));
+    let refused = Err(AgentError::NoAccess(KeyError::None { provider: "p".to_owned(), variables: "KEY".to_owned() }));
     update(&mut model, Msg::Answered(Box::new(Command::Prompt("hello".into())), refused));
     assert_eq!(model.editor.draft(), "hello");
     assert!(screen(&mut model).contains("there is no key"));
