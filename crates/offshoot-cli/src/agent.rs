@@ -1,12 +1,11 @@
-//! `offshoot` itself: the agent without a screen. What was typed becomes a session, a model, tools and a prompt; what
+//! `offshoot` itself: what was typed becomes a session, a model, tools and a prompt. Runs the agent without a screen: what
 //! happens is printed as text or as pi's event stream.
 
 mod args;
 mod input;
 mod open;
-mod print;
 mod setup;
-pub(crate) mod models;
+mod print;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::Said;
@@ -17,22 +16,23 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::App;
 use crate::error::{CommandError, Kind, Result};
-pub(crate) use args::{Args, Asked};
+use crate::models::WithoutKey;
+pub(crate) use args::{Args, Form};
+pub(crate) use input::prompts;
+pub(crate) use open::{check_folder, open};
 use print::Printer;
-use setup::Keyless;
-pub(crate) use setup::{Summaries, compaction_settings, known, settings_files, summaries};
+pub(crate) use setup::setup;
 
-/// Runs the agent until everything that was asked is answered.
-pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let form = args.form(crate::ui::is_interactive())?;
-    let Some((session, signals)) = open::session(app, args)? else {
-        app.ui.note("no session was chosen");
-        return Ok(());
-    };
-    let said = input::read(app, args, session.cwd(), form.is_some())?;
-    let keyless = if form.is_none() { Keyless::Waits } else { Keyless::Refused };
-    let setup = setup::setup(app, args, &session, keyless)?;
-    let Some(form) = form else { return crate::tui::run(app, session, setup, said, signals) };
+/// Runs the agent until everything that was asked is answered, and prints it.
+pub(crate) fn run(app: &App, args: &Args, form: Form) -> Result<()> {
+    let session = open(app, args)?;
+    check_folder(app, args, &session)?;
+    let said = prompts(app, args, session.cwd())?;
+    if said.is_empty() {
+        let error = CommandError::usage("there is nothing to say to the model");
+        return Err(error.hint("`offshoot -p PROMPT`, `offshoot -p @FILE`, or pipe something in"));
+    }
+    let setup = setup(app, args, &session, WithoutKey::Refuse)?;
     // One thread: the work is the model's and the tools', and a thread more costs start time.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the agent", &error))?;

@@ -1,4 +1,4 @@
-//! What every command works with: the terminal, the settings, the store, and sessions opened from what was typed.
+//! What every command works with: the terminal, the settings, the store, and how sessions are opened.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -12,10 +12,11 @@ use offshoot_session::list::SessionInfo;
 use offshoot_session::session::{Durability, Options, Session};
 use offshoot_session::store::{DirStore, Flavour, Progress, Root, Scope, Store as _};
 use offshoot_session::tree::NodeIx;
+use offshoot_settings::Settings as UserSettings;
 
 use crate::config::Settings;
+use crate::config::settings::Files as SettingsFiles;
 use crate::error::{CommandError, Kind, Result};
-use crate::select;
 use crate::ui::Ui;
 
 /// How many diagnostics of one sort are said before the rest is only counted.
@@ -112,16 +113,6 @@ impl App {
         }
     }
 
-    /// The file of a session, from what was typed.
-    pub(crate) fn file(&self, given: &str) -> Result<PathBuf> {
-        select::session_file(self, given)
-    }
-
-    /// Opens a session, from what was typed.
-    pub(crate) fn open(&self, given: &str) -> Result<Session> {
-        self.open_file(&self.file(given)?)
-    }
-
     /// Opens a session file; where a file does not show its dialect, its folder does.
     pub(crate) fn open_file(&self, file: &Path) -> Result<Session> {
         Ok(Session::open(file, self.options_for(file))?)
@@ -133,6 +124,23 @@ impl App {
             Ok(store) => store.options_for(file, self.options()),
             Err(_) => self.options(),
         }
+    }
+
+    /// The folder that a session works in.
+    pub(crate) fn folder_of(&self, session: &Session) -> PathBuf {
+        session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| self.settings.cwd.clone(), PathBuf::from)
+    }
+
+    /// The files of settings for a session.
+    pub(crate) fn settings_files(&self, session: &Session) -> SettingsFiles {
+        SettingsFiles::of(self.settings.data.as_deref(), &self.folder_of(session))
+    }
+
+    /// The settings in effect for a session; warns about those that have no effect.
+    pub(crate) fn user_settings(&self, session: &Session) -> Result<UserSettings> {
+        let (layers, troubles) = self.settings_files(session).load()?;
+        troubles.iter().for_each(|trouble| self.ui.warning(trouble));
+        Ok(UserSettings::from(&layers))
     }
 
     /// Upgrades a session of an old version, as its first append would, and says where the old bytes are.

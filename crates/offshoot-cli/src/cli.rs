@@ -1,17 +1,20 @@
-//! The command line as a whole: its global options, and a run from arguments to exit code.
+//! The command line as a whole: its global options, its commands, and a run from arguments to exit code.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, FromArgMatches as _, Parser};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use offshoot_session::session::Durability;
 
-use crate::agent;
 use crate::app::App;
-use crate::commands::Command;
+use crate::commands::{
+    append, branches, check, compact, completions, context, doctor, entry, export, fork, import, label, list, man,
+    migrate, models, name, pop, repair, show, switch, tail, trash, tree,
+};
 use crate::config::Settings;
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::ui::{self, ColorWhen, Ui};
+use crate::{agent, api, tui};
 
 /// Sessions of terminal coding agents as trees: look into them, go back in them, branch them, lose nothing.
 ///
@@ -70,6 +73,77 @@ pub(crate) struct Global {
     pub(crate) no_pager: bool,
 }
 
+/// Every command of the program, in the order of the help.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    List(list::Args),
+    Show(show::Args),
+    Tree(tree::Args),
+    Branches(branches::Args),
+    Context(context::Args),
+    Entry(entry::Args),
+    Tail(tail::Args),
+    Switch(switch::Args),
+    Pop(pop::Args),
+    Compact(compact::Args),
+    Label(label::Args),
+    Name(name::Args),
+    Trash(trash::Args),
+    Fork(fork::Args),
+    Export(export::Args),
+    Import(import::Args),
+    Append(append::Args),
+    Check(check::Args),
+    Repair(repair::Args),
+    Doctor(doctor::Args),
+    Migrate(migrate::Args),
+    Models(models::Args),
+    Api(api::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+impl Command {
+    /// Runs it.
+    fn run(&self, app: &App) -> Result<()> {
+        match self {
+            Self::List(args) => list::run(app, args),
+            Self::Show(args) => show::run(app, args),
+            Self::Tree(args) => tree::run(app, args),
+            Self::Branches(args) => branches::run(app, args),
+            Self::Context(args) => context::run(app, args),
+            Self::Entry(args) => entry::run(app, args),
+            Self::Tail(args) => tail::run(app, args),
+            Self::Switch(args) => switch::run(app, args),
+            Self::Pop(args) => pop::run(app, args),
+            Self::Compact(args) => compact::run(app, args),
+            Self::Label(args) => label::run(app, args),
+            Self::Name(args) => name::run(app, args),
+            Self::Trash(args) => trash::run(app, args),
+            Self::Fork(args) => fork::run(app, args),
+            Self::Export(args) => export::run(app, args),
+            Self::Import(args) => import::run(app, args),
+            Self::Append(args) => append::run(app, args),
+            Self::Check(args) => check::run(app, args),
+            Self::Repair(args) => repair::run(app, args),
+            Self::Doctor(args) => doctor::run(app, args),
+            Self::Migrate(args) => migrate::run(app, args),
+            Self::Models(args) => models::run(app, args),
+            Self::Api(args) => api::run(app, args),
+            Self::Completions(args) => completions::run(app, args, &mut Cli::command()),
+            Self::Man(args) => man::run(app, args, Cli::command()),
+        }
+    }
+}
+
+/// The agent: on the terminal, or printing what it says.
+fn run_agent(app: &App, args: &agent::Args) -> Result<()> {
+    match args.form(ui::is_interactive())? {
+        Some(form) => agent::run(app, args, form),
+        None => tui::run(app, args),
+    }
+}
+
 /// Runs the program.
 pub(crate) fn run() -> ExitCode {
     // Without a terminal somebody who types nothing wants to know what there is.
@@ -92,7 +166,7 @@ pub(crate) fn run() -> ExitCode {
     let ran = match durability {
         Ok(_) => match &cli.command {
             Some(command) => command.run(&app),
-            None => agent::run(&app, &cli.agent),
+            None => run_agent(&app, &cli.agent),
         },
         Err(error) => Err(CommandError::usage(format!("OFFSHOOT_DURABILITY: {error}"))),
     };

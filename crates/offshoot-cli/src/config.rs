@@ -16,8 +16,6 @@ use offshoot_session::store::{Flavour, Root};
 use offshoot_tui::terminal::{Capabilities, detect};
 use offshoot_tui::theme::Background;
 
-use crate::tui::ClipboardTool;
-
 /// Everything that a run takes from its surroundings.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
@@ -57,6 +55,17 @@ pub(crate) struct Settings {
     pub(crate) columns: Option<usize>,
     /// The present moment, held still.
     pub(crate) now: Option<Millis>,
+}
+
+/// A program that tells what the clipboard holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClipboardTool {
+    /// Wayland's.
+    WlPaste,
+    /// X11's.
+    Xclip,
+    /// Those of macOS.
+    Mac,
 }
 
 /// Variables by name.

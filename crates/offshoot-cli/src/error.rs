@@ -83,6 +83,16 @@ impl CommandError {
         self
     }
 
+    /// The error and its causes, on one line.
+    pub(crate) fn on_one_line(&self) -> String {
+        std::iter::once(&self.message).chain(&self.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
+    }
+
+    /// The same, with what the person can do.
+    pub(crate) fn with_hints_on_one_line(&self) -> String {
+        self.hints.iter().fold(self.on_one_line(), |text, hint| format!("{text}; {hint}"))
+    }
+
     /// The system refused `action` (a verb and its object).
     pub(crate) fn io(action: impl std::fmt::Display, source: &io::Error) -> Self {
         let kind = match source.kind() {

@@ -20,10 +20,22 @@ pub(crate) fn is_path(given: &str) -> bool {
     given.contains(['/', '\\']) || given.ends_with(".jsonl")
 }
 
+impl App {
+    /// The file of a session, from what was typed.
+    pub(crate) fn file(&self, given: &str) -> Result<PathBuf> {
+        session_file(self, given)
+    }
+
+    /// Opens a session, from what was typed.
+    pub(crate) fn open(&self, given: &str) -> Result<Session> {
+        self.open_file(&self.file(given)?)
+    }
+}
+
 /// The file of a session: a path, an id or a unique start of one, a name, or `latest`.
 ///
 /// Ids and names are looked for among the sessions of the working directory first, then among all.
-pub(crate) fn session_file(app: &App, given: &str) -> Result<PathBuf> {
+fn session_file(app: &App, given: &str) -> Result<PathBuf> {
     if is_path(given) {
         return existing(Path::new(given));
     }

@@ -1,17 +1,24 @@
-//! Who writes the summaries of `compact`, `pop` and `switch`: the one place where commands meet a summariser.
+//! The summaries of `compact`, `pop` and `switch`: the one place where commands meet a summariser.
 //!
-//! A model if there is one with a key; without one, or if it fails, the summariser without a model, and it is said.
+//! A model writes them if one has a key. Without one, or if it fails, the summariser without a model does, with a notice.
 
+use std::sync::Arc;
+
+use offshoot_agent::model::Access;
+use offshoot_agent::provider::Http;
+use offshoot_agent::summarise::{ModelSummariser, Summarise as _};
 use offshoot_session::branch_summary::{self, Instructions};
-use offshoot_session::compact::Plan;
-use offshoot_session::error::Error;
+use offshoot_session::clock::SystemClock;
+use offshoot_session::compact::{self, Plan};
+use offshoot_session::error::{Error, Result as Read};
 use offshoot_session::session::Session;
-use offshoot_session::summariser::{Drafted, Extractive};
+use offshoot_session::summariser::{Answer, Drafted, Extractive, Request, Summariser};
 use offshoot_session::tree::NodeIx;
+use offshoot_settings::Settings;
 
-use crate::agent::{Asked, Summaries, summaries};
 use crate::app::App;
-use crate::error::Result;
+use crate::error::{CommandError, Result};
+use crate::models::{ChosenModel, ModelArgs, ModelTable, ModelWishes, WithoutKey};
 
 /// A compaction's summary. `instructions` are the person's; a model that was asked for and cannot be is an error.
 pub(crate) fn compaction(
@@ -19,10 +26,10 @@ pub(crate) fn compaction(
     session: &Session,
     plan: &Plan,
     instructions: Option<&str>,
-    asked: &Asked,
+    typed: &ModelArgs,
 ) -> Result<Drafted> {
     let by_model = |model: &Summaries| plan.run(model, instructions);
-    if let Some(drafted) = with_model(app, session, asked, by_model)? {
+    if let Some(drafted) = with_model(app, session, typed, by_model)? {
         return Ok(drafted);
     }
     if instructions.is_some() {
@@ -32,10 +39,10 @@ pub(crate) fn compaction(
 }
 
 /// The summary of what going to `target` leaves behind.
-pub(crate) fn left_behind(app: &App, session: &Session, target: NodeIx, asked: &Asked) -> Result<Drafted> {
+pub(crate) fn left_behind(app: &App, session: &Session, target: NodeIx, typed: &ModelArgs) -> Result<Drafted> {
     let plan = |budget: u64| branch_summary::plan(session, session.leaf(), Some(target), budget);
     let by_model = |model: &Summaries| plan(model.branch_budget())?.run(model, Instructions::Plain);
-    if let Some(drafted) = with_model(app, session, asked, by_model)? {
+    if let Some(drafted) = with_model(app, session, typed, by_model)? {
         return Ok(drafted);
     }
     // By rule any length is summarised: no model's window is the limit.
@@ -46,10 +53,10 @@ pub(crate) fn left_behind(app: &App, session: &Session, target: NodeIx, asked: &
 fn with_model(
     app: &App,
     session: &Session,
-    asked: &Asked,
-    write: impl FnOnce(&Summaries) -> offshoot_session::error::Result<Drafted>,
+    typed: &ModelArgs,
+    write: impl FnOnce(&Summaries) -> Read<Drafted>,
 ) -> Result<Option<Drafted>> {
-    let Some(model) = summaries(app, session, asked)? else { return Ok(None) };
+    let Some(model) = summaries(app, session, typed)? else { return Ok(None) };
     match write(&model) {
         Ok(drafted) => Ok(Some(drafted)),
         Err(Error::NoSummary(why)) => {
@@ -58,5 +65,69 @@ fn with_model(
             Ok(None)
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// A model that writes the summaries of commands.
+struct Summaries {
+    model: ModelSummariser,
+    branch_reserve: u64,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Summaries {
+    /// How many tokens of a branch fit into a request for its summary.
+    fn branch_budget(&self) -> u64 {
+        let window = match self.model.model.context_window {
+            0 => branch_summary::DEFAULT_WINDOW,
+            window => window,
+        };
+        window.saturating_sub(self.branch_reserve)
+    }
+}
+
+/// The model that summarises a session: the one that was asked for, its own, the user's, or the first with a key.
+/// `None`: there is none, and none was asked for.
+fn summaries(app: &App, session: &Session, typed: &ModelArgs) -> Result<Option<Summaries>> {
+    let is_asked_for = typed.provider.is_some() || typed.model.is_some();
+    let settings = app.user_settings(session)?;
+    match model_for_summaries(app, session, &settings, typed) {
+        Ok(model) => Ok(Some(model)),
+        Err(error) if is_asked_for => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+fn model_for_summaries(app: &App, session: &Session, settings: &Settings, typed: &ModelArgs) -> Result<Summaries> {
+    let table = ModelTable::load(app);
+    let wishes = ModelWishes { typed, session, settings, without_key: WithoutKey::Refuse };
+    let ChosenModel { model, thinking } = table.choose(app, &wishes)?;
+    let thinking = model.clamp(thinking);
+    let Access { model, key } = table.keys.access(&table.models, &model).map_err(|error| CommandError::from(&error))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| CommandError::io("start the summariser", &error))?;
+    let provider = Arc::new(Http::new(Arc::new(SystemClock)));
+    let model = ModelSummariser { provider, model, thinking, key, retry: settings.retry, listener: None };
+    Ok(Summaries { model, branch_reserve: settings.branch_reserve, runtime })
+}
+
+/// How much a compaction keeps and leaves free, as the user set it: for the model that is asked, or in general.
+pub(crate) fn compaction_settings(app: &App, session: &Session, typed: &ModelArgs) -> Result<compact::Settings> {
+    // The summary reads them again, and warns.
+    let quiet = App { ui: app.ui.quiet(), ..app.clone() };
+    let mut settings = quiet.user_settings(session)?;
+    if settings.compaction_for.is_empty() {
+        return Ok(settings.compaction);
+    }
+    let wishes = ModelWishes { typed, session, settings: &settings, without_key: WithoutKey::Refuse };
+    let chosen = ModelTable::load(app).choose(app, &wishes).ok();
+    let name = chosen.map(|ChosenModel { model, .. }| format!("{}/{}", model.provider, model.id));
+    Ok(name.and_then(|name| settings.compaction_for.remove(&name)).unwrap_or(settings.compaction))
+}
+
+impl Summariser for Summaries {
+    fn summarise(&self, request: &Request) -> Read<Answer> {
+        let written = self.runtime.block_on(self.model.summarise(request.clone()));
+        written.map_err(Error::NoSummary)
     }
 }

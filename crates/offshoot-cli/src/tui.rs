@@ -1,21 +1,23 @@
 //! `offshoot` on a terminal: the front end's program. Holds the agent and the store, does what the front end wants done,
 //! and tells it what came of that.
 
-mod choices;
-mod clipboard;
-mod deeds;
-mod files;
 mod hangup;
-mod kept;
-mod known;
-mod pick;
-mod program;
-mod reading;
-mod serve;
-mod settings;
-mod sessions;
 mod signals;
 mod stop;
+mod wishes;
+mod kept;
+mod sessions;
+mod pick;
+mod world;
+mod choices;
+mod clipboard;
+mod files;
+mod known;
+mod reading;
+mod settings;
+mod deeds;
+mod serve;
+mod program;
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -23,37 +25,49 @@ use std::sync::{Arc, Mutex};
 use offshoot_agent::Setup;
 use offshoot_agent::command::{Command, Said};
 use offshoot_session::session::Session;
-use offshoot_settings::Settings;
 use offshoot_tui::app::cmd::Cmd;
-use offshoot_tui::app::model::{Model, Wishes};
+use offshoot_tui::app::model::Model;
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::app::run::{Inbox, Program as _, run as run_front_end};
 use offshoot_tui::editor::{Editor, History};
-use offshoot_tui::keymap::Action;
-use offshoot_tui::message::{Habits, Level};
-use offshoot_tui::theme::Themes;
+use offshoot_tui::message::Level;
 
-use crate::agent::{models, settings_files};
+use crate::agent::{self, Args};
 use crate::app::App;
-use crate::config;
-use crate::config::settings::Files as SettingsFiles;
 use crate::error::{CommandError, Result};
-pub(crate) use clipboard::Tool as ClipboardTool;
+use crate::models::{ModelTable, WithoutKey};
 use kept::Kept;
-pub(crate) use pick::session as pick_session;
 use program::Program;
-use serve::World;
 use sessions::Clerk;
-pub(crate) use signals::Signals;
+use signals::Signals;
+use wishes::wishes;
+use world::World;
 
-/// Runs the front end until the user ends it. `signals`: those that are heard already.
-pub(crate) fn run(app: &App, session: Session, setup: Setup, said: Vec<Said>, signals: Option<Signals>) -> Result<()> {
+/// Opens the session, or lets the user pick one, and shows it until the user ends the front end.
+pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    let (session, signals) = if args.resume {
+        let Some((file, signals)) = pick::session(app)? else {
+            app.ui.note("no session was chosen");
+            return Ok(());
+        };
+        (app.open_file(&file)?, Some(signals))
+    } else {
+        (agent::open(app, args)?, None)
+    };
+    agent::check_folder(app, args, &session)?;
+    let said = agent::prompts(app, args, session.cwd())?;
+    let setup = agent::setup(app, args, &session, WithoutKey::Wait)?;
+    converse(app, session, setup, (said, signals))
+}
+
+/// Runs the front end. `signals`: those that are heard already.
+fn converse(app: &App, session: Session, setup: Setup, (said, signals): (Vec<Said>, Option<Signals>)) -> Result<()> {
     let (sender, receiver) = channel();
     // Before the terminal is another than the shell wants it.
     let signals = signals.map_or_else(Signals::listen, Ok)?;
     signals.tell(sender.clone());
     let kept = Kept::of(app, &session);
-    let wishes = wishes(app, &settings_files(app, &session), session.cwd().unwrap_or_default())?;
+    let wishes = wishes(app, &app.settings_files(&session), session.cwd().unwrap_or_default())?;
     let editor = Editor::new(History::read(&kept.history()));
     // What was typed on the command line is said; a draft waits for another time.
     let draft = if said.is_empty() { kept.draft() } else { String::new() };
@@ -72,7 +86,7 @@ pub(crate) fn run(app: &App, session: Session, setup: Setup, said: Vec<Said>, si
     for said in said {
         program.take(Cmd::Ask(Box::new(Command::FollowUp(said))));
     }
-    if models::askable(&app).is_empty() {
+    if ModelTable::read(&app).0.usable().is_empty() {
         drop(sender.send(Msg::Notice(Level::Warning, keyless(&app))));
     }
     hangup::watch(sender.clone())?;
@@ -101,38 +115,4 @@ fn goodbye(app: &App, model: &Model) {
     if began && looked.path.is_some() {
         app.ui.loud().hint(&format!("`offshoot --session {}` goes on", looked.id));
     }
-}
-
-/// What the user has set, by these files, for a session of this folder. What of the settings has no effect was told when
-/// the agent was put together.
-fn wishes(app: &App, files: &SettingsFiles, cwd: &str) -> Result<Wishes> {
-    let (keymap, troubles) = config::keys::load(app.settings.data.as_deref())?;
-    troubles.iter().for_each(|trouble| app.ui.warning(trouble));
-    let (layers, _) = files.load()?;
-    let settings = Settings::from(&layers);
-    let home = app.settings.home.as_ref().map(|home| home.display().to_string());
-    let habits = Habits {
-        cwd: cwd.to_owned(),
-        home: home.clone().unwrap_or_default(),
-        expand_key: keymap.hint(Action::ExpandTools).unwrap_or_default(),
-        thinking_key: keymap.hint(Action::ToggleThinking).unwrap_or_default(),
-        ..Habits::default()
-    };
-    let background = app.settings.background.unwrap_or_default();
-    let themes = themes(app, &settings, &files.place(&layers, "theme"));
-    let depth = app.settings.terminal.colours;
-    let images = app.settings.terminal.images;
-    let wishes = Wishes { themes, background, depth, keymap, habits, settings, home, images, ..Wishes::default() };
-    Ok(Wishes { theme: wishes.dressed(), ..wishes })
-}
-
-/// The themes of the settings; instead of those that cannot be used, which is told, the built-in ones.
-fn themes(app: &App, settings: &Settings, place: &str) -> Themes {
-    let loaded = config::themes::named(app.settings.data.as_deref(), settings.theme.as_deref());
-    let (themes, troubles) = loaded.unwrap_or_else(|error| {
-        let told = std::iter::once(format!("{place}{}", error.message)).chain(error.hints);
-        (Themes::default(), told.collect())
-    });
-    troubles.iter().for_each(|trouble| app.ui.warning(trouble));
-    themes
 }

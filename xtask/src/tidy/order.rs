@@ -15,9 +15,6 @@ const TESTING: &str = "testing";
 const CYCLES: &[&str] = &[
     "crates/offshoot-agent/src/provider.rs",
     "crates/offshoot-agent/src/turn/mod.rs",
-    "crates/offshoot-cli/src/api/mod.rs",
-    "crates/offshoot-cli/src/main.rs",
-    "crates/offshoot-cli/src/tui.rs",
     "crates/offshoot-tui/src/app/update.rs",
     "crates/offshoot-tui/src/message.rs",
     "crates/offshoot-tui/src/overlay/tree.rs",

@@ -1,9 +1,9 @@
 //! What is typed to run the agent.
 
 use clap::ValueEnum;
-use offshoot_agent::provider::ThinkingLevel;
 
 use crate::error::{CommandError, Result};
+use crate::models::ModelArgs;
 
 /// How the agent speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -33,22 +33,6 @@ pub(crate) enum Form {
     Result,
     /// Every event as a line of JSON.
     Events,
-}
-
-/// Who is asked.
-#[derive(Debug, Default, clap::Args)]
-pub(crate) struct Asked {
-    /// The provider, such as anthropic, openai, google, or one of models.json
-    #[arg(long, value_name = "NAME")]
-    pub(crate) provider: Option<String>,
-
-    /// The model: an id, a part of one, or provider/id; `:LEVEL` behind it says how much it thinks
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) model: Option<String>,
-
-    /// How much the model thinks: off, minimal, low, medium, high, xhigh, max
-    #[arg(long, value_name = "LEVEL", value_parser = thinking)]
-    pub(crate) thinking: Option<ThinkingLevel>,
 }
 
 /// The agent.
@@ -93,7 +77,7 @@ pub(crate) struct Args {
     pub(crate) no_session: bool,
 
     #[command(flatten)]
-    pub(crate) asked: Asked,
+    pub(crate) model: ModelArgs,
 
     /// The tools that the model has, parted by commas; none for '' [default: the settings', else read,bash,edit,write]
     #[arg(long, value_name = "NAMES")]
@@ -110,11 +94,6 @@ pub(crate) struct Args {
     /// The provider's key, for this run; others on this machine may see it: better set the variable
     #[arg(long, value_name = "KEY")]
     pub(crate) api_key: Option<String>,
-}
-
-fn thinking(text: &str) -> std::result::Result<ThinkingLevel, String> {
-    ThinkingLevel::parse(text)
-        .ok_or_else(|| format!("there are {}", ThinkingLevel::ALL.map(ThinkingLevel::as_str).join(", ")))
 }
 
 impl Args {

@@ -13,9 +13,8 @@ use super::Args;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 
-/// Everything that is to be said, in order; `is_needed`: there must be something. Files and what is piped in go with the
-/// first.
-pub(crate) fn read(app: &App, args: &Args, cwd: Option<&str>, is_needed: bool) -> Result<Vec<Said>> {
+/// Everything that is to be said, in order. Files and what is piped in go with the first.
+pub(crate) fn prompts(app: &App, args: &Args, cwd: Option<&str>) -> Result<Vec<Said>> {
     let piped = piped()?;
     let (mut files, mut images) = (String::new(), Vec::new());
     let mut said: Vec<Said> = Vec::new();
@@ -29,11 +28,7 @@ pub(crate) fn read(app: &App, args: &Args, cwd: Option<&str>, is_needed: bool) -
     let parts = [piped, Some(files).filter(|files| !files.is_empty()), words];
     let text = parts.into_iter().flatten().collect::<Vec<_>>().join("\n");
     if text.trim().is_empty() && images.is_empty() {
-        if !is_needed {
-            return Ok(Vec::new());
-        }
-        let error = CommandError::usage("there is nothing to say to the model");
-        return Err(error.hint("`offshoot -p PROMPT`, `offshoot -p @FILE`, or pipe something in"));
+        return Ok(Vec::new());
     }
     let first = Said { text, images };
     Ok(std::iter::once(first).chain(said.into_iter().skip(1)).collect())

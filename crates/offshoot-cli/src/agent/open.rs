@@ -9,28 +9,22 @@ use super::Args;
 use crate::app::{App, quoted};
 use crate::error::{CommandError, Kind, Result};
 use crate::select;
-use crate::tui::Signals;
 
-/// Opens or begins it; `None` if the user was to choose one and wanted none. Nothing is written. Since a list was shown
-/// signals are heard.
-pub(crate) fn session(app: &App, args: &Args) -> Result<Option<(Session, Option<Signals>)>> {
-    let (session, signals) = if args.resume {
-        let Some((file, signals)) = crate::tui::pick_session(app)? else { return Ok(None) };
-        (app.open_file(&file)?, Some(signals))
-    } else {
-        (open(app, args)?, None)
-    };
+/// Tells what is odd about the session. Its folder must still be there.
+pub(crate) fn check_folder(app: &App, args: &Args, session: &Session) -> Result<()> {
     let given = args.session.as_deref().or(args.fork.as_deref()).unwrap_or(select::LATEST);
-    app.report(&session, given);
-    let gone = session.cwd().filter(|cwd| !cwd.is_empty() && !Path::new(cwd).is_dir());
-    if let Some(gone) = gone {
-        let error = CommandError::new(Kind::NotFound, format!("the session's folder {gone} is not there any more"));
-        return Err(error.hint(format!("`offshoot --fork {}` goes on with a copy in this folder", quoted(given))));
+    app.report(session, given);
+    match session.cwd().filter(|cwd| !cwd.is_empty() && !Path::new(cwd).is_dir()) {
+        None => Ok(()),
+        Some(gone) => {
+            Err(CommandError::new(Kind::NotFound, format!("the session's folder {gone} is not there any more"))
+                .hint(format!("`offshoot --fork {}` goes on with a copy in this folder", quoted(given))))
+        }
     }
-    Ok(Some((session, signals)))
 }
 
-fn open(app: &App, args: &Args) -> Result<Session> {
+/// Opens or begins the session. Nothing is written.
+pub(crate) fn open(app: &App, args: &Args) -> Result<Session> {
     let cwd = app.cwd();
     let new = NewSession { cwd: &cwd, ..NewSession::default() };
     if args.no_session {

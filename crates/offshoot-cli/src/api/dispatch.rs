@@ -12,7 +12,8 @@ use super::handles::{Handle, Server};
 use super::methods::{append, construct, plan, pure, read, tree};
 use super::params::Params;
 use super::records;
-use super::wire::{Failure, Outcome, Request};
+use super::request::Request;
+use super::wire::{Failure, Outcome};
 
 use Run::{Append, Change, Free, Read};
 

@@ -1,24 +1,27 @@
 //! `offshoot api`: the session library for programs in any language, as JSON-RPC 2.0 over two streams.
 //!
 //! Owns the loop: one request (or batch) a line in, one answer a line out, in order. `wire` knows how messages look,
-//! `params` how arguments are taken out of them, `dispatch` which methods there are, `handles` which sessions are open,
+//! `request` reads one, `params` how arguments are taken out of them, `dispatch` which methods there are, `handles` which sessions are open,
 //! `methods` what each method does. Must not know the terminal or the environment. `docs/api.md` is the contract.
 
-mod dispatch;
+mod wire;
+mod params;
+mod request;
+mod records;
 mod handles;
 mod methods;
-mod params;
-mod records;
-mod wire;
+mod dispatch;
+mod command;
 
 use std::io::{self, BufRead, Write};
 
 use offshoot_session::json::{Json, JsonKind};
 use offshoot_session::store::DirStore;
 
-pub(crate) use handles::Defaults;
-use handles::Server;
-use wire::{Answer, Failure, Request};
+pub(crate) use command::{Args, run};
+use handles::{Defaults, Server};
+use request::Request;
+use wire::{Answer, Failure};
 
 /// Answers requests until the input ends.
 ///
@@ -27,7 +30,7 @@ use wire::{Answer, Failure, Request};
 ///
 /// # Errors
 /// A stream fails. Also if an answer that is partly written cannot be finished: nothing sensible can follow it.
-pub(crate) fn serve(
+fn serve(
     (store, defaults): (&DirStore, Defaults),
     cwd: &str,
     mut input: impl BufRead,

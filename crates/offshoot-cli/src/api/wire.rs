@@ -1,4 +1,4 @@
-//! The messages on the wire: how a request is read, how an answer and an error are written.
+//! The messages on the wire: their form, and how an answer and an error are written. `request` reads requests.
 //!
 //! Framing, one message a line, is the loop's. What the methods mean is not known here.
 //!
@@ -28,14 +28,11 @@
 //!
 //! `kind` is `notFound`, `ambiguous`, `conflict`, `damaged`, `invalid`, `io` or `other`.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
 use offshoot_session::error::Error;
-use offshoot_session::json::{Json, JsonKind, Object, quote};
-
-use super::params::Params;
+use offshoot_session::json::{Json, Object, quote};
 
 /// Answers up to this size are held back until they are complete, so that an error on the way can take their place.
 /// Longer ones are written as they come: no answer needs to fit into memory.
@@ -146,45 +143,6 @@ fn io_kind(error: &io::Error) -> &'static str {
         io::ErrorKind::NotFound => "notFound",
         io::ErrorKind::AlreadyExists => "conflict",
         _ => "io",
-    }
-}
-
-/// A request, as a view on its line.
-#[derive(Debug)]
-pub(super) struct Request<'a> {
-    /// What names the answer; `None` for notifications.
-    pub(super) id: Option<Json<'a>>,
-    /// The method.
-    pub(super) method: Cow<'a, str>,
-    /// Its arguments.
-    pub(super) params: Params<'a>,
-}
-
-impl<'a> Request<'a> {
-    /// Reads a request; of a bad one the id that the error goes to, `None` standing for null.
-    pub(super) fn read(json: Json<'a>) -> Result<Self, (Option<Json<'a>>, Failure)> {
-        if json.kind() != JsonKind::Object {
-            return Err((None, Failure::invalid_request("a request is an object")));
-        }
-        let id = json.get("id");
-        if id.is_some_and(|id| !matches!(id.kind(), JsonKind::String | JsonKind::Number | JsonKind::Null)) {
-            return Err((None, Failure::invalid_request("an id is a string, a number or null")));
-        }
-        if json.get("jsonrpc").is_none_or(|version| version.text() != "\"2.0\"") {
-            return Err((id, Failure::invalid_request("a request has the member \"jsonrpc\":\"2.0\"")));
-        }
-        let Some(method) = json.str("method") else {
-            return Err((id, Failure::invalid_request("a request names its method by a string")));
-        };
-        match json.get("params").filter(|params| !params.is_null()) {
-            Some(params) if params.kind() == JsonKind::Array => {
-                Err((id, Failure::params("arguments are given by name, in an object")))
-            }
-            Some(params) if params.kind() != JsonKind::Object => {
-                Err((id, Failure::invalid_request("params is an object")))
-            }
-            params => Ok(Self { id, method, params: Params::new(params) }),
-        }
     }
 }
 

@@ -11,9 +11,9 @@ use offshoot_session::stats::words;
 use offshoot_session::summariser::Drafted;
 use offshoot_session::text::one_line;
 
-use crate::agent::{Asked, compaction_settings};
 use crate::app::{App, quoted};
 use crate::error::{CommandError, Kind, Result};
+use crate::models::ModelArgs;
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{BOLD, DIM, ID, MARK, PLAIN, Painted};
 use crate::{plans, summarise};
@@ -68,7 +68,7 @@ pub(crate) struct Args {
     keep_recent_tokens: Option<u64>,
 
     #[command(flatten)]
-    asked: Asked,
+    model: ModelArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -81,7 +81,7 @@ Examples:
 /// Compacts, or says what that would do.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = app.open(&args.session)?;
-    let user = compaction_settings(app, &session, &args.asked)?;
+    let user = summarise::compaction_settings(app, &session, &args.model)?;
     let keep_recent_tokens = args.keep_recent_tokens.unwrap_or(user.keep_recent_tokens);
     let settings = Settings { keep_recent_tokens, ..user };
     let plan = match plan(&session, session.leaf(), session.dialect(), &settings)? {
@@ -118,7 +118,7 @@ fn nothing(app: &App, args: &Args, why: CommandError) -> Result<()> {
 }
 
 fn compact(app: &App, args: &Args, session: &mut Session, plan: &Plan) -> Result<()> {
-    let drafted = summarise::compaction(app, session, plan, args.instructions.as_deref(), &args.asked)?;
+    let drafted = summarise::compaction(app, session, plan, args.instructions.as_deref(), &args.model)?;
     let report = report(plan, &drafted.text);
     app.upgrade(session)?;
     let id = session.append(&plan.entry(&drafted, session.dialect()))?;

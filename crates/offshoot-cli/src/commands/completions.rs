@@ -2,11 +2,9 @@
 
 use std::io::Write as _;
 
-use clap::CommandFactory as _;
 use clap_complete::Shell;
 
 use crate::app::App;
-use crate::cli::Cli;
 use crate::error::Result;
 
 /// Print completions for a shell
@@ -23,11 +21,11 @@ Examples:
   offshoot completions zsh > ~/.zfunc/_offshoot
   offshoot completions fish > ~/.config/fish/completions/offshoot.fish";
 
-/// Prints completions.
-pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+/// Prints completions of the command line.
+pub(crate) fn run(app: &App, args: &Args, command_line: &mut clap::Command) -> Result<()> {
     // First into memory: the generator does not take a closed pipe calmly.
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "offshoot", &mut script);
+    clap_complete::generate(args.shell, command_line, "offshoot", &mut script);
     let mut out = app.ui.raw();
     out.write_all(&script)?;
     Ok(out.finish()?)

@@ -3,11 +3,9 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use clap::CommandFactory as _;
 use clap_mangen::Man;
 
 use crate::app::App;
-use crate::cli::Cli;
 use crate::error::{CommandError, Result};
 
 /// Print the manual page, or write all of them
@@ -24,15 +22,15 @@ Examples:
   offshoot man | man -l -
   offshoot man --out ~/.local/share/man/man1";
 
-/// Makes manual pages.
-pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+/// Makes manual pages of the command line.
+pub(crate) fn run(app: &App, args: &Args, command_line: clap::Command) -> Result<()> {
     if let Some(folder) = &args.out {
         let failed = |error| CommandError::io(format!("write manual pages to {}", folder.display()), &error);
         std::fs::create_dir_all(folder).map_err(failed)?;
-        return clap_mangen::generate_to(Cli::command(), folder).map_err(failed);
+        return clap_mangen::generate_to(command_line, folder).map_err(failed);
     }
     let mut page = Vec::new();
-    Man::new(Cli::command()).render(&mut page)?;
+    Man::new(command_line).render(&mut page)?;
     let mut out = app.ui.raw();
     out.write_all(&page)?;
     Ok(out.finish()?)

@@ -7,9 +7,9 @@ use offshoot_agent::provider::{Model, Price, ThinkingLevel};
 use offshoot_session::json::{Object, quote};
 use offshoot_session::text::one_line;
 
-use crate::agent;
 use crate::app::App;
 use crate::error::Result;
+use crate::models::ModelTable;
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{DIM, ID, MARK, PLAIN};
 
@@ -50,7 +50,7 @@ Examples:
 
 /// Lists models.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let (models, keys, troubles) = agent::known(app);
+    let (ModelTable { models, keys }, troubles) = ModelTable::read(app);
     let words: Vec<String> =
         args.search.iter().flat_map(|word| word.split_whitespace()).map(str::to_lowercase).collect();
     let wanted = |model: &&Model| {

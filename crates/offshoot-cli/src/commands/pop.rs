@@ -8,9 +8,9 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::text::one_line;
 
 use super::switch::place;
-use crate::agent::Asked;
 use crate::app::{App, quoted};
 use crate::error::Result;
+use crate::models::ModelArgs;
 use crate::ui::style::{DIM, Painted};
 use crate::{select, summarise};
 
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     summarize: bool,
 
     #[command(flatten)]
-    asked: Asked,
+    model: ModelArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -58,7 +58,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let left_entries = left.iter().filter(|ix| !session.tree().node(**ix).is_leaf_marker()).count();
     let drafted = match &args.summary {
         Some(_) => None,
-        None => Some(summarise::left_behind(app, &session, target, &args.asked)?),
+        None => Some(summarise::left_behind(app, &session, target, &args.model)?),
     };
     let own = NewBranchSummary { summary: args.summary.as_deref().unwrap_or_default(), ..NewBranchSummary::default() };
     let target = app.upgraded(&mut session, target)?;

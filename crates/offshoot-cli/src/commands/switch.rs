@@ -9,9 +9,9 @@ use offshoot_session::stats::words;
 use offshoot_session::text::one_line;
 use offshoot_session::tree::NodeIx;
 
-use crate::agent::Asked;
 use crate::app::App;
 use crate::error::Result;
+use crate::models::ModelArgs;
 use crate::ui::style::{DIM, ID, Painted};
 use crate::{select, summarise};
 
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     summarize: bool,
 
     #[command(flatten)]
-    asked: Asked,
+    model: ModelArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -60,7 +60,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let left = session.abandoned_by(Some(target));
     let left = left.iter().filter(|ix| !session.tree().node(**ix).is_leaf_marker()).count();
     // Going further down a branch leaves nothing behind.
-    let summarise = || summarise::left_behind(app, &session, target, &args.asked);
+    let summarise = || summarise::left_behind(app, &session, target, &args.model);
     let drafted = (args.summarize && left > 0).then(summarise).transpose()?;
     let target = app.upgraded(&mut session, target)?;
     let Some(drafted) = drafted else {

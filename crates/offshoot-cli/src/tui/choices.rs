@@ -18,8 +18,8 @@ use offshoot_tui::markdown::plain;
 use offshoot_tui::message::Level;
 use offshoot_tui::slash::Argument;
 
-use super::serve::World;
-use crate::agent::models;
+use super::world::World;
+use crate::models::ModelTable;
 
 /// How many columns of its last words stand beside a branch.
 const WORDS: usize = 80;
@@ -30,7 +30,7 @@ pub(super) async fn find(world: &World, agent: &AgentSession, argument: Argument
         Argument::Model => {
             let app = world.app.clone();
             let name = |model: &Arc<Model>| Choice::new(format!("{}/{}", model.provider, model.id));
-            let names = move || models::askable(&app).iter().map(name).collect();
+            let names = move || ModelTable::read(&app).0.usable().iter().map(name).collect();
             tokio::task::spawn_blocking(names).await.map_err(|error| error.to_string())
         }
         Argument::Entry => match agent.read(entries).await {

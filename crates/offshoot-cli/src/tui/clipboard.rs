@@ -9,24 +9,14 @@ use offshoot_tui::app::msg::Msg;
 use offshoot_tui::message::Level;
 use tokio::process::Command;
 
-use super::serve::World;
+use super::world::World;
+use crate::config::ClipboardTool;
 
 /// How long a program may take: the owner of the clipboard may not answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The pictures that models take, and the endings of their files; the first that there is is pasted.
 const PICTURES: [(&str, &str); 4] =
     [("image/png", ".png"), ("image/jpeg", ".jpg"), ("image/webp", ".webp"), ("image/gif", ".gif")];
-
-/// A program that tells what the clipboard holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tool {
-    /// Wayland's.
-    WlPaste,
-    /// X11's.
-    Xclip,
-    /// Those of macOS.
-    Mac,
-}
 
 /// What was found.
 enum Held {
@@ -50,7 +40,7 @@ pub(super) async fn paste(world: &World) {
     }
 }
 
-async fn held(tools: &[Tool]) -> Result<Held, String> {
+async fn held(tools: &[ClipboardTool]) -> Result<Held, String> {
     let mut missing = Vec::new();
     for tool in tools {
         match tool.held().await {
@@ -74,7 +64,7 @@ fn keep(bytes: &[u8], ending: &str) -> io::Result<String> {
     Ok(path.display().to_string())
 }
 
-impl Tool {
+impl ClipboardTool {
     /// Its name, and where it comes from.
     fn how(self) -> &'static str {
         match self {

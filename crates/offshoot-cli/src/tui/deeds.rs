@@ -13,18 +13,18 @@ use offshoot_tui::app::cmd::{Cmd, Deed};
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::message::Level;
 
-use super::serve::{World, ask};
-use crate::agent::models;
+use super::world::{World, ask};
 use crate::app::App;
 use crate::commands::{export, import};
 use crate::error::{CommandError, Kind, Result};
+use crate::models::ModelTable;
 use crate::select;
 
 /// Does one of them; what goes wrong is told.
 pub(super) async fn act(world: &World, agent: &AgentSession, cmd: Cmd) {
     let done = match cmd {
         Cmd::Models => {
-            world.tell(Msg::Models(models::askable(&world.app)));
+            world.tell(Msg::Models(ModelTable::read(&world.app).0.usable()));
             Ok(())
         }
         Cmd::UseModel(name) => use_model(world, agent, &name).await,
@@ -40,27 +40,23 @@ pub(super) async fn act(world: &World, agent: &AgentSession, cmd: Cmd) {
         _ => Ok(()),
     };
     if let Err(error) = done {
-        world.notice(Level::Error, in_words(&error));
+        world.notice(Level::Error, error.with_hints_on_one_line());
     }
 }
 
-/// An error and what can be done, on one line.
-fn in_words(error: &CommandError) -> String {
-    let why = std::iter::once(&error.message).chain(&error.causes).map(String::as_str).collect::<Vec<_>>().join(": ");
-    error.hints.iter().fold(why, |text, hint| format!("{text}; {hint}"))
-}
-
 async fn use_model(world: &World, agent: &AgentSession, name: &str) -> Result<()> {
-    let (model, level) = models::named(&world.app, name)?;
-    ask(world, agent, Command::SetModel(model)).await;
-    if let Some(level) = level {
+    let found = ModelTable::read(&world.app).0.find(None, name);
+    let found =
+        found.map_err(|error| CommandError::new(Kind::NotFound, error.to_string()).hint("/model lists them"))?;
+    ask(world, agent, Command::SetModel(Arc::new(found.model))).await;
+    if let Some(level) = found.level {
         ask(world, agent, Command::SetThinkingLevel(level)).await;
     }
     Ok(())
 }
 
 async fn next_model(world: &World, agent: &AgentSession, is_forward: bool) -> Result<()> {
-    let models = models::askable(&world.app);
+    let models = ModelTable::read(&world.app).0.usable();
     let now = agent.standing().await?.model;
     let at = models.iter().position(|model| (&model.provider, &model.id) == (&now.provider, &now.id));
     let count = models.len();

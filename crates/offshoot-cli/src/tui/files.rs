@@ -3,7 +3,7 @@
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_tui::app::msg::Msg;
 
-use super::serve::World;
+use super::world::World;
 
 /// So many are told at most, and so many at a time.
 const MOST: usize = 50_000;

@@ -22,7 +22,7 @@ use offshoot_tui::message::{Item, Level, Part, ToolResult};
 use offshoot_tui::overlay::pick::Choice;
 use offshoot_tui::transcript::Path;
 
-use super::serve::World;
+use super::world::World;
 use crate::app::App;
 use crate::ui::when;
 

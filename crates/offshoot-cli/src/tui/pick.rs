@@ -12,16 +12,18 @@ use offshoot_tui::app::msg::Msg;
 use offshoot_tui::app::run::{Inbox, Program, run};
 use offshoot_tui::overlay::sessions::{Sessions, Setting};
 
+use super::hangup;
 use super::sessions::{Clerk, setting};
 use super::signals::Signals;
 use super::stop::stop;
-use super::{SettingsFiles, hangup, wishes};
+use super::wishes::wishes;
 use crate::app::App;
+use crate::config::settings::Files as SettingsFiles;
 use crate::error::{CommandError, Result};
 
 /// Lets the user pick a session on the terminal; `None` if none is wanted. Signals are heard from then on: the conversation
 /// is told of those that come before it begins.
-pub(crate) fn session(app: &App) -> Result<Option<(PathBuf, Signals)>> {
+pub(super) fn session(app: &App) -> Result<Option<(PathBuf, Signals)>> {
     let app = App { ui: app.ui.quiet(), ..app.clone() };
     let (sender, receiver) = channel();
     let told = Mutex::new(sender.clone());

@@ -13,8 +13,9 @@ use offshoot_tui::app::msg::Msg;
 use offshoot_tui::message::Level;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use super::serve::{World, serve};
+use super::serve::serve;
 use super::stop::stop;
+use super::world::World;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 

@@ -11,7 +11,7 @@ use offshoot_tui::app::msg::Msg;
 use offshoot_tui::message::Level;
 
 use super::known;
-use super::serve::World;
+use super::world::World;
 
 /// Tells the front end the session as it stands, with what others have written into it. Neither the agent nor the screen
 /// waits while a long one is read.

@@ -3,12 +3,10 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::Command;
 use offshoot_agent::event::Event;
 use offshoot_session::session::Session;
 use offshoot_tui::app::cmd::Cmd;
@@ -16,35 +14,13 @@ use offshoot_tui::app::msg::Msg;
 use offshoot_tui::message::Level;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::kept::Kept;
-use super::sessions::Clerk;
+use super::world::{World, ask};
 use super::{choices, clipboard, deeds, files, known, reading, settings};
-use crate::app::App;
 
 /// How long what is being written may change before it is kept.
 const PAUSE: Duration = Duration::from_millis(200);
 /// How often it is looked whether another program has written to the session.
 const WATCH: Duration = Duration::from_secs(2);
-
-/// What the program holds beside the agent.
-#[derive(Clone)]
-pub(super) struct World {
-    pub(super) app: App,
-    pub(super) news: Sender<Msg>,
-    pub(super) kept: Kept,
-    pub(super) clerk: Arc<Clerk>,
-}
-
-impl World {
-    /// Tells the front end; one that has ended needs no news.
-    pub(super) fn tell(&self, msg: Msg) {
-        drop(self.news.send(msg));
-    }
-
-    pub(super) fn notice(&self, level: Level, text: impl Into<String>) {
-        self.tell(Msg::Notice(level, text.into()));
-    }
-}
 
 /// Does what is wanted, and tells what happens, until the end.
 pub(super) async fn serve(
@@ -135,10 +111,4 @@ async fn act(world: World, agent: AgentSession, cmd: Cmd) {
         | Cmd::Repaint
         | Cmd::Quit => {}
     }
-}
-
-/// Says something to the agent, and tells what it answers.
-pub(super) async fn ask(world: &World, agent: &AgentSession, command: Command) {
-    let reply = agent.ask(command.clone()).await;
-    world.tell(Msg::Answered(Box::new(command), reply));
 }

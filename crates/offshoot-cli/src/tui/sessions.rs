@@ -77,7 +77,7 @@ impl Clerk {
             }
         };
         if let Err((scope, error)) = begun {
-            (self.tell)(Answer::Done(scope, Err(in_words(&error))));
+            (self.tell)(Answer::Done(scope, Err(error.on_one_line())));
         }
     }
 }
@@ -104,15 +104,15 @@ fn serve(app: &App, orders: &Receiver<Request>, tell: &Tell) {
     for deed in orders {
         match deed {
             Request::Rename(file, name) => {
-                let result = rename(app, &file, &name).map_err(|error| in_words(&error));
+                let result = rename(app, &file, &name).map_err(|error| error.on_one_line());
                 tell(Answer::Renamed(file, result));
             }
             Request::Trash(file) => {
                 let result = Trash::of(app).and_then(|trash| trash.put(&file, app.now()));
-                tell(Answer::Trashed(file, result.map(drop).map_err(|error| in_words(&error))));
+                tell(Answer::Trashed(file, result.map(drop).map_err(|error| error.on_one_line())));
             }
             Request::Restore(file) => {
-                let result = restore(app, &file).map_err(|error| in_words(&error));
+                let result = restore(app, &file).map_err(|error| error.on_one_line());
                 tell(Answer::Restored(file, result));
             }
             Request::List(_) | Request::Preview(_) | Request::Search { .. } | Request::StopSearch => {}
@@ -153,11 +153,6 @@ fn restore(app: &App, file: &Path) -> Result<()> {
             format!("{} is not in the trash any more", file.display()),
         )),
     }
-}
-
-/// An error on one line.
-fn in_words(error: &CommandError) -> String {
-    std::iter::once(&error.message).chain(&error.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
 }
 
 #[cfg(test)]

@@ -6,11 +6,9 @@ use offshoot_tui::app::msg::Msg;
 use offshoot_tui::message::Level;
 use offshoot_tui::overlay::settings::Files as Shown;
 
-use super::serve::World;
-use crate::agent::settings_files;
+use super::world::World;
 use crate::config::settings::Files;
 use crate::config::themes;
-use crate::error::CommandError;
 
 /// Reads the files for the list.
 pub(super) async fn open(world: &World, agent: &AgentSession) {
@@ -22,7 +20,7 @@ pub(super) async fn open(world: &World, agent: &AgentSession) {
     };
     world.tell(match files.load() {
         Ok((layers, _)) => Msg::Settings(layers, shown, themes::names(world.app.settings.data.as_deref())),
-        Err(error) => Msg::Notice(Level::Error, in_words(&error)),
+        Err(error) => Msg::Notice(Level::Error, error.with_hints_on_one_line()),
     });
 }
 
@@ -31,7 +29,7 @@ pub(super) fn themes(world: &World, setting: Option<&str>) {
     let settings = &world.app.settings;
     let (themes, troubles) = match themes::named(settings.data.as_deref(), setting) {
         Ok((themes, troubles)) => (Ok(Box::new(themes)), troubles),
-        Err(error) => (Err(in_words(&error)), Vec::new()),
+        Err(error) => (Err(error.with_hints_on_one_line()), Vec::new()),
     };
     troubles.into_iter().for_each(|trouble| world.notice(Level::Warning, trouble));
     world.tell(Msg::Themes(themes));
@@ -41,21 +39,16 @@ pub(super) fn themes(world: &World, setting: Option<&str>) {
 pub(super) async fn store(world: &World, agent: &AgentSession, scope: Scope, key: &'static str, value: Option<Value>) {
     let Some(files) = files(world, agent).await else { return };
     let stored = files.store(scope, key, value.as_ref()).and_then(|()| files.load());
-    world.tell(Msg::Stored(stored.map(|(layers, _)| layers).map_err(|error| in_words(&error))));
+    world.tell(Msg::Stored(stored.map(|(layers, _)| layers).map_err(|error| error.with_hints_on_one_line())));
 }
 
 async fn files(world: &World, agent: &AgentSession) -> Option<Files> {
     let app = world.app.clone();
-    match agent.read(move |session| settings_files(&app, session)).await {
+    match agent.read(move |session| app.settings_files(session)).await {
         Ok(files) => Some(files),
         Err(error) => {
             world.notice(Level::Error, format!("the settings cannot be found: {error}"));
             None
         }
     }
-}
-
-fn in_words(error: &CommandError) -> String {
-    let parts = std::iter::once(&error.message).chain(&error.causes).chain(&error.hints);
-    parts.map(String::as_str).collect::<Vec<_>>().join(": ")
 }

@@ -13,7 +13,7 @@ use crate::error::{CommandError, Result};
 
 /// A thread that hears signals as long as the program runs. They end the program no more: whoever listens has to.
 #[derive(Debug)]
-pub(crate) struct Signals(Arc<Mutex<Told>>);
+pub(super) struct Signals(Arc<Mutex<Told>>);
 
 /// Who is told.
 #[derive(Debug, Default)]

@@ -8,13 +8,13 @@ use offshoot_session::list::SessionInfo;
 use offshoot_session::store::{DirStore, Flavour, Scope as StoreScope, Store as _};
 use offshoot_tui::overlay::sessions::{Answer, Listed, Origin, Scope};
 
-use super::{Tell, in_words};
+use super::Tell;
 use crate::app::App;
 use crate::error::Result;
 
 /// Tells of the sessions of a scope as they come to be known, the newest first.
 pub(super) fn list(app: &App, scope: Scope, tell: &Tell) {
-    let told = read(app, scope, tell).map_err(|error| in_words(&error));
+    let told = read(app, scope, tell).map_err(|error| error.on_one_line());
     tell(Answer::Done(scope, told));
 }
 

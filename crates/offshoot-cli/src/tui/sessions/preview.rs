@@ -8,7 +8,7 @@ use offshoot_session::kind::{Kind, Role};
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::overlay::sessions::{Answer, Preview, Said, Speaker};
 
-use super::{Tell, in_words, open};
+use super::{Tell, open};
 use crate::app::App;
 use crate::error::Result;
 
@@ -21,8 +21,8 @@ const LONG: usize = 2000;
 pub(super) fn serve(app: &App, wanted: &Receiver<PathBuf>, tell: &Tell) {
     while let Ok(first) = wanted.recv() {
         let file = wanted.try_iter().last().unwrap_or(first);
-        let preview =
-            read(app, &file).unwrap_or_else(|error| Preview { trouble: Some(in_words(&error)), ..Preview::default() });
+        let preview = read(app, &file)
+            .unwrap_or_else(|error| Preview { trouble: Some(error.on_one_line()), ..Preview::default() });
         tell(Answer::Preview(file, preview));
     }
 }

@@ -1,8 +1,8 @@
-//! `offshoot api`: the session library for other programs. What it says and hears is in `crate::api`.
+//! `offshoot api`: the session library for other programs. Its help, and what it takes from the run.
 
 use std::io;
 
-use crate::api::Defaults;
+use super::{Defaults, serve};
 use crate::app::App;
 use crate::error::Result;
 
@@ -25,6 +25,6 @@ pub(crate) fn run(app: &App, _args: &Args) -> Result<()> {
     let mut out = app.ui.raw();
     let (spill, durability, lock_wait) = (app.settings.spill.clone(), app.durability, app.lock_wait());
     let defaults = Defaults { spill, durability, lock_wait };
-    crate::api::serve((&app.store()?, defaults), &app.cwd(), io::stdin().lock(), &mut out)?;
+    serve((&app.store()?, defaults), &app.cwd(), io::stdin().lock(), &mut out)?;
     Ok(out.finish()?)
 }

@@ -1,0 +1,168 @@
+//! Models and keys: which models can be asked, and which one a run asks. Reads the user's files; asks no model.
+
+use std::sync::Arc;
+
+use offshoot_agent::model::{Found, Keys, Models, NotFound as NoSuchModel, Trouble};
+use offshoot_agent::provider::{Model, Secret, ThinkingLevel};
+use offshoot_session::json::Json;
+use offshoot_session::session::Session;
+use offshoot_settings::Settings;
+
+use crate::app::App;
+use crate::config;
+use crate::error::{CommandError, Kind, Result};
+
+/// The model that is asked, as typed.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct ModelArgs {
+    /// The provider, such as anthropic, openai, google, or one of models.json
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+
+    /// The model: an id, a part of one, or provider/id; `:LEVEL` behind it says how much it thinks
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+
+    /// How much the model thinks: off, minimal, low, medium, high, xhigh, max
+    #[arg(long, value_name = "LEVEL", value_parser = thinking)]
+    pub(crate) thinking: Option<ThinkingLevel>,
+}
+
+fn thinking(text: &str) -> std::result::Result<ThinkingLevel, String> {
+    ThinkingLevel::parse(text)
+        .ok_or_else(|| format!("there are {}", ThinkingLevel::ALL.map(ThinkingLevel::as_str).join(", ")))
+}
+
+/// What happens when no model has a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WithoutKey {
+    /// It is an error.
+    Refuse,
+    /// A model is chosen all the same, and the agent waits for its key.
+    Wait,
+}
+
+/// Where the choice of a model comes from, the first first.
+pub(crate) struct ModelWishes<'a> {
+    pub(crate) typed: &'a ModelArgs,
+    pub(crate) session: &'a Session,
+    pub(crate) settings: &'a Settings,
+    pub(crate) without_key: WithoutKey,
+}
+
+/// The model that is asked.
+pub(crate) struct ChosenModel {
+    pub(crate) model: Model,
+    /// The requested thinking level. Each model clamps it to what it supports.
+    pub(crate) thinking: ThinkingLevel,
+}
+
+/// The known models, and the keys.
+pub(crate) struct ModelTable {
+    pub(crate) models: Arc<Models>,
+    pub(crate) keys: Keys,
+}
+
+impl ModelTable {
+    /// Reads the user's files; also tells what is wrong with them.
+    pub(crate) fn read(app: &App) -> (Self, Vec<Trouble>) {
+        let home = app.settings.data.as_deref();
+        let (models, mut troubles) = Models::load(home);
+        let mut keys = Keys::new(config::variables());
+        if let Some(home) = home {
+            let (loaded, found) = keys.load(home);
+            keys = loaded;
+            troubles.extend(found);
+        }
+        (Self { models: Arc::new(models), keys }, troubles)
+    }
+
+    /// Reads the user's files, and warns about what is wrong with them.
+    pub(crate) fn load(app: &App) -> Self {
+        let (table, troubles) = Self::read(app);
+        troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
+        table
+    }
+
+    /// The same with a key that was typed.
+    #[must_use]
+    pub(crate) fn with_key(self, key: Option<&str>) -> Self {
+        Self { keys: self.keys.with(key.map(Secret::new)), ..self }
+    }
+
+    /// Whether a model can be asked: its provider has a key, or needs none.
+    pub(crate) fn can_ask(&self, model: &Model) -> bool {
+        self.keys.can_ask(&self.models, model)
+    }
+
+    /// The models that can be asked.
+    pub(crate) fn usable(&self) -> Vec<Arc<Model>> {
+        self.models.all().iter().filter(|model| self.can_ask(model)).cloned().map(Arc::new).collect()
+    }
+
+    /// The model of this name.
+    pub(crate) fn find(&self, provider: Option<&str>, name: &str) -> std::result::Result<Found, NoSuchModel> {
+        let usable = |provider: &str| self.models.default_of(provider).is_some_and(|model| self.can_ask(model));
+        self.models.find(provider, name, &usable)
+    }
+
+    /// The model that was typed, else the session's, else the user's, else the first with a key.
+    pub(crate) fn choose(&self, app: &App, wishes: &ModelWishes<'_>) -> Result<ChosenModel> {
+        let (models, typed, user) = (&self.models, wishes.typed, wishes.settings);
+        let find = |provider: Option<&str>, name: &str| {
+            self.find(provider, name).map_err(|error| {
+                CommandError::new(Kind::NotFound, error.to_string()).hint("`offshoot models` lists the models")
+            })
+        };
+        let (recorded, level) = recorded(wishes.session);
+        let own = recorded.and_then(|(provider, id)| models.get(&provider, &id));
+        let mut named = None;
+        let model = if let Some(name) = &typed.model {
+            let found = find(typed.provider.as_deref(), name)?;
+            found.warning.iter().for_each(|warning| app.ui.warning(warning));
+            named = found.level;
+            found.model
+        } else if let Some(provider) = typed.provider.as_deref() {
+            let model = models.default_of(provider);
+            model.cloned().ok_or_else(|| {
+                CommandError::new(Kind::NotFound, format!("there is no provider {provider}"))
+                    .hint("`offshoot models` lists the models; models.json adds others")
+            })?
+        } else if let Some(model) = own.filter(|model| self.can_ask(model)) {
+            model.clone()
+        } else if let Some(name) = &user.model {
+            let found = find(user.provider.as_deref(), name)?;
+            named = found.level;
+            found.model
+        } else {
+            let mut defaults = models.providers().into_iter().filter_map(|provider| models.default_of(provider));
+            let first = defaults.clone().find(|model| self.can_ask(model));
+            let waiting = own.or_else(|| defaults.next()).filter(|_| wishes.without_key == WithoutKey::Wait);
+            first.or(waiting).cloned().ok_or_else(no_key)?
+        };
+        // A level that the model could not choose is none that the user chose.
+        let level = level.filter(|_| model.levels().len() > 1);
+        let thinking = typed.thinking.or(named).or(level).unwrap_or(user.thinking);
+        Ok(ChosenModel { model, thinking })
+    }
+}
+
+fn no_key() -> CommandError {
+    CommandError::new(Kind::Model, "there is no model to ask: no provider has a key")
+        .hint("set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or write the key into auth.json")
+        .hint(
+            "a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where",
+        )
+}
+
+/// The model and the level that a session that has begun was left with.
+fn recorded(session: &Session) -> (Option<(String, String)>, Option<ThinkingLevel>) {
+    let Some(context) = session.leaf().and_then(|_| session.context().ok()) else { return (None, None) };
+    let model = context.model.as_deref().and_then(|json| {
+        let json = Json::parse(json).ok()?;
+        Some((json.str("provider")?.into_owned(), json.str("modelId")?.into_owned()))
+    });
+    let level =
+        context.thinking_level.as_deref().and_then(|json| ThinkingLevel::parse(&Json::parse(json).ok()?.as_str()?));
+    (model, level)
+}

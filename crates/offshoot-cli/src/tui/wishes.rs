@@ -1,0 +1,46 @@
+//! What the user has set, for a front end: keys, themes and settings, from the user's files.
+
+use offshoot_settings::Settings;
+use offshoot_tui::app::model::Wishes;
+use offshoot_tui::keymap::Action;
+use offshoot_tui::message::Habits;
+use offshoot_tui::theme::Themes;
+
+use crate::app::App;
+use crate::config;
+use crate::config::settings::Files as SettingsFiles;
+use crate::error::Result;
+
+/// What the user has set, by these files, for a session of this folder. What of the settings has no effect was told when
+/// the agent was put together.
+pub(super) fn wishes(app: &App, files: &SettingsFiles, cwd: &str) -> Result<Wishes> {
+    let (keymap, troubles) = config::keys::load(app.settings.data.as_deref())?;
+    troubles.iter().for_each(|trouble| app.ui.warning(trouble));
+    let (layers, _) = files.load()?;
+    let settings = Settings::from(&layers);
+    let home = app.settings.home.as_ref().map(|home| home.display().to_string());
+    let habits = Habits {
+        cwd: cwd.to_owned(),
+        home: home.clone().unwrap_or_default(),
+        expand_key: keymap.hint(Action::ExpandTools).unwrap_or_default(),
+        thinking_key: keymap.hint(Action::ToggleThinking).unwrap_or_default(),
+        ..Habits::default()
+    };
+    let background = app.settings.background.unwrap_or_default();
+    let themes = themes(app, &settings, &files.place(&layers, "theme"));
+    let depth = app.settings.terminal.colours;
+    let images = app.settings.terminal.images;
+    let wishes = Wishes { themes, background, depth, keymap, habits, settings, home, images, ..Wishes::default() };
+    Ok(Wishes { theme: wishes.dressed(), ..wishes })
+}
+
+/// The themes of the settings; instead of those that cannot be used, which is told, the built-in ones.
+fn themes(app: &App, settings: &Settings, place: &str) -> Themes {
+    let loaded = config::themes::named(app.settings.data.as_deref(), settings.theme.as_deref());
+    let (themes, troubles) = loaded.unwrap_or_else(|error| {
+        let told = std::iter::once(format!("{place}{}", error.message)).chain(error.hints);
+        (Themes::default(), told.collect())
+    });
+    troubles.iter().for_each(|trouble| app.ui.warning(trouble));
+    themes
+}
