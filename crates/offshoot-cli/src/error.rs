@@ -125,7 +125,7 @@ impl From<&Error> for CommandError {
     fn from(error: &Error) -> Self {
         let kind = match error {
             Error::Io { source, .. } => return from_system(error, source),
-            Error::NotASession { .. } | Error::Damaged { .. } => Kind::Damaged,
+            Error::NotASession { .. } => Kind::Damaged,
             Error::EntryNotFound { .. } | Error::SessionNotFound { .. } => Kind::NotFound,
             Error::Ambiguous { .. } | Error::Invalid(_) => Kind::Usage,
             Error::Conflict { .. } | Error::Locked { .. } => Kind::Conflict,
@@ -133,7 +133,6 @@ impl From<&Error> for CommandError {
         };
         let hint = match error {
             Error::NotASession { .. } => Some("a session file begins with a line like {\"type\":\"session\",\"id\":…}"),
-            Error::Damaged { .. } => Some("`offshoot check FILE` says everything that is wrong with a file"),
             Error::EntryNotFound { .. } => Some("`offshoot tree SESSION --flat` lists every entry with its id"),
             Error::SessionNotFound { .. } => Some("`offshoot list --all` shows every session"),
             Error::Ambiguous { .. } => Some("give more of the id"),

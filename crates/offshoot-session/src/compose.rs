@@ -5,7 +5,7 @@
 //! `docs/format.md`, *Entries* and *Writing*.
 
 use crate::clock::{Millis, to_iso};
-use crate::error::{Error, Result};
+use crate::error::{Invalid, Result};
 use crate::header::Dialect;
 use crate::id::EntryId;
 use crate::json::{Json, JsonKind, Object, quote};
@@ -79,12 +79,9 @@ impl NewEntry {
     /// It is none, or its role is one that only entries of other types stand for.
     pub fn message(message: Json<'_>) -> Result<Self> {
         let role = message.str("role").filter(|_| message.kind() == JsonKind::Object);
-        let role =
-            role.ok_or_else(|| Error::Invalid("a message is a JSON object with a string \"role\"".to_owned()))?;
-        let role = Role::from_word(role.as_bytes());
+        let role = Role::from_word(role.ok_or(Invalid::MessageWithoutRole)?.as_bytes());
         if matches!(role, Role::BranchSummary | Role::CompactionSummary) {
-            let what = "summaries are entries of their own: append a compaction or a branch summary instead";
-            return Err(Error::Invalid(what.to_owned()));
+            return Err(Invalid::SummaryAsMessage.into());
         }
         Ok(Self { role: Some(role), ..Self::new(Kind::Message).with("message", message.text()) })
     }
@@ -211,8 +208,7 @@ impl NewEntry {
         if replacement.is_null() {
             return Ok(entry.with("replacement", "null"));
         }
-        let wrong = || Error::Invalid("a replacement is null or an object with a \"content\"".to_owned());
-        let content = replacement.get("content").ok_or_else(wrong)?;
+        let content = replacement.get("content").ok_or(Invalid::Replacement)?;
         check_content(content)?;
         let takes_blocks = matches!(target_role, Some(Role::Assistant | Role::ToolResult));
         if content.kind() != JsonKind::String || !takes_blocks {
@@ -229,7 +225,7 @@ impl NewEntry {
     pub fn ttsr_injection(rules: Json<'_>) -> Result<Self> {
         let is_list = rules.kind() == JsonKind::Array && rules.items().all(|rule| rule.kind() == JsonKind::String);
         if !is_list {
-            return Err(Error::Invalid("injectedRules is an array of strings".to_owned()));
+            return Err(Invalid::InjectedRules.into());
         }
         Ok(Self::new(Kind::TtsrInjection).with("injectedRules", rules.text()))
     }
@@ -241,21 +237,21 @@ impl NewEntry {
     /// It is no such object, or a message without role.
     pub fn from_json(json: Json<'_>) -> Result<Self> {
         let word = json.str("type").filter(|word| json.kind() == JsonKind::Object && !word.is_empty());
-        let word = word.ok_or_else(|| Error::Invalid("an entry is a JSON object with a string \"type\"".to_owned()))?;
+        let word = word.ok_or(Invalid::EntryWithoutType)?;
         let kind = Kind::from_word(word.as_bytes());
         if matches!(kind, Kind::Session | Kind::Title) {
-            return Err(Error::Invalid(format!("a record of type {word:?} is no entry")));
+            return Err(Invalid::NotAnEntry { word: word.into_owned() }.into());
         }
         let mut entry = match (kind, json.get("message")) {
             (Kind::Message, Some(message)) => Self { payload: Vec::new(), ..Self::message(message)? },
-            (Kind::Message, None) => return Err(Error::Invalid("a message entry needs a \"message\"".to_owned())),
+            (Kind::Message, None) => return Err(Invalid::EntryWithoutMessage.into()),
             _ => Self { word: word.into_owned(), ..Self::new(kind) },
         };
         for (name, value) in json.members() {
             match name.as_ref() {
                 "type" => {}
                 "id" | "parentId" | "timestamp" => {
-                    return Err(Error::Invalid(format!("{name:?} is given by the session, not by the caller")));
+                    return Err(Invalid::ReservedMember { name: name.into_owned() }.into());
                 }
                 _ => entry = entry.with(&name, value.text()),
             }
@@ -319,7 +315,7 @@ fn from_hook(entry: NewEntry, value: Option<bool>, dialect: Dialect) -> NewEntry
 fn check_content(content: Json<'_>) -> Result<()> {
     match content.kind() {
         JsonKind::String | JsonKind::Array => Ok(()),
-        _ => Err(Error::Invalid("content is a string or an array of blocks".to_owned())),
+        _ => Err(Invalid::Content.into()),
     }
 }
 

@@ -2,6 +2,9 @@
 //!
 //! Pure data: knows no file system and prints nothing.
 
+mod conflict;
+mod invalid;
+
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,6 +12,9 @@ use std::time::Duration;
 
 use crate::id::EntryId;
 use crate::json::Object;
+
+pub use conflict::Conflict;
+pub use invalid::Invalid;
 
 /// The result of an operation of this library.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -39,18 +45,6 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// A line cannot be read as JSON, and the operation needs it.
-    #[error("line {line} of {} is damaged at byte {offset}: {why}", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: u64,
-        /// The byte of the file where reading stopped.
-        offset: u64,
-        /// What was expected there.
-        why: String,
-    },
     /// No entry has this id.
     #[error("entry {id} not found")]
     EntryNotFound {
@@ -74,8 +68,8 @@ pub enum Error {
         given: String,
     },
     /// The caller's values make no valid entry.
-    #[error("{0}")]
-    Invalid(String),
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
     /// There is no summary, or none that may be kept.
     #[error("no summary: {0}")]
     NoSummary(String),
@@ -85,7 +79,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// What happened.
-        why: String,
+        why: Conflict,
     },
     /// Another program holds the lock on the file and does not give it back. Nothing was attempted: trying again later
     /// is fine.
@@ -138,6 +132,11 @@ impl Error {
             Ok(Held { by, waited }) => Self::Locked { path, by, waited },
             Err(source) => Self::Io { action, path, source },
         }
+    }
+
+    /// A file that forbids the operation.
+    pub(crate) fn conflict(path: &Path, why: Conflict) -> Self {
+        Self::Conflict { path: path.to_path_buf(), why }
     }
 
     /// An entry that is not there.

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use crate::clock::{Millis, to_iso};
 use crate::compose::NewEntry;
 use crate::entry::{Entry, Source};
-use crate::error::{Error, Result};
+use crate::error::{Invalid, Result};
 use crate::header::Header;
 use crate::id::{EntryId, IdSource};
 use crate::json::{Json, Object, quote};
@@ -72,10 +72,9 @@ pub fn subtree(source: &dyn Source, top: NodeIx, header: &Header) -> Result<Piec
 /// session's; without one the file's own is kept, upgraded, in its place.
 ///
 /// # Errors
-/// The medium cannot be read; [`Error::Invalid`] if the session has not begun.
+/// The medium cannot be read; [`Invalid::NothingToCopy`] if the session has not begun.
 pub fn everything(source: &dyn Source, loaded: &Loaded, header: Option<&Header>) -> Result<Pieces> {
-    let own = loaded.header.as_ref();
-    let own = own.ok_or_else(|| Error::Invalid("the session is empty: there is nothing to copy".to_owned()))?;
+    let own = loaded.header.as_ref().ok_or(Invalid::NothingToCopy)?;
     let mut pieces = Pieces::default();
     let (offset, length) = loaded.header_span;
     let mut done = offset + length; // everything before this byte of the source is dealt with

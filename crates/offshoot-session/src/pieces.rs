@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use crate::error::{Conflict, Error, Result};
 use crate::medium::Medium;
 
 /// A part of a new file.
@@ -143,7 +143,7 @@ impl Pieces {
         let temporary = self.write_temporary(source, path)?;
         temporary.persist_noclobber(path).map_err(|error| {
             if error.error.kind() == io::ErrorKind::AlreadyExists {
-                Error::Conflict { path: path.to_path_buf(), why: "the file exists already".to_owned() }
+                Error::conflict(path, Conflict::Exists)
             } else {
                 Error::io("create", path)(error.error)
             }

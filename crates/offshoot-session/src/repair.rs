@@ -10,7 +10,7 @@ use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
 use crate::compose::NewEntry;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Conflict, Error, Invalid, Result};
 use crate::json::{Json, Object};
 use crate::kind::DAMAGED;
 use crate::lines::{LineSpan, for_each_line};
@@ -87,8 +87,7 @@ pub struct Repaired {
 pub fn plan(medium: &dyn Medium) -> Result<Plan> {
     let loaded = load(medium)?;
     if loaded.is_old() {
-        let why = format!("the session has version {}: it is upgraded before it is repaired", loaded.version());
-        return Err(Error::Invalid(why));
+        return Err(Invalid::NotUpgraded { version: loaded.version() }.into());
     }
     let mut planner = Planner::new(medium, &loaded);
     let mut trouble = Ok(());
@@ -121,13 +120,13 @@ impl Plan {
     pub fn apply(&self, medium: &mut FileMedium) -> Result<Repaired> {
         let path = medium.path().to_path_buf();
         if self.steps.is_empty() {
-            return Err(Error::Invalid(format!("{}: nothing to repair", path.display())));
+            return Err(Invalid::NothingToRepair { path }.into());
         }
         let standing = medium.lock().map_err(Error::io("lock", &path))?;
         let repaired = if standing.is_current && standing.length == self.length {
             self.apply_locked(medium, &path)
         } else {
-            Err(Error::Conflict { path: path.clone(), why: "the file changed while it was looked at".to_owned() })
+            Err(Error::conflict(&path, Conflict::Changed))
         };
         medium.unlock().map_err(Error::io("unlock", &path))?;
         repaired

@@ -22,7 +22,7 @@ use std::time::Duration;
 use crate::clock::{Clock, SystemClock};
 use crate::context::{self, Context};
 use crate::entry::{Entry, Source};
-use crate::error::{Diagnostic, Error, Result};
+use crate::error::{Conflict, Diagnostic, Error, Invalid, Result};
 use crate::facts::Facts;
 use crate::header::{Dialect, Header};
 use crate::id::{EntryId, IdSource, RandomIds};
@@ -66,7 +66,7 @@ impl Durability {
     /// [`Error::Invalid`] for any other word.
     pub fn from_word(word: &str) -> Result<Self> {
         let found = Self::ALL.into_iter().find(|level| level.as_str() == word);
-        found.ok_or_else(|| Error::Invalid(format!("{word:?} is no durability: it is os, data or full")))
+        found.ok_or_else(|| Invalid::Durability { word: word.to_owned() }.into())
     }
 }
 
@@ -133,6 +133,15 @@ enum Backing {
     Unborn(PathBuf),
     File(Box<dyn Medium>),
     Memory(Box<dyn Medium>),
+}
+
+impl Backing {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Unborn(path) => path,
+            Self::File(medium) | Self::Memory(medium) => medium.path(),
+        }
+    }
 }
 
 /// A session.
@@ -287,9 +296,7 @@ impl Session {
     fn medium(&self) -> Result<&dyn Medium> {
         match &self.backing {
             Backing::File(medium) | Backing::Memory(medium) => Ok(medium.as_ref()),
-            Backing::Unborn(path) => {
-                Err(Error::Conflict { path: path.clone(), why: "the session has not been written yet".to_owned() })
-            }
+            Backing::Unborn(path) => Err(Error::conflict(path, Conflict::NotWritten)),
         }
     }
 }

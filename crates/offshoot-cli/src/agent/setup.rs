@@ -12,7 +12,7 @@ use offshoot_agent::system_prompt::SystemPrompt;
 use offshoot_agent::tool::{self, Place, Shell};
 use offshoot_agent::{KeySource, Setup};
 use offshoot_session::clock::{SystemClock, to_iso};
-use offshoot_session::error::{Error, Result as Read};
+use offshoot_session::error::{Invalid, Result as Read};
 use offshoot_session::session::{NewSession, Session};
 use offshoot_session::store::{DirStore, Store as _};
 use offshoot_settings::Settings;
@@ -101,7 +101,7 @@ impl Sessions for Files {
     fn create(&self, new: &NewSession<'_>) -> Read<Session> {
         match &self.store {
             Some(store) => store.create(new, self.app.options()),
-            None => Err(Error::Invalid("there is no home directory to keep sessions in".to_owned())),
+            None => Err(Invalid::NoSessionFolder.into()),
         }
     }
 

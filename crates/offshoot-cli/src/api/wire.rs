@@ -114,7 +114,7 @@ fn data(error: &Error) -> String {
     let at = |object: Object, path: &Path| object.str("path", &path.to_string_lossy());
     match error {
         Error::Io { path, source, .. } => at(object(io_kind(source)), path),
-        Error::NotASession { path, line, offset, .. } | Error::Damaged { path, line, offset, .. } => {
+        Error::NotASession { path, line, offset, .. } => {
             at(object("damaged"), path).raw("line", line).raw("offset", offset)
         }
         Error::EntryNotFound { .. } | Error::SessionNotFound { .. } => object("notFound"),

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use offshoot_session::error::Error;
+use offshoot_session::error::{Conflict, Error};
 use offshoot_session::medium::{FileMedium, Medium as _, read_exact_at};
 use offshoot_session::pieces::Pieces;
 use offshoot_session::store::DirStore;
@@ -100,10 +100,10 @@ fn copy(file: &Path, target: &Path) -> Result<(PathBuf, Option<&'static str>)> {
         let path = numbered(target, number);
         match pieces.create(&medium, &path) {
             Ok(()) => return Ok((path, None)),
-            Err(Error::Conflict { .. }) if is_same(&medium, &path) => {
+            Err(Error::Conflict { why: Conflict::Exists, .. }) if is_same(&medium, &path) => {
                 return Ok((path, Some("the same file is in the store already")));
             }
-            Err(Error::Conflict { .. }) => number += 1,
+            Err(Error::Conflict { why: Conflict::Exists, .. }) => number += 1,
             Err(error) => return Err(error.into()),
         }
     }

@@ -1,17 +1,16 @@
 //! `offshoot tail`: what is being said in a session, as it is said.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 use offshoot_session::entry::Source as _;
-use offshoot_session::error::Error;
 use offshoot_session::session::Session;
 use offshoot_session::text::one_line;
 use offshoot_session::tree::NodeIx;
 
 use crate::app::App;
-use crate::error::Result;
+use crate::error::{CommandError, Kind, Result};
 use crate::records;
 use crate::transcript::of_entry;
 use crate::transcript::screen::{Heading, Length, Screen};
@@ -62,8 +61,9 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         while session.tree().len() == shown {
             std::thread::sleep(PAUSE);
             if !session.is_current()? {
-                let path = session.file().map(PathBuf::from).unwrap_or_default();
-                return Err(Error::Conflict { path, why: "the file was replaced or deleted".to_owned() }.into());
+                let path = session.file().unwrap_or(Path::new(""));
+                let what = format!("{}: the file was replaced or deleted", path.display());
+                return Err(CommandError::new(Kind::Conflict, what));
             }
             session.refresh()?;
         }

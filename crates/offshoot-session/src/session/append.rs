@@ -4,7 +4,7 @@
 //! written for `spill`; the tree never runs ahead of the file.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::put::{Batch, Failed, put};
 use super::standing::Broken;
@@ -12,7 +12,7 @@ use super::{Backing, Options, Session};
 use crate::clock::Millis;
 use crate::compose::NewEntry;
 use crate::entry::Source as _;
-use crate::error::{Error, Result};
+use crate::error::{Conflict, Error, Invalid, Result};
 use crate::header::Dialect;
 use crate::id::EntryId;
 use crate::json::Json;
@@ -79,7 +79,7 @@ impl Session {
         }
         let Some((first, others)) = new.split_first() else { return self.refuse_unless_sound().map(|()| Vec::new()) };
         if others.iter().any(|entry| entry.kind() == Kind::Compaction) {
-            return Err(Error::Invalid("of entries that are appended together, only the first can compact".to_owned()));
+            return Err(Invalid::LateCompaction.into());
         }
         let at = self.options.clock.now();
         let with_system = self.with_system_message(first, parent, at)?;
@@ -116,7 +116,7 @@ impl Session {
             let standing = self.locked()?;
             if let Some(missing) = parent.filter(|parent| self.tree().find(parent.as_str()).is_none()) {
                 self.unlock()?;
-                return Err(self.rewritten(missing));
+                return Err(self.conflict(Conflict::ParentGone { parent: missing.clone() }));
             }
             let batch = self.composed(chain, parent.cloned(), at, standing.length);
             let put = self.put_locked(standing.length, &batch.bytes).and_then(|()| self.found(&batch));
@@ -129,16 +129,14 @@ impl Session {
                 }
             }
         }
-        let path = self.medium()?.path().to_path_buf();
-        Err(Error::Conflict { path, why: "another program keeps writing into it without a lock".to_owned() })
+        Err(self.conflict(Conflict::UnlockedWriter))
     }
 
     /// Writes behind the `known` bytes under the lock; gives that back if the write fails.
     pub(super) fn put_locked(&mut self, known: u64, bytes: &str) -> Result<()> {
         let durability = self.options.durability;
-        let Err(Failed { error, broken }) = put(self.medium_mut()?, known, bytes.as_bytes(), durability) else {
-            return Ok(());
-        };
+        let Err(failed) = put(self.medium_mut()?, known, bytes.as_bytes(), durability) else { return Ok(()) };
+        let Failed { error, broken } = *failed;
         self.broken = broken;
         drop(self.unlock());
         Err(error)
@@ -152,7 +150,7 @@ impl Session {
             Ok(false) => {
                 let lines = self.loaded.end.lines;
                 if let Err(error) = self.reload() {
-                    self.broken = Some(Broken::Unknown("another program wrote at the same time"));
+                    self.broken = Some(Broken::Unknown(Conflict::WrittenMeanwhile));
                     drop(self.unlock());
                     return Err(error);
                 }
@@ -162,22 +160,16 @@ impl Session {
             }
             looked => {
                 if looked.is_err() {
-                    self.broken = Some(Broken::Unknown("nobody knows whether another program wrote as well"));
+                    self.broken = Some(Broken::Unknown(Conflict::EndUnknown));
                 }
                 Some(self.take_in(batch))
             }
         };
         // The entries are in the file whatever becomes of the lock; it ends when the session does.
         if self.unlock().is_err() {
-            self.broken = Some(Broken::ForGood("the lock could not be given back"));
+            self.broken = Some(Broken::ForGood(Conflict::UnlockFailed));
         }
         Ok(nodes)
-    }
-
-    fn rewritten(&mut self, missing: &EntryId) -> Error {
-        let path = self.file().map(PathBuf::from).unwrap_or_default();
-        let why = format!("another program wrote it anew without entry {missing}, below which this one goes");
-        Error::Conflict { path, why }
     }
 
     /// A compaction in pi's dialect carries what the system messages before it come to.
@@ -264,7 +256,7 @@ impl Session {
             return Ok(());
         }
         let target = new.member("targetId").map(Json::trusted).and_then(Json::as_str);
-        let target = target.ok_or_else(|| Error::Invalid("the entry needs a string \"targetId\"".to_owned()))?;
+        let target = target.ok_or(Invalid::EntryWithoutTarget)?;
         let ix = self.find(&target)?;
         if new.kind() == Kind::Label {
             return Ok(());
@@ -275,11 +267,10 @@ impl Session {
             (Kind::CustomMessage, _) | (Kind::Message, Some(Role::User | Role::Assistant | Role::ToolResult))
         );
         if !is_editable {
-            let what = "only user, assistant, tool result and custom messages can be edited for the model";
-            return Err(Error::Invalid(format!("entry {target}: {what}")));
+            return Err(Invalid::NotEditable { target: EntryId::new(target) }.into());
         }
         if !self.leaf.is_some_and(|leaf| self.tree().ancestors(leaf).any(|at| at == ix)) {
-            return Err(Error::Invalid(format!("entry {target} is not on the active branch")));
+            return Err(Invalid::NotOnActiveBranch { target: EntryId::new(target) }.into());
         }
         Ok(())
     }
@@ -287,11 +278,6 @@ impl Session {
     /// Changes what appends promise from now on.
     pub fn set_durability(&mut self, durability: super::Durability) {
         self.options.durability = durability;
-    }
-
-    /// Replaces where time, ids and promises come from.
-    pub fn set_options(&mut self, options: Options) {
-        self.options = options;
     }
 }
 

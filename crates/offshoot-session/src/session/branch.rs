@@ -9,7 +9,7 @@ use super::spill::Own;
 use super::{Backing, Session};
 use crate::compose::{NewBranchSummary, NewEntry};
 use crate::entry::Source as _;
-use crate::error::{Error, Result};
+use crate::error::{Error, Invalid, Result};
 use crate::extract;
 use crate::header::{Header, NewHeader};
 use crate::id::EntryId;
@@ -107,14 +107,14 @@ impl Session {
     pub fn pop_target(&self, entry: Option<NodeIx>) -> Result<NodeIx> {
         let tree = self.tree();
         let leaf = self.leaf.and_then(|leaf| tree.behind_markers(leaf));
-        let leaf = leaf.ok_or_else(|| Error::Invalid("the session is empty: there is nothing to pop".to_owned()))?;
+        let leaf = leaf.ok_or(Invalid::NothingToPop)?;
         let target = match entry {
             Some(target) => Some(target),
             None => tree.ancestors(leaf).skip(1).find(|ix| tree.node(*ix).role() == Some(Role::User)),
         };
-        let target = target.ok_or_else(|| Error::Invalid("there is no user message before the leaf".to_owned()))?;
+        let target = target.ok_or(Invalid::NoUserMessage)?;
         if target == leaf {
-            return Err(Error::Invalid("the leaf is there already: nothing would be left behind".to_owned()));
+            return Err(Invalid::LeafIsThere.into());
         }
         Ok(target)
     }

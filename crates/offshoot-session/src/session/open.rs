@@ -7,7 +7,7 @@ use super::diverged::Others;
 use super::snapshot::Known;
 use super::spill::Own;
 use super::{Backing, Options, Session};
-use crate::error::{Error, Result};
+use crate::error::{Error, Invalid, Result};
 use crate::header::{Header, NewHeader, TitleSlot};
 use crate::id::is_valid_session_id;
 use crate::index::load_indexed;
@@ -187,6 +187,5 @@ pub(super) fn check_session_id(id: &str) -> Result<()> {
     if is_valid_session_id(id) {
         return Ok(());
     }
-    let why = "a session id starts and ends with a letter or digit and holds only those, `.`, `_` and `-`";
-    Err(Error::Invalid(format!("{id:?} is no session id: {why}")))
+    Err(Invalid::SessionId { id: id.to_owned() }.into())
 }

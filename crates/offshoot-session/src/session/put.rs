@@ -7,7 +7,7 @@ use std::io;
 
 use super::Durability;
 use super::standing::Broken;
-use crate::error::Error;
+use crate::error::{Conflict, Error};
 use crate::medium::{Medium, read_exact_at};
 use crate::tree::NewNode;
 
@@ -39,15 +39,20 @@ pub(super) struct Failed {
 }
 
 /// Puts bytes behind the `known` ones of a medium whose lock is held.
-pub(super) fn put(medium: &mut dyn Medium, known: u64, bytes: &[u8], durability: Durability) -> Result<(), Failed> {
+pub(super) fn put(
+    medium: &mut dyn Medium,
+    known: u64,
+    bytes: &[u8],
+    durability: Durability,
+) -> Result<(), Box<Failed>> {
     let path = medium.path().to_path_buf();
     if let Err(error) = medium.append(bytes) {
         let broken = match take_back(medium, known, bytes) {
             Ok(true) => None,
-            Ok(false) => Some(Broken::Unknown("an append failed, and something else stands behind it now")),
-            Err(_) => Some(Broken::Unknown("an append failed, and what it had written could not be taken back")),
+            Ok(false) => Some(Broken::Unknown(Conflict::AppendFollowed)),
+            Err(_) => Some(Broken::Unknown(Conflict::AppendNotUndone)),
         };
-        return Err(Failed { error: Error::io("append to", &path)(error), broken });
+        return Err(Box::new(Failed { error: Error::io("append to", &path)(error), broken }));
     }
     let synced = match durability {
         Durability::Os => Ok(()),
@@ -58,8 +63,8 @@ pub(super) fn put(medium: &mut dyn Medium, known: u64, bytes: &[u8], durability:
     // not acknowledged should not seem to be there.
     synced.map_err(|error| {
         drop(take_back(medium, known, bytes));
-        let broken = Some(Broken::ForGood("an earlier sync failed: nobody knows what is on the disk"));
-        Failed { error: Error::io("sync", &path)(error), broken }
+        let broken = Some(Broken::ForGood(Conflict::SyncFailed));
+        Box::new(Failed { error: Error::io("sync", &path)(error), broken })
     })
 }
 

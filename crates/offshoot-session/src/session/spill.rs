@@ -13,7 +13,7 @@ use super::{Backing, Durability, Options, Session};
 use crate::clock::Millis;
 use crate::compose::NewEntry;
 use crate::entry::Source as _;
-use crate::error::{Code, Diagnostic, Error, Result};
+use crate::error::{Code, Conflict, Diagnostic, Error, Result};
 use crate::header::Header;
 use crate::id::EntryId;
 use crate::json::{Json, Object};
@@ -58,10 +58,7 @@ impl Session {
 
     /// The session's file and its spill file, whether there is one or not.
     fn spill_place(&self) -> Option<(PathBuf, PathBuf)> {
-        let path = match &self.backing {
-            Backing::Unborn(path) => path.clone(),
-            Backing::File(medium) | Backing::Memory(medium) => medium.path().to_path_buf(),
-        };
+        let path = self.backing.path().to_path_buf();
         let place = place(self.options.spill.as_ref()?, &path);
         Some((path, place))
     }
@@ -128,8 +125,8 @@ impl Session {
         let given = Kept::read(&place).and_then(|kept| match kept {
             None => Ok(Vec::new()),
             Some(kept) if kept.session_id != self.id() => {
-                let why = format!("{} holds entries of another session, {}", place.display(), kept.session_id);
-                Err(Error::Conflict { path, why })
+                let why = Conflict::ForeignSpill { spill: place.clone(), session_id: kept.session_id };
+                Err(Error::conflict(&path, why))
             }
             Some(kept) => self.put_back(&kept.lines),
         });
@@ -179,11 +176,7 @@ impl Session {
             match self.tree().find(line.id.as_str()) {
                 None => missing.push(line),
                 Some(ix) if self.raw_line(ix)? == line.text.as_bytes() => {}
-                Some(_) => {
-                    let path = self.medium()?.path().to_path_buf();
-                    let why = format!("another entry has taken the id {} of a spilled one", line.id);
-                    return Err(Error::Conflict { path, why });
-                }
+                Some(_) => return Err(self.conflict(Conflict::IdTaken { id: line.id.clone() })),
             }
         }
         if missing.is_empty() {

@@ -2,56 +2,52 @@
 //!
 //! Size and inode tell of programs that take no lock. What a session may still do after trouble is decided here.
 
-use std::path::PathBuf;
-
 use super::snapshot::Known;
 use super::{Backing, Session};
 use crate::entry::Source as _;
-use crate::error::{Code, Diagnostic, Error, Result};
+use crate::error::{Code, Conflict, Diagnostic, Error, Result};
 use crate::load::load;
 use crate::medium::{Medium, Standing, read_exact_at};
 
 /// Why a session does not simply append.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Broken {
     /// What stands at the end of the file is not known. The next append looks, and goes on behind it.
-    Unknown(&'static str),
+    Unknown(Conflict),
     /// Nothing but opening the session again can help.
-    ForGood(&'static str),
+    ForGood(Conflict),
 }
 
 impl Session {
     /// Refuses what has to be opened again.
     pub(super) fn refuse_if_broken(&self) -> Result<()> {
-        match self.broken {
-            Some(Broken::ForGood(why)) => Err(self.conflict(why)),
+        match &self.broken {
+            Some(Broken::ForGood(why)) => Err(self.conflict(why.clone())),
             Some(Broken::Unknown(_)) | None => Ok(()),
         }
     }
 
     /// The same for those who will not look themselves.
     pub(super) fn refuse_unless_sound(&self) -> Result<()> {
-        match self.broken {
-            Some(Broken::ForGood(why) | Broken::Unknown(why)) => Err(self.conflict(why)),
+        match &self.broken {
+            Some(Broken::ForGood(why) | Broken::Unknown(why)) => Err(self.conflict(why.clone())),
             None => Ok(()),
         }
     }
 
-    fn conflict(&self, why: &str) -> Error {
-        let path = self.medium().map(|medium| medium.path().to_path_buf());
-        let path = path.ok().or_else(|| self.file().map(PathBuf::from)).unwrap_or_default();
-        Error::Conflict { path, why: format!("{why}; open the session again") }
+    pub(super) fn conflict(&self, why: Conflict) -> Error {
+        Error::conflict(self.backing.path(), why)
     }
 
-    fn give_up(&mut self, why: &'static str) -> Error {
-        self.broken = Some(Broken::ForGood(why));
+    fn give_up(&mut self, why: Conflict) -> Error {
+        self.broken = Some(Broken::ForGood(why.clone()));
         self.conflict(why)
     }
 
     pub(super) fn medium_mut(&mut self) -> Result<&mut dyn Medium> {
         match &mut self.backing {
             Backing::File(medium) | Backing::Memory(medium) => Ok(medium.as_mut()),
-            Backing::Unborn(_) => Err(Error::Invalid("the session has no file yet".to_owned())),
+            Backing::Unborn(path) => Err(Error::conflict(path, Conflict::NotWritten)),
         }
     }
 
@@ -62,7 +58,7 @@ impl Session {
         let caught_up = if !standing.is_current {
             Err(self.no_longer_there())
         } else if standing.length < known {
-            Err(self.give_up("another program shortened the file, and entries of this session are missing there"))
+            Err(self.give_up(Conflict::Shortened))
         } else if matches!(self.broken, Some(Broken::Unknown(_))) {
             self.reload()
         } else if standing.length > known {
@@ -82,11 +78,7 @@ impl Session {
 
     fn no_longer_there(&mut self) -> Error {
         let is_deleted = self.file().is_some_and(|path| std::fs::symlink_metadata(path).is_err());
-        self.give_up(if is_deleted {
-            "another program deleted the file; while this one runs, `recreate` can write it anew"
-        } else {
-            "another program put another file in its place, which may lack entries of this session"
-        })
+        self.give_up(if is_deleted { Conflict::Deleted } else { Conflict::Replaced })
     }
 
     /// On a file system without locks the session goes on without, and says so once.
@@ -138,7 +130,7 @@ impl Session {
             return Ok(false);
         }
         if length < self.loaded.end.length {
-            return Err(self.conflict("another program shortened the file"));
+            return Err(self.conflict(Conflict::Shortened));
         }
         self.catch_up(length)?;
         Ok(true)

@@ -2,7 +2,7 @@
 
 use crate::compose::NewEntry;
 use crate::entry::Source as _;
-use crate::error::Error;
+use crate::error::{Error, Invalid};
 use crate::json::Json;
 use crate::session::{NewSession, Options, Session};
 use crate::store::{Scope, Store};
@@ -142,6 +142,6 @@ fn chosen_ids(store: &dyn Store) {
     assert_eq!(session.id(), "my.id");
     for bad in ["", "../x", "-x", "a/b"] {
         let refused = store.create(&NewSession { id: Some(bad), ..new("/a") }, Options::default());
-        assert!(matches!(refused, Err(Error::Invalid(_))), "{bad:?}");
+        assert!(matches!(refused, Err(Error::Invalid(Invalid::SessionId { .. }))), "{bad:?}");
     }
 }

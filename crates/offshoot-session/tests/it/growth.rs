@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use offshoot_session::compose::{NewBranchSummary, NewEntry};
 use offshoot_session::entry::Source as _;
-use offshoot_session::error::{Code, Error};
+use offshoot_session::error::{Code, Conflict, Error, Invalid};
 use offshoot_session::json::Json;
 use offshoot_session::session::{Options, Part, Session};
 use offshoot_session::stats;
@@ -138,7 +138,9 @@ fn an_empty_file_gets_its_header_with_the_first_entry() {
 
 #[test]
 fn a_file_that_is_replaced_shortened_or_deleted_stops_appends() {
-    for change in ["replace", "shorten", "delete"] {
+    for (change, expected) in
+        [("replace", Conflict::Replaced), ("shorten", Conflict::Shortened), ("delete", Conflict::Deleted)]
+    {
         let file = file(text(&["a - U", "b a A"]));
         let mut session = open(&file.path);
         match change {
@@ -151,8 +153,10 @@ fn a_file_that_is_replaced_shortened_or_deleted_stops_appends() {
             _ => fs::remove_file(&file.path).unwrap(),
         }
         let entry = NewEntry::session_info("x");
-        assert!(matches!(session.append(&entry), Err(Error::Conflict { .. })), "{change}");
-        assert!(matches!(session.append(&entry), Err(Error::Conflict { .. })), "{change}: and stays so");
+        for _ in 0..2 {
+            let refused = session.append(&entry);
+            assert!(matches!(&refused, Err(Error::Conflict { why, .. }) if *why == expected), "{change}: {refused:?}");
+        }
         assert_eq!(session.tree().len(), 2, "the tree does not run ahead of the file");
         assert_eq!(session.leaf_id().unwrap().as_str(), "b");
     }
@@ -240,9 +244,9 @@ fn pops_nest() {
     say(&mut session, "user", "g");
     assert_eq!(open_messages(&session), ["a", "b", "branchSummary(second)", "g"]);
     let leaf = session.leaf();
-    assert!(matches!(session.pop_target(leaf), Err(Error::Invalid(_))));
+    assert!(matches!(session.pop_target(leaf), Err(Error::Invalid(Invalid::LeafIsThere))));
     let empty = Session::in_memory(&at("/w"), fixed_options()).unwrap();
-    assert!(matches!(empty.pop_target(None), Err(Error::Invalid(_))));
+    assert!(matches!(empty.pop_target(None), Err(Error::Invalid(Invalid::NothingToPop))));
 }
 
 #[test]
@@ -251,7 +255,7 @@ fn entries_that_point_at_nothing_are_refused() {
     assert!(matches!(session.append(&NewEntry::label("zzz", Some("x"))), Err(Error::EntryNotFound { .. })));
     let edit = |target: &str| NewEntry::context_edit(target, None, Json::parse("null").unwrap()).unwrap();
     assert!(matches!(session.append(&edit("zzz")), Err(Error::EntryNotFound { .. })));
-    assert!(matches!(session.append(&edit("b")), Err(Error::Invalid(_))), "not on the active branch");
+    assert!(matches!(session.append(&edit("b")), Err(Error::Invalid(Invalid::NotOnActiveBranch { .. }))));
     assert!(session.append(&edit("a")).is_ok());
     assert!(matches!(session.branch("zzz"), Err(Error::EntryNotFound { .. })));
     assert!(!session.diagnostics().iter().any(|d| d.code == Code::Orphan));
@@ -287,7 +291,10 @@ fn parts_become_sessions() {
     assert_eq!(shape(&open(&subtree)), "0d 1k");
     let all = session.export(Part::Everything, None, place("all.jsonl")).unwrap().file.unwrap();
     assert_eq!(shape(&open(&all)), shape(&session));
-    assert!(matches!(session.export(Part::Everything, None, place("all.jsonl")), Err(Error::Conflict { .. })));
+    assert!(matches!(
+        session.export(Part::Everything, None, place("all.jsonl")),
+        Err(Error::Conflict { why: Conflict::Exists, .. })
+    ));
     let copy = file.path.with_file_name("copy.jsonl");
     session.copy_to(&copy).unwrap();
     assert_eq!(fs::read(&copy).unwrap(), fs::read(&file.path).unwrap());
@@ -302,7 +309,7 @@ fn a_session_is_created_next_to_no_other() {
     say(&mut one, "user", "q");
     let before = fs::read(one.file().unwrap()).unwrap();
     let refused = same_name.append(&NewEntry::session_info("x"));
-    assert!(matches!(refused, Err(Error::Conflict { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::Conflict { why: Conflict::Exists, .. })), "{refused:?}");
     assert_eq!(fs::read(one.file().unwrap()).unwrap(), before);
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use offshoot_session::check::check;
-use offshoot_session::error::{Code, Error};
+use offshoot_session::error::{Code, Conflict, Error, Invalid};
 use offshoot_session::medium::{FileMedium, Medium as _, MemoryMedium};
 use offshoot_session::repair::{Action, Plan, Repaired, plan};
 use offshoot_session::session::Session;
@@ -130,7 +130,7 @@ fn nothing_to_repair_is_said_and_nothing_written() {
         let plan = plan(&medium).unwrap();
         assert_eq!(plan.steps, []);
         let refused = plan.apply(&mut medium);
-        assert!(matches!(&refused, Err(Error::Invalid(why)) if why.ends_with("nothing to repair")), "{refused:?}");
+        assert!(matches!(&refused, Err(Error::Invalid(Invalid::NothingToRepair { .. }))), "{refused:?}");
         assert_eq!(fs::read_to_string(file.path()).unwrap(), content);
         assert_eq!(fs::read_dir(file.folder.path()).unwrap().count(), 1);
     }
@@ -139,7 +139,10 @@ fn nothing_to_repair_is_said_and_nothing_written() {
 #[test]
 fn what_cannot_be_repaired_is_left_alone() {
     let old = MemoryMedium::new(b"{\"type\":\"session\",\"id\":\"s\"}\nno json\n".to_vec());
-    assert!(matches!(plan(&old), Err(Error::Invalid(_))), "the ids of old versions are made of line numbers");
+    assert!(
+        matches!(plan(&old), Err(Error::Invalid(Invalid::NotUpgraded { version: 1 }))),
+        "the ids of old versions are made of line numbers"
+    );
     assert!(matches!(plan(&MemoryMedium::new(b"# Notes\n".to_vec())), Err(Error::NotASession { .. })));
 }
 
@@ -150,11 +153,14 @@ fn a_file_that_grew_since_it_was_planned_is_not_replaced() {
     let plan = plan(&medium).unwrap();
     let mut session = Session::open(&file.path(), fixed_options()).unwrap();
     say(&mut session, "user", "in between");
-    assert!(matches!(plan.apply(&mut medium), Err(Error::Conflict { .. })));
+    assert!(matches!(plan.apply(&mut medium), Err(Error::Conflict { why: Conflict::Changed, .. })));
     say(&mut session, "user", "and on");
     file.repair();
     let refused = session.append(&offshoot_session::compose::NewEntry::session_info("x"));
-    assert!(matches!(refused, Err(Error::Conflict { .. })), "the repaired file is another one: {refused:?}");
+    assert!(
+        matches!(refused, Err(Error::Conflict { why: Conflict::Replaced, .. })),
+        "the repaired file is another one: {refused:?}"
+    );
     assert_eq!(ids(&Session::open(&file.path(), fixed_options()).unwrap()).len(), 3);
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use offshoot_session::check::check;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
-use offshoot_session::error::{Code, Error, Severity};
+use offshoot_session::error::{Code, Conflict, Error, Severity};
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
 use offshoot_session::session::{Durability, Options, Session};
@@ -232,12 +232,12 @@ fn another_session_does_not_get_them() {
     let other = text(&["a - U"]).replacen(r#""id":"s""#, r#""id":"other""#, 1);
     fs::write(&path, &other).unwrap();
     let refused = Session::open(&path, options(folder.path())).unwrap().give_back();
-    assert!(matches!(refused, Err(Error::Conflict { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::Conflict { why: Conflict::ForeignSpill { .. }, .. })), "{refused:?}");
     assert_eq!(fs::read_to_string(&path).unwrap(), other);
     assert!(place.exists());
     // A new session in the place of one that is there is refused, not spilled.
     let mut late = Session::create(&at("/w"), options(folder.path()), |_, _| path.clone()).unwrap();
-    assert!(matches!(late.append(&user("x")), Err(Error::Conflict { .. })));
+    assert!(matches!(late.append(&user("x")), Err(Error::Conflict { why: Conflict::Exists, .. })));
 }
 
 /// Without a folder for it, or if that fails as well, the caller has the entry and nobody else.

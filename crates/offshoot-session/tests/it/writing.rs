@@ -4,7 +4,7 @@ use std::fs;
 
 use offshoot_session::compose::{NewCompaction, NewEntry};
 use offshoot_session::entry::Source as _;
-use offshoot_session::error::Error;
+use offshoot_session::error::{Conflict, Error, Invalid};
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
 use offshoot_session::session::{Durability, Options, Session};
@@ -44,7 +44,7 @@ fn of_entries_that_are_appended_together_all_are_refused_or_none() {
     let summary = NewCompaction { summary: "s", first_kept: Some("a"), tokens_before: 1, ..NewCompaction::default() };
     let compaction = NewEntry::compaction(&summary, session.dialect());
     let refused = session.append_all(&[user("one"), compaction.clone()]);
-    assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
+    assert!(matches!(refused, Err(Error::Invalid(Invalid::LateCompaction))), "{refused:?}");
     assert_eq!(ids(&session), ["a"]);
     assert_eq!(session.append_all(&[]).unwrap(), []);
     assert_eq!(session.append_all(&[compaction, user("one")]).unwrap().len(), 2);
@@ -80,7 +80,7 @@ fn a_file_that_another_program_upgraded_is_not_upgraded_over_it() {
     let mut two = Session::open(&path, Options::default()).unwrap();
     let kept = say(&mut one, "user", "kept");
     for _ in 0..2 {
-        assert!(matches!(two.append(&user("late")), Err(Error::Conflict { .. })));
+        assert!(matches!(two.append(&user("late")), Err(Error::Conflict { why: Conflict::Replaced, .. })));
         assert!(matches!(two.upgrade(), Err(Error::Conflict { .. })));
     }
     let mut again = Session::open(&path, Options::default()).unwrap();

@@ -1,0 +1,49 @@
+//! Why a session file, or a file in its way, forbids an operation.
+
+use std::path::PathBuf;
+
+use crate::id::EntryId;
+
+/// What [`Error::Conflict`](super::Error::Conflict) found.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message says what its variant is")]
+pub enum Conflict {
+    #[error("the file exists already")]
+    Exists,
+    #[error("the session has not been written yet")]
+    NotWritten,
+    #[error(
+        "another program deleted the file; while this one runs, `recreate` can write it anew; open the session again"
+    )]
+    Deleted,
+    #[error(
+        "another program put another file in its place, which may lack entries of this session; open the session again"
+    )]
+    Replaced,
+    #[error("another program shortened the file; open the session again")]
+    Shortened,
+    #[error("the file changed while it was looked at")]
+    Changed,
+    #[error("an earlier sync failed: nobody knows what is on the disk; open the session again")]
+    SyncFailed,
+    #[error("the lock could not be given back; open the session again")]
+    UnlockFailed,
+    /// The next append looks at the file and may succeed, as after the three below.
+    #[error("an append failed, and something else stands behind it now; open the session again")]
+    AppendFollowed,
+    #[error("an append failed, and what it had written could not be taken back; open the session again")]
+    AppendNotUndone,
+    #[error("another program wrote at the same time; open the session again")]
+    WrittenMeanwhile,
+    #[error("nobody knows whether another program wrote as well; open the session again")]
+    EndUnknown,
+    #[error("another program keeps writing into it without a lock")]
+    UnlockedWriter,
+    #[error("another program wrote it anew without entry {parent}, below which this one goes")]
+    ParentGone { parent: EntryId },
+    #[error("another entry has taken the id {id} of a spilled one")]
+    IdTaken { id: EntryId },
+    #[error("{} holds entries of another session, {session_id}", spill.display())]
+    ForeignSpill { spill: PathBuf, session_id: String },
+}

@@ -1,0 +1,58 @@
+//! Why the values that a caller gave cannot be used.
+
+use std::path::PathBuf;
+
+use crate::id::EntryId;
+
+/// What [`Error::Invalid`](super::Error::Invalid) found.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message says what its variant is")]
+pub enum Invalid {
+    #[error("an entry is a JSON object with a string \"type\"")]
+    EntryWithoutType,
+    #[error("a record of type {word:?} is no entry")]
+    NotAnEntry { word: String },
+    #[error("{name:?} is given by the session, not by the caller")]
+    ReservedMember { name: String },
+    #[error("a message entry needs a \"message\"")]
+    EntryWithoutMessage,
+    #[error("a message is a JSON object with a string \"role\"")]
+    MessageWithoutRole,
+    #[error("summaries are entries of their own: append a compaction or a branch summary instead")]
+    SummaryAsMessage,
+    #[error("content is a string or an array of blocks")]
+    Content,
+    #[error("a replacement is null or an object with a \"content\"")]
+    Replacement,
+    #[error("injectedRules is an array of strings")]
+    InjectedRules,
+    #[error("the entry needs a string \"targetId\"")]
+    EntryWithoutTarget,
+    #[error("entry {target}: only user, assistant, tool result and custom messages can be edited for the model")]
+    NotEditable { target: EntryId },
+    #[error("entry {target} is not on the active branch")]
+    NotOnActiveBranch { target: EntryId },
+    #[error("of entries that are appended together, only the first can compact")]
+    LateCompaction,
+    #[error(
+        "{id:?} is no session id: a session id starts and ends with a letter or digit and holds only those, `.`, `_` and `-`"
+    )]
+    SessionId { id: String },
+    #[error("{word:?} is no durability: it is os, data or full")]
+    Durability { word: String },
+    #[error("the session is empty: there is nothing to pop")]
+    NothingToPop,
+    #[error("there is no user message before the leaf")]
+    NoUserMessage,
+    #[error("the leaf is there already: nothing would be left behind")]
+    LeafIsThere,
+    #[error("the session is empty: there is nothing to copy")]
+    NothingToCopy,
+    #[error("{}: nothing to repair", path.display())]
+    NothingToRepair { path: PathBuf },
+    #[error("the session has version {version}: it is upgraded before it is repaired")]
+    NotUpgraded { version: u32 },
+    #[error("there is no home directory to keep sessions in")]
+    NoSessionFolder,
+}
