@@ -2,15 +2,15 @@
 
 use std::io::{Read as _, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::agent::Talk;
 
-/// How long a screen may take to become what a test waits for.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a test waits for a screen, however much comes in meanwhile.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A program at work in a terminal.
 pub(crate) struct Terminal {
@@ -177,11 +177,9 @@ impl Terminal {
 
     /// Waits until the screen shows something.
     pub(crate) fn until(&mut self, what: &str, is_so: impl Fn(&str) -> bool) -> &mut Self {
+        let since = Instant::now();
         while !(self.is_whole() && is_so(&self.screen())) {
-            let Ok(bytes) = self.output.recv_timeout(PATIENCE) else {
-                panic!("waited in vain for {what}:\n{}", self.screen());
-            };
-            self.take(&bytes);
+            self.take_next(since, what);
         }
         self
     }
@@ -203,21 +201,21 @@ impl Terminal {
 
     /// Waits until what was written holds a sequence.
     pub(crate) fn until_raw(&mut self, sequence: &str) -> &mut Self {
+        let since = Instant::now();
         while !String::from_utf8_lossy(&self.raw).contains(sequence) {
-            let Ok(bytes) = self.output.recv_timeout(PATIENCE) else {
-                panic!("waited in vain for {sequence:?}:\n{}", self.screen());
-            };
-            self.take(&bytes);
+            self.take_next(since, &format!("{sequence:?}"));
         }
         self
     }
 
     /// Waits until something is so that is not on the screen, and takes what comes in meanwhile.
     pub(crate) fn while_not(&mut self, what: &str, is_so: impl Fn() -> bool) -> &mut Self {
-        let since = std::time::Instant::now();
+        let since = Instant::now();
         while !is_so() {
             assert!(since.elapsed() < PATIENCE, "waited in vain for {what}:\n{}", self.screen());
-            self.breathe();
+            if let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(50)) {
+                self.take(&bytes);
+            }
         }
         self
     }
@@ -240,20 +238,20 @@ impl Terminal {
 
     /// Waits until the program has ended; answers whether it ended well.
     pub(crate) fn ended(&mut self) -> bool {
-        loop {
-            match self.output.recv_timeout(PATIENCE) {
-                Ok(bytes) => self.take(&bytes),
-                Err(RecvTimeoutError::Disconnected) => return self.child.wait().unwrap().success(),
-                Err(RecvTimeoutError::Timeout) => panic!("waited in vain for the end:\n{}", self.screen()),
-            }
-        }
+        let since = Instant::now();
+        while self.take_next(since, "the end") {}
+        self.child.wait().unwrap().success()
     }
 
-    /// Takes what comes in within a moment, if anything does.
-    pub(crate) fn breathe(&mut self) {
-        if let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(50)) {
-            self.take(&bytes);
+    /// Takes what comes next, for as long as a wait that began then may take; answers whether there is more to come.
+    fn take_next(&mut self, since: Instant, what: &str) -> bool {
+        let left = PATIENCE.saturating_sub(since.elapsed());
+        match self.output.recv_timeout(left) {
+            Ok(bytes) if !left.is_zero() => self.take(&bytes),
+            Err(RecvTimeoutError::Disconnected) => return false,
+            Ok(_) | Err(RecvTimeoutError::Timeout) => panic!("waited in vain for {what}:\n{}", self.screen()),
         }
+        true
     }
 
     /// Sends the program a signal.

@@ -27,11 +27,11 @@ fn a_killed_conversation_is_resumed_as_it_was() {
     terminal.until_text("half a thou");
     let draft = talk.world.home().join(".local/state/offshoot/drafts");
     // The draft is kept soon after the last key; it is there before the kill.
-    while !draft.read_dir().is_ok_and(|mut files| {
-        files.any(|file| std::fs::read_to_string(file.unwrap().path()).unwrap_or_default() == "half a thou")
-    }) {
-        terminal.breathe();
-    }
+    let is_kept = || {
+        let mut files = draft.read_dir().into_iter().flatten();
+        files.any(|file| std::fs::read_to_string(file.unwrap().path()).is_ok_and(|kept| kept == "half a thou"))
+    };
+    terminal.while_not("the draft", is_kept);
     let before = conversation(&terminal.screen());
     assert!(before.iter().any(|row| row.contains("cat notes.txt")), "{before:?}");
     terminal.kill();
