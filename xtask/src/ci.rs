@@ -6,9 +6,9 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use xtask::{out, run};
 
 use crate::steps::{self, Outcome, Scene};
-use crate::{out, run};
 
 /// Which steps to take.
 pub(crate) enum Plan {

@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context as _, Result, bail};
-
-use crate::{env, out, run, steps};
+use xtask::{cargo, env, out, run};
 
 const TARGETS: [&str; 4] = ["lines", "codec", "open", "session_ops"];
 
@@ -93,10 +92,9 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
 fn built(root: &Path) -> Result<PathBuf> {
     let host = run::output_of("rustc", &["-vV"], root)?;
     let host = host.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?.to_owned();
-    let folder = steps::target_folder(root)?.join("fuzz");
-    let mut command = Command::new(env::cargo());
-    command.args(["build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--target", &host]);
-    command.current_dir(root).env("CARGO_TARGET_DIR", &folder).env("RUSTFLAGS", FLAGS.join(" "));
+    let folder = cargo::target_folder()?.join("fuzz");
+    let mut command = cargo::command(&["build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--target", &host]);
+    command.env("CARGO_TARGET_DIR", &folder).env("RUSTFLAGS", FLAGS.join(" "));
     if !run::tee(&mut command)?.ok {
         bail!("the fuzz targets do not build");
     }

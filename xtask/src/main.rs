@@ -3,23 +3,19 @@
 //! Owns the command line of xtask and nothing else: each tool lives in its own module. Nothing in
 //! `crates/` may depend on this package.
 
-mod bench;
-mod ci;
-mod env;
-mod fuzz;
-mod out;
-mod repo;
-mod robustness;
-mod run;
-mod screen;
-mod steps;
 mod tally;
-mod tidy;
 mod tokens;
+mod repo;
+mod tidy;
+mod fuzz;
+mod robustness;
+mod steps;
+mod ci;
 
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
+use xtask::{cargo, env, out};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -64,21 +60,23 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         "test" => ci::run(&ci::Plan::Tests, rest),
         "tidy" => none_left(rest).and_then(|()| tidy::run()),
         "bless" => none_left(rest).and_then(|()| tidy::bless()),
-        "bench" => bench::run(rest),
-        "screen" => screen::run(rest),
+        "bench" | "screen" => measure(args),
         "faults" => robustness::faults(rest),
         "robustness" => robustness::robustness(rest),
         "fuzz" => fuzz::run(rest),
-        bench::FLOOR => bench::floor(rest),
-        bench::FLOOR_COPY => bench::floor_copy(rest),
-        bench::FLOOR_APPEND => bench::floor_append(rest),
-        bench::MEASURE => bench::measure_one(rest),
         "help" | "--help" | "-h" => {
             out::say(USAGE);
             Ok(ExitCode::SUCCESS)
         }
         other => bail!("no command `{other}`\n{USAGE}"),
     }
+}
+
+/// Hands over to the crate that measures.
+fn measure(args: &[String]) -> Result<ExitCode> {
+    let mut command = cargo::command(&["run", "--quiet", "--package", "xtask-bench", "--"]);
+    let status = command.args(args).status().context("cannot run cargo")?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn none_left(rest: &[String]) -> Result<()> {

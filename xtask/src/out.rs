@@ -1,11 +1,13 @@
-//! The only file of xtask that prints.
+//! The only file of the house's tools that prints.
 //!
 //! A closed pipe or a full disk under stdout is nobody's business here, so write errors are dropped.
+
+#![expect(clippy::disallowed_methods, reason = "the one place of the tools that prints")]
 
 use std::io::Write as _;
 
 /// One line on stdout.
-pub(crate) fn say(line: &str) {
+pub fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     out.write_all(line.as_bytes()).ok();
     if !line.ends_with('\n') {
@@ -15,7 +17,7 @@ pub(crate) fn say(line: &str) {
 }
 
 /// One line on stderr.
-pub(crate) fn warn(line: &str) {
+pub fn warn(line: &str) {
     let mut err = std::io::stderr().lock();
     err.write_all(line.as_bytes()).ok();
     if !line.ends_with('\n') {

@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_walk_leaves_out_what_is_built() {
-        let repo = Repo::read(&crate::env::root()).unwrap();
+        let repo = Repo::read(&xtask::env::root()).unwrap();
         assert!(repo.text("xtask/src/repo.rs").is_some());
         assert!(!repo.files.iter().any(|file| file.path.starts_with("target/") || file.path.contains("node_modules/")));
     }

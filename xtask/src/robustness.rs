@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result, bail};
-
-use crate::bench::machine;
-use crate::{env, run, steps};
+use xtask::{cargo, env, machine, run};
 
 /// The tests whose counts are worth seeing, by package, binary and name.
 const SHOWN: &[(&str, &str, &[&str])] = &[
@@ -27,9 +25,8 @@ pub(crate) fn faults(args: &[String]) -> Result<ExitCode> {
         _ => bail!("usage: cargo xtask faults [--rounds N]"),
     };
     for (package, binary, names) in SHOWN {
-        let mut command = Command::new(env::cargo());
-        command.args(["test", "--package", package, "--test", binary, "--"]).args(*names).arg("--nocapture");
-        command.current_dir(env::root());
+        let mut command = cargo::command(&["test", "--package", package, "--test", binary, "--"]);
+        command.args(*names).arg("--nocapture");
         if let Some(rounds) = rounds {
             command.env("OFFSHOOT_KILL_ROUNDS", rounds);
         }
@@ -43,11 +40,7 @@ pub(crate) fn faults(args: &[String]) -> Result<ExitCode> {
 /// `robustness [--write FILE] [--only PART] [--subjects A,B] [--peers DIR]`.
 pub(crate) fn robustness(args: &[String]) -> Result<ExitCode> {
     let root = env::root();
-    let build = ["build", "--release", "--package", "offshoot-cli"];
-    let built = Command::new(env::cargo()).args(build).current_dir(&root).status().context("cannot run cargo")?;
-    if !built.success() {
-        bail!("the release build failed");
-    }
+    let released = cargo::release(&[])?;
     let mut command = Command::new("node");
     command.arg("conformance/robustness.mjs").current_dir(&root);
     for pair in args.chunks(2) {
@@ -59,7 +52,7 @@ pub(crate) fn robustness(args: &[String]) -> Result<ExitCode> {
         };
     }
     command.arg("--facts").arg(serde_json::to_string(&machine::facts(&root))?);
-    command.env("OFFSHOOT_BIN", steps::target_folder(&root)?.join("release/offshoot"));
+    command.env("OFFSHOOT_BIN", released.join("offshoot"));
     let status = command.status().context("cannot run node")?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

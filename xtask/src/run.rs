@@ -2,6 +2,8 @@
 //!
 //! Owns the child processes of `ci` and `test`. It knows no step.
 
+#![expect(clippy::disallowed_methods, reason = "it passes on what programs print, and times them")]
+
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,14 +14,14 @@ use anyhow::{Context as _, Result, bail};
 
 /// What a program said and whether it was content.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) ok: bool,
+pub struct Answer {
+    pub ok: bool,
     /// Both streams, line by line, in the order of arrival.
-    pub(crate) said: String,
+    pub said: String,
 }
 
 /// Runs a program; its words go to our streams and into the answer.
-pub(crate) fn tee(command: &mut Command) -> Result<Answer> {
+pub fn tee(command: &mut Command) -> Result<Answer> {
     let shown = shown(command);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().with_context(|| format!("cannot run `{shown}`"))?;
@@ -35,14 +37,14 @@ pub(crate) fn tee(command: &mut Command) -> Result<Answer> {
 }
 
 /// First line of what a program prints on stdout; nothing when it cannot be run.
-pub(crate) fn first_line(program: &str, args: &[&str]) -> Option<String> {
+pub fn first_line(program: &str, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
     text.lines().next().map(|line| line.trim().to_owned())
 }
 
 /// All that a program prints on stdout; an error when it fails.
-pub(crate) fn output_of(program: &str, args: &[&str], folder: &Path) -> Result<String> {
+pub fn output_of(program: &str, args: &[&str], folder: &Path) -> Result<String> {
     let output = Command::new(program).args(args).current_dir(folder).stdin(Stdio::null()).output();
     let output = output.with_context(|| format!("cannot run `{program}`"))?;
     if !output.status.success() {
@@ -52,13 +54,13 @@ pub(crate) fn output_of(program: &str, args: &[&str], folder: &Path) -> Result<S
 }
 
 /// A command as one would type it.
-pub(crate) fn shown(command: &Command) -> String {
+pub fn shown(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
 /// Runs `work` and says how many seconds it took.
-pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let start = Instant::now();
     let value = work();
     (value, start.elapsed().as_secs_f64())

@@ -23,9 +23,9 @@ mod words;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use xtask::{env, out};
 
 use crate::repo::Repo;
-use crate::{env, out};
 use finding::Finding;
 
 /// A named check.

@@ -5,6 +5,8 @@
 //! `cwd`, `home` and `spill` name folders. `{"truncate":"head","text":...,"lines":...,"bytes":...}` (or `tail`, or `line`) shows
 //! the cutting alone, `{"run":COMMAND}` a command as a person runs it with `!`, and `{"context":HOME}` the files of instructions.
 
+#![expect(clippy::disallowed_methods, reason = "an example is a whole program")]
+
 use std::io::{BufRead as _, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -3,6 +3,8 @@
 //! The only file that opens stdout and stderr. Text that comes from a session must be made harmless before it gets here
 //! (`offshoot_session::text`); errors and notes are made harmless here. Knows no sessions.
 
+#![expect(clippy::disallowed_methods, reason = "the one place that prints")]
+
 mod harmless;
 mod pager;
 mod progress;

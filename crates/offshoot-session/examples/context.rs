@@ -1,5 +1,7 @@
 //! Prints the context at the end of a session file: `cargo run --example context -- FILE`.
 
+#![expect(clippy::disallowed_methods, reason = "an example is a whole program")]
+
 use std::io::Write as _;
 use std::path::PathBuf;
 

@@ -5,6 +5,8 @@
 //! begin, at the same place. `allocations` (a step) and `most` (bytes in use behind a step) are those of the first and of
 //! the last thousand steps of the first way up.
 
+#![expect(clippy::disallowed_methods, reason = "an example is a whole program")]
+
 use std::alloc::System;
 use std::error::Error;
 use std::io::Write as _;

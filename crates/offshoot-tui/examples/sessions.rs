@@ -5,6 +5,8 @@
 //! `sessions` are pi's `SessionInfo` with times in milliseconds; `sort` says how often Ctrl+S is pressed, `named` whether
 //! Ctrl+N is, `now` what time it is.
 
+#![expect(clippy::disallowed_methods, reason = "an example is a whole program")]
+
 use std::io::{BufRead as _, Write as _};
 use std::path::PathBuf;
 

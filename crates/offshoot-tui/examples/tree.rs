@@ -4,6 +4,8 @@
 //! `leaf` and `selected` are places among the entries of the file; without `leaf` the file's own counts. `now` is the time
 //! in milliseconds. One array per line out: the rows at the beginning and after each key, each with the line below them as the last one.
 
+#![expect(clippy::disallowed_methods, reason = "an example is a whole program")]
+
 use std::error::Error;
 use std::io::{BufRead as _, Write as _};
 use std::path::Path;

@@ -31,7 +31,7 @@ fn check_file(repo: &Repo, file: &RepoFile) -> Option<Finding> {
 /// `crates/a/src/b.rs` -> (`crates/a/`, `src/b.rs`).
 fn split(path: &str) -> Option<(&str, &str)> {
     let rest = path.strip_prefix("crates/").and_then(|rest| rest.split_once('/')).map(|(_, rest)| rest);
-    let rest = rest.or_else(|| path.strip_prefix("xtask/"))?;
+    let rest = rest.or_else(|| path.strip_prefix("xtask/")).or_else(|| path.strip_prefix("xtask-bench/"))?;
     Some((&path[..path.len() - rest.len()], rest))
 }
 

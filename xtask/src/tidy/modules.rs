@@ -41,13 +41,14 @@ pub(super) struct Target<'a> {
 }
 
 impl<'a> Modules<'a> {
-    /// Reads the crate whose source is under `source`, which ends with `/`.
-    pub(super) fn read(repo: &'a Repo, source: &str) -> Self {
-        let files = repo.files.iter().filter(|file| file.is_rust() && file.path.starts_with(source));
-        let read = files.map(|file| {
+    /// Reads the files that a `lib.rs` or `main.rs` can declare.
+    pub(super) fn read(repo: &'a Repo, root: &str) -> Self {
+        let source = root.trim_end_matches("lib.rs").trim_end_matches("main.rs");
+        let files = repo.rust().filter_map(|file| Some((file, file.path.strip_prefix(source)?)));
+        let read = files.filter_map(|(file, inside)| {
+            let place = if file.path == root { Vec::new() } else { place(inside)? };
             let tokens = file.shipped();
-            let place = place(file.path.strip_prefix(source).unwrap_or(&file.path));
-            (place.clone(), SourceFile { file, place, declared: declared(&tokens), paths: paths(&tokens) })
+            Some((place.clone(), SourceFile { file, place, declared: declared(&tokens), paths: paths(&tokens) }))
         });
         Self { files: read.collect() }
     }
@@ -117,11 +118,10 @@ impl<'a> Modules<'a> {
     }
 }
 
-/// `tree/walk.rs` -> `[tree, walk]`, `tree/mod.rs` -> `[tree]`, `lib.rs` -> `[]`.
-fn place(path: &str) -> Vec<String> {
-    let module = path.trim_end_matches(".rs");
-    let module = module.strip_suffix("/mod").unwrap_or(module);
-    if matches!(module, "lib" | "main") { Vec::new() } else { module.split('/').map(str::to_owned).collect() }
+/// `tree/walk.rs` -> `[tree, walk]`, `tree/mod.rs` -> `[tree]`; none of a root.
+fn place(inside: &str) -> Option<Vec<String>> {
+    let module = inside.trim_end_matches(".rs").trim_end_matches("/mod");
+    (!matches!(module, "lib" | "main")).then(|| module.split('/').map(str::to_owned).collect())
 }
 
 /// Names of the modules that a file declares outside of others.

@@ -30,6 +30,7 @@ const REQUIRED: &[&str] = &[
     "docs",
     "rustfmt.toml",
     "xtask",
+    "xtask-bench",
 ];
 
 /// May be there.

@@ -4,32 +4,28 @@
 //! drift of the machine hits all alike. How one run is measured, who the contestants are and what the
 //! inputs look like is in the files below.
 
-mod again;
-mod answers;
-mod bars;
-mod chance;
-mod contestants;
-mod floor;
-pub(crate) mod inputs;
-pub(crate) mod machine;
-mod measure;
 mod options;
-mod prose;
-mod record;
-pub(crate) mod report;
-mod session;
+mod floor;
+mod contestants;
+mod answers;
+mod measure;
+mod report;
+mod bars;
+mod again;
 
 use std::fs;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
-use std::time::{Duration, SystemTime};
+use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
+use xtask::{env, machine, out, run as programs};
 
-use crate::{env, out, run as programs, steps};
+use crate::figures::grouped;
+use crate::inputs::{Input, Inputs, size, stamp};
+use crate::release;
 use contestants::{Contestant, Task};
-use inputs::{Input, Inputs};
 use measure::{Cost, Job};
 use options::Options;
 use report::{Cell, Report, Row};
@@ -83,7 +79,7 @@ const HUGE: &[Case] = &[(Task::Context, Input::Huge), (Task::TreeFirst, Input::H
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     let options = Options::parse(args)?;
     if cfg!(debug_assertions) {
-        return again_in_release("bench", &[], args);
+        return release::again("bench", &[], args);
     }
     let cases: Vec<Case> = CASES
         .iter()
@@ -98,7 +94,7 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
         );
     }
     let report = measure_all(&options, &cases)?;
-    let mut text = report.markdown();
+    let mut text = report.markdown(&bars::table(&report));
     out::say(&text);
     if let Some(path) = &options.write {
         let old = fs::read_to_string(path).ok().filter(|_| !options.measures_all());
@@ -115,21 +111,6 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
 
 fn name((task, input): Case) -> String {
     format!("{}/{}", task.name(), input.name())
-}
-
-/// Builds the released programs, with `more` to build, and hands over: nothing that is measured, or measures, may run
-/// unoptimised.
-pub(crate) fn again_in_release(command: &str, more: &[&str], args: &[String]) -> Result<ExitCode> {
-    let root = env::root();
-    let build = ["build", "--release", "--package", "offshoot-cli", "--package", "xtask"];
-    let built =
-        Command::new(env::cargo()).args(build).args(more).current_dir(&root).status().context("cannot run cargo")?;
-    if !built.success() {
-        bail!("the release build failed");
-    }
-    let program = steps::target_folder(&root)?.join("release/xtask");
-    let status = Command::new(program).arg(command).args(args).status().context("cannot run the release build")?;
-    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// What all cases share.
@@ -153,9 +134,8 @@ fn measure_all(options: &Options, cases: &[Case]) -> Result<Report> {
     let mut inputs: Vec<Input> = cases.iter().map(|(_, input)| *input).collect();
     inputs.sort_unstable();
     inputs.dedup();
-    let described = inputs
-        .into_iter()
-        .map(|input| Ok((input.name(), report::grouped(size(&bench.inputs.path(input)?)?), input.what())));
+    let described =
+        inputs.into_iter().map(|input| Ok((input.name(), grouped(size(&bench.inputs.path(input)?)?), input.what())));
     let described: Vec<_> = described.collect::<Result<_>>()?;
     if huge.is_some() {
         bench.inputs.remove(Input::Huge)?;
@@ -368,19 +348,6 @@ fn last_id(input: &Path) -> Result<String> {
     let text = String::from_utf8_lossy(&tail);
     let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap_or_default())?;
     Ok(last["id"].as_str().context("the last entry has no id")?.to_owned())
-}
-
-pub(crate) fn stamp(path: &Path) -> Result<(u64, SystemTime)> {
-    let metadata = fs::metadata(path)?;
-    Ok((metadata.len(), metadata.modified()?))
-}
-
-/// Bytes of a file, or of all files of a folder.
-pub(crate) fn size(path: &Path) -> Result<u64> {
-    if path.is_file() {
-        return Ok(fs::metadata(path)?.len());
-    }
-    fs::read_dir(path)?.map(|item| size(&item?.path())).sum()
 }
 
 /// The folder, which is made when it is not there.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::figures::Taken;
+use super::rounds::Taken;
 use super::stage::{Home, Stage};
 use super::terminal::Terminal;
 

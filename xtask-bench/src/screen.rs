@@ -3,25 +3,26 @@
 //! Owns the order of the rounds and what comes of them: the released program runs in a real pseudo-terminal, once a scene
 //! and a round. What is done in a scene, how a picture is watched for and how the page looks is in the files below.
 
-mod bars;
-mod figures;
-mod report;
+mod terminal;
+mod stage;
+mod rounds;
 mod scenes;
 mod scroll;
-mod stage;
-mod terminal;
+mod report;
+mod bars;
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
+use xtask::{env, machine, out, run};
 
-use crate::bench::inputs::{Input, Inputs};
-use crate::bench::{again_in_release, machine, report::grouped, size, stamp};
-use crate::{env, out, run};
-use figures::Figures;
+use crate::figures::grouped;
+use crate::inputs::{Input, Inputs, size, stamp};
+use crate::release;
 use report::Report;
+use rounds::Figures;
 use scenes::SCENES;
 use stage::Stage;
 
@@ -80,9 +81,10 @@ impl Options {
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     let options = Options::parse(args)?;
     if cfg!(debug_assertions) {
-        return again_in_release("screen", &SCROLL, args);
+        return release::again("screen", &SCROLL, args);
     }
-    let text = measure(&options)?.markdown();
+    let report = measure(&options)?;
+    let text = report.markdown(&bars::table(&report));
     out::say(&text);
     if let Some(path) = &options.write {
         #[expect(clippy::disallowed_methods, reason = "a document of the work tree, kept by git")]
@@ -112,7 +114,7 @@ fn measure(options: &Options) -> Result<Report> {
         for scene in SCENES.iter().filter(|scene| options.selects(scene.name)) {
             out::warn(&format!("round {round}: {} ...", scene.name));
             let taken = (scene.play)(&stage).with_context(|| format!("scene {}", scene.name))?;
-            figures.add(scene, taken);
+            figures.add(scene.name, taken);
         }
     }
     if before != [stamp(&stage.fifty)?, stamp(&stage.hundred)?] {

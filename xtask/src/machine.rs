@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::run;
 
 /// `(what, value)` rows for the report.
-pub(crate) fn facts(root: &Path) -> Vec<(&'static str, String)> {
+pub fn facts(root: &Path) -> Vec<(&'static str, String)> {
     let cores = std::thread::available_parallelism().map_or_else(|_| "unknown".to_owned(), |n| n.to_string());
     let kernel = run::first_line("uname", &["-srm"]).unwrap_or_else(|| "unknown".to_owned());
     vec![

@@ -5,8 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+use xtask::{env, run};
+
 use super::floor::{FLOOR, FLOOR_APPEND, FLOOR_COPY};
-use crate::{env, run};
 
 /// Work that can be asked for; every contestant gives the same kind of answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,7 +204,7 @@ impl Contestant {
 }
 
 fn script() -> PathBuf {
-    env::root().join("xtask/bench/peer.mjs")
+    env::root().join("xtask-bench/peer.mjs")
 }
 
 /// Where npm puts bun: beside its launcher, or in the platform's package when no script ran.

@@ -1,7 +1,7 @@
 //! The benchmark report in Markdown. Every figure comes from the run; none is typed in.
 
-use super::bars;
 use super::measure::Cost;
+use crate::figures::significant;
 
 /// Result of one contestant on one case.
 #[derive(Debug, Clone)]
@@ -46,8 +46,8 @@ impl Report {
         self.facts.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The whole document.
-    pub(super) fn markdown(&self) -> String {
+    /// The whole document around a table of bars.
+    pub(super) fn markdown(&self, bars: &str) -> String {
         let mut text = String::from(
             "# Benchmarks\n\nWritten by `cargo xtask bench`; no figure is typed by hand. Whole processes, run in turn, page cache warm, the\n\
              programs' own caches empty, but for *offshoot again*, which has opened the file before. Medians of 5 runs; of at\n\
@@ -55,7 +55,7 @@ impl Report {
              system CPU seconds / peak memory in MiB. Compare the ratios: seconds change with the machine.\n",
         );
         text.push_str("\n## Bars\n\n");
-        text.push_str(&bars::table(self));
+        text.push_str(bars);
         text.push_str("\n## Results\n\n");
         text.push_str(&self.table());
         for note in &self.notes {
@@ -164,29 +164,6 @@ fn shown(cell: &Cell) -> String {
     }
 }
 
-/// Two or three digits, never an exponent.
-pub(crate) fn significant(value: f64) -> String {
-    match value {
-        v if v < 0.1 => format!("{v:.3}"),
-        v if v < 10.0 => format!("{v:.2}"),
-        v if v < 100.0 => format!("{v:.1}"),
-        v => format!("{v:.0}"),
-    }
-}
-
-/// `12345678` -> `12,345,678`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// A report of one case, for tests.
 #[cfg(test)]
 pub(super) fn example(case: &str, walls: &[(&'static str, f64)]) -> Report {
@@ -252,8 +229,7 @@ mod tests {
 
     #[test]
     fn the_document_says_where_it_comes_from() {
-        let text = report(vec![Cell::Absent, Cell::Absent]).markdown();
+        let text = report(vec![Cell::Absent, Cell::Absent]).markdown("");
         assert!(text.starts_with("# Benchmarks") && text.contains("- a note") && text.contains("| pi | 0.87 |"));
-        assert_eq!((grouped(1_234_567), grouped(12)), ("1,234,567".to_owned(), "12".to_owned()));
     }
 }

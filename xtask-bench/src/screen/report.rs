@@ -1,11 +1,10 @@
 //! The page in Markdown. Every figure comes from the run; none is typed in.
 
-use super::bars;
-use super::figures::{Figures, Round, Row, median};
+use super::rounds::{Figures, Round, Row};
 use super::scenes::SCENES;
 use super::scroll::Scrolled;
 use super::terminal::{COLUMNS, ROWS};
-use crate::bench::report::significant;
+use crate::figures::{median, significant};
 
 /// All that is reported.
 #[derive(Debug)]
@@ -18,8 +17,8 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// The whole page.
-    pub(super) fn markdown(&self) -> String {
+    /// The whole page around a table of bars.
+    pub(super) fn markdown(&self, bars: &str) -> String {
         let mut text = format!(
             "# The screen\n\nWritten by `cargo xtask screen`; no figure is typed by hand. `cargo xtask screen tree resume --rounds 2` plays some\n\
              scenes only and writes nothing. The released program runs in a real pseudo-terminal of {COLUMNS} × {ROWS}, every scene in a new\n\
@@ -29,7 +28,7 @@ impl Report {
              is still being searched. Medians of the rounds: of each round's p50, p95 and longest.\n"
         );
         text.push_str("\n## Bars\n\n");
-        text.push_str(&bars::table(self));
+        text.push_str(bars);
         text.push_str("\n## From a key to its picture\n\n| scene | key | keys a round | p50 | p95 | longest |\n|---|---|--:|--:|--:|--:|\n");
         for (row, round) in self.rows(Row::is_of_keys) {
             let Round { count, p50, p95, max } = round;
@@ -44,7 +43,7 @@ impl Report {
             "\n## Memory\n\nThe most that the process has had at any time (`VmHWM`).\n\n| scene | peak |\n|---|--:|\n",
         );
         for (scene, peaks) in &self.figures.peaks {
-            let peak = median(peaks).map(significant).unwrap_or_default();
+            let peak = median(peaks.iter().copied()).map(significant).unwrap_or_default();
             text.push_str(&format!("| {scene} | {peak} MiB |\n"));
         }
         text.push_str(&self.scrolling());
@@ -113,7 +112,7 @@ pub(super) fn ms(value: f64) -> String {
 /// A report of one scene, for tests.
 #[cfg(test)]
 pub(super) fn example() -> Report {
-    use super::figures::Taken;
+    use super::rounds::Taken;
     use std::time::Duration;
 
     let mut taken = Taken::default();
@@ -122,7 +121,7 @@ pub(super) fn example() -> Report {
     taken.time("Down", Duration::from_millis(16));
     taken.peak(20.0);
     let mut figures = Figures::default();
-    figures.add(&SCENES[0], taken);
+    figures.add(SCENES[0].name, taken);
     let scrolled =
         Scrolled { view: "a list".to_owned(), steps: 10_000, growth: 8, allocations: (3, 4), most: (100, 200) };
     Report { figures, scrolled: Some(vec![scrolled]), inputs: vec![], facts: vec![("kernel", "one".to_owned())] }
@@ -134,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_page_has_every_figure_and_says_where_it_comes_from() {
-        let text = example().markdown();
+        let text = example().markdown("");
         for part in [
             "Written by `cargo xtask screen`",
             "| new | Down | 2 | 1.0 ms | 16.0 ms | 16.0 ms |",

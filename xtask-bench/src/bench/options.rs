@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
-
-use crate::env;
+use xtask::env;
 
 /// As resolved, with defaults in place.
 #[derive(Debug)]

@@ -2,7 +2,8 @@
 //!
 //! Owns the table of bars. Knows rows and contestants by name only.
 
-use super::report::{Report, significant};
+use super::report::Report;
+use crate::figures::significant;
 
 /// Who must keep a bar: with its caches empty, or for a file that it has opened before.
 const COLD: &str = "offshoot";

@@ -3,6 +3,8 @@
 //! A picture is whole when the end of its synchronised update (`CSI ? 2026 l`) has come out of the terminal. The time is
 //! taken by the thread that reads, before anything is done with the bytes.
 
+#![expect(clippy::disallowed_methods, reason = "measuring is its work")]
+
 use std::io::{Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};

@@ -3,14 +3,19 @@
 //! Owns names, shapes and where they lie. A file appears under its name only when it is complete, and
 //! `GENERATION` goes up when a shape changes, so that no old file is measured under a new name.
 
+mod chance;
+mod prose;
+mod record;
+mod session;
+
 use std::fs::{self, File};
 use std::io::{BufWriter, Result, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::prose::Prose;
-use super::record::{EPOCH_MS, Place, Records, Version, iso, session_id};
-use super::session::{self, Shape};
+use prose::Prose;
+use record::{EPOCH_MS, Place, Records, Version, iso, session_id};
+use session::Shape;
 
 const GENERATION: u32 = 2;
 const CWD: &str = "/home/u/project";
@@ -194,12 +199,12 @@ impl Inputs {
     }
 
     /// Path of an input that is there.
-    pub(super) fn path_if_there(&self, input: Input) -> Option<PathBuf> {
+    pub(crate) fn path_if_there(&self, input: Input) -> Option<PathBuf> {
         Some(self.folder.join(input.name()).with_extension("jsonl")).filter(|path| path.exists())
     }
 
     /// Takes an input away again.
-    pub(super) fn remove(&self, input: Input) -> Result<()> {
+    pub(crate) fn remove(&self, input: Input) -> Result<()> {
         fs::remove_file(self.path(input)?)
     }
 
@@ -300,6 +305,20 @@ fn tiny(out: impl Write, entries: u32, parent: impl Fn(u32) -> Option<u32>) -> R
     records.finish().map(|_| ())
 }
 
+/// Length and time of a file: whether it was written to.
+pub(crate) fn stamp(path: &Path) -> Result<(u64, SystemTime)> {
+    let metadata = fs::metadata(path)?;
+    Ok((metadata.len(), metadata.modified()?))
+}
+
+/// Bytes of a file, or of all files of a folder.
+pub(crate) fn size(path: &Path) -> Result<u64> {
+    if path.is_file() {
+        return Ok(fs::metadata(path)?.len());
+    }
+    fs::read_dir(path)?.map(|item| size(&item?.path())).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -333,7 +352,7 @@ mod tests {
         let mut out = Vec::new();
         tiny(&mut out, 3, |at| (at > 0).then_some(0)).unwrap();
         let text = String::from_utf8(out).unwrap();
-        let root = super::super::record::id(0);
+        let root = record::id(0);
         assert_eq!(text.matches(&format!("\"parentId\":\"{root}\"")).count(), 2);
     }
 }

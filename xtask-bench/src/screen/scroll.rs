@@ -4,8 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
-
-use crate::run;
+use xtask::run;
 
 /// One list that was scrolled.
 #[derive(Debug, Deserialize)]

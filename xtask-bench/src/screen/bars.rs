@@ -1,9 +1,9 @@
 //! What was promised of the screen, and whether this run kept it. Knows scenes and rows by name only.
 
-use super::figures::Row;
 use super::report::{Report, ms};
+use super::rounds::Row;
 use super::scenes::{FIRST, SCENES, SOME, WORDS};
-use crate::bench::report::significant;
+use crate::figures::significant;
 
 /// A picture that is waited for once comes within so many milliseconds.
 const START_MS: f64 = 50.0;

@@ -8,8 +8,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
-
-use crate::out;
+use xtask::out;
 
 /// Names of the hidden commands.
 pub(crate) const FLOOR: &str = "bench-floor";

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::scenes::Scene;
+use crate::figures::median;
 
 /// What one scene came to in one round.
 #[derive(Debug, Default)]
@@ -64,18 +64,18 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    pub(super) fn add(&mut self, scene: &Scene, taken: Taken) {
+    pub(super) fn add(&mut self, scene: &'static str, taken: Taken) {
         for (what, times) in taken.times {
             let Some(round) = Round::of(times) else { continue };
-            match self.rows.iter_mut().find(|row| row.scene == scene.name && row.what == what) {
+            match self.rows.iter_mut().find(|row| row.scene == scene && row.what == what) {
                 Some(row) => row.rounds.push(round),
-                None => self.rows.push(Row { scene: scene.name, what, rounds: vec![round] }),
+                None => self.rows.push(Row { scene, what, rounds: vec![round] }),
             }
         }
         let Some(peak) = taken.peak_mib else { return };
-        match self.peaks.iter_mut().find(|(known, _)| *known == scene.name) {
+        match self.peaks.iter_mut().find(|(known, _)| *known == scene) {
             Some((_, peaks)) => peaks.push(peak),
-            None => self.peaks.push((scene.name, vec![peak])),
+            None => self.peaks.push((scene, vec![peak])),
         }
     }
 
@@ -85,7 +85,7 @@ impl Figures {
 
     /// The median of a scene's peaks.
     pub(super) fn peak(&self, scene: &str) -> Option<f64> {
-        median(&self.peaks.iter().find(|(known, _)| *known == scene)?.1)
+        median(self.peaks.iter().find(|(known, _)| *known == scene)?.1.iter().copied())
     }
 }
 
@@ -97,17 +97,10 @@ impl Row {
 
     /// The median of each figure by itself.
     pub(super) fn median(&self) -> Option<Round> {
-        let of = |figure: fn(&Round) -> f64| median(&self.rounds.iter().map(figure).collect::<Vec<_>>());
+        let of = |figure: fn(&Round) -> f64| median(self.rounds.iter().map(figure));
         let count = self.rounds.iter().map(|round| round.count).min()?;
         Some(Round { count, p50: of(|round| round.p50)?, p95: of(|round| round.p95)?, max: of(|round| round.max)? })
     }
-}
-
-/// The middle one; of two in the middle the greater.
-pub(super) fn median(figures: &[f64]) -> Option<f64> {
-    let mut figures = figures.to_vec();
-    figures.sort_unstable_by(f64::total_cmp);
-    figures.get(figures.len() / 2).copied()
 }
 
 #[cfg(test)]
@@ -124,7 +117,7 @@ mod tests {
 
     #[test]
     fn rounds_of_one_thing_come_together_and_have_medians() {
-        let scene = &super::super::SCENES[0];
+        let scene = "a scene";
         let mut figures = Figures::default();
         for (ms, mib) in [(1, 9.0), (5, 1.0), (2, 3.0)] {
             let mut taken = Taken::default();
@@ -134,9 +127,9 @@ mod tests {
             taken.peak(mib);
             figures.add(scene, taken);
         }
-        let row = figures.row(scene.name, "a key").unwrap();
+        let row = figures.row(scene, "a key").unwrap();
         assert!(row.is_of_keys());
         assert_eq!(row.median(), Some(Round { count: 2, p50: 2.0, p95: 20.0, max: 20.0 }));
-        assert_eq!((figures.peak(scene.name), figures.peak("none")), (Some(3.0), None));
+        assert_eq!((figures.peak(scene), figures.peak("none")), (Some(3.0), None));
     }
 }

@@ -1,0 +1,39 @@
+//! What `cargo xtask bench` and `cargo xtask screen` hand over to: programs measured from outside.
+//!
+//! Owns its command line and nothing else. Nothing depends on this package.
+
+mod figures;
+mod inputs;
+mod release;
+mod bench;
+mod screen;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use xtask::{env, out};
+
+fn main() -> ExitCode {
+    match dispatch(&env::args()) {
+        Ok(code) => code,
+        Err(error) => {
+            out::warn(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(args: &[String]) -> Result<ExitCode> {
+    let Some((command, rest)) = args.split_first() else {
+        bail!("run it as `cargo xtask bench` or `cargo xtask screen`")
+    };
+    match command.as_str() {
+        "bench" => bench::run(rest),
+        "screen" => screen::run(rest),
+        bench::FLOOR => bench::floor(rest),
+        bench::FLOOR_COPY => bench::floor_copy(rest),
+        bench::FLOOR_APPEND => bench::floor_append(rest),
+        bench::MEASURE => bench::measure_one(rest),
+        other => bail!("nothing is measured under the name `{other}`"),
+    }
+}

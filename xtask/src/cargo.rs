@@ -1,0 +1,42 @@
+//! What cargo builds here, and where it puts it.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::{env, run};
+
+/// A call of cargo in the repository.
+pub fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env::cargo());
+    command.args(args).current_dir(env::root());
+    command
+}
+
+/// Builds the program as people have it, and what else is named; answers the folder of released programs.
+pub fn release(more: &[&str]) -> Result<PathBuf> {
+    let mut build = command(&["build", "--release", "--package", "offshoot-cli"]);
+    if !build.args(more).status().context("cannot run cargo")?.success() {
+        bail!("the release build failed");
+    }
+    Ok(target_folder()?.join("release"))
+}
+
+/// Where cargo puts what it builds.
+pub fn target_folder() -> Result<PathBuf> {
+    let text = run::output_of(&env::cargo(), &["metadata", "--no-deps", "--format-version", "1"], &env::root())?;
+    let metadata: serde_json::Value = serde_json::from_str(&text).context("cargo metadata")?;
+    let folder = metadata.get("target_directory").and_then(serde_json::Value::as_str);
+    folder.map(PathBuf::from).context("cargo metadata names no target folder")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cargo_says_where_it_builds() {
+        assert!(target_folder().unwrap().is_absolute());
+    }
+}
