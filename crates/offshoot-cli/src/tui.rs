@@ -5,7 +5,7 @@ mod hangup;
 mod signals;
 mod stop;
 mod wishes;
-mod kept;
+mod drafts;
 mod sessions;
 mod pick;
 mod world;
@@ -19,8 +19,8 @@ mod deeds;
 mod serve;
 mod program;
 
+use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex};
 
 use offshoot_agent::Setup;
 use offshoot_agent::command::{Command, Said};
@@ -36,7 +36,7 @@ use crate::agent::{self, Args};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::models::{ModelTable, WithoutKey};
-use kept::Kept;
+use drafts::{DraftFiles, DraftWriter};
 use program::Program;
 use sessions::Clerk;
 use signals::Signals;
@@ -62,25 +62,27 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 
 /// Runs the front end. `signals`: those that are heard already.
 fn converse(app: &App, session: Session, setup: Setup, (said, signals): (Vec<Said>, Option<Signals>)) -> Result<()> {
+    // Unbounded: while the terminal is lent to the user's editor nobody reads, and the agent goes on.
     let (sender, receiver) = channel();
     // Before the terminal is another than the shell wants it.
     let signals = signals.map_or_else(Signals::listen, Ok)?;
     signals.tell(sender.clone());
-    let kept = Kept::of(app, &session);
+    let files = DraftFiles::of(app, &session);
     let wishes = wishes(app, &app.settings_files(&session), session.cwd().unwrap_or_default())?;
-    let editor = Editor::new(History::read(&kept.history()));
+    let editor = Editor::new(History::read(&files.history()));
     // What was typed on the command line is said; a draft waits for another time.
-    let draft = if said.is_empty() { kept.draft() } else { String::new() };
+    let draft = if said.is_empty() { files.draft() } else { String::new() };
     let app = App { ui: app.ui.quiet(), ..app.clone() };
     let model = Model::new(wishes, editor, &draft);
-    let told = Mutex::new(sender.clone());
-    let clerk = Clerk::start(&app, move |answer| {
-        // A front end that has ended needs no answers.
-        if let Ok(told) = told.lock() {
-            drop(told.send(Msg::Sessions(answer)));
-        }
+    let told = sender.clone();
+    // A front end that has ended needs no answers.
+    let clerk = Clerk::start(&app, move |answer| drop(told.send(Msg::Sessions(answer))))?;
+    let told = sender.clone();
+    let drafts = DraftWriter::start(files, move |error| {
+        let what = format!("what is being written cannot be kept: {error}");
+        drop(told.send(Msg::Notice(Level::Warning, what)));
     })?;
-    let world = World { app: app.clone(), news: sender.clone(), kept, clerk: Arc::new(clerk) };
+    let world = World { app: app.clone(), news: sender.clone(), drafts, clerk: Arc::new(clerk) };
     let mut program = Program::start(world, session, setup)?;
     program.take(Cmd::Look);
     for said in said {

@@ -19,7 +19,6 @@ use offshoot_tui::message::Level;
 use offshoot_tui::slash::Argument;
 
 use super::world::World;
-use crate::models::ModelTable;
 
 /// How many columns of its last words stand beside a branch.
 const WORDS: usize = 80;
@@ -28,10 +27,9 @@ const WORDS: usize = 80;
 pub(super) async fn find(world: &World, agent: &AgentSession, argument: Argument) {
     let found = match argument {
         Argument::Model => {
-            let app = world.app.clone();
             let name = |model: &Arc<Model>| Choice::new(format!("{}/{}", model.provider, model.id));
-            let names = move || ModelTable::read(&app).0.usable().iter().map(name).collect();
-            tokio::task::spawn_blocking(names).await.map_err(|error| error.to_string())
+            let table = world.model_table().await.map_err(|error| error.on_one_line());
+            table.map(|table| table.usable().iter().map(name).collect())
         }
         Argument::Entry => match agent.read(entries).await {
             Ok(entries) => entries.map_err(|error| error.to_string()),

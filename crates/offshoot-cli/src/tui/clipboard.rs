@@ -9,8 +9,9 @@ use offshoot_tui::app::msg::Msg;
 use offshoot_tui::message::Level;
 use tokio::process::Command;
 
-use super::world::World;
+use super::world::{World, blocking};
 use crate::config::ClipboardTool;
+use crate::error::CommandError;
 
 /// How long a program may take: the owner of the clipboard may not answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -28,12 +29,14 @@ enum Held {
 /// Tells the front end what to paste, or why there is nothing.
 pub(super) async fn paste(world: &World) {
     match held(&world.app.settings.clipboard).await {
-        Ok(Held::Picture(bytes, ending)) => match keep(&bytes, ending) {
-            Ok(path) => world.tell(Msg::Clipboard(path)),
-            Err(error) => {
-                world.notice(Level::Error, format!("the picture of the clipboard cannot be put into a file: {error}"));
+        Ok(Held::Picture(bytes, ending)) => {
+            let what = "put the picture of the clipboard into a file";
+            let kept = blocking(move || keep(&bytes, ending).map_err(|error| CommandError::io(what, &error))).await;
+            match kept {
+                Ok(path) => world.tell(Msg::Clipboard(path)),
+                Err(error) => world.notice(Level::Error, error.on_one_line()),
             }
-        },
+        }
         Ok(Held::Text(text)) => world.tell(Msg::Clipboard(text)),
         Ok(Held::Nothing) => world.notice(Level::Info, "the clipboard holds neither text nor a png, jpeg, webp or gif"),
         Err(why) => world.notice(Level::Warning, why),

@@ -13,19 +13,18 @@ use offshoot_tui::app::cmd::{Cmd, Deed};
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::message::Level;
 
-use super::world::{World, ask};
+use super::world::{World, ask, blocking};
 use crate::app::App;
 use crate::commands::{export, import};
 use crate::error::{CommandError, Kind, Result};
-use crate::models::ModelTable;
 use crate::select;
 
 /// Does one of them; what goes wrong is told.
 pub(super) async fn act(world: &World, agent: &AgentSession, cmd: Cmd) {
     let done = match cmd {
         Cmd::Models => {
-            world.tell(Msg::Models(ModelTable::read(&world.app).0.usable()));
-            Ok(())
+            let table = world.model_table().await;
+            table.map(|table| world.tell(Msg::Models(table.usable())))
         }
         Cmd::UseModel(name) => use_model(world, agent, &name).await,
         Cmd::NextModel { is_forward } => next_model(world, agent, is_forward).await,
@@ -45,7 +44,7 @@ pub(super) async fn act(world: &World, agent: &AgentSession, cmd: Cmd) {
 }
 
 async fn use_model(world: &World, agent: &AgentSession, name: &str) -> Result<()> {
-    let found = ModelTable::read(&world.app).0.find(None, name);
+    let found = world.model_table().await?.find(None, name);
     let found =
         found.map_err(|error| CommandError::new(Kind::NotFound, error.to_string()).hint("/model lists them"))?;
     ask(world, agent, Command::SetModel(Arc::new(found.model))).await;
@@ -56,7 +55,7 @@ async fn use_model(world: &World, agent: &AgentSession, name: &str) -> Result<()
 }
 
 async fn next_model(world: &World, agent: &AgentSession, is_forward: bool) -> Result<()> {
-    let models = ModelTable::read(&world.app).0.usable();
+    let models = world.model_table().await?.usable();
     let now = agent.standing().await?.model;
     let at = models.iter().position(|model| (&model.provider, &model.id) == (&now.provider, &now.id));
     let count = models.len();
@@ -204,12 +203,4 @@ async fn import_file(world: &World, agent: &AgentSession, path: String) -> Resul
         world.notice(Level::Info, note);
     }
     open(world, agent, file).await
-}
-
-/// Work that waits for disks, on a thread of its own.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) => Err(CommandError::new(Kind::Failed, format!("a part of the program failed: {error}"))),
-    }
 }

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
 use offshoot_session::clock::Millis;
@@ -25,14 +24,11 @@ use crate::error::{CommandError, Result};
 /// is told of those that come before it begins.
 pub(super) fn session(app: &App) -> Result<Option<(PathBuf, Signals)>> {
     let app = App { ui: app.ui.quiet(), ..app.clone() };
+    // Unbounded: threads that read must not wait for a stopped screen. It ends with the list.
     let (sender, receiver) = channel();
-    let told = Mutex::new(sender.clone());
-    let clerk = Clerk::start(&app, move |answer| {
-        // When the selector has ended, nobody waits for answers.
-        if let Ok(told) = told.lock() {
-            drop(told.send(Msg::Sessions(answer)));
-        }
-    })?;
+    let told = sender.clone();
+    // A front end that has ended needs no answers.
+    let clerk = Clerk::start(&app, move |answer| drop(told.send(Msg::Sessions(answer))))?;
     let files = SettingsFiles::of(app.settings.data.as_deref(), &app.settings.cwd);
     let wishes = wishes(&app, &files, &app.cwd())?;
     let mut sessions = Sessions::new(Setting { keymap: wishes.keymap.clone(), ..setting(&app, None) });

@@ -13,6 +13,7 @@ use offshoot_tui::app::msg::Msg;
 use offshoot_tui::message::Level;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
+use super::drafts::DraftWriter;
 use super::serve::serve;
 use super::stop::stop;
 use super::world::World;
@@ -22,6 +23,7 @@ use crate::error::{CommandError, Result};
 /// The program around the front end.
 pub(super) struct Program {
     app: App,
+    drafts: DraftWriter,
     to: UnboundedSender<Cmd>,
     thread: Option<JoinHandle<()>>,
 }
@@ -30,9 +32,10 @@ impl Program {
     /// Starts the agent.
     pub(super) fn start(world: World, session: Session, setup: Setup) -> Result<Self> {
         let failed = |error| CommandError::io("start the agent", &error);
+        // Unbounded: it carries what the user does, and the screen waits for nobody.
         let (to, wanted) = unbounded_channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let app = world.app.clone();
+        let (app, drafts) = (world.app.clone(), world.drafts.clone());
         let thread = std::thread::Builder::new().name("agent".to_owned()).spawn(move || {
             let news = world.news.clone();
             if let Err(error) = runtime.block_on(serve(world, session, setup, wanted)) {
@@ -41,7 +44,7 @@ impl Program {
             // What runs longer is not waited for.
             runtime.shutdown_background();
         });
-        Ok(Self { app, to, thread: Some(thread.map_err(failed)?) })
+        Ok(Self { app, drafts, to, thread: Some(thread.map_err(failed)?) })
     }
 
     /// Returns when everything is written.
@@ -51,6 +54,7 @@ impl Program {
             // One that panicked has ended as well.
             drop(thread.join());
         }
+        self.drafts.close();
     }
 }
 

@@ -11,14 +11,11 @@ use offshoot_agent::event::Event;
 use offshoot_session::session::Session;
 use offshoot_tui::app::cmd::Cmd;
 use offshoot_tui::app::msg::Msg;
-use offshoot_tui::message::Level;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::world::{World, ask};
 use super::{choices, clipboard, deeds, files, known, reading, settings};
 
-/// How long what is being written may change before it is kept.
-const PAUSE: Duration = Duration::from_millis(200);
 /// How often it is looked whether another program has written to the session.
 const WATCH: Duration = Duration::from_secs(2);
 
@@ -32,11 +29,9 @@ pub(super) async fn serve(
     let agent = AgentSession::start(session, setup)?;
     let mut events = agent.subscribe();
     let mut watch = tokio::time::interval(WATCH);
-    let mut draft = None;
     let told = known::Told::default();
     known::open(&world, &agent, "").await;
     loop {
-        let pause = tokio::time::sleep(PAUSE);
         tokio::select! {
             biased;
             event = events.recv() => match event {
@@ -45,25 +40,14 @@ pub(super) async fn serve(
             },
             cmd = wanted.recv() => match cmd {
                 None | Some(Cmd::Quit) => break,
-                Some(Cmd::SaveDraft(text)) if text.is_empty() => {
-                    draft = None;
-                    world.kept.forget_draft();
-                }
-                Some(Cmd::SaveDraft(text)) => draft = Some(text),
+                Some(Cmd::SaveDraft(text)) => world.drafts.save(text),
                 Some(cmd) => drop(tokio::spawn(act(world.clone(), agent.clone(), cmd))),
             },
             _ = watch.tick() => drop(tokio::spawn(known::watch(world.clone(), agent.clone(), told.clone()))),
-            () = pause, if draft.is_some() => keep(&world, draft.take()),
         }
     }
-    keep(&world, draft);
     agent.close().await;
     Ok(())
-}
-
-fn keep(world: &World, draft: Option<String>) {
-    let Some(Err(error)) = draft.map(|draft| world.kept.keep_draft(&draft)) else { return };
-    world.notice(Level::Warning, format!("what is being written cannot be kept: {error}"));
 }
 
 /// An event goes on; before what follows another session's opening, what stands in it.
@@ -85,10 +69,10 @@ async fn act(world: World, agent: AgentSession, cmd: Cmd) {
         Cmd::Paste => clipboard::paste(&world).await,
         Cmd::Choices(argument) => choices::find(&world, &agent, argument).await,
         Cmd::Files => files::find(&world, &agent).await,
-        Cmd::Remember(prompt) => world.kept.remember(&prompt),
+        Cmd::Remember(prompt) => world.drafts.remember(prompt),
         Cmd::Sessions(request) => world.clerk.take(request),
         Cmd::Settings => settings::open(&world, &agent).await,
-        Cmd::Themes(setting) => settings::themes(&world, setting.as_deref()),
+        Cmd::Themes(setting) => settings::themes(&world, setting).await,
         Cmd::Store(scope, key, value) => settings::store(&world, &agent, scope, key, value).await,
         Cmd::Models
         | Cmd::UseModel(_)

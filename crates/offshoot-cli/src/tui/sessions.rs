@@ -38,6 +38,7 @@ impl Clerk {
     /// Starts the threads.
     pub(crate) fn start(app: &App, tell: impl Fn(Answer) + Send + Sync + 'static) -> Result<Self> {
         let tell: Tell = Arc::new(tell);
+        // Unbounded: the screen does not wait. Of previews only the last is read; the others are one for a key press.
         let (previews, wanted) = channel();
         let (deeds, orders) = channel();
         let (for_previews, for_deeds) = ((app.clone(), tell.clone()), (app.clone(), tell.clone()));

@@ -6,7 +6,7 @@ use offshoot_tui::app::msg::Msg;
 use offshoot_tui::message::Level;
 use offshoot_tui::overlay::settings::Files as Shown;
 
-use super::world::World;
+use super::world::{World, blocking};
 use crate::config::settings::Files;
 use crate::config::themes;
 
@@ -18,16 +18,18 @@ pub(super) async fn open(world: &World, agent: &AgentSession) {
         global: files.global.as_ref().map(short).unwrap_or_default(),
         project: files.project.as_ref().map(short),
     };
-    world.tell(match files.load() {
-        Ok((layers, _)) => Msg::Settings(layers, shown, themes::names(world.app.settings.data.as_deref())),
+    let data = world.app.settings.data.clone();
+    let read = blocking(move || Ok((files.load()?.0, themes::names(data.as_deref())))).await;
+    world.tell(match read {
+        Ok((layers, names)) => Msg::Settings(layers, shown, names),
         Err(error) => Msg::Notice(Level::Error, error.with_hints_on_one_line()),
     });
 }
 
 /// Reads the themes that the setting names.
-pub(super) fn themes(world: &World, setting: Option<&str>) {
-    let settings = &world.app.settings;
-    let (themes, troubles) = match themes::named(settings.data.as_deref(), setting) {
+pub(super) async fn themes(world: &World, setting: Option<String>) {
+    let data = world.app.settings.data.clone();
+    let (themes, troubles) = match blocking(move || themes::named(data.as_deref(), setting.as_deref())).await {
         Ok((themes, troubles)) => (Ok(Box::new(themes)), troubles),
         Err(error) => (Err(error.with_hints_on_one_line()), Vec::new()),
     };
@@ -38,7 +40,7 @@ pub(super) fn themes(world: &World, setting: Option<&str>) {
 /// Changes one value, and reads the files again.
 pub(super) async fn store(world: &World, agent: &AgentSession, scope: Scope, key: &'static str, value: Option<Value>) {
     let Some(files) = files(world, agent).await else { return };
-    let stored = files.store(scope, key, value.as_ref()).and_then(|()| files.load());
+    let stored = blocking(move || files.store(scope, key, value.as_ref()).and_then(|()| files.load())).await;
     world.tell(Msg::Stored(stored.map(|(layers, _)| layers).map_err(|error| error.with_hints_on_one_line())));
 }
 

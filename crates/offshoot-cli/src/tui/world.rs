@@ -8,16 +8,18 @@ use offshoot_agent::command::Command;
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::message::Level;
 
-use super::kept::Kept;
+use super::drafts::DraftWriter;
 use super::sessions::Clerk;
 use crate::app::App;
+use crate::error::{CommandError, Kind, Result};
+use crate::models::ModelTable;
 
 /// What the program holds beside the agent.
 #[derive(Clone)]
 pub(super) struct World {
     pub(super) app: App,
     pub(super) news: Sender<Msg>,
-    pub(super) kept: Kept,
+    pub(super) drafts: DraftWriter,
     pub(super) clerk: Arc<Clerk>,
 }
 
@@ -25,6 +27,12 @@ impl World {
     /// Tells the front end; one that has ended needs no news.
     pub(super) fn tell(&self, msg: Msg) {
         drop(self.news.send(msg));
+    }
+
+    /// The models and keys, read anew.
+    pub(super) async fn model_table(&self) -> Result<ModelTable> {
+        let app = self.app.clone();
+        blocking(move || Ok(ModelTable::read(&app).0)).await
     }
 
     pub(super) fn notice(&self, level: Level, text: impl Into<String>) {
@@ -36,4 +44,12 @@ impl World {
 pub(super) async fn ask(world: &World, agent: &AgentSession, command: Command) {
     let reply = agent.ask(command.clone()).await;
     world.tell(Msg::Answered(Box::new(command), reply));
+}
+
+/// Work that waits for disks, on a thread of its own: the agent lives on the one that would wait.
+pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => Err(CommandError::new(Kind::Failed, format!("a part of the program failed: {error}"))),
+    }
 }

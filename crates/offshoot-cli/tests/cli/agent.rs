@@ -220,20 +220,6 @@ fn what_cannot_be_done_is_said() {
     hint: `offshoot -p PROMPT`, `offshoot -p @FILE`, or pipe something in
     [exit code 2]
     ");
-    assert_snapshot!(talk.run(&["-r"]), @"
-    [stderr]
-    error: choosing a session needs a terminal
-    hint: `offshoot list` shows the sessions, `offshoot --session ID -p PROMPT` goes on with one
-    hint: `offshoot -c -p PROMPT` goes on with the newest
-    [exit code 2]
-    ");
-    assert_snapshot!(talk.run(&["hello there"]), @"
-    [stderr]
-    error: a conversation needs a terminal
-    hint: `offshoot -p PROMPT` asks the model and prints its answer
-    hint: `offshoot --mode json PROMPT` prints everything that happens
-    [exit code 2]
-    ");
     assert_snapshot!(World::new().run("-p hi"), @"
     [stderr]
     error: there is no model to ask: no provider has a key

@@ -89,11 +89,7 @@ fn a_session_is_searched_named_thrown_away_brought_back_and_chosen() {
 #[test]
 fn the_list_stops_for_the_shell_and_comes_back() {
     let talk = world();
-    let mut shell = CommandBuilder::new("bash");
-    shell.args(["--norc", "--noprofile", "-i"]);
-    let mut terminal = Terminal::run(&talk, shell, (80, 24));
-    terminal.send("PS1='shell> '\r");
-    terminal.until("the shell", |screen| screen.ends_with("\nshell>"));
+    let mut terminal = Terminal::shell(&talk, (80, 24));
     terminal.send(&format!("{} -r\r", env!("CARGO_BIN_EXE_offshoot")));
     terminal.until_text("(1/3)").send("\x1a");
     terminal.until_text("Stopped").until("the shell", |screen| screen.ends_with("shell>"));

@@ -2,7 +2,6 @@
 
 use insta::assert_snapshot;
 use offshoot_agent::testing::script::Reply;
-use portable_pty::CommandBuilder;
 
 use crate::agent::Talk;
 use crate::terminal::{Terminal, ends_when_hung_up};
@@ -76,11 +75,7 @@ fn another_size_is_another_picture_of_the_same() {
 #[test]
 fn it_stops_for_the_shell_and_comes_back() {
     let talk = Talk::new([Reply::text("Forty-two.")]);
-    let mut shell = CommandBuilder::new("bash");
-    shell.args(["--norc", "--noprofile", "-i"]);
-    let mut terminal = Terminal::run(&talk, shell, (80, 24));
-    terminal.send("PS1='shell> '\r");
-    terminal.until("the shell", |screen| screen.ends_with("\nshell>"));
+    let mut terminal = Terminal::shell(&talk, (80, 24));
     terminal.send(&format!("{}\r", env!("CARGO_BIN_EXE_offshoot")));
     terminal.until_text("m1").send("what is it?\r");
     terminal.until_text("$0.000").send("half a thought\x1a");

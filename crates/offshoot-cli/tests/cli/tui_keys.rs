@@ -108,11 +108,7 @@ fn what_a_summary_shall_mind_has_several_lines_and_reaches_the_model() {
 #[test]
 fn ctrl_z_stops_lists_too() {
     let talk = Talk::new([Reply::text("Yes.")]);
-    let mut shell = portable_pty::CommandBuilder::new("bash");
-    shell.args(["--norc", "--noprofile", "-i"]);
-    let mut terminal = Terminal::run(&talk, shell, (100, 24));
-    terminal.send("PS1='shell> '\r");
-    terminal.until("the shell", |screen| screen.ends_with("\nshell>"));
+    let mut terminal = Terminal::shell(&talk, (100, 24));
     terminal.send(&format!("{} well?\r", env!("CARGO_BIN_EXE_offshoot")));
     terminal.until_text("$0.000").send("/tree\r");
     terminal.until_text("Session tree").send("\x1a");
