@@ -17,14 +17,14 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::app::App;
 use crate::error::{CommandError, Kind, Result};
 use crate::models::WithoutKey;
-pub(crate) use args::{Args, Form};
+pub(crate) use args::{Args, PrintForm};
 pub(crate) use input::prompts;
 pub(crate) use open::{check_folder, open};
 use print::Printer;
 pub(crate) use setup::setup;
 
 /// Runs the agent until everything that was asked is answered, and prints it.
-pub(crate) fn run(app: &App, args: &Args, form: Form) -> Result<()> {
+pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
     let session = open(app, args)?;
     check_folder(app, args, &session)?;
     let said = prompts(app, args, session.cwd())?;

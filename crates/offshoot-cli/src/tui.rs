@@ -6,7 +6,7 @@ mod signals;
 mod stop;
 mod wishes;
 mod drafts;
-mod sessions;
+mod session_list;
 mod pick;
 mod world;
 mod choices;
@@ -38,7 +38,7 @@ use crate::error::{CommandError, Result};
 use crate::models::{ModelTable, WithoutKey};
 use drafts::{DraftFiles, DraftWriter};
 use program::Program;
-use sessions::Clerk;
+use session_list::SessionListWorker;
 use signals::Signals;
 use wishes::wishes;
 use world::World;
@@ -66,7 +66,7 @@ fn converse(app: &App, session: Session, setup: Setup, (said, signals): (Vec<Sai
     let (sender, receiver) = channel();
     // Before the terminal is another than the shell wants it.
     let signals = signals.map_or_else(Signals::listen, Ok)?;
-    signals.tell(sender.clone());
+    signals.connect(sender.clone());
     let files = DraftFiles::of(app, &session);
     let wishes = wishes(app, &app.settings_files(&session), session.cwd().unwrap_or_default())?;
     let editor = Editor::new(History::read(&files.history()));
@@ -76,13 +76,13 @@ fn converse(app: &App, session: Session, setup: Setup, (said, signals): (Vec<Sai
     let model = Model::new(wishes, editor, &draft);
     let told = sender.clone();
     // A front end that has ended needs no answers.
-    let clerk = Clerk::start(&app, move |answer| drop(told.send(Msg::Sessions(answer))))?;
+    let session_list = SessionListWorker::start(&app, move |answer| drop(told.send(Msg::Sessions(answer))))?;
     let told = sender.clone();
     let drafts = DraftWriter::start(files, move |error| {
         let what = format!("what is being written cannot be kept: {error}");
         drop(told.send(Msg::Notice(Level::Warning, what)));
     })?;
-    let world = World { app: app.clone(), news: sender.clone(), drafts, clerk: Arc::new(clerk) };
+    let world = World { app: app.clone(), news: sender.clone(), drafts, session_list: Arc::new(session_list) };
     let mut program = Program::start(world, session, setup)?;
     program.take(Cmd::Look);
     for said in said {

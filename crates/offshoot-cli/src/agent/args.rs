@@ -7,7 +7,7 @@ use crate::models::ModelArgs;
 
 /// How the agent speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Mode {
+pub(crate) enum AgentOutput {
     /// The answer.
     Text,
     /// Everything that happens, as pi's event stream.
@@ -26,7 +26,7 @@ pub(crate) enum OutputFormat {
 
 /// What is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum PrintForm {
     /// The last answer's words.
     Text,
     /// The last answer as one JSON object.
@@ -49,7 +49,7 @@ pub(crate) struct Args {
 
     /// How to speak: text (with -p), or json: every event as one line, in pi's shapes
     #[arg(long, value_enum, hide_possible_values = true)]
-    pub(crate) mode: Option<Mode>,
+    pub(crate) mode: Option<AgentOutput>,
 
     /// How -p prints the answer: text, or json: {"result", "isError", "stopReason", "usage", "sessionId", …}
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -98,7 +98,7 @@ pub(crate) struct Args {
 
 impl Args {
     /// What is printed; `None`: nothing, it is shown on the terminal.
-    pub(crate) fn form(&self, is_terminal: bool) -> Result<Option<Form>> {
+    pub(crate) fn form(&self, is_terminal: bool) -> Result<Option<PrintForm>> {
         if !self.print && self.mode.is_none() && is_terminal {
             return Ok(None);
         }
@@ -108,9 +108,13 @@ impl Args {
                 .hint("`offshoot -c -p PROMPT` goes on with the newest"));
         }
         match (self.mode, self.print, self.output_format) {
-            (Some(Mode::Json), _, _) => Ok(Some(Form::Events)),
-            (Some(Mode::Text), _, OutputFormat::Json) | (None, true, OutputFormat::Json) => Ok(Some(Form::Result)),
-            (Some(Mode::Text), _, OutputFormat::Text) | (None, true, OutputFormat::Text) => Ok(Some(Form::Text)),
+            (Some(AgentOutput::Json), _, _) => Ok(Some(PrintForm::Events)),
+            (Some(AgentOutput::Text), _, OutputFormat::Json) | (None, true, OutputFormat::Json) => {
+                Ok(Some(PrintForm::Result))
+            }
+            (Some(AgentOutput::Text), _, OutputFormat::Text) | (None, true, OutputFormat::Text) => {
+                Ok(Some(PrintForm::Text))
+            }
             (None, false, _) => Err(self.no_screen()),
         }
     }

@@ -10,7 +10,7 @@ use offshoot_agent::turn::Settled;
 use offshoot_session::json::Object;
 use offshoot_session::session::Session;
 
-use super::args::Form;
+use super::args::PrintForm;
 use crate::app::App;
 use crate::error::Result;
 use crate::ui::Output;
@@ -18,7 +18,7 @@ use crate::ui::Output;
 /// Prints what happens.
 pub(crate) struct Printer<'a> {
     app: &'a App,
-    form: Form,
+    form: PrintForm,
     out: Output,
     last: Option<AssistantMessage>,
     session_id: String,
@@ -26,7 +26,7 @@ pub(crate) struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    pub(crate) fn new(app: &'a App, form: Form) -> Self {
+    pub(crate) fn new(app: &'a App, form: PrintForm) -> Self {
         Self { app, form, out: app.ui.raw(), last: None, session_id: String::new(), file: None }
     }
 
@@ -34,7 +34,7 @@ impl<'a> Printer<'a> {
     pub(crate) fn begin(&mut self, session: &Session) -> Result<()> {
         session.id().clone_into(&mut self.session_id);
         self.file = session.file().map(|file| file.display().to_string());
-        if self.form == Form::Events {
+        if self.form == PrintForm::Events {
             writeln!(self.out, "{}", session.header_line())?;
             self.out.flush()?;
         }
@@ -48,14 +48,14 @@ impl<'a> Printer<'a> {
                 self.last = Some(message.clone());
             }
             match self.form {
-                Form::Events => {
+                PrintForm::Events => {
                     self.out.write_all(event.to_json().as_bytes())?;
                     self.out.write_all(b"\n")?;
                 }
-                Form::Text | Form::Result => self.note(&event),
+                PrintForm::Text | PrintForm::Result => self.note(&event),
             }
         }
-        if self.form == Form::Events {
+        if self.form == PrintForm::Events {
             self.out.flush()?;
         }
         Ok(())
@@ -76,14 +76,14 @@ impl<'a> Printer<'a> {
     /// After the last event: the answer.
     pub(crate) fn end(&mut self, settled: &std::result::Result<Settled, AgentError>) -> Result<()> {
         match self.form {
-            Form::Events => {}
-            Form::Text => {
+            PrintForm::Events => {}
+            PrintForm::Text => {
                 let answer = self.last.as_ref().filter(|_| settled.is_ok()).map(|last| text_of(&last.content));
                 if let Some(answer) = answer.filter(|answer| !answer.is_empty()) {
                     writeln!(self.out, "{answer}")?;
                 }
             }
-            Form::Result => {
+            PrintForm::Result => {
                 let result = self.result(settled);
                 writeln!(self.out, "{result}")?;
             }

@@ -49,9 +49,10 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
     let spill = app.settings.cache.clone().unwrap_or_else(|| home.clone()).join("output");
     // Others are opened while a screen is shown.
     let quiet = App { ui: app.ui.quiet(), ..app.clone() };
-    let sessions = Files { app: quiet, store: app.store().ok(), table: table.models.clone() };
+    let sessions = StoreSessions { app: quiet, store: app.store().ok(), table: table.models.clone() };
     let mut setup = Setup::new(Arc::new(Http::new(Arc::new(SystemClock))), Arc::new(model), &cwd);
-    setup.keys = Arc::new(Fresh { app: app.clone(), key: args.api_key.clone(), first: (table.models, table.keys) });
+    setup.keys =
+        Arc::new(ReloadingKeys { app: app.clone(), key: args.api_key.clone(), first: (table.models, table.keys) });
     setup.thinking = thinking;
     setup.system = system;
     setup.tools = tools;
@@ -75,13 +76,13 @@ fn shell(user: &Settings, session: &Session) -> Shell {
 }
 
 /// The keys that there were at the start; the files are read anew for one that was not among them.
-struct Fresh {
+struct ReloadingKeys {
     app: App,
     key: Option<String>,
     first: (Arc<Models>, Keys),
 }
 
-impl KeySource for Fresh {
+impl KeySource for ReloadingKeys {
     fn access(&self, model: &Arc<Model>) -> std::result::Result<Access, KeyError> {
         self.first.access(model).or_else(|_| {
             let ModelTable { models, keys } = ModelTable::read(&self.app).0.with_key(self.key.as_deref());
@@ -91,13 +92,13 @@ impl KeySource for Fresh {
 }
 
 /// Sessions of the store.
-struct Files {
+struct StoreSessions {
     app: App,
     store: Option<DirStore>,
     table: Arc<Models>,
 }
 
-impl Sessions for Files {
+impl Sessions for StoreSessions {
     fn create(&self, new: &NewSession<'_>) -> Read<Session> {
         match &self.store {
             Some(store) => store.create(new, self.app.options()),

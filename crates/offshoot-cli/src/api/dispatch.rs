@@ -8,31 +8,31 @@ use offshoot_session::compose::NewEntry;
 use offshoot_session::json::{Object, quote};
 use offshoot_session::session::Session;
 
-use super::handles::{Handle, Server};
+use super::handles::{ApiServer, OpenSession};
 use super::methods::{append, construct, plan, pure, read, tree};
 use super::params::Params;
 use super::records;
-use super::request::Request;
-use super::wire::{Failure, Outcome};
+use super::request::ApiRequest;
+use super::wire::{ApiFailure, MethodResult};
 
-use Run::{Append, Change, Free, Read};
+use MethodKind::{Append, Change, Free, Read};
 
 /// How a method is carried out.
-enum Run {
+enum MethodKind {
     /// Without an open session, or with one only in one of its forms.
-    Free(fn(&mut Server<'_>, &Params<'_>, &mut dyn Write) -> Outcome),
+    Free(fn(&mut ApiServer<'_>, &Params<'_>, &mut dyn Write) -> MethodResult),
     /// By making an entry, which is then appended below the leaf; the answer is its id.
-    Append(fn(&Session, &Params<'_>) -> Result<NewEntry, Failure>),
+    Append(fn(&Session, &Params<'_>) -> Result<NewEntry, ApiFailure>),
     /// By looking at an open session.
-    Read(fn(&Handle, &Params<'_>, &mut dyn Write) -> Outcome),
+    Read(fn(&OpenSession, &Params<'_>, &mut dyn Write) -> MethodResult),
     /// By changing an open session in another way.
-    Change(fn(&mut Handle, &Params<'_>, &mut dyn Write) -> Outcome),
+    Change(fn(&mut OpenSession, &Params<'_>, &mut dyn Write) -> MethodResult),
 }
 
 /// Name, arguments (in the notation of [`Params::check`]) and function.
-type Method = (&'static str, &'static str, Run);
+type ApiMethod = (&'static str, &'static str, MethodKind);
 
-const METHODS: &[Method] = &[
+const METHODS: &[ApiMethod] = &[
     ("rpc.discover", "", Free(discover)),
     // Sessions begin and end.
     ("create", "cwd? sessionDir? id? parentSession? durability?", Free(construct::create)),
@@ -113,9 +113,9 @@ const METHODS: &[Method] = &[
 ];
 
 /// Carries out a request; the result is written to `out`.
-pub(super) fn run(server: &mut Server<'_>, request: &Request<'_>, out: &mut dyn Write) -> Outcome {
+pub(super) fn run(server: &mut ApiServer<'_>, request: &ApiRequest<'_>, out: &mut dyn Write) -> MethodResult {
     let found = METHODS.iter().find(|(name, ..)| *name == request.method);
-    let (_, notation, run) = found.ok_or_else(|| Failure::no_method(&request.method))?;
+    let (_, notation, run) = found.ok_or_else(|| ApiFailure::no_method(&request.method))?;
     let params = &request.params;
     params.check(notation)?;
     match run {
@@ -132,12 +132,12 @@ pub(super) fn run(server: &mut Server<'_>, request: &Request<'_>, out: &mut dyn 
 }
 
 /// The methods and their arguments as an OpenRPC document.
-fn discover(_: &mut Server<'_>, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+fn discover(_: &mut ApiServer<'_>, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let param = |name: &str| {
         let needed = !name.ends_with('?');
         Object::new().str("name", name.trim_end_matches('?')).raw("required", needed).raw("schema", "{}").finish()
     };
-    let method = |(name, notation, _): &Method| {
+    let method = |(name, notation, _): &ApiMethod| {
         let names = notation.split(' ').filter(|name| !name.is_empty() && *name != "*");
         let params: Vec<String> = names.map(param).collect();
         Object::new()

@@ -13,15 +13,15 @@ use offshoot_session::session::{Durability, NewSession, Options, Session};
 use offshoot_session::store::{DirStore, Flavour, Root, file_name};
 
 use super::params::Params;
-use super::wire::{Failure, Outcome};
+use super::wire::{ApiFailure, MethodResult};
 
 /// What the methods work on.
-pub(super) struct Server<'a> {
+pub(super) struct ApiServer<'a> {
     /// Where sessions are whose folder is not named.
     pub(super) store: &'a DirStore,
     defaults: Defaults,
     cwd: &'a str,
-    open: BTreeMap<u64, Handle>,
+    open: BTreeMap<u64, OpenSession>,
     last: u64,
 }
 
@@ -44,7 +44,7 @@ impl Defaults {
 }
 
 /// An open session.
-pub(super) struct Handle {
+pub(super) struct OpenSession {
     /// The session.
     pub(super) session: Session,
     /// The working directory that its successors get; pi lets a caller of `open` say another than the header's.
@@ -55,35 +55,35 @@ pub(super) struct Handle {
     pub(super) defaults: Defaults,
 }
 
-impl<'a> Server<'a> {
+impl<'a> ApiServer<'a> {
     /// Without open sessions.
     pub(super) fn new(store: &'a DirStore, cwd: &'a str, defaults: Defaults) -> Self {
         Self { store, cwd, defaults, open: BTreeMap::new(), last: 0 }
     }
 
     /// Takes a session in and gives it a number, which is never used again.
-    pub(super) fn admit(&mut self, handle: Handle) -> u64 {
+    pub(super) fn admit(&mut self, handle: OpenSession) -> u64 {
         self.last += 1;
         self.open.insert(self.last, handle);
         self.last
     }
 
     /// The session that the argument `session` names, caught up with what others appended to its file.
-    pub(super) fn handle(&mut self, params: &Params<'_>) -> Result<&mut Handle, Failure> {
+    pub(super) fn handle(&mut self, params: &Params<'_>) -> Result<&mut OpenSession, ApiFailure> {
         let (_, handle) = self.stale_handle(params)?;
         handle.session.refresh()?;
         Ok(handle)
     }
 
     /// The same without a look at the file, and the number.
-    pub(super) fn stale_handle(&mut self, params: &Params<'_>) -> Result<(u64, &mut Handle), Failure> {
+    pub(super) fn stale_handle(&mut self, params: &Params<'_>) -> Result<(u64, &mut OpenSession), ApiFailure> {
         let number = params.count("session")?;
         let handle = self.open.get_mut(&number).ok_or_else(|| not_open(number))?;
         Ok((number, handle))
     }
 
     /// Forgets the session that the argument `session` names.
-    pub(super) fn close(&mut self, params: &Params<'_>) -> Outcome {
+    pub(super) fn close(&mut self, params: &Params<'_>) -> MethodResult {
         let number = params.count("session")?;
         self.open.remove(&number).map(drop).ok_or_else(|| not_open(number))
     }
@@ -94,7 +94,7 @@ impl<'a> Server<'a> {
     }
 
     /// The argument `cwd` (or `targetCwd`), if it is given.
-    pub(super) fn given_cwd(&self, params: &Params<'_>, name: &str) -> Result<Option<String>, Failure> {
+    pub(super) fn given_cwd(&self, params: &Params<'_>, name: &str) -> Result<Option<String>, ApiFailure> {
         Ok(params.opt_str(name)?.map(|cwd| self.path(&cwd).to_string_lossy().into_owned()))
     }
 
@@ -104,7 +104,7 @@ impl<'a> Server<'a> {
     }
 
     /// The folder of the argument `sessionDir`, if it is given.
-    pub(super) fn given_folder(&self, params: &Params<'_>) -> Result<Option<PathBuf>, Failure> {
+    pub(super) fn given_folder(&self, params: &Params<'_>) -> Result<Option<PathBuf>, ApiFailure> {
         Ok(params.opt_str("sessionDir")?.map(|folder| self.path(&folder)))
     }
 
@@ -117,7 +117,7 @@ impl<'a> Server<'a> {
     }
 
     /// How a session is written that a request opens: as its argument `durability` says.
-    pub(super) fn defaults(&self, params: &Params<'_>) -> Result<Defaults, Failure> {
+    pub(super) fn defaults(&self, params: &Params<'_>) -> Result<Defaults, ApiFailure> {
         let level = params.opt_str("durability")?.map(|level| Durability::from_word(&level)).transpose()?;
         let defaults = self.defaults.clone();
         Ok(Defaults { durability: level.unwrap_or(defaults.durability), ..defaults })
@@ -129,7 +129,7 @@ impl<'a> Server<'a> {
     }
 }
 
-impl Handle {
+impl OpenSession {
     /// A new session beside this one, in its spelling, and in memory if this one is.
     pub(super) fn successor(&self, id: Option<&str>, parent_session: Option<&str>) -> Result<Session, Error> {
         let new = NewSession { id, cwd: &self.cwd, parent_session };
@@ -155,14 +155,14 @@ pub(super) struct Introduction {
 
 impl Introduction {
     /// Writes it with the number that stands for the session.
-    pub(super) fn write(&self, number: u64, out: &mut dyn Write) -> Outcome {
+    pub(super) fn write(&self, number: u64, out: &mut dyn Write) -> MethodResult {
         let object = Object::new().raw("session", number).str("sessionId", &self.id);
         Ok(out.write_all(object.str_or_null("sessionFile", self.file.as_deref()).finish().as_bytes())?)
     }
 }
 
-fn not_open(number: u64) -> Failure {
-    Failure::params(format!("session {number} is not open"))
+fn not_open(number: u64) -> ApiFailure {
+    ApiFailure::params(format!("session {number} is not open"))
 }
 
 /// The path seen from a folder, without `.` and `..`, as the peers resolve paths.

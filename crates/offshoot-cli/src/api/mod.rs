@@ -19,9 +19,9 @@ use offshoot_session::json::{Json, JsonKind};
 use offshoot_session::store::DirStore;
 
 pub(crate) use command::{Args, run};
-use handles::{Defaults, Server};
-use request::Request;
-use wire::{Answer, Failure};
+use handles::{ApiServer, Defaults};
+use request::ApiRequest;
+use wire::{ApiAnswer, ApiFailure};
 
 /// Answers requests until the input ends.
 ///
@@ -36,7 +36,7 @@ fn serve(
     mut input: impl BufRead,
     mut output: impl Write,
 ) -> io::Result<()> {
-    let mut server = Server::new(store, cwd, defaults);
+    let mut server = ApiServer::new(store, cwd, defaults);
     loop {
         // Lines end at LF only: U+2028 and CR are ordinary characters. The last line may lack its LF.
         let mut line = Vec::new();
@@ -52,13 +52,13 @@ fn serve(
 }
 
 /// Answers one line: a request or a batch.
-fn answer_line(server: &mut Server<'_>, line: &[u8], output: &mut dyn Write) -> io::Result<()> {
+fn answer_line(server: &mut ApiServer<'_>, line: &[u8], output: &mut dyn Write) -> io::Result<()> {
     let message = match std::str::from_utf8(line) {
-        Ok(text) => Json::parse(text).map_err(|error| Failure::parse(&error)),
-        Err(error) => Err(Failure::parse(&error)),
+        Ok(text) => Json::parse(text).map_err(|error| ApiFailure::parse(&error)),
+        Err(error) => Err(ApiFailure::parse(&error)),
     };
     match message {
-        Err(failure) => Answer::new(None, "", output).finish(Err(failure))?,
+        Err(failure) => ApiAnswer::new(None, "", output).finish(Err(failure))?,
         Ok(batch) if batch.kind() == JsonKind::Array => return answer_batch(server, batch, output),
         Ok(request) if !answer_request(server, request, "", output)? => return Ok(()),
         Ok(_) => {}
@@ -67,9 +67,10 @@ fn answer_line(server: &mut Server<'_>, line: &[u8], output: &mut dyn Write) -> 
 }
 
 /// Answers a batch with an array of the answers, in order; with nothing, if all were notifications.
-fn answer_batch(server: &mut Server<'_>, batch: Json<'_>, output: &mut dyn Write) -> io::Result<()> {
+fn answer_batch(server: &mut ApiServer<'_>, batch: Json<'_>, output: &mut dyn Write) -> io::Result<()> {
     if batch.items().next().is_none() {
-        Answer::new(None, "", output).finish(Err(Failure::invalid_request("a batch holds at least one request")))?;
+        ApiAnswer::new(None, "", output)
+            .finish(Err(ApiFailure::invalid_request("a batch holds at least one request")))?;
         return output.write_all(b"\n");
     }
     let mut before = "[";
@@ -85,19 +86,24 @@ fn answer_batch(server: &mut Server<'_>, batch: Json<'_>, output: &mut dyn Write
 }
 
 /// Answers one request, after `before`; says whether there was an answer, which notifications have not.
-fn answer_request(server: &mut Server<'_>, json: Json<'_>, before: &str, output: &mut dyn Write) -> io::Result<bool> {
-    let request = match Request::read(json) {
+fn answer_request(
+    server: &mut ApiServer<'_>,
+    json: Json<'_>,
+    before: &str,
+    output: &mut dyn Write,
+) -> io::Result<bool> {
+    let request = match ApiRequest::read(json) {
         Ok(request) => request,
-        Err((id, failure)) => return Answer::new(id, before, output).finish(Err(failure)).map(|()| true),
+        Err((id, failure)) => return ApiAnswer::new(id, before, output).finish(Err(failure)).map(|()| true),
     };
     let Some(id) = request.id else {
         // Nobody waits: whether it went well is not said either.
         return match dispatch::run(server, &request, &mut io::sink()) {
-            Err(Failure::Output(error)) => Err(error),
+            Err(ApiFailure::Output(error)) => Err(error),
             _ => Ok(false),
         };
     };
-    let mut answer = Answer::new(Some(id), before, output);
+    let mut answer = ApiAnswer::new(Some(id), before, output);
     let outcome = dispatch::run(server, &request, &mut answer);
     answer.finish(outcome).map(|()| true)
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use offshoot_session::json::{Json, JsonKind};
 
-use super::wire::Failure;
+use super::wire::ApiFailure;
 
 /// The arguments, as a view on the request.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +15,7 @@ pub(super) struct Params<'a> {
     object: Option<Json<'a>>,
 }
 
-type Taken<T> = Result<T, Failure>;
+type ArgumentResult<T> = Result<T, ApiFailure>;
 
 impl<'a> Params<'a> {
     /// The arguments in an object; none if there is none.
@@ -24,13 +24,13 @@ impl<'a> Params<'a> {
     }
 
     /// Refuses arguments that the method does not know and the absence of those that it needs.
-    pub(super) fn check(&self, notation: &str) -> Taken<()> {
+    pub(super) fn check(&self, notation: &str) -> ArgumentResult<()> {
         for needed in notation.split(' ').filter(|name| !name.is_empty() && *name != "*" && !name.ends_with('?')) {
             self.raw(needed)?;
         }
         let is_known = |given: &str| notation.split(' ').any(|name| name == "*" || name.trim_end_matches('?') == given);
         match self.members().find(|(given, _)| !is_known(given)) {
-            Some((given, _)) => Err(Failure::params(format!("there is no argument {given:?}"))),
+            Some((given, _)) => Err(ApiFailure::params(format!("there is no argument {given:?}"))),
             None => Ok(()),
         }
     }
@@ -46,17 +46,17 @@ impl<'a> Params<'a> {
     }
 
     /// A needed argument of any kind.
-    pub(super) fn raw(&self, name: &str) -> Taken<Json<'a>> {
-        self.opt(name).ok_or_else(|| Failure::params(format!("the argument {name:?} is missing")))
+    pub(super) fn raw(&self, name: &str) -> ArgumentResult<Json<'a>> {
+        self.opt(name).ok_or_else(|| ApiFailure::params(format!("the argument {name:?} is missing")))
     }
 
     /// A needed string.
-    pub(super) fn str(&self, name: &str) -> Taken<Cow<'a, str>> {
+    pub(super) fn str(&self, name: &str) -> ArgumentResult<Cow<'a, str>> {
         self.raw(name)?.as_str().ok_or_else(|| wrong(name, "a string"))
     }
 
     /// An optional string; `null` counts as absent.
-    pub(super) fn opt_str(&self, name: &str) -> Taken<Option<Cow<'a, str>>> {
+    pub(super) fn opt_str(&self, name: &str) -> ArgumentResult<Option<Cow<'a, str>>> {
         match self.given(name) {
             Some(value) => value.as_str().map(Some).ok_or_else(|| wrong(name, "a string")),
             None => Ok(None),
@@ -64,12 +64,12 @@ impl<'a> Params<'a> {
     }
 
     /// A needed truth value.
-    pub(super) fn bool(&self, name: &str) -> Taken<bool> {
+    pub(super) fn bool(&self, name: &str) -> ArgumentResult<bool> {
         self.raw(name)?.as_bool().ok_or_else(|| wrong(name, "true or false"))
     }
 
     /// An optional truth value; `null` counts as absent.
-    pub(super) fn opt_bool(&self, name: &str) -> Taken<Option<bool>> {
+    pub(super) fn opt_bool(&self, name: &str) -> ArgumentResult<Option<bool>> {
         match self.given(name) {
             Some(value) => value.as_bool().map(Some).ok_or_else(|| wrong(name, "true or false")),
             None => Ok(None),
@@ -77,7 +77,7 @@ impl<'a> Params<'a> {
     }
 
     /// A needed whole number from 0.
-    pub(super) fn count(&self, name: &str) -> Taken<u64> {
+    pub(super) fn count(&self, name: &str) -> ArgumentResult<u64> {
         let value = self.raw(name)?;
         if let Ok(whole) = value.text().parse() {
             return Ok(whole);
@@ -88,7 +88,7 @@ impl<'a> Params<'a> {
     }
 
     /// A needed array.
-    pub(super) fn array(&self, name: &str) -> Taken<Json<'a>> {
+    pub(super) fn array(&self, name: &str) -> ArgumentResult<Json<'a>> {
         let value = self.raw(name)?;
         if value.kind() == JsonKind::Array { Ok(value) } else { Err(wrong(name, "an array")) }
     }
@@ -99,8 +99,8 @@ impl<'a> Params<'a> {
     }
 }
 
-fn wrong(name: &str, expected: &str) -> Failure {
-    Failure::params(format!("the argument {name:?} must be {expected}"))
+fn wrong(name: &str, expected: &str) -> ApiFailure {
+    ApiFailure::params(format!("the argument {name:?} must be {expected}"))
 }
 
 #[cfg(test)]

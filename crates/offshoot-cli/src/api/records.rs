@@ -9,16 +9,16 @@ use offshoot_session::json::{Object, quote};
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 
-use super::wire::Outcome;
+use super::wire::MethodResult;
 use crate::records;
 
 /// Writes `null`, the answer of methods that have nothing to say.
-pub(super) fn write_null(out: &mut dyn Write) -> Outcome {
+pub(super) fn write_null(out: &mut dyn Write) -> MethodResult {
     Ok(out.write_all(b"null")?)
 }
 
 /// Writes a string, or `null`.
-pub(super) fn write_str(out: &mut dyn Write, text: Option<&str>) -> Outcome {
+pub(super) fn write_str(out: &mut dyn Write, text: Option<&str>) -> MethodResult {
     match text {
         Some(text) => Ok(out.write_all(quote(text).as_bytes())?),
         None => write_null(out),
@@ -26,7 +26,7 @@ pub(super) fn write_str(out: &mut dyn Write, text: Option<&str>) -> Outcome {
 }
 
 /// Writes the answer of an append, with what was noticed about other writers meanwhile.
-pub(super) fn write_id(out: &mut dyn Write, id: Option<&EntryId>, session: &mut Session) -> Outcome {
+pub(super) fn write_id(out: &mut dyn Write, id: Option<&EntryId>, session: &mut Session) -> MethodResult {
     let object = Object::new().str_or_null("id", id.map(EntryId::as_str));
     let news: Vec<String> = session.take_news().iter().map(Diagnostic::to_json).collect();
     let object = match news.as_slice() {
@@ -37,7 +37,7 @@ pub(super) fn write_id(out: &mut dyn Write, id: Option<&EntryId>, session: &mut 
 }
 
 /// Writes an entry, or `null`.
-pub(super) fn write_entry(out: &mut dyn Write, source: &dyn Source, ix: Option<NodeIx>) -> Outcome {
+pub(super) fn write_entry(out: &mut dyn Write, source: &dyn Source, ix: Option<NodeIx>) -> MethodResult {
     match ix {
         Some(ix) => Ok(records::write_entry(out, source, ix)?),
         None => write_null(out),
@@ -49,7 +49,7 @@ pub(super) fn write_entries(
     out: &mut dyn Write,
     source: &dyn Source,
     entries: impl IntoIterator<Item = NodeIx>,
-) -> Outcome {
+) -> MethodResult {
     write_array(out, entries, |out, ix| write_entry(out, source, Some(ix)))
 }
 
@@ -57,8 +57,8 @@ pub(super) fn write_entries(
 pub(super) fn write_array<T>(
     out: &mut dyn Write,
     items: impl IntoIterator<Item = T>,
-    mut write: impl FnMut(&mut dyn Write, T) -> Outcome,
-) -> Outcome {
+    mut write: impl FnMut(&mut dyn Write, T) -> MethodResult,
+) -> MethodResult {
     out.write_all(b"[")?;
     for (at, item) in items.into_iter().enumerate() {
         if at > 0 {

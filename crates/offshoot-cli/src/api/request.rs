@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use offshoot_session::json::{Json, JsonKind};
 
 use super::params::Params;
-use super::wire::Failure;
+use super::wire::ApiFailure;
 
 /// A request, as a view on its line.
 #[derive(Debug)]
-pub(super) struct Request<'a> {
+pub(super) struct ApiRequest<'a> {
     /// What names the answer; `None` for notifications.
     pub(super) id: Option<Json<'a>>,
     /// The method.
@@ -18,28 +18,28 @@ pub(super) struct Request<'a> {
     pub(super) params: Params<'a>,
 }
 
-impl<'a> Request<'a> {
+impl<'a> ApiRequest<'a> {
     /// Reads a request; of a bad one the id that the error goes to, `None` standing for null.
-    pub(super) fn read(json: Json<'a>) -> Result<Self, (Option<Json<'a>>, Failure)> {
+    pub(super) fn read(json: Json<'a>) -> Result<Self, (Option<Json<'a>>, ApiFailure)> {
         if json.kind() != JsonKind::Object {
-            return Err((None, Failure::invalid_request("a request is an object")));
+            return Err((None, ApiFailure::invalid_request("a request is an object")));
         }
         let id = json.get("id");
         if id.is_some_and(|id| !matches!(id.kind(), JsonKind::String | JsonKind::Number | JsonKind::Null)) {
-            return Err((None, Failure::invalid_request("an id is a string, a number or null")));
+            return Err((None, ApiFailure::invalid_request("an id is a string, a number or null")));
         }
         if json.get("jsonrpc").is_none_or(|version| version.text() != "\"2.0\"") {
-            return Err((id, Failure::invalid_request("a request has the member \"jsonrpc\":\"2.0\"")));
+            return Err((id, ApiFailure::invalid_request("a request has the member \"jsonrpc\":\"2.0\"")));
         }
         let Some(method) = json.str("method") else {
-            return Err((id, Failure::invalid_request("a request names its method by a string")));
+            return Err((id, ApiFailure::invalid_request("a request names its method by a string")));
         };
         match json.get("params").filter(|params| !params.is_null()) {
             Some(params) if params.kind() == JsonKind::Array => {
-                Err((id, Failure::params("arguments are given by name, in an object")))
+                Err((id, ApiFailure::params("arguments are given by name, in an object")))
             }
             Some(params) if params.kind() != JsonKind::Object => {
-                Err((id, Failure::invalid_request("params is an object")))
+                Err((id, ApiFailure::invalid_request("params is an object")))
             }
             params => Ok(Self { id, method, params: Params::new(params) }),
         }

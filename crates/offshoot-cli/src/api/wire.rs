@@ -40,7 +40,7 @@ const HELD_BACK: usize = 1 << 20;
 
 /// Why a request has no result.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(super) enum ApiFailure {
     /// The request is wrong as JSON-RPC or for its method.
     Refused {
         /// A code of JSON-RPC.
@@ -55,9 +55,9 @@ pub(super) enum Failure {
 }
 
 /// What a method comes to, besides what it has written.
-pub(super) type Outcome = Result<(), Failure>;
+pub(super) type MethodResult = Result<(), ApiFailure>;
 
-impl Failure {
+impl ApiFailure {
     pub(super) fn parse(why: &dyn std::error::Error) -> Self {
         Self::Refused { code: -32700, message: format!("the line is no JSON: {why}") }
     }
@@ -86,13 +86,13 @@ impl Failure {
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for ApiFailure {
     fn from(error: Error) -> Self {
         Self::Library(error)
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for ApiFailure {
     /// Writers of the library wrap its errors in `io::Error`; what is left is the stream's own.
     fn from(error: io::Error) -> Self {
         match error.downcast::<Error>() {
@@ -147,7 +147,7 @@ fn io_kind(error: &io::Error) -> &'static str {
 }
 
 /// An answer in the making: the method writes the result into it.
-pub(super) struct Answer<'a> {
+pub(super) struct ApiAnswer<'a> {
     /// Everything up to the result.
     head: String,
     id: &'a str,
@@ -157,7 +157,7 @@ pub(super) struct Answer<'a> {
     output: &'a mut dyn Write,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> ApiAnswer<'a> {
     /// An answer to the request with this id, to be written after `before`.
     pub(super) fn new(id: Option<Json<'a>>, before: &'a str, output: &'a mut dyn Write) -> Self {
         let id = id.map_or("null", Json::text);
@@ -169,13 +169,13 @@ impl<'a> Answer<'a> {
     ///
     /// # Errors
     /// The output fails; or the method failed after the beginning of its result was written.
-    pub(super) fn finish(mut self, outcome: Outcome) -> io::Result<()> {
+    pub(super) fn finish(mut self, outcome: MethodResult) -> io::Result<()> {
         match outcome {
             Ok(()) => {
                 self.release()?;
                 self.output.write_all(b"}")
             }
-            Err(Failure::Output(error)) => Err(error),
+            Err(ApiFailure::Output(error)) => Err(error),
             Err(failure) if self.is_begun => {
                 Err(io::Error::other(format!("an answer broke off: {}", failure.to_json())))
             }
@@ -194,7 +194,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-impl Write for Answer<'_> {
+impl Write for ApiAnswer<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.held.extend_from_slice(bytes);
         if self.held.len() > HELD_BACK {
@@ -212,9 +212,9 @@ impl Write for Answer<'_> {
 mod tests {
     use super::*;
 
-    fn answered(result: usize, outcome: Outcome) -> (String, io::Result<()>) {
+    fn answered(result: usize, outcome: MethodResult) -> (String, io::Result<()>) {
         let mut output = Vec::new();
-        let mut answer = Answer::new(None, "", &mut output);
+        let mut answer = ApiAnswer::new(None, "", &mut output);
         answer.write_all(&vec![b' '; result]).unwrap();
         let finished = answer.finish(outcome);
         (String::from_utf8(output).unwrap(), finished)
@@ -222,14 +222,14 @@ mod tests {
 
     #[test]
     fn a_failure_takes_the_place_of_what_was_held_back() {
-        let (text, finished) = answered(HELD_BACK, Err(Failure::params("no")));
+        let (text, finished) = answered(HELD_BACK, Err(ApiFailure::params("no")));
         assert_eq!(text, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"no"}}"#);
         assert!(finished.is_ok());
     }
 
     #[test]
     fn a_long_answer_is_written_as_it_comes_and_cannot_become_an_error() {
-        let (text, finished) = answered(HELD_BACK + 1, Err(Failure::params("no")));
+        let (text, finished) = answered(HELD_BACK + 1, Err(ApiFailure::params("no")));
         assert!(text.starts_with(r#"{"jsonrpc":"2.0","id":null,"result": "#) && !text.contains("error"));
         assert!(finished.is_err());
     }
@@ -239,7 +239,7 @@ mod tests {
         let source = io::Error::new(io::ErrorKind::PermissionDenied, "not yours");
         let error = Error::Io { action: "open", path: "/x".into(), source };
         assert_eq!(
-            Failure::from(io::Error::other(error)).to_json(),
+            ApiFailure::from(io::Error::other(error)).to_json(),
             r#"{"code":-32000,"message":"could not open /x: not yours","data":{"kind":"io","path":"/x"}}"#
         );
         let locked = Error::Locked { path: "/x".into(), by: vec![7], waited: std::time::Duration::from_secs(10) };
@@ -247,7 +247,7 @@ mod tests {
         let spilled =
             Error::Spilled { path: "/x".into(), spill: "/y".into(), ids: vec!["a".into()], source: Box::new(locked) };
         assert_eq!(
-            Failure::from(spilled).to_json(),
+            ApiFailure::from(spilled).to_json(),
             r#"{"code":-32000,"message":"could not write to /x: kept in /y: /x is locked: process 7 did not give it back within 10 s","data":{"kind":"spilled","path":"/x","spill":"/y","ids":["a"]}}"#
         );
         let error = Error::Ambiguous { what: "session", given: "a".into(), candidates: vec!["a1".into(), "a2".into()] };

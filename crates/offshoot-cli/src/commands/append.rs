@@ -93,7 +93,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     } else {
         app.upgrade(&mut session)?;
     }
-    let mut run = Run { app, session, name, out: app.ui.raw(), kept: 0, is_announced: !args.new };
+    let mut run = AppendRun { app, session, name, out: app.ui.raw(), kept: 0, is_announced: !args.new };
     let mut lines = Lines { input: BufReader::with_capacity(BUFFER, io::stdin().lock()), number: 0 };
     loop {
         let batch = lines.available()?;
@@ -108,10 +108,10 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 const BUFFER: usize = 256 << 10;
 
 /// A line of the input that is an entry, and its number; or why it is none.
-type Taken = (u64, Result<NewEntry>);
+type ReadEntry = (u64, Result<NewEntry>);
 
 /// A run over the input.
-struct Run<'a> {
+struct AppendRun<'a> {
     app: &'a App,
     session: Session,
     /// The session's file.
@@ -122,9 +122,9 @@ struct Run<'a> {
     is_announced: bool,
 }
 
-impl Run<'_> {
+impl AppendRun<'_> {
     /// Appends what has come in: together as far as that goes, each answered when all of it is on disk.
-    fn batch(&mut self, batch: Vec<Taken>) -> Result<()> {
+    fn batch(&mut self, batch: Vec<ReadEntry>) -> Result<()> {
         let (mut entries, mut numbers) = (Vec::with_capacity(batch.len()), Vec::with_capacity(batch.len()));
         for (number, entry) in batch {
             match entry {
@@ -244,8 +244,8 @@ struct Lines<R> {
 impl<R: Read> Lines<R> {
     /// The next line, waiting for it, and those behind it that are there already; nothing at the end. Nothing more is
     /// taken after a line that is no entry, nor an entry that has to be the first of those appended together.
-    fn available(&mut self) -> Result<Vec<Taken>> {
-        let mut taken: Vec<Taken> = Vec::new();
+    fn available(&mut self) -> Result<Vec<ReadEntry>> {
+        let mut taken: Vec<ReadEntry> = Vec::new();
         loop {
             let buffered = self.input.buffer();
             let (line, length) = match buffered.iter().position(|byte| *byte == b'\n') {

@@ -1,6 +1,6 @@
 //! `offshoot doctor`: why a session does not show, and how everything stands. Reads only, and fills no cache.
 
-mod places;
+mod searched_roots;
 mod reason;
 mod examine;
 mod spilled;

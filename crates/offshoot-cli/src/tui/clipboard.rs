@@ -20,7 +20,7 @@ const PICTURES: [(&str, &str); 4] =
     [("image/png", ".png"), ("image/jpeg", ".jpg"), ("image/webp", ".webp"), ("image/gif", ".gif")];
 
 /// What was found.
-enum Held {
+enum ClipboardContent {
     Picture(Vec<u8>, &'static str),
     Text(String),
     Nothing,
@@ -28,8 +28,8 @@ enum Held {
 
 /// Tells the front end what to paste, or why there is nothing.
 pub(super) async fn paste(world: &World) {
-    match held(&world.app.settings.clipboard).await {
-        Ok(Held::Picture(bytes, ending)) => {
+    match read_clipboard(&world.app.settings.clipboard).await {
+        Ok(ClipboardContent::Picture(bytes, ending)) => {
             let what = "put the picture of the clipboard into a file";
             let kept = blocking(move || keep(&bytes, ending).map_err(|error| CommandError::io(what, &error))).await;
             match kept {
@@ -37,19 +37,21 @@ pub(super) async fn paste(world: &World) {
                 Err(error) => world.notice(Level::Error, error.on_one_line()),
             }
         }
-        Ok(Held::Text(text)) => world.tell(Msg::Clipboard(text)),
-        Ok(Held::Nothing) => world.notice(Level::Info, "the clipboard holds neither text nor a png, jpeg, webp or gif"),
+        Ok(ClipboardContent::Text(text)) => world.tell(Msg::Clipboard(text)),
+        Ok(ClipboardContent::Nothing) => {
+            world.notice(Level::Info, "the clipboard holds neither text nor a png, jpeg, webp or gif");
+        }
         Err(why) => world.notice(Level::Warning, why),
     }
 }
 
-async fn held(tools: &[ClipboardTool]) -> Result<Held, String> {
+async fn read_clipboard(tools: &[ClipboardTool]) -> Result<ClipboardContent, String> {
     let mut missing = Vec::new();
     for tool in tools {
-        match tool.held().await {
-            Ok(held) => return Ok(held),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => missing.push(tool.how()),
-            Err(error) => return Err(format!("the clipboard cannot be read with {}: {error}", tool.how())),
+        match tool.read_clipboard().await {
+            Ok(read_clipboard) => return Ok(read_clipboard),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => missing.push(tool.package_name()),
+            Err(error) => return Err(format!("the clipboard cannot be read with {}: {error}", tool.package_name())),
         }
     }
     Err(match missing.as_slice() {
@@ -69,7 +71,7 @@ fn keep(bytes: &[u8], ending: &str) -> io::Result<String> {
 
 impl ClipboardTool {
     /// Its name, and where it comes from.
-    fn how(self) -> &'static str {
+    fn package_name(self) -> &'static str {
         match self {
             Self::WlPaste => "wl-paste (of wl-clipboard)",
             Self::Xclip => "xclip",
@@ -77,7 +79,7 @@ impl ClipboardTool {
         }
     }
 
-    async fn held(self) -> io::Result<Held> {
+    async fn read_clipboard(self) -> io::Result<ClipboardContent> {
         let kinds = match self {
             Self::WlPaste => lines(&run("wl-paste", &["--list-types"]).await?),
             Self::Xclip => lines(&run("xclip", &["-selection", "clipboard", "-t", "TARGETS", "-o"]).await?),
@@ -89,12 +91,12 @@ impl ClipboardTool {
             if let Some(named) = named {
                 let bytes = self.content(named).await?;
                 if !bytes.is_empty() {
-                    return Ok(Held::Picture(bytes, ending));
+                    return Ok(ClipboardContent::Picture(bytes, ending));
                 }
             }
         }
         let text = String::from_utf8_lossy(&self.text().await?).into_owned();
-        Ok(if text.is_empty() { Held::Nothing } else { Held::Text(text) })
+        Ok(if text.is_empty() { ClipboardContent::Nothing } else { ClipboardContent::Text(text) })
     }
 
     async fn content(self, kind: &str) -> io::Result<Vec<u8>> {

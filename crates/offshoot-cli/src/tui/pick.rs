@@ -12,7 +12,7 @@ use offshoot_tui::app::run::{Inbox, Program, run};
 use offshoot_tui::overlay::sessions::{Sessions, Setting};
 
 use super::hangup;
-use super::sessions::{Clerk, setting};
+use super::session_list::{SessionListWorker, surroundings};
 use super::signals::Signals;
 use super::stop::stop;
 use super::wishes::wishes;
@@ -28,25 +28,25 @@ pub(super) fn session(app: &App) -> Result<Option<(PathBuf, Signals)>> {
     let (sender, receiver) = channel();
     let told = sender.clone();
     // A front end that has ended needs no answers.
-    let clerk = Clerk::start(&app, move |answer| drop(told.send(Msg::Sessions(answer))))?;
+    let session_list = SessionListWorker::start(&app, move |answer| drop(told.send(Msg::Sessions(answer))))?;
     let files = SettingsFiles::of(app.settings.data.as_deref(), &app.settings.cwd);
     let wishes = wishes(&app, &files, &app.cwd())?;
-    let mut sessions = Sessions::new(Setting { keymap: wishes.keymap.clone(), ..setting(&app, None) });
-    sessions.requests().into_iter().for_each(|request| clerk.take(request));
+    let mut sessions = Sessions::new(Setting { keymap: wishes.keymap.clone(), ..surroundings(&app) });
+    sessions.requests().into_iter().for_each(|request| session_list.take(request));
     let signals = Signals::listen()?;
-    signals.tell(sender.clone());
+    signals.connect(sender.clone());
     hangup::watch(sender.clone())?;
     let inbox = Inbox { sender, receiver };
-    let mut picker = Picker { app: &app, clerk };
+    let mut picker = Picker { app: &app, session_list };
     let ran = run(Model::choosing(wishes, sessions), &inbox, &mut picker, crate::ui::terminal);
-    signals.hush(&inbox.receiver);
+    signals.disconnect(&inbox.receiver);
     let model = ran.map_err(|error| CommandError::io("use the terminal", &error))?;
     Ok(model.chosen.map(|chosen| (chosen, signals)))
 }
 
 struct Picker<'a> {
     app: &'a App,
-    clerk: Clerk,
+    session_list: SessionListWorker,
 }
 
 impl Program for Picker<'_> {
@@ -57,7 +57,7 @@ impl Program for Picker<'_> {
     /// There is no agent yet: what does not concern the list comes to nothing.
     fn take(&mut self, cmd: Cmd) {
         if let Cmd::Sessions(request) = cmd {
-            self.clerk.take(request);
+            self.session_list.take(request);
         }
     }
 

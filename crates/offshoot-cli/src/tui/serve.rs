@@ -70,7 +70,7 @@ async fn act(world: World, agent: AgentSession, cmd: Cmd) {
         Cmd::Choices(argument) => choices::find(&world, &agent, argument).await,
         Cmd::Files => files::find(&world, &agent).await,
         Cmd::Remember(prompt) => world.drafts.remember(prompt),
-        Cmd::Sessions(request) => world.clerk.take(request),
+        Cmd::Sessions(request) => world.session_list.take(request),
         Cmd::Settings => settings::open(&world, &agent).await,
         Cmd::Themes(setting) => settings::themes(&world, setting).await,
         Cmd::Store(scope, key, value) => settings::store(&world, &agent, scope, key, value).await,

@@ -13,14 +13,14 @@ use crate::error::{CommandError, Result};
 
 /// A thread that hears signals as long as the program runs. They end the program no more: whoever listens has to.
 #[derive(Debug)]
-pub(super) struct Signals(Arc<Mutex<Told>>);
+pub(super) struct Signals(Arc<Mutex<SignalTarget>>);
 
 /// Who is told.
 #[derive(Debug, Default)]
-struct Told {
+struct SignalTarget {
     to: Option<Sender<Msg>>,
     /// What came while nobody was.
-    unheard: Vec<Msg>,
+    undelivered: Vec<Msg>,
 }
 
 impl Signals {
@@ -28,60 +28,60 @@ impl Signals {
     pub(super) fn listen() -> Result<Self> {
         let failed = |error| CommandError::io("listen to signals", &error);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let mut streams = runtime.block_on(async { Streams::open() }).map_err(failed)?;
+        let mut streams = runtime.block_on(async { SignalStreams::open() }).map_err(failed)?;
         let signals = Self(Arc::default());
         let told = signals.0.clone();
-        let hear = move || {
+        let receive = move || {
             runtime.block_on(async {
                 loop {
                     let msg = streams.next().await;
-                    lock(&told).hear(msg);
+                    lock(&told).receive(msg);
                 }
             });
         };
-        std::thread::Builder::new().name("signals".to_owned()).spawn(hear).map_err(failed)?;
+        std::thread::Builder::new().name("signals".to_owned()).spawn(receive).map_err(failed)?;
         Ok(signals)
     }
 
     /// From now on a front end is told, first of what nobody heard.
-    pub(super) fn tell(&self, to: Sender<Msg>) {
+    pub(super) fn connect(&self, to: Sender<Msg>) {
         let mut told = lock(&self.0);
         told.to = Some(to);
-        std::mem::take(&mut told.unheard).into_iter().for_each(|msg| told.hear(msg));
+        std::mem::take(&mut told.undelivered).into_iter().for_each(|msg| told.receive(msg));
     }
 
     /// A front end has ended: what it was told and did not hear is for the next one.
-    pub(super) fn hush(&self, inbox: &Receiver<Msg>) {
+    pub(super) fn disconnect(&self, inbox: &Receiver<Msg>) {
         let mut told = lock(&self.0);
         told.to = None;
-        inbox.try_iter().for_each(|msg| told.hear(msg));
+        inbox.try_iter().for_each(|msg| told.receive(msg));
     }
 }
 
-impl Told {
-    fn hear(&mut self, msg: Msg) {
-        let unheard = match &self.to {
-            Some(to) => to.send(msg).err().map(|unheard| unheard.0),
+impl SignalTarget {
+    fn receive(&mut self, msg: Msg) {
+        let undelivered = match &self.to {
+            Some(to) => to.send(msg).err().map(|undelivered| undelivered.0),
             None => Some(msg),
         };
         // Nobody has to be told of more than what is still to be done.
-        self.unheard.extend(unheard.filter(|msg| matches!(msg, Msg::End | Msg::Suspend)));
+        self.undelivered.extend(undelivered.filter(|msg| matches!(msg, Msg::End | Msg::Suspend)));
     }
 }
 
-fn lock(told: &Mutex<Told>) -> MutexGuard<'_, Told> {
+fn lock(told: &Mutex<SignalTarget>) -> MutexGuard<'_, SignalTarget> {
     told.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The signals that concern a front end.
-struct Streams {
+struct SignalStreams {
     end: Stream,
     gone: Stream,
     stop: Stream,
     resumed: Stream,
 }
 
-impl Streams {
+impl SignalStreams {
     fn open() -> io::Result<Self> {
         Ok(Self {
             end: signal(SignalKind::terminate())?,
@@ -111,17 +111,17 @@ mod tests {
     fn what_one_front_end_does_not_hear_is_for_the_next() {
         let signals = Signals(Arc::default());
         let (sender, inbox) = channel();
-        signals.tell(sender.clone());
-        lock(&signals.0).hear(Msg::Continued);
+        signals.connect(sender.clone());
+        lock(&signals.0).receive(Msg::Continued);
         assert!(matches!(inbox.try_recv(), Ok(Msg::Continued)));
         // Told and not heard; between the two; and of the first one itself.
-        lock(&signals.0).hear(Msg::Suspend);
+        lock(&signals.0).receive(Msg::Suspend);
         sender.send(Msg::Idle).unwrap();
-        signals.hush(&inbox);
-        lock(&signals.0).hear(Msg::Continued);
-        lock(&signals.0).hear(Msg::End);
+        signals.disconnect(&inbox);
+        lock(&signals.0).receive(Msg::Continued);
+        lock(&signals.0).receive(Msg::End);
         let (sender, inbox) = channel();
-        signals.tell(sender);
+        signals.connect(sender);
         assert!(matches!(inbox.try_iter().collect::<Vec<_>>()[..], [Msg::Suspend, Msg::End]));
     }
 }

@@ -9,7 +9,7 @@ use offshoot_tui::app::msg::Msg;
 use offshoot_tui::message::Level;
 
 use super::drafts::DraftWriter;
-use super::sessions::Clerk;
+use super::session_list::SessionListWorker;
 use crate::app::App;
 use crate::error::{CommandError, Kind, Result};
 use crate::models::ModelTable;
@@ -20,7 +20,7 @@ pub(super) struct World {
     pub(super) app: App,
     pub(super) news: Sender<Msg>,
     pub(super) drafts: DraftWriter,
-    pub(super) clerk: Arc<Clerk>,
+    pub(super) session_list: Arc<SessionListWorker>,
 }
 
 impl World {

@@ -11,12 +11,12 @@ use offshoot_session::header::Dialect;
 use offshoot_session::json::{Json, Object};
 use offshoot_session::session::Session;
 
-use crate::api::handles::Handle;
+use crate::api::handles::OpenSession;
 use crate::api::params::Params;
 use crate::api::records::write_id;
-use crate::api::wire::{Failure, Outcome};
+use crate::api::wire::{ApiFailure, MethodResult};
 
-type Made = Result<NewEntry, Failure>;
+type MadeEntry = Result<NewEntry, ApiFailure>;
 
 /// The entry with those of the members spelt as in the request that it has taken from there.
 pub(super) fn spelt(entry: NewEntry, params: &Params<'_>, names: &[&str]) -> NewEntry {
@@ -32,40 +32,40 @@ fn with(entry: NewEntry, params: &Params<'_>, name: &str) -> NewEntry {
 }
 
 /// An entry of a type that only has members to hold: those of the request, in this order.
-fn plain(word: &str, params: &Params<'_>, names: &[&str]) -> Made {
+fn plain(word: &str, params: &Params<'_>, names: &[&str]) -> MadeEntry {
     let members = names.iter().filter_map(|name| Some((*name, params.opt(name)?)));
     let object = members.fold(Object::new().str("type", word), |object, (name, value)| object.json(name, value));
     from_text(&object.finish())
 }
 
-fn from_text(text: &str) -> Made {
-    let json = Json::parse(text).map_err(|error| Failure::params(error.to_string()))?;
+fn from_text(text: &str) -> MadeEntry {
+    let json = Json::parse(text).map_err(|error| ApiFailure::params(error.to_string()))?;
     Ok(NewEntry::from_json(json)?)
 }
 
-pub(in crate::api) fn message(_: &Session, params: &Params<'_>) -> Made {
+pub(in crate::api) fn message(_: &Session, params: &Params<'_>) -> MadeEntry {
     Ok(NewEntry::message(params.raw("message")?)?)
 }
 
 /// `appendThinkingLevelChange`; `configured` is for files in omp's dialect.
-pub(in crate::api) fn thinking_level(session: &Session, params: &Params<'_>) -> Made {
+pub(in crate::api) fn thinking_level(session: &Session, params: &Params<'_>) -> MadeEntry {
     let entry = NewEntry::thinking_level(&params.str("thinkingLevel")?, session.dialect());
     Ok(with(spelt(entry, params, &["thinkingLevel"]), params, "configured"))
 }
 
 /// `appendModelChange`, in pi's form (`provider`, `modelId`) or omp's (`model`, `role`): the file gets the one that it
 /// speaks, as far as that can say it.
-pub(in crate::api) fn model(session: &Session, params: &Params<'_>) -> Made {
+pub(in crate::api) fn model(session: &Session, params: &Params<'_>) -> MadeEntry {
     let dialect = session.dialect();
     let Some(model) = params.opt_str("model")? else {
         if params.given("role").is_some() {
-            return Err(Failure::params("the argument \"role\" goes with \"model\""));
+            return Err(ApiFailure::params("the argument \"role\" goes with \"model\""));
         }
         let entry = NewEntry::model(&params.str("provider")?, &params.str("modelId")?, dialect);
         return Ok(spelt(entry, params, &["provider", "modelId"]));
     };
     if params.given("provider").is_some() || params.given("modelId").is_some() {
-        return Err(Failure::params("the model is given either by \"provider\" and \"modelId\" or by \"model\""));
+        return Err(ApiFailure::params("the model is given either by \"provider\" and \"modelId\" or by \"model\""));
     }
     let role = params.opt_str("role")?;
     let is_default = role.as_deref().is_none_or(|role| role == "default");
@@ -75,7 +75,7 @@ pub(in crate::api) fn model(session: &Session, params: &Params<'_>) -> Made {
     }
 }
 
-pub(in crate::api) fn compaction(session: &Session, params: &Params<'_>) -> Made {
+pub(in crate::api) fn compaction(session: &Session, params: &Params<'_>) -> MadeEntry {
     params.raw("firstKeptEntryId")?;
     let (summary, first_kept) = (params.str("summary")?, params.opt_str("firstKeptEntryId")?);
     let short_summary = params.opt_str("shortSummary")?;
@@ -94,41 +94,41 @@ pub(in crate::api) fn compaction(session: &Session, params: &Params<'_>) -> Made
 }
 
 /// `fromHook`, which omp calls `fromExtension`; the file gets its own word for it.
-pub(super) fn made_by_hook(params: &Params<'_>) -> Result<Option<bool>, Failure> {
+pub(super) fn made_by_hook(params: &Params<'_>) -> Result<Option<bool>, ApiFailure> {
     Ok(params.opt_bool("fromHook")?.or(params.opt_bool("fromExtension")?))
 }
 
-pub(in crate::api) fn custom(_: &Session, params: &Params<'_>) -> Made {
+pub(in crate::api) fn custom(_: &Session, params: &Params<'_>) -> MadeEntry {
     let entry = NewEntry::custom(&params.str("customType")?, params.opt("data"));
     Ok(spelt(entry, params, &["customType"]))
 }
 
-pub(in crate::api) fn custom_message(_: &Session, params: &Params<'_>) -> Made {
+pub(in crate::api) fn custom_message(_: &Session, params: &Params<'_>) -> MadeEntry {
     let (custom_type, content) = (params.str("customType")?, params.raw("content")?);
     let entry = NewEntry::custom_message(&custom_type, content, params.bool("display")?, params.opt("details"))?;
     Ok(with(spelt(entry, params, &["customType"]), params, "attribution"))
 }
 
-pub(in crate::api) fn label(_: &Session, params: &Params<'_>) -> Made {
+pub(in crate::api) fn label(_: &Session, params: &Params<'_>) -> MadeEntry {
     let entry = NewEntry::label(&params.str("targetId")?, params.opt_str("label")?.as_deref());
     Ok(spelt(entry, params, &["targetId", "label"]))
 }
 
 /// `appendSessionInfo`: a name that needed no tidying stays as it is spelt.
-pub(in crate::api) fn session_info(_: &Session, params: &Params<'_>) -> Made {
+pub(in crate::api) fn session_info(_: &Session, params: &Params<'_>) -> MadeEntry {
     let name = params.str("name")?;
     let entry = NewEntry::session_info(&name);
     let is_tidy = name.trim() == name && !name.contains(['\r', '\n']);
     Ok(if is_tidy { spelt(entry, params, &["name"]) } else { entry })
 }
 
-pub(in crate::api) fn usage(_: &Session, params: &Params<'_>) -> Made {
+pub(in crate::api) fn usage(_: &Session, params: &Params<'_>) -> MadeEntry {
     let (kind, provider, model) = (params.str("kind")?, params.str("provider")?, params.str("model")?);
     let entry = NewEntry::usage(&kind, &provider, &model, params.raw("usage")?, params.opt_str("note")?.as_deref());
     Ok(spelt(entry, params, &["kind", "provider", "model", "note"]))
 }
 
-pub(in crate::api) fn context_edit(session: &Session, params: &Params<'_>) -> Made {
+pub(in crate::api) fn context_edit(session: &Session, params: &Params<'_>) -> MadeEntry {
     let target = params.str("targetId")?;
     let role = session.tree().node(session.find(&target)?).role();
     let entry = NewEntry::context_edit(&target, role, params.raw("replacement")?)?;
@@ -136,39 +136,43 @@ pub(in crate::api) fn context_edit(session: &Session, params: &Params<'_>) -> Ma
 }
 
 /// `appendSessionInit`: omp keeps adding members, so any are taken.
-pub(in crate::api) fn session_init(_: &Session, params: &Params<'_>) -> Made {
+pub(in crate::api) fn session_init(_: &Session, params: &Params<'_>) -> MadeEntry {
     if params.opt("type").is_some() {
-        return Err(Failure::params("there is no argument \"type\""));
+        return Err(ApiFailure::params("there is no argument \"type\""));
     }
     let members = params.members().filter(|(name, _)| name != "session");
     let object = Object::new().str("type", "session_init");
     from_text(&members.fold(object, |object, (name, value)| object.json(&name, value)).finish())
 }
 
-pub(in crate::api) fn ttsr_injection(_: &Session, params: &Params<'_>) -> Made {
+pub(in crate::api) fn ttsr_injection(_: &Session, params: &Params<'_>) -> MadeEntry {
     Ok(NewEntry::ttsr_injection(params.raw("injectedRules")?)?)
 }
 
-pub(in crate::api) fn mode(_: &Session, params: &Params<'_>) -> Made {
+pub(in crate::api) fn mode(_: &Session, params: &Params<'_>) -> MadeEntry {
     params.str("mode")?;
     plain("mode_change", params, &["mode", "data"])
 }
 
-pub(in crate::api) fn service_tier(_: &Session, params: &Params<'_>) -> Made {
+pub(in crate::api) fn service_tier(_: &Session, params: &Params<'_>) -> MadeEntry {
     plain("service_tier_change", params, &["serviceTier"])
 }
 
-pub(in crate::api) fn reset_boundary(_: &Session, params: &Params<'_>) -> Made {
+pub(in crate::api) fn reset_boundary(_: &Session, params: &Params<'_>) -> MadeEntry {
     plain("reset_boundary", params, &[])
 }
 
 /// `appendEntry`: an entry of any type.
-pub(in crate::api) fn any(_: &Session, params: &Params<'_>) -> Made {
+pub(in crate::api) fn any(_: &Session, params: &Params<'_>) -> MadeEntry {
     Ok(NewEntry::from_json(params.raw("entry")?)?)
 }
 
 /// `appendMessageToBranch`: below any entry, or as a root; the leaf stays.
-pub(in crate::api) fn message_to_branch(handle: &mut Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn message_to_branch(
+    handle: &mut OpenSession,
+    params: &Params<'_>,
+    out: &mut dyn Write,
+) -> MethodResult {
     params.raw("parentId")?;
     let session = &mut handle.session;
     let parent = params.opt_str("parentId")?.map(|id| session.find(&id)).transpose()?;

@@ -7,19 +7,19 @@ use offshoot_session::list::SessionInfo;
 use offshoot_session::session::{NewSession, Options, Session};
 use offshoot_session::store::{DirStore, Scope, Store as _, file_name};
 
-use crate::api::handles::{Handle, Server};
+use crate::api::handles::{ApiServer, OpenSession};
 use crate::api::params::Params;
 use crate::api::records::{write_array, write_null, write_str};
-use crate::api::wire::{Failure, Outcome};
+use crate::api::wire::{ApiFailure, MethodResult};
 
 /// The working directory of a new session and the folder that its file goes to.
-struct Place {
+struct SessionTarget {
     cwd: String,
     folder: PathBuf,
 }
 
-impl Place {
-    fn of(server: &Server<'_>, params: &Params<'_>, cwd_name: &str) -> Result<Self, Failure> {
+impl SessionTarget {
+    fn of(server: &ApiServer<'_>, params: &Params<'_>, cwd_name: &str) -> Result<Self, ApiFailure> {
         let cwd = server.given_cwd(params, cwd_name)?.unwrap_or_else(|| server.cwd().to_owned());
         let folder = match server.given_folder(params)? {
             Some(folder) => folder,
@@ -34,25 +34,25 @@ fn folder_of(mut file: PathBuf) -> PathBuf {
     file
 }
 
-fn introduce(server: &mut Server<'_>, handle: Handle, out: &mut dyn Write) -> Outcome {
+fn introduce(server: &mut ApiServer<'_>, handle: OpenSession, out: &mut dyn Write) -> MethodResult {
     let introduction = handle.introduction();
     let number = server.admit(handle);
     introduction.write(number, out)
 }
 
 /// `create`: a new session, whose file appears with its first entry.
-pub(in crate::api) fn create(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
-    let Place { cwd, folder } = Place::of(server, params, "cwd")?;
+pub(in crate::api) fn create(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
+    let SessionTarget { cwd, folder } = SessionTarget::of(server, params, "cwd")?;
     let defaults = server.defaults(params)?;
     let (id, parent_session) = (params.opt_str("id")?, params.opt_str("parentSession")?);
     let new = NewSession { id: id.as_deref(), cwd: &cwd, parent_session: parent_session.as_deref() };
     let options = server.options(&folder, &defaults);
     let session = Session::create(&new, options, |id, timestamp| folder.join(file_name(id, timestamp)))?;
-    introduce(server, Handle { session, cwd, folder: Some(folder), defaults }, out)
+    introduce(server, OpenSession { session, cwd, folder: Some(folder), defaults }, out)
 }
 
 /// `open`: a session file, or a new session at a path where there is none.
-pub(in crate::api) fn open(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn open(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let path = server.path(&params.str("path")?);
     let given_cwd = server.given_cwd(params, "cwd")?;
     let new = NewSession { cwd: given_cwd.as_deref().unwrap_or(server.cwd()), ..NewSession::default() };
@@ -61,12 +61,16 @@ pub(in crate::api) fn open(server: &mut Server<'_>, params: &Params<'_>, out: &m
     let own_cwd = || session.cwd().unwrap_or(server.cwd()).to_owned();
     let cwd = given_cwd.clone().unwrap_or_else(own_cwd);
     let folder = server.given_folder(params)?.unwrap_or_else(|| folder_of(path));
-    introduce(server, Handle { session, cwd, folder: Some(folder), defaults }, out)
+    introduce(server, OpenSession { session, cwd, folder: Some(folder), defaults }, out)
 }
 
 /// `continueRecent`: the session of the working directory that was written to last, or a new one.
-pub(in crate::api) fn continue_recent(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
-    let Place { cwd, folder } = Place::of(server, params, "cwd")?;
+pub(in crate::api) fn continue_recent(
+    server: &mut ApiServer<'_>,
+    params: &Params<'_>,
+    out: &mut dyn Write,
+) -> MethodResult {
+    let SessionTarget { cwd, folder } = SessionTarget::of(server, params, "cwd")?;
     let store = server.store_of(server.given_folder(params)?.as_deref());
     let defaults = server.defaults(params)?;
     let session = match store.most_recent_file(Some(&cwd))? {
@@ -77,11 +81,11 @@ pub(in crate::api) fn continue_recent(server: &mut Server<'_>, params: &Params<'
             Session::create(&new, options, |id, timestamp| folder.join(file_name(id, timestamp)))?
         }
     };
-    introduce(server, Handle { session, cwd, folder: Some(folder), defaults }, out)
+    introduce(server, OpenSession { session, cwd, folder: Some(folder), defaults }, out)
 }
 
 /// `inMemory`: a session that is never on disk, empty or from the entries given.
-pub(in crate::api) fn in_memory(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn in_memory(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let given_cwd = server.given_cwd(params, "cwd")?;
     let (id, parent_session) = (params.opt_str("id")?, params.opt_str("parentSession")?);
     let cwd = given_cwd.as_deref().unwrap_or(server.cwd());
@@ -93,13 +97,13 @@ pub(in crate::api) fn in_memory(server: &mut Server<'_>, params: &Params<'_>, ou
     let own_cwd = || session.cwd().unwrap_or(server.cwd()).to_owned();
     let cwd = given_cwd.clone().unwrap_or_else(own_cwd);
     let defaults = server.defaults(params)?;
-    introduce(server, Handle { session, cwd, folder: None, defaults }, out)
+    introduce(server, OpenSession { session, cwd, folder: None, defaults }, out)
 }
 
 /// `forkFrom`: a copy of a session file, all branches, as a new session of another working directory.
-pub(in crate::api) fn fork_from(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn fork_from(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let source = server.path(&params.str("sourcePath")?);
-    let Place { cwd, folder } = Place::of(server, params, "targetCwd")?;
+    let SessionTarget { cwd, folder } = SessionTarget::of(server, params, "targetCwd")?;
     let id = params.opt_str("id")?;
     let new = NewSession { id: id.as_deref(), cwd: &cwd, parent_session: None };
     let place = |id: &str, timestamp: &str| folder.join(file_name(id, timestamp));
@@ -107,11 +111,15 @@ pub(in crate::api) fn fork_from(server: &mut Server<'_>, params: &Params<'_>, ou
     let made = Session::fork_file(&source, &new, server.options(&source, &defaults), place)?;
     let path = made.file.unwrap_or_else(|| folder.join(made.id));
     let session = Session::open(&path, server.options(&path, &defaults))?;
-    introduce(server, Handle { session, cwd, folder: Some(folder), defaults }, out)
+    introduce(server, OpenSession { session, cwd, folder: Some(folder), defaults }, out)
 }
 
 /// `newSession`: the same number stands for a new session from now on.
-pub(in crate::api) fn new_session(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn new_session(
+    server: &mut ApiServer<'_>,
+    params: &Params<'_>,
+    out: &mut dyn Write,
+) -> MethodResult {
     let (id, parent_session) = (params.opt_str("id")?, params.opt_str("parentSession")?);
     let (number, handle) = server.stale_handle(params)?;
     handle.session = handle.successor(id.as_deref(), parent_session.as_deref())?;
@@ -119,25 +127,25 @@ pub(in crate::api) fn new_session(server: &mut Server<'_>, params: &Params<'_>, 
 }
 
 /// `close`: forgets the session. All it holds is on disk already.
-pub(in crate::api) fn close(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn close(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     server.close(params)?;
     write_null(out)
 }
 
 /// `list`: the sessions of a working directory, last activity first.
-pub(in crate::api) fn list(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn list(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let cwd = server.given_cwd(params, "cwd")?.unwrap_or_else(|| server.cwd().to_owned());
     let store = server.store_of(server.given_folder(params)?.as_deref());
     write_list(&store, Some(&cwd), params, out)
 }
 
 /// `listAll`: the sessions of all working directories.
-pub(in crate::api) fn list_all(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn list_all(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let store = server.store_of(server.given_folder(params)?.as_deref());
     write_list(&store, None, params, out)
 }
 
-fn write_list(store: &DirStore, cwd: Option<&str>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+fn write_list(store: &DirStore, cwd: Option<&str>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let with_diagnostics = params.opt_bool("withDiagnostics")? == Some(true);
     let (sessions, diagnostics) = store.list(Scope { cwd, with_text: true }, &mut |_, _| {})?;
     let write_info = |out: &mut dyn Write, info: &SessionInfo| Ok(out.write_all(info.to_json().as_bytes())?);
@@ -152,7 +160,11 @@ fn write_list(store: &DirStore, cwd: Option<&str>, params: &Params<'_>, out: &mu
 }
 
 /// `findMostRecentSession`: the file of the session that was written to last.
-pub(in crate::api) fn find_most_recent(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn find_most_recent(
+    server: &mut ApiServer<'_>,
+    params: &Params<'_>,
+    out: &mut dyn Write,
+) -> MethodResult {
     let folder = server.given_folder(params)?;
     let cwd = match server.given_cwd(params, "cwd")? {
         None if folder.is_none() => Some(server.cwd().to_owned()),

@@ -9,14 +9,14 @@ use offshoot_session::json::{Json, JsonKind};
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 
-use crate::api::handles::Handle;
+use crate::api::handles::OpenSession;
 use crate::api::params::Params;
 use crate::api::records::write_null;
-use crate::api::wire::{Failure, Outcome};
+use crate::api::wire::{ApiFailure, MethodResult};
 use crate::plans;
 
 /// `prepareCompaction`: the plan for the path to an entry, or to the leaf; null if there is nothing to compact.
-pub(in crate::api) fn compaction(handle: &Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn compaction(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let session = &handle.session;
     let leaf = place(session, params, "leafId")?;
     let settings = settings(params.given("settings"))?;
@@ -27,7 +27,7 @@ pub(in crate::api) fn compaction(handle: &Handle, params: &Params<'_>, out: &mut
 }
 
 /// `prepareBranchSummary`: what going from one entry (without it the leaf) to another leaves behind.
-pub(in crate::api) fn branch_summary(handle: &Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn branch_summary(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let session = &handle.session;
     params.raw("targetId")?;
     let from = place(session, params, "oldLeafId")?;
@@ -38,7 +38,7 @@ pub(in crate::api) fn branch_summary(handle: &Handle, params: &Params<'_>, out: 
 }
 
 /// The entry that an argument names; the leaf without it, no entry for `null`.
-fn place(session: &Session, params: &Params<'_>, name: &str) -> Result<Option<NodeIx>, Failure> {
+fn place(session: &Session, params: &Params<'_>, name: &str) -> Result<Option<NodeIx>, ApiFailure> {
     match (params.opt(name), params.opt_str(name)?) {
         (None, _) => Ok(session.leaf()),
         (Some(_), None) => Ok(None),
@@ -47,11 +47,11 @@ fn place(session: &Session, params: &Params<'_>, name: &str) -> Result<Option<No
 }
 
 /// Settings, with pi's for those that are not given.
-fn settings(given: Option<Json<'_>>) -> Result<Settings, Failure> {
+fn settings(given: Option<Json<'_>>) -> Result<Settings, ApiFailure> {
     let mut settings = Settings::default();
     let Some(given) = given else { return Ok(settings) };
     if given.kind() != JsonKind::Object {
-        return Err(Failure::params("the argument \"settings\" must be an object"));
+        return Err(ApiFailure::params("the argument \"settings\" must be an object"));
     }
     let params = Params::new(Some(given));
     params.check("enabled? reserveTokens? keepRecentTokens?")?;

@@ -11,16 +11,20 @@ use offshoot_session::medium::{FileMedium, read_exact_at};
 use offshoot_session::session::{NewSession, Options, Session};
 use offshoot_session::tree::NodeIx;
 
-use crate::api::handles::Server;
+use crate::api::handles::ApiServer;
 use crate::api::params::Params;
 use crate::api::records::{write_array, write_entry};
-use crate::api::wire::{Failure, Outcome};
+use crate::api::wire::{ApiFailure, MethodResult};
 
 /// `buildSessionContext`: of an open session at its leaf, or of entries at any of them.
-pub(in crate::api) fn build_context(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn build_context(
+    server: &mut ApiServer<'_>,
+    params: &Params<'_>,
+    out: &mut dyn Write,
+) -> MethodResult {
     if params.opt("session").is_some() {
         if params.opt("entries").is_some() || params.opt("leafId").is_some() {
-            return Err(Failure::params("\"entries\" and \"leafId\" are for a context without \"session\""));
+            return Err(ApiFailure::params("\"entries\" and \"leafId\" are for a context without \"session\""));
         }
         let session = &server.handle(params)?.session;
         return Ok(session.context()?.write_json(session, out)?);
@@ -34,14 +38,14 @@ pub(in crate::api) fn build_context(server: &mut Server<'_>, params: &Params<'_>
 }
 
 /// `parseSessionEntries`: the lines that are JSON, each as it stands.
-pub(in crate::api) fn parse_entries(_: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn parse_entries(_: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let content = params.str("content")?;
     let records = content.split('\n').filter_map(|line| Json::parse(line).ok());
     write_array(out, records, |out, record| Ok(out.write_all(record.text().as_bytes())?))
 }
 
 /// `migrateSessionEntries`: the same records as version 3 has them. Without a header they count as version 1.
-pub(in crate::api) fn migrate_entries(_: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn migrate_entries(_: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     const STAND_IN_HEADER: &str = r#"{"type":"session","id":"migrated"}"#;
     let records: Vec<&str> = params.array("entries")?.items().map(Json::text).collect();
     let has_header = records.first().is_some_and(|first| Header::parse(first).is_some());
@@ -60,7 +64,11 @@ pub(in crate::api) fn migrate_entries(_: &mut Server<'_>, params: &Params<'_>, o
 }
 
 /// `loadEntriesFromFile`: header and entries of a file as they stand; nothing if there is no file or nothing in it.
-pub(in crate::api) fn load_entries(server: &mut Server<'_>, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn load_entries(
+    server: &mut ApiServer<'_>,
+    params: &Params<'_>,
+    out: &mut dyn Write,
+) -> MethodResult {
     let path = &server.path(&params.str("path")?);
     let failed = |action| move |source| Error::Io { action, path: path.clone(), source };
     let medium = match FileMedium::open(path) {

@@ -7,26 +7,26 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::tree::NodeIx;
 
-use crate::api::handles::Handle;
+use crate::api::handles::OpenSession;
 use crate::api::params::Params;
 use crate::api::records::{write_array, write_entries, write_entry, write_str};
-use crate::api::wire::Outcome;
+use crate::api::wire::MethodResult;
 use crate::records::write_tree;
 
-pub(in crate::api) fn leaf_id(handle: &Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn leaf_id(handle: &OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     write_str(out, handle.session.leaf_id().map(EntryId::as_str))
 }
 
-pub(in crate::api) fn leaf_entry(handle: &Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn leaf_entry(handle: &OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     write_entry(out, &handle.session, handle.session.leaf())
 }
 
-pub(in crate::api) fn entry(handle: &Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn entry(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     write_entry(out, &handle.session, handle.session.tree().find(&params.str("id")?))
 }
 
 /// `getChildren`: in file order. An entry whose parent is missing is a root of the tree and still that parent's child.
-pub(in crate::api) fn children(handle: &Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn children(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     params.raw("parentId")?;
     let tree = handle.session.tree();
     let given = params.opt_str("parentId")?;
@@ -39,7 +39,7 @@ pub(in crate::api) fn children(handle: &Handle, params: &Params<'_>, out: &mut d
 }
 
 /// `getBranch`: from the root to an entry, or to the leaf; empty if there is no such entry.
-pub(in crate::api) fn branch(handle: &Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn branch(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let tree = handle.session.tree();
     let end = match params.opt_str("fromId")? {
         Some(id) => tree.find(&id),
@@ -48,55 +48,55 @@ pub(in crate::api) fn branch(handle: &Handle, params: &Params<'_>, out: &mut dyn
     write_entries(out, &handle.session, end.map(|end| tree.path(end)).unwrap_or_default())
 }
 
-pub(in crate::api) fn tree(handle: &Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn tree(handle: &OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     Ok(write_tree(out, &handle.session)?)
 }
 
-pub(in crate::api) fn entries(handle: &Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn entries(handle: &OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     write_entries(out, &handle.session, handle.session.tree().entries())
 }
 
-pub(in crate::api) fn entry_count(handle: &Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn entry_count(handle: &OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     Ok(write!(out, "{}", handle.session.tree().len())?)
 }
 
-pub(in crate::api) fn header(handle: &Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn header(handle: &OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     Ok(out.write_all(handle.session.header_line().as_bytes())?)
 }
 
-pub(in crate::api) fn label(handle: &Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn label(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let label = handle.session.tree().label(&EntryId::new(params.str("id")?));
     write_str(out, label.map(|label| label.text.as_str()))
 }
 
 /// `getSessionName`: as in lists, omp's title where no entry gives a name.
-pub(in crate::api) fn name(handle: &Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn name(handle: &OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let name = handle.session.name()?;
     write_str(out, name.as_deref().or(handle.session.title()))
 }
 
-pub(in crate::api) fn file(handle: &Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn file(handle: &OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     write_str(out, handle.session.file().map(Path::to_string_lossy).as_deref())
 }
 
-pub(in crate::api) fn id(handle: &Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn id(handle: &OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     write_str(out, Some(handle.session.id()))
 }
 
-pub(in crate::api) fn cwd(handle: &Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn cwd(handle: &OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     write_str(out, Some(&handle.cwd))
 }
 
-pub(in crate::api) fn folder(handle: &Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn folder(handle: &OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     write_str(out, handle.folder.as_deref().map(Path::to_string_lossy).as_deref())
 }
 
-pub(in crate::api) fn is_persisted(handle: &Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn is_persisted(handle: &OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     Ok(write!(out, "{}", handle.session.file().is_some())?)
 }
 
 /// `getDiagnostics`: what is odd about the file, then what is odd about the path to the leaf.
-pub(in crate::api) fn diagnostics(handle: &Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn diagnostics(handle: &OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let context = handle.session.context()?;
     let all = handle.session.diagnostics().iter().chain(&context.diagnostics);
     write_array(out, all, |out, diagnostic| Ok(out.write_all(diagnostic.to_json().as_bytes())?))

@@ -8,25 +8,25 @@ use offshoot_session::id::EntryId;
 use offshoot_session::store::file_name;
 
 use super::append::{made_by_hook, spelt};
-use crate::api::handles::Handle;
+use crate::api::handles::OpenSession;
 use crate::api::params::Params;
 use crate::api::records::{write_array, write_id, write_null, write_str};
-use crate::api::wire::Outcome;
+use crate::api::wire::MethodResult;
 
 /// `branch`: the next entry goes below this one. Nothing is written.
-pub(in crate::api) fn branch(handle: &mut Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn branch(handle: &mut OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     handle.session.branch(&params.str("entryId")?)?;
     write_null(out)
 }
 
 /// `resetLeaf`: the next entry is a root. Nothing is written.
-pub(in crate::api) fn reset_leaf(handle: &mut Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn reset_leaf(handle: &mut OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     handle.session.reset_leaf();
     write_null(out)
 }
 
 /// `switch`: the leaf moves for good, for every program that opens the file later.
-pub(in crate::api) fn switch(handle: &mut Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn switch(handle: &mut OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let session = &mut handle.session;
     session.switch(session.find(&params.str("entryId")?)?)?;
     let id = session.leaf_id().cloned();
@@ -34,7 +34,11 @@ pub(in crate::api) fn switch(handle: &mut Handle, params: &Params<'_>, out: &mut
 }
 
 /// `branchWithSummary`: the leaf moves, and below it a summary of what is left is appended.
-pub(in crate::api) fn branch_with_summary(handle: &mut Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn branch_with_summary(
+    handle: &mut OpenSession,
+    params: &Params<'_>,
+    out: &mut dyn Write,
+) -> MethodResult {
     params.raw("entryId")?;
     let session = &mut handle.session;
     let target = params.opt_str("entryId")?;
@@ -54,19 +58,23 @@ pub(in crate::api) fn branch_with_summary(handle: &mut Handle, params: &Params<'
 }
 
 /// `giveBack`: what could not be written, by this program or another one, goes into the session.
-pub(in crate::api) fn give_back(handle: &mut Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn give_back(handle: &mut OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let ids = handle.session.give_back()?;
     write_array(out, &ids, |out, id| write_str(out, Some(id.as_str())))
 }
 
 /// `recreate`: the file is written anew after another program deleted it.
-pub(in crate::api) fn recreate(handle: &mut Handle, _: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn recreate(handle: &mut OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     handle.session.recreate()?;
     write_null(out)
 }
 
 /// `createBranchedSession`: the path to an entry as a new session, which the same number stands for from now on.
-pub(in crate::api) fn create_branched(handle: &mut Handle, params: &Params<'_>, out: &mut dyn Write) -> Outcome {
+pub(in crate::api) fn create_branched(
+    handle: &mut OpenSession,
+    params: &Params<'_>,
+    out: &mut dyn Write,
+) -> MethodResult {
     let leaf = handle.session.find(&params.str("leafId")?)?;
     let folder = handle.folder.clone().unwrap_or_default();
     let place = |id: &str, timestamp: &str| folder.join(file_name(id, timestamp));

@@ -12,24 +12,24 @@ use offshoot_session::lines::for_each_line;
 use offshoot_session::list::{SessionInfo, header, session_info};
 use offshoot_session::medium::{FileMedium, Medium as _};
 
-use super::places::Depth;
-use super::reason::Reason;
+use super::reason::HiddenReason;
+use super::searched_roots::FileDepth;
 
 /// What is known of a session that a file holds, or should hold.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Who {
+pub(super) struct FileIdentity {
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
     pub(super) cwd: Option<String>,
 }
 
-impl From<&SessionInfo> for Who {
+impl From<&SessionInfo> for FileIdentity {
     fn from(info: &SessionInfo) -> Self {
         Self { id: Some(info.id.clone()), name: info.name.clone(), cwd: Some(info.cwd.clone()) }
     }
 }
 
-impl From<&Header> for Who {
+impl From<&Header> for FileIdentity {
     fn from(header: &Header) -> Self {
         let owned = |text: Option<&str>| text.map(str::to_owned);
         Self { id: owned(Some(header.id())), name: owned(header.title()), cwd: owned(header.cwd()) }
@@ -37,50 +37,50 @@ impl From<&Header> for Who {
 }
 
 /// Why a file that lists do not show is hidden; `None` if it has nothing to do with sessions.
-pub(super) fn hidden(path: &Path, depth: Depth) -> Option<(Reason, Who)> {
+pub(super) fn hidden(path: &Path, depth: FileDepth) -> Option<(HiddenReason, FileIdentity)> {
     if let Some(reason) = leftover(path) {
         let who = FileMedium::open(path).ok().and_then(|medium| header(&medium).ok());
-        return Some((reason, who.as_ref().map(Who::from).unwrap_or_default()));
+        return Some((reason, who.as_ref().map(FileIdentity::from).unwrap_or_default()));
     }
     if path.extension().is_some_and(|extension| extension == "jsonl") {
         let (reason, who) = examine(path);
         let by_place = match depth {
-            Depth::Above => Some(Reason::Above),
-            Depth::Below => Some(Reason::Below),
-            Depth::Usual => None,
+            FileDepth::Above => Some(HiddenReason::Above),
+            FileDepth::Below => Some(HiddenReason::Below),
+            FileDepth::Usual => None,
         };
         return reason.or(by_place).map(|reason| (reason, who));
     }
     // Anything may lie there: what is no session by its header is none.
     let header = header(&FileMedium::open(path).ok()?).ok()?;
-    Some((Reason::Extension, Who::from(&header)))
+    Some((HiddenReason::Extension, FileIdentity::from(&header)))
 }
 
 /// What stands beside a session by its name.
-fn leftover(path: &Path) -> Option<Reason> {
+fn leftover(path: &Path) -> Option<HiddenReason> {
     let name = path.file_name()?.to_string_lossy();
     if name.starts_with(".offshoot-") && name.ends_with(".tmp") {
-        return Some(Reason::Temporary);
+        return Some(HiddenReason::Temporary);
     }
     let (_, behind) = name.rsplit_once(".jsonl.")?;
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let word = behind.rsplit_once('.').filter(|(_, number)| is_number(number)).map_or(behind, |(word, _)| word);
     match word {
-        "quarantine" => Some(Reason::Quarantine),
-        _ if word == "bak" || word.ends_with(".bak") => Some(Reason::Backup),
+        "quarantine" => Some(HiddenReason::Quarantine),
+        _ if word == "bak" || word.ends_with(".bak") => Some(HiddenReason::Backup),
         _ => None,
     }
 }
 
 /// What keeps a file from being a session; `None` if it is one.
-pub(super) fn examine(path: &Path) -> (Option<Reason>, Who) {
+pub(super) fn examine(path: &Path) -> (Option<HiddenReason>, FileIdentity) {
     let read = || {
         let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
         if medium.len().map_err(Error::io("read", path))? == 0 {
-            return Ok((Some(Reason::Empty), Who::default()));
+            return Ok((Some(HiddenReason::Empty), FileIdentity::default()));
         }
         match session_info(&medium, None, false) {
-            Ok(info) => Ok((None, Who::from(&info))),
+            Ok(info) => Ok((None, FileIdentity::from(&info))),
             Err(Error::NotASession { .. }) => Ok(remains(&medium)?),
             Err(error) => Err(error),
         }
@@ -90,23 +90,23 @@ pub(super) fn examine(path: &Path) -> (Option<Reason>, Who) {
             Error::Io { source, .. } => source.to_string(),
             other => other.to_string(),
         };
-        (Some(Reason::Unreadable(why)), Who::default())
+        (Some(HiddenReason::Unreadable(why)), FileIdentity::default())
     })
 }
 
 /// What is left of a session in a file that does not begin with a header.
-fn remains(medium: &FileMedium) -> Result<(Option<Reason>, Who), Error> {
+fn remains(medium: &FileMedium) -> Result<(Option<HiddenReason>, FileIdentity), Error> {
     let failed = || Error::io("read", medium.path());
     let length = medium.len().map_err(failed())?;
-    let (mut reason, mut who) = (Reason::NoRecord, Who::default());
+    let (mut reason, mut who) = (HiddenReason::NoRecord, FileIdentity::default());
     for_each_line(medium, 0, length, 1, |span, line| {
         let kind = match scan(line) {
             Ok(envelope) => envelope.kind,
             Err(NoEnvelope::NeedWholeLine) => Kind::Message,
             Err(NoEnvelope::Malformed(_)) => return ControlFlow::Continue(()),
         };
-        if reason == Reason::NoRecord {
-            reason = Reason::NoHeader;
+        if reason == HiddenReason::NoRecord {
+            reason = HiddenReason::NoHeader;
         }
         let text = line.tail.is_none().then(|| String::from_utf8_lossy(line.head));
         let Some(text) = text else { return ControlFlow::Continue(()) };
@@ -116,8 +116,8 @@ fn remains(medium: &FileMedium) -> Result<(Option<Reason>, Who), Error> {
             Some(text).filter(|text| text.contains("\"session\"")).and_then(|text| Header::parse(&text))
         {
             let name = who.name.take();
-            reason = Reason::LateHeader(span.number);
-            who = Who { name, ..Who::from(&header) };
+            reason = HiddenReason::LateHeader(span.number);
+            who = FileIdentity { name, ..FileIdentity::from(&header) };
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())

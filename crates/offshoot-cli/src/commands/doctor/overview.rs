@@ -9,21 +9,21 @@ use offshoot_catalogue::{Catalogue, Standing, State};
 use offshoot_session::store::Flavour;
 
 use super::examine::hidden;
-use super::places::{Place, files, places};
-use super::reason::Reason;
+use super::reason::HiddenReason;
 use super::search::listed;
+use super::searched_roots::{SearchedRoot, files, searched_roots};
 use super::spilled::{Spill, spills};
 use crate::app::App;
 
 /// A root.
 #[derive(Debug)]
 pub(super) struct Standings {
-    pub(super) place: Place,
+    pub(super) place: SearchedRoot,
     /// Whether the folder is there.
     pub(super) exists: bool,
     pub(super) sessions: usize,
     /// Files that are no sessions in a list, and why.
-    pub(super) hidden: Vec<(PathBuf, Reason)>,
+    pub(super) hidden: Vec<(PathBuf, HiddenReason)>,
     pub(super) unread: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Standings {
 pub(super) fn roots(app: &App) -> (Vec<Standings>, Vec<(PathBuf, u32)>) {
     let mut open = Vec::new();
     let mut all = Vec::new();
-    for place in places(app) {
+    for place in searched_roots(app) {
         let mut progress = app.ui.progress("reading sessions");
         let (sessions, mut unread) = listed(&place.root, None, &mut |done, total| progress.at(done, total));
         drop(progress);

@@ -6,7 +6,7 @@ use crate::app::quoted;
 
 /// Why a file does or does not show in lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Reason {
+pub(super) enum HiddenReason {
     /// It shows.
     Listed,
     /// It is of another folder.
@@ -49,7 +49,7 @@ pub(super) enum Reason {
     PiListsHere,
 }
 
-impl Reason {
+impl HiddenReason {
     /// The stable name.
     pub(super) fn code(&self) -> &'static str {
         match self {

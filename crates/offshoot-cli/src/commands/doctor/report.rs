@@ -7,9 +7,9 @@ use offshoot_session::json::{Object, quote};
 use offshoot_session::text::one_line;
 
 use super::overview::{Rest, Standings, standing};
-use super::places::owner;
-use super::reason::Reason;
+use super::reason::HiddenReason;
 use super::search::Candidate;
+use super::searched_roots::owner;
 use crate::app::App;
 use crate::error::Result;
 use crate::transcript::screen::{count, entries};
@@ -91,14 +91,14 @@ fn root_text(out: &mut dyn Write, root: &Standings) -> io::Result<()> {
         Painted(BOLD, &path),
         Painted(DIM, &format!("({}, {})", owner(place), place.named_by))
     )?;
-    let mut codes: Vec<&Reason> = Vec::new();
+    let mut codes: Vec<&HiddenReason> = Vec::new();
     for (_, reason) in &root.hidden {
         if !codes.iter().any(|known| known.code() == reason.code()) {
             codes.push(reason);
         }
     }
     for reason in codes {
-        let same: Vec<&(PathBuf, Reason)> =
+        let same: Vec<&(PathBuf, HiddenReason)> =
             root.hidden.iter().filter(|(_, other)| other.code() == reason.code()).collect();
         for (path, reason) in same.iter().take(SAID) {
             let message = one_line(&reason.message(), 1000);
@@ -135,7 +135,7 @@ fn rest_text(out: &mut dyn Write, rest: &Rest) -> io::Result<()> {
         writeln!(out, "{}  {} {}", Painted(BOLD, &path), entries(waiting), Painted(DIM, "(could not be written)"))?;
     }
     for spill in &rest.waiting {
-        let reason = Reason::Spilled(spill.file.clone(), spill.entries);
+        let reason = HiddenReason::Spilled(spill.file.clone(), spill.entries);
         writeln!(out, "  {}: {}", shown(&spill.path), one_line(&reason.message(), 4096))?;
         for command in reason.commands(&spill.path, &spill.session_id) {
             writeln!(out, "    {}", Painted(HINT, &one_line(&command, 8192)))?;
@@ -176,7 +176,7 @@ fn candidate_json(candidate: &Candidate) -> String {
         .finish()
 }
 
-fn reason_object(reason: &Reason) -> Object {
+fn reason_object(reason: &HiddenReason) -> Object {
     Object::new().str("code", reason.code()).str("message", &reason.message())
 }
 

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use offshoot_session::list::SessionInfo;
 use offshoot_session::store::{DirStore, Flavour, Root, Scope, Store as _, unreadable};
 
-use super::examine::{Who, examine, hidden};
-use super::places::{Depth, Place, files, places};
-use super::reason::Reason;
+use super::examine::{FileIdentity, examine, hidden};
+use super::reason::HiddenReason;
+use super::searched_roots::{FileDepth, SearchedRoot, files, searched_roots};
 use super::spilled::spills;
 use crate::app::App;
 use crate::error::Result;
@@ -19,8 +19,8 @@ use crate::error::Result;
 pub(super) struct Candidate {
     pub(super) path: PathBuf,
     pub(super) fits: Fit,
-    pub(super) who: Who,
-    pub(super) reasons: Vec<Reason>,
+    pub(super) who: FileIdentity,
+    pub(super) reasons: Vec<HiddenReason>,
 }
 
 /// By what it resembles it, the most like first.
@@ -66,7 +66,7 @@ impl<'a> Wanted<'a> {
         Self { given, file, stem }
     }
 
-    fn fit(&self, path: &Path, who: &Who) -> Option<Fit> {
+    fn fit(&self, path: &Path, who: &FileIdentity) -> Option<Fit> {
         let is_file = || self.file.as_ref().is_some_and(|file| same(file, path));
         let (id, name) = (who.id.as_deref().unwrap_or_default(), who.name.as_deref().unwrap_or_default());
         let has_file_name = || {
@@ -96,14 +96,14 @@ pub(super) fn search(app: &App, given: &str) -> Result<(Vec<Candidate>, Vec<Stri
     let wanted = Wanted::new(app, given);
     let (mut found, mut unread, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     let here = listed_here(app);
-    for place in places(app) {
+    for place in searched_roots(app) {
         let mut progress = app.ui.progress("reading sessions");
         let (sessions, trouble) = listed(&place.root, None, &mut |done, total| progress.at(done, total));
         drop(progress);
         unread.extend(trouble);
         for info in &sessions {
             seen.insert(real(&info.path));
-            let who = Who::from(info);
+            let who = FileIdentity::from(info);
             if let Some(fits) = wanted.fit(&info.path, &who) {
                 let reasons = reasons(app, &place, info, here.contains(&info.path));
                 found.push(Candidate { path: info.path.clone(), fits, who, reasons });
@@ -117,27 +117,27 @@ pub(super) fn search(app: &App, given: &str) -> Result<(Vec<Candidate>, Vec<Stri
             }
             let Some((reason, who)) = hidden(&path, depth) else { continue };
             if let Some(fits) = wanted.fit(&path, &who) {
-                let over = place.passed_over.clone().map(Reason::PassedOver);
+                let over = place.passed_over.clone().map(HiddenReason::PassedOver);
                 found.push(Candidate { path, fits, who, reasons: std::iter::once(reason).chain(over).collect() });
             }
         }
     }
     if let Some(file) = wanted.file.clone().filter(|file| !seen.contains(&real(file))) {
-        let (reason, who) = match hidden(&file, Depth::Usual) {
+        let (reason, who) = match hidden(&file, FileDepth::Usual) {
             Some((reason, who)) => (Some(reason), who),
             None => examine(&file),
         };
-        let reasons = vec![reason.unwrap_or(Reason::Outside)];
+        let reasons = vec![reason.unwrap_or(HiddenReason::Outside)];
         found.push(Candidate { path: file, fits: Fit::Path, who, reasons });
     }
     let (waiting, trouble) = app.settings.spill.as_deref().map(spills).unwrap_or_default();
     unread.extend(trouble);
     for spill in waiting {
-        let who = Who { id: Some(spill.session_id), ..Who::default() };
+        let who = FileIdentity { id: Some(spill.session_id), ..FileIdentity::default() };
         let beside = found.iter().find(|candidate| same(&candidate.path, Path::new(&spill.file)));
         let fits = beside.map(|candidate| candidate.fits).or_else(|| wanted.fit(Path::new(&spill.file), &who));
         if let Some(fits) = fits {
-            let reasons = vec![Reason::Spilled(spill.file, spill.entries)];
+            let reasons = vec![HiddenReason::Spilled(spill.file, spill.entries)];
             found.push(Candidate { path: spill.path, fits, who, reasons });
         }
     }
@@ -163,31 +163,33 @@ pub(super) fn listed(
 /// The files that `list` shows in this folder.
 fn listed_here(app: &App) -> HashSet<PathBuf> {
     let cwd = app.cwd();
-    let roots = places(app).into_iter().filter(|place| place.passed_over.is_none());
+    let roots = searched_roots(app).into_iter().filter(|place| place.passed_over.is_none());
     let sessions = roots.flat_map(|place| listed(&place.root, Some(&cwd), &mut |_, _| {}).0);
     sessions.map(|info| info.path).collect()
 }
 
 /// Why a session does or does not show here.
-fn reasons(app: &App, place: &Place, info: &SessionInfo, is_here: bool) -> Vec<Reason> {
+fn reasons(app: &App, place: &SearchedRoot, info: &SessionInfo, is_here: bool) -> Vec<HiddenReason> {
     let cwd = app.cwd();
     let mut reasons = Vec::new();
     let is_there = info.cwd.is_empty() || Path::new(&info.cwd).exists();
     reasons.push(if let Some(why) = &place.passed_over {
-        Reason::PassedOver(why.clone())
+        HiddenReason::PassedOver(why.clone())
     } else if is_here {
-        Reason::Listed
+        HiddenReason::Listed
     } else if same(Path::new(&info.cwd), Path::new(&cwd)) {
-        Reason::Misplaced
+        HiddenReason::Misplaced
     } else if is_there {
-        Reason::OtherFolder(info.cwd.clone())
+        HiddenReason::OtherFolder(info.cwd.clone())
     } else {
-        Reason::FolderGone(info.cwd.clone())
+        HiddenReason::FolderGone(info.cwd.clone())
     });
     let lies_here = || place.root.folders_of(&cwd).iter().any(|folder| info.path.starts_with(folder));
     match place.root.flavour {
-        Flavour::Pi if place.passed_over.is_none() && !is_here && lies_here() => reasons.push(Reason::PiListsHere),
-        Flavour::Offshoot => reasons.push(Reason::NotForOthers),
+        Flavour::Pi if place.passed_over.is_none() && !is_here && lies_here() => {
+            reasons.push(HiddenReason::PiListsHere);
+        }
+        Flavour::Offshoot => reasons.push(HiddenReason::NotForOthers),
         _ => {}
     }
     reasons

@@ -11,10 +11,10 @@ use offshoot_session::medium::FileMedium;
 use offshoot_tui::overlay::sessions::Answer;
 use offshoot_tui::overlay::sessions::search::{Query, searched};
 
-use super::Tell;
+use super::SendAnswer;
 
 /// A search.
-pub(super) struct Job {
+pub(super) struct SearchJob {
     pub(super) search: u64,
     /// The number of the search that counts.
     pub(super) current: Arc<AtomicU64>,
@@ -27,7 +27,7 @@ pub(super) struct Job {
 const TOGETHER: usize = 64;
 
 /// Searches, and tells in portions.
-pub(super) fn run(job: &Job, tell: &Tell) {
+pub(super) fn run(job: &SearchJob, tell: &SendAnswer) {
     let query = Query::parse(&job.query);
     let next = AtomicUsize::new(0);
     // One is for what is typed meanwhile.
@@ -39,7 +39,7 @@ pub(super) fn run(job: &Job, tell: &Tell) {
     });
 }
 
-fn work(job: &Job, query: &Query, next: &AtomicUsize, tell: &Tell) {
+fn work(job: &SearchJob, query: &Query, next: &AtomicUsize, tell: &SendAnswer) {
     let mut judged = Vec::new();
     loop {
         let at = next.fetch_add(1, Ordering::Relaxed);

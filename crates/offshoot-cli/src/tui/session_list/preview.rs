@@ -8,7 +8,7 @@ use offshoot_session::kind::{Kind, Role};
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::overlay::sessions::{Answer, Preview, Said, Speaker};
 
-use super::{Tell, open};
+use super::{SendAnswer, open};
 use crate::app::App;
 use crate::error::Result;
 
@@ -18,7 +18,7 @@ const LAST: usize = 3;
 const LONG: usize = 2000;
 
 /// Answers until nobody asks any more; of several that wait, only the last.
-pub(super) fn serve(app: &App, wanted: &Receiver<PathBuf>, tell: &Tell) {
+pub(super) fn serve(app: &App, wanted: &Receiver<PathBuf>, tell: &SendAnswer) {
     while let Ok(first) = wanted.recv() {
         let file = wanted.try_iter().last().unwrap_or(first);
         let preview = read(app, &file)

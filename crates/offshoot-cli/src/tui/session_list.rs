@@ -19,32 +19,32 @@ use crate::error::{CommandError, Result};
 use crate::trash::Trash;
 
 /// Told what came of a request, from any thread.
-type Tell = Arc<dyn Fn(Answer) + Send + Sync>;
+type SendAnswer = Arc<dyn Fn(Answer) + Send + Sync>;
 
-/// Does what the selector wants. When it is dropped, what still runs comes to nothing.
-pub(crate) struct Clerk {
+/// Threads that read and change session files for the selector. When it is dropped, what still runs comes to nothing.
+pub(crate) struct SessionListWorker {
     app: App,
-    tell: Tell,
+    tell: SendAnswer,
     /// The search that counts.
     search: Arc<AtomicU64>,
     previews: Sender<PathBuf>,
-    deeds: Sender<Request>,
+    changes: Sender<Request>,
 }
 
 /// No search has this number.
 const NO_SEARCH: u64 = u64::MAX;
 
-impl Clerk {
+impl SessionListWorker {
     /// Starts the threads.
     pub(crate) fn start(app: &App, tell: impl Fn(Answer) + Send + Sync + 'static) -> Result<Self> {
-        let tell: Tell = Arc::new(tell);
+        let tell: SendAnswer = Arc::new(tell);
         // Unbounded: the screen does not wait. Of previews only the last is read; the others are one for a key press.
         let (previews, wanted) = channel();
-        let (deeds, orders) = channel();
-        let (for_previews, for_deeds) = ((app.clone(), tell.clone()), (app.clone(), tell.clone()));
+        let (changes, orders) = channel();
+        let (for_previews, for_changes) = ((app.clone(), tell.clone()), (app.clone(), tell.clone()));
         spawn("previews", move || preview::serve(&for_previews.0, &wanted, &for_previews.1))?;
-        spawn("deeds", move || serve(&for_deeds.0, &orders, &for_deeds.1))?;
-        Ok(Self { app: app.clone(), tell, search: Arc::new(AtomicU64::new(NO_SEARCH)), previews, deeds })
+        spawn("deeds", move || serve(&for_changes.0, &orders, &for_changes.1))?;
+        Ok(Self { app: app.clone(), tell, search: Arc::new(AtomicU64::new(NO_SEARCH)), previews, changes })
     }
 
     /// Begins to do what is wanted; never waits for it.
@@ -56,7 +56,7 @@ impl Clerk {
             }
             Request::Search { search, query, files } => {
                 self.search.store(search, Ordering::Relaxed);
-                let job = search::Job { search, current: self.search.clone(), query, files };
+                let job = search::SearchJob { search, current: self.search.clone(), query, files };
                 // Without it the selector goes on with what it knows, and says so.
                 drop(spawn("search", move || search::run(&job, &tell)));
                 Ok(())
@@ -70,8 +70,8 @@ impl Clerk {
                 drop(self.previews.send(file));
                 Ok(())
             }
-            deed @ (Request::Rename(..) | Request::Trash(_) | Request::Restore(_)) => {
-                if let Err(unsent) = self.deeds.send(deed) {
+            change @ (Request::Rename(..) | Request::Trash(_) | Request::Restore(_)) => {
+                if let Err(unsent) = self.changes.send(change) {
                     refuse(unsent.0, "a part of the program has failed", &self.tell);
                 }
                 Ok(())
@@ -83,16 +83,15 @@ impl Clerk {
     }
 }
 
-impl Drop for Clerk {
+impl Drop for SessionListWorker {
     fn drop(&mut self) {
         self.search.store(NO_SEARCH, Ordering::Relaxed);
     }
 }
 
-/// What the selector is told of its surroundings; `current` is the file of the session that is open.
-pub(crate) fn setting(app: &App, current: Option<&Path>) -> Setting {
-    let real = |file: &Path| file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
-    Setting { now: app.now(), home: app.settings.home.clone(), current: current.map(real), ..Setting::default() }
+/// What the selector is told of its surroundings.
+pub(super) fn surroundings(app: &App) -> Setting {
+    Setting { now: app.now(), home: app.settings.home.clone(), ..Setting::default() }
 }
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
@@ -100,10 +99,10 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
     thread.map(drop).map_err(|error| CommandError::io(format!("start the thread for {name}"), &error))
 }
 
-/// Does one deed after the other.
-fn serve(app: &App, orders: &Receiver<Request>, tell: &Tell) {
-    for deed in orders {
-        match deed {
+/// Makes one change after the other.
+fn serve(app: &App, orders: &Receiver<Request>, tell: &SendAnswer) {
+    for change in orders {
+        match change {
             Request::Rename(file, name) => {
                 let result = rename(app, &file, &name).map_err(|error| error.on_one_line());
                 tell(Answer::Renamed(file, result));
@@ -121,8 +120,8 @@ fn serve(app: &App, orders: &Receiver<Request>, tell: &Tell) {
     }
 }
 
-fn refuse(deed: Request, why: &str, tell: &Tell) {
-    match deed {
+fn refuse(change: Request, why: &str, tell: &SendAnswer) {
+    match change {
         Request::Rename(file, _) => tell(Answer::Renamed(file, Err(why.to_owned()))),
         Request::Trash(file) => tell(Answer::Trashed(file, Err(why.to_owned()))),
         Request::Restore(file) => tell(Answer::Restored(file, Err(why.to_owned()))),

@@ -8,24 +8,24 @@ use offshoot_session::list::SessionInfo;
 use offshoot_session::store::{DirStore, Flavour, Scope as StoreScope, Store as _};
 use offshoot_tui::overlay::sessions::{Answer, Listed, Origin, Scope};
 
-use super::Tell;
+use super::SendAnswer;
 use crate::app::App;
 use crate::error::Result;
 
 /// Tells of the sessions of a scope as they come to be known, the newest first.
-pub(super) fn list(app: &App, scope: Scope, tell: &Tell) {
+pub(super) fn list(app: &App, scope: Scope, tell: &SendAnswer) {
     let told = read(app, scope, tell).map_err(|error| error.on_one_line());
     tell(Answer::Done(scope, told));
 }
 
-fn read(app: &App, scope: Scope, tell: &Tell) -> Result<usize> {
+fn read(app: &App, scope: Scope, tell: &SendAnswer) -> Result<usize> {
     let store = app.store()?;
     let own = app.cwd();
     let cwd = match scope {
         Scope::Folder => Some(own.as_str()),
         Scope::All => None,
     };
-    let mut links = Links::default();
+    let mut links = RealPaths::default();
     let mut send = |sessions: Vec<SessionInfo>| {
         let listed = sessions.into_iter().map(|info| links.listed(app, &store, info)).collect();
         tell(Answer::Listed(scope, listed));
@@ -47,11 +47,11 @@ fn read(app: &App, scope: Scope, tell: &Tell) -> Result<usize> {
 
 /// Files without links. Folders are asked about once: many sessions share them.
 #[derive(Default)]
-struct Links {
+struct RealPaths {
     folders: HashMap<PathBuf, PathBuf>,
 }
 
-impl Links {
+impl RealPaths {
     fn listed(&mut self, app: &App, store: &DirStore, info: SessionInfo) -> Listed {
         let origin = match store.root_of(&info.path).map(|root| root.flavour) {
             Some(Flavour::Pi) => Origin::Pi,

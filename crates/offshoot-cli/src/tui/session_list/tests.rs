@@ -9,14 +9,14 @@ use std::sync::{Mutex, PoisonError};
 use offshoot_session::store::{Flavour, Root};
 use offshoot_tui::overlay::sessions::{Answer, Listed, Origin, Request, Scope, Speaker};
 
-use super::Clerk;
+use super::SessionListWorker;
 use crate::app::App;
 use crate::config::Settings;
 use crate::ui::{ColorWhen, Ui};
 
 struct World {
     folder: tempfile::TempDir,
-    clerk: Clerk,
+    session_list: SessionListWorker,
     answers: Receiver<Answer>,
 }
 
@@ -42,7 +42,7 @@ impl World {
         let (sender, answers) = channel();
         let sender = Mutex::new(sender);
         let tell = move |answer| drop(sender.lock().unwrap_or_else(PoisonError::into_inner).send(answer));
-        Self { clerk: Clerk::start(&app, tell).unwrap(), folder, answers }
+        Self { session_list: SessionListWorker::start(&app, tell).unwrap(), folder, answers }
     }
 
     fn file(&self, place: &str, cwd: &str, name: &str) -> PathBuf {
@@ -51,7 +51,7 @@ impl World {
 
     /// Asks, and takes answers until one is the last.
     fn ask(&self, request: Request, is_last: impl Fn(&Answer) -> bool) -> Vec<Answer> {
-        self.clerk.take(request);
+        self.session_list.take(request);
         let mut all = Vec::new();
         loop {
             let answer = self.answers.recv().unwrap();

@@ -12,7 +12,7 @@ use crate::app::App;
 
 /// A root, and what names it.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct SearchedRoot {
     pub(super) root: Root,
     /// A variable, an option, or `default`.
     pub(super) named_by: &'static str,
@@ -22,7 +22,7 @@ pub(super) struct Place {
 
 /// How a file lies in a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Depth {
+pub(super) enum FileDepth {
     /// Where lists look.
     Usual,
     /// In the root itself, where only folders count.
@@ -32,35 +32,35 @@ pub(super) enum Depth {
 }
 
 /// Every place, those that lists look into first; no folder twice.
-pub(super) fn places(app: &App) -> Vec<Place> {
+pub(super) fn searched_roots(app: &App) -> Vec<SearchedRoot> {
     let settings = &app.settings;
     let roots = settings.own.iter().chain(&settings.others);
     let mut all = Vec::new();
     if let Some(folder) = &app.session_dir {
         let root = Root::new(settings.cwd.join(folder), Flavour::Flat);
-        all.push(Place { root, named_by: "--session-dir", passed_over: None });
+        all.push(SearchedRoot { root, named_by: "--session-dir", passed_over: None });
     }
     let other = all.first().map(|_| "--session-dir names another folder".to_owned());
     for (root, named_by) in roots.zip(settings.named_by.iter().copied()) {
-        all.push(Place { root: root.clone(), named_by, passed_over: other.clone() });
+        all.push(SearchedRoot { root: root.clone(), named_by, passed_over: other.clone() });
     }
     for root in settings.passed_over.iter().filter(|root| root.folder.exists()) {
         let instead = all.iter().find(|place| owner(place) == owner_of(root.flavour) && place.named_by != "default");
         let by = format!("{} names another folder", instead.map_or("a variable", |place| place.named_by));
-        all.push(Place { root: root.clone(), named_by: "default", passed_over: Some(by) });
+        all.push(SearchedRoot { root: root.clone(), named_by: "default", passed_over: Some(by) });
     }
     for root in profiles(app) {
         let by = "it is a profile of oh-my-pi that OMP_PROFILE does not name".to_owned();
-        all.push(Place { root, named_by: "default", passed_over: Some(by) });
+        all.push(SearchedRoot { root, named_by: "default", passed_over: Some(by) });
     }
     let mut seen = HashSet::new();
-    let folder = |place: &Place| place.root.folder.canonicalize().unwrap_or_else(|_| place.root.folder.clone());
+    let folder = |place: &SearchedRoot| place.root.folder.canonicalize().unwrap_or_else(|_| place.root.folder.clone());
     all.retain(|place| seen.insert(folder(place)));
     all
 }
 
 /// Whose sessions a place holds.
-pub(super) fn owner(place: &Place) -> &'static str {
+pub(super) fn owner(place: &SearchedRoot) -> &'static str {
     if place.named_by == "--session-dir" { "any" } else { owner_of(place.root.flavour) }
 }
 
@@ -85,7 +85,7 @@ fn profiles(app: &App) -> Vec<Root> {
 
 /// Every file below a root in order of path, and what could not be read. Links to folders are followed where lists
 /// follow them, and no deeper: they may lead in circles.
-pub(super) fn files(root: &Root) -> (Vec<(PathBuf, Depth)>, Vec<String>) {
+pub(super) fn files(root: &Root) -> (Vec<(PathBuf, FileDepth)>, Vec<String>) {
     let usual = usize::from(root.flavour != Flavour::Flat);
     let (mut files, mut unread) = (Vec::new(), Vec::new());
     let mut folders = vec![(root.folder.clone(), 0)];
@@ -111,11 +111,11 @@ pub(super) fn files(root: &Root) -> (Vec<(PathBuf, Depth)>, Vec<String>) {
     (files, unread)
 }
 
-fn place_at(depth: usize, usual: usize) -> Depth {
+fn place_at(depth: usize, usual: usize) -> FileDepth {
     match depth.cmp(&usual) {
-        std::cmp::Ordering::Less => Depth::Above,
-        std::cmp::Ordering::Equal => Depth::Usual,
-        std::cmp::Ordering::Greater => Depth::Below,
+        std::cmp::Ordering::Less => FileDepth::Above,
+        std::cmp::Ordering::Equal => FileDepth::Usual,
+        std::cmp::Ordering::Greater => FileDepth::Below,
     }
 }
 
