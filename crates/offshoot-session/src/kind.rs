@@ -110,6 +110,84 @@ words! {
     }
 }
 
+/// What entries of a kind are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KindClass {
+    /// What was said, and what stands for it. A kind that is not known may say something.
+    Conversation,
+    /// A change of how the conversation continues.
+    Setting,
+    /// What a program or an extension keeps so that it can continue.
+    State,
+    /// Names, labels and accounts of the session.
+    Bookkeeping,
+}
+
+/// Which programs write a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KindDialect {
+    /// pi alone.
+    Pi,
+    /// oh-my-pi alone.
+    Omp,
+    /// Both.
+    Both,
+    /// Nobody knows.
+    Unknown,
+}
+
+impl Kind {
+    /// What entries of this kind are for.
+    pub fn class(self) -> KindClass {
+        match self {
+            Self::Message
+            | Self::CustomMessage
+            | Self::Compaction
+            | Self::BranchSummary
+            | Self::ResetBoundary
+            | Self::Unknown => KindClass::Conversation,
+            Self::ModelChange | Self::ThinkingLevelChange | Self::ModeChange | Self::ContextEdit => KindClass::Setting,
+            Self::Custom | Self::TtsrInjection | Self::SessionInit | Self::ServiceTierChange | Self::CredentialPin => {
+                KindClass::State
+            }
+            Self::Label
+            | Self::SessionInfo
+            | Self::TitleChange
+            | Self::Usage
+            | Self::ModelUsage
+            | Self::Session
+            | Self::Title => KindClass::Bookkeeping,
+        }
+    }
+
+    /// Which programs write this kind.
+    pub fn dialect(self) -> KindDialect {
+        match self {
+            Self::Usage | Self::ContextEdit => KindDialect::Pi,
+            Self::TtsrInjection
+            | Self::SessionInit
+            | Self::ModeChange
+            | Self::ServiceTierChange
+            | Self::TitleChange
+            | Self::CredentialPin
+            | Self::ModelUsage
+            | Self::ResetBoundary
+            | Self::Title => KindDialect::Omp,
+            Self::Message
+            | Self::ModelChange
+            | Self::ThinkingLevelChange
+            | Self::Compaction
+            | Self::BranchSummary
+            | Self::Custom
+            | Self::CustomMessage
+            | Self::Label
+            | Self::SessionInfo
+            | Self::Session => KindDialect::Both,
+            Self::Unknown => KindDialect::Unknown,
+        }
+    }
+}
+
 /// The `customType` of the entry that holds the place of a damaged one.
 pub const DAMAGED: &str = "offshoot.damaged";
 

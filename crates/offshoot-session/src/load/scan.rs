@@ -5,7 +5,7 @@ use crate::error::{Code, Diagnostic, Error, Result};
 use crate::header::{CURRENT_VERSION, Dialect, Header, TitleSlot};
 use crate::id::EntryId;
 use crate::json::Json;
-use crate::kind::Kind;
+use crate::kind::{Kind, KindDialect};
 use crate::lines::LineSpan;
 use crate::medium::{Medium, read_exact_at};
 use crate::migrate::derived_id;
@@ -303,17 +303,10 @@ fn behind(span: LineSpan, line: LineBytes<'_>, count: usize) -> (LineSpan, LineB
 
 /// The dialect that an entry shows: some types only one peer writes; a model change tells by its members.
 pub(super) fn dialect_of(kind: Kind, line: &[u8]) -> Option<Dialect> {
-    match kind {
-        Kind::TtsrInjection
-        | Kind::SessionInit
-        | Kind::ModeChange
-        | Kind::ServiceTierChange
-        | Kind::TitleChange
-        | Kind::CredentialPin
-        | Kind::ModelUsage
-        | Kind::ResetBoundary => Some(Dialect::Omp),
-        Kind::Usage | Kind::ContextEdit => Some(Dialect::Pi),
-        Kind::ModelChange => {
+    match kind.dialect() {
+        KindDialect::Omp => Some(Dialect::Omp),
+        KindDialect::Pi => Some(Dialect::Pi),
+        KindDialect::Both if kind == Kind::ModelChange => {
             let text = String::from_utf8_lossy(line);
             let json = Json::trusted(&text);
             match (json.get("modelId"), json.get("model")) {
@@ -322,6 +315,6 @@ pub(super) fn dialect_of(kind: Kind, line: &[u8]) -> Option<Dialect> {
                 (None, None) => None,
             }
         }
-        _ => None,
+        KindDialect::Both | KindDialect::Unknown => None,
     }
 }

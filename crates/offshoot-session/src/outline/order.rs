@@ -6,7 +6,7 @@ use super::Filter;
 use crate::entry::Source;
 use crate::error::Result;
 use crate::gather;
-use crate::kind::{Kind, Role};
+use crate::kind::{Kind, KindClass, Role};
 use crate::tree::{Node, NodeIx, Tree};
 
 /// No place.
@@ -148,22 +148,7 @@ fn ends(parents: &[u32]) -> Vec<u32> {
 /// What filters must know, as far as the envelope tells.
 fn class(node: &Node, is_on_path: bool) -> u8 {
     let is_hidden = node.is_leaf_marker() || node.kind() == Kind::Usage;
-    let is_bookkeeping = matches!(
-        node.kind(),
-        Kind::Label
-            | Kind::Custom
-            | Kind::ModelChange
-            | Kind::ThinkingLevelChange
-            | Kind::SessionInfo
-            | Kind::ContextEdit
-            | Kind::TtsrInjection
-            | Kind::SessionInit
-            | Kind::ModeChange
-            | Kind::ServiceTierChange
-            | Kind::TitleChange
-            | Kind::CredentialPin
-            | Kind::ModelUsage
-    );
+    let is_bookkeeping = node.kind().class() != KindClass::Conversation;
     let bits = [
         (is_hidden, HIDDEN),
         (is_bookkeeping, BOOKKEEPING),
