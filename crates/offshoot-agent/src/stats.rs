@@ -3,11 +3,11 @@
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Result;
 use offshoot_session::id::EntryId;
-use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
 use offshoot_session::session::Session;
 use offshoot_session::stats::{Branch, Totals, branches};
 use offshoot_session::tokens::Usage;
+use offshoot_session::transcript::call_blocks;
 
 /// Counts and costs of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -69,7 +69,7 @@ pub fn stats(session: &Session) -> Result<SessionStats> {
         let entry = session.entry(ix)?;
         let holder = if entry.kind == Kind::Message { entry.message() } else { Some(entry.json()) };
         let Some(holder) = holder else { continue };
-        stats.tool_calls += calls(holder);
+        stats.tool_calls += call_blocks(holder).count() as u64;
         if let Some(usage) = holder.get("usage").filter(|usage| !usage.is_null()).map(Usage::read) {
             add(&mut stats.usage, &usage);
             if on_path.contains(&ix) {
@@ -86,11 +86,6 @@ fn may_cost(kind: Kind, role: Option<Role>) -> bool {
         Kind::Message => matches!(role, Some(Role::Assistant | Role::ToolResult)),
         kind => matches!(kind, Kind::Compaction | Kind::BranchSummary | Kind::Usage | Kind::ModelUsage),
     }
-}
-
-fn calls(message: Json<'_>) -> u64 {
-    let blocks = message.get("content").map(Json::items).into_iter().flatten();
-    blocks.filter(|block| block.str("type").is_some_and(|kind| kind == "toolCall")).count() as u64
 }
 
 fn add(sum: &mut Usage, usage: &Usage) {

@@ -25,12 +25,12 @@ use std::sync::mpsc::channel;
 use offshoot_agent::Setup;
 use offshoot_agent::command::{Command, Said};
 use offshoot_session::session::Session;
+use offshoot_session::transcript::Level;
 use offshoot_tui::app::cmd::Cmd;
 use offshoot_tui::app::model::Model;
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::app::run::{Inbox, Program as _, run as run_front_end};
 use offshoot_tui::editor::{Editor, History};
-use offshoot_tui::message::Level;
 
 use crate::agent::{self, Args};
 use crate::app::App;

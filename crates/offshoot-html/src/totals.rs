@@ -6,6 +6,7 @@ use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
 use offshoot_session::text::one_line;
 use offshoot_session::tokens::Usage;
+use offshoot_session::transcript::call_blocks;
 
 /// Sums over entries.
 #[derive(Debug, Clone, Default)]
@@ -62,8 +63,7 @@ impl Totals {
     fn answer(&mut self, message: Option<Json<'_>>) {
         self.assistant += 1;
         let Some(message) = message else { return };
-        let blocks = message.get("content").map(Json::items).into_iter().flatten();
-        self.calls += blocks.filter(|block| block.str("type").is_some_and(|kind| kind == "toolCall")).count() as u64;
+        self.calls += call_blocks(message).count() as u64;
         let Some(model) = message.str("model") else { return };
         let provider = message.str("provider").map(|provider| format!("{provider}/")).unwrap_or_default();
         let model = one_line(&format!("{provider}{model}"), 80);

@@ -10,6 +10,7 @@ use crate::entry::text_of;
 use crate::json::{Json, JsonKind, js_members, stringify};
 use crate::kind::Role;
 use crate::llm::to_llm;
+use crate::transcript::blocks;
 
 /// How much of a tool's result a summariser is given, in UTF-16 units.
 pub const RESULT_UNITS: usize = 2000;
@@ -99,10 +100,6 @@ pub fn text<'a>(parts: impl IntoIterator<Item = &'a Part>) -> String {
 
 fn said(speaker: Speaker, text: String) -> Vec<Part> {
     if text.is_empty() { Vec::new() } else { vec![Part { speaker, text }] }
-}
-
-fn blocks<'a>(content: Json<'a>, kind: &'static str) -> impl Iterator<Item = Json<'a>> {
-    content.items().filter(move |block| block.str("type").is_some_and(|own| own == kind))
 }
 
 fn texts(content: Json<'_>, kind: &'static str, member: &str) -> Vec<String> {

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::entry::is_truthy;
 use crate::json::{Json, JsonKind, Object, quote};
+use crate::transcript::call_blocks;
 
 /// The files met so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,11 +27,7 @@ pub struct FileLists {
 impl Files {
     /// Takes the tool calls of an assistant's message.
     pub fn take_calls(&mut self, message: Json<'_>) {
-        let content = message.get("content").filter(|content| content.kind() == JsonKind::Array);
-        for block in content.map(Json::items).into_iter().flatten() {
-            if block.str("type").is_none_or(|kind| kind != "toolCall") {
-                continue;
-            }
+        for block in call_blocks(message) {
             let path = block.get("arguments").and_then(|arguments| arguments.str("path"));
             let Some(path) = path.filter(|path| !path.is_empty()) else { continue };
             match block.str("name").as_deref() {

@@ -44,6 +44,7 @@ pub mod path;
 pub mod blobs;
 pub mod facts;
 pub mod entry;
+pub mod transcript;
 pub mod load;
 pub mod tokens;
 mod gather;

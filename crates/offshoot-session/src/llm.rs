@@ -9,6 +9,7 @@ use crate::error::{Code, Diagnostic};
 use crate::id::EntryId;
 use crate::json::{Json, JsonKind, Object, quote};
 use crate::kind::Role;
+use crate::transcript::call_blocks;
 
 /// Says what follows a branch summary.
 const BRANCH_LEAD: &str = "This conversation went down another branch and came back from it. What happened there:";
@@ -115,10 +116,8 @@ fn is_failed(message: &Message) -> bool {
 }
 
 fn calls(message: &Message) -> Vec<(String, String)> {
-    let blocks = message.json().get("content").map(Json::items).into_iter().flatten();
-    let calls = blocks.filter(|block| block.str("type").is_some_and(|kind| kind == "toolCall"));
     let member = |block: Json<'_>, name: &str| block.str(name).unwrap_or_default().into_owned();
-    calls.map(|block| (member(block, "id"), member(block, "name"))).collect()
+    call_blocks(message.json()).map(|block| (member(block, "id"), member(block, "name"))).collect()
 }
 
 /// One message as the model may see it; `None` if it may not.

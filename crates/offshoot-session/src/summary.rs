@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::json::Json;
 use crate::kind::{Kind, Role};
 use crate::text::one_line;
+use crate::transcript::call_blocks;
 use crate::tree::NodeIx;
 
 /// How many lines a section shows; it says how many more there were.
@@ -77,8 +78,7 @@ impl Found {
         if !text.trim().is_empty() {
             self.last_answer = Some(one_line(&text, 2 * LINE));
         }
-        let blocks = entry.message().and_then(|message| message.get("content")).map(Json::items).into_iter().flatten();
-        for block in blocks.filter(|block| block.str("type").is_some_and(|kind| kind == "toolCall")) {
+        for block in entry.message().into_iter().flat_map(call_blocks) {
             let argument = |name: &str| block.get("arguments").and_then(|arguments| arguments.str(name));
             match (block.str("name").as_deref(), argument("path"), argument("command")) {
                 (Some(tool @ ("edit" | "write")), Some(path), _) => {

@@ -22,13 +22,14 @@ use offshoot_agent::event::Event;
 use offshoot_agent::message::Message;
 use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
+use offshoot_session::transcript::{Item, ItemShape, Level, ToolResult};
 use offshoot_session::tree::NodeIx;
 
-use crate::message::{Habits, Item, Laid, Level, ToolResult};
+use crate::message::{Habits, Laid, item_of_live};
 use crate::theme::Theme;
 use cache::Cache;
 pub(crate) use live::{Streaming, Streams, first_thought, shown};
-use path::{Group, Key, Shape, shape_of};
+use path::{Group, Key};
 
 pub use path::Path;
 pub use travel::Move;
@@ -245,13 +246,13 @@ impl Transcript {
             }
             Event::CompactionEnd { result: Some(result), .. } => {
                 let role = Role::CompactionSummary;
-                let item = Json::parse(&result.0).ok().and_then(|json| Item::of_message(role, json));
+                let item = Json::parse(&result.0).ok().map(|json| Item::of_message(role, json));
                 self.add(item);
             }
             Event::CompactionEnd { error_message: Some(why), aborted: false, .. } => {
                 self.notice(Level::Warning, format!("nothing was compacted: {why}"));
             }
-            Event::EntryAppended { entry } => self.add(Item::of_line(&entry.0)),
+            Event::EntryAppended { entry } => self.add(Item::of_line(&entry.0).filter(Item::is_conversation)),
             Event::Failed { error } => self.notice(Level::Error, error.clone()),
             Event::AgentEnd { .. }
             | Event::TurnStart
@@ -274,7 +275,7 @@ impl Transcript {
     /// Takes a command of the user that ended: the JSON of its message. It stands where it is recorded: at once, or
     /// behind the turn that is under way.
     pub fn ran(&mut self, message: &str) {
-        let item = Json::parse(message).ok().and_then(|json| Item::of_message(Role::BashExecution, json));
+        let item = Json::parse(message).ok().map(|json| Item::of_message(Role::BashExecution, json));
         self.waiting.extend(item);
         if !self.holds_runs {
             self.place_waiting();
@@ -287,7 +288,7 @@ impl Transcript {
     }
 
     fn ended(&mut self, message: &Message) {
-        let item = Item::of_live(message);
+        let item = item_of_live(message);
         match message {
             Message::Assistant(_) => {
                 self.streaming = None;
@@ -335,11 +336,11 @@ impl Transcript {
         let key = Key::Live(self.next_live);
         let number = self.next_live;
         self.next_live = self.next_live.wrapping_add(1);
-        if shape_of(&item) == Shape::Answer {
+        if item.shape() == ItemShape::Answer {
             // Another answer is the one whose tools run.
             self.forget_answer();
         }
-        self.path.push(key, shape_of(&item));
+        self.path.push(key, item.shape());
         self.live.insert(number, Body::of(Some(item)));
     }
 

@@ -12,10 +12,10 @@ use offshoot_session::id::EntryId;
 use offshoot_session::session::Session;
 use offshoot_session::stats;
 use offshoot_session::text::one_line;
+use offshoot_session::transcript::Level;
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::editor::Choice;
 use offshoot_tui::markdown::plain;
-use offshoot_tui::message::Level;
 use offshoot_tui::slash::Argument;
 
 use super::world::World;

@@ -5,8 +5,8 @@ use std::io::{self, Write as _};
 use std::process::Stdio;
 use std::time::Duration;
 
+use offshoot_session::transcript::Level;
 use offshoot_tui::app::msg::Msg;
-use offshoot_tui::message::Level;
 use tokio::process::Command;
 
 use super::world::{World, blocking};

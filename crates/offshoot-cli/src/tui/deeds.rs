@@ -8,10 +8,10 @@ use offshoot_agent::command::{Command, Navigation};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::session::{Part, Session};
+use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::cmd::{Cmd, Deed};
 use offshoot_tui::app::msg::Msg;
-use offshoot_tui::message::Level;
 
 use super::world::{World, ask, blocking};
 use crate::app::App;

@@ -14,11 +14,11 @@ use offshoot_session::session::Session;
 use offshoot_session::stats;
 use offshoot_session::text::one_line;
 use offshoot_session::tokens::Estimator;
+use offshoot_session::transcript::{Item, Level, ToolResult};
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::live::Block;
 use offshoot_tui::app::msg::{Diverged, Looked, Msg, Opened, Persistence};
 use offshoot_tui::markdown::plain;
-use offshoot_tui::message::{Item, Level, Part, ToolResult};
 use offshoot_tui::overlay::pick::Choice;
 use offshoot_tui::transcript::Path;
 
@@ -64,7 +64,7 @@ fn tail(session: &Session, leaf: Option<NodeIx>) -> Result<(Vec<Block>, Option<N
     let mut blocks: Vec<Block> = Vec::new();
     let mut is_first = above.is_some();
     for ix in entries {
-        let Some(item) = Item::of_entry(&session.entry(ix)?) else { continue };
+        let Some(item) = Item::of_entry(&session.entry(ix)?).filter(Item::is_conversation) else { continue };
         match item {
             // Its call is out of sight.
             Item::Result(_) if is_first => above = Some(ix),
@@ -80,12 +80,7 @@ fn tail(session: &Session, leaf: Option<NodeIx>) -> Result<(Vec<Block>, Option<N
 
 /// A result belongs to the answer that called for it.
 fn add_result(blocks: &mut Vec<Block>, result: ToolResult) {
-    let calls = |block: &Block| match &block.item {
-        Item::Answer(answer) => {
-            answer.parts.iter().any(|part| matches!(part, Part::Call(call) if call.id == result.call))
-        }
-        _ => false,
-    };
+    let calls = |block: &Block| matches!(&block.item, Item::Answer(answer) if answer.has_called_for(&result));
     match blocks.iter_mut().rev().find(|block| calls(block)) {
         Some(answer) => answer.results.push(Arc::new(result)),
         None => blocks.push(Block::new(Item::Result(result))),

@@ -8,9 +8,9 @@ use std::thread::JoinHandle;
 use offshoot_agent::Setup;
 use offshoot_session::clock::Millis;
 use offshoot_session::session::Session;
+use offshoot_session::transcript::Level;
 use offshoot_tui::app::cmd::Cmd;
 use offshoot_tui::app::msg::Msg;
-use offshoot_tui::message::Level;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::drafts::DraftWriter;

@@ -6,9 +6,9 @@ use offshoot_agent::agent_session::AgentSession;
 use offshoot_session::error::Result;
 use offshoot_session::session::{Session, Snapshot};
 use offshoot_session::stats::totals;
+use offshoot_session::transcript::Level;
 use offshoot_tui::app::cmd::Purpose;
 use offshoot_tui::app::msg::Msg;
-use offshoot_tui::message::Level;
 
 use super::known;
 use super::world::World;

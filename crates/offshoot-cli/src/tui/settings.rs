@@ -1,9 +1,9 @@
 //! The files of settings for `/settings`: what they say, and one value put in or taken out.
 
 use offshoot_agent::agent_session::AgentSession;
+use offshoot_session::transcript::Level;
 use offshoot_settings::{Scope, Value};
 use offshoot_tui::app::msg::Msg;
-use offshoot_tui::message::Level;
 use offshoot_tui::overlay::settings::Files as Shown;
 
 use super::world::{World, blocking};

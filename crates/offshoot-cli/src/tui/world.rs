@@ -5,8 +5,8 @@ use std::sync::mpsc::Sender;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::Command;
+use offshoot_session::transcript::Level;
 use offshoot_tui::app::msg::Msg;
-use offshoot_tui::message::Level;
 
 use super::drafts::DraftWriter;
 use super::session_list::SessionListWorker;

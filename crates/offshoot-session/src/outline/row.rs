@@ -5,9 +5,10 @@ use std::sync::OnceLock;
 
 use crate::entry::{Entry, Source, text_of};
 use crate::error::Result;
-use crate::json::{Json, JsonKind, stringify};
+use crate::json::{Json, stringify};
 use crate::kind::{Kind, Role};
 use crate::text::one_line;
+use crate::transcript::{call_blocks, context_edit, line_range, value_text};
 use crate::tree::NodeIx;
 
 const MAX: usize = 200;
@@ -65,21 +66,19 @@ impl Calls {
     /// Hands out the calls of an assistant's turn: id and row.
     fn take(&self, entry: &Entry, mut take: impl FnMut(String, String)) {
         let Some(message) = entry.message() else { return };
-        for block in message.get("content").map(Json::items).into_iter().flatten() {
+        for block in call_blocks(message) {
             let (Some(name), Some(id)) = (block.str("name"), block.str("id")) else { continue };
-            if block.str("type").is_some_and(|kind| kind == "toolCall") {
-                take(id.into_owned(), self.call(&name, block.get("arguments")));
-            }
+            take(id.into_owned(), self.call(&name, block.get("arguments")));
         }
     }
 
     fn call(&self, name: &str, arguments: Option<Json<'_>>) -> String {
-        let argument = |name: &str| arguments.and_then(|arguments| arguments.get(name)).and_then(plain);
+        let argument = |name: &str| arguments.and_then(|arguments| arguments.get(name)).and_then(value_text);
         let path = || self.short(&argument("path").or_else(|| argument("file_path")).unwrap_or_default());
         let within = || self.short(&argument("path").unwrap_or_else(|| ".".to_owned()));
         match name {
             "read" => {
-                format!("[read: {}{}]", path(), range(argument("offset").as_deref(), argument("limit").as_deref()))
+                format!("[read: {}{}]", path(), line_range(argument("offset").as_deref(), argument("limit").as_deref()))
             }
             "write" => format!("[write: {}]", path()),
             "edit" => format!("[edit: {}]", path()),
@@ -108,32 +107,11 @@ impl Calls {
     }
 }
 
-pub(super) fn plain(value: Json<'_>) -> Option<String> {
-    match value.kind() {
-        JsonKind::Null => None,
-        JsonKind::String => value.as_str().map(std::borrow::Cow::into_owned),
-        _ => Some(value.text().to_owned()),
-    }
-}
-
 /// The start of a text: so many UTF-16 units, which is how the peers count.
 pub(super) fn units(text: &str, max: usize) -> &str {
     let mut left = max;
     let end = text.char_indices().find(|(_, c)| left.checked_sub(c.len_utf16()).map(|rest| left = rest).is_none());
     end.map_or(text, |(end, _)| text.get(..end).unwrap_or_default())
-}
-
-/// `:from-to` of a read that does not read everything.
-fn range(offset: Option<&str>, limit: Option<&str>) -> String {
-    let number = |text: Option<&str>| text.and_then(|text| text.parse::<u64>().ok());
-    match (number(offset), number(limit)) {
-        (None, None) => String::new(),
-        (from, None) => format!(":{}", from.unwrap_or(1)),
-        (from, Some(limit)) => {
-            let from = from.unwrap_or(1);
-            format!(":{from}-{}", from.saturating_add(limit).saturating_sub(1))
-        }
-    }
 }
 
 /// The text of an entry's row.
@@ -142,7 +120,7 @@ pub(super) fn text(source: &dyn Source, ix: NodeIx, calls: &Calls) -> Result<Str
     if entry.damage().is_some() {
         return Ok("[damaged entry]".to_owned());
     }
-    let member = |name: &str| entry.get(name).and_then(plain).unwrap_or_default();
+    let member = |name: &str| entry.get(name).and_then(value_text).unwrap_or_default();
     let text = match entry.kind {
         Kind::Message => message(source, entry, calls)?,
         Kind::CustomMessage => {
@@ -168,7 +146,7 @@ pub(super) fn text(source: &dyn Source, ix: NodeIx, calls: &Calls) -> Result<Str
             name if name.is_empty() => "[title: empty]".to_owned(),
             name => format!("[title: {name}]"),
         },
-        Kind::ContextEdit => format!("[context {}: {}]", edit(entry), member("targetId")),
+        Kind::ContextEdit => format!("[context {}: {}]", context_edit(entry), member("targetId")),
         Kind::TitleChange => format!("[title: {}]", member("title")),
         Kind::ModeChange => format!("[mode: {}]", member("mode")),
         Kind::ResetBoundary => "[context reset]".to_owned(),
@@ -177,14 +155,9 @@ pub(super) fn text(source: &dyn Source, ix: NodeIx, calls: &Calls) -> Result<Str
     Ok(one_line(&text, MAX))
 }
 
-/// What an edit of the context does.
-pub(super) fn edit(entry: &Entry) -> &'static str {
-    if entry.get("replacement").is_some_and(Json::is_null) { "omit" } else { "replace" }
-}
-
 fn message(source: &dyn Source, entry: &Entry, calls: &Calls) -> Result<String> {
     let Some(message) = entry.message() else { return Ok("[empty message]".to_owned()) };
-    let member = |name: &str| message.get(name).and_then(plain);
+    let member = |name: &str| message.get(name).and_then(value_text);
     let said = || message.get("content").map(|content| text_of(content, "")).unwrap_or_default();
     Ok(match entry.role.unwrap_or(Role::Unknown) {
         Role::User => format!("user: {}", said()),

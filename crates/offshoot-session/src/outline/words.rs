@@ -1,9 +1,10 @@
 //! What a search in the tree looks at: the words of an entry, by its type.
 
-use super::row::{edit, plain, units};
+use super::row::units;
 use crate::entry::{Entry, text_of};
 use crate::json::{Json, JsonKind};
 use crate::kind::{Kind, Role};
+use crate::transcript::{context_edit, value_text};
 
 /// How much of what was said a search looks at, in UTF-16 units.
 const SAID: usize = 200;
@@ -11,7 +12,7 @@ const SAID: usize = 200;
 /// The words by which a search finds an entry, in small letters: of a message its role and the beginning of what it says,
 /// of other types their name and what they set. Its bookmark is not among them.
 pub fn words(entry: &Entry) -> String {
-    let member = |name: &str| entry.get(name).and_then(plain).unwrap_or_default();
+    let member = |name: &str| entry.get(name).and_then(value_text).unwrap_or_default();
     let words = match entry.kind {
         Kind::Message => message(entry),
         Kind::CustomMessage => {
@@ -34,7 +35,7 @@ pub fn words(entry: &Entry) -> String {
         Kind::SessionInfo => format!("title {}", member("name")),
         Kind::TitleChange => format!("title {}", member("title")),
         Kind::ModeChange => format!("mode {}", member("mode")),
-        Kind::ContextEdit => format!("context edit {} {}", edit(entry), member("targetId")),
+        Kind::ContextEdit => format!("context edit {} {}", context_edit(entry), member("targetId")),
         Kind::ResetBoundary => "context reset".to_owned(),
         _ => member("type").replace('_', " "),
     };
@@ -43,7 +44,7 @@ pub fn words(entry: &Entry) -> String {
 
 fn message(entry: &Entry) -> String {
     let Some(message) = entry.message() else { return String::new() };
-    let member = |name: &str| message.get(name).and_then(plain).unwrap_or_default();
+    let member = |name: &str| message.get(name).and_then(value_text).unwrap_or_default();
     let said = message.get("content").filter(|content| !content.is_null()).map(|content| text_of(content, ""));
     let mut words = member("role");
     for more in [said.map(|said| units(&said, SAID).to_owned()), command(entry, message)].into_iter().flatten() {
@@ -55,5 +56,5 @@ fn message(entry: &Entry) -> String {
 
 fn command(entry: &Entry, message: Json<'_>) -> Option<String> {
     let command = message.get("command").filter(|_| entry.role == Some(Role::BashExecution))?;
-    plain(command)
+    value_text(command)
 }

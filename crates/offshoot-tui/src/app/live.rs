@@ -14,9 +14,10 @@ use offshoot_agent::event::{Event, Raw, Reason};
 use offshoot_agent::message::Message;
 use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
+use offshoot_session::transcript::{Item, Level, Part, ToolResult};
 use ratatui::text::Line;
 
-use crate::message::{Beside, Folds, Item, Laid, Level, Look, Part, ToolResult, error_words};
+use crate::message::{Beside, Folds, Laid, Look, error_words, item_of_live};
 use crate::transcript::shown;
 use answering::Answering;
 pub use finished::Finished;
@@ -47,7 +48,7 @@ impl Block {
     /// Its rows.
     #[must_use]
     pub fn rows(&self, look: &Look<'_>, folds: Folds<'_>) -> Laid {
-        self.item.rows(look, folds, Beside { results: &self.results, is_live: false, texts: None })
+        look.rows(&self.item, folds, Beside { results: &self.results, is_live: false, texts: None })
     }
 
     /// The words of an answer; `None` if it has none, or is none.
@@ -125,7 +126,7 @@ impl Live {
                 self.job = None;
                 self.compacted(result.as_ref(), error_message.as_deref(), *aborted);
             }
-            Event::EntryAppended { entry } => self.finish_item(Item::of_line(&entry.0)),
+            Event::EntryAppended { entry } => self.finish_item(Item::of_line(&entry.0).filter(Item::is_conversation)),
             // The answer has said why.
             Event::AutoRetryStart { attempt, max_attempts, delay_ms, .. } => {
                 self.holds_runs = false;
@@ -144,7 +145,7 @@ impl Live {
     }
 
     fn ended(&mut self, message: &Message) {
-        let Some(item) = Item::of_live(message) else { return };
+        let Some(item) = item_of_live(message) else { return };
         match item {
             Item::Answer(answer) => {
                 self.running.clear();
@@ -195,7 +196,8 @@ impl Live {
     }
 
     fn compacted(&mut self, result: Option<&Raw>, why: Option<&str>, aborted: bool) {
-        let item = result.and_then(|result| Item::of_message(Role::CompactionSummary, Json::parse(&result.0).ok()?));
+        let item =
+            result.and_then(|result| Some(Item::of_message(Role::CompactionSummary, Json::parse(&result.0).ok()?)));
         self.finish_item(item);
         match (result, why, aborted) {
             (_, _, true) => self.notice(Level::Info, "the compaction was stopped; nothing has changed"),
@@ -253,7 +255,7 @@ impl Live {
             rows.extend(laid.lines);
         }
         for item in &self.waiting {
-            rows.extend(item.rows(look, folds, Beside::default()).lines);
+            rows.extend(look.rows(item, folds, Beside::default()).lines);
         }
         rows.extend(self.bash.iter().flat_map(|bash| bash.rows(look, folds)));
         rows.split_off(rows.len().saturating_sub(most))

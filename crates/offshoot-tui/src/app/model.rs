@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use offshoot_agent::provider::{Model as LanguageModel, ThinkingLevel};
 use offshoot_session::clock::Millis;
+use offshoot_session::transcript::Level;
 use ratatui::layout::Size;
 
 use super::live::{Block, Live};
@@ -14,7 +15,7 @@ use super::pager::Pager;
 use crate::editor::Editor;
 use crate::image::CellSize;
 use crate::keymap::Keymap;
-use crate::message::{Habits, Level, PictureSize};
+use crate::message::{Habits, PictureSize};
 use crate::overlay::fork::{ForkSelector, ForkUse};
 use crate::overlay::help::Help;
 use crate::overlay::pick::Pick;

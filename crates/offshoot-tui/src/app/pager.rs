@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use offshoot_session::transcript::StoredPicture;
 use offshoot_session::tree::NodeIx;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyEvent;
@@ -9,7 +10,7 @@ use ratatui::layout::{Rect, Size};
 use ratatui::text::Line;
 
 use crate::keymap::{Action, Context, Keymap};
-use crate::message::{Habits, Picture};
+use crate::message::Habits;
 use crate::overlay::hint;
 use crate::overlay::tree::Snapshot;
 use crate::text;
@@ -56,7 +57,7 @@ impl Pager {
 
     /// The pictures whose whole place is on a screen of this size, and where.
     #[must_use]
-    pub fn pictures(&self, size: Size) -> Vec<(Rect, Arc<Picture>)> {
+    pub fn pictures(&self, size: Size) -> Vec<(Rect, Arc<StoredPicture>)> {
         self.transcript.pictures(Rect::new(0, 0, size.width, size.height.saturating_sub(1)))
     }
 

@@ -4,10 +4,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use offshoot_session::transcript::StoredPicture;
 use ratatui::layout::Size;
 
 use crate::image::CellSize;
-use crate::message::{Laid, Picture, Placed};
+use crate::message::{Laid, Placed, decoded};
 use crate::theme::Theme;
 use offshoot_settings::ImageProtocol;
 
@@ -23,7 +24,7 @@ pub struct Pictures {
 
 #[derive(Debug)]
 struct Made {
-    picture: Arc<Picture>,
+    picture: Arc<StoredPicture>,
     how: (ImageProtocol, (u16, u16), CellSize),
     /// `None`: it turned out that it cannot be shown.
     sequence: Option<Arc<str>>,
@@ -42,13 +43,17 @@ pub struct Inset {
 
 impl Pictures {
     /// What shows a picture in so many columns and rows; `None` if that cannot be done.
-    pub fn sequence(&mut self, picture: &Arc<Picture>, how: (ImageProtocol, (u16, u16), CellSize)) -> Option<Arc<str>> {
+    pub fn sequence(
+        &mut self,
+        picture: &Arc<StoredPicture>,
+        how: (ImageProtocol, (u16, u16), CellSize),
+    ) -> Option<Arc<str>> {
         let is_it = |made: &Made| made.how == how && (Arc::ptr_eq(&made.picture, picture) || made.picture == *picture);
         if let Some(made) = self.made.iter().find(|made| is_it(made)) {
             return made.sequence.clone();
         }
         let (protocol, (width, height), cell) = how;
-        let made = picture.decoded().escape(protocol, Size { width, height }, cell);
+        let made = decoded(picture).escape(protocol, Size { width, height }, cell);
         let sequence: Option<Arc<str>> = made.ok().map(Into::into);
         self.bytes += sequence.as_ref().map_or(0, |sequence| sequence.len());
         self.made.push_back(Made { picture: picture.clone(), how, sequence: sequence.clone() });

@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use offshoot_session::clock::Millis;
+use offshoot_session::transcript::Level;
 use ratatui::layout::Rect;
 
 use super::cmd::Cmd;
@@ -21,7 +22,7 @@ use super::screen::Screen;
 use super::update::update;
 use super::view;
 use crate::image;
-use crate::message::{Laid, Level};
+use crate::message::Laid;
 use offshoot_settings::ImageProtocol;
 
 /// How long a drawing may wait for more to come in from others than the user, in milliseconds.

@@ -14,6 +14,7 @@ use offshoot_agent::message::{AssistantMessage, Block as Content, Message, StopR
 use offshoot_agent::provider::{Model as LanguageModel, ThinkingLevel};
 use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
+use offshoot_session::transcript::{Item, Level, ToolResult};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::{Position, Rect, Size};
@@ -27,7 +28,7 @@ use super::update::update;
 use super::view;
 use crate::editor::Editor;
 use crate::keymap::Key;
-use crate::message::{Habits, Item, Level, ToolResult};
+use crate::message::Habits;
 use crate::testing::{SIZES, text_of, tokens_of};
 use crate::theme::Theme;
 
@@ -159,7 +160,7 @@ fn write(model: &mut Model, text: &str) {
 fn item(message: &str) -> Item {
     let json = Json::parse(message).unwrap();
     match json.str("role") {
-        Some(role) => Item::of_message(Role::from_word(role.as_bytes()), json).unwrap(),
+        Some(role) => Item::of_message(Role::from_word(role.as_bytes()), json),
         None => Item::of_line(message).unwrap(),
     }
 }

@@ -5,10 +5,10 @@ use ratatui::text::Span;
 
 use offshoot_session::json::{Json, JsonKind};
 use offshoot_session::text::one_line;
+use offshoot_session::transcript::{Call, Part, ToolResult, line_range, value_text};
 
 use super::preview::{Keep, window};
 use super::rows::{Page, head, more, tail};
-use super::{Call, Part, ToolResult};
 use crate::diff;
 use crate::highlight::Highlighter;
 use crate::markdown::flow::{self, Row};
@@ -153,21 +153,12 @@ impl Shown<'_> {
     /// An argument as text. While arguments come in, what there is of it.
     fn text(&self, name: &str) -> Option<String> {
         let Some(arguments) = self.arguments else { return beginning(&self.call.arguments, name) };
-        let value = arguments.get(name).filter(|value| !value.is_null())?;
-        Some(value.as_str().map_or_else(|| value.text().to_owned(), std::borrow::Cow::into_owned))
+        arguments.get(name).and_then(value_text)
     }
 
     /// Which lines of a file are read.
     fn range(&self) -> String {
-        let number = |name: &str| self.text(name)?.parse::<u64>().ok();
-        match (number("offset"), number("limit")) {
-            (None, None) => String::new(),
-            (from, None) => format!(":{}", from.unwrap_or(1)),
-            (from, Some(limit)) => {
-                let from = from.unwrap_or(1);
-                format!(":{from}-{}", from.saturating_add(limit).saturating_sub(1))
-            }
-        }
+        line_range(self.text("offset").as_deref(), self.text("limit").as_deref())
     }
 
     /// How much was read, written or changed.

@@ -6,13 +6,14 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::preview::{Keep, preview};
-use super::{Answer, Beside, End, Folds, Item, Laid, Level, Look, Part, Picture, Placed, Run, Stretch, Summary, call};
+use super::{Beside, Folds, Laid, Look, Placed, Stretch, call};
 use crate::markdown::flow::{self, Prefix, Row};
 use crate::markdown::{self, Sheet, harmless};
 use crate::text;
 use crate::theme::{Theme, Token};
 use offshoot_session::json::Json;
 use offshoot_session::text::one_line;
+use offshoot_session::transcript::{Answer, End, Item, Level, Part, Run, StoredPicture, Summary};
 use std::sync::Arc;
 
 /// How many rows of a command of the person are shown while it is folded.
@@ -28,6 +29,7 @@ pub(super) fn rows(item: &Item, look: &Look<'_>, folds: Folds<'_>, (beside, stre
         Item::Summary(summary) => summary_rows(&mut page, summary),
         Item::Note { label, parts } => note(&mut page, label, parts),
         Item::Notice(level, text) => notice(&mut page, *level, text),
+        Item::System { .. } => {}
     }
     page.laid
 }
@@ -120,15 +122,16 @@ impl<'a> Page<'a> {
     }
 
     /// A picture, or words in its place.
-    pub(super) fn picture(&mut self, picture: &Arc<Picture>) {
+    pub(super) fn picture(&mut self, picture: &Arc<StoredPicture>) {
         let width = u16::try_from(self.room()).unwrap_or(u16::MAX);
-        if let Some(size) = self.look.habits.picture_size.as_ref().and_then(|size| size.of(picture, width)) {
+        let about = self.look.habits.pictures.about(picture);
+        if let Some(size) = self.look.habits.picture_size.as_ref().and_then(|size| size.of(&about, width)) {
             let (row, column) = (self.laid.lines.len(), self.margin() as u16);
-            self.laid.pictures.push(Placed { row, column, size, picture: picture.clone() });
+            self.laid.pictures.push(Placed { row, column, size, picture: picture.clone(), about });
             self.rows((0..size.1).map(|_| Row::new()));
             return;
         }
-        let words = picture.about().placeholder();
+        let words = about.placeholder();
         let row = flow::cut(&[Span::styled(words, self.style(Token::Muted))], self.room());
         self.rows([row]);
     }
@@ -183,8 +186,7 @@ fn answer_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>, stretch
             Part::Thinking(_) if is_thinking(at.checked_sub(1).and_then(|at| answer.parts.get(at))) => {}
             Part::Thinking(_) => thinking(page, (at, answer.parts.get(at..).unwrap_or_default()), is_begun, known),
             Part::Call(call) => {
-                let result = beside.results.iter().find(|result| result.call == call.id);
-                call::rows(page, at, call, result.map(Arc::as_ref), beside.is_live);
+                call::rows(page, at, call, call.result(beside.results), beside.is_live);
             }
             Part::Picture(picture) => {
                 page.block(Style::new());
@@ -204,21 +206,13 @@ fn answer_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>, stretch
 
 /// What stands below the parts of an answer.
 fn end_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>) {
-    let calls: Vec<_> = answer
-        .parts
-        .iter()
-        .filter_map(|part| match part {
-            Part::Call(call) => Some(call.id.as_str()),
-            _ => None,
-        })
-        .collect();
-    for result in beside.results.iter().filter(|result| !calls.contains(&result.call.as_str())) {
+    for result in beside.results.iter().filter(|result| !answer.has_called_for(result)) {
         call::orphan(page, result);
     }
     let told = match &answer.end {
         End::Done => return,
         // The calls say it.
-        End::Aborted if !calls.is_empty() => return,
+        End::Aborted if answer.calls().next().is_some() => return,
         End::Aborted => "stopped".to_owned(),
         End::Length => "cut off: the answer reached its length limit".to_owned(),
         End::Error(why) => format!("error: {}", one_line(&error_words(why), 2_000)),
@@ -302,7 +296,7 @@ fn run_rows(page: &mut Page<'_>, run: &Run) {
     let is_open = page.fold(0, page.folds.tools);
     let private = run.is_private.then(|| Span::styled("  not sent to the model", page.style(Token::Muted)));
     let command = Span::styled(harmless(run.command.trim_end()), style.add_modifier(Modifier::BOLD));
-    let prompt = Span::styled(format!("{} ", run.prompt), style);
+    let prompt = Span::styled(format!("{} ", run.language.prompt()), style);
     let title: Row = [prompt, command].into_iter().chain(private).collect();
     page.marked("! ", style, flow::words(&title, page.room()));
     let output = page.style(Token::ToolOutput);

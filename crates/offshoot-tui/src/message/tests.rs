@@ -2,6 +2,7 @@
 
 use offshoot_session::json::{Json, quote};
 use offshoot_session::kind::Role;
+use offshoot_session::transcript::{Answer, Call, Part};
 use proptest::prelude::*;
 
 use super::*;
@@ -10,7 +11,7 @@ use crate::text;
 fn item(message: &str) -> Item {
     let json = Json::parse(message).unwrap();
     let role = Role::from_word(json.str("role").unwrap().as_bytes());
-    Item::of_message(role, json).unwrap()
+    Item::of_message(role, json)
 }
 
 fn result(message: &str) -> Arc<ToolResult> {
@@ -38,7 +39,7 @@ fn laid(item: &Item, results: &[Arc<ToolResult>], width: usize, is_open: bool) -
     let (theme, habits) = (Theme::default(), habits());
     let look = Look { theme: &theme, width, habits: &habits };
     let folds = Folds { thinking: is_open, tools: is_open, other: &[] };
-    item.rows(&look, folds, Beside { results, ..Beside::default() })
+    look.rows(item, folds, Beside { results, ..Beside::default() })
 }
 
 fn shown(message: &str, results: &[&str], width: usize) -> String {
@@ -374,8 +375,8 @@ fn arguments_that_come_in_show_what_there_is() {
         ("other", r#"{"path":"a"#, "◦ other"),
     ] {
         let call = Call { id: String::new(), name: tool.to_owned(), arguments: arguments.to_owned() };
-        let item = Item::Answer(Answer { parts: vec![Part::Call(call)], end: End::Done });
-        assert_eq!(rows_of(&item.rows(&look, Folds::default(), beside).lines).trim(), expected);
+        let item = Item::Answer(Answer { parts: vec![Part::Call(call)], ..Answer::default() });
+        assert_eq!(rows_of(&look.rows(&item, Folds::default(), beside).lines).trim(), expected);
     }
 }
 
@@ -389,7 +390,7 @@ fn a_picture_gets_its_rows_where_the_terminal_can() {
     let item = item(&format!(
         r#"{{"role":"user","content":[{{"type":"text","text":"see"}},{{"type":"image","data":"{data}","mimeType":"image/png"}}]}}"#,
     ));
-    let laid = item.rows(&look, Folds::default(), Beside::default());
+    let laid = look.rows(&item, Folds::default(), Beside::default());
     let placed = &laid.pictures[0];
     assert_eq!((laid.lines.len(), placed.row, placed.column, placed.size), (5, 2, 2, (6, 3)));
 }
@@ -467,7 +468,7 @@ fn answers_begin_in_the_first_column_if_that_is_wished() {
     let (theme, habits) = (Theme::default(), Habits { is_flush: true, ..habits() });
     let look = Look { theme: &theme, width: 30, habits: &habits };
     let folds = Folds { thinking: true, ..Folds::default() };
-    let laid = item(&message).rows(&look, folds, Beside::default());
+    let laid = look.rows(&item(&message), folds, Beside::default());
     insta::assert_snapshot!(rows_of(&laid.lines), @"
 
     ∴ so it is

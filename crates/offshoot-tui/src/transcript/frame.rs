@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use offshoot_session::entry::{Entry, Source};
 use offshoot_session::error::Result;
+use offshoot_session::transcript::{Item, StoredPicture, ToolResult};
 use offshoot_session::tree::NodeIx;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,7 +12,7 @@ use ratatui::text::Line;
 
 use super::path::{Group, Key};
 use super::{Body, STREAMING, Transcript, waiting_key};
-use crate::message::{Beside, Item, Laid, Look, Picture, Stretch, ToolResult};
+use crate::message::{Beside, Laid, Look, Stretch};
 use crate::text;
 use crate::theme::{Theme, Token};
 
@@ -22,7 +23,11 @@ impl Transcript {
     /// Takes bodies that [`Transcript::lay_out`] asked for.
     pub fn supply(&mut self, entries: impl IntoIterator<Item = Entry>) {
         for entry in entries {
-            self.bodies.put(entry.ix, Body::of(Item::of_entry(&entry)), entry.line().len() + 64);
+            self.bodies.put(
+                entry.ix,
+                Body::of(Item::of_entry(&entry).filter(Item::is_conversation)),
+                entry.line().len() + 64,
+            );
         }
     }
 
@@ -90,7 +95,7 @@ impl Transcript {
     }
 
     /// The pictures whose whole place is on the screen, and where in the area.
-    pub fn pictures(&self, area: Rect) -> Vec<(Rect, Arc<Picture>)> {
+    pub fn pictures(&self, area: Rect) -> Vec<(Rect, Arc<StoredPicture>)> {
         let mut found = Vec::new();
         let mut y = usize::from(area.y);
         for slice in &self.visible {
@@ -159,8 +164,8 @@ impl Transcript {
     fn laid_out(&self, key: Key, body: &Body, beside: Beside<'_>) -> Laid {
         let look = Look { theme: &self.theme, width: self.width, habits: &self.habits };
         match body {
-            Body::Item(item) => item.rows(&look, self.folds(key), beside),
-            Body::Result(result) => Item::Result(result.as_ref().clone()).rows(&look, self.folds(key), beside),
+            Body::Item(item) => look.rows(item, self.folds(key), beside),
+            Body::Result(result) => look.rows(&Item::Result(result.as_ref().clone()), self.folds(key), beside),
             Body::Nothing => Laid::default(),
         }
     }
@@ -176,7 +181,7 @@ impl Transcript {
             return Some((key, laid.clone()));
         }
         let look = Look { theme: &self.theme, width: self.width, habits: &self.habits };
-        let laid = Arc::new(self.waiting.get(number)?.rows(&look, self.folds(key), Beside::default()));
+        let laid = Arc::new(look.rows(self.waiting.get(number)?, self.folds(key), Beside::default()));
         self.laid.put(key, laid.clone(), laid.lines.len() + 1);
         Some((key, laid))
     }
@@ -197,7 +202,7 @@ impl Transcript {
         let texts = streaming.streams.rows(&look, folds, (Stretch::default(), usize::MAX));
         let item = Item::Answer(std::mem::take(&mut streaming.answer));
         let beside = Beside { results: &[], is_live: true, texts: Some(&texts) };
-        let laid = item.rows(&look, folds, beside);
+        let laid = look.rows(&item, folds, beside);
         if let Item::Answer(answer) = item {
             streaming.answer = answer;
         }

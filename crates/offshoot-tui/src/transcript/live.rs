@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use offshoot_agent::event::{Shown, Update};
 use offshoot_agent::message::{Block, Message, ToolResultMessage};
+use offshoot_session::transcript::{Answer, Call, Item, Part, ToolResult};
 use ratatui::text::Line;
 
 use crate::markdown::Stream;
-use crate::message::{Answer, Call, Folds, Item, Look, Part, Stretch, ToolResult};
+use crate::message::{Folds, Look, Stretch, item_of_live};
 
 /// A block with a larger number is none that anybody could see.
 const MAX_PARTS: usize = 10_000;
@@ -254,7 +255,7 @@ pub(crate) fn shown(call: &str, tool: &str, shown: &Shown, is_error: bool) -> To
         is_error,
         timestamp: 0,
     });
-    match Item::of_live(&message) {
+    match item_of_live(&message) {
         Some(Item::Result(result)) => result,
         _ => ToolResult { call: call.to_owned(), tool: tool.to_owned(), is_error, ..ToolResult::default() },
     }

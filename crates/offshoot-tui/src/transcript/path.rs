@@ -1,10 +1,8 @@
 //! What stands in a transcript, in order, without bodies: one group for each message or mark, with the results of its
 //! calls. Knows the tree's nodes, and no screen.
 
-use offshoot_session::kind::{Kind, Role};
+use offshoot_session::transcript::ItemShape;
 use offshoot_session::tree::{NodeIx, Tree};
-
-use crate::message::Telling;
 
 /// What names an item, or a result: an entry of the tree, or a thing that came in live and has no entry here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,23 +11,11 @@ pub(super) enum Key {
     Live(u32),
 }
 
-/// What a group is, as far as nodes tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
-    User,
-    Answer,
-    /// A result whose call stands nowhere above.
-    Result,
-    /// Something that stands for a part of the conversation: results behind it belong to no call before it.
-    Summary,
-    Other,
-}
-
 /// A message or a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Group {
     pub(super) key: Key,
-    pub(super) shape: Shape,
+    pub(super) shape: ItemShape,
     first_result: u32,
     results: u32,
 }
@@ -51,7 +37,7 @@ impl Path {
         let mut path = Self::default();
         for ix in leaf.map(|leaf| tree.path(leaf)).unwrap_or_default() {
             let node = tree.node(ix);
-            if let Some(shape) = shape(node.kind(), node.role()) {
+            if let Some(shape) = ItemShape::of(node.kind(), node.role()).filter(|shape| *shape != ItemShape::System) {
                 path.push(Key::Entry(ix), shape);
             }
         }
@@ -90,51 +76,18 @@ impl Path {
         self.results.get(first..first + group.results as usize).unwrap_or_default()
     }
 
-    pub(super) fn push(&mut self, key: Key, shape: Shape) {
+    pub(super) fn push(&mut self, key: Key, shape: ItemShape) {
         let end = u32::try_from(self.results.len()).unwrap_or(u32::MAX);
         match (shape, self.answer.and_then(|answer| self.groups.get_mut(answer))) {
-            (Shape::Result, Some(answer)) => {
+            (ItemShape::Result, Some(answer)) => {
                 self.results.push(key);
                 answer.results += 1;
                 return;
             }
-            (Shape::Answer, _) => self.answer = Some(self.groups.len()),
-            (Shape::User | Shape::Summary, _) => self.answer = None,
-            (Shape::Result | Shape::Other, _) => {}
+            (ItemShape::Answer, _) => self.answer = Some(self.groups.len()),
+            (ItemShape::User | ItemShape::Summary, _) => self.answer = None,
+            (ItemShape::Result | ItemShape::Other | ItemShape::System, _) => {}
         }
         self.groups.push(Group { key, shape, first_result: end, results: 0 });
-    }
-}
-
-/// What an entry is for a transcript; `None` if it is never shown.
-fn shape(kind: Kind, role: Option<Role>) -> Option<Shape> {
-    match Telling::of(kind)? {
-        Telling::Message => match role.unwrap_or(Role::Unknown) {
-            Role::User => Some(Shape::User),
-            Role::Assistant => Some(Shape::Answer),
-            Role::ToolResult => Some(Shape::Result),
-            Role::System | Role::Developer => None,
-            Role::BranchSummary | Role::CompactionSummary => Some(Shape::Summary),
-            Role::BashExecution
-            | Role::PythonExecution
-            | Role::Custom
-            | Role::HookMessage
-            | Role::FileMention
-            | Role::Unknown => Some(Shape::Other),
-        },
-        Telling::Compaction | Telling::BranchSummary | Telling::Reset => Some(Shape::Summary),
-        Telling::Note | Telling::Custom => Some(Shape::Other),
-    }
-}
-
-/// What an item is for a transcript.
-pub(super) fn shape_of(item: &crate::message::Item) -> Shape {
-    use crate::message::Item;
-    match item {
-        Item::User(_) => Shape::User,
-        Item::Answer(_) => Shape::Answer,
-        Item::Result(_) => Shape::Result,
-        Item::Summary(_) => Shape::Summary,
-        Item::Run(_) | Item::Note { .. } | Item::Notice(..) => Shape::Other,
     }
 }

@@ -1,6 +1,8 @@
 //! Moving through the conversation: by rows, pages and messages, laying out what is passed and nothing else.
 
-use super::path::{Key, Shape};
+use offshoot_session::transcript::ItemShape;
+
+use super::path::Key;
 use super::{Place, STREAMING, Slice, Transcript};
 
 /// A way to go.
@@ -83,7 +85,7 @@ impl Transcript {
     }
 
     fn is_user(&self, at: usize) -> bool {
-        self.group(at).is_some_and(|group| group.shape == Shape::User)
+        self.group(at).is_some_and(|group| group.shape == ItemShape::User)
     }
 
     fn land(&mut self, place: Place) -> bool {

@@ -6,6 +6,7 @@ use crate::context::{Message, Step, render};
 use crate::entry::{Source, is_truthy};
 use crate::error::Result;
 use crate::json::Json;
+use crate::transcript::call_blocks;
 
 /// A message on its way into the context, with what decides whether it stays.
 #[derive(Debug, Clone)]
@@ -45,9 +46,7 @@ impl Draft {
 
 /// The tool calls of an assistant message: id and block.
 fn calls(message: Json<'_>) -> impl Iterator<Item = (String, Json<'_>)> {
-    let blocks = message.get("content").map(Json::items).into_iter().flatten();
-    let calls = blocks.filter(|block| block.str("type").is_some_and(|kind| kind == "toolCall"));
-    calls.map(|block| (block.str("id").unwrap_or_default().into_owned(), block))
+    call_blocks(message).map(|block| (block.str("id").unwrap_or_default().into_owned(), block))
 }
 
 /// Drops calls that nothing answers, then failed turns with their results.

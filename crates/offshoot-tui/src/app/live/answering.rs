@@ -4,10 +4,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use offshoot_session::transcript::{Answer, Item, Part, ToolResult};
 use ratatui::text::Line;
 
 use super::Block;
-use crate::message::{Answer, Beside, Folds, Item, Laid, Look, Part, Stretch, ToolResult};
+use crate::message::{Beside, Folds, Laid, Look, Stretch};
 use crate::transcript::{Streaming, Streams, first_thought};
 
 /// Results of tools, by call.
@@ -92,10 +93,7 @@ impl Answering {
 
     /// The calls of the answer.
     pub(super) fn calls(&self) -> impl Iterator<Item = &str> {
-        self.streaming.answer.parts.iter().filter_map(|part| match part {
-            Part::Call(call) => Some(call.id.as_str()),
-            Part::Text(_) | Part::Thinking(_) | Part::Picture(_) | Part::Other(_) => None,
-        })
+        self.streaming.answer.calls().map(|call| call.id.as_str())
     }
 
     /// The first part that is not printed and may still change: a call without a result, or what comes in.
@@ -143,7 +141,7 @@ fn laid(answer: &mut Answer, running: &Results, (look, folds): Seen<'_>, (stretc
     let results: Vec<_> = running.values().cloned().collect();
     let item = Item::Answer(std::mem::take(answer));
     let beside = Beside { results: &results, is_live: true, texts: Some(texts) };
-    let laid = item.rows_of(look, folds, beside, stretch);
+    let laid = look.rows_of(&item, folds, beside, stretch);
     if let Item::Answer(whole) = item {
         *answer = whole;
     }
@@ -161,14 +159,14 @@ impl Rest {
     pub(super) fn rows(mut self, block: &Block, look: &Look<'_>, folds: Folds<'_>) -> Laid {
         let texts = self.streams.take_whole(look, folds, self.printed.not);
         let beside = Beside { results: &block.results, is_live: false, texts: Some(&texts) };
-        block.item.rows_of(look, folds, beside, self.printed.not)
+        look.rows_of(&block.item, folds, beside, self.printed.not)
     }
 
     /// What was printed, as it looks now; what was not still waits.
     pub(super) fn print_again(&mut self, block: &Block, look: &Look<'_>, folds: Folds<'_>) -> Laid {
         let mut lay = |stretch, texts: &Texts| {
             let beside = Beside { results: &block.results, is_live: false, texts: Some(texts) };
-            block.item.rows_of(look, folds, beside, stretch)
+            look.rows_of(&block.item, folds, beside, stretch)
         };
         self.printed.again(&mut self.streams, (look, folds), &mut lay)
     }

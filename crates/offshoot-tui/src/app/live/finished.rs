@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use offshoot_session::transcript::ToolResult;
+
 use super::Block;
 use super::answering::{Answering, Rest};
-use crate::message::{Folds, Laid, Look, ToolResult};
+use crate::message::{Folds, Laid, Look};
 
 /// How many finished things are kept to draw the screen anew.
 const KEPT: usize = 200;

@@ -1,8 +1,9 @@
 //! The command of the user that runs, and the end of what it printed so far. What it came to takes its place.
 
+use offshoot_session::transcript::{Item, Run};
 use ratatui::text::Line;
 
-use crate::message::{Beside, Folds, Item, Look, Run};
+use crate::message::{Beside, Folds, Look};
 
 /// How much of the output is held, as of a tool's; twice of it at most.
 const HELD: usize = 50 * 1024;
@@ -17,7 +18,7 @@ impl Shell {
     /// A command that printed nothing yet. `is_private`: the model will not see it.
     #[must_use]
     pub fn new(command: &str, is_private: bool) -> Self {
-        let run = Run { prompt: "$".to_owned(), command: command.to_owned(), is_private, ..Run::default() };
+        let run = Run { command: command.to_owned(), is_private, ..Run::default() };
         Self { item: Item::Run(run) }
     }
 
@@ -37,6 +38,6 @@ impl Shell {
 
     /// Its rows.
     pub(super) fn rows(&self, look: &Look<'_>, folds: Folds<'_>) -> Vec<Line<'static>> {
-        self.item.rows(look, folds, Beside::default()).lines
+        look.rows(&self.item, folds, Beside::default()).lines
     }
 }

@@ -8,6 +8,7 @@ use std::sync::mpsc::Sender;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use offshoot_session::transcript::Level;
 use ratatui::crossterm::event::{
     DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange, KeyboardEnhancementFlags,
     PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
@@ -20,7 +21,6 @@ use ratatui::layout::{Position, Size};
 
 use crate::app::msg::Msg;
 use crate::image::CellSize;
-use crate::message::Level;
 
 /// Opens the terminal for writing.
 pub(super) type Open = fn() -> Box<dyn Write>;

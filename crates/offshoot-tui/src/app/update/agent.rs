@@ -8,11 +8,11 @@ use offshoot_agent::event::Event;
 use offshoot_agent::message::{Message, StopReason};
 use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
+use offshoot_session::transcript::{Item, Level};
 
 use super::overlay;
 use crate::app::cmd::Cmd;
 use crate::app::model::{Model, Overlay};
-use crate::message::{Item, Level};
 
 pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
     model.live.apply(event);
@@ -72,7 +72,7 @@ fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
         }
         Reply::Ran(raw) => {
             model.live.bash = None;
-            let item = Json::parse(&raw.0).ok().and_then(|json| Item::of_message(Role::BashExecution, json));
+            let item = Json::parse(&raw.0).ok().map(|json| Item::of_message(Role::BashExecution, json));
             model.live.ran(item);
             vec![Cmd::Look]
         }

@@ -2,13 +2,13 @@
 
 use offshoot_agent::command::Command;
 use offshoot_agent::provider::ThinkingLevel;
+use offshoot_session::transcript::Level;
 
 use super::end;
 use super::keys::ask;
 use crate::app::cmd::{Cmd, Deed, Purpose};
 use crate::app::live::Block;
 use crate::app::model::{Model, Overlay, Picking};
-use crate::message::Level;
 use crate::overlay::help::Help;
 use crate::overlay::pick::{Choice, Pick};
 use crate::overlay::sessions::{Sessions, Setting};

@@ -1,8 +1,9 @@
 //! Which colours are used: the themes of the settings, and of the two the one for the terminal's background.
 
+use offshoot_session::transcript::Level;
+
 use crate::app::cmd::Cmd;
 use crate::app::model::{Model, Overlay};
-use crate::message::Level;
 use crate::theme::{Background, Themes};
 
 /// The terminal has said how bright it is.

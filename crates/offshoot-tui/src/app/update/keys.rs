@@ -1,6 +1,7 @@
 //! What keys and pasted text do while nothing covers the conversation.
 
 use offshoot_agent::command::Command;
+use offshoot_session::transcript::Level;
 use ratatui::crossterm::event::KeyEvent;
 
 use super::{commands, end};
@@ -9,7 +10,6 @@ use crate::app::live::Shell;
 use crate::app::model::{Model, Overlay};
 use crate::editor::{Offers, Outcome, Sent, Submission};
 use crate::keymap::Action;
-use crate::message::Level;
 use crate::slash::Argument;
 use offshoot_settings::DoubleEscape;
 

@@ -1,10 +1,11 @@
 //! Another session, or another place in it.
 
+use offshoot_session::transcript::Level;
+
 use crate::app::cmd::Cmd;
 use crate::app::model::Model;
 use crate::app::msg::{Looked, Opened};
 use crate::editor::Choice;
-use crate::message::Level;
 use crate::slash::Argument;
 use crate::theme::Token;
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use offshoot_agent::command::{Command, Navigation};
 use offshoot_agent::provider::Model as LanguageModel;
+use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
 use ratatui::crossterm::event::KeyEvent;
 
@@ -14,7 +15,6 @@ use crate::app::model::{Model, Overlay, Picking};
 use crate::app::page::Page;
 use crate::app::pager::Pager;
 use crate::keymap::{Action, Context};
-use crate::message::Level;
 use crate::overlay::fork::{ForkOutcome, ForkSelector, ForkUse};
 use crate::overlay::help;
 use crate::overlay::pick::{self, Choice, Pick};

@@ -155,7 +155,7 @@ fn converse(width: impl Fn(usize) -> usize) -> Conversation {
         take(&mut talk);
         let ran = agent.bash("echo hello", false).await.unwrap();
         talk.transcript.ran(&ran.0);
-        talk.live.ran(Json::parse(&ran.0).ok().and_then(|json| Item::of_message(Role::BashExecution, json)));
+        talk.live.ran(Json::parse(&ran.0).ok().map(|json| Item::of_message(Role::BashExecution, json)));
         agent.compact(None).await.unwrap();
         take(&mut talk);
         agent.prompt("and again").await.unwrap();

@@ -1,0 +1,41 @@
+//! What readers of messages share: blocks of a content, values as text, what a read or an edit covers.
+
+use crate::entry::Entry;
+use crate::json::{Json, JsonKind};
+
+/// The blocks of one type in a message's content.
+pub(crate) fn blocks<'a>(content: Json<'a>, kind: &'static str) -> impl Iterator<Item = Json<'a>> + use<'a> {
+    content.items().filter(move |block| block.str("type").is_some_and(|own| own == kind))
+}
+
+/// The tool calls of a message.
+pub fn call_blocks(message: Json<'_>) -> impl Iterator<Item = Json<'_>> {
+    message.get("content").into_iter().flat_map(|content| blocks(content, "toolCall"))
+}
+
+/// A value as text: what a string says, of another value its JSON; `None` for `null`.
+pub fn value_text(value: Json<'_>) -> Option<String> {
+    match value.kind() {
+        JsonKind::Null => None,
+        JsonKind::String => value.as_str().map(std::borrow::Cow::into_owned),
+        _ => Some(value.text().to_owned()),
+    }
+}
+
+/// `:from-to` of a read that does not read everything, by its arguments `offset` and `limit`.
+pub fn line_range(offset: Option<&str>, limit: Option<&str>) -> String {
+    let number = |text: Option<&str>| text.and_then(|text| text.parse::<u64>().ok());
+    match (number(offset), number(limit)) {
+        (None, None) => String::new(),
+        (from, None) => format!(":{}", from.unwrap_or(1)),
+        (from, Some(limit)) => {
+            let from = from.unwrap_or(1);
+            format!(":{from}-{}", from.saturating_add(limit).saturating_sub(1))
+        }
+    }
+}
+
+/// What an edit of the context does.
+pub(crate) fn context_edit(entry: &Entry) -> &'static str {
+    if entry.get("replacement").is_some_and(Json::is_null) { "omit" } else { "replace" }
+}

@@ -1,0 +1,201 @@
+//! From entries and messages, as any program wrote them, to items. Nothing is required of them: what is missing or of
+//! another type is left out.
+
+use std::sync::Arc;
+
+use super::{Answer, Call, End, Item, Level, Part, Run, RunLanguage, StoredPicture, Summary, ToolResult, value_text};
+use crate::entry::{Entry, text_of};
+use crate::json::{Json, JsonKind};
+use crate::kind::{DAMAGED, Kind, KindClass, Role};
+
+impl Item {
+    /// What an entry says; `None` if it says nothing to a person.
+    #[must_use]
+    pub fn of_entry(entry: &Entry) -> Option<Self> {
+        if entry.damage().is_some() {
+            return Some(Self::Notice(Level::Warning, "an entry that cannot be read stands here".to_owned()));
+        }
+        match entry.kind {
+            Kind::Message => Some(Self::of_message(entry.role.unwrap_or(Role::Unknown), entry.message()?)),
+            kind => Self::of_json(kind, entry.json()),
+        }
+    }
+
+    /// What the line of an entry says.
+    #[must_use]
+    pub fn of_line(line: &str) -> Option<Self> {
+        let json = Json::parse(line).ok()?;
+        let kind = Kind::from_word(json.str("type")?.as_bytes());
+        if kind == Kind::Message {
+            let message = json.get("message")?;
+            return Some(Self::of_message(Role::from_word(message.str("role")?.as_bytes()), message));
+        }
+        Self::of_json(kind, json)
+    }
+
+    fn of_json(kind: Kind, json: Json<'_>) -> Option<Self> {
+        let setting = |name: &str, value: String| Some(system(format!("{name}: {value}"), Vec::new()));
+        match kind {
+            Kind::CustomMessage => Some(note(json, "customType")),
+            Kind::Compaction => Some(compaction(json)),
+            Kind::BranchSummary => Some(branch_summary(json)),
+            Kind::ResetBoundary => Some(Self::Notice(Level::Info, "the context begins anew here".to_owned())),
+            Kind::Custom if json.str("customType").is_some_and(|kind| kind == DAMAGED) => {
+                Some(Self::Notice(Level::Warning, "a damaged entry stood here; repair set it aside".to_owned()))
+            }
+            Kind::ModelChange => setting("model", model(json)),
+            Kind::ThinkingLevelChange => setting("thinking", member(json, "thinkingLevel")),
+            Kind::ModeChange => setting("mode", member(json, "mode")),
+            Kind::ContextEdit => Some(system(format!("context edit of {}", member(json, "targetId")), Vec::new())),
+            kind => match kind.class() {
+                KindClass::Conversation | KindClass::Setting => Some(system(member(json, "type"), Vec::new())),
+                KindClass::State | KindClass::Bookkeeping => None,
+            },
+        }
+    }
+
+    /// What a message says.
+    #[must_use]
+    pub fn of_message(role: Role, message: Json<'_>) -> Self {
+        match role {
+            Role::User => Self::User(parts(message.get("content"))),
+            Role::Assistant => Self::Answer(answer(message)),
+            Role::ToolResult => Self::Result(tool_result(message)),
+            Role::BashExecution => Self::Run(run(message, RunLanguage::Bash, "command")),
+            Role::PythonExecution => Self::Run(run(message, RunLanguage::Python, "code")),
+            Role::Custom | Role::HookMessage => note(message, "customType"),
+            Role::FileMention | Role::Unknown => note(message, "role"),
+            Role::BranchSummary => branch_summary(message),
+            Role::CompactionSummary => compaction(message),
+            Role::System | Role::Developer => system(member(message, "role"), parts(message.get("content"))),
+        }
+    }
+}
+
+fn answer(message: Json<'_>) -> Answer {
+    let error = Some(member(message, "errorMessage")).filter(|error| !error.is_empty());
+    let end = match message.str("stopReason").unwrap_or_default().as_ref() {
+        "aborted" => End::Aborted,
+        "length" => End::Length,
+        "error" => End::Error(error.unwrap_or_else(|| "the model gave no answer".to_owned())),
+        _ => error.map_or(End::Done, End::Error),
+    };
+    Answer { parts: parts(message.get("content")), model: member(message, "model"), end }
+}
+
+fn tool_result(message: Json<'_>) -> ToolResult {
+    ToolResult {
+        call: member(message, "toolCallId"),
+        tool: member(message, "toolName"),
+        parts: parts(message.get("content")),
+        details: message.get("details").filter(|details| !details.is_null()).map(|details| details.text().to_owned()),
+        is_error: flag(message, "isError"),
+        is_partial: false,
+    }
+}
+
+fn run(message: Json<'_>, language: RunLanguage, input: &str) -> Run {
+    let code = message.get("exitCode").and_then(Json::as_f64).filter(|code| *code != 0.0);
+    let is_stopped = flag(message, "cancelled");
+    let whole = message.str("fullOutputPath").map(|path| format!("all of the output is in {path}"));
+    let cut = flag(message, "truncated").then(|| "the output was cut".to_owned());
+    let remarks =
+        [code.map(|code| format!("exit code {code}")), is_stopped.then(|| "stopped".to_owned()), whole.or(cut)];
+    Run {
+        language,
+        command: member(message, input),
+        output: member(message, "output"),
+        remarks: remarks.into_iter().flatten().collect(),
+        is_error: code.is_some() || is_stopped,
+        is_private: flag(message, "excludeFromContext"),
+    }
+}
+
+/// A message of an extension, by the member that names it.
+fn note(json: Json<'_>, name: &str) -> Item {
+    let label = member(json, name);
+    let said = parts(json.get("content"));
+    let files = json.get("files").into_iter().flat_map(Json::items).filter_map(|file| file.str("path"));
+    let parts = if said.is_empty() { files.map(|path| Part::Text(path.into_owned())).collect() } else { said };
+    match json.get("display").and_then(Json::as_bool) {
+        Some(false) => system(label, parts),
+        Some(true) | None => Item::Note { label, parts },
+    }
+}
+
+fn system(label: String, parts: Vec<Part>) -> Item {
+    Item::System { label, parts }
+}
+
+/// The model that was chosen: pi's two members, or oh-my-pi's one.
+fn model(json: Json<'_>) -> String {
+    let name = if json.get("modelId").is_some() { "modelId" } else { "model" };
+    let words = [member(json, "provider"), member(json, name)];
+    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join("/")
+}
+
+fn compaction(json: Json<'_>) -> Item {
+    let tokens = json.get("tokensBefore").and_then(Json::as_f64).filter(|tokens| *tokens > 0.0);
+    let about = tokens.map(|tokens| format!("{} tokens summarised", grouped(tokens as u64))).unwrap_or_default();
+    Item::Summary(Summary { label: "compaction", about, text: summary_text(json) })
+}
+
+fn branch_summary(json: Json<'_>) -> Item {
+    let left = member(json, "fromId");
+    let about = match left.as_str() {
+        "" | "root" => String::new(),
+        left => format!("of the branch that ended at {left}"),
+    };
+    Item::Summary(Summary { label: "branch summary", about, text: summary_text(json) })
+}
+
+fn summary_text(json: Json<'_>) -> String {
+    json.get("summary").map(|summary| text_of(summary, "\n")).unwrap_or_default()
+}
+
+/// A number with a comma every three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// The parts of a message's content: a string, or blocks.
+fn parts(content: Option<Json<'_>>) -> Vec<Part> {
+    let Some(content) = content else { return Vec::new() };
+    match content.kind() {
+        JsonKind::String => vec![Part::Text(content.as_str().unwrap_or_default().into_owned())],
+        _ => content.items().map(part).collect(),
+    }
+}
+
+fn part(block: Json<'_>) -> Part {
+    match block.str("type").unwrap_or_default().as_ref() {
+        "text" => Part::Text(member(block, "text")),
+        "thinking" => Part::Thinking(member(block, "thinking")),
+        "toolCall" => Part::Call(Call {
+            id: member(block, "id"),
+            name: member(block, "name"),
+            arguments: block.get("arguments").map(|json| json.text().to_owned()).unwrap_or_default(),
+        }),
+        "image" => {
+            Part::Picture(Arc::new(StoredPicture { data: member(block, "data"), mime_type: member(block, "mimeType") }))
+        }
+        other => Part::Other(other.to_owned()),
+    }
+}
+
+/// A member as text; empty if there is none.
+fn member(json: Json<'_>, name: &str) -> String {
+    json.get(name).and_then(value_text).unwrap_or_default()
+}
+
+fn flag(json: Json<'_>, name: &str) -> bool {
+    json.get(name).and_then(Json::as_bool) == Some(true)
+}

@@ -1,0 +1,43 @@
+//! What is known of stored pictures without their pixels: found out once for each, for as long as somebody holds it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use offshoot_session::transcript::StoredPicture;
+
+use crate::image::{About, Picture};
+
+/// Clones share what they know.
+#[derive(Debug, Clone, Default)]
+pub struct PictureFacts {
+    /// By address.
+    known: Arc<Mutex<HashMap<usize, KnownPicture>>>,
+}
+
+/// A picture that was looked at. The weak pointer keeps its address from being given away.
+#[derive(Debug)]
+struct KnownPicture {
+    picture: Weak<StoredPicture>,
+    about: About,
+}
+
+impl PictureFacts {
+    /// What is known of a picture.
+    #[must_use]
+    pub fn about(&self, picture: &Arc<StoredPicture>) -> About {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let address = Arc::as_ptr(picture).addr();
+        if let Some(known) = known.get(&address) {
+            return known.about.clone();
+        }
+        known.retain(|_, known| known.picture.strong_count() > 0);
+        let about = decoded(picture).about().clone();
+        known.insert(address, KnownPicture { picture: Arc::downgrade(picture), about: about.clone() });
+        about
+    }
+}
+
+/// The picture itself.
+pub(crate) fn decoded(picture: &StoredPicture) -> Picture {
+    Picture::of_block(&picture.data, &picture.mime_type)
+}
