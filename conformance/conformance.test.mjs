@@ -9,6 +9,7 @@ import { DIFFERENCES } from "./differences.mjs";
 import { PROJECT, REPOSITORY } from "./lib/places.mjs";
 import { describe } from "./lib/report.mjs";
 import { startRun } from "./lib/run.mjs";
+import { sampled } from "./lib/sample.mjs";
 
 const SEED = process.env.CONFORMANCE_SEED ?? "offshoot";
 const SETS = [
@@ -29,7 +30,7 @@ let run;
 const agrees = (failures) => assert.ok(failures.length === 0, describe(failures));
 
 before(async () => {
-  run = await startRun({ command: offshootCommand(), differences: DIFFERENCES, corpus: { seed: SEED } });
+  run = await startRun({ command: offshootCommand(), differences: DIFFERENCES, corpus: { seed: SEED, random: { pi: sampled(40), omp: sampled(20) }, grown: sampled(12) } });
 });
 after(async () => {
   if (!run) return;
@@ -55,8 +56,8 @@ group("reading", () => {
 
 group("planning", () => {
   for (const set of ["vector", "hand", "random", "grown"]) test(`${set} files of pi`, async () => agrees(await run.planning.plan(set)));
-  test("sessions made for plans", async () => agrees(await run.planning.made(SEED, 40)));
-  test("sessions that offshoot compacted", async () => agrees(await run.planning.compacted(SEED, 15)));
+  test("sessions made for plans", async () => agrees(await run.planning.made(SEED, sampled(40))));
+  test("sessions that offshoot compacted", async () => agrees(await run.planning.compacted(SEED, sampled(15))));
   test("real sessions", async (t) => {
     if (!run.manifest.some(({ set }) => set === "fixture")) return t.skip("no ../shared/fixtures beside the repository");
     agrees(await run.planning.plan("fixture"));
@@ -65,8 +66,8 @@ group("planning", () => {
 
 group("writing", () => {
   test("operation vectors", async () => agrees(await run.writing.operationVectors()));
-  test("both ways with pi", async () => agrees(await run.writing.piBothWays(SEED, 12)));
-  test("both ways with omp", async () => agrees(await run.writing.ompBothWays(SEED, 8)));
+  test("both ways with pi", async () => agrees(await run.writing.piBothWays(SEED, sampled(12))));
+  test("both ways with omp", async () => agrees(await run.writing.ompBothWays(SEED, sampled(8))));
   test("one message appended to each pi file", async () => agrees(await run.writing.appendToEach("pi")));
   test("one message appended to each omp file", async () => agrees(await run.writing.appendToEach("omp")));
   test("paths taken into new sessions", async () => agrees(await run.writing.branchedSessions(["vector", "hand", "random"], 2)));

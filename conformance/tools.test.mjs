@@ -10,6 +10,7 @@ import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { MODULES, bunBinary, piPackage, temporaryFolder } from "./lib/places.mjs";
 import { Rng } from "./lib/rng.mjs";
+import { sampled } from "./lib/sample.mjs";
 
 const program = process.env.OFFSHOOT_TOOL_BIN;
 if (!program) throw new Error("set OFFSHOOT_TOOL_BIN to the example `tool` of offshoot-agent");
@@ -52,7 +53,7 @@ const plain = (value) => JSON.parse(JSON.stringify(value ?? null));
 test("texts are cut at the same places", async () => {
   const { truncateHead, truncateTail, truncateLine } = await pi("tools/truncate.js");
   let cut = 0;
-  for (let round = 0; round < 3000; round++) {
+  for (let round = 0; round < sampled(3000); round++) {
     const pieces = ["a", "é", "日", "😀", "\n", "\n", "\r\n", " ", "word "];
     const text = Array.from({ length: rng.int(0, 60) }, () => rng.pick(pieces)).join("");
     const [lines, bytes] = [rng.int(1, 12), rng.int(1, 80)];
@@ -62,7 +63,7 @@ test("texts are cut at the same places", async () => {
       assert.deepEqual(await offshoot({ truncate, text, lines, bytes }), expected, JSON.stringify({ truncate, text, lines, bytes }));
     }
   }
-  assert.ok(cut > 1000, `only ${cut} texts were cut`);
+  assert.ok(cut > sampled(1000), `only ${cut} texts were cut`);
   for (let length = 490; length < 510; length++) {
     const line = "aé日"[rng.int(0, 2)].repeat(length);
     const expected = truncateLine(line);
@@ -75,7 +76,7 @@ test("edits find, refuse and change the same", async () => {
   const straight = (text) =>
     text.replace(/[“”]/g, '"').replace(/[‘’]/g, "'").replace(/–/g, "-").replace(/\u00a0/g, " ").replace(/ﬁ/g, "fi").replace(/[ \t]+$/gm, "");
   const tally = { changed: 0, refused: 0, sameDiff: 0 };
-  for (let round = 0; round < 1500; round++) {
+  for (let round = 0; round < sampled(1500); round++) {
     const end = rng.pick(["\n", "\n", "\r\n"]);
     const lines = Array.from({ length: rng.int(1, 25) }, () => rng.pick(odd) + rng.pick(["", rng.hex(2)]));
     const content = (rng.chance(0.2) ? "\ufeff" : "") + lines.join(end) + rng.pick(["", end]);
@@ -107,7 +108,7 @@ test("edits find, refuse and change the same", async () => {
     const isSame = ours.details.diff === theirs.details.diff && ours.details.patch === theirs.details.patch;
     tally.sameDiff += isSame;
   }
-  assert.ok(tally.changed > 300 && tally.refused > 300 && tally.sameDiff > 0.9 * tally.changed, JSON.stringify(tally));
+  assert.ok(tally.changed > sampled(300) && tally.refused > sampled(300) && tally.sameDiff > 0.9 * tally.changed, JSON.stringify(tally));
 });
 
 test("an edit beside a blank last line, at which pi gives up, is made", async () => {
@@ -124,7 +125,7 @@ test("an edit keeps the line ends of lines that it does not touch, which pi make
 
 test("read shows the same lines and tells the same numbers", async () => {
   let cut = 0;
-  for (let round = 0; round < 150; round++) {
+  for (let round = 0; round < sampled(150); round++) {
     const width = rng.pick([3, 30, 300, 3000]);
     const line = () => rng.pick(["x", "é", "日", " "]).repeat(rng.int(0, width));
     const lines = Array.from({ length: rng.pick([0, 1, 5, 400, 2000, 2600]) }, line);
@@ -142,7 +143,7 @@ test("read shows the same lines and tells the same numbers", async () => {
     assert.equal(/offset=(\d+)/.exec(texts(ours))?.[1], /offset=(\d+)/.exec(texts(theirs))?.[1], why);
     cut += theirs.details !== undefined;
   }
-  assert.ok(cut > 20, `only ${cut} reads were cut`);
+  assert.ok(cut > sampled(20), `only ${cut} reads were cut`);
 });
 
 test("small pictures are passed on as they are, whatever their name", async () => {
@@ -205,7 +206,7 @@ test("a person's commands are recorded alike", async () => {
   const { executeBashWithOperations } = await pi("bash-executor.js");
   const { createLocalBashOperations } = await pi("tools/bash.js");
   const pieces = ["\x1b[31m", "\x1b[0m", "\x1b]0;t\x07", "\x1b(B", "\x1b7", "\x1b[2K", "\r", "\n", "\t", "\x00", "\x08", "a", "é", "😀", "7", ";", "[", " "];
-  for (let round = 0; round < 120; round++) {
+  for (let round = 0; round < sampled(120); round++) {
     put("raw", Array.from({ length: rng.int(0, 40) }, () => rng.pick(pieces)).join("") + "end\n");
     const command = `cat raw; exit ${rng.int(0, 2)}`;
     const theirs = await executeBashWithOperations(command, folder, createLocalBashOperations(), {});
@@ -227,7 +228,7 @@ test("folders are listed in the same order", async () => {
 
 test("the same files of instructions are found, in the same order", async () => {
   const names = ["AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"];
-  const questions = Array.from({ length: 40 }, (_, round) => {
+  const questions = Array.from({ length: sampled(40) }, (_, round) => {
     const root = path.join(folder, `project${round}`);
     const cwd = path.join(root, "a/b/c");
     const agentDir = rng.pick([path.join(root, "home"), path.join(root, "a")]);

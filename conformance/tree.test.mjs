@@ -12,6 +12,7 @@ import { pathToFileURL } from "node:url";
 import { writeCorpus } from "./corpus.mjs";
 import { piPackage, temporaryFolder } from "./lib/places.mjs";
 import { Rng } from "./lib/rng.mjs";
+import { sampled } from "./lib/sample.mjs";
 
 const program = process.env.OFFSHOOT_TREE_BIN;
 if (!program) throw new Error("set OFFSHOOT_TREE_BIN to the example `tree` of offshoot-tui");
@@ -177,7 +178,7 @@ function near(file) {
 test("grown trees: every filter, several leaves, folds, searches, pages", async () => {
   const rng = new Rng(SEED);
   let compared = 0;
-  for (let tree = 0; tree < 40; tree++) {
+  for (let tree = 0; tree < sampled(40); tree++) {
     const file = path.join(folder, `grown-${tree}.jsonl`);
     const { text, count } = near(grow(rng, rng.int(1, 60)));
     fs.writeFileSync(file, text);
@@ -195,7 +196,7 @@ test("grown trees: every filter, several leaves, folds, searches, pages", async 
       }
     }
   }
-  console.log(`${compared} pictures of 40 trees`);
+  console.log(`${compared} pictures of grown trees`);
 });
 
 /** Keys of somebody who labels: sets, changes, clears and leaves alone, looks for labels and shows their times. */
@@ -221,7 +222,7 @@ test("labels and their times: shown, set, changed, cleared, searched for", async
   const nows = ["2026-01-01T23:59:00.000Z", "2026-11-03T04:05:06.000Z", "2031-02-03T04:05:06.000Z"];
   let compared = 0;
   try {
-    for (let tree = 0; tree < 24; tree++) {
+    for (let tree = 0; tree < sampled(24); tree++) {
       const now = Date.parse(nows[tree % nows.length]);
       mock.timers.reset();
       mock.timers.enable({ apis: ["Date"], now });
@@ -257,7 +258,7 @@ test("a given entry is selected, or the nearest one above it", async () => {
 
 test("deep branches are moved so that the selected text is seen", async () => {
   const rng = new Rng(`${SEED} narrow`);
-  for (let tree = 0; tree < 20; tree++) {
+  for (let tree = 0; tree < sampled(20); tree++) {
     const lines = [{ type: "session", version: 3, id: "deep", timestamp: time(0), cwd: "/w" }];
     // A chain with a stub at every step moves in by a level or two each time.
     for (let at = 0; at < 30; at++) {

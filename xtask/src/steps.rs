@@ -100,7 +100,7 @@ pub(crate) fn deny(_: &mut Scene) -> Result<Outcome> {
 }
 
 pub(crate) fn no_default_features(_: &mut Scene) -> Result<Outcome> {
-    must(cargo::command(&["build", "--package", "offshoot-session", "--no-default-features"]))
+    must(cargo::command(&["check", "--package", "offshoot-session", "--no-default-features"]))
 }
 
 /// The same files and operations through the peers and through the binary just built.
@@ -118,15 +118,15 @@ pub(crate) fn conformance(scene: &mut Scene) -> Result<Outcome> {
     }
     install_peers(&env::root().join("conformance"))?;
     // Some probes read files of hundreds of megabytes.
-    let released = cargo::release(&[])?;
-    let examples = ["--example", "tool", "--example", "request", "--example", "loopback", "--features", "testing"];
-    must(cargo::command(&[&["build", "--package", "offshoot-agent"], &examples[..]].concat()))?;
-    must(cargo::command(&["build", "--package", "offshoot-tui", "--example", "sessions", "--example", "tree"]))?;
-    let examples = cargo::target_folder()?.join("debug/examples");
+    must(cargo::command(&["build", "--profile", "conformance", "--package", "offshoot-cli"]))?;
+    // The tests have built these, if they have run.
+    must(cargo::command(&["build", "--workspace", "--all-features", "--examples"]))?;
+    let built = cargo::target_folder()?;
+    let examples = built.join("debug/examples");
     let mut command = Command::new("node");
     command.args(["--test", "--test-reporter=spec"]).args(node_tests()?).current_dir(env::root());
     for (name, program) in [
-        ("OFFSHOOT_BIN", released.join("offshoot")),
+        ("OFFSHOOT_BIN", built.join("conformance/offshoot")),
         ("OFFSHOOT_TOOL_BIN", examples.join("tool")),
         ("OFFSHOOT_LOOPBACK_BIN", examples.join("loopback")),
         ("OFFSHOOT_REQUEST_BIN", examples.join("request")),
@@ -143,9 +143,9 @@ pub(crate) fn conformance(scene: &mut Scene) -> Result<Outcome> {
     if scene.tally.passed == before { bail!("not one conformance test ran") } else { Ok(Outcome::Done) }
 }
 
-/// Each target for a minute; what it finds is a failure, and a test from then on.
+/// A minute for all targets together; what it finds is a failure, and a test from then on.
 pub(crate) fn fuzz(_: &mut Scene) -> Result<Outcome> {
-    fuzz::run(&[])?;
+    fuzz::run(&["--seconds".to_owned(), "30".to_owned()])?;
     Ok(Outcome::Done)
 }
 
