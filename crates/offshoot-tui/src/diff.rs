@@ -7,7 +7,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use similar::{Algorithm, ChangeTag, TextDiff, capture_diff_slices};
 
-use crate::markdown::flow::{self, Prefix, Row};
+use crate::markdown::flow::{self, Prefix, SpanRow};
 use crate::text;
 use crate::theme::{Theme, Token};
 
@@ -44,7 +44,7 @@ pub fn lines(diff: &str, theme: &Theme, width: usize) -> Vec<Line<'static>> {
     flow::lines(rows(diff, theme, width))
 }
 
-pub(crate) fn rows(diff: &str, theme: &Theme, width: usize) -> Vec<Row> {
+pub(crate) fn rows(diff: &str, theme: &Theme, width: usize) -> Vec<SpanRow> {
     let all = diff.lines().count();
     let changes: Vec<_> = diff.lines().take(MAX_LINES).map(parse).collect();
     let mut rows = Vec::new();
@@ -163,7 +163,7 @@ fn within(old: &str, new: &str) -> Option<(Pieces, Pieces)> {
     is_akin.then_some((before, after))
 }
 
-fn row(change: &Change<'_>, pieces: &[(bool, String)], theme: &Theme, width: usize) -> Vec<Row> {
+fn row(change: &Change<'_>, pieces: &[(bool, String)], theme: &Theme, width: usize) -> Vec<SpanRow> {
     let (mark, style) = match change.sign {
         Sign::Added => ("+", theme.style(Token::ToolDiffAdded)),
         Sign::Removed => ("-", theme.style(Token::ToolDiffRemoved)),

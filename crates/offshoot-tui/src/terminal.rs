@@ -47,8 +47,8 @@ pub struct Capabilities {
 /// unless told to.
 pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Capabilities {
     let value = |name: &str| variable(name).filter(|value| !value.is_empty()).map(|value| value.to_ascii_lowercase());
-    let known = Known::of(&value);
-    let mut found = Capabilities { colours: colours(&value, known), images: known.images(&value) };
+    let kind = TerminalKind::of(&value);
+    let mut found = Capabilities { colours: colours(&value, kind), images: kind.images(&value) };
     match value("OFFSHOOT_IMAGES").as_deref() {
         Some("none") => found.images = None,
         said => found.images = said.and_then(ImageProtocol::parse).or(found.images),
@@ -58,7 +58,7 @@ pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Capabilities {
 
 /// Terminals that say who they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Known {
+enum TerminalKind {
     Dumb,
     Multiplexer,
     Kitty,
@@ -82,7 +82,7 @@ enum Known {
     Unknown,
 }
 
-impl Known {
+impl TerminalKind {
     /// What runs inside is asked before what is around it: a terminal's variables are inherited by all that it starts.
     fn of(value: &dyn Fn(&str) -> Option<String>) -> Self {
         let term = value("TERM").unwrap_or_default();
@@ -145,34 +145,34 @@ impl Known {
     }
 }
 
-fn colours(value: &dyn Fn(&str) -> Option<String>, known: Known) -> ColourDepth {
+fn colours(value: &dyn Fn(&str) -> Option<String>, kind: TerminalKind) -> ColourDepth {
     let term = value("TERM").unwrap_or_default();
-    if value("NO_COLOR").is_some() || known == Known::Dumb {
+    if value("NO_COLOR").is_some() || kind == TerminalKind::Dumb {
         return ColourDepth::None;
     }
     let told = value("COLORTERM").is_some_and(|value| value == "truecolor" || value == "24bit");
-    match known {
+    match kind {
         _ if told || term.ends_with("-direct") => ColourDepth::TrueColor,
-        Known::Kitty
-        | Known::Ghostty
-        | Known::WezTerm
-        | Known::Warp
-        | Known::Konsole
-        | Known::Iterm2
-        | Known::Mintty
-        | Known::VsCode
-        | Known::Alacritty
-        | Known::Zed
-        | Known::WindowsTerminal
-        | Known::Foot
-        | Known::Contour
-        | Known::Mlterm
-        | Known::Rio
-        | Known::Vte
-        | Known::JetBrains => ColourDepth::TrueColor,
+        TerminalKind::Kitty
+        | TerminalKind::Ghostty
+        | TerminalKind::WezTerm
+        | TerminalKind::Warp
+        | TerminalKind::Konsole
+        | TerminalKind::Iterm2
+        | TerminalKind::Mintty
+        | TerminalKind::VsCode
+        | TerminalKind::Alacritty
+        | TerminalKind::Zed
+        | TerminalKind::WindowsTerminal
+        | TerminalKind::Foot
+        | TerminalKind::Contour
+        | TerminalKind::Mlterm
+        | TerminalKind::Rio
+        | TerminalKind::Vte
+        | TerminalKind::JetBrains => ColourDepth::TrueColor,
         _ if term.contains("256color") => ColourDepth::Ansi256,
-        Known::AppleTerminal => ColourDepth::Ansi256,
-        Known::Multiplexer | Known::Unknown | Known::Dumb => ColourDepth::Ansi16,
+        TerminalKind::AppleTerminal => ColourDepth::Ansi256,
+        TerminalKind::Multiplexer | TerminalKind::Unknown | TerminalKind::Dumb => ColourDepth::Ansi16,
     }
 }
 

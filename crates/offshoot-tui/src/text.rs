@@ -16,7 +16,7 @@ pub use clean::{clean, clean_lines};
 pub use cut::{fit, joined, truncate, truncate_line, truncate_middle};
 pub use measure::{draw, line_width, width};
 pub use number::in_short;
-pub use wrap::{Row, Rows, rows, wrap};
+pub use wrap::{WrappedRow, WrappedRows, rows, wrap};
 
 /// What stands for text that was left out.
 pub const ELLIPSIS: &str = "…";

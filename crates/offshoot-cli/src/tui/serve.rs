@@ -9,7 +9,6 @@ use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::event::Event;
 use offshoot_session::session::Session;
-use offshoot_session::transcript::Level;
 use offshoot_tui::app::cmd::Cmd;
 use offshoot_tui::app::msg::Msg;
 use tokio::sync::mpsc::UnboundedReceiver;

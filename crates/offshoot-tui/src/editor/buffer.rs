@@ -26,7 +26,7 @@ pub(crate) struct EditBuffer {
     /// A byte of the text, never inside a grapheme or a marker.
     cursor: usize,
     pastes: Vec<Paste>,
-    undo: Vec<Step>,
+    undo: Vec<UndoStep>,
     kills: Vec<String>,
     last: Last,
 }
@@ -39,7 +39,7 @@ struct Paste {
 
 /// What one undo takes back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Step {
+struct UndoStep {
     changes: Vec<Change>,
     cursor: usize,
 }
@@ -287,7 +287,7 @@ impl EditBuffer {
     fn change(&mut self, range: Range<usize>, inserted: &str) {
         let Some(removed) = self.text.get(range.clone()) else { return };
         let change = Change { at: range.start, removed: removed.to_owned(), inserted: inserted.to_owned() };
-        self.undo.push(Step { changes: vec![change], cursor: self.cursor });
+        self.undo.push(UndoStep { changes: vec![change], cursor: self.cursor });
         self.text.replace_range(range.clone(), inserted);
         self.cursor = range.start + inserted.len();
     }

@@ -7,7 +7,7 @@ use crate::text::{rows, width};
 
 /// One row: the bytes that are shown on it, and where the next one begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Row {
+struct EditorRow {
     start: usize,
     end: usize,
     /// Behind `end` by the spaces that the break took, and by a line end.
@@ -17,7 +17,7 @@ struct Row {
 /// The rows of a text; always at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
-    rows: Vec<Row>,
+    rows: Vec<EditorRow>,
     columns: usize,
 }
 
@@ -25,7 +25,7 @@ impl Layout {
     /// Breaks a text into rows.
     pub(super) fn new(text: &str, columns: usize) -> Self {
         let columns = columns.max(1);
-        let mut out: Vec<Row> = Vec::new();
+        let mut out: Vec<EditorRow> = Vec::new();
         let mut from = 0;
         for line in text.split('\n') {
             let raw = Line::raw(line);
@@ -37,7 +37,11 @@ impl Layout {
                 if let Some(before) = out.last_mut().filter(|_| start > 0) {
                     before.next = from + start;
                 }
-                out.push(Row { start: from + start, end: from + bytes.end.max(start), next: from + line.len() + 1 });
+                out.push(EditorRow {
+                    start: from + start,
+                    end: from + bytes.end.max(start),
+                    next: from + line.len() + 1,
+                });
             }
             from += line.len() + 1;
         }

@@ -4,19 +4,19 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 /// What a piece of text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CharClass {
     Space,
     Sign,
     Word,
 }
 
-fn kind(piece: &str) -> Kind {
+fn char_class(piece: &str) -> CharClass {
     if piece.chars().all(char::is_whitespace) {
-        Kind::Space
+        CharClass::Space
     } else if piece.chars().any(|at| at.is_alphanumeric() || at == '_') {
-        Kind::Word
+        CharClass::Word
     } else {
-        Kind::Sign
+        CharClass::Sign
     }
 }
 
@@ -31,12 +31,12 @@ pub(super) fn start_of_last(text: &str) -> usize {
     let mut start = text.len();
     let mut run = None;
     for (at, piece) in text.split_word_bound_indices().rev() {
-        match (kind(piece), run) {
-            (Kind::Word, None) => {
+        match (char_class(piece), run) {
+            (CharClass::Word, None) => {
                 return at + piece.rfind(is_sign).map_or(0, |sign| sign + 1).min(piece.len());
             }
-            (Kind::Sign, None | Some(Kind::Sign)) => {
-                run = Some(Kind::Sign);
+            (CharClass::Sign, None | Some(CharClass::Sign)) => {
+                run = Some(CharClass::Sign);
                 start = at;
             }
             _ => break,
@@ -51,11 +51,11 @@ pub(super) fn end_of_first(text: &str) -> usize {
     let rest = text.get(spaces..).unwrap_or_default();
     let mut end = 0;
     for (at, piece) in rest.split_word_bound_indices() {
-        match (kind(piece), end) {
-            (Kind::Word, 0) => {
+        match (char_class(piece), end) {
+            (CharClass::Word, 0) => {
                 return spaces + at + piece.find(is_sign).filter(|sign| *sign > 0).unwrap_or(piece.len());
             }
-            (Kind::Sign, _) => end = at + piece.len(),
+            (CharClass::Sign, _) => end = at + piece.len(),
             _ => break,
         }
     }

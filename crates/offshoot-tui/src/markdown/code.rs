@@ -3,13 +3,13 @@
 use ratatui::text::Span;
 
 use super::Sheet;
-use super::flow::{self, Row};
+use super::flow::{self, SpanRow};
 use crate::highlight::Highlighter;
 use crate::text;
 use crate::theme::Token;
 
 /// The rows of a block of code.
-pub(super) fn rows(language: &str, code: &str, sheet: &Sheet<'_>) -> Vec<Row> {
+pub(super) fn rows(language: &str, code: &str, sheet: &Sheet<'_>) -> Vec<SpanRow> {
     let mut highlighter = highlighter(language);
     let mut rows = vec![fence(language, sheet)];
     // A line that has only begun is none as long as it is blank.
@@ -21,7 +21,7 @@ pub(super) fn rows(language: &str, code: &str, sheet: &Sheet<'_>) -> Vec<Row> {
 }
 
 /// The row above a block, which names its language, or below it.
-pub(super) fn fence(language: &str, sheet: &Sheet<'_>) -> Row {
+pub(super) fn fence(language: &str, sheet: &Sheet<'_>) -> SpanRow {
     let style = sheet.theme.style(Token::MdCodeBlockBorder);
     flow::cut(&[Span::styled(format!("```{}", text::clean(language)), style)], sheet.width)
 }
@@ -32,7 +32,7 @@ pub(super) fn highlighter(language: &str) -> Highlighter {
 }
 
 /// The rows of one line of code, given without its line feed.
-pub(crate) fn row(highlighter: &mut Highlighter, line: &str, sheet: &Sheet<'_>) -> Vec<Row> {
+pub(crate) fn row(highlighter: &mut Highlighter, line: &str, sheet: &Sheet<'_>) -> Vec<SpanRow> {
     let style = |token: Option<Token>| sheet.theme.style(token.unwrap_or(Token::MdCodeBlock));
     let clean = text::clean(line);
     let pieces = highlighter.line(&clean).into_iter();

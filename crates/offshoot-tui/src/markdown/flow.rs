@@ -9,13 +9,13 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use crate::text;
 
 /// A row on its way: pieces of text with their styles.
-pub(crate) type Row = Vec<Span<'static>>;
+pub(crate) type SpanRow = Vec<Span<'static>>;
 
 /// What stands before the rows of a block: on the first one, and on all others. Both take the same columns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Prefix {
-    pub(crate) first: Row,
-    pub(crate) rest: Row,
+    pub(crate) first: SpanRow,
+    pub(crate) rest: SpanRow,
     pub(crate) width: usize,
 }
 
@@ -34,7 +34,7 @@ impl Prefix {
     }
 
     /// Puts itself before rows.
-    pub(crate) fn before(&self, rows: impl IntoIterator<Item = Row>) -> impl Iterator<Item = Row> {
+    pub(crate) fn before(&self, rows: impl IntoIterator<Item = SpanRow>) -> impl Iterator<Item = SpanRow> {
         rows.into_iter().enumerate().map(|(at, row)| {
             let mut whole = if at == 0 { self.first.clone() } else { self.rest.clone() };
             whole.extend(row);
@@ -49,17 +49,17 @@ pub(crate) fn width_of(spans: &[Span<'_>]) -> usize {
 }
 
 /// Rows as lines.
-pub(crate) fn lines(rows: impl IntoIterator<Item = Row>) -> Vec<Line<'static>> {
+pub(crate) fn lines(rows: impl IntoIterator<Item = SpanRow>) -> Vec<Line<'static>> {
     rows.into_iter().map(Line::from).collect()
 }
 
 /// Breaks text at line ends and at words: see [`text::rows`]. Empty text is one empty row.
-pub(crate) fn words(spans: &[Span<'_>], width: usize) -> Vec<Row> {
-    let mut lines = vec![Row::new()];
+pub(crate) fn words(spans: &[Span<'_>], width: usize) -> Vec<SpanRow> {
+    let mut lines = vec![SpanRow::new()];
     for span in spans {
         for (at, piece) in span.content.split('\n').enumerate() {
             if at > 0 {
-                lines.push(Row::new());
+                lines.push(SpanRow::new());
             }
             if let (Some(line), false) = (lines.last_mut(), piece.is_empty()) {
                 append(line, piece, span.style);
@@ -70,9 +70,9 @@ pub(crate) fn words(spans: &[Span<'_>], width: usize) -> Vec<Row> {
 }
 
 /// Breaks text wherever a row is full: for text in which every blank counts.
-pub(crate) fn chop(spans: &[Span<'_>], width: usize) -> Vec<Row> {
+pub(crate) fn chop(spans: &[Span<'_>], width: usize) -> Vec<SpanRow> {
     let width = width.max(1);
-    let (mut rows, mut row, mut used) = (Vec::new(), Row::new(), 0);
+    let (mut rows, mut row, mut used) = (Vec::new(), SpanRow::new(), 0);
     for span in spans {
         for grapheme in span.content.graphemes(true) {
             let columns = text::width(grapheme);
@@ -92,12 +92,12 @@ pub(crate) fn chop(spans: &[Span<'_>], width: usize) -> Vec<Row> {
 }
 
 /// Cuts text to a width; what is left out shows as `…`.
-pub(crate) fn cut(spans: &[Span<'_>], width: usize) -> Row {
+pub(crate) fn cut(spans: &[Span<'_>], width: usize) -> SpanRow {
     text::truncate_line(&Line::from(spans.to_vec()), width, text::ELLIPSIS).spans
 }
 
 /// Adds a piece of text to a row, to its last span if that has the same style.
-pub(crate) fn append(row: &mut Row, piece: &str, style: Style) {
+pub(crate) fn append(row: &mut SpanRow, piece: &str, style: Style) {
     match row.last_mut() {
         Some(last) if last.style == style => last.content.to_mut().push_str(piece),
         _ => row.push(Span::styled(piece.to_owned(), style)),
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use ratatui::style::Color;
 
-    fn shown(rows: &[Row]) -> Vec<String> {
+    fn shown(rows: &[SpanRow]) -> Vec<String> {
         rows.iter().map(|row| row.iter().map(|span| span.content.as_ref()).collect()).collect()
     }
 

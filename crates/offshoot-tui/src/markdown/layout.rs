@@ -9,7 +9,7 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
-use super::flow::{self, Prefix, Row};
+use super::flow::{self, Prefix, SpanRow};
 use super::table::Table;
 use super::{Sheet, code, is_inline};
 use crate::text;
@@ -17,7 +17,7 @@ use crate::theme::Token;
 
 /// What blocks stand in: a list, an item, a quote, or the text itself.
 #[derive(Debug, Default)]
-struct Frame {
+struct BlockFrame {
     prefix: Prefix,
     /// Whether a row has been written in it.
     is_begun: bool,
@@ -63,10 +63,10 @@ pub(super) struct Layout<'a> {
     first_is_apart: bool,
     /// Where in the source the block that is under way begins.
     began: Option<usize>,
-    rows: Vec<Row>,
-    frames: Vec<Frame>,
+    rows: Vec<SpanRow>,
+    frames: Vec<BlockFrame>,
     /// The text of the block that is under way.
-    inline: Row,
+    inline: SpanRow,
     styles: Vec<Style>,
     links: Vec<Link>,
     /// The text of a block of code, or of HTML.
@@ -84,8 +84,8 @@ impl<'a> Layout<'a> {
             first_is_apart: matches!(behind, Behind::Items { is_apart: true, .. }),
             began: None,
             rows: Vec::new(),
-            frames: vec![Frame { is_filled: behind != Behind::Nothing, ..Frame::default() }],
-            inline: Row::new(),
+            frames: vec![BlockFrame { is_filled: behind != Behind::Nothing, ..BlockFrame::default() }],
+            inline: SpanRow::new(),
             styles: vec![sheet.base],
             links: Vec::new(),
             verbatim: None,
@@ -95,7 +95,7 @@ impl<'a> Layout<'a> {
     }
 
     /// The rows of a whole text, or of some blocks of it.
-    pub(super) fn run(mut self, events: &[(Event<'_>, Range<usize>)]) -> Vec<Row> {
+    pub(super) fn run(mut self, events: &[(Event<'_>, Range<usize>)]) -> Vec<SpanRow> {
         for (at, (event, range)) in events.iter().enumerate() {
             let next = events.get(at + 1..).unwrap_or_default();
             if begins_block(event) {
@@ -202,7 +202,7 @@ impl<'a> Layout<'a> {
             TagEnd::Item => {
                 self.end_text();
                 if self.frames.last().is_some_and(|frame| !frame.is_begun) {
-                    self.write(vec![Row::new()]);
+                    self.write(vec![SpanRow::new()]);
                 }
                 self.leave();
             }
@@ -395,7 +395,7 @@ impl<'a> Layout<'a> {
         // In the depth of nested lists and quotes the text still needs room.
         let fits = self.depth() + prefix.width <= self.sheet.width / 2;
         let prefix = if fits { prefix } else { Prefix::default() };
-        self.frames.push(Frame { prefix, is_listed, ..Frame::default() });
+        self.frames.push(BlockFrame { prefix, is_listed, ..BlockFrame::default() });
     }
 
     fn leave(&mut self) {
@@ -413,8 +413,8 @@ impl<'a> Layout<'a> {
     }
 
     /// The marks of the outer frames for the next row.
-    fn prefix(&mut self, frames: usize) -> Row {
-        let mut row = Row::new();
+    fn prefix(&mut self, frames: usize) -> SpanRow {
+        let mut row = SpanRow::new();
         for frame in self.frames.iter_mut().take(frames) {
             let is_first = !std::mem::replace(&mut frame.is_begun, true);
             row.extend(if is_first { frame.prefix.first.clone() } else { frame.prefix.rest.clone() });
@@ -422,7 +422,7 @@ impl<'a> Layout<'a> {
         row
     }
 
-    fn write(&mut self, rows: Vec<Row>) {
+    fn write(&mut self, rows: Vec<SpanRow>) {
         if rows.is_empty() {
             return;
         }

@@ -5,7 +5,7 @@ use pulldown_cmark::Alignment;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
-use super::flow::{self, Row};
+use super::flow::{self, SpanRow};
 
 /// The least columns that a cell of a table gets before the table is shown as a list.
 const LEAST: usize = 4;
@@ -15,8 +15,8 @@ const BETWEEN: &str = " │ ";
 #[derive(Debug, Default)]
 pub(super) struct Table {
     alignments: Vec<Alignment>,
-    head: Vec<Row>,
-    rows: Vec<Vec<Row>>,
+    head: Vec<SpanRow>,
+    rows: Vec<Vec<SpanRow>>,
 }
 
 impl Table {
@@ -34,7 +34,7 @@ impl Table {
         self.head = self.rows.pop().unwrap_or_default();
     }
 
-    pub(super) fn cell(&mut self, cell: Row) {
+    pub(super) fn cell(&mut self, cell: SpanRow) {
         match self.rows.last_mut() {
             Some(row) => row.push(cell),
             None => self.rows.push(vec![cell]),
@@ -42,7 +42,7 @@ impl Table {
     }
 
     /// The rows on the screen.
-    pub(super) fn rows(&self, width: usize, rule: Style) -> Vec<Row> {
+    pub(super) fn rows(&self, width: usize, rule: Style) -> Vec<SpanRow> {
         match self.widths(width) {
             Some(widths) => self.grid(&widths, rule),
             None => self.list(width, rule),
@@ -78,15 +78,15 @@ impl Table {
         Some(widths)
     }
 
-    fn grid(&self, widths: &[usize], rule: Style) -> Vec<Row> {
+    fn grid(&self, widths: &[usize], rule: Style) -> Vec<SpanRow> {
         let ruled = |cross: &str| {
             let parts: Vec<_> = widths.iter().map(|width| "─".repeat(*width)).collect();
             vec![Span::styled(parts.join(cross), rule)]
         };
-        let bold: Vec<Row> = self.head.iter().map(|cell| bold(cell)).collect();
+        let bold: Vec<SpanRow> = self.head.iter().map(|cell| bold(cell)).collect();
         let mut rows = self.wrapped(&bold, widths, rule);
         rows.push(ruled("─┼─"));
-        let bodies: Vec<Vec<Row>> = self.rows.iter().map(|row| self.wrapped(row, widths, rule)).collect();
+        let bodies: Vec<Vec<SpanRow>> = self.rows.iter().map(|row| self.wrapped(row, widths, rule)).collect();
         // Where cells wrap, nobody could see where the next row begins.
         let is_wrapped = bodies.iter().any(|body| body.len() > 1);
         for (at, body) in bodies.into_iter().enumerate() {
@@ -99,13 +99,13 @@ impl Table {
     }
 
     /// One row of the table, as many rows of the screen as its longest cell.
-    fn wrapped(&self, cells: &[Row], widths: &[usize], rule: Style) -> Vec<Row> {
-        let empty = Row::new();
-        let columns: Vec<Vec<Row>> =
+    fn wrapped(&self, cells: &[SpanRow], widths: &[usize], rule: Style) -> Vec<SpanRow> {
+        let empty = SpanRow::new();
+        let columns: Vec<Vec<SpanRow>> =
             widths.iter().enumerate().map(|(at, width)| flow::words(cells.get(at).unwrap_or(&empty), *width)).collect();
         let height = columns.iter().map(Vec::len).max().unwrap_or(0);
         let row = |number: usize| {
-            let mut row = Row::new();
+            let mut row = SpanRow::new();
             for (at, (column, width)) in columns.iter().zip(widths).enumerate() {
                 if at > 0 {
                     row.push(Span::styled(BETWEEN, rule));
@@ -128,7 +128,7 @@ impl Table {
         (0..height).map(row).collect()
     }
 
-    fn list(&self, width: usize, rule: Style) -> Vec<Row> {
+    fn list(&self, width: usize, rule: Style) -> Vec<SpanRow> {
         let mut rows = Vec::new();
         for (at, row) in self.rows.iter().enumerate() {
             if at > 0 {
@@ -164,6 +164,6 @@ fn level(widths: &[usize], room: usize) -> Option<usize> {
     Some(usize::MAX)
 }
 
-fn bold(cell: &[Span<'static>]) -> Row {
+fn bold(cell: &[Span<'static>]) -> SpanRow {
     cell.iter().map(|span| span.clone().patch_style(Style::new().add_modifier(Modifier::BOLD))).collect()
 }

@@ -11,7 +11,7 @@ use super::preview::{Keep, window};
 use super::rows::{Page, head, more, tail};
 use crate::diff;
 use crate::highlight::Highlighter;
-use crate::markdown::flow::{self, Row};
+use crate::markdown::flow::{self, SpanRow};
 use crate::markdown::{self, harmless};
 use crate::text;
 use crate::theme::Token;
@@ -92,7 +92,7 @@ fn title(page: &mut Page<'_>, shown: &Shown<'_>) {
     let name = page.style(Token::ToolTitle).add_modifier(Modifier::BOLD);
     let accent = page.style(Token::Accent);
     let quiet = page.style(Token::ToolOutput);
-    let mut row: Row = Row::new();
+    let mut row: SpanRow = SpanRow::new();
     let mut say = |text: String, style: Style| row.push(Span::styled(text, style));
     match shown.call.name.as_str() {
         "bash" => {

@@ -4,7 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 use crate::markdown::MAX_BYTES;
-use crate::markdown::flow::{self, Row};
+use crate::markdown::flow::{self, SpanRow};
 use crate::text;
 
 /// Which part of a text is shown.
@@ -18,7 +18,7 @@ pub(super) enum Keep {
 /// Some rows of a text.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Preview {
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<SpanRow>,
     /// How many lines are left out, those that are shown in part not counted.
     pub(super) hidden: usize,
     /// Whether a line is shown in part.
@@ -74,7 +74,7 @@ fn first(text: &str, style: Style, width: usize, most: usize) -> Preview {
 fn last(text: &str, style: Style, width: usize, most: usize) -> Preview {
     let mut preview = Preview::default();
     let mut lines = text.rsplit('\n');
-    let mut groups: Vec<Vec<Row>> = Vec::new();
+    let mut groups: Vec<Vec<SpanRow>> = Vec::new();
     let mut left = most;
     for line in lines.by_ref() {
         if left == 0 {
@@ -95,7 +95,7 @@ fn last(text: &str, style: Style, width: usize, most: usize) -> Preview {
 }
 
 /// The rows of one line. What was written over (`\r`) is not there any more.
-fn rows(line: &str, style: Style, width: usize) -> Vec<Row> {
+fn rows(line: &str, style: Style, width: usize) -> Vec<SpanRow> {
     let line = line.trim_end_matches('\r');
     let line = line.rsplit('\r').next().unwrap_or_default();
     flow::words(&[Span::styled(text::clean(line), style)], width)
@@ -107,7 +107,7 @@ mod tests {
 
     fn shown(text: &str, width: usize, keep: Keep) -> (Vec<String>, usize, bool) {
         let preview = preview(text, Style::new(), width, keep);
-        let row = |row: &Row| row.iter().map(|span| span.content.as_ref()).collect();
+        let row = |row: &SpanRow| row.iter().map(|span| span.content.as_ref()).collect();
         (preview.rows.iter().map(row).collect(), preview.hidden, preview.is_cut)
     }
 

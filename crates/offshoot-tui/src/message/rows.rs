@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::preview::{Keep, preview};
 use super::{Beside, Folds, Laid, Look, Placed, Stretch, call};
-use crate::markdown::flow::{self, Prefix, Row};
+use crate::markdown::flow::{self, Prefix, SpanRow};
 use crate::markdown::{self, Sheet, harmless};
 use crate::text;
 use crate::theme::{Theme, Token};
@@ -94,14 +94,14 @@ impl<'a> Page<'a> {
     }
 
     /// Rows beside a mark in the margin.
-    pub(super) fn marked(&mut self, mark: &str, style: Style, rows: impl IntoIterator<Item = Row>) {
+    pub(super) fn marked(&mut self, mark: &str, style: Style, rows: impl IntoIterator<Item = SpanRow>) {
         let prefix = if self.margin() == 0 { Prefix::default() } else { Prefix::mark(mark, style) };
         let lines = prefix.before(rows).map(|row| Line::from(row).style(self.ground));
         self.laid.lines.extend(lines);
     }
 
     /// Rows beside the empty margin.
-    pub(super) fn rows(&mut self, rows: impl IntoIterator<Item = Row>) {
+    pub(super) fn rows(&mut self, rows: impl IntoIterator<Item = SpanRow>) {
         self.marked("  ", Style::new(), rows);
     }
 
@@ -128,7 +128,7 @@ impl<'a> Page<'a> {
         if let Some(size) = self.look.habits.picture_size.as_ref().and_then(|size| size.of(&about, width)) {
             let (row, column) = (self.laid.lines.len(), self.margin() as u16);
             self.laid.pictures.push(Placed { row, column, size, picture: picture.clone(), about });
-            self.rows((0..size.1).map(|_| Row::new()));
+            self.rows((0..size.1).map(|_| SpanRow::new()));
             return;
         }
         let words = about.placeholder();
@@ -166,7 +166,7 @@ fn user(page: &mut Page<'_>, parts: &[Part]) {
 }
 
 /// A text as it was written, up to what a screen can bear.
-fn shown_whole(words: &str, style: Style, width: usize) -> Vec<Row> {
+fn shown_whole(words: &str, style: Style, width: usize) -> Vec<SpanRow> {
     let seen = words.get(..words.floor_char_boundary(markdown::MAX_BYTES)).unwrap_or_default();
     let mut rows = flow::words(&[Span::styled(harmless(seen), style)], width);
     if seen.len() < words.len() {
@@ -297,7 +297,7 @@ fn run_rows(page: &mut Page<'_>, run: &Run) {
     let private = run.is_private.then(|| Span::styled("  not sent to the model", page.style(Token::Muted)));
     let command = Span::styled(harmless(run.command.trim_end()), style.add_modifier(Modifier::BOLD));
     let prompt = Span::styled(format!("{} ", run.language.prompt()), style);
-    let title: Row = [prompt, command].into_iter().chain(private).collect();
+    let title: SpanRow = [prompt, command].into_iter().chain(private).collect();
     page.marked("! ", style, flow::words(&title, page.room()));
     let output = page.style(Token::ToolOutput);
     let keep = if is_open { Keep::All } else { Keep::Last(RUN_ROWS) };
@@ -354,7 +354,7 @@ fn summary_rows(page: &mut Page<'_>, summary: &Summary) {
     }
     page.marked("≡ ", label, flow::words(&title, page.room()));
     if is_open {
-        page.rows([Row::new()]);
+        page.rows([SpanRow::new()]);
         page.lines(markdown::lines(summary.text.trim(), &page.sheet(about)));
     }
 }

@@ -22,31 +22,31 @@ pub fn wrap<'a>(line: impl Into<Line<'a>>, columns: usize) -> Vec<Line<'static>>
 /// shown as `…`. Leading spaces stay, unless they fill the row. An empty line is one empty row; no columns hold no
 /// row.
 #[must_use]
-pub fn rows<'a>(line: &'a Line<'a>, columns: usize) -> Rows<'a> {
-    let start = Place::default();
-    Rows { line, columns, next: (columns > 0).then_some(start) }
+pub fn rows<'a>(line: &'a Line<'a>, columns: usize) -> WrappedRows<'a> {
+    let start = WrapPosition::default();
+    WrappedRows { line, columns, next: (columns > 0).then_some(start) }
 }
 
 /// Iterator over the rows of a line.
 #[derive(Debug, Clone)]
-pub struct Rows<'a> {
+pub struct WrappedRows<'a> {
     line: &'a Line<'a>,
     columns: usize,
-    next: Option<Place>,
+    next: Option<WrapPosition>,
 }
 
 /// One row of a line.
 #[derive(Debug, Clone)]
-pub struct Row<'a> {
+pub struct WrappedRow<'a> {
     line: &'a Line<'a>,
     columns: usize,
-    from: Place,
-    to: Place,
+    from: WrapPosition,
+    to: WrapPosition,
 }
 
 /// A place between two graphemes of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Place {
+struct WrapPosition {
     span: usize,
     /// Bytes into the content of that span.
     byte: usize,
@@ -56,19 +56,19 @@ struct Place {
 
 /// What is known of the row that is being filled.
 struct Filling {
-    from: Place,
+    from: WrapPosition,
     /// Up to here it fits.
-    fits: Place,
+    fits: WrapPosition,
     columns: usize,
     /// Something else than spaces stands in it.
     inked: bool,
-    before: Option<Kind>,
+    before: Option<BreakClass>,
     /// Where the row may end, and where the next one then begins.
-    may_break: Option<(Place, Place)>,
+    may_break: Option<(WrapPosition, WrapPosition)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum BreakClass {
     Space,
     Letter,
     Wide,
@@ -77,35 +77,35 @@ enum Kind {
 }
 
 impl Filling {
-    fn new(from: Place) -> Self {
+    fn new(from: WrapPosition) -> Self {
         Self { from, fits: from, columns: 0, inked: false, before: None, may_break: None }
     }
 
-    fn note_break(&mut self, kind: Kind, at: Place, after: Place) {
+    fn note_break(&mut self, kind: BreakClass, at: WrapPosition, after: WrapPosition) {
         match (kind, self.before) {
-            (Kind::Space, Some(Kind::Space)) => {
+            (BreakClass::Space, Some(BreakClass::Space)) => {
                 if let Some((_, resume)) = &mut self.may_break {
                     *resume = after;
                 }
             }
-            (Kind::Space, Some(_)) => self.may_break = Some((at, after)),
-            (Kind::Wide, Some(Kind::Letter | Kind::Wide | Kind::WideCloser))
-            | (Kind::Letter, Some(Kind::Wide | Kind::WideCloser)) => self.may_break = Some((at, at)),
-            (Kind::Space | Kind::Wide | Kind::Letter, _) | (Kind::WideCloser, _) => {}
+            (BreakClass::Space, Some(_)) => self.may_break = Some((at, after)),
+            (BreakClass::Wide, Some(BreakClass::Letter | BreakClass::Wide | BreakClass::WideCloser))
+            | (BreakClass::Letter, Some(BreakClass::Wide | BreakClass::WideCloser)) => self.may_break = Some((at, at)),
+            (BreakClass::Space | BreakClass::Wide | BreakClass::Letter, _) | (BreakClass::WideCloser, _) => {}
         }
     }
 }
 
-impl<'a> Iterator for Rows<'a> {
-    type Item = Row<'a>;
+impl<'a> Iterator for WrappedRows<'a> {
+    type Item = WrappedRow<'a>;
 
-    fn next(&mut self) -> Option<Row<'a>> {
+    fn next(&mut self) -> Option<WrappedRow<'a>> {
         let mut row = Filling::new(self.next?);
         for (at, grapheme, after) in graphemes(self.line, row.from) {
-            let Some((kind, columns)) = kind_of(grapheme, self.columns) else { continue };
+            let Some((kind, columns)) = break_class(grapheme, self.columns) else { continue };
             row.note_break(kind, at, after);
             row.before = Some(kind);
-            if kind == Kind::Space {
+            if kind == BreakClass::Space {
                 row.columns = row.columns.saturating_add(columns);
             } else if row.columns.saturating_add(columns) <= self.columns {
                 row.columns += columns;
@@ -127,13 +127,13 @@ impl<'a> Iterator for Rows<'a> {
     }
 }
 
-impl<'a> Rows<'a> {
-    fn row(&self, from: Place, to: Place) -> Row<'a> {
-        Row { line: self.line, columns: self.columns, from, to }
+impl<'a> WrappedRows<'a> {
+    fn row(&self, from: WrapPosition, to: WrapPosition) -> WrappedRow<'a> {
+        WrappedRow { line: self.line, columns: self.columns, from, to }
     }
 }
 
-impl Row<'_> {
+impl WrappedRow<'_> {
     /// Where in the text of the line the row stands, in bytes over all spans.
     #[must_use]
     pub fn bytes(&self) -> Range<usize> {
@@ -149,7 +149,7 @@ impl Row<'_> {
             if at.of_all >= self.to.of_all {
                 break;
             }
-            let shown = match kind_of(grapheme, self.columns) {
+            let shown = match break_class(grapheme, self.columns) {
                 None => {
                     // No grapheme crosses from one span to the next.
                     current = None;
@@ -172,14 +172,17 @@ impl Row<'_> {
 }
 
 /// The graphemes of a line from a place on, with the places before and after each.
-fn graphemes<'a>(line: &'a Line<'a>, from: Place) -> impl Iterator<Item = (Place, &'a str, Place)> {
+fn graphemes<'a>(
+    line: &'a Line<'a>,
+    from: WrapPosition,
+) -> impl Iterator<Item = (WrapPosition, &'a str, WrapPosition)> {
     let mut passed = from.of_all - from.byte;
     line.spans.iter().enumerate().skip(from.span).flat_map(move |(span, content)| {
         let text = content.content.as_ref();
         let skipped = if span == from.span { from.byte } else { 0 };
         let before = passed;
         passed += text.len();
-        let place = move |byte| Place { span, byte, of_all: before + byte };
+        let place = move |byte| WrapPosition { span, byte, of_all: before + byte };
         text[skipped..].grapheme_indices(true).map(move |(at, grapheme)| {
             let start = skipped + at;
             (place(start), grapheme, place(start + grapheme.len()))
@@ -188,16 +191,16 @@ fn graphemes<'a>(line: &'a Line<'a>, from: Place) -> impl Iterator<Item = (Place
 }
 
 /// What a grapheme is and how many columns it takes in rows of so many; none if it is not drawn.
-fn kind_of(grapheme: &str, columns: usize) -> Option<(Kind, usize)> {
+fn break_class(grapheme: &str, columns: usize) -> Option<(BreakClass, usize)> {
     let wide = of_grapheme(grapheme);
     let first = grapheme.chars().next().filter(|_| wide > 0)?;
     let kind = match first {
-        '\u{a0}' | '\u{2007}' | '\u{202f}' => Kind::Letter,
-        at if at.is_whitespace() && at.len_utf8() == grapheme.len() => Kind::Space,
+        '\u{a0}' | '\u{2007}' | '\u{202f}' => BreakClass::Letter,
+        at if at.is_whitespace() && at.len_utf8() == grapheme.len() => BreakClass::Space,
         '、' | '。' | '，' | '．' | '：' | '；' | '！' | '？' | '）' | '］' | '｝' | '」' | '』' | '】' | '》'
-        | '〉' | 'ー' => Kind::WideCloser,
-        _ if wide > 1 => Kind::Wide,
-        _ => Kind::Letter,
+        | '〉' | 'ー' => BreakClass::WideCloser,
+        _ if wide > 1 => BreakClass::Wide,
+        _ => BreakClass::Letter,
     };
     Some((kind, if wide > columns { 1 } else { wide }))
 }

@@ -59,12 +59,12 @@ struct Reader<'a> {
 
 /// A colour that is not yet looked up, and where it stands.
 #[derive(Clone, Copy)]
-struct Value<'a> {
+struct ThemeValue<'a> {
     raw: &'a RawValue,
 }
 
 /// The members of an object in their order, with their text.
-struct Members<'a>(Vec<(String, Value<'a>)>);
+struct Members<'a>(Vec<(String, ThemeValue<'a>)>);
 
 impl<'a> Reader<'a> {
     fn theme(&mut self) -> Option<Theme> {
@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
         Some(Theme::of(name?, colours))
     }
 
-    fn name(&mut self, value: Option<Value<'a>>) -> Option<String> {
+    fn name(&mut self, value: Option<ThemeValue<'a>>) -> Option<String> {
         let Some(value) = value else {
             self.wrong_at_end("`name` is missing".to_owned());
             return None;
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    fn object(&mut self, value: Option<Value<'a>>, name: &str, what: &str) -> Vec<(String, Value<'a>)> {
+    fn object(&mut self, value: Option<ThemeValue<'a>>, name: &str, what: &str) -> Vec<(String, ThemeValue<'a>)> {
         let Some(value) = value else { return Vec::new() };
         match serde_json::from_str::<Members<'a>>(value.raw.get()) {
             Ok(members) => self.once(members, what),
@@ -132,8 +132,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Of members with one name the last one counts, as everywhere that reads JSON.
-    fn once(&mut self, members: Members<'a>, what: &str) -> Vec<(String, Value<'a>)> {
-        let mut seen: Vec<(String, Value<'a>)> = Vec::new();
+    fn once(&mut self, members: Members<'a>, what: &str) -> Vec<(String, ThemeValue<'a>)> {
+        let mut seen: Vec<(String, ThemeValue<'a>)> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         for (name, value) in members.0 {
             if let Some(before) = places.get(&name).and_then(|at| seen.get_mut(*at)) {
@@ -149,9 +149,9 @@ impl<'a> Reader<'a> {
 
     fn colours(
         &mut self,
-        given: Vec<(String, Value<'a>)>,
-        vars: &HashMap<String, Value<'a>>,
-        place: Option<Value<'a>>,
+        given: Vec<(String, ThemeValue<'a>)>,
+        vars: &HashMap<String, ThemeValue<'a>>,
+        place: Option<ThemeValue<'a>>,
     ) -> Option<[Colour; Token::COUNT]> {
         let mut found: [Option<Colour>; Token::COUNT] = [None; Token::COUNT];
         let mut named = [false; Token::COUNT];
@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Follows references to what is a colour.
-    fn colour(&mut self, value: Value<'a>, vars: &HashMap<String, Value<'a>>) -> Option<Colour> {
+    fn colour(&mut self, value: ThemeValue<'a>, vars: &HashMap<String, ThemeValue<'a>>) -> Option<Colour> {
         let mut at = value;
         // A chain longer than the number of variables comes back to where it was.
         for _ in 0..=vars.len() {
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    fn literal(&mut self, value: Value<'a>) -> Option<Literal> {
+    fn literal(&mut self, value: ThemeValue<'a>) -> Option<Literal> {
         let raw = value.raw.get();
         if let Ok(text) = serde_json::from_str::<String>(raw) {
             return match text.as_str() {
@@ -222,7 +222,7 @@ impl<'a> Reader<'a> {
         index.map(|index| Literal::Colour(Colour::Index(index)))
     }
 
-    fn wrong(&mut self, value: Value<'a>, message: String) {
+    fn wrong(&mut self, value: ThemeValue<'a>, message: String) {
         let problem = self.problem(self.offset(value), message);
         // A variable that is wrong is met by everything that uses it.
         if !self.wrong.contains(&problem) {
@@ -235,13 +235,13 @@ impl<'a> Reader<'a> {
         self.wrong.push(problem);
     }
 
-    fn odd(&mut self, value: Value<'a>, message: String) {
+    fn odd(&mut self, value: ThemeValue<'a>, message: String) {
         let problem = self.problem(self.offset(value), message);
         self.odd.push(problem);
     }
 
     /// Every value is a piece of the text, so that its address says where it stands.
-    fn offset(&self, value: Value<'a>) -> usize {
+    fn offset(&self, value: ThemeValue<'a>) -> usize {
         value.raw.get().as_ptr().addr().saturating_sub(self.text.as_ptr().addr())
     }
 
@@ -275,7 +275,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
                 let mut members = Vec::new();
                 while let Some((name, raw)) = map.next_entry::<String, &'de RawValue>()? {
-                    members.push((name, Value { raw }));
+                    members.push((name, ThemeValue { raw }));
                 }
                 Ok(Members(members))
             }
