@@ -5,7 +5,7 @@ use std::ops::Range;
 use offshoot_session::json::{Json, JsonKind, quote};
 
 use crate::comments::blanked;
-use crate::layer::{Unreadable, object};
+use crate::layer::{UnreadableSettings, object};
 use crate::value::Value;
 
 /// Why a text cannot be changed.
@@ -13,7 +13,7 @@ use crate::value::Value;
 pub enum EditError {
     /// The text is no file of settings.
     #[error(transparent)]
-    Unreadable(#[from] Unreadable),
+    UnreadableSettings(#[from] UnreadableSettings),
     /// Where an object should be is something else.
     #[error("{0} is no object")]
     NoObject(String),
@@ -34,7 +34,7 @@ pub fn edit(text: &str, key: &str, value: Option<&Value>) -> Result<String, Edit
     };
     let mut rest = parts.as_slice();
     while let [name, inner @ ..] = rest {
-        let Some(member) = Member::find(&plain, json, name) else {
+        let Some(member) = ObjectMember::find(&plain, json, name) else {
             return Ok(value.map_or_else(
                 || text.to_owned(),
                 |value| {
@@ -58,7 +58,7 @@ pub fn edit(text: &str, key: &str, value: Option<&Value>) -> Result<String, Edit
 }
 
 /// A member of an object, and where it stands.
-struct Member<'a> {
+struct ObjectMember<'a> {
     json: Json<'a>,
     value: Range<usize>,
     /// Where its name begins.
@@ -68,7 +68,7 @@ struct Member<'a> {
     is_last: bool,
 }
 
-impl<'a> Member<'a> {
+impl<'a> ObjectMember<'a> {
     /// The member of that name; of several the last.
     fn find(text: &'a str, object: Json<'a>, name: &str) -> Option<Self> {
         let inside = span(text, object);
@@ -99,7 +99,7 @@ fn spliced(text: &str, range: Range<usize>, new: &str) -> String {
 }
 
 /// The text without a member and its comma; what is blank goes with it, comments stay.
-fn removed(text: &str, plain: &str, member: &Member<'_>) -> String {
+fn removed(text: &str, plain: &str, member: &ObjectMember<'_>) -> String {
     let comma = |from: usize| plain.get(from..).and_then(|rest| rest.find(',')).map(|at| from + at);
     let blanks = |from: usize| {
         let rest = text.get(from..).unwrap_or_default();

@@ -224,7 +224,7 @@ mod tests {
     use crate::edit::edit;
     use crate::layer::Layer;
     use crate::table::{SETTINGS, Scope};
-    use crate::value::{Kind, Tokens};
+    use crate::value::{ModelTokens, SettingKind};
 
     fn layers(global: &str, project: &str) -> Layers {
         let read = |text, scope| Layer::read(text, scope).unwrap().0;
@@ -275,21 +275,23 @@ mod tests {
     fn every_choice_of_the_table_makes_a_difference() {
         for setting in SETTINGS {
             let changed = match setting.kind {
-                Kind::Flag => match setting.default() {
+                SettingKind::Flag => match setting.default() {
                     Some(Value::Flag(flag)) => Value::Flag(!flag),
                     _ => Value::Flag(true),
                 },
-                Kind::Switch => Value::Flag(true),
-                Kind::Number { least, greatest } => {
+                SettingKind::Switch => Value::Flag(true),
+                SettingKind::Number { least, greatest } => {
                     let usual = setting.default();
                     let other =
                         [least, greatest].map(Value::Number).into_iter().find(|other| Some(other) != usual.as_ref());
                     other.unwrap()
                 }
-                Kind::Choice(names) | Kind::ChoiceOrNo(names) => Value::Text(names.last().unwrap().to_string()),
-                Kind::Text => Value::Text("x".to_owned()),
-                Kind::Texts => Value::Texts(vec!["read".to_owned()]),
-                Kind::PerModel => Value::PerModel(vec![("p/m".to_owned(), Tokens::default())]),
+                SettingKind::Choice(names) | SettingKind::ChoiceOrNo(names) => {
+                    Value::Text(names.last().unwrap().to_string())
+                }
+                SettingKind::Text => Value::Text("x".to_owned()),
+                SettingKind::Texts => Value::Texts(vec!["read".to_owned()]),
+                SettingKind::PerModel => Value::PerModel(vec![("p/m".to_owned(), ModelTokens::default())]),
             };
             let text = edit("", setting.key, Some(&changed)).unwrap();
             let changed = Settings::from(&layers(&text, ""));

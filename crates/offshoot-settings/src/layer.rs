@@ -17,7 +17,7 @@ pub struct Layer {
 /// The file is no file of settings.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {what}")]
-pub struct Unreadable {
+pub struct UnreadableSettings {
     /// Where it stops being one.
     pub place: TextPosition,
     /// What should stand there.
@@ -29,10 +29,10 @@ impl Layer {
     ///
     /// # Errors
     /// The text is no JSON object.
-    pub fn read(text: &str, scope: Scope) -> Result<(Self, Vec<ConfigDiagnostic>), Unreadable> {
+    pub fn read(text: &str, scope: Scope) -> Result<(Self, Vec<ConfigDiagnostic>), UnreadableSettings> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let plain = blanked(text);
-        let mut reader = Reader { text, plain: &plain, scope, layer: Self::default(), diagnostics: Vec::new() };
+        let mut reader = LayerReader { text, plain: &plain, scope, layer: Self::default(), diagnostics: Vec::new() };
         if let Some(json) = object(text, &plain)? {
             reader.object("", json);
         }
@@ -58,7 +58,7 @@ impl Layer {
 
 /// Where a value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum SettingOrigin {
     /// Nobody says anything.
     Default,
     /// A file says it.
@@ -77,12 +77,12 @@ pub struct Layers {
 impl Layers {
     /// The value that counts, and where it comes from; `None`: nobody says anything, and offshoot finds out by itself.
     #[must_use]
-    pub fn value(&self, setting: &Setting) -> (Option<Value>, Origin) {
-        let project = self.project.get(setting.key).map(|value| (value, Origin::File(Scope::Project)));
-        let global = || self.global.get(setting.key).map(|value| (value, Origin::File(Scope::Global)));
+    pub fn value(&self, setting: &Setting) -> (Option<Value>, SettingOrigin) {
+        let project = self.project.get(setting.key).map(|value| (value, SettingOrigin::File(Scope::Project)));
+        let global = || self.global.get(setting.key).map(|value| (value, SettingOrigin::File(Scope::Global)));
         match project.or_else(global) {
             Some((value, origin)) => (Some(value.clone()), origin),
-            None => (setting.default(), Origin::Default),
+            None => (setting.default(), SettingOrigin::Default),
         }
     }
 
@@ -97,7 +97,7 @@ impl Layers {
 }
 
 /// The object that a file is, without its comments in `plain`; `None`: it is empty.
-pub(crate) fn object<'a>(text: &str, plain: &'a str) -> Result<Option<Json<'a>>, Unreadable> {
+pub(crate) fn object<'a>(text: &str, plain: &'a str) -> Result<Option<Json<'a>>, UnreadableSettings> {
     if plain.trim().is_empty() {
         return Ok(None);
     }
@@ -105,11 +105,11 @@ pub(crate) fn object<'a>(text: &str, plain: &'a str) -> Result<Option<Json<'a>>,
         Ok(json) if json.kind() == JsonKind::Object => Ok(Some(json)),
         Ok(json) => {
             let what = "settings are an object, such as {\"theme\": \"dark\"}".to_owned();
-            Err(Unreadable { place: place(text, plain, json), what })
+            Err(UnreadableSettings { place: place(text, plain, json), what })
         }
         Err(error) => {
             let what = format!("expected {} for JSON", error.expected);
-            Err(Unreadable { place: TextPosition::at(text, error.at), what })
+            Err(UnreadableSettings { place: TextPosition::at(text, error.at), what })
         }
     }
 }
@@ -119,7 +119,7 @@ fn place(text: &str, plain: &str, json: Json<'_>) -> TextPosition {
     TextPosition::at(text, (json.text().as_ptr() as usize).saturating_sub(plain.as_ptr() as usize))
 }
 
-struct Reader<'a> {
+struct LayerReader<'a> {
     text: &'a str,
     /// The same without comments: what is read.
     plain: &'a str,
@@ -128,7 +128,7 @@ struct Reader<'a> {
     diagnostics: Vec<ConfigDiagnostic>,
 }
 
-impl Reader<'_> {
+impl LayerReader<'_> {
     fn tell(&mut self, at: Json<'_>, what: String) {
         self.diagnostics.push(ConfigDiagnostic { place: self.place(at), what });
     }

@@ -18,6 +18,6 @@ mod effective;
 
 pub use edit::{EditError, edit};
 pub use effective::{DoubleEscape, ImageProtocol, Settings};
-pub use layer::{Layer, Layers, Origin, Unreadable};
+pub use layer::{Layer, Layers, SettingOrigin, UnreadableSettings};
 pub use table::{SETTINGS, Scope, Section, Setting, find};
-pub use value::{Kind, Tokens, Value};
+pub use value::{ModelTokens, SettingKind, Value};

@@ -2,7 +2,7 @@
 
 use offshoot_session::json::Json;
 
-use crate::value::{Kind, SAFE, Value};
+use crate::value::{SAFE, SettingKind, Value};
 
 /// Which file: what the project's says comes before what the global one says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,7 +56,7 @@ pub struct Setting {
     /// What it belongs to.
     pub section: Section,
     /// What sort of value it has.
-    pub kind: Kind,
+    pub kind: SettingKind,
     /// The JSON of its value when nobody says anything; `None`: offshoot finds out by itself.
     pub usual: Option<&'static str>,
     /// Whether a project may say it: not what would run a program of the project's choice.
@@ -83,145 +83,187 @@ impl Setting {
     }
 }
 
-const fn row(
+const fn setting_row(
     key: &'static str,
     section: Section,
-    kind: Kind,
+    kind: SettingKind,
     usual: Option<&'static str>,
     says: &'static str,
 ) -> Setting {
     Setting { key, section, kind, usual, in_projects: true, says }
 }
 
-const fn from(least: u64) -> Kind {
-    Kind::Number { least, greatest: SAFE }
+const fn from(least: u64) -> SettingKind {
+    SettingKind::Number { least, greatest: SAFE }
 }
 
-const QUEUE: Kind = Kind::Choice(&["one-at-a-time", "all"]);
-const LEVELS: Kind = Kind::Choice(&["off", "minimal", "low", "medium", "high", "xhigh", "max"]);
-const FILTERS: Kind = Kind::Choice(&["default", "no-tools", "user-only", "labeled-only", "all"]);
+const QUEUE: SettingKind = SettingKind::Choice(&["one-at-a-time", "all"]);
+const LEVELS: SettingKind = SettingKind::Choice(&["off", "minimal", "low", "medium", "high", "xhigh", "max"]);
+const FILTERS: SettingKind = SettingKind::Choice(&["default", "no-tools", "user-only", "labeled-only", "all"]);
 
 use Section::{Context, Display, Interaction, Model, Retries, Shell, Tools};
 
 /// All settings, in the order in which they are shown.
 pub const SETTINGS: &[Setting] = &[
-    row("defaultProvider", Model, Kind::Text, None, "whose model is asked at the start"),
-    row("defaultModel", Model, Kind::Text, None, "the model that is asked at the start: an id, or a part of one"),
-    row("defaultThinkingLevel", Model, LEVELS, Some("\"medium\""), "how much it thinks at the start"),
-    row("hideThinkingBlock", Model, Kind::Flag, Some("false"), "fold thoughts in the transcript"),
-    row(
+    setting_row("defaultProvider", Model, SettingKind::Text, None, "whose model is asked at the start"),
+    setting_row(
+        "defaultModel",
+        Model,
+        SettingKind::Text,
+        None,
+        "the model that is asked at the start: an id, or a part of one",
+    ),
+    setting_row("defaultThinkingLevel", Model, LEVELS, Some("\"medium\""), "how much it thinks at the start"),
+    setting_row("hideThinkingBlock", Model, SettingKind::Flag, Some("false"), "fold thoughts in the transcript"),
+    setting_row(
         "steeringMode",
         Interaction,
         QUEUE,
         Some("\"one-at-a-time\""),
         "how messages that steer are said when several wait",
     ),
-    row(
+    setting_row(
         "followUpMode",
         Interaction,
         QUEUE,
         Some("\"one-at-a-time\""),
         "how messages for afterwards are said when several wait",
     ),
-    row("externalEditor", Interaction, Kind::Text, None, "the command of the external editor; else $VISUAL, $EDITOR")
-        .global_only(),
-    row(
+    setting_row(
+        "externalEditor",
+        Interaction,
+        SettingKind::Text,
+        None,
+        "the command of the external editor; else $VISUAL, $EDITOR",
+    )
+    .global_only(),
+    setting_row(
         "doubleEscapeAction",
         Interaction,
-        Kind::Choice(&["tree", "fork", "none"]),
+        SettingKind::Choice(&["tree", "fork", "none"]),
         Some("\"tree\""),
         "what two presses of Escape in an empty editor do",
     ),
-    row("treeFilterMode", Interaction, FILTERS, Some("\"default\""), "what /tree shows first"),
-    row(
+    setting_row("treeFilterMode", Interaction, FILTERS, Some("\"default\""), "what /tree shows first"),
+    setting_row(
         "autocompleteMaxVisible",
         Interaction,
-        Kind::Number { least: 3, greatest: 20 },
+        SettingKind::Number { least: 3, greatest: 20 },
         Some("5"),
         "how many completions are shown at once",
     ),
-    row("defaultTools", Tools, Kind::Texts, None, "the tools that the model has; an empty list: none"),
-    row("compaction.enabled", Context, Kind::Flag, Some("true"), "compact a context by itself before it is too long"),
-    row("compaction.reserveTokens", Context, from(0), Some("16384"), "tokens that stay free for the answer"),
-    row("compaction.keepRecentTokens", Context, from(0), Some("20000"), "tokens of the newest messages that are kept"),
-    row("compaction.modelOverrides", Context, Kind::PerModel, None, "the same tokens for single models"),
-    row(
+    setting_row("defaultTools", Tools, SettingKind::Texts, None, "the tools that the model has; an empty list: none"),
+    setting_row(
+        "compaction.enabled",
+        Context,
+        SettingKind::Flag,
+        Some("true"),
+        "compact a context by itself before it is too long",
+    ),
+    setting_row("compaction.reserveTokens", Context, from(0), Some("16384"), "tokens that stay free for the answer"),
+    setting_row(
+        "compaction.keepRecentTokens",
+        Context,
+        from(0),
+        Some("20000"),
+        "tokens of the newest messages that are kept",
+    ),
+    setting_row("compaction.modelOverrides", Context, SettingKind::PerModel, None, "the same tokens for single models"),
+    setting_row(
         "branchSummary.reserveTokens",
         Context,
         from(0),
         Some("16384"),
         "tokens that stay free when a branch is summarised",
     ),
-    row(
+    setting_row(
         "branchSummary.skipPrompt",
         Context,
-        Kind::Flag,
+        SettingKind::Flag,
         Some("false"),
         "leave a branch without being asked for a summary",
     ),
-    row(
+    setting_row(
         "theme",
         Display,
-        Kind::Text,
+        SettingKind::Text,
         None,
         "dark, light, a file of the data folder's themes without its .json, or two as in light/dark; else by the terminal",
     ),
-    row(
+    setting_row(
         "quietStartup",
         Display,
-        Kind::Flag,
+        SettingKind::Flag,
         Some("false"),
         "leave out the words in the empty editor that name keys at the start",
     ),
-    row(
+    setting_row(
         "editorPaddingX",
         Display,
-        Kind::Number { least: 0, greatest: 3 },
+        SettingKind::Number { least: 0, greatest: 3 },
         Some("0"),
         "columns that stay free on either side of what is written",
     ),
-    row(
+    setting_row(
         "outputPad",
         Display,
-        Kind::Number { least: 0, greatest: 1 },
+        SettingKind::Number { least: 0, greatest: 1 },
         Some("1"),
         "1: the words of answers are indented beneath the marks; 0: they begin in the first column",
     ),
-    row(
+    setting_row(
         "terminal.trueColor",
         Display,
-        Kind::Switch,
+        SettingKind::Switch,
         Some("\"auto\""),
         "whether the terminal has 24 bits of colour, where it is taken for another",
     ),
-    row(
+    setting_row(
         "terminal.showTerminalProgress",
         Display,
-        Kind::Flag,
+        SettingKind::Flag,
         Some("false"),
         "show in the terminal's tab that the agent is at work (OSC 9;4)",
     ),
-    row(
+    setting_row(
         "terminal.images",
         Display,
-        Kind::ChoiceOrNo(&["auto", "kitty", "iterm2", "sixel"]),
+        SettingKind::ChoiceOrNo(&["auto", "kitty", "iterm2", "sixel"]),
         Some("\"auto\""),
         "how pictures are sent, where the terminal is taken for another; false: not at all",
     ),
-    row("terminal.showImages", Display, Kind::Flag, Some("true"), "show pictures where the terminal can"),
-    row(
+    setting_row(
+        "terminal.showImages",
+        Display,
+        SettingKind::Flag,
+        Some("true"),
+        "show pictures where the terminal can",
+    ),
+    setting_row(
         "terminal.imageWidthCells",
         Display,
-        Kind::Number { least: 1, greatest: 1000 },
+        SettingKind::Number { least: 1, greatest: 1000 },
         Some("60"),
         "how many columns a picture takes at most",
     ),
-    row("retry.enabled", Retries, Kind::Flag, Some("true"), "send a request again that failed for a passing reason"),
-    row("retry.maxRetries", Retries, Kind::Number { least: 0, greatest: 1000 }, Some("3"), "how often"),
-    row("retry.baseDelayMs", Retries, from(0), Some("2000"), "milliseconds before the first time, doubled each time"),
-    row("retry.maxAgentDelayMs", Retries, from(0), Some("60000"), "the longest wait in milliseconds"),
-    row("shellPath", Shell, Kind::Text, None, "the shell; else bash").global_only(),
-    row("shellCommandPrefix", Shell, Kind::Text, None, "what stands before every command").global_only(),
+    setting_row(
+        "retry.enabled",
+        Retries,
+        SettingKind::Flag,
+        Some("true"),
+        "send a request again that failed for a passing reason",
+    ),
+    setting_row("retry.maxRetries", Retries, SettingKind::Number { least: 0, greatest: 1000 }, Some("3"), "how often"),
+    setting_row(
+        "retry.baseDelayMs",
+        Retries,
+        from(0),
+        Some("2000"),
+        "milliseconds before the first time, doubled each time",
+    ),
+    setting_row("retry.maxAgentDelayMs", Retries, from(0), Some("60000"), "the longest wait in milliseconds"),
+    setting_row("shellPath", Shell, SettingKind::Text, None, "the shell; else bash").global_only(),
+    setting_row("shellCommandPrefix", Shell, SettingKind::Text, None, "what stands before every command").global_only(),
 ];
 
 /// The row of a name.

@@ -9,7 +9,7 @@ use crate::nearest::nearest;
 
 /// What sort of value a setting has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SettingKind {
     /// Yes or no.
     Flag,
     /// Yes, no, or as the terminal is taken to be.
@@ -35,7 +35,7 @@ pub enum Kind {
 
 /// What is said of one model; what is not said is as for all models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tokens {
+pub struct ModelTokens {
     /// Tokens that stay free.
     pub reserve: Option<u64>,
     /// Tokens of the newest messages that are kept.
@@ -54,7 +54,7 @@ pub enum Value {
     /// Several texts.
     Texts(Vec<String>),
     /// Tokens for single models, by `provider/id`.
-    PerModel(Vec<(String, Tokens)>),
+    PerModel(Vec<(String, ModelTokens)>),
 }
 
 /// What a switch says that leaves it to offshoot.
@@ -66,7 +66,7 @@ pub(crate) const NO: &str = "false";
 /// The greatest number that JavaScript has exactly.
 pub(crate) const SAFE: u64 = 9_007_199_254_740_991;
 
-impl Kind {
+impl SettingKind {
     /// The value that JSON says.
     ///
     /// # Errors
@@ -154,13 +154,13 @@ impl Kind {
 }
 
 /// What is said of one model.
-fn tokens(json: Json<'_>) -> Result<Tokens, String> {
-    let mut tokens = Tokens::default();
+fn tokens(json: Json<'_>) -> Result<ModelTokens, String> {
+    let mut tokens = ModelTokens::default();
     if json.kind() != JsonKind::Object {
         return Err(format!("has for a model {}, and no object", shown(json)));
     }
     for (name, value) in json.members() {
-        let number = Kind::Number { least: 0, greatest: SAFE }.read(value);
+        let number = SettingKind::Number { least: 0, greatest: SAFE }.read(value);
         let number = number.map_err(|why| format!("has for a model a {name} that {why}"))?;
         let Value::Number(number) = number else { continue };
         match &*name {
@@ -213,7 +213,7 @@ impl fmt::Display for Value {
     }
 }
 
-impl Tokens {
+impl ModelTokens {
     fn members(self) -> String {
         let named = [("reserveTokens", self.reserve), ("keepRecentTokens", self.keep_recent)];
         let said = named.iter().filter_map(|(name, tokens)| Some(format!("{}: {}", quote(name), (*tokens)?)));

@@ -7,7 +7,7 @@ use ratatui::crossterm::event::KeyEvent;
 
 use super::line::{LineInput, Typed};
 use crate::keymap::{Action, Keymap};
-use offshoot_settings::{Kind, Layers, SETTINGS, Scope, Setting, Value};
+use offshoot_settings::{Layers, SETTINGS, Scope, Setting, SettingKind, Value};
 
 /// What came of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,26 +154,26 @@ impl Settings {
             self.notice = Some(format!("{} counts in the user's own settings only", setting.key));
             return Outcome::Open;
         }
-        if setting.kind == Kind::PerModel {
+        if setting.kind == SettingKind::PerModel {
             self.notice = Some(format!("{} is written in the file", setting.key));
             return Outcome::Open;
         }
         let now = self.in_scope(setting);
         let names = self.names.iter().find(|(key, names)| *key == setting.key && !names.is_empty());
         let next = match (setting.kind, names) {
-            (Kind::Flag, _) => Some(Value::Flag(now != Some(Value::Flag(true)))),
-            (Kind::Switch, _) => Some(match now {
+            (SettingKind::Flag, _) => Some(Value::Flag(now != Some(Value::Flag(true)))),
+            (SettingKind::Switch, _) => Some(match now {
                 Some(Value::Flag(true)) => Value::Flag(false),
                 Some(Value::Flag(false)) => Value::Text("auto".to_owned()),
                 _ => Value::Flag(true),
             }),
-            (Kind::Choice(names), _) => after(names.iter().copied(), now.as_ref()),
-            (Kind::ChoiceOrNo(names), _) => match (&now, names.last()) {
+            (SettingKind::Choice(names), _) => after(names.iter().copied(), now.as_ref()),
+            (SettingKind::ChoiceOrNo(names), _) => match (&now, names.last()) {
                 (Some(Value::Text(now)), Some(last)) if now == last => Some(Value::Flag(false)),
                 _ => after(names.iter().copied(), now.as_ref()),
             },
-            (Kind::Text, Some((_, names))) => after(names.iter().map(String::as_str), now.as_ref()),
-            (Kind::Text | Kind::Number { .. } | Kind::Texts | Kind::PerModel, _) => None,
+            (SettingKind::Text, Some((_, names))) => after(names.iter().map(String::as_str), now.as_ref()),
+            (SettingKind::Text | SettingKind::Number { .. } | SettingKind::Texts | SettingKind::PerModel, _) => None,
         };
         match next {
             Some(value) => self.store(setting, Some(value)),

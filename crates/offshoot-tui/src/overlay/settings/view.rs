@@ -10,7 +10,7 @@ use crate::keymap::{Action, Keymap};
 use crate::overlay::hint;
 use crate::text::{clean, draw, fit, width, wrap};
 use crate::theme::{Theme, Token};
-use offshoot_settings::{Origin, SETTINGS, Scope, Section, Setting};
+use offshoot_settings::{SETTINGS, Scope, Section, Setting, SettingOrigin};
 
 /// Below the list: what the setting does, what it may be, and the keys.
 const FOOT: usize = 3;
@@ -31,7 +31,7 @@ const TWO_FILES: &[hint::Hint<'static>] = &[
 
 /// One row of the list.
 #[derive(Debug, Clone, Copy)]
-enum Row {
+enum SettingsListRow {
     Title(Section),
     /// The place in what is shown.
     Setting(usize),
@@ -70,17 +70,17 @@ impl Settings {
     }
 
     /// Headings stand between settings while nothing is searched for.
-    fn rows(&self) -> Vec<Row> {
+    fn rows(&self) -> Vec<SettingsListRow> {
         let mut rows = Vec::new();
         let mut before = None;
         for (place, setting) in
             self.shown.iter().enumerate().filter_map(|(place, at)| Some((place, SETTINGS.get(*at)?)))
         {
             if self.search.is_empty() && before != Some(setting.section) {
-                rows.push(Row::Title(setting.section));
+                rows.push(SettingsListRow::Title(setting.section));
                 before = Some(setting.section);
             }
-            rows.push(Row::Setting(place));
+            rows.push(SettingsListRow::Setting(place));
         }
         rows
     }
@@ -90,16 +90,18 @@ impl Settings {
         if let (Some(row), true) = (area.first(), rows.is_empty()) {
             draw(&Line::styled("  nothing fits", theme.style(Token::Muted)), *row, buf);
         }
-        let cursor =
-            rows.iter().position(|row| matches!(row, Row::Setting(place) if *place == self.cursor)).unwrap_or(0);
+        let cursor = rows
+            .iter()
+            .position(|row| matches!(row, SettingsListRow::Setting(place) if *place == self.cursor))
+            .unwrap_or(0);
         let first = cursor.saturating_sub(area.len() / 2).min(rows.len().saturating_sub(area.len()));
         for (row, area) in rows.iter().skip(first).zip(area) {
             match row {
-                Row::Title(section) => {
+                SettingsListRow::Title(section) => {
                     let style = theme.style(Token::Muted).add_modifier(Modifier::BOLD);
                     draw(&Line::styled(fit(section.title(), usize::from(area.width)).into_owned(), style), *area, buf);
                 }
-                Row::Setting(place) => self.view_setting(theme, *place, *area, buf),
+                SettingsListRow::Setting(place) => self.view_setting(theme, *place, *area, buf),
             }
         }
     }
@@ -130,7 +132,7 @@ impl Settings {
         let origin_room = if room >= 24 { 9 } else { 0 };
         let shown = fit(&shown, room.saturating_sub(origin_room + 1)).into_owned();
         let gap = room.saturating_sub(width(&shown) + origin_room);
-        let token = if origin == Origin::Default { Token::Muted } else { Token::Success };
+        let token = if origin == SettingOrigin::Default { Token::Muted } else { Token::Success };
         line.push_span(Span::styled(shown, theme.style(token)));
         line.push_span(Span::raw(" ".repeat(gap)));
         line.push_span(Span::styled(fit(short(origin), origin_room).into_owned(), theme.style(Token::Dim)));
@@ -162,18 +164,18 @@ impl Settings {
     /// Who says what it is, and what it may be.
     fn told(&self, setting: &Setting) -> String {
         let origin = match self.layers.value(setting).1 {
-            Origin::Default => "nobody says it",
-            Origin::File(Scope::Global) => "from the user's file",
-            Origin::File(Scope::Project) => "from the project's file",
+            SettingOrigin::Default => "nobody says it",
+            SettingOrigin::File(Scope::Global) => "from the user's file",
+            SettingOrigin::File(Scope::Project) => "from the project's file",
         };
         format!("{origin} · {}", setting.kind.wanted())
     }
 }
 
-fn short(origin: Origin) -> &'static str {
+fn short(origin: SettingOrigin) -> &'static str {
     match origin {
-        Origin::Default => "default",
-        Origin::File(Scope::Global) => "user",
-        Origin::File(Scope::Project) => "project",
+        SettingOrigin::Default => "default",
+        SettingOrigin::File(Scope::Global) => "user",
+        SettingOrigin::File(Scope::Project) => "project",
     }
 }
