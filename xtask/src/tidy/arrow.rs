@@ -34,9 +34,22 @@ const EDGES: &[(&str, &[&str])] = &[
 ];
 
 /// What the library may bring with it: no runtime, no network, no terminal, no home directory.
+/// `unicode-*` tell which characters make one sign and whether it shows: stored text is made harmless without taking words apart.
 const LIBRARY: &str = "offshoot-session";
-const BUDGET: &[&str] =
-    &["base64", "hashbrown", "jiff", "memchr", "serde", "serde_json", "smol_str", "tempfile", "thiserror", "uuid"];
+const BUDGET: &[&str] = &[
+    "base64",
+    "hashbrown",
+    "jiff",
+    "memchr",
+    "serde",
+    "serde_json",
+    "smol_str",
+    "tempfile",
+    "thiserror",
+    "unicode-segmentation",
+    "unicode-width",
+    "uuid",
+];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
