@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::{Context as _, Result, bail};
 use xtask::{cargo, env, out, run};
 
-const TARGETS: [&str; 4] = ["lines", "codec", "open", "session_ops"];
+const TARGETS: [&str; 5] = ["lines", "codec", "open", "session_ops", "text"];
 
 /// LLVM's coverage passes, which a stable compiler takes as well.
 const FLAGS: &[&str] = &[

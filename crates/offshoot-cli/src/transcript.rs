@@ -1,232 +1,179 @@
-//! Entries and messages as a person reads them: who spoke, and the parts of what was said.
+//! A transcript on paper: the items of a session, as lines on a screen or as a Markdown document.
 //!
-//! Everything in a [`Turn`] is harmless for a screen. How it is laid out is the business of `screen` and `markdown`.
+//! Owns how an item is headed and in which order it says what it says; `screen` and `markdown` own what that looks like, and
+//! make it harmless.
 
 pub(crate) mod markdown;
 pub(crate) mod screen;
 
-use offshoot_session::entry::{Entry, Source, text_of};
-use offshoot_session::error::Result;
-use offshoot_session::json::{Json, JsonKind};
-use offshoot_session::kind::{Kind, Role};
-use offshoot_session::text::{one_line, plain};
-use offshoot_session::tree::NodeIx;
+use std::io;
 
-/// Whose turn it is.
+use offshoot_session::json::Json;
+use offshoot_session::text::one_line;
+use offshoot_session::transcript::{Call, End, Item, Part, value_text};
+
+/// Whose words follow a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Who {
+pub(crate) enum Voice {
     User,
     Assistant,
     Tool,
-    /// A compaction, a branch summary, a reset: something about the conversation.
+    /// A compaction, a branch summary, a note: something about the conversation.
     Mark,
     /// A setting or another small thing; its title says it all.
     Aside,
 }
 
-/// A part of a turn.
+/// What stands above an item, on one line and harmless.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// Words.
-    Text(String),
-    /// What the model thought.
-    Thinking(String),
-    /// A tool call, on one line.
-    Call(String),
-    /// What a tool or a command answered.
-    Output(String),
-    /// An image, by its type.
-    Image(String),
-    /// What went wrong, on one line.
-    Trouble(String),
-}
-
-/// One entry or message.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Turn {
-    pub(crate) who: Who,
+pub(crate) struct ItemHeading {
+    pub(crate) voice: Voice,
     /// One or two words: `user`, `assistant`, the tool's name.
     pub(crate) title: String,
     /// What else belongs beside the title, such as the model.
     pub(crate) beside: String,
-    pub(crate) parts: Vec<Part>,
 }
 
-impl Turn {
-    fn new(who: Who, title: impl AsRef<str>, parts: Vec<Part>) -> Self {
-        Self { who, title: one_line(title.as_ref(), 60), beside: String::new(), parts }
-    }
-
-    fn beside(self, text: impl AsRef<str>) -> Self {
-        Self { beside: one_line(text.as_ref(), 80), ..self }
+impl ItemHeading {
+    pub(crate) fn of(item: &Item) -> Self {
+        let (voice, title, beside) = match item {
+            Item::User(_) => (Voice::User, "user", String::new()),
+            Item::Answer(answer) => (Voice::Assistant, "assistant", answer.model.clone()),
+            Item::Result(result) => {
+                (Voice::Tool, result.tool.as_str(), if result.is_error { "failed" } else { "" }.to_owned())
+            }
+            Item::Run(run) => (Voice::Tool, run.language.name(), run.remarks.join(", ")),
+            Item::Summary(summary) => (Voice::Mark, summary.label, summary.about.clone()),
+            Item::Note { label, .. } => (Voice::Mark, label.as_str(), String::new()),
+            Item::Notice(_, words) => (Voice::Mark, words.as_str(), String::new()),
+            Item::System { label, parts } if parts.is_empty() => (Voice::Aside, label.as_str(), String::new()),
+            Item::System { label, .. } => (Voice::Mark, label.as_str(), String::new()),
+        };
+        Self { voice, title: one_line(title, 60), beside: one_line(&beside, 80) }
     }
 }
 
-/// The turns of a path. Bookkeeping that nobody reads (labels, names, state of extensions) gives none.
-pub(crate) fn turns<'a>(
-    source: &'a dyn Source,
-    path: &'a [NodeIx],
-) -> impl Iterator<Item = Result<(NodeIx, Turn)>> + 'a {
-    path.iter().filter_map(move |ix| match source.entry(*ix) {
-        Ok(entry) => of_entry(&entry).map(|turn| Ok((*ix, turn))),
-        Err(error) => Some(Err(error)),
-    })
+/// Where the words of an item go, one method for each sort; they come as they are stored.
+pub(crate) trait ItemWords {
+    fn text(&mut self, text: &str) -> io::Result<()>;
+    fn thinking(&mut self, text: &str) -> io::Result<()>;
+    /// A call or a command, on one line.
+    fn call(&mut self, line: &str) -> io::Result<()>;
+    fn output(&mut self, text: &str) -> io::Result<()>;
+    /// A picture or another block, by its type on one line.
+    fn block(&mut self, kind: &str) -> io::Result<()>;
+    /// What went wrong, on one line.
+    fn trouble(&mut self, line: &str) -> io::Result<()>;
 }
 
-/// What an entry says, if it says something.
-pub(crate) fn of_entry(entry: &Entry) -> Option<Turn> {
-    if entry.damage().is_some() {
-        return Some(Turn::new(Who::Aside, "damaged entry", Vec::new()));
-    }
-    let member = |name: &str| entry.get(name).map(shown).unwrap_or_default();
-    let aside = |title: String| Some(Turn::new(Who::Aside, title, Vec::new()));
-    match entry.kind {
-        Kind::Message => entry.message().map(|message| of_message(entry.role.unwrap_or(Role::Unknown), message)),
-        Kind::CustomMessage => Some(Turn::new(Who::Mark, member("customType"), content(entry.get("content")))),
-        Kind::Compaction => Some(compaction(entry.json())),
-        Kind::BranchSummary => Some(branch_summary(entry.json())),
-        Kind::ModelChange => {
-            let id = if entry.get("modelId").is_some() { "modelId" } else { "model" };
-            let provider = member("provider");
-            let slash = if provider.is_empty() { "" } else { "/" };
-            aside(format!("model: {provider}{slash}{}", member(id)))
+/// Says what an item says.
+pub(crate) fn say(item: &Item, words: &mut dyn ItemWords) -> io::Result<()> {
+    match item {
+        Item::User(parts) | Item::Note { parts, .. } | Item::System { parts, .. } => say_parts(parts, words),
+        Item::Answer(answer) => {
+            say_parts(&answer.parts, words)?;
+            match &answer.end {
+                End::Done => Ok(()),
+                End::Aborted => words.trouble("(aborted)"),
+                End::Length => words.trouble("(cut off: the answer reached its length limit)"),
+                End::Error(why) => words.trouble(&one_line(why, 400)),
+            }
         }
-        Kind::ThinkingLevelChange => aside(format!("thinking: {}", member("thinkingLevel"))),
-        Kind::ContextEdit => aside(format!("context edit of {}", member("targetId"))),
-        Kind::ModeChange => aside(format!("mode: {}", member("mode"))),
-        Kind::ResetBoundary => Some(Turn::new(Who::Mark, "context reset", Vec::new())),
-        Kind::Unknown => aside(member("type")),
-        Kind::Custom
-        | Kind::Label
-        | Kind::SessionInfo
-        | Kind::Usage
-        | Kind::TtsrInjection
-        | Kind::SessionInit
-        | Kind::ServiceTierChange
-        | Kind::TitleChange
-        | Kind::CredentialPin
-        | Kind::ModelUsage
-        | Kind::Session
-        | Kind::Title => None,
+        Item::Result(result) => result.parts.iter().try_for_each(|part| match part {
+            Part::Text(text) if !text.trim().is_empty() => words.output(text.trim_end()),
+            part => say_part(part, words),
+        }),
+        Item::Run(run) => {
+            words.call(&one_line(&format!("{} {}", run.language.prompt(), run.command), 400))?;
+            words.output(&run.output)
+        }
+        Item::Summary(summary) if summary.text.trim().is_empty() => Ok(()),
+        Item::Summary(summary) => words.text(summary.text.trim_end()),
+        Item::Notice(..) => Ok(()),
     }
 }
 
-/// What a message says.
-pub(crate) fn of_message(role: Role, message: Json<'_>) -> Turn {
-    let member = |name: &str| message.get(name).map(shown).unwrap_or_default();
-    let said = || content(message.get("content"));
-    match role {
-        Role::User => Turn::new(Who::User, "user", said()),
-        Role::Assistant => {
-            let mut parts = said();
-            parts.extend(trouble(&member("stopReason"), &member("errorMessage")));
-            Turn::new(Who::Assistant, "assistant", parts).beside(member("model"))
-        }
-        Role::ToolResult => {
-            let failed = message.get("isError").and_then(Json::as_bool) == Some(true);
-            let parts = said().into_iter().map(|part| match part {
-                Part::Text(text) => Part::Output(text),
-                other => other,
-            });
-            let turn = Turn::new(Who::Tool, member("toolName"), parts.collect());
-            if failed { turn.beside("failed") } else { turn }
-        }
-        Role::BashExecution | Role::PythonExecution => {
-            let (title, input) = if role == Role::BashExecution { ("bash", "command") } else { ("python", "code") };
-            let call = Part::Call(one_line(&format!("$ {}", member(input)), 400));
-            let output = Part::Output(plain(&member("output")));
-            let failed = message.get("exitCode").and_then(Json::as_f64).filter(|code| *code != 0.0);
-            let beside = failed.map(|code| format!("exit code {code}")).unwrap_or_default();
-            Turn::new(Who::Tool, title, vec![call, output]).beside(beside)
-        }
-        Role::Custom | Role::HookMessage => Turn::new(Who::Mark, member("customType"), said()),
-        Role::BranchSummary => branch_summary(message),
-        Role::CompactionSummary => compaction(message),
-        Role::System | Role::Developer | Role::FileMention | Role::Unknown => {
-            Turn::new(Who::Mark, member("role"), said())
-        }
-    }
+fn say_parts(parts: &[Part], words: &mut dyn ItemWords) -> io::Result<()> {
+    parts.iter().try_for_each(|part| say_part(part, words))
 }
 
-fn compaction(json: Json<'_>) -> Turn {
-    let tokens = json.get("tokensBefore").and_then(Json::as_f64).unwrap_or(0.0);
-    let turn = Turn::new(Who::Mark, "compaction", content(json.get("summary")));
-    turn.beside(format!("{}k tokens before", (tokens / 1000.0).round()))
-}
-
-fn branch_summary(json: Json<'_>) -> Turn {
-    let left = json.str("fromId").unwrap_or_default();
-    Turn::new(Who::Mark, "branch summary", content(json.get("summary")))
-        .beside(format!("of the branch that ended at {left}"))
-}
-
-fn trouble(stop_reason: &str, error: &str) -> Option<Part> {
-    match (stop_reason, error) {
-        ("aborted", _) => Some(Part::Trouble("(aborted)".to_owned())),
-        ("length", _) => Some(Part::Trouble("(cut off: the answer reached its length limit)".to_owned())),
-        (_, "") => None,
-        (_, error) => Some(Part::Trouble(one_line(error, 400))),
-    }
-}
-
-/// The parts of a message's content.
-fn content(content: Option<Json<'_>>) -> Vec<Part> {
-    let Some(content) = content else { return Vec::new() };
-    if content.kind() == JsonKind::String {
-        return text(&text_of(content, "")).into_iter().collect();
-    }
-    content.items().filter_map(part).collect()
-}
-
-fn text(text: &str) -> Option<Part> {
-    let text = plain(text);
-    let text = text.trim_end();
-    (!text.trim().is_empty()).then(|| Part::Text(text.to_owned()))
-}
-
-fn part(block: Json<'_>) -> Option<Part> {
-    match block.str("type")?.as_ref() {
-        "text" => text(&block.str("text")?),
-        "thinking" => {
-            let thought = plain(block.str("thinking")?.trim());
-            (!thought.is_empty()).then_some(Part::Thinking(thought))
-        }
-        "toolCall" => Some(Part::Call(call(&block.str("name").unwrap_or_default(), block.get("arguments")))),
-        "image" => Some(Part::Image(one_line(&block.str("mimeType").unwrap_or("image".into()), 40))),
-        other => Some(Part::Image(one_line(other, 40))),
+fn say_part(part: &Part, words: &mut dyn ItemWords) -> io::Result<()> {
+    match part {
+        Part::Text(text) | Part::Thinking(text) | Part::Other(text) if text.trim().is_empty() => Ok(()),
+        Part::Text(text) => words.text(text.trim_end()),
+        Part::Thinking(text) => words.thinking(text.trim()),
+        Part::Call(call) => words.call(&call_line(call)),
+        Part::Picture(picture) if picture.mime_type.is_empty() => words.block("image"),
+        Part::Picture(picture) => words.block(&one_line(&picture.mime_type, 40)),
+        Part::Other(kind) => words.block(&one_line(kind, 40)),
     }
 }
 
 /// A tool call on one line: the tool, and the argument that says most.
-fn call(tool: &str, arguments: Option<Json<'_>>) -> String {
+fn call_line(call: &Call) -> String {
     const TELLING: [&str; 7] = ["command", "path", "file_path", "pattern", "query", "url", "code"];
+    let arguments = Json::parse(&call.arguments).ok();
     let telling = TELLING.iter().find_map(|name| arguments.and_then(|arguments| arguments.get(name)));
     match telling.or(arguments) {
-        Some(argument) => one_line(&format!("{tool}: {}", shown(argument)), 200),
-        None => one_line(tool, 200),
+        Some(argument) => one_line(&format!("{}: {}", call.name, value_text(argument).unwrap_or_default()), 200),
+        None => one_line(&call.name, 200),
     }
 }
 
-/// A value as text: a string's content, else its JSON.
-fn shown(value: Json<'_>) -> String {
-    match value.kind() {
-        JsonKind::Null => String::new(),
-        JsonKind::String => value.as_str().unwrap_or_default().into_owned(),
-        _ => value.text().to_owned(),
+/// The first words of an item, on one line.
+pub(crate) fn first_words(item: &Item, max: usize) -> String {
+    let mut first = FirstWords(None);
+    // It writes nowhere, so nothing can fail.
+    drop(say(item, &mut first));
+    first.0.map(|words| one_line(&words, max)).unwrap_or_default()
+}
+
+struct FirstWords(Option<String>);
+
+impl FirstWords {
+    fn take(&mut self, words: &str) -> io::Result<()> {
+        self.0.get_or_insert_with(|| words.to_owned());
+        Ok(())
+    }
+}
+
+impl ItemWords for FirstWords {
+    fn text(&mut self, text: &str) -> io::Result<()> {
+        self.take(text)
+    }
+
+    fn thinking(&mut self, _: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn call(&mut self, line: &str) -> io::Result<()> {
+        self.take(line)
+    }
+
+    fn output(&mut self, text: &str) -> io::Result<()> {
+        self.take(text)
+    }
+
+    fn block(&mut self, _: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn trouble(&mut self, line: &str) -> io::Result<()> {
+        self.take(line)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use offshoot_session::kind::Role;
+    use offshoot_session::text::steers;
+
     use super::*;
 
-    fn turn(role: Role, message: &str) -> Turn {
-        of_message(role, Json::parse(message).unwrap())
-    }
-
+    /// Each sort of message with hostile text in every field, on the screen and in a document.
     #[test]
-    fn nothing_in_a_turn_steers_a_terminal() {
-        let hostile = "\\u001b[2J\\u0007x";
+    fn nothing_in_a_transcript_steers_a_terminal() {
+        let hostile = "\\u001b[2J\\u0007\\u009b2J\\u202ex";
         for (role, message) in [
             (Role::User, format!(r#"{{"content":"{hostile}"}}"#)),
             (
@@ -242,23 +189,24 @@ mod tests {
             (Role::BashExecution, format!(r#"{{"command":"{hostile}","output":"{hostile}"}}"#)),
             (Role::Unknown, format!(r#"{{"role":"{hostile}","content":"{hostile}"}}"#)),
         ] {
-            let turn = format!("{:?}", turn(role, &message));
-            assert!(!turn.contains("\\u{1b}") && !turn.contains("\\u{7}") && turn.contains('x'), "{turn}");
+            let item = Item::of_message(role, Json::parse(&message).unwrap());
+            let (mut shown, mut written) = (Vec::new(), Vec::new());
+            screen::Screen::new(&mut shown, screen::Length::Whole).item(&item, &screen::Heading::default()).unwrap();
+            markdown::write(&mut written, &item, "id", None).unwrap();
+            let shown = anstream::adapter::strip_str(&String::from_utf8(shown).unwrap()).to_string();
+            for text in [shown, String::from_utf8(written).unwrap()] {
+                assert!(!text.contains(steers) && text.contains('x'), "{text:?}");
+            }
         }
     }
 
     #[test]
     fn a_call_shows_the_argument_that_says_most() {
-        let arguments = |json| Json::parse(json).ok();
-        assert_eq!(call("bash", arguments(r#"{"timeout":5,"command":"ls\n-l"}"#)), "bash: ls -l");
-        assert_eq!(call("novel", arguments(r#"{"a":1}"#)), r#"novel: {"a":1}"#);
-        assert_eq!(call("none", None), "none");
-    }
-
-    #[test]
-    fn an_answer_that_failed_says_so() {
-        let failed = turn(Role::Assistant, r#"{"content":[],"stopReason":"error","errorMessage":"overloaded"}"#);
-        assert_eq!(failed.parts, [Part::Trouble("overloaded".to_owned())]);
-        assert_eq!(turn(Role::Assistant, r#"{"content":[],"stopReason":"stop"}"#).parts, []);
+        let line = |name: &str, arguments: &str| {
+            call_line(&Call { name: name.to_owned(), arguments: arguments.to_owned(), ..Call::default() })
+        };
+        assert_eq!(line("bash", r#"{"timeout":5,"command":"ls\n-l"}"#), "bash: ls -l");
+        assert_eq!(line("novel", r#"{"a":1}"#), r#"novel: {"a":1}"#);
+        assert_eq!(line("none", ""), "none");
     }
 }

@@ -15,7 +15,7 @@ pub(crate) mod when;
 use std::io::{self, BufWriter, IsTerminal as _, StderrLock, StdoutLock, Write};
 
 use anstream::{AutoStream, ColorChoice};
-use offshoot_session::text::plain;
+use offshoot_session::text::clean_lines;
 
 use crate::config::Settings;
 use crate::error::{CommandError, Kind};
@@ -112,25 +112,25 @@ impl Ui {
         if error.kind == Kind::ClosedPipe {
             return;
         }
-        let mut lines = vec![format!("{ERROR}error:{ERROR:#} {}", plain(&error.message))];
-        lines.extend(error.causes.iter().map(|cause| format!("{ERROR}caused by:{ERROR:#} {}", plain(cause))));
-        lines.extend(error.hints.iter().map(|hint| format!("{HINT}hint:{HINT:#} {}", plain(hint))));
+        let mut lines = vec![format!("{ERROR}error:{ERROR:#} {}", clean_lines(&error.message))];
+        lines.extend(error.causes.iter().map(|cause| format!("{ERROR}caused by:{ERROR:#} {}", clean_lines(cause))));
+        lines.extend(error.hints.iter().map(|hint| format!("{HINT}hint:{HINT:#} {}", clean_lines(hint))));
         self.say(&lines);
     }
 
     /// Something worth knowing.
     pub(crate) fn note(&self, text: &str) {
-        self.say(&[format!("{NOTE}note:{NOTE:#} {}", plain(text))]);
+        self.say(&[format!("{NOTE}note:{NOTE:#} {}", clean_lines(text))]);
     }
 
     /// Something odd.
     pub(crate) fn warning(&self, text: &str) {
-        self.say(&[format!("{WARNING}warning:{WARNING:#} {}", plain(text))]);
+        self.say(&[format!("{WARNING}warning:{WARNING:#} {}", clean_lines(text))]);
     }
 
     /// What can be done.
     pub(crate) fn hint(&self, text: &str) {
-        self.say(&[format!("{HINT}hint:{HINT:#} {}", plain(text))]);
+        self.say(&[format!("{HINT}hint:{HINT:#} {}", clean_lines(text))]);
     }
 
     /// A closed stderr silences notes, nothing more.

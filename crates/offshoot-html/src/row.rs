@@ -6,7 +6,7 @@
 use offshoot_session::entry::{Entry, Source as _};
 use offshoot_session::id::EntryId;
 use offshoot_session::json::quote;
-use offshoot_session::kind::{Kind, Role};
+use offshoot_session::kind::{Kind, KindClass, Role};
 use offshoot_session::outline::{Filter, Outline, Scope};
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
@@ -63,14 +63,18 @@ impl Shown {
     }
 }
 
-/// Whose row it is, for its colour: 0 the person, 1 the model, 2 a tool, 3 something about the conversation, 4 the rest.
+/// Whose row it is, for its colour: 0 the person, 1 the model, 2 a tool, 3 something about the conversation, 4 a setting or
+/// an unknown entry, 5 what nobody reads: the page shows no text of it.
 fn who(entry: &Entry) -> u8 {
     match (entry.kind, entry.role) {
         (Kind::Message, Some(Role::User)) => 0,
         (Kind::Message, Some(Role::Assistant)) => 1,
         (Kind::Message, Some(Role::ToolResult | Role::BashExecution | Role::PythonExecution)) => 2,
-        (Kind::Message, _)
-        | (Kind::CustomMessage | Kind::Compaction | Kind::BranchSummary | Kind::ResetBoundary, _) => 3,
-        _ => 4,
+        (Kind::Unknown, _) => 4,
+        (kind, _) => match kind.class() {
+            KindClass::Conversation => 3,
+            KindClass::Setting => 4,
+            KindClass::State | KindClass::Bookkeeping => 5,
+        },
     }
 }

@@ -1,21 +1,31 @@
-//! Stored text made harmless for a screen: no escape sequence, control or bidirectional control gets through.
+//! Stored text made harmless: for a screen ([`clean`], [`clean_lines`], [`one_line`]), and for a file that somebody may
+//! look at ([`spell_out`]).
 
-/// Text with line feeds kept, tabs as four blanks, and everything that could steer a terminal removed.
-pub fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        match c {
-            '\n' => out.push('\n'),
-            '\t' => out.push_str("    "),
-            '\u{1b}' => skip_escape(&mut rest),
-            '\u{9b}' => skip_csi(&mut rest),
-            '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}' => skip_string(&mut rest),
-            c if is_harmful(c) => {}
-            c => out.push(c),
+mod clean;
+
+use std::borrow::Cow;
+
+use unicode_segmentation::UnicodeSegmentation as _;
+
+pub use clean::{CleanStart, clean, clean_lines, steers};
+
+/// A text as it is, with each character that steers a terminal spelt out as JSON spells it; line ends become `\n`.
+#[must_use]
+pub fn spell_out(text: &str) -> Cow<'_, str> {
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for line in text.split_inclusive('\n') {
+        let line = line.strip_suffix("\r\n").map_or(Cow::Borrowed(line), |line| Cow::Owned(format!("{line}\n")));
+        for at in line.chars() {
+            match at {
+                at if steers(at) => out.push_str(&format!("\\u{:04x}", u32::from(at))),
+                at => out.push(at),
+            }
         }
     }
-    out
+    Cow::Owned(out)
 }
 
 /// Harmless text on one line: runs of white space become one blank; cut to `max` characters, with `…` for the rest.
@@ -27,7 +37,7 @@ fn one_odd_line(text: &str, max: usize) -> String {
     let (mut line, mut length) = (String::new(), 0);
     // Nobody reads more of a long text than fits: do not clean the rest.
     let start = text.char_indices().nth(looked_at(max)).map_or(text, |(end, _)| &text[..end]);
-    for word in plain(start).split_whitespace() {
+    for word in clean(start).split_whitespace() {
         if length > max {
             break;
         }
@@ -41,6 +51,8 @@ fn one_odd_line(text: &str, max: usize) -> String {
         return line;
     }
     let end = line.char_indices().nth(max.saturating_sub(1)).map_or(line.len(), |(end, _)| end);
+    let ends = line.grapheme_indices(true).map(|(at, _)| at).chain([line.len()]);
+    let end = ends.take_while(|at| *at <= end).last().unwrap_or(0);
     line.truncate(end);
     line.truncate(line.trim_end().len());
     line.push('…');
@@ -76,60 +88,25 @@ fn looked_at(max: usize) -> usize {
     max.saturating_mul(4).saturating_add(64)
 }
 
-type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
-
-/// Skips what follows an ESC: a control sequence, a string up to its end, or one character.
-fn skip_escape(rest: &mut Chars<'_>) {
-    match rest.next_if(|c| matches!(c, ' '..='~')) {
-        Some('[') => skip_csi(rest),
-        Some(']' | 'P' | 'X' | '^' | '_') => skip_string(rest),
-        _ => {}
-    }
-}
-
-fn skip_string(rest: &mut Chars<'_>) {
-    while let Some(c) = rest.next_if(|c| !matches!(c, '\n')) {
-        if c == '\u{7}' || c == '\u{9c}' {
-            break;
-        }
-        if c == '\u{1b}' {
-            rest.next_if(|c| *c == '\\');
-            break;
-        }
-    }
-}
-
-fn skip_csi(rest: &mut Chars<'_>) {
-    while rest.next_if(|c| matches!(c, '\u{20}'..='\u{3f}')).is_some() {}
-    rest.next_if(|c| matches!(c, '@'..='~'));
-}
-
-fn is_harmful(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{2028}' | '\u{2029}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn nothing_steers_the_terminal() {
-        for (hostile, shown) in [
-            ("a\u{1b}[31mred\u{1b}[0m", "ared"),
-            ("\u{1b}]0;title\u{7}x", "x"),
-            ("\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link"),
-            ("\u{9b}2Jx", "x"),
-            ("\u{9d}0;title\u{9c}x", "x"),
-            ("\u{90}q#0\u{1b}\\x\u{9f}y", "x"),
-            ("a\rb\u{8}c\u{0}", "abc"),
-            ("\u{202e}abc\u{2066}", "abc"),
-            ("a\n\tb", "a\n    b"),
-            ("\u{1b}", ""),
-            ("é😀", "é😀"),
+    fn a_file_keeps_its_text_and_steers_nothing() {
+        for (stored, written) in [
+            ("a\tb\r\nc\rd", "a\tb\nc\\u000dd"),
+            ("\u{1b}[31mred\u{9b}2J\u{202e}", "\\u001b[31mred\\u009b2J\\u202e"),
+            ("👩\u{200d}👩\u{200d}👧 می\u{200c}خواهم \u{ad}", "👩\u{200d}👩\u{200d}👧 می\u{200c}خواهم \u{ad}"),
         ] {
-            assert_eq!(plain(hostile), shown, "{hostile:?}");
+            assert_eq!(spell_out(stored), written);
         }
+    }
+
+    #[test]
+    fn a_cut_leaves_graphemes_whole() {
+        assert_eq!(one_line("ab👩\u{200d}👩\u{200d}👧 x", 5), "ab…");
+        assert_eq!(one_line("👩\u{200d}👩\u{200d}👧 می\u{200c}خواهم", 40), "👩\u{200d}👩\u{200d}👧 می\u{200c}خواهم");
     }
 
     #[test]

@@ -5,17 +5,16 @@
 //! least one column and nothing in it steers a terminal.
 
 mod measure;
-mod clean;
 mod cut;
 mod number;
 mod wrap;
 #[cfg(test)]
 mod props;
 
-pub use clean::{clean, clean_lines};
 pub use cut::{fit, joined, truncate, truncate_line, truncate_middle};
 pub use measure::{draw, line_width, width};
 pub use number::in_short;
+pub use offshoot_session::text::{clean, clean_lines};
 pub use wrap::{WrappedRow, WrappedRows, rows, wrap};
 
 /// What stands for text that was left out.

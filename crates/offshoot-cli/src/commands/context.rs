@@ -9,12 +9,13 @@ use offshoot_session::llm::Converter;
 use offshoot_session::session::Session;
 use offshoot_session::text::one_line;
 use offshoot_session::tokens::{ContextEstimate, Estimator};
+use offshoot_session::transcript::Item;
 
 use crate::app::App;
 use crate::error::Result;
 use crate::select;
+use crate::transcript::first_words;
 use crate::transcript::screen::{Heading, Length, Screen, count};
-use crate::transcript::{Part, Turn, of_message};
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{DIM, ID, PLAIN};
 
@@ -147,7 +148,7 @@ fn transcript(app: &App, source: &Messages<'_>) -> Result<()> {
     source.each(|message| {
         messages += 1;
         let heading = Heading { id: id(&message), ..Heading::default() };
-        Ok(screen.turn(&of_message(message.role, message.json()), &heading)?)
+        Ok(screen.item(&Item::of_message(message.role, message.json()), &heading)?)
     })?;
     let model = model(source.context);
     let member = |name: &str| Json::parse(&model).ok().and_then(|model| model.str(name)).unwrap_or("?".into());
@@ -176,7 +177,7 @@ fn tokens_table(app: &App, source: &Messages<'_>) -> Result<()> {
     source.each(|message| {
         let tokens = estimator.add(message.json());
         let role = message.json().str("role").unwrap_or_default().into_owned();
-        let said = first_words(&of_message(message.role, message.json()));
+        let said = first_words(&Item::of_message(message.role, message.json()), 100);
         table.row(vec![tokens.to_string(), id(&message), one_line(&role, 20), said], PLAIN);
         Ok(())
     })?;
@@ -184,14 +185,6 @@ fn tokens_table(app: &App, source: &Messages<'_>) -> Result<()> {
     table.write(&mut out, app.ui.width)?;
     writeln!(out, "{}", total(&estimator.finish()))?;
     Ok(out.finish()?)
-}
-
-fn first_words(turn: &Turn) -> String {
-    let words = turn.parts.iter().find_map(|part| match part {
-        Part::Text(text) | Part::Call(text) | Part::Output(text) | Part::Trouble(text) => Some(text),
-        Part::Thinking(_) | Part::Image(_) => None,
-    });
-    words.map(|words| one_line(words, 100)).unwrap_or_default()
 }
 
 fn total(estimate: &ContextEstimate) -> String {

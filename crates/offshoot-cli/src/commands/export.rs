@@ -8,6 +8,7 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::session::{Part, Session};
 use offshoot_session::text::one_line;
+use offshoot_session::transcript::items;
 use offshoot_session::tree::NodeIx;
 
 use super::fork::empty;
@@ -15,7 +16,7 @@ use super::show::title;
 use crate::app::App;
 use crate::error::{CommandError, Kind, Result};
 use crate::select;
-use crate::transcript::{markdown, turns};
+use crate::transcript::markdown;
 
 /// Write a session, a branch or a subtree into a file
 ///
@@ -28,7 +29,8 @@ use crate::transcript::{markdown, turns};
 ///           session's lines to download. It needs no network. --at and
 ///           --subtree as above.
 ///   .md     The transcript of the open branch, or with --at of the path to
-///           ENTRY, to read.
+///           ENTRY, to read. Text is kept as it is, but control characters
+///           are spelt out (\u001b): `cat` is safe.
 ///
 /// A file that is there already is never written over.
 #[derive(Debug, clap::Args)]
@@ -131,12 +133,12 @@ fn markdown_of(session: &Session, path: &[NodeIx]) -> Result<String> {
     let tree = session.tree();
     let name = title(session)?.unwrap_or_else(|| format!("Session {}", one_line(session.id(), 60)));
     writeln!(out, "# {}\n", markdown::escape(&name))?;
-    for turn in turns(session, path) {
-        let (ix, turn) = turn?;
+    for item in items(session, path) {
+        let (ix, item) = item?;
         let id = tree.node(ix).id();
         let label = id.and_then(|id| tree.label(id)).map(|label| one_line(&label.text, 80));
         let id = id.map_or("-", EntryId::as_str);
-        markdown::write(&mut out, &turn, &one_line(id, 40), label.as_deref())?;
+        markdown::write(&mut out, &item, &one_line(id, 40), label.as_deref())?;
     }
     Ok(String::from_utf8_lossy(&out).into_owned())
 }

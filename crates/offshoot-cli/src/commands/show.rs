@@ -5,12 +5,12 @@ use std::io::Write as _;
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::Session;
 use offshoot_session::text::one_line;
+use offshoot_session::transcript::items;
 use offshoot_session::tree::NodeIx;
 
 use crate::app::App;
 use crate::error::Result;
 use crate::transcript::screen::{Heading, Length, Screen};
-use crate::transcript::turns;
 use crate::ui::style::{BOLD, DIM, Painted};
 use crate::{records, select};
 
@@ -77,9 +77,9 @@ fn transcript(app: &App, session: &Session, path: &[NodeIx], length: Length) -> 
     let about = [session.id(), &cwd].map(|word| one_line(word, 200)).join("  ");
     writeln!(out, "{}\n", Painted(DIM, about.trim_end()))?;
     let mut screen = Screen::new(&mut out, length);
-    for turn in turns(session, path) {
-        let (ix, turn) = turn?;
-        screen.turn(&turn, &heading(session, ix))?;
+    for item in items(session, path) {
+        let (ix, item) = item?;
+        screen.item(&item, &heading(session, ix))?;
     }
     let tree = session.tree();
     let is_shown = |ix: &NodeIx| !tree.node(*ix).is_leaf_marker();

@@ -7,12 +7,12 @@ use std::time::Duration;
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::Session;
 use offshoot_session::text::one_line;
+use offshoot_session::transcript::Item;
 use offshoot_session::tree::NodeIx;
 
 use crate::app::App;
 use crate::error::{CommandError, Kind, Result};
 use crate::records;
-use crate::transcript::of_entry;
 use crate::transcript::screen::{Heading, Length, Screen};
 
 /// How long to wait before looking at the file again.
@@ -88,12 +88,12 @@ fn show(app: &App, args: &Args, session: &Session, entries: &[NodeIx], before: &
 
 fn turn(out: &mut dyn std::io::Write, session: &Session, ix: NodeIx, before: Option<NodeIx>) -> Result<()> {
     let tree = session.tree();
-    let Some(turn) = of_entry(&session.entry(ix)?) else { return Ok(()) };
+    let Some(item) = Item::of_entry(&session.entry(ix)?) else { return Ok(()) };
     let name = |ix: NodeIx| tree.node(ix).id().map(|id| one_line(id.as_str(), 40)).unwrap_or_default();
     let continues = before.is_none() || tree.parent(ix) == before;
     let label = (!continues)
         .then(|| tree.parent(ix).map_or("a new root".to_owned(), |parent| format!("below {}", name(parent))));
     let heading = Heading { id: name(ix), label, time: tree.node(ix).time() };
-    Screen::new(out, Length::Cut).turn(&turn, &heading)?;
+    Screen::new(out, Length::Cut).item(&item, &heading)?;
     Ok(writeln!(out)?)
 }

@@ -1,46 +1,67 @@
-//! Turns as a Markdown document: a heading each, tool output in fences.
+//! Items as a Markdown document: a heading each, tool output in fences. Stored text is kept as it is, with the characters
+//! that steer a terminal spelt out: whoever looks at the file with `cat` is safe.
 
 use std::io::{self, Write};
 
-use super::{Part, Turn, Who};
+use offshoot_session::text::spell_out;
+use offshoot_session::transcript::Item;
 
-/// Writes a turn.
-pub(crate) fn write(out: &mut dyn Write, turn: &Turn, id: &str, label: Option<&str>) -> io::Result<()> {
-    let beside = if turn.beside.is_empty() { String::new() } else { format!(", {}", turn.beside) };
+use super::{ItemHeading, ItemWords, Voice, say};
+
+/// Writes an item.
+pub(crate) fn write(out: &mut dyn Write, item: &Item, id: &str, label: Option<&str>) -> io::Result<()> {
+    let heading = ItemHeading::of(item);
+    let beside = if heading.beside.is_empty() { String::new() } else { format!(", {}", heading.beside) };
     let label = label.map(|label| format!(" [{label}]")).unwrap_or_default();
-    match turn.who {
-        Who::Aside => return writeln!(out, "*{}*\n", escape(&turn.title)),
-        Who::User | Who::Assistant | Who::Mark => {
-            writeln!(out, "## {}{}\n", escape(&turn.title), escape(&label))?;
+    match heading.voice {
+        Voice::Aside => return writeln!(out, "*{}*\n", escape(&heading.title)),
+        Voice::User | Voice::Assistant | Voice::Mark => {
+            writeln!(out, "## {}{}\n", escape(&heading.title), escape(&label))?;
         }
-        Who::Tool => writeln!(out, "### {}{}\n", escape(&turn.title), escape(&label))?,
+        Voice::Tool => writeln!(out, "### {}{}\n", escape(&heading.title), escape(&label))?,
     }
     writeln!(out, "<sub>{}{}</sub>\n", escape(id), escape(&beside))?;
-    turn.parts.iter().try_for_each(|part| write_part(out, part))
+    say(item, &mut Document { out })
 }
 
-fn write_part(out: &mut dyn Write, part: &Part) -> io::Result<()> {
-    match part {
-        Part::Text(text) => writeln!(out, "{text}\n"),
-        Part::Thinking(text) => {
-            writeln!(out, "<details><summary>Thinking</summary>\n")?;
-            fenced(out, text)?;
-            writeln!(out, "</details>\n")
-        }
-        Part::Call(call) => {
-            let ticks = "`".repeat(longest_run(call) + 1);
-            let pad = if call.starts_with('`') || call.ends_with('`') { " " } else { "" };
-            writeln!(out, "- {ticks}{pad}{call}{pad}{ticks}\n")
-        }
-        Part::Output(text) => fenced(out, text),
-        Part::Image(kind) => writeln!(out, "*({})*\n", escape(kind)),
-        Part::Trouble(what) => writeln!(out, "**{}**\n", escape(what)),
+struct Document<'a> {
+    out: &'a mut dyn Write,
+}
+
+impl ItemWords for Document<'_> {
+    fn text(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "{}\n", spell_out(text))
+    }
+
+    fn thinking(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "<details><summary>Thinking</summary>\n")?;
+        fenced(self.out, text)?;
+        writeln!(self.out, "</details>\n")
+    }
+
+    fn call(&mut self, line: &str) -> io::Result<()> {
+        let ticks = "`".repeat(longest_run(line) + 1);
+        let pad = if line.starts_with('`') || line.ends_with('`') { " " } else { "" };
+        writeln!(self.out, "- {ticks}{pad}{line}{pad}{ticks}\n")
+    }
+
+    fn output(&mut self, text: &str) -> io::Result<()> {
+        fenced(self.out, text)
+    }
+
+    fn block(&mut self, kind: &str) -> io::Result<()> {
+        writeln!(self.out, "*({})*\n", escape(kind))
+    }
+
+    fn trouble(&mut self, line: &str) -> io::Result<()> {
+        writeln!(self.out, "**{}**\n", escape(line))
     }
 }
 
 /// A code block whose fence is longer than any run of backticks in it.
 fn fenced(out: &mut dyn Write, text: &str) -> io::Result<()> {
-    let fence = "`".repeat((longest_run(text) + 1).max(3));
+    let text = spell_out(text);
+    let fence = "`".repeat((longest_run(&text) + 1).max(3));
     writeln!(out, "{fence}\n{}\n{fence}\n", text.trim_end())
 }
 

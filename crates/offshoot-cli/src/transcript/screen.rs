@@ -1,17 +1,19 @@
-//! Turns on the screen: a heading each, what was said below it, a little in.
+//! Items on the screen: a heading each, what was said below it, a little in.
 
 use std::io::{self, Write};
 
 use offshoot_session::clock::Millis;
+use offshoot_session::text::clean_lines;
+use offshoot_session::transcript::Item;
 
-use super::{Part, Turn, Who};
+use super::{ItemHeading, ItemWords, Voice, say};
 use crate::ui::style::{ASSISTANT, DIM, ERROR, ID, LABEL, MARK, PLAIN, Painted, TOOL, USER};
 use crate::ui::when;
 
 /// How many lines of a tool's output are shown where output is cut.
 const CUT: usize = 5;
 
-/// What stands beside a turn's title.
+/// What stands beside an item's title.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Heading {
     pub(crate) id: String,
@@ -28,11 +30,11 @@ pub(crate) enum Length {
     Whole,
 }
 
-/// A transcript on its way to the screen: turns with an empty line between them, asides close together.
+/// A transcript on its way to the screen: items with an empty line between them, asides close together.
 pub(crate) struct Screen<'a> {
     out: &'a mut dyn Write,
     length: Length,
-    last: Option<Who>,
+    last: Option<Voice>,
     /// The last model and the last day said: neither is said again until it changes.
     model: String,
     day: String,
@@ -43,45 +45,46 @@ impl<'a> Screen<'a> {
         Self { out, length, last: None, model: String::new(), day: String::new() }
     }
 
-    /// Writes a turn.
-    pub(crate) fn turn(&mut self, turn: &Turn, heading: &Heading) -> io::Result<()> {
-        let stays_close = turn.who == Who::Aside && self.last == Some(Who::Aside);
+    /// Writes an item.
+    pub(crate) fn item(&mut self, item: &Item, beside: &Heading) -> io::Result<()> {
+        let heading = ItemHeading::of(item);
+        let stays_close = heading.voice == Voice::Aside && self.last == Some(Voice::Aside);
         if self.last.is_some() && !stays_close {
             writeln!(self.out)?;
         }
-        self.last = Some(turn.who);
-        self.heading(turn, heading)?;
-        turn.parts.iter().try_for_each(|part| write_part(self.out, part, self.length))
+        self.last = Some(heading.voice);
+        self.heading(&heading, beside)?;
+        say(item, self)
     }
 
-    fn heading(&mut self, turn: &Turn, heading: &Heading) -> io::Result<()> {
-        let style = match turn.who {
-            Who::User => USER,
-            Who::Assistant => ASSISTANT,
-            Who::Tool => TOOL,
-            Who::Mark => MARK,
-            Who::Aside => DIM,
+    fn heading(&mut self, item: &ItemHeading, heading: &Heading) -> io::Result<()> {
+        let style = match item.voice {
+            Voice::User => USER,
+            Voice::Assistant => ASSISTANT,
+            Voice::Tool => TOOL,
+            Voice::Mark => MARK,
+            Voice::Aside => DIM,
         };
         let day = heading.time.map(when::day).unwrap_or_default();
         let mut minute = heading.time.map(when::minute).unwrap_or_default();
         let time = if day == self.day { minute.split_off(day.len().min(minute.len())) } else { minute };
-        let is_known = turn.who == Who::Assistant && turn.beside == self.model;
-        let beside = if is_known { "" } else { turn.beside.as_str() };
+        let is_known = item.voice == Voice::Assistant && item.beside == self.model;
+        let beside = if is_known { "" } else { item.beside.as_str() };
         let label = heading.label.as_ref().map(|label| format!("[{label}]")).unwrap_or_default();
-        write!(self.out, "{}", Painted(style, &turn.title))?;
+        write!(self.out, "{}", Painted(style, &item.title))?;
         for (style, word) in [(ID, heading.id.as_str()), (DIM, time.trim()), (DIM, beside), (LABEL, &label)] {
             if !word.is_empty() {
                 write!(self.out, "  {}", Painted(style, word))?;
             }
         }
         self.day = day;
-        if turn.who == Who::Assistant {
-            self.model.clone_from(&turn.beside);
+        if item.voice == Voice::Assistant {
+            self.model.clone_from(&item.beside);
         }
         writeln!(self.out)
     }
 
-    /// Writes the last line, apart from the turns.
+    /// Writes the last line, apart from the items.
     pub(crate) fn close(self, line: &str) -> io::Result<()> {
         if self.last.is_some() {
             writeln!(self.out)?;
@@ -90,19 +93,36 @@ impl<'a> Screen<'a> {
     }
 }
 
-fn write_part(out: &mut dyn Write, part: &Part, length: Length) -> io::Result<()> {
-    match part {
-        Part::Text(text) => text.lines().try_for_each(|line| indented(out, &Painted(PLAIN, line))),
-        Part::Thinking(text) if length == Length::Whole => {
-            text.lines().try_for_each(|line| indented(out, &Painted(DIM, line)))
+impl ItemWords for Screen<'_> {
+    fn text(&mut self, text: &str) -> io::Result<()> {
+        clean_lines(text).lines().try_for_each(|line| indented(self.out, &Painted(PLAIN, line)))
+    }
+
+    fn thinking(&mut self, text: &str) -> io::Result<()> {
+        let text = clean_lines(text);
+        match self.length {
+            Length::Whole => text.lines().try_for_each(|line| indented(self.out, &Painted(DIM, line))),
+            Length::Cut => {
+                let lines = count(text.lines().count(), "line");
+                indented(self.out, &Painted(DIM, &format!("(thinking, {lines})")))
+            }
         }
-        Part::Thinking(text) => {
-            indented(out, &Painted(DIM, &format!("(thinking, {})", count(text.lines().count(), "line"))))
-        }
-        Part::Call(call) => indented(out, &Painted(TOOL, call)),
-        Part::Output(text) => output(out, text, length),
-        Part::Image(kind) => indented(out, &Painted(DIM, &format!("[{kind}]"))),
-        Part::Trouble(what) => indented(out, &Painted(ERROR, what)),
+    }
+
+    fn call(&mut self, line: &str) -> io::Result<()> {
+        indented(self.out, &Painted(TOOL, line))
+    }
+
+    fn output(&mut self, text: &str) -> io::Result<()> {
+        output(self.out, &clean_lines(text), self.length)
+    }
+
+    fn block(&mut self, kind: &str) -> io::Result<()> {
+        indented(self.out, &Painted(DIM, &format!("[{kind}]")))
+    }
+
+    fn trouble(&mut self, line: &str) -> io::Result<()> {
+        indented(self.out, &Painted(ERROR, line))
     }
 }
 

@@ -4,6 +4,8 @@
 
 use std::io::{self, Write};
 
+use offshoot_session::text::steers;
+
 /// Spells out controls, bidirectional controls and bytes that are no UTF-8.
 pub(crate) struct Harmless<W> {
     out: W,
@@ -57,11 +59,6 @@ impl<W: Write> Write for Harmless<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
-}
-
-fn steers(c: char) -> bool {
-    let is_line = matches!(c, '\n' | '\t');
-    (c.is_control() && !is_line) || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::world::{World, message, text};
 fn the_compaction_stands_for_what_was_before_it() {
     let world = World::with_sample();
     assert_snapshot!(world.run("context sample.jsonl"), @r"
-    compaction  3d80c9b6  3k tokens before
+    compaction  3d80c9b6  3,121 tokens summarised
       ## Goal
       wordcount should count words as people do.
 

@@ -145,3 +145,34 @@ fn other_endings_are_refused() {
     [exit code 2]
     ");
 }
+
+/// Who reads a transcript with `cat` may trust it: nothing in it steers a terminal, also inside fences, and nothing is lost.
+#[test]
+fn text_comes_out_as_it_went_in_and_steers_nothing() {
+    let words = "👩\u{200d}👩\u{200d}👧 می\u{200c}خواهم क\u{94d}\u{200d}ष 👍🏽";
+    let world = World::new();
+    let message = |id: &str, parent: &str, message: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-01-14T08:40:00.000Z","message":{message}}}"#
+        )
+    };
+    let lines = [
+        r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-14T08:40:00.000Z","cwd":"/work"}"#.to_owned(),
+        message("aaaa0001", "null", &format!(r#"{{"role":"user","content":"{words}\tx"}}"#)),
+        message(
+            "aaaa0002",
+            "\"aaaa0001\"",
+            r#"{"role":"bashExecution","command":"make","output":"\u001b[31mred\u009b2J\u202e\r\n\tall:"}"#,
+        ),
+    ];
+    world.write("s.jsonl", lines.join("\n") + "\n");
+    world.run("export s.jsonl -o t.md");
+    let document = world.read("t.md");
+    assert!(document.contains(&format!("{words}\tx")), "{document}");
+    assert!(document.contains("```\n\\u001b[31mred\\u009b2J\\u202e\n\tall:\n```"), "{document}");
+    let steers = |at: char| (at.is_control() && at != '\n' && at != '\t') || ('\u{202a}'..='\u{202e}').contains(&at);
+    for shown in [document, world.run("show s.jsonl"), world.run("tree s.jsonl")] {
+        assert!(shown.contains(words), "{shown}");
+        assert!(!shown.contains(steers), "{shown:?}");
+    }
+}

@@ -89,7 +89,7 @@ fn compactions_summaries_and_labels_are_marked() {
     bash  5b9e07f4  08:43
     assistant  c86f31ad  08:43  [tests pass]
     user  af72e50c  08:45
-    compaction  3d80c9b6  08:45  3k tokens before
+    compaction  3d80c9b6  08:45  3,121 tokens summarised
     assistant  e95b4f12  08:45
     edit  7704dca8  08:45
     assistant  42e6b1f9  08:45

@@ -5,12 +5,13 @@ const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const BLOCKS = ["p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "pre", "table", "thead", "tr", "td", "em", "strong", "s"];
 const PREVIEW = { output: 10, prose: 400 };
 const LONGEST = 1 << 20;
+const QUIET = 5;
 
 /** What an entry says: its line, and what stands beside it. */
 function read(node) {
   const line = LINES.text(node.start, node.length);
   const beside = node.besideLength > 0 ? JSON.parse(BESIDE.text(node.besideStart, node.besideLength)) : {};
-  return { line, entry: JSON.parse(line), prose: listOf(beside.md).values(), blobs: beside.blobs ?? {} };
+  return { line, entry: JSON.parse(line), prose: listOf(beside.md).values(), blobs: beside.blobs ?? {}, isQuiet: node.who === QUIET };
 }
 
 /** Operations of Markdown as elements. */
@@ -206,9 +207,10 @@ function folded(title, beside, text, operations) {
 }
 
 /** An entry as {sort, title, beside, parts}; nothing for bookkeeping that nobody reads. */
-function turn({ entry, prose: operations, blobs }) {
+function turn({ entry, prose: operations, blobs, isQuiet }) {
   const nextProse = (text) => prose(text, operations.next().value);
   const aside = (...words) => ({ sort: "aside", title: "", parts: [el("p", "aside", ...words)] });
+  if (isQuiet) return null;
   if (!isObject(entry)) return aside("[no entry]");
   switch (entry.type) {
     case "message":
@@ -230,17 +232,6 @@ function turn({ entry, prose: operations, blobs }) {
       return aside("context edit of ", el("b", "", oneLine(entry.targetId, 60)));
     case "reset_boundary":
       return aside("the context starts anew here");
-    case "custom":
-    case "label":
-    case "session_info":
-    case "usage":
-    case "ttsr_injection":
-    case "session_init":
-    case "service_tier_change":
-    case "title_change":
-    case "credential_pin":
-    case "model_usage":
-      return null;
     default:
       return aside(`[${oneLine(entry.type, 60)}]`);
   }

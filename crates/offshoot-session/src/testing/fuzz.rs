@@ -7,18 +7,20 @@ mod codec;
 mod lines;
 mod open;
 mod operations;
+mod text;
 
 pub use codec::codec;
 pub use lines::lines;
 pub use open::open;
 pub use operations::session_ops;
+pub use text::text;
 
 /// A target: it panics when a promise does not hold for these bytes.
 pub type Target = fn(&[u8]);
 
 /// Every target with its name.
 pub const TARGETS: &[(&str, Target)] =
-    &[("lines", lines), ("codec", codec), ("open", open), ("session_ops", session_ops)];
+    &[("lines", lines), ("codec", codec), ("open", open), ("session_ops", session_ops), ("text", text)];
 
 /// Bytes as a source of choices; 0 for ever when they are used up.
 struct Choices<'a>(&'a [u8]);

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
+use offshoot_session::text::CleanStart;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::clean::{Harmless, LineEnds, whole_graphemes};
 use super::measure::{of_grapheme, width};
 use super::{ELLIPSIS, clean};
 
@@ -23,17 +23,14 @@ pub fn fit(text: &str, columns: usize) -> Cow<'_, str> {
             Cow::Owned(clean) => Cow::Owned(truncate(&clean, columns, ELLIPSIS).into_owned()),
         };
     }
-    let mut source = Harmless::of(text, LineEnds::Spaces);
-    let mut raw = String::new();
-    loop {
-        let before = raw.len();
-        raw.extend(source.by_ref().take(wanted));
-        let shown = whole_graphemes(&raw);
-        if raw.len() == before || width(&shown) > columns {
-            return Cow::Owned(truncate(&shown, columns, ELLIPSIS).into_owned());
-        }
+    let mut start = CleanStart::of(text);
+    let mut shown = String::new();
+    while width(&shown) <= columns {
+        let Some(more) = start.more(wanted) else { break };
+        shown = more;
         wanted = wanted.saturating_mul(2);
     }
+    Cow::Owned(truncate(&shown, columns, ELLIPSIS).into_owned())
 }
 
 /// As many of these words as fit into so many columns, ` · ` between them: they stand in the order in which they count, and

@@ -4,7 +4,6 @@ use ratatui::buffer::{Buffer, CellWidth as _};
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use unicode_segmentation::UnicodeSegmentation as _;
-use unicode_width::UnicodeWidthChar as _;
 
 /// How many columns a text takes when it is drawn: the sum over its graphemes, without those that hold a control
 /// character, which are not drawn.
@@ -38,10 +37,6 @@ pub fn draw(line: &Line<'_>, area: Rect, buf: &mut Buffer) {
 /// The columns of one grapheme; none for one that is not drawn.
 pub(super) fn of_grapheme(grapheme: &str) -> usize {
     if grapheme.contains(char::is_control) { 0 } else { usize::from(grapheme.cell_width()) }
-}
-
-pub(super) fn of_char(at: char) -> usize {
-    at.width().unwrap_or(0)
 }
 
 #[cfg(test)]

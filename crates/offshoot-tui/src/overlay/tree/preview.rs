@@ -1,9 +1,8 @@
 //! What an entry says, whole: for the preview, and for the clipboard. Read when the cursor comes to it.
 
-use offshoot_session::entry::{Entry, Source, text_of};
+use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
-use offshoot_session::json::Json;
-use offshoot_session::kind::{Kind, Role};
+use offshoot_session::transcript::{End, Item, Part};
 use offshoot_session::tree::NodeIx;
 
 /// How much of an entry is kept for the preview.
@@ -41,7 +40,9 @@ fn said(source: &dyn Source, ix: NodeIx) -> String {
     if let Some(damage) = entry.damage() {
         return format!("This line is damaged: {damage}");
     }
-    let mut text = whole(&entry).filter(|text| !text.trim().is_empty()).unwrap_or_else(|| entry.line().to_owned());
+    let item = Item::of_entry(&entry);
+    let mut text =
+        item.as_ref().and_then(whole).filter(|text| !text.trim().is_empty()).unwrap_or_else(|| entry.line().to_owned());
     if text.len() > KEPT {
         let mut end = KEPT;
         while !text.is_char_boundary(end) {
@@ -54,57 +55,53 @@ fn said(source: &dyn Source, ix: NodeIx) -> String {
     text
 }
 
-/// All that an entry says, with what was called and answered; `None` if it says nothing in words.
-fn whole(entry: &Entry) -> Option<String> {
-    match entry.kind {
-        Kind::Message => {
-            let message = entry.message()?;
-            let mut parts: Vec<String> =
-                message.str("command").map(|command| format!("$ {command}")).into_iter().collect();
-            match message.get("content") {
-                Some(content) if content.as_str().is_some() => parts.push(text_of(content, "")),
-                Some(content) => parts.extend(content.items().filter_map(block)),
-                None => {}
-            }
-            parts.extend(message.str("output").map(std::borrow::Cow::into_owned));
-            parts.extend(message.str("errorMessage").map(|error| format!("error: {error}")));
-            Some(parts.join("\n"))
-        }
-        Kind::CustomMessage => Some(text_of(entry.get("content")?, "\n")),
-        Kind::Compaction | Kind::BranchSummary => entry.str("summary").map(std::borrow::Cow::into_owned),
-        _ => None,
+/// All that an item says, with what was called and answered; `None` if it says nothing in words.
+fn whole(item: &Item) -> Option<String> {
+    let said = |parts: &[Part]| parts.iter().map(block).collect::<Vec<_>>().join("\n");
+    match item {
+        Item::User(parts) | Item::Note { parts, .. } | Item::System { parts, .. } => Some(said(parts)),
+        Item::Answer(answer) => match &answer.end {
+            End::Error(why) if answer.parts.is_empty() => Some(format!("error: {why}")),
+            End::Error(why) => Some(format!("{}\nerror: {why}", said(&answer.parts))),
+            End::Done | End::Aborted | End::Length => Some(said(&answer.parts)),
+        },
+        Item::Result(result) => Some(said(&result.parts)),
+        Item::Run(run) => Some(format!("{} {}\n{}", run.language.prompt(), run.command, run.output)),
+        Item::Summary(summary) => Some(summary.text.clone()),
+        Item::Notice(..) => None,
     }
 }
 
-/// A block of a message.
-fn block(block: Json<'_>) -> Option<String> {
-    Some(match block.str("type")?.as_ref() {
-        "text" => block.str("text")?.into_owned(),
-        "thinking" => format!("(thinking) {}", block.str("thinking")?),
-        "toolCall" => {
-            let arguments = block.get("arguments").map_or("", Json::text);
-            format!("[{}] {arguments}", block.str("name")?)
-        }
-        "image" => "[image]".to_owned(),
-        other => format!("[{other}]"),
-    })
+/// A part of a message.
+fn block(part: &Part) -> String {
+    match part {
+        Part::Text(text) => text.clone(),
+        Part::Thinking(text) => format!("(thinking) {text}"),
+        Part::Call(call) => format!("[{}] {}", call.name, call.arguments),
+        Part::Picture(_) => "[image]".to_owned(),
+        Part::Other(kind) => format!("[{kind}]"),
+    }
 }
 
 /// What is copied of an entry: the words of a message, a command, an error, a summary.
 pub(super) fn copied(source: &dyn Source, ix: NodeIx) -> Result<Option<String>> {
-    let entry = source.entry(ix)?;
-    let text = match (entry.kind, entry.role) {
-        (Kind::Message, Some(Role::BashExecution)) => {
-            entry.message().and_then(|message| message.str("command").map(std::borrow::Cow::into_owned))
-        }
-        (Kind::Message, role) => entry.message().and_then(|message| {
-            let said = message.get("content").map(|content| text_of(content, "")).filter(|said| !said.is_empty());
-            let error = || message.str("errorMessage").map(std::borrow::Cow::into_owned);
-            said.or_else(|| error().filter(|_| role == Some(Role::Assistant)))
-        }),
-        (Kind::CustomMessage, _) => entry.get("content").map(|content| text_of(content, "")),
-        (Kind::Compaction | Kind::BranchSummary, _) => entry.str("summary").map(std::borrow::Cow::into_owned),
-        _ => None,
+    let words = |parts: &[Part]| {
+        let texts = parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            Part::Thinking(_) | Part::Call(_) | Part::Picture(_) | Part::Other(_) => None,
+        });
+        texts.collect::<String>()
     };
+    let text = Item::of_entry(&source.entry(ix)?).and_then(|item| match item {
+        Item::User(parts) | Item::Note { parts, .. } | Item::System { parts, .. } => Some(words(&parts)),
+        Item::Answer(answer) => match (words(&answer.parts), answer.end) {
+            (said, End::Error(why)) if said.is_empty() => Some(why),
+            (said, _) => Some(said),
+        },
+        Item::Result(result) => Some(words(&result.parts)),
+        Item::Run(run) => Some(run.command),
+        Item::Summary(summary) => Some(summary.text),
+        Item::Notice(..) => None,
+    });
     Ok(text.filter(|text| !text.trim().is_empty()))
 }

@@ -1,17 +1,17 @@
-//! What may not reach a terminal, taken out of a text. Owns the state of an escape sequence; knows no columns but
-//! that every grapheme must take one.
+//! What may not reach a terminal, taken out of a text. Owns the state of an escape sequence, and which characters steer or
+//! deceive; knows no columns but that every grapheme must take one.
 
 use std::borrow::Cow;
 use std::str::Chars;
 
 use unicode_segmentation::UnicodeSegmentation as _;
-
-use super::measure;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// More scalars than this are no grapheme that anybody wrote: an emoji sequence has ten, Unicode's stream-safe text
 /// stops at thirty marks on one base.
 const LONGEST_GRAPHEME: usize = 32;
 const TAB: usize = 4;
+const NON_JOINER: char = '\u{200c}';
 const JOINER: char = '\u{200d}';
 
 /// A text on one line, with everything left out that could move the cursor, change the terminal or deceive the eye.
@@ -19,7 +19,8 @@ const JOINER: char = '\u{200d}';
 /// Escape sequences go as a whole (CSI, OSC, DCS, SOS, PM, APC and the short ones, in seven and eight bit form; of a
 /// string that never ends only the introducer), and so do control characters, bidirectional controls and everything
 /// that Unicode says to show as nothing. What stays: combining marks on a base (up to 32 scalars a grapheme), U+FE0F,
-/// and U+200D between the parts of an emoji. A tab becomes four spaces, a line end one.
+/// U+200D between the parts of an emoji, and one U+200C or U+200D after a letter of a script that is written with them
+/// (Arabic, the scripts of India and their neighbours). A tab becomes four spaces, a line end one.
 #[must_use]
 pub fn clean(text: &str) -> Cow<'_, str> {
     cleaned(text, LineEnds::Spaces)
@@ -31,8 +32,38 @@ pub fn clean_lines(text: &str) -> Cow<'_, str> {
     cleaned(text, LineEnds::Kept)
 }
 
+/// The start of a text as [`clean`] gives it, for whoever shows a part of it: looks at no more of the text than is asked
+/// for, and at the escape sequences in between.
+#[derive(Debug, Clone)]
+pub struct CleanStart<'a> {
+    source: Harmless<'a>,
+    raw: String,
+}
+
+impl<'a> CleanStart<'a> {
+    /// Nothing of a text yet.
+    #[must_use]
+    pub fn of(text: &'a str) -> Self {
+        Self { source: Harmless::of(text, LineEnds::Spaces), raw: String::new() }
+    }
+
+    /// So many more characters, if there are any: all that was asked for so far, made clean.
+    pub fn more(&mut self, characters: usize) -> Option<String> {
+        let before = self.raw.len();
+        self.raw.extend(self.source.by_ref().take(characters));
+        (self.raw.len() > before).then(|| whole_graphemes(&self.raw))
+    }
+}
+
+/// Whether a character changes what a terminal does or how text around it is laid out: every control but line feed and
+/// tab, and the bidirectional controls.
+#[must_use]
+pub fn steers(at: char) -> bool {
+    (at.is_control() && !matches!(at, '\n' | '\t')) || is_bidi_control(at)
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LineEnds {
+enum LineEnds {
     Kept,
     Spaces,
 }
@@ -47,7 +78,7 @@ fn cleaned(text: &str, ends: LineEnds) -> Cow<'_, str> {
 }
 
 /// Leaves out graphemes that take no column, joiners that join nothing, and what is too much for one grapheme.
-pub(super) fn whole_graphemes(text: &str) -> String {
+fn whole_graphemes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for grapheme in text.graphemes(true) {
         if grapheme.len() == 1 {
@@ -56,21 +87,45 @@ pub(super) fn whole_graphemes(text: &str) -> String {
         }
         let start = out.len();
         let mut rest = grapheme.chars().take(LONGEST_GRAPHEME).peekable();
+        let mut before = None;
         while let Some(at) = rest.next() {
-            let joins = out.len() > start && rest.peek().is_some_and(|next| measure::of_char(*next) > 0);
-            if at != JOINER || joins {
+            let is_kept = match at {
+                JOINER => {
+                    before.is_some_and(is_joining)
+                        || (before.is_some() && rest.peek().is_some_and(|next| next.width().unwrap_or(0) > 0))
+                }
+                NON_JOINER => before.is_some_and(is_joining),
+                _ => true,
+            };
+            if is_kept {
                 out.push(at);
+                before = Some(at);
             }
         }
-        if out.get(start..).is_none_or(|kept| measure::of_grapheme(kept) == 0) {
+        if out.get(start..).is_none_or(|kept| columns(kept) == 0) {
             out.truncate(start);
         }
     }
     out
 }
 
+/// The columns of a grapheme: of those that hold a control character none.
+fn columns(grapheme: &str) -> usize {
+    // Terminals draw the halfwidth sound marks in a cell of their own.
+    let sound_marks = grapheme.chars().filter(|at| matches!(at, '\u{ff9e}' | '\u{ff9f}')).count();
+    if grapheme.contains(char::is_control) { 0 } else { grapheme.width() + sound_marks }
+}
+
+/// Letters and marks of the scripts in whose words joiners mean something.
+fn is_joining(at: char) -> bool {
+    matches!(at,
+        '\u{600}'..='\u{8ff}' | '\u{900}'..='\u{dff}' | '\u{f00}'..='\u{109f}' | '\u{1700}'..='\u{18af}'
+        | '\u{1900}'..='\u{1cff}' | '\u{a840}'..='\u{a87f}' | '\u{a8e0}'..='\u{a8ff}' | '\u{fb50}'..='\u{fdff}'
+        | '\u{fe70}'..='\u{fefc}' | '\u{11000}'..='\u{11fff}' | '\u{1e900}'..='\u{1e95f}')
+}
 /// The characters of a text that may be shown, one after the other: only as much is looked at as is asked for.
-pub(super) struct Harmless<'a> {
+#[derive(Debug, Clone)]
+struct Harmless<'a> {
     rest: Chars<'a>,
     ends: LineEnds,
     spaces: usize,
@@ -79,7 +134,7 @@ pub(super) struct Harmless<'a> {
 }
 
 impl<'a> Harmless<'a> {
-    pub(super) fn of(text: &'a str, ends: LineEnds) -> Self {
+    fn of(text: &'a str, ends: LineEnds) -> Self {
         Self { rest: text.chars(), ends, spaces: 0, endless: false }
     }
 
@@ -179,13 +234,17 @@ impl Iterator for Harmless<'_> {
     }
 }
 
-/// Unicode's default-ignorable characters and format controls, but for the two that make emoji.
+fn is_bidi_control(at: char) -> bool {
+    matches!(at, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Unicode's default-ignorable characters and format controls, but for those that words and emoji are made with.
 fn shows_as_nothing(at: char) -> bool {
-    matches!(at,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{3164}' | '\u{fe00}'..='\u{fe0e}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+    is_bidi_control(at)
+        || matches!(at,
+            '\u{ad}' | '\u{34f}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'
+            | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0e}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -229,6 +288,8 @@ mod tests {
             ("\u{115f}\u{3164}a\u{ffa0}", "a"),
             ("\u{301}a", "a"),
             ("a\u{200d}b\u{200d}", "ab"),
+            ("pass\u{200c}word", "password"),
+            ("م\u{200c}\u{200c}\u{200d}", "م\u{200c}"),
             ("\u{200d}\u{fe0f}", ""),
             ("a\u{fe0e}", "a"),
         ] {
@@ -249,6 +310,11 @@ mod tests {
             "क्षि",
             "한국어",
             "لا",
+            "می\u{200c}خواهم",
+            "ه\u{200d}.ق",
+            "क\u{94d}\u{200d}ष",
+            "क\u{94d}\u{200c}ष",
+            "ශ\u{dca}\u{200d}රී",
             "a\u{a0}b",
         ] {
             assert_eq!(clean(text), text);

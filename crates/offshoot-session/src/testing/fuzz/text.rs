@@ -1,0 +1,25 @@
+//! Any text, made clean: nothing in it steers a terminal, and cleaning it again changes nothing.
+
+use crate::text::{clean, clean_lines, one_line, spell_out, steers};
+
+/// Cleans a text for a line, for a screen and for a file.
+///
+/// # Panics
+/// When something that steers a terminal gets through, or cleaning twice differs from cleaning once.
+pub fn text(bytes: &[u8]) {
+    let stored = String::from_utf8_lossy(bytes);
+    for cleaned in [clean(&stored), clean_lines(&stored), spell_out(&stored)] {
+        assert!(!cleaned.contains(steers), "{cleaned:?}");
+    }
+    assert!(!clean(&stored).contains(char::is_control));
+    for once in [clean(&stored), clean_lines(&stored)] {
+        assert_eq!(clean_lines(&once), once);
+        // A tab becomes four blanks; nothing else grows.
+        assert!(once.len() <= 4 * stored.len());
+    }
+    for max in [0, 1, 7, 200] {
+        let line = one_line(&stored, max);
+        assert!(line.chars().count() <= max.max(1), "{max}: {line:?}");
+        assert!(!line.contains(char::is_control), "{line:?}");
+    }
+}
