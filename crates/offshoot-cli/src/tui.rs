@@ -26,7 +26,7 @@ use offshoot_agent::Setup;
 use offshoot_agent::command::{Command, Said};
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
-use offshoot_tui::app::cmd::Cmd;
+use offshoot_tui::app::cmd::ProgramTask;
 use offshoot_tui::app::model::Model;
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::app::run::{Inbox, Program as _, run as run_front_end};
@@ -84,9 +84,9 @@ fn converse(app: &App, session: Session, setup: Setup, (said, signals): (Vec<Sai
     })?;
     let world = World { app: app.clone(), news: sender.clone(), drafts, session_list: Arc::new(session_list) };
     let mut program = Program::start(world, session, setup)?;
-    program.take(Cmd::Look);
+    program.take(ProgramTask::Look);
     for said in said {
-        program.take(Cmd::Ask(Box::new(Command::FollowUp(said))));
+        program.take(ProgramTask::Ask(Box::new(Command::FollowUp(said))));
     }
     if ModelTable::read(&app).0.usable().is_empty() {
         drop(sender.send(Msg::Notice(Level::Warning, keyless(&app))));

@@ -10,8 +10,7 @@ use offshoot_session::id::EntryId;
 use offshoot_session::session::{Part, Session};
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
-use offshoot_tui::app::cmd::{Cmd, Deed};
-use offshoot_tui::app::msg::Msg;
+use offshoot_tui::app::cmd::Deed;
 
 use super::world::{World, ask, blocking};
 use crate::app::App;
@@ -19,31 +18,7 @@ use crate::commands::{export, import};
 use crate::error::{CommandError, Kind, Result};
 use crate::select;
 
-/// Does one of them; what goes wrong is told.
-pub(super) async fn act(world: &World, agent: &AgentSession, cmd: Cmd) {
-    let done = match cmd {
-        Cmd::Models => {
-            let table = world.model_table().await;
-            table.map(|table| world.tell(Msg::Models(table.usable())))
-        }
-        Cmd::UseModel(name) => use_model(world, agent, &name).await,
-        Cmd::NextModel { is_forward } => next_model(world, agent, is_forward).await,
-        Cmd::Named(deed, entry) => named(world, agent, deed, entry).await,
-        Cmd::Pop => pop(world, agent).await,
-        Cmd::Resume(given) => resume(world, agent, given).await,
-        Cmd::Open(file) => open(world, agent, file).await,
-        Cmd::Label(text) => label(world, agent, text).await,
-        Cmd::Export(path) => export_session(world, agent, None, path).await,
-        Cmd::ExportBranch { entry, path } => export_session(world, agent, Some(entry), path).await,
-        Cmd::Import(path) => import_file(world, agent, path).await,
-        _ => Ok(()),
-    };
-    if let Err(error) = done {
-        world.notice(Level::Error, error.with_hints_on_one_line());
-    }
-}
-
-async fn use_model(world: &World, agent: &AgentSession, name: &str) -> Result<()> {
+pub(super) async fn use_model(world: &World, agent: &AgentSession, name: &str) -> Result<()> {
     let found = world.model_table().await?.find(None, name);
     let found =
         found.map_err(|error| CommandError::new(Kind::NotFound, error.to_string()).hint("/model lists them"))?;
@@ -54,7 +29,7 @@ async fn use_model(world: &World, agent: &AgentSession, name: &str) -> Result<()
     Ok(())
 }
 
-async fn next_model(world: &World, agent: &AgentSession, is_forward: bool) -> Result<()> {
+pub(super) async fn next_model(world: &World, agent: &AgentSession, is_forward: bool) -> Result<()> {
     let models = world.model_table().await?.usable();
     let now = agent.standing().await?.model;
     let at = models.iter().position(|model| (&model.provider, &model.id) == (&now.provider, &now.id));
@@ -94,7 +69,7 @@ async fn read<T: Send + 'static>(
     agent.read(look).await?
 }
 
-async fn named(world: &World, agent: &AgentSession, deed: Deed, entry: String) -> Result<()> {
+pub(super) async fn named(world: &World, agent: &AgentSession, deed: Deed, entry: String) -> Result<()> {
     // Another program may just have written it; a file that cannot be read on says so itself.
     drop(agent.refresh().await);
     let entry = read(agent, move |session| id_of(session, find(session, &entry)?)).await?;
@@ -108,21 +83,21 @@ async fn named(world: &World, agent: &AgentSession, deed: Deed, entry: String) -
     Ok(())
 }
 
-async fn pop(world: &World, agent: &AgentSession) -> Result<()> {
+pub(super) async fn pop(world: &World, agent: &AgentSession) -> Result<()> {
     let target = read(agent, |session| id_of(session, session.pop_target(None)?)).await?;
     let navigation = Navigation { target, summarize: true, ..Navigation::default() };
     ask(world, agent, Command::NavigateTree(navigation)).await;
     Ok(())
 }
 
-async fn resume(world: &World, agent: &AgentSession, given: String) -> Result<()> {
+pub(super) async fn resume(world: &World, agent: &AgentSession, given: String) -> Result<()> {
     let app = world.app.clone();
     let file = blocking(move || app.file(&given)).await?;
     open(world, agent, file).await
 }
 
 /// Opens a session file. One whose folder is gone, as that of another machine, goes on as a copy in this folder.
-async fn open(world: &World, agent: &AgentSession, file: PathBuf) -> Result<()> {
+pub(super) async fn open(world: &World, agent: &AgentSession, file: PathBuf) -> Result<()> {
     let app = world.app.clone();
     let (file, note) = blocking(move || here(&app, file)).await?;
     note.into_iter().for_each(|note| world.notice(Level::Warning, note));
@@ -141,7 +116,7 @@ fn here(app: &App, file: PathBuf) -> Result<(PathBuf, Option<String>)> {
     Ok((copied, Some(format!("the session's folder {gone} is not there: this is a copy of it in {cwd}"))))
 }
 
-async fn label(world: &World, agent: &AgentSession, text: Option<String>) -> Result<()> {
+pub(super) async fn label(world: &World, agent: &AgentSession, text: Option<String>) -> Result<()> {
     let entry = read(agent, |session| {
         let last = session.leaf().and_then(|leaf| session.tree().behind_markers(leaf));
         let last = last.ok_or_else(|| CommandError::new(Kind::NotFound, "there is no entry to label yet"))?;
@@ -154,7 +129,7 @@ async fn label(world: &World, agent: &AgentSession, text: Option<String>) -> Res
     Ok(())
 }
 
-async fn export_session(
+pub(super) async fn export_session(
     world: &World,
     agent: &AgentSession,
     entry: Option<String>,
@@ -195,7 +170,7 @@ fn expanded(app: &App, path: &str) -> PathBuf {
     }
 }
 
-async fn import_file(world: &World, agent: &AgentSession, path: String) -> Result<()> {
+pub(super) async fn import_file(world: &World, agent: &AgentSession, path: String) -> Result<()> {
     let app = world.app.clone();
     let file = app.settings.cwd.join(expanded(&app, &path));
     let (file, note) = blocking(move || import::take(&app, &file)).await?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::channel;
 
 use offshoot_session::clock::Millis;
-use offshoot_tui::app::cmd::Cmd;
+use offshoot_tui::app::cmd::ProgramTask;
 use offshoot_tui::app::model::Model;
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::app::run::{Inbox, Program, run};
@@ -55,8 +55,8 @@ impl Program for Picker<'_> {
     }
 
     /// There is no agent yet: what does not concern the list comes to nothing.
-    fn take(&mut self, cmd: Cmd) {
-        if let Cmd::Sessions(request) = cmd {
+    fn take(&mut self, task: ProgramTask) {
+        if let ProgramTask::Sessions(request) = task {
             self.session_list.take(request);
         }
     }

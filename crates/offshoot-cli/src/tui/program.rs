@@ -9,7 +9,7 @@ use offshoot_agent::Setup;
 use offshoot_session::clock::Millis;
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
-use offshoot_tui::app::cmd::Cmd;
+use offshoot_tui::app::cmd::ProgramTask;
 use offshoot_tui::app::msg::Msg;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
@@ -24,7 +24,8 @@ use crate::error::{CommandError, Result};
 pub(super) struct Program {
     app: App,
     drafts: DraftWriter,
-    to: UnboundedSender<Cmd>,
+    /// Until the program ends.
+    tasks: Option<UnboundedSender<ProgramTask>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -33,7 +34,7 @@ impl Program {
     pub(super) fn start(world: World, session: Session, setup: Setup) -> Result<Self> {
         let failed = |error| CommandError::io("start the agent", &error);
         // Unbounded: it carries what the user does, and the screen waits for nobody.
-        let (to, wanted) = unbounded_channel();
+        let (tasks, wanted) = unbounded_channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let (app, drafts) = (world.app.clone(), world.drafts.clone());
         let thread = std::thread::Builder::new().name("agent".to_owned()).spawn(move || {
@@ -44,12 +45,12 @@ impl Program {
             // What runs longer is not waited for.
             runtime.shutdown_background();
         });
-        Ok(Self { app, drafts, to, thread: Some(thread.map_err(failed)?) })
+        Ok(Self { app, drafts, tasks: Some(tasks), thread: Some(thread.map_err(failed)?) })
     }
 
     /// Returns when everything is written.
     pub(super) fn close(&mut self) {
-        drop(self.to.send(Cmd::Quit));
+        self.tasks = None;
         if let Some(thread) = self.thread.take() {
             // One that panicked has ended as well.
             drop(thread.join());
@@ -63,8 +64,11 @@ impl offshoot_tui::app::run::Program for Program {
         self.app.now()
     }
 
-    fn take(&mut self, cmd: Cmd) {
-        drop(self.to.send(cmd));
+    fn take(&mut self, task: ProgramTask) {
+        // An agent that has ended does nothing more.
+        if let Some(tasks) = &self.tasks {
+            drop(tasks.send(task));
+        }
     }
 
     fn stop(&mut self) -> io::Result<()> {

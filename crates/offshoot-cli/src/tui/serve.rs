@@ -9,7 +9,8 @@ use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::event::Event;
 use offshoot_session::session::Session;
-use offshoot_tui::app::cmd::Cmd;
+use offshoot_session::transcript::Level;
+use offshoot_tui::app::cmd::ProgramTask;
 use offshoot_tui::app::msg::Msg;
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -24,7 +25,7 @@ pub(super) async fn serve(
     world: World,
     session: Session,
     setup: Setup,
-    mut wanted: UnboundedReceiver<Cmd>,
+    mut wanted: UnboundedReceiver<ProgramTask>,
 ) -> io::Result<()> {
     let agent = AgentSession::start(session, setup)?;
     let mut events = agent.subscribe();
@@ -38,10 +39,10 @@ pub(super) async fn serve(
                 Some(event) => heard(&world, &agent, event).await,
                 None => break,
             },
-            cmd = wanted.recv() => match cmd {
-                None | Some(Cmd::Quit) => break,
-                Some(Cmd::SaveDraft(text)) => world.drafts.save(text),
-                Some(cmd) => drop(tokio::spawn(act(world.clone(), agent.clone(), cmd))),
+            task = wanted.recv() => match task {
+                None => break,
+                Some(ProgramTask::SaveDraft(text)) => world.drafts.save(text),
+                Some(task) => drop(tokio::spawn(act(world.clone(), agent.clone(), task))),
             },
             _ = watch.tick() => drop(tokio::spawn(known::watch(world.clone(), agent.clone(), told.clone()))),
         }
@@ -59,40 +60,37 @@ async fn heard(world: &World, agent: &AgentSession, event: Arc<Event>) {
     }
 }
 
-async fn act(world: World, agent: AgentSession, cmd: Cmd) {
-    match cmd {
-        Cmd::Ask(command) => ask(&world, &agent, *command).await,
-        Cmd::Look => known::look(&world, &agent).await,
-        Cmd::Snapshot(purpose) => reading::snapshot(&world, &agent, purpose).await,
-        Cmd::Branches => known::branches(&world, &agent).await,
-        Cmd::Describe => known::describe(&world, &agent).await,
-        Cmd::Paste => clipboard::paste(&world).await,
-        Cmd::Choices(argument) => choices::find(&world, &agent, argument).await,
-        Cmd::Files => files::find(&world, &agent).await,
-        Cmd::Remember(prompt) => world.drafts.remember(prompt),
-        Cmd::Sessions(request) => world.session_list.take(request),
-        Cmd::Settings => settings::open(&world, &agent).await,
-        Cmd::Themes(setting) => settings::themes(&world, setting).await,
-        Cmd::Store(scope, key, value) => settings::store(&world, &agent, scope, key, value).await,
-        Cmd::Models
-        | Cmd::UseModel(_)
-        | Cmd::NextModel { .. }
-        | Cmd::Named(..)
-        | Cmd::Pop
-        | Cmd::Resume(_)
-        | Cmd::Open(_)
-        | Cmd::Label(_)
-        | Cmd::Export(_)
-        | Cmd::ExportBranch { .. }
-        | Cmd::Import(_) => deeds::act(&world, &agent, cmd).await,
-        // The loops themselves do the rest.
-        Cmd::SaveDraft(_)
-        | Cmd::Copy(_)
-        | Cmd::Edit(_)
-        | Cmd::AskBackground
-        | Cmd::Suspend
-        | Cmd::TakeBack
-        | Cmd::Repaint
-        | Cmd::Quit => {}
+/// Does one task. What goes wrong is a notice.
+async fn act(world: World, agent: AgentSession, task: ProgramTask) {
+    let done = match task {
+        ProgramTask::Ask(command) => return ask(&world, &agent, *command).await,
+        ProgramTask::Look => return known::look(&world, &agent).await,
+        ProgramTask::Snapshot(purpose) => return reading::snapshot(&world, &agent, purpose).await,
+        ProgramTask::Branches => return known::branches(&world, &agent).await,
+        ProgramTask::Describe => return known::describe(&world, &agent).await,
+        ProgramTask::Paste => return clipboard::paste(&world).await,
+        ProgramTask::Choices(argument) => return choices::find(&world, &agent, argument).await,
+        ProgramTask::Files => return files::find(&world, &agent).await,
+        ProgramTask::Remember(prompt) => return world.drafts.remember(prompt),
+        ProgramTask::Sessions(request) => return world.session_list.take(request),
+        ProgramTask::Settings => return settings::open(&world, &agent).await,
+        ProgramTask::Themes(setting) => return settings::themes(&world, setting).await,
+        ProgramTask::Store(scope, key, value) => return settings::store(&world, &agent, scope, key, value).await,
+        ProgramTask::Models => world.model_table().await.map(|table| world.tell(Msg::Models(table.usable()))),
+        // The loop saves drafts, in their order.
+        ProgramTask::SaveDraft(_) => Ok(()),
+        ProgramTask::UseModel(name) => deeds::use_model(&world, &agent, &name).await,
+        ProgramTask::NextModel { is_forward } => deeds::next_model(&world, &agent, is_forward).await,
+        ProgramTask::Named(deed, entry) => deeds::named(&world, &agent, deed, entry).await,
+        ProgramTask::Pop => deeds::pop(&world, &agent).await,
+        ProgramTask::Resume(given) => deeds::resume(&world, &agent, given).await,
+        ProgramTask::Open(file) => deeds::open(&world, &agent, file).await,
+        ProgramTask::Label(text) => deeds::label(&world, &agent, text).await,
+        ProgramTask::Export(path) => deeds::export_session(&world, &agent, None, path).await,
+        ProgramTask::ExportBranch { entry, path } => deeds::export_session(&world, &agent, Some(entry), path).await,
+        ProgramTask::Import(path) => deeds::import_file(&world, &agent, path).await,
+    };
+    if let Err(error) = done {
+        world.notice(Level::Error, error.with_hints_on_one_line());
     }
 }

@@ -1,4 +1,4 @@
-//! What the front end wants done. The loop does what concerns the screen; the program around it does the rest.
+//! What the front end wants done: by the loop, what concerns the screen; by the program around it, everything else.
 
 use std::path::PathBuf;
 
@@ -11,6 +11,44 @@ use offshoot_settings::{Scope, Value};
 /// Something to be done.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cmd {
+    /// By the loop.
+    Screen(ScreenTask),
+    /// By the program around it.
+    Program(ProgramTask),
+}
+
+impl From<ScreenTask> for Cmd {
+    fn from(task: ScreenTask) -> Self {
+        Self::Screen(task)
+    }
+}
+
+impl From<ProgramTask> for Cmd {
+    fn from(task: ProgramTask) -> Self {
+        Self::Program(task)
+    }
+}
+
+/// What the loop does with the screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScreenTask {
+    /// Put a text into the clipboard.
+    Copy(String),
+    /// Have a text written on in the user's editor.
+    Edit(String),
+    /// Give the terminal back to the shell for a while.
+    Suspend,
+    /// Take the terminal back: the program goes on after it was stopped.
+    TakeBack,
+    /// Draw everything anew.
+    Repaint,
+    /// Ask the terminal for its background; answered with [`super::msg::Msg::Background`], if it answers.
+    AskBackground,
+}
+
+/// What the program around the front end does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ProgramTask {
     /// Say this to the agent; answered with [`super::msg::Msg::Answered`].
     Ask(Box<Command>),
     /// Find out about the open session; answered with [`super::msg::Msg::Looked`].
@@ -32,8 +70,6 @@ pub enum Cmd {
     Settings,
     /// Read the themes that the setting names; answered with [`super::msg::Msg::Themes`].
     Themes(Option<String>),
-    /// Ask the terminal for its background; answered with [`super::msg::Msg::Background`], if it answers.
-    AskBackground,
     /// Put a value into a file of settings, or take it out; answered with [`super::msg::Msg::Stored`].
     Store(Scope, &'static str, Option<Value>),
     /// The branches of the session; answered with [`super::msg::Msg::Branches`].
@@ -71,18 +107,6 @@ pub enum Cmd {
     Remember(String),
     /// Find out what the clipboard holds; answered with [`super::msg::Msg::Clipboard`].
     Paste,
-    /// Put a text into the clipboard.
-    Copy(String),
-    /// Have a text written on in the user's editor.
-    Edit(String),
-    /// Give the terminal back to the shell for a while.
-    Suspend,
-    /// Take the terminal back: the program goes on after it was stopped.
-    TakeBack,
-    /// Draw everything anew.
-    Repaint,
-    /// End.
-    Quit,
 }
 
 /// What the session is wanted for.

@@ -14,7 +14,7 @@ use offshoot_session::clock::Millis;
 use offshoot_session::transcript::Level;
 use ratatui::layout::Rect;
 
-use super::cmd::Cmd;
+use super::cmd::{Cmd, ProgramTask, ScreenTask};
 use super::model::{Model, Overlay};
 use super::msg::Msg;
 use super::pictures::{Inset, Pictures};
@@ -44,8 +44,8 @@ pub trait Program {
     /// What time it is.
     fn now(&self) -> Millis;
 
-    /// Does what the loop itself does not; what comes of it arrives as a message.
-    fn take(&mut self, cmd: Cmd);
+    /// Begins a task; its outcome arrives as a message.
+    fn take(&mut self, task: ProgramTask);
 
     /// Gives the terminal to the shell, and returns when the user comes back.
     ///
@@ -265,26 +265,28 @@ impl Hands<'_> {
     }
 
     fn act(&mut self, model: &mut Model, cmd: Cmd) -> io::Result<()> {
-        match cmd {
-            Cmd::Repaint => {
+        let task = match cmd {
+            Cmd::Screen(task) => task,
+            Cmd::Program(task) => {
+                self.program.take(task);
+                return Ok(());
+            }
+        };
+        match task {
+            ScreenTask::Repaint => {
                 // Several sizes on the way to one are drawn once.
                 self.is_stale = true;
                 self.screen.resize_full(model.size);
                 Ok(())
             }
-            Cmd::Edit(text) => self.edit(model, &text),
-            Cmd::Suspend => self.suspend(model),
-            Cmd::TakeBack => self.take_back(model),
-            Cmd::AskBackground => {
+            ScreenTask::Edit(text) => self.edit(model, &text),
+            ScreenTask::Suspend => self.suspend(model),
+            ScreenTask::TakeBack => self.take_back(model),
+            ScreenTask::AskBackground => {
                 self.keys.expect();
                 self.guard.send(tty::AskBackground)
             }
-            Cmd::Copy(text) => self.screen.put(tty::Clipboard(&text)),
-            Cmd::Quit => Ok(()),
-            cmd => {
-                self.program.take(cmd);
-                Ok(())
-            }
+            ScreenTask::Copy(text) => self.screen.put(tty::Clipboard(&text)),
         }
     }
 

@@ -10,7 +10,7 @@ mod overlay;
 mod tests;
 mod settings;
 
-use super::cmd::Cmd;
+use super::cmd::{Cmd, ProgramTask, ScreenTask};
 use super::model::{Model, Overlay};
 use super::msg::Msg;
 
@@ -33,7 +33,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Clipboard(text) => update(model, Msg::Paste(text)),
         Msg::Resized(size) => resized(model, size),
         Msg::Focus(_) => Vec::new(),
-        Msg::Continued => vec![Cmd::TakeBack],
+        Msg::Continued => vec![ScreenTask::TakeBack.into()],
         Msg::Background(background) => dress::background(model, background),
         Msg::Themes(themes) => dress::themes(model, themes),
         Msg::Agent(event) => agent::event(model, &event),
@@ -64,7 +64,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
             model.notice(level, text);
             Vec::new()
         }
-        Msg::Suspend => vec![Cmd::Suspend],
+        Msg::Suspend => vec![ScreenTask::Suspend.into()],
         Msg::End => end(model),
     }
 }
@@ -78,11 +78,11 @@ fn resized(model: &mut Model, size: ratatui::layout::Size) -> Vec<Cmd> {
         Some(Overlay::Help(help)) => help.resize(size),
         _ => {}
     }
-    vec![Cmd::Repaint]
+    vec![ScreenTask::Repaint.into()]
 }
 
 /// Ends; what is being written is kept.
 fn end(model: &mut Model) -> Vec<Cmd> {
     model.is_ending = true;
-    vec![Cmd::SaveDraft(model.editor.draft()), Cmd::Quit]
+    vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
 }

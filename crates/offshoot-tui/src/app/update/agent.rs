@@ -11,7 +11,7 @@ use offshoot_session::kind::Role;
 use offshoot_session::transcript::{Item, Level};
 
 use super::overlay;
-use crate::app::cmd::Cmd;
+use crate::app::cmd::{Cmd, ProgramTask};
 use crate::app::model::{Model, Overlay};
 
 pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
@@ -31,7 +31,7 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
         Event::AgentSettled { .. } => {
             model.is_working = false;
             model.retry_at = None;
-            return vec![Cmd::Look];
+            return vec![ProgramTask::Look.into()];
         }
         Event::MessageEnd { message: Message::Assistant(answer) } => {
             model.looked.cost += answer.usage.cost.total;
@@ -49,7 +49,7 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
             model.notice(Level::Info, text);
         }
         Event::ThinkingLevelChanged { .. } | Event::CompactionEnd { .. } | Event::EntryAppended { .. } => {
-            return vec![Cmd::Look];
+            return vec![ProgramTask::Look.into()];
         }
         _ => {}
     }
@@ -68,13 +68,13 @@ fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
         Reply::Queue(steering, follow_up) => {
             let waiting: Vec<String> = steering.into_iter().chain(follow_up).collect();
             model.editor.restore(&waiting);
-            vec![Cmd::SaveDraft(model.editor.draft())]
+            vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
         }
         Reply::Ran(raw) => {
             model.live.bash = None;
             let item = Json::parse(&raw.0).ok().map(|json| Item::of_message(Role::BashExecution, json));
             model.live.ran(item);
-            vec![Cmd::Look]
+            vec![ProgramTask::Look.into()]
         }
         Reply::Navigated(navigated) => arrived(model, navigated),
         Reply::Session(forked) => {
@@ -97,9 +97,9 @@ fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
     match command {
         Command::SetModel(answers) => {
             model.looked.model = Some(Arc::clone(answers));
-            vec![Cmd::Look]
+            vec![ProgramTask::Look.into()]
         }
-        Command::SetLabel { .. } => vec![Cmd::Look],
+        Command::SetLabel { .. } => vec![ProgramTask::Look.into()],
         _ => Vec::new(),
     }
 }
@@ -122,7 +122,7 @@ fn arrived(model: &mut Model, navigated: Navigated) -> Vec<Cmd> {
     if let Some(text) = navigated.editor_text.filter(|_| model.editor.is_empty()) {
         model.editor.replace(&text);
     }
-    vec![Cmd::SaveDraft(model.editor.draft())]
+    vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
 }
 
 fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd> {
@@ -149,5 +149,5 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
     };
     overlay::told(model, &why);
     model.notice(Level::Error, why);
-    vec![Cmd::SaveDraft(model.editor.draft())]
+    vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
 }

@@ -6,7 +6,7 @@ use offshoot_session::transcript::Level;
 
 use super::end;
 use super::keys::ask;
-use crate::app::cmd::{Cmd, Deed, Purpose};
+use crate::app::cmd::{Cmd, Deed, ProgramTask, Purpose, ScreenTask};
 use crate::app::live::Block;
 use crate::app::model::{Model, Overlay, Picking};
 use crate::overlay::help::Help;
@@ -19,30 +19,32 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
     match command {
         SlashCommand::New => vec![ask(Command::NewSession)],
         SlashCommand::Resume(None) => resume(model),
-        SlashCommand::Resume(Some(named)) => vec![Cmd::Resume(named)],
-        SlashCommand::Tree => vec![Cmd::Snapshot(Purpose::Tree)],
-        SlashCommand::Branches => vec![Cmd::Branches],
-        SlashCommand::Switch(entry) | SlashCommand::BranchHere(Some(entry)) => vec![Cmd::Named(Deed::Switch, entry)],
-        SlashCommand::BranchHere(None) => vec![Cmd::Snapshot(Purpose::BranchHere)],
-        SlashCommand::Branch(None) => vec![Cmd::Snapshot(Purpose::Fork)],
-        SlashCommand::Branch(Some(entry)) => vec![Cmd::Named(Deed::Fork, entry)],
+        SlashCommand::Resume(Some(named)) => vec![ProgramTask::Resume(named).into()],
+        SlashCommand::Tree => vec![ProgramTask::Snapshot(Purpose::Tree).into()],
+        SlashCommand::Branches => vec![ProgramTask::Branches.into()],
+        SlashCommand::Switch(entry) | SlashCommand::BranchHere(Some(entry)) => {
+            vec![ProgramTask::Named(Deed::Switch, entry).into()]
+        }
+        SlashCommand::BranchHere(None) => vec![ProgramTask::Snapshot(Purpose::BranchHere).into()],
+        SlashCommand::Branch(None) => vec![ProgramTask::Snapshot(Purpose::Fork).into()],
+        SlashCommand::Branch(Some(entry)) => vec![ProgramTask::Named(Deed::Fork, entry).into()],
         SlashCommand::Clone => vec![ask(Command::Clone)],
-        SlashCommand::Pop(None) => vec![Cmd::Pop],
-        SlashCommand::Pop(Some(entry)) => vec![Cmd::Named(Deed::Pop, entry)],
-        SlashCommand::ExportBranch { entry, path } => vec![Cmd::ExportBranch { entry, path }],
-        SlashCommand::Label(text) => vec![Cmd::Label(text)],
+        SlashCommand::Pop(None) => vec![ProgramTask::Pop.into()],
+        SlashCommand::Pop(Some(entry)) => vec![ProgramTask::Named(Deed::Pop, entry).into()],
+        SlashCommand::ExportBranch { entry, path } => vec![ProgramTask::ExportBranch { entry, path }.into()],
+        SlashCommand::Label(text) => vec![ProgramTask::Label(text).into()],
         SlashCommand::Name(Some(name)) => vec![ask(Command::SetName(name))],
         SlashCommand::Name(None) => ask_name(model),
         SlashCommand::Compact { instructions } => vec![ask(Command::Compact { instructions })],
-        SlashCommand::Model(None) => vec![Cmd::Models],
-        SlashCommand::Model(Some(named)) => vec![Cmd::UseModel(named)],
+        SlashCommand::Model(None) => vec![ProgramTask::Models.into()],
+        SlashCommand::Model(Some(named)) => vec![ProgramTask::UseModel(named).into()],
         SlashCommand::Thinking(None) => pick_thinking(model),
         SlashCommand::Thinking(Some(level)) => vec![ask(Command::SetThinkingLevel(level))],
-        SlashCommand::Session => vec![Cmd::Describe],
-        SlashCommand::Export(path) => vec![Cmd::Export(path)],
-        SlashCommand::Import(path) => vec![Cmd::Import(path)],
+        SlashCommand::Session => vec![ProgramTask::Describe.into()],
+        SlashCommand::Export(path) => vec![ProgramTask::Export(path).into()],
+        SlashCommand::Import(path) => vec![ProgramTask::Import(path).into()],
         SlashCommand::Copy => copy(model),
-        SlashCommand::Settings => vec![Cmd::Settings],
+        SlashCommand::Settings => vec![ProgramTask::Settings.into()],
         SlashCommand::Help => help(model),
         SlashCommand::Quit => end(model),
     }
@@ -59,7 +61,7 @@ pub(super) fn resume(model: &mut Model) -> Vec<Cmd> {
     let mut sessions = Box::new(Sessions::new(setting));
     let requests = sessions.requests();
     model.overlay = Some(Overlay::Sessions(sessions));
-    requests.into_iter().map(Cmd::Sessions).collect()
+    requests.into_iter().map(|request| ProgramTask::Sessions(request).into()).collect()
 }
 
 /// Puts the name into the editor, to be written on.
@@ -99,7 +101,7 @@ pub(super) fn cycle_thinking(model: &mut Model) -> Vec<Cmd> {
 
 /// The model behind, or before, the one that answers.
 pub(super) fn next_model(is_forward: bool) -> Vec<Cmd> {
-    vec![Cmd::NextModel { is_forward }]
+    vec![ProgramTask::NextModel { is_forward }.into()]
 }
 
 /// Copies the last answer.
@@ -108,7 +110,7 @@ pub(super) fn copy(model: &mut Model) -> Vec<Cmd> {
     match words {
         Some(words) => {
             model.notice(Level::Info, "copied the last answer");
-            vec![Cmd::Copy(words)]
+            vec![ScreenTask::Copy(words).into()]
         }
         None => {
             model.notice(Level::Warning, "there is no answer to copy yet");
@@ -120,7 +122,7 @@ pub(super) fn copy(model: &mut Model) -> Vec<Cmd> {
 /// Goes to newer work on another branch.
 pub(super) fn go_to_diverged(model: &mut Model) -> Vec<Cmd> {
     match model.looked.diverged.clone() {
-        Some(diverged) => vec![Cmd::Named(Deed::GoOn, diverged.entry)],
+        Some(diverged) => vec![ProgramTask::Named(Deed::GoOn, diverged.entry).into()],
         None => {
             model.notice(Level::Info, "no other branch holds newer work");
             Vec::new()

@@ -2,7 +2,7 @@
 
 use offshoot_session::transcript::Level;
 
-use crate::app::cmd::Cmd;
+use crate::app::cmd::{Cmd, ScreenTask};
 use crate::app::model::{Model, Overlay};
 use crate::theme::{Background, Themes};
 
@@ -20,7 +20,7 @@ pub(super) fn themes(model: &mut Model, themes: Result<Box<Themes>, String>) -> 
             let was_asked = model.wishes.minds_background();
             model.wishes.themes = *themes;
             let mut cmds = dress(model);
-            cmds.extend((!was_asked && model.wishes.minds_background()).then_some(Cmd::AskBackground));
+            cmds.extend((!was_asked && model.wishes.minds_background()).then_some(ScreenTask::AskBackground.into()));
             cmds
         }
         Err(why) => {
@@ -41,7 +41,7 @@ pub(super) fn dress(model: &mut Model) -> Vec<Cmd> {
         return Vec::new();
     }
     model.wishes.theme = theme;
-    vec![Cmd::Repaint]
+    vec![ScreenTask::Repaint.into()]
 }
 
 #[cfg(test)]
@@ -55,14 +55,14 @@ mod tests {
     fn the_terminal_chooses_among_the_themes_that_are_set() {
         let mut model = Model::default();
         assert_eq!(update(&mut model, Msg::Background(Background::Dark)), [], "nothing is drawn twice");
-        assert_eq!(update(&mut model, Msg::Background(Background::Light)), [Cmd::Repaint]);
+        assert_eq!(update(&mut model, Msg::Background(Background::Light)), [ScreenTask::Repaint.into()]);
         assert_eq!(model.wishes.theme.name(), "light");
         let dark = Themes { light: Theme::dark(), dark: Theme::dark() };
-        assert_eq!(update(&mut model, Msg::Themes(Ok(Box::new(dark)))), [Cmd::Repaint]);
+        assert_eq!(update(&mut model, Msg::Themes(Ok(Box::new(dark)))), [ScreenTask::Repaint.into()]);
         assert_eq!(update(&mut model, Msg::Background(Background::Dark)), []);
         assert_eq!(model.wishes.theme.name(), "dark");
         let cmds = update(&mut model, Msg::Themes(Ok(Box::default())));
-        assert_eq!(cmds, [Cmd::AskBackground], "nobody has asked while it did not matter");
+        assert_eq!(cmds, [ScreenTask::AskBackground.into()], "nobody has asked while it did not matter");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use offshoot_session::transcript::Level;
 use ratatui::crossterm::event::KeyEvent;
 
 use super::{commands, end};
-use crate::app::cmd::{Cmd, Purpose};
+use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
 use crate::app::live::Shell;
 use crate::app::model::{Model, Overlay};
 use crate::editor::{Offers, Outcome, Sent, Submission};
@@ -35,11 +35,11 @@ fn complete(model: &mut Model) -> Option<Cmd> {
     match model.editor.wants()? {
         Argument::File => {
             model.editor.offer(Offers::forget_files);
-            Some(Cmd::Files)
+            Some(ProgramTask::Files.into())
         }
         argument @ (Argument::Entry | Argument::Label | Argument::Model) => {
             model.editor.offer(|offers| offers.set(argument, Vec::new()));
-            Some(Cmd::Choices(argument))
+            Some(ProgramTask::Choices(argument).into())
         }
         // Known, or nothing that could be.
         Argument::Thinking | Argument::Session | Argument::Text => None,
@@ -59,26 +59,26 @@ pub(super) fn written(model: &mut Model, text: Option<String>) -> Vec<Cmd> {
     }
     let Some(text) = text else { return Vec::new() };
     model.editor.replace(text.trim_end());
-    vec![Cmd::SaveDraft(model.editor.draft())]
+    vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
 }
 
 fn apply(model: &mut Model, outcome: Outcome) -> Vec<Cmd> {
     match outcome {
         Outcome::Ignored | Outcome::Moved => Vec::new(),
-        Outcome::Edited => vec![Cmd::SaveDraft(model.editor.draft())],
+        Outcome::Edited => vec![ProgramTask::SaveDraft(model.editor.draft()).into()],
         Outcome::Submit(submission) => submitted(model, submission, false),
         Outcome::FollowUp(submission) => submitted(model, submission, true),
         Outcome::Mistake(mistake) => {
             model.notice(Level::Error, mistake.to_string());
             Vec::new()
         }
-        Outcome::External(text) => vec![Cmd::Edit(text)],
+        Outcome::External(text) => vec![ScreenTask::Edit(text).into()],
         Outcome::Act(action) => act(model, action),
     }
 }
 
 fn submitted(model: &mut Model, submission: Submission, is_follow_up: bool) -> Vec<Cmd> {
-    let mut cmds = vec![Cmd::SaveDraft(String::new()), Cmd::Remember(submission.text)];
+    let mut cmds = vec![ProgramTask::SaveDraft(String::new()).into(), ProgramTask::Remember(submission.text).into()];
     match submission.what {
         Sent::Prompt(text) => cmds.push(ask(match (model.is_working, is_follow_up) {
             (false, _) => {
@@ -100,7 +100,7 @@ fn submitted(model: &mut Model, submission: Submission, is_follow_up: bool) -> V
 }
 
 pub(super) fn ask(command: Command) -> Cmd {
-    Cmd::Ask(Box::new(command))
+    ProgramTask::Ask(Box::new(command)).into()
 }
 
 /// Does what a key of the program means.
@@ -109,13 +109,13 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
         Action::Interrupt => interrupt(model),
         Action::Clear => clear(model),
         Action::Exit => end(model),
-        Action::Suspend => vec![Cmd::Suspend],
+        Action::Suspend => vec![ScreenTask::Suspend.into()],
         Action::NewSession => vec![ask(Command::NewSession)],
-        Action::OpenTree => vec![Cmd::Snapshot(Purpose::Tree)],
-        Action::OpenTranscript => vec![Cmd::Snapshot(Purpose::Transcript)],
-        Action::ForkSession => vec![Cmd::Snapshot(Purpose::Fork)],
+        Action::OpenTree => vec![ProgramTask::Snapshot(Purpose::Tree).into()],
+        Action::OpenTranscript => vec![ProgramTask::Snapshot(Purpose::Transcript).into()],
+        Action::ForkSession => vec![ProgramTask::Snapshot(Purpose::Fork).into()],
         Action::Resume => commands::resume(model),
-        Action::SelectModel => vec![Cmd::Models],
+        Action::SelectModel => vec![ProgramTask::Models.into()],
         Action::NextModel => commands::next_model(true),
         Action::PreviousModel => commands::next_model(false),
         Action::CycleThinking => commands::cycle_thinking(model),
@@ -125,7 +125,7 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
         Action::Dequeue => vec![ask(Command::ClearQueue)],
         Action::GoToDiverged => commands::go_to_diverged(model),
         Action::Help => commands::help(model),
-        Action::PasteImage => vec![Cmd::Paste],
+        Action::PasteImage => vec![ProgramTask::Paste.into()],
         _ => Vec::new(),
     }
 }
@@ -148,8 +148,8 @@ fn interrupt(model: &mut Model) -> Vec<Cmd> {
         return Vec::new();
     }
     match model.wishes.settings.double_escape {
-        DoubleEscape::Tree => vec![Cmd::Snapshot(Purpose::Tree)],
-        DoubleEscape::Fork => vec![Cmd::Snapshot(Purpose::Fork)],
+        DoubleEscape::Tree => vec![ProgramTask::Snapshot(Purpose::Tree).into()],
+        DoubleEscape::Fork => vec![ProgramTask::Snapshot(Purpose::Fork).into()],
         DoubleEscape::None => Vec::new(),
     }
 }
@@ -162,7 +162,7 @@ fn clear(model: &mut Model) -> Vec<Cmd> {
         return end(model);
     }
     model.editor.clear();
-    vec![Cmd::SaveDraft(String::new())]
+    vec![ProgramTask::SaveDraft(String::new()).into()]
 }
 
 /// Opens or closes thoughts, or tools; what is still on the screen is drawn anew.
@@ -170,5 +170,5 @@ fn fold(model: &mut Model, is_thinking: bool) -> Vec<Cmd> {
     let (thinking, tools) = &mut model.folds;
     let open = if is_thinking { thinking } else { tools };
     *open = !*open;
-    vec![Cmd::Repaint]
+    vec![ScreenTask::Repaint.into()]
 }

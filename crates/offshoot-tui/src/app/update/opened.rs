@@ -2,7 +2,7 @@
 
 use offshoot_session::transcript::Level;
 
-use crate::app::cmd::Cmd;
+use crate::app::cmd::{Cmd, ProgramTask};
 use crate::app::model::Model;
 use crate::app::msg::{Looked, Opened};
 use crate::editor::Choice;
@@ -24,7 +24,7 @@ pub(super) fn opened(model: &mut Model, opened: Opened) -> Vec<Cmd> {
     for block in opened.tail {
         model.live.finished.push(block);
     }
-    vec![Cmd::Look]
+    vec![ProgramTask::Look.into()]
 }
 
 fn separator(opened: &Opened) -> Option<String> {

@@ -10,7 +10,7 @@ use ratatui::crossterm::event::KeyEvent;
 
 use super::keys::ask;
 use super::settings;
-use crate::app::cmd::{Cmd, Purpose};
+use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
 use crate::app::model::{Model, Overlay, Picking};
 use crate::app::page::Page;
 use crate::app::pager::Pager;
@@ -29,7 +29,7 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
         return Vec::new();
     }
     if model.wishes.keymap.action(Context::Editor, key) == Some(Action::Suspend) {
-        return vec![Cmd::Suspend];
+        return vec![ScreenTask::Suspend.into()];
     }
     let Some(overlay) = &mut model.overlay else { return Vec::new() };
     match overlay {
@@ -82,7 +82,7 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Cmd> {
         Some(Overlay::Tree(tree)) => tree.paste(text),
         Some(Overlay::Sessions(sessions)) => {
             sessions.paste(text);
-            return sessions.requests().into_iter().map(Cmd::Sessions).collect();
+            return sessions.requests().into_iter().map(|request| ProgramTask::Sessions(request).into()).collect();
         }
         Some(Overlay::Pick(pick, _)) => pick.paste(text),
         Some(Overlay::Help(help)) => help.paste(text),
@@ -109,30 +109,31 @@ fn tree_outcome(model: &mut Model, outcome: tree::Outcome) -> Vec<Cmd> {
         }
         tree::Outcome::Abort => vec![ask(Command::Abort)],
         tree::Outcome::Label { entry, text } => vec![ask(Command::SetLabel { entry, label: text })],
-        tree::Outcome::Copy(text) => vec![Cmd::Copy(text)],
-        tree::Outcome::Edit(text) => vec![Cmd::Edit(text)],
+        tree::Outcome::Copy(text) => vec![ScreenTask::Copy(text).into()],
+        tree::Outcome::Edit(text) => vec![ScreenTask::Edit(text).into()],
     }
 }
 
 fn sessions_outcome(model: &mut Model, outcome: selector::Outcome) -> Vec<Cmd> {
     let Some(Overlay::Sessions(sessions)) = &mut model.overlay else { return Vec::new() };
-    let mut cmds: Vec<Cmd> = sessions.requests().into_iter().map(Cmd::Sessions).collect();
+    let mut cmds: Vec<Cmd> =
+        sessions.requests().into_iter().map(|request| ProgramTask::Sessions(request).into()).collect();
     match outcome {
         selector::Outcome::Open => {}
         // The list stays on the screen until the terminal is given back.
         selector::Outcome::Cancelled | selector::Outcome::Chosen(_) if model.is_choosing => {
             model.chosen = if let selector::Outcome::Chosen(file) = outcome { Some(file) } else { None };
             model.is_ending = true;
-            cmds.push(Cmd::Sessions(selector::Request::StopSearch));
+            cmds.push(ProgramTask::Sessions(selector::Request::StopSearch).into());
         }
         selector::Outcome::Cancelled => {
             model.overlay = None;
-            cmds.push(Cmd::Sessions(selector::Request::StopSearch));
+            cmds.push(ProgramTask::Sessions(selector::Request::StopSearch).into());
         }
         selector::Outcome::Chosen(file) => {
             model.overlay = None;
-            cmds.push(Cmd::Sessions(selector::Request::StopSearch));
-            cmds.push(Cmd::Open(file));
+            cmds.push(ProgramTask::Sessions(selector::Request::StopSearch).into());
+            cmds.push(ProgramTask::Open(file).into());
         }
     }
     cmds
@@ -218,7 +219,7 @@ pub(super) fn idle(model: &mut Model) -> Vec<Cmd> {
 pub(super) fn sessions(model: &mut Model, answer: Answer) -> Vec<Cmd> {
     let Some(Overlay::Sessions(sessions)) = &mut model.overlay else { return Vec::new() };
     sessions.take(answer);
-    sessions.requests().into_iter().map(Cmd::Sessions).collect()
+    sessions.requests().into_iter().map(|request| ProgramTask::Sessions(request).into()).collect()
 }
 
 pub(super) fn models(model: &mut Model, models: Vec<Arc<LanguageModel>>) -> Vec<Cmd> {

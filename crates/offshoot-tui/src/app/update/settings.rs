@@ -5,7 +5,7 @@ use offshoot_agent::command::{Command, Rules};
 use super::dress;
 use super::keys::ask;
 use super::overlay::keep;
-use crate::app::cmd::Cmd;
+use crate::app::cmd::{Cmd, ProgramTask, ScreenTask};
 use crate::app::model::{Model, Overlay};
 use crate::overlay::settings::{Files, Outcome, Settings as SettingsList};
 use offshoot_settings::{Layers, Settings};
@@ -23,10 +23,10 @@ pub(super) fn outcome(model: &mut Model, outcome: Outcome) -> Vec<Cmd> {
         Outcome::Open => Vec::new(),
         Outcome::Closed => {
             let mut cmds = keep(model, false);
-            cmds.push(Cmd::Repaint);
+            cmds.push(ScreenTask::Repaint.into());
             cmds
         }
-        Outcome::Store { scope, key, value } => vec![Cmd::Store(scope, key, value)],
+        Outcome::Store { scope, key, value } => vec![ProgramTask::Store(scope, key, value).into()],
     }
 }
 
@@ -55,19 +55,19 @@ fn minded(model: &mut Model, new: Settings) -> Vec<Cmd> {
     ];
     let mut cmds: Vec<Cmd> = changed.into_iter().flatten().map(ask).collect();
     if old.theme != new.theme {
-        cmds.push(Cmd::Themes(new.theme.clone()));
+        cmds.push(ProgramTask::Themes(new.theme.clone()).into());
     }
     // Both are to be done.
     if model.heed() | model.measure() {
-        cmds.push(Cmd::Repaint);
+        cmds.push(ScreenTask::Repaint.into());
     }
     let new = &model.wishes.settings;
     if old.images != new.images {
-        cmds.push(Cmd::Repaint);
+        cmds.push(ScreenTask::Repaint.into());
     }
     if old.hide_thinking != new.hide_thinking {
         model.folds.0 = !new.hide_thinking;
-        cmds.push(Cmd::Repaint);
+        cmds.push(ScreenTask::Repaint.into());
     }
     if old.true_color != new.true_color {
         cmds.extend(dress::dress(model));
@@ -104,7 +104,10 @@ mod tests {
         let text = r#"{"steeringMode":"all","compaction":{"enabled":false},"hideThinkingBlock":true,"theme":"mine"}"#;
         let cmds = update(&mut model, Msg::Stored(Ok(layers(text))));
         assert_eq!(cmds.len(), 4, "{cmds:?}");
-        assert!(cmds.contains(&Cmd::Themes(Some("mine".to_owned()))) && cmds.contains(&Cmd::Repaint));
+        assert!(
+            cmds.contains(&ProgramTask::Themes(Some("mine".to_owned())).into())
+                && cmds.contains(&ScreenTask::Repaint.into())
+        );
         let rules = Box::new(rules(&model.wishes.settings));
         assert!(!rules.compaction.enabled && cmds.contains(&ask(Command::SetRules(rules))));
         assert!(!model.folds.0);
@@ -119,7 +122,11 @@ mod tests {
         let set = |model: &mut Model, value: &str| {
             let text = format!(r#"{{"terminal":{{"images":{value}}}}}"#);
             let cmds = update(model, Msg::Stored(Ok(layers(&text))));
-            (model.wishes.protocol(), model.wishes.habits.picture_size.is_some(), cmds.contains(&Cmd::Repaint))
+            (
+                model.wishes.protocol(),
+                model.wishes.habits.picture_size.is_some(),
+                cmds.contains(&ScreenTask::Repaint.into()),
+            )
         };
         assert_eq!(set(&mut model, "\"iterm2\""), (Some(Iterm2), true, true), "where none was found");
         assert_eq!(set(&mut model, "\"auto\""), (None, false, true));
@@ -136,12 +143,12 @@ mod tests {
         update(&mut model, Msg::Resized(ratatui::layout::Size::new(80, 24)));
         let height = |model: &mut Model| crate::app::view::bottom(model).height();
         let before = height(&mut model);
-        assert_eq!(update(&mut model, Msg::Stored(Ok(layers(r#"{"outputPad":0}"#)))), [Cmd::Repaint]);
+        assert_eq!(update(&mut model, Msg::Stored(Ok(layers(r#"{"outputPad":0}"#)))), [ScreenTask::Repaint.into()]);
         assert!(model.wishes.habits.is_flush);
         assert_eq!(update(&mut model, Msg::Stored(Ok(layers(r#"{"outputPad":0,"editorPaddingX":3}"#)))), []);
         model.editor.replace(&"x".repeat(76));
         assert_eq!(height(&mut model), before + 1, "74 columns are left");
-        assert_eq!(update(&mut model, Msg::Stored(Ok(Layers::default()))), [Cmd::Repaint]);
+        assert_eq!(update(&mut model, Msg::Stored(Ok(Layers::default()))), [ScreenTask::Repaint.into()]);
         assert!(!model.wishes.habits.is_flush);
         assert_eq!(height(&mut model), before);
     }
