@@ -113,7 +113,7 @@ fn keyless(app: &App) -> String {
 
 /// Says how to go on.
 fn goodbye(app: &App, model: &Model) {
-    let (looked, began) = (&model.looked, model.live.finished.all().next().is_some());
+    let (looked, began) = (&model.looked, !model.conversation.is_empty());
     if began && looked.path.is_some() {
         app.ui.loud().hint(&format!("`offshoot --session {}` goes on", looked.id));
     }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use offshoot_session::session::{Options, Session};
 use offshoot_tui::app::pager::Pager;
+use offshoot_tui::conversation::Conversation;
 use offshoot_tui::keymap::Keymap;
 use offshoot_tui::message::Habits;
 use offshoot_tui::overlay::tree::{Setup, TreeSelector};
@@ -49,11 +50,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let session = Arc::new(Session::open(Path::new(&file), Options::default())?);
     let leaf = session.leaf();
 
+    let conversation = Conversation::default();
     let mut pager = Pager::new(session.clone(), leaf, Habits::default());
-    pager.lay_out(&theme, SIZE);
+    pager.lay_out(&conversation, &theme, SIZE);
     say(&there_and_back("the reading view", |key| {
         pager.key(&keymap, key);
-        pager.lay_out(&theme, SIZE);
+        pager.lay_out(&conversation, &theme, SIZE);
         pager.view(&keymap, &theme, buf.area, &mut buf);
     }))?;
     drop(pager);

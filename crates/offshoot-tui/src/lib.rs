@@ -16,6 +16,7 @@ pub mod markdown;
 pub mod diff;
 pub mod image;
 pub mod message;
+pub mod conversation;
 pub mod transcript;
 pub mod keymap;
 pub mod slash;

@@ -1,35 +1,33 @@
 //! The conversation on the screen: a list that lays out what is seen of it, however long it is.
 //!
 //! What stands in it comes from two places: the path of a session, whose bodies are asked for when they come into
-//! sight, and the agent's events. Both give the same rows. Nothing is known of rows that were never seen: the place in
-//! the list is a group and a row in it, and the list is walked from there. What was read and laid out is kept within
-//! bounds.
+//! sight, and after it the conversation as it goes on. Both give the same rows. Nothing is known of rows that were never
+//! seen: the place in the list is a group and a row in it, and the list is walked from there. What was read and laid out
+//! is kept within bounds.
 //!
 //! A frame is [`Transcript::lay_out`], then [`Transcript::view`]. Bodies that the first asks for are given by
 //! [`Transcript::supply`], or read at once by [`Transcript::fill`].
 
 mod cache;
-mod live;
 mod path;
+mod streams;
 mod fold;
+mod follow;
 mod frame;
 mod travel;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use offshoot_agent::event::Event;
-use offshoot_agent::message::Message;
-use offshoot_session::json::Json;
-use offshoot_session::kind::Role;
-use offshoot_session::transcript::{Item, ItemShape, Level, ToolResult};
 use offshoot_session::tree::NodeIx;
 
-use crate::message::{Habits, Laid, item_of_live};
+use crate::conversation::{Conversation, ConversationBlock};
+use crate::message::{Habits, Laid};
 use crate::theme::Theme;
 use cache::Cache;
-pub(crate) use live::{Streaming, Streams, first_thought, shown};
+use offshoot_session::transcript::{Item, ToolResult};
 use path::{Group, Key};
+pub(crate) use streams::{Streams, first_thought};
 
 pub use path::Path;
 pub use travel::Move;
@@ -38,14 +36,6 @@ pub use travel::Move;
 pub const KEPT_ROWS: usize = 4_096;
 /// How many bytes of bodies are kept, beyond those on the screen.
 pub const KEPT_BYTES: usize = 4 << 20;
-/// The answer that comes in.
-const STREAMING: Key = Key::Live(u32::MAX);
-
-/// A command of the user that is not recorded yet.
-fn waiting_key(number: usize) -> Key {
-    Key::Live(u32::MAX - 1 - u32::try_from(number).unwrap_or(u32::MAX / 2).min(u32::MAX / 2))
-}
-
 /// What an entry says to a person.
 #[derive(Debug, Clone)]
 enum Body {
@@ -108,21 +98,13 @@ pub struct Transcript {
     width: usize,
     height: usize,
     path: Path,
-    /// What came in live, and has no entry here.
-    live: HashMap<u32, Body>,
-    next_live: u32,
     bodies: Cache<NodeIx, Body>,
     laid: Cache<Key, Arc<Laid>>,
-    streaming: Option<Streaming>,
-    /// The rows of the answer that comes in.
-    streamed: Option<Arc<Laid>>,
-    /// Results as far as they are known of tools that run.
-    running: HashMap<String, Arc<ToolResult>>,
-    is_at_work: bool,
-    /// Whether what the user runs is recorded behind what is under way, rather than at once.
-    holds_runs: bool,
-    /// Commands of the user that ran beside a turn: they are recorded behind it.
-    waiting: Vec<Item>,
+    /// The finished blocks of the conversation that stand after the path.
+    live: HashMap<u64, Arc<ConversationBlock>>,
+    followed: Option<Followed>,
+    /// The rows of what is under way.
+    under_way: Vec<Arc<Laid>>,
     thinking: bool,
     tools: bool,
     /// Parts that are folded otherwise than the rest.
@@ -133,6 +115,20 @@ pub struct Transcript {
     visible: Vec<Slice>,
     wanted: Vec<NodeIx>,
     focus: Option<(Key, usize)>,
+}
+
+/// How far the conversation is followed.
+#[derive(Debug)]
+struct Followed {
+    /// Which place of which session.
+    place: u64,
+    /// The first finished block that did not stand here.
+    next: u64,
+    /// How the conversation was laid out last; `None`: not as it looks now.
+    version: Option<u64>,
+    /// The answer that came in last, with its texts.
+    answer: u64,
+    streams: Streams,
 }
 
 impl std::fmt::Debug for Transcript {
@@ -151,16 +147,11 @@ impl Transcript {
             width: 80,
             height: 24,
             path: Path::default(),
-            live: HashMap::new(),
-            next_live: 0,
             bodies: Cache::new(KEPT_BYTES),
             laid: Cache::new(KEPT_ROWS),
-            streaming: None,
-            streamed: None,
-            running: HashMap::new(),
-            is_at_work: false,
-            holds_runs: false,
-            waiting: Vec::new(),
+            live: HashMap::new(),
+            followed: None,
+            under_way: Vec::new(),
             thinking: false,
             tools: false,
             flipped: HashMap::new(),
@@ -176,8 +167,7 @@ impl Transcript {
     /// Takes other habits, such as another size of pictures.
     pub fn set_habits(&mut self, habits: Habits) {
         self.habits = habits;
-        self.laid.clear();
-        self.streamed = None;
+        self.forget_rows();
     }
 
     /// Shows a path of a session, from its end. Everything that was shown before is forgotten.
@@ -187,161 +177,21 @@ impl Transcript {
         *self = Self { path, thinking, tools, ..Self::new(habits) };
     }
 
-    /// Takes the path of the same session after it has grown: what came in live stands in it now, and its bodies are
-    /// read when they are seen. Words that no session holds go.
-    pub fn rebase(&mut self, path: Path) {
-        let old = std::mem::replace(&mut self.path, path);
-        let same = old.common(&self.path);
-        let new = self.path.len();
-        let moved = |at: usize| if at < same { at } else { new.saturating_sub(old.len() - at.min(old.len())) };
-        let key = |at: usize| self.path.get(moved(at)).map(|group| group.key);
-        let flipped = (same..old.len()).filter_map(|at| {
-            let parts = self.flipped.remove(&old.get(at)?.key)?;
-            Some((key(at)?, parts))
-        });
-        let flipped: Vec<_> = flipped.collect();
-        self.flipped.retain(|key, _| matches!(key, Key::Entry(_)));
-        self.flipped.extend(flipped);
-        self.top.group = moved(self.top.group);
-        self.focus = None;
-        self.live.clear();
+    /// Shows after the path the blocks of the conversation from a number on, and follows it as it goes on. What is in the
+    /// path is not shown again: see [`Conversation::joint`].
+    pub fn join(&mut self, conversation: &Conversation, first: u64) {
+        let (answer, streams) = (0, Streams::default());
+        self.followed = Some(Followed { place: conversation.place(), next: first, version: None, answer, streams });
+    }
+
+    /// Everything looks otherwise.
+    fn forget_rows(&mut self) {
         self.laid.clear();
-        self.visible.clear();
+        self.forget_under_way();
     }
 
-    /// How many items there are, the one that comes in not counted.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.path.len()
-    }
-
-    /// Whether there is nothing to show.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.count() == 0
-    }
-
-    /// Takes an event of the agent. Events that change nothing here are ignored.
-    pub fn apply(&mut self, event: &Event) {
-        match event {
-            Event::AgentStart | Event::CompactionStart { .. } => (self.is_at_work, self.holds_runs) = (true, true),
-            Event::AutoRetryStart { .. } => self.holds_runs = false,
-            Event::AgentSettled { .. } => self.settled(),
-            Event::MessageStart { message: Message::Assistant(_) } => {
-                self.place_waiting();
-                self.streaming = Some(Streaming::default());
-                self.streamed = None;
-            }
-            Event::MessageUpdate { assistant_message_event, .. } => {
-                self.streaming.get_or_insert_default().take(assistant_message_event);
-                self.streamed = None;
-            }
-            Event::MessageEnd { message } => self.ended(message),
-            Event::ToolExecutionUpdate { tool_call_id, tool_name, partial_result, .. } => {
-                let result = shown(tool_call_id, tool_name, partial_result, false);
-                self.runs(ToolResult { is_partial: true, ..result });
-            }
-            Event::ToolExecutionEnd { tool_call_id, tool_name, result, is_error } => {
-                self.runs(shown(tool_call_id, tool_name, result, *is_error));
-            }
-            Event::CompactionEnd { result: Some(result), .. } => {
-                let role = Role::CompactionSummary;
-                let item = Json::parse(&result.0).ok().map(|json| Item::of_message(role, json));
-                self.add(item);
-            }
-            Event::CompactionEnd { error_message: Some(why), aborted: false, .. } => {
-                self.notice(Level::Warning, format!("nothing was compacted: {why}"));
-            }
-            Event::EntryAppended { entry } => self.add(Item::of_line(&entry.0).filter(Item::is_conversation)),
-            Event::Failed { error } => self.notice(Level::Error, error.clone()),
-            Event::AgentEnd { .. }
-            | Event::TurnStart
-            | Event::TurnEnd { .. }
-            | Event::MessageStart { .. }
-            | Event::ToolExecutionStart { .. }
-            | Event::BashExecutionUpdate { .. }
-            | Event::QueueUpdate { .. }
-            | Event::AutoRetryEnd { .. }
-            | Event::CompactionEnd { .. }
-            | Event::SessionInfoChanged { .. }
-            | Event::ThinkingLevelChanged { .. }
-            | Event::SummarizationRetryScheduled { .. }
-            | Event::SummarizationRetryAttemptStart { .. }
-            | Event::SummarizationRetryFinished
-            | Event::SessionChanged { .. } => {}
-        }
-    }
-
-    /// Takes a command of the user that ended: the JSON of its message. It stands where it is recorded: at once, or
-    /// behind the turn that is under way.
-    pub fn ran(&mut self, message: &str) {
-        let item = Json::parse(message).ok().map(|json| Item::of_message(Role::BashExecution, json));
-        self.waiting.extend(item);
-        if !self.holds_runs {
-            self.place_waiting();
-        }
-    }
-
-    /// Says something that no session holds.
-    pub fn notice(&mut self, level: Level, words: impl Into<String>) {
-        self.add(Some(Item::Notice(level, words.into())));
-    }
-
-    fn ended(&mut self, message: &Message) {
-        let item = item_of_live(message);
-        match message {
-            Message::Assistant(_) => {
-                self.streaming = None;
-                self.streamed = None;
-            }
-            Message::ToolResult(result) => {
-                self.running.remove(&result.tool_call_id);
-                self.forget_answer();
-            }
-            Message::User(_) => {}
-        }
-        self.add(item);
-    }
-
-    fn settled(&mut self) {
-        (self.is_at_work, self.holds_runs) = (false, false);
-        self.running.clear();
-        self.streaming = None;
-        self.streamed = None;
-        self.forget_answer();
-        self.place_waiting();
-    }
-
-    fn place_waiting(&mut self) {
-        for (at, item) in std::mem::take(&mut self.waiting).into_iter().enumerate() {
-            self.laid.remove(waiting_key(at));
-            self.add(Some(item));
-        }
-    }
-
-    fn runs(&mut self, result: ToolResult) {
-        self.running.insert(result.call.clone(), Arc::new(result));
-        self.forget_answer();
-    }
-
-    /// The answer whose tools run looks otherwise now.
-    fn forget_answer(&mut self) {
-        if let Some(group) = self.path.answer().and_then(|answer| self.path.get(answer)) {
-            self.laid.remove(group.key);
-        }
-    }
-
-    fn add(&mut self, item: Option<Item>) {
-        let Some(item) = item else { return };
-        let key = Key::Live(self.next_live);
-        let number = self.next_live;
-        self.next_live = self.next_live.wrapping_add(1);
-        if item.shape() == ItemShape::Answer {
-            // Another answer is the one whose tools run.
-            self.forget_answer();
-        }
-        self.path.push(key, item.shape());
-        self.live.insert(number, Body::of(Some(item)));
+    fn forget_under_way(&mut self) {
+        self.followed.iter_mut().for_each(|followed| followed.version = None);
     }
 
     /// Where the screen stands.
@@ -356,9 +206,9 @@ impl Transcript {
         }
     }
 
-    /// Groups, and the answer that comes in.
+    /// Groups, and what is under way.
     fn count(&self) -> usize {
-        self.path.len() + usize::from(self.streaming.is_some()) + self.waiting.len()
+        self.path.len() + self.under_way.len()
     }
 
     fn group(&self, at: usize) -> Option<Group> {
@@ -367,8 +217,8 @@ impl Transcript {
 
     fn peek(&self, key: Key) -> Option<&Laid> {
         match key {
-            STREAMING => self.streamed.as_deref(),
-            key => self.laid.peek(key).map(Arc::as_ref),
+            Key::UnderWay(at) => self.under_way.get(at).map(Arc::as_ref),
+            Key::Entry(_) | Key::Live(_) => self.laid.peek(key).map(Arc::as_ref),
         }
     }
 }

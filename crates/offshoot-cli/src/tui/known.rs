@@ -16,8 +16,8 @@ use offshoot_session::text::one_line;
 use offshoot_session::tokens::Estimator;
 use offshoot_session::transcript::{Item, Level, ToolResult};
 use offshoot_session::tree::NodeIx;
-use offshoot_tui::app::live::Block;
 use offshoot_tui::app::msg::{Diverged, Looked, Msg, Opened, Persistence};
+use offshoot_tui::conversation::ConversationBlock;
 use offshoot_tui::markdown::plain;
 use offshoot_tui::overlay::pick::Choice;
 use offshoot_tui::transcript::Path;
@@ -49,19 +49,20 @@ pub(super) async fn open(world: &World, agent: &AgentSession, reason: &'static s
 fn opened(session: &Session, reason: &'static str) -> Result<(Opened, Vec<String>), Error> {
     let (tail, above) = tail(session, session.leaf())?;
     let hidden = above.map_or(0, |above| Path::of(session.tree(), Some(above)).len());
+    let entries = Path::of(session.tree(), session.leaf()).entries();
     let odd = session.diagnostics().iter().filter(|told| told.severity() >= Severity::Warning).take(5);
     let odd = odd.map(|told| told.message.clone()).collect();
-    Ok((Opened { reason, id: session.id().to_owned(), tail, hidden }, odd))
+    Ok((Opened { reason, id: session.id().to_owned(), tail, hidden, entries }, odd))
 }
 
 /// What was said last, and the entry above it.
-fn tail(session: &Session, leaf: Option<NodeIx>) -> Result<(Vec<Block>, Option<NodeIx>), Error> {
+fn tail(session: &Session, leaf: Option<NodeIx>) -> Result<(Vec<ConversationBlock>, Option<NodeIx>), Error> {
     let tree = session.tree();
     let Some(leaf) = leaf else { return Ok((Vec::new(), None)) };
     let mut entries: Vec<NodeIx> = tree.ancestors(leaf).take(TAIL).collect();
     let mut above = entries.last().and_then(|last| tree.parent(*last));
     entries.reverse();
-    let mut blocks: Vec<Block> = Vec::new();
+    let mut blocks: Vec<ConversationBlock> = Vec::new();
     let mut is_first = above.is_some();
     for ix in entries {
         let Some(item) = Item::of_entry(&session.entry(ix)?).filter(Item::is_conversation) else { continue };
@@ -71,7 +72,7 @@ fn tail(session: &Session, leaf: Option<NodeIx>) -> Result<(Vec<Block>, Option<N
             Item::Result(result) => add_result(&mut blocks, result),
             item => {
                 is_first = false;
-                blocks.push(Block::new(item));
+                blocks.push(ConversationBlock::new(item));
             }
         }
     }
@@ -79,11 +80,10 @@ fn tail(session: &Session, leaf: Option<NodeIx>) -> Result<(Vec<Block>, Option<N
 }
 
 /// A result belongs to the answer that called for it.
-fn add_result(blocks: &mut Vec<Block>, result: ToolResult) {
-    let calls = |block: &Block| matches!(&block.item, Item::Answer(answer) if answer.has_called_for(&result));
-    match blocks.iter_mut().rev().find(|block| calls(block)) {
+fn add_result(blocks: &mut Vec<ConversationBlock>, result: ToolResult) {
+    match blocks.iter_mut().rev().find(|block| block.has_call(&result.call)) {
         Some(answer) => answer.results.push(Arc::new(result)),
-        None => blocks.push(Block::new(Item::Result(result))),
+        None => blocks.push(ConversationBlock::new(Item::Result(result))),
     }
 }
 

@@ -8,10 +8,11 @@ use offshoot_session::clock::Millis;
 use offshoot_session::transcript::Level;
 use ratatui::layout::Size;
 
-use super::live::{Block, Live};
+use super::live::Live;
 use super::msg::Looked;
 use super::page::Page;
 use super::pager::Pager;
+use crate::conversation::Conversation;
 use crate::editor::Editor;
 use crate::image::CellSize;
 use crate::keymap::Keymap;
@@ -101,7 +102,9 @@ pub struct Model {
     pub wishes: Wishes,
     /// What is being written.
     pub editor: Editor,
-    /// What goes on, and what is finished.
+    /// What was said, and what goes on.
+    pub conversation: Conversation,
+    /// What of it is printed.
     pub live: Live,
     /// What covers the conversation.
     pub overlay: Option<Overlay>,
@@ -174,14 +177,14 @@ impl Model {
         let new = shows.then_some(PictureSize { cell: self.cell, most });
         let is_other = std::mem::replace(&mut self.wishes.habits.picture_size, new) != new;
         if is_other && let Some(Overlay::Transcript(pager)) = &mut self.overlay {
-            pager.transcript().set_habits(self.wishes.habits.clone());
+            pager.set_habits(self.wishes.habits.clone());
         }
         is_other
     }
 
     /// Something that the user shall know.
     pub fn notice(&mut self, level: Level, text: impl Into<String>) {
-        self.live.finished.push(Block::notice(level, text));
+        self.conversation.notice(level, text);
     }
 }
 

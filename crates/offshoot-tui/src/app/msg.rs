@@ -14,7 +14,7 @@ use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Size;
 
 use super::cmd::Purpose;
-use super::live::Block;
+use crate::conversation::ConversationBlock;
 use crate::editor;
 use crate::image::CellSize;
 use crate::overlay::pick::Choice;
@@ -106,9 +106,11 @@ pub struct Opened {
     /// The session's id.
     pub id: String,
     /// What was said last, oldest first.
-    pub tail: Vec<Block>,
+    pub tail: Vec<ConversationBlock>,
     /// How many entries stand above it.
     pub hidden: usize,
+    /// How many entries of the path are shown.
+    pub entries: usize,
 }
 
 /// Where a session's words are kept.

@@ -9,6 +9,7 @@ use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::{Rect, Size};
 use ratatui::text::Line;
 
+use crate::conversation::Conversation;
 use crate::keymap::{Action, Context, Keymap};
 use crate::message::Habits;
 use crate::overlay::hint;
@@ -50,9 +51,20 @@ impl Pager {
         Self { source, transcript, trouble: None }
     }
 
-    /// The transcript, for events that come meanwhile.
-    pub fn transcript(&mut self) -> &mut Transcript {
-        &mut self.transcript
+    /// The conversation from its beginning, and as it goes on. Of the path only that is shown which the conversation does
+    /// not have itself: it may hold what the conversation has not heard of yet, and the other way round.
+    #[must_use]
+    pub fn of(conversation: &Conversation, source: Snapshot, leaf: Option<NodeIx>, habits: Habits) -> Self {
+        let (entries, first) = conversation.joint();
+        let mut transcript = Transcript::new(habits);
+        transcript.open(Path::beginning(source.tree(), leaf, entries));
+        transcript.join(conversation, first);
+        Self { source, transcript, trouble: None }
+    }
+
+    /// Takes other habits, such as another size of pictures.
+    pub fn set_habits(&mut self, habits: Habits) {
+        self.transcript.set_habits(habits);
     }
 
     /// The pictures whose whole place is on a screen of this size, and where.
@@ -102,9 +114,9 @@ impl Pager {
     }
 
     /// Reads and lays out what a screen of this size shows.
-    pub fn lay_out(&mut self, theme: &Theme, size: Size) {
-        let height = size.height.saturating_sub(1);
-        let filled = self.transcript.fill(self.source.as_ref(), theme, size.width, height);
+    pub fn lay_out(&mut self, conversation: &Conversation, theme: &Theme, size: Size) {
+        let size = Size { height: size.height.saturating_sub(1), ..size };
+        let filled = self.transcript.fill(self.source.as_ref(), conversation, theme, size);
         self.trouble = filled.err().map(|error| error.to_string());
     }
 

@@ -3,6 +3,7 @@
 mod conversation;
 mod hostile;
 mod overlays;
+mod pager;
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use offshoot_agent::event::{Event, Update};
 use offshoot_agent::message::{AssistantMessage, Block as Content, Message, StopReason, Usage, UserMessage};
 use offshoot_agent::provider::{Model as LanguageModel, ThinkingLevel};
+use offshoot_session::entry::Source as _;
 use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
 use offshoot_session::transcript::{Item, Level, ToolResult};
@@ -20,17 +22,18 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::{Position, Rect, Size};
 use ratatui::style::{Color, Modifier};
 
-use super::live::Block;
 use super::model::{Model, Overlay, Wishes};
 use super::msg::{Looked, Msg, Opened};
 use super::screen::Screen;
 use super::update::update;
 use super::view;
+use crate::conversation::ConversationBlock;
 use crate::editor::Editor;
 use crate::keymap::Key;
 use crate::message::Habits;
 use crate::testing::{SIZES, text_of, tokens_of};
 use crate::theme::Theme;
+use crate::transcript::Path;
 
 /// Something that happens to the front end.
 type Tell<'a> = &'a dyn Fn(&mut Model);
@@ -166,15 +169,15 @@ fn item(message: &str) -> Item {
 }
 
 /// A message with the results of the tools that it calls.
-fn block(message: &str, results: &[&str]) -> Block {
+fn block(message: &str, results: &[&str]) -> ConversationBlock {
     let result = |message: &&str| match item(message) {
         Item::Result(result) => Arc::new(result),
         other => panic!("{other:?}"),
     };
-    Block { item: item(message), results: results.iter().map(result).collect::<Vec<Arc<ToolResult>>>() }
+    ConversationBlock { item: item(message), results: results.iter().map(result).collect::<Vec<Arc<ToolResult>>>() }
 }
 
-fn opened(model: &mut Model, tail: Vec<Block>) {
+fn opened(model: &mut Model, tail: Vec<ConversationBlock>) {
     update(model, Msg::Opened(Opened { tail, ..Opened::default() }));
 }
 

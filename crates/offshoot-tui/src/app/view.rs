@@ -25,13 +25,15 @@ pub struct Bottom {
 /// What is finished and was not printed yet; it is taken as printed from now on.
 pub fn print(model: &mut Model) -> Laid {
     let (look, folds) = look(&model.wishes, model.size, model.folds);
-    model.live.print(&look, folds)
+    let laid = model.live.print(&model.conversation, &look, folds);
+    model.conversation.forget(model.live.next());
+    laid
 }
 
 /// What was printed last and what is new, as it looks now: see [`super::live::Live::print_again`].
 pub fn print_again(model: &mut Model) -> (Laid, usize) {
     let (look, folds) = look(&model.wishes, model.size, model.folds);
-    model.live.print_again(&look, folds, usize::from(model.size.height))
+    model.live.print_again(&model.conversation, &look, folds, usize::from(model.size.height))
 }
 
 fn look(wishes: &Wishes, size: Size, (thinking, tools): (bool, bool)) -> (Look<'_>, Folds<'static>) {
@@ -50,9 +52,9 @@ pub fn bottom(model: &mut Model) -> Bottom {
     };
     let middle = middle.min(size.height.saturating_sub(below).saturating_sub(1)).max(1);
     let (look, folds) = look(&model.wishes, size, model.folds);
-    let mut live = model.live.rows(&look, folds, usize::from(size.height));
+    let mut live = model.live.rows(&model.conversation, &look, folds, usize::from(size.height));
     live.extend(under_way(model));
-    if !live.is_empty() || model.live.finished.all().next().is_some() {
+    if !live.is_empty() || !model.conversation.is_empty() {
         live.push(Line::default());
     }
     let room = usize::from(size.height.saturating_sub(middle).saturating_sub(below));
@@ -65,8 +67,8 @@ fn under_way(model: &Model) -> Vec<Line<'static>> {
     let hint = model.wishes.keymap.hint(crate::keymap::Action::Interrupt).unwrap_or_default();
     let hint = format!(" … {hint} stops it");
     let room = usize::from(model.size.width).saturating_sub(2 + width(&hint));
-    let job = model.live.job.clone();
-    let bash = model.live.bash.is_some().then(|| "running".to_owned());
+    let job = model.conversation.job().map(str::to_owned);
+    let bash = model.conversation.has_shell().then(|| "running".to_owned());
     let working = model.is_working.then(|| match model.retry_at {
         Some(at) => format!("tried again in {} s", (at - model.now).max(0).cast_unsigned().div_ceil(1000)),
         None => "at work".to_owned(),
@@ -85,7 +87,7 @@ fn under_way(model: &Model) -> Vec<Line<'static>> {
 
 /// What can be done, where nothing was said and nothing is written yet.
 fn invitation(model: &Model, columns: u16) -> Option<Line<'static>> {
-    let is_new = model.live.finished.all().next().is_none() && !model.is_working && model.editor.is_empty();
+    let is_new = model.conversation.is_empty() && !model.is_working && model.editor.is_empty();
     let keys = model.wishes.keymap.keys(crate::keymap::Action::Help).iter().map(ToString::to_string);
     let keys = keys.min_by_key(String::len).map(|key| format!("{key} keys"));
     let words: Vec<&str> = keys.as_deref().into_iter().chain(["/ commands", "@ files", "! shell"]).collect();
@@ -132,7 +134,7 @@ impl Bottom {
 /// Lays out what covers the whole screen.
 pub fn prepare_full(model: &mut Model) {
     if let Some(Overlay::Transcript(pager)) = &mut model.overlay {
-        pager.lay_out(&model.wishes.theme, model.size);
+        pager.lay_out(&model.conversation, &model.wishes.theme, model.size);
     }
 }
 

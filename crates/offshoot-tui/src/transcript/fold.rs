@@ -23,17 +23,7 @@ impl Transcript {
             Parts::Tools => self.tools = !self.tools,
         }
         self.flipped.clear();
-        self.laid.clear();
-        self.streamed = None;
-    }
-
-    /// Whether these parts of all items are open.
-    #[must_use]
-    pub fn is_open(&self, parts: Parts) -> bool {
-        match parts {
-            Parts::Thinking => self.thinking,
-            Parts::Tools => self.tools,
-        }
+        self.forget_rows();
     }
 
     /// Opens or closes one part.
@@ -44,7 +34,7 @@ impl Transcript {
             None => flipped.push(part),
         }
         self.laid.remove(key);
-        self.streamed = None;
+        self.forget_under_way();
     }
 
     /// Opens or closes the part that has the focus; whether there is one.
@@ -54,25 +44,6 @@ impl Transcript {
             self.flip(key, part);
         }
         focus.is_some()
-    }
-
-    /// Opens or closes the part that a row of the screen belongs to; whether there is one.
-    pub fn toggle_at(&mut self, row: u16) -> bool {
-        let mut y = usize::from(row);
-        for slice in self.visible.clone() {
-            if y >= slice.rows {
-                y -= slice.rows;
-                continue;
-            }
-            let row = slice.at.row + y;
-            let starts = self.peek(slice.key).map(|laid| laid.folds.clone()).unwrap_or_default();
-            let part = starts.iter().rev().find(|(start, _)| *start <= row).map(|(_, part)| *part);
-            if let Some(part) = part {
-                self.flip(slice.key, part);
-            }
-            return part.is_some();
-        }
-        false
     }
 
     /// Gives the focus to the next part on the screen that opens and closes, or to the one before.
@@ -91,10 +62,5 @@ impl Transcript {
             (None, false) => parts.last(),
         };
         self.focus = next.copied();
-    }
-
-    /// Takes the focus away.
-    pub fn unfocus(&mut self) {
-        self.focus = None;
     }
 }

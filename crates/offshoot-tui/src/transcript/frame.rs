@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use offshoot_session::entry::{Entry, Source};
 use offshoot_session::error::Result;
-use offshoot_session::transcript::{Item, StoredPicture, ToolResult};
 use offshoot_session::tree::NodeIx;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Rect, Size};
 use ratatui::text::Line;
 
 use super::path::{Group, Key};
-use super::{Body, STREAMING, Transcript, waiting_key};
-use crate::message::{Beside, Laid, Look, Stretch};
+use super::{Body, Transcript};
+use crate::conversation::Conversation;
+use crate::message::{Beside, Laid, Look};
 use crate::text;
 use crate::theme::{Theme, Token};
+use offshoot_session::transcript::{Item, StoredPicture, ToolResult};
 
 /// How many results of one answer are shown; the rest is told.
 const MAX_RESULTS: usize = 256;
@@ -31,14 +32,15 @@ impl Transcript {
         }
     }
 
-    /// Lays out what is on a screen of this size, after what was moved. Returns the entries whose bodies it lacks, at
-    /// most as many as are on the screen: supply them, and lay out again.
-    pub fn lay_out(&mut self, theme: &Theme, width: u16, height: u16) -> Vec<NodeIx> {
-        self.adopt(theme, width);
-        self.height = usize::from(height);
+    /// Lays out what is on a screen of this size, after what was moved and what the conversation has come to. Returns the
+    /// entries whose bodies it lacks, at most as many as are on the screen: supply them, and lay out again.
+    pub fn lay_out(&mut self, conversation: &Conversation, theme: &Theme, size: Size) -> Vec<NodeIx> {
+        self.adopt(theme, size.width);
+        self.height = usize::from(size.height);
         self.bodies.frame();
         self.laid.frame();
         self.wanted.clear();
+        self.follow(conversation);
         self.travel();
         self.show();
         std::mem::take(&mut self.wanted)
@@ -48,8 +50,7 @@ impl Transcript {
         if self.theme != *theme || self.width != usize::from(width) {
             self.theme = theme.clone();
             self.width = usize::from(width);
-            self.laid.clear();
-            self.streamed = None;
+            self.forget_rows();
         }
     }
 
@@ -57,9 +58,9 @@ impl Transcript {
     ///
     /// # Errors
     /// The session cannot be read. What could be read is shown.
-    pub fn fill(&mut self, source: &dyn Source, theme: &Theme, width: u16, height: u16) -> Result<()> {
+    pub fn fill(&mut self, source: &dyn Source, conversation: &Conversation, theme: &Theme, size: Size) -> Result<()> {
         loop {
-            let wanted = self.lay_out(theme, width, height);
+            let wanted = self.lay_out(conversation, theme, size);
             if wanted.is_empty() {
                 return Ok(());
             }
@@ -114,46 +115,50 @@ impl Transcript {
 
     /// The rows of a group, if all bodies are there; what lacks is noted.
     pub(super) fn rows_of(&mut self, at: usize) -> Option<(Key, Arc<Laid>)> {
-        let Some(group) = self.group(at) else { return self.beyond(at - self.path.len().min(at)) };
+        let Some(group) = self.group(at) else {
+            let at = at - self.path.len().min(at);
+            return Some((Key::UnderWay(at), self.under_way.get(at)?.clone()));
+        };
         if let Some(laid) = self.laid.get(group.key) {
             return Some((group.key, laid.clone()));
         }
-        let laid = Arc::new(self.lay_out_group(at, group)?);
+        let laid = Arc::new(self.lay_out_group(group)?);
         self.laid.put(group.key, laid.clone(), laid.lines.len() + 1);
         Some((group.key, laid))
     }
 
     /// The results of the calls of an answer, as far as they are known.
-    fn results(&mut self, at: usize, group: Group) -> Option<(Vec<Arc<ToolResult>>, usize)> {
-        let keys = self.path.results(&group);
-        let shown: Vec<Key> = keys.iter().take(MAX_RESULTS).copied().collect();
-        let hidden = keys.len() - shown.len();
+    fn results(&mut self, group: Group) -> Option<(Vec<Arc<ToolResult>>, usize)> {
+        let results = self.path.results(&group);
+        let shown: Vec<NodeIx> = results.iter().take(MAX_RESULTS).copied().collect();
+        let hidden = results.len() - shown.len();
         // All that lack are asked for at once.
-        let bodies: Vec<_> = shown.into_iter().map(|key| self.body(key)).collect();
+        let bodies: Vec<_> = shown.into_iter().map(|ix| self.body(ix)).collect();
         let mut results: Vec<Arc<ToolResult>> = Vec::with_capacity(bodies.len());
         for body in bodies {
             if let Body::Result(result) = body? {
                 results.push(result);
             }
         }
-        if self.is_live(at) {
-            let new = self.running.values().filter(|new| results.iter().all(|known| known.call != new.call));
-            let new: Vec<_> = new.cloned().collect();
-            results.extend(new);
-        }
         Some((results, hidden))
     }
 
-    /// Whether results of an answer's calls are still to come.
-    fn is_live(&self, at: usize) -> bool {
-        self.is_at_work && self.path.answer() == Some(at)
-    }
-
-    fn lay_out_group(&mut self, at: usize, group: Group) -> Option<Laid> {
-        let body = self.body(group.key);
-        let (results, hidden) = self.results(at, group)?;
-        let beside = Beside { results: &results, is_live: self.is_live(at), texts: None };
-        let mut laid = self.laid_out(group.key, &body?, beside);
+    fn lay_out_group(&mut self, group: Group) -> Option<Laid> {
+        let ix = match group.key {
+            Key::Entry(ix) => ix,
+            Key::Live(number) => return Some(self.live.get(&number)?.rows(&self.look(), self.folds(group.key))),
+            Key::UnderWay(_) => return None,
+        };
+        let body = self.body(ix);
+        let (results, hidden) = self.results(group)?;
+        let beside = Beside { results: &results, ..Beside::default() };
+        let mut laid = match &body? {
+            Body::Item(item) => self.look().rows(item, self.folds(group.key), beside),
+            Body::Result(result) => {
+                self.look().rows(&Item::Result(result.as_ref().clone()), self.folds(group.key), beside)
+            }
+            Body::Nothing => Laid::default(),
+        };
         if hidden > 0 {
             let told = format!("  … {hidden} more results are not shown");
             laid.lines.push(Line::styled(told, self.theme.style(Token::Muted)));
@@ -161,65 +166,15 @@ impl Transcript {
         Some(laid)
     }
 
-    fn laid_out(&self, key: Key, body: &Body, beside: Beside<'_>) -> Laid {
-        let look = Look { theme: &self.theme, width: self.width, habits: &self.habits };
-        match body {
-            Body::Item(item) => look.rows(item, self.folds(key), beside),
-            Body::Result(result) => look.rows(&Item::Result(result.as_ref().clone()), self.folds(key), beside),
-            Body::Nothing => Laid::default(),
-        }
+    pub(super) fn look(&self) -> Look<'_> {
+        Look { theme: &self.theme, width: self.width, habits: &self.habits }
     }
 
-    /// The rows of what has no group yet: the answer that comes in, and commands of the user behind it.
-    fn beyond(&mut self, at: usize) -> Option<(Key, Arc<Laid>)> {
-        if at == 0 && self.streaming.is_some() {
-            return self.streaming_rows();
+    fn body(&mut self, ix: NodeIx) -> Option<Body> {
+        let body = self.bodies.get(ix).cloned();
+        if body.is_none() && !self.wanted.contains(&ix) {
+            self.wanted.push(ix);
         }
-        let number = at - usize::from(self.streaming.is_some());
-        let key = waiting_key(number);
-        if let Some(laid) = self.laid.get(key) {
-            return Some((key, laid.clone()));
-        }
-        let look = Look { theme: &self.theme, width: self.width, habits: &self.habits };
-        let laid = Arc::new(look.rows(self.waiting.get(number)?, self.folds(key), Beside::default()));
-        self.laid.put(key, laid.clone(), laid.lines.len() + 1);
-        Some((key, laid))
-    }
-
-    fn streaming_rows(&mut self) -> Option<(Key, Arc<Laid>)> {
-        if let Some(laid) = &self.streamed {
-            return Some((STREAMING, laid.clone()));
-        }
-        let laid = Arc::new(self.lay_out_streaming()?);
-        self.streamed = Some(laid.clone());
-        Some((STREAMING, laid))
-    }
-
-    fn lay_out_streaming(&mut self) -> Option<Laid> {
-        let mut streaming = self.streaming.take()?;
-        let look = Look { theme: &self.theme, width: self.width, habits: &self.habits };
-        let folds = self.folds(STREAMING);
-        let texts = streaming.streams.rows(&look, folds, (Stretch::default(), usize::MAX));
-        let item = Item::Answer(std::mem::take(&mut streaming.answer));
-        let beside = Beside { results: &[], is_live: true, texts: Some(&texts) };
-        let laid = look.rows(&item, folds, beside);
-        if let Item::Answer(answer) = item {
-            streaming.answer = answer;
-        }
-        self.streaming = Some(streaming);
-        Some(laid)
-    }
-
-    fn body(&mut self, key: Key) -> Option<Body> {
-        match key {
-            Key::Live(number) => self.live.get(&number).cloned(),
-            Key::Entry(ix) => {
-                let body = self.bodies.get(ix).cloned();
-                if body.is_none() && !self.wanted.contains(&ix) {
-                    self.wanted.push(ix);
-                }
-                body
-            }
-        }
+        body
     }
 }

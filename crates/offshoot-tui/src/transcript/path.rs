@@ -4,11 +4,14 @@
 use offshoot_session::transcript::ItemShape;
 use offshoot_session::tree::{NodeIx, Tree};
 
-/// What names an item, or a result: an entry of the tree, or a thing that came in live and has no entry here.
+/// What names an item, or a result: an entry of the tree, or something of the conversation as it goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Key {
     Entry(NodeIx),
-    Live(u32),
+    /// A finished block of the conversation, by its number.
+    Live(u64),
+    /// Something that is under way, by its place among the rest of that.
+    UnderWay(usize),
 }
 
 /// A message or a mark.
@@ -25,7 +28,7 @@ pub(super) struct Group {
 #[derive(Debug, Clone, Default)]
 pub struct Path {
     groups: Vec<Group>,
-    results: Vec<Key>,
+    results: Vec<NodeIx>,
     /// The answer that results belong to.
     answer: Option<usize>,
 }
@@ -34,14 +37,26 @@ impl Path {
     /// The path to an entry; the empty one without an entry. Costs its length, and reads no body.
     #[must_use]
     pub fn of(tree: &Tree, leaf: Option<NodeIx>) -> Self {
-        let mut path = Self::default();
-        for ix in leaf.map(|leaf| tree.path(leaf)).unwrap_or_default() {
+        Self::beginning(tree, leaf, usize::MAX)
+    }
+
+    /// The same of the first entries that are shown, no more than so many.
+    #[must_use]
+    pub fn beginning(tree: &Tree, leaf: Option<NodeIx>, most: usize) -> Self {
+        let path = leaf.map(|leaf| tree.path(leaf)).unwrap_or_default();
+        let shown = path.into_iter().filter_map(|ix| {
             let node = tree.node(ix);
-            if let Some(shape) = ItemShape::of(node.kind(), node.role()).filter(|shape| *shape != ItemShape::System) {
-                path.push(Key::Entry(ix), shape);
-            }
-        }
+            Some((ix, ItemShape::of(node.kind(), node.role()).filter(|shape| *shape != ItemShape::System)?))
+        });
+        let mut path = Self::default();
+        shown.take(most).for_each(|(ix, shape)| path.push(ix, shape));
         path
+    }
+
+    /// How many entries are shown.
+    #[must_use]
+    pub fn entries(&self) -> usize {
+        self.groups.len() + self.results.len()
     }
 
     /// How many groups there are.
@@ -60,27 +75,21 @@ impl Path {
         self.groups.get(at).copied()
     }
 
-    /// How many groups at the beginning are the same as those of another path.
-    pub(super) fn common(&self, other: &Self) -> usize {
-        let pairs = self.groups.iter().zip(&other.groups);
-        pairs.take_while(|(own, others)| own.key == others.key && own.results == others.results).count()
-    }
-
-    /// The answer that the next result belongs to.
-    pub(super) fn answer(&self) -> Option<usize> {
-        self.answer
-    }
-
-    pub(super) fn results(&self, group: &Group) -> &[Key] {
+    pub(super) fn results(&self, group: &Group) -> &[NodeIx] {
         let first = group.first_result as usize;
         self.results.get(first..first + group.results as usize).unwrap_or_default()
     }
 
-    pub(super) fn push(&mut self, key: Key, shape: ItemShape) {
+    /// Adds a block with all that belongs to it.
+    pub(super) fn push_block(&mut self, number: u64, shape: ItemShape) {
+        self.groups.push(Group { key: Key::Live(number), shape, first_result: 0, results: 0 });
+    }
+
+    fn push(&mut self, ix: NodeIx, shape: ItemShape) {
         let end = u32::try_from(self.results.len()).unwrap_or(u32::MAX);
         match (shape, self.answer.and_then(|answer| self.groups.get_mut(answer))) {
             (ItemShape::Result, Some(answer)) => {
-                self.results.push(key);
+                self.results.push(ix);
                 answer.results += 1;
                 return;
             }
@@ -88,6 +97,6 @@ impl Path {
             (ItemShape::User | ItemShape::Summary, _) => self.answer = None,
             (ItemShape::Result | ItemShape::Other | ItemShape::System, _) => {}
         }
-        self.groups.push(Group { key, shape, first_result: end, results: 0 });
+        self.groups.push(Group { key: Key::Entry(ix), shape, first_result: end, results: 0 });
     }
 }

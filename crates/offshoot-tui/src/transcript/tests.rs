@@ -4,6 +4,7 @@ use offshoot_session::compose::{NewCompaction, NewEntry};
 use offshoot_session::entry::{Entry, Source};
 use offshoot_session::error::Result;
 use offshoot_session::header::Dialect;
+use offshoot_session::json::Json;
 use offshoot_session::kind::Kind;
 use offshoot_session::session::{NewSession, Options, Session};
 
@@ -57,9 +58,17 @@ fn opened(session: &Session) -> Transcript {
 }
 
 fn screen(transcript: &mut Transcript, source: &dyn Source, width: u16, height: u16) -> String {
-    let theme = Theme::default();
-    transcript.fill(source, &theme, width, height).unwrap();
+    fill(transcript, source, &Theme::default(), Size::new(width, height));
     drawn(transcript, width, height)
+}
+
+/// Lays out and reads what a screen shows; nothing goes on.
+fn fill(transcript: &mut Transcript, source: &dyn Source, theme: &Theme, size: Size) {
+    transcript.fill(source, &Conversation::default(), theme, size).unwrap();
+}
+
+fn lay_out(transcript: &mut Transcript, size: Size) -> Vec<NodeIx> {
+    transcript.lay_out(&Conversation::default(), &Theme::default(), size)
 }
 
 fn drawn(transcript: &Transcript, width: u16, height: u16) -> String {

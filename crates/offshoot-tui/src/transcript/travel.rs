@@ -3,7 +3,7 @@
 use offshoot_session::transcript::ItemShape;
 
 use super::path::Key;
-use super::{Place, STREAMING, Slice, Transcript};
+use super::{Place, Slice, Transcript};
 
 /// A way to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,6 +203,7 @@ impl Transcript {
         if let Some((key, laid)) = self.rows_of(at) {
             return (key, laid.lines.len());
         }
-        (self.group(at).map_or(STREAMING, |group| group.key), UNKNOWN)
+        let key = self.group(at).map_or(Key::UnderWay(at - self.path.len().min(at)), |group| group.key);
+        (key, UNKNOWN)
     }
 }

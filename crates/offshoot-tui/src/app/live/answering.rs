@@ -2,28 +2,47 @@
 //! printed. How far that is is known in parts and blocks, so that another look of the rest changes nothing above.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use offshoot_session::transcript::{Answer, Item, Part, ToolResult};
 use ratatui::text::Line;
 
-use super::Block;
+use crate::conversation::{AnswerProgress, ConversationBlock, FinishedBlock, LiveAnswer};
 use crate::message::{Beside, Folds, Laid, Look, Stretch};
-use crate::transcript::{Streaming, Streams, first_thought};
-
-/// Results of tools, by call.
-type Results = HashMap<String, Arc<ToolResult>>;
+use crate::transcript::{Streams, first_thought};
 
 /// Rows of an answer's texts, by part.
 type Texts = HashMap<usize, Vec<Line<'static>>>;
 
-/// An answer that is under way.
-#[derive(Debug, Default)]
+/// How an answer is printed that is under way.
+#[derive(Debug)]
 pub(super) struct Answering {
-    pub(super) streaming: Streaming,
-    /// Whether all of it has come in.
-    pub(super) is_complete: bool,
+    /// Which answer.
+    id: u64,
+    streams: Streams,
     printed: Printed,
+}
+
+/// An answer that is under way, or finished.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AnswerSource<'a> {
+    block: &'a ConversationBlock,
+    progress: &'a AnswerProgress,
+    is_live: bool,
+}
+
+impl<'a> AnswerSource<'a> {
+    pub(super) fn live(answer: &'a LiveAnswer) -> Self {
+        Self { block: answer.block(), progress: answer.progress(), is_live: true }
+    }
+
+    /// `None`: it did not come in here, or is no answer.
+    pub(super) fn finished(finished: &'a FinishedBlock) -> Option<Self> {
+        Some(Self { block: &finished.block, progress: finished.progress.as_ref()?, is_live: false })
+    }
+
+    fn rows(self, (look, folds): Seen<'_>, stretch: Stretch, texts: &Texts) -> Laid {
+        let beside = Beside { results: &self.block.results, is_live: self.is_live, texts: Some(texts) };
+        look.rows_of(&self.block.item, folds, beside, stretch)
+    }
 }
 
 /// How far an answer is printed.
@@ -85,89 +104,61 @@ type Seen<'a> = (&'a Look<'a>, Folds<'a>);
 type Lay<'a> = dyn FnMut(Stretch, &Texts) -> Laid + 'a;
 
 impl Answering {
-    /// All of it has come in.
-    pub(super) fn complete(&mut self, answer: Answer) {
-        self.streaming.complete(answer, self.printed.not);
-        self.is_complete = true;
+    pub(super) fn new(answer: AnswerSource<'_>) -> Self {
+        Self { id: answer.progress.id, streams: Streams::default(), printed: Printed::default() }
     }
 
-    /// The calls of the answer.
-    pub(super) fn calls(&self) -> impl Iterator<Item = &str> {
-        self.streaming.answer.calls().map(|call| call.id.as_str())
-    }
-
-    /// The first part that is not printed and may still change: a call without a result, or what comes in.
-    pub(super) fn open(&self, running: &Results) -> Option<usize> {
-        let parts = &self.streaming.answer.parts;
-        let is_open = |part: &Part| match part {
-            Part::Call(call) => !self.is_complete || running.get(&call.id).is_none_or(|result| result.is_partial),
-            Part::Text(_) | Part::Thinking(_) | Part::Picture(_) | Part::Other(_) => false,
-        };
-        let from = self.printed.not.from;
-        let call = parts.iter().skip(from).position(is_open).map(|at| at + from);
-        let last = parts.len().checked_sub(1).filter(|_| !self.is_complete);
-        call.or(last.map(|last| first_thought(parts, last)))
+    /// Whether this is the answer.
+    pub(super) fn is_of(&self, answer: AnswerSource<'_>) -> bool {
+        self.id == answer.progress.id
     }
 
     /// The rows that will not change any more and were not printed yet.
-    pub(super) fn print(&mut self, look: &Look<'_>, folds: Folds<'_>, running: &Results) -> Laid {
-        let to = self.open(running).unwrap_or(self.streaming.answer.parts.len());
-        let Streaming { answer, streams } = &mut self.streaming;
-        let mut lay = |stretch, texts: &Texts| laid(answer, running, (look, folds), (stretch, texts));
-        self.printed.on(streams, (look, folds), to, &mut lay)
+    pub(super) fn print(&mut self, answer: &LiveAnswer, look: &Look<'_>, folds: Folds<'_>) -> Laid {
+        let source = AnswerSource::live(answer);
+        self.follow(source);
+        let to = self.open(answer).unwrap_or(source.block.parts().len());
+        let mut lay = |stretch, texts: &Texts| source.rows((look, folds), stretch, texts);
+        self.printed.on(&mut self.streams, (look, folds), to, &mut lay)
     }
 
     /// What was printed, as it looks now; what was not still waits.
-    pub(super) fn print_again(&mut self, look: &Look<'_>, folds: Folds<'_>, running: &Results) -> Laid {
-        let Streaming { answer, streams } = &mut self.streaming;
-        let mut lay = |stretch, texts: &Texts| laid(answer, running, (look, folds), (stretch, texts));
-        self.printed.again(streams, (look, folds), &mut lay)
+    pub(super) fn print_again(&mut self, source: AnswerSource<'_>, look: &Look<'_>, folds: Folds<'_>) -> Laid {
+        self.follow(source);
+        let mut lay = |stretch, texts: &Texts| source.rows((look, folds), stretch, texts);
+        self.printed.again(&mut self.streams, (look, folds), &mut lay)
     }
 
     /// The rows that are not printed: of each part the last, no more than so many.
-    pub(super) fn rest(&mut self, look: &Look<'_>, folds: Folds<'_>, (running, most): (&Results, usize)) -> Laid {
-        let texts = self.streaming.streams.rows(look, folds, (self.printed.not, most));
-        laid(&mut self.streaming.answer, running, (look, folds), (self.printed.not, &texts))
+    pub(super) fn rest(&mut self, answer: &LiveAnswer, look: &Look<'_>, folds: Folds<'_>, most: usize) -> Laid {
+        let source = AnswerSource::live(answer);
+        self.follow(source);
+        let texts = self.streams.rows(look, folds, (self.printed.not, most));
+        source.rows((look, folds), self.printed.not, &texts)
     }
 
-    /// The answer, and what of it is not printed.
-    pub(super) fn into_rest(self) -> (Item, Rest) {
-        let Streaming { answer, streams } = self.streaming;
-        (Item::Answer(answer), Rest { streams, printed: self.printed })
-    }
-}
-
-fn laid(answer: &mut Answer, running: &Results, (look, folds): Seen<'_>, (stretch, texts): (Stretch, &Texts)) -> Laid {
-    let results: Vec<_> = running.values().cloned().collect();
-    let item = Item::Answer(std::mem::take(answer));
-    let beside = Beside { results: &results, is_live: true, texts: Some(texts) };
-    let laid = look.rows_of(&item, folds, beside, stretch);
-    if let Item::Answer(whole) = item {
-        *answer = whole;
-    }
-    laid
-}
-
-/// What of a finished answer is not printed.
-#[derive(Debug)]
-pub(super) struct Rest {
-    streams: Streams,
-    printed: Printed,
-}
-
-impl Rest {
-    pub(super) fn rows(mut self, block: &Block, look: &Look<'_>, folds: Folds<'_>) -> Laid {
+    /// The answer is finished: what of it is not printed.
+    pub(super) fn finish(mut self, source: AnswerSource<'_>, look: &Look<'_>, folds: Folds<'_>) -> Laid {
+        self.follow(source);
         let texts = self.streams.take_whole(look, folds, self.printed.not);
-        let beside = Beside { results: &block.results, is_live: false, texts: Some(&texts) };
-        look.rows_of(&block.item, folds, beside, self.printed.not)
+        source.rows((look, folds), self.printed.not, &texts)
     }
 
-    /// What was printed, as it looks now; what was not still waits.
-    pub(super) fn print_again(&mut self, block: &Block, look: &Look<'_>, folds: Folds<'_>) -> Laid {
-        let mut lay = |stretch, texts: &Texts| {
-            let beside = Beside { results: &block.results, is_live: false, texts: Some(texts) };
-            look.rows_of(&block.item, folds, beside, stretch)
-        };
-        self.printed.again(&mut self.streams, (look, folds), &mut lay)
+    fn follow(&mut self, source: AnswerSource<'_>) {
+        self.streams.follow(source.block.parts(), source.progress, self.printed.not);
+    }
+
+    /// The first part that is not printed and may still change: a call without a result, or what comes in.
+    fn open(&self, answer: &LiveAnswer) -> Option<usize> {
+        let parts = answer.block().parts();
+        let from = self.printed.not.from;
+        let call = parts.iter().skip(from).position(|part| answer.is_open(part)).map(|at| at + from);
+        let last = parts.len().checked_sub(1).filter(|_| !answer.is_complete());
+        call.or(last.map(|last| first_thought(parts, last)))
+    }
+
+    #[cfg(test)]
+    pub(super) fn parsed(&self) -> usize {
+        self.streams.parsed()
     }
 }

@@ -1,11 +1,13 @@
 //! What is printed of an answer while it comes in: each row once, in its order, and no more work for a long one.
 
-use offshoot_agent::event::Update;
-use offshoot_agent::message::{AssistantMessage, Block as Content, StopReason, ToolResultMessage, Usage};
+use offshoot_agent::command::Reply;
+use offshoot_agent::event::{Event, Raw, Update};
+use offshoot_agent::message::{AssistantMessage, Block as Content, Message, StopReason, ToolResultMessage, Usage};
 
 use super::*;
 use crate::message::Habits;
 use crate::theme::Theme;
+use offshoot_session::transcript::Level;
 
 fn message(content: Vec<Content>, stop_reason: StopReason) -> Message {
     Message::Assistant(AssistantMessage {
@@ -21,12 +23,13 @@ fn message(content: Vec<Content>, stop_reason: StopReason) -> Message {
     })
 }
 
-fn update(live: &mut Live, update: Update) {
-    live.apply(&Event::MessageUpdate { usage: Usage::default(), assistant_message_event: update });
+fn update(conversation: &mut Conversation, update: Update) {
+    conversation.apply(&Event::MessageUpdate { usage: Usage::default(), assistant_message_event: update });
 }
 
 /// A terminal of so many columns and rows: what scrolled or stands above the last rows, and the most that stood there.
 struct Printed {
+    conversation: Conversation,
     live: Live,
     width: usize,
     folds: (bool, bool),
@@ -36,23 +39,23 @@ struct Printed {
 
 impl Printed {
     fn new(width: usize) -> Self {
-        let mut live = Live::default();
-        live.apply(&Event::AgentStart);
-        Self { live, width, folds: (true, false), rows: Vec::new(), most_pending: 0 }
+        let mut conversation = Conversation::default();
+        conversation.apply(&Event::AgentStart);
+        Self { conversation, live: Live::default(), width, folds: (true, false), rows: Vec::new(), most_pending: 0 }
     }
 
     fn frame(&mut self) {
         let (theme, habits) = (Theme::default(), Habits::default());
         let look = Look { theme: &theme, width: self.width, habits: &habits };
         let folds = Folds { thinking: self.folds.0, tools: self.folds.1, other: &[] };
-        let laid = self.live.print(&look, folds);
+        let laid = self.live.print(&self.conversation, &look, folds);
         self.rows.extend(laid.lines.iter().map(ToString::to_string));
-        self.most_pending = self.most_pending.max(self.live.rows(&look, folds, 1_000).len());
+        self.most_pending = self.most_pending.max(self.live.rows(&self.conversation, &look, folds, 1_000).len());
     }
 
     /// An answer of these parts comes in, some letters at a time.
     fn stream(&mut self, content: &[Content], letters: usize) {
-        self.live.apply(&Event::MessageStart { message: message(Vec::new(), StopReason::Stop) });
+        self.conversation.apply(&Event::MessageStart { message: message(Vec::new(), StopReason::Stop) });
         for (content_index, block) in content.iter().enumerate() {
             let pieces = |text: &str| -> Vec<String> {
                 let all: Vec<char> = text.chars().collect();
@@ -60,24 +63,24 @@ impl Printed {
             };
             match block {
                 Content::Text { text, .. } => {
-                    update(&mut self.live, Update::TextStart { content_index });
+                    update(&mut self.conversation, Update::TextStart { content_index });
                     for delta in pieces(text) {
-                        update(&mut self.live, Update::TextDelta { content_index, delta });
+                        update(&mut self.conversation, Update::TextDelta { content_index, delta });
                         self.frame();
                     }
                 }
                 Content::Thinking { thinking, .. } => {
-                    update(&mut self.live, Update::ThinkingStart { content_index });
+                    update(&mut self.conversation, Update::ThinkingStart { content_index });
                     for delta in pieces(thinking) {
-                        update(&mut self.live, Update::ThinkingDelta { content_index, delta });
+                        update(&mut self.conversation, Update::ThinkingDelta { content_index, delta });
                         self.frame();
                     }
                 }
                 Content::ToolCall { id, name, arguments, .. } => {
                     let (id, tool_name) = (id.clone(), name.clone());
-                    update(&mut self.live, Update::ToolCallStart { content_index, id, tool_name });
+                    update(&mut self.conversation, Update::ToolCallStart { content_index, id, tool_name });
                     for delta in pieces(&arguments.to_string()) {
-                        update(&mut self.live, Update::ToolCallDelta { content_index, delta });
+                        update(&mut self.conversation, Update::ToolCallDelta { content_index, delta });
                         self.frame();
                     }
                 }
@@ -87,12 +90,12 @@ impl Printed {
     }
 
     fn end(&mut self, content: Vec<Content>, stop_reason: StopReason) {
-        self.live.apply(&Event::MessageEnd { message: message(content, stop_reason) });
+        self.conversation.apply(&Event::MessageEnd { message: message(content, stop_reason) });
         self.frame();
     }
 
     fn result(&mut self, id: &str, text: &str) {
-        self.live.apply(&Event::MessageEnd { message: result(id, text) });
+        self.conversation.apply(&Event::MessageEnd { message: result(id, text) });
         self.frame();
     }
 
@@ -101,7 +104,7 @@ impl Printed {
         let (theme, habits) = (Theme::default(), Habits::default());
         let look = Look { theme: &theme, width: self.width, habits: &habits };
         let folds = Folds { thinking: self.folds.0, tools: self.folds.1, other: &[] };
-        let blocks = self.live.finished.all();
+        let blocks = self.conversation.blocks();
         blocks.flat_map(|block| block.rows(&look, folds).lines).map(|line| line.to_string()).collect()
     }
 }
@@ -192,10 +195,12 @@ fn what_tools_gave_is_printed_as_soon_as_it_can_be() {
     printed.result("3", "/work");
     assert!(!has(&printed, "pwd"), "its place is behind the one that runs: {:?}", printed.rows);
     // What stands in the session behind the answer is printed behind it.
-    printed.live.finish_item(Some(Item::Note { label: "between".to_owned(), parts: Vec::new() }));
-    printed.live.ran(Some(Item::Notice(Level::Info, "what the user ran".to_owned())));
+    let entry = r#"{"type":"custom_message","customType":"between","content":"","display":true}"#;
+    printed.conversation.apply(&Event::EntryAppended { entry: Raw(entry.to_owned()) });
+    let ran = r#"{"role":"bashExecution","command":"what the user ran","output":"","exitCode":0}"#;
+    printed.conversation.take_reply(&Reply::Ran(Raw(ran.to_owned())));
     printed.result("2", "rested");
-    printed.live.apply(&Event::AgentSettled { aborted: false });
+    printed.conversation.apply(&Event::AgentSettled { aborted: false });
     printed.frame();
     assert_eq!(printed.rows, printed.whole());
     let at = |row: &str| printed.rows.iter().position(|own| own.contains(row)).unwrap();
@@ -204,30 +209,34 @@ fn what_tools_gave_is_printed_as_soon_as_it_can_be() {
 
 #[test]
 fn what_a_command_of_the_user_printed_so_far_stands_there_until_it_has_ended() {
-    let shown = |live: &mut Live| {
+    let shown = |conversation: &Conversation| {
         let (theme, habits) = (Theme::default(), Habits::default());
         let look = Look { theme: &theme, width: 60, habits: &habits };
-        live.rows(&look, Folds::default(), 100).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+        let rows = Live::default().rows(conversation, &look, Folds::default(), 100);
+        rows.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
-    let mut live = Live::default();
-    let printed = |live: &mut Live, delta: String, omitted| live.apply(&Event::BashExecutionUpdate { delta, omitted });
-    printed(&mut live, "of a session that was left".to_owned(), 0);
-    live.bash = Some(Shell::new("make", true));
-    assert_eq!(shown(&mut live), "\n! $ make  not sent to the model");
-    printed(&mut live, "one\ntw".to_owned(), 0);
-    printed(&mut live, "o\n".to_owned(), 0);
-    assert_eq!(shown(&mut live), "\n! $ make  not sent to the model\n  one\n  two");
+    let mut conversation = Conversation::default();
+    let printed = |conversation: &mut Conversation, delta: String, omitted| {
+        conversation.apply(&Event::BashExecutionUpdate { delta, omitted });
+    };
+    printed(&mut conversation, "of a session that was left".to_owned(), 0);
+    conversation.start_shell("make", true);
+    assert_eq!(shown(&conversation), "\n! $ make  not sent to the model");
+    printed(&mut conversation, "one\ntw".to_owned(), 0);
+    printed(&mut conversation, "o\n".to_owned(), 0);
+    assert_eq!(shown(&conversation), "\n! $ make  not sent to the model\n  one\n  two");
     // Of much the end is held, and that it is the end is said: when it grew, and when it came so.
-    (0..200_000).for_each(|at| printed(&mut live, format!("line {at}\n"), 0));
-    let held = format!("{live:?}").len();
+    (0..200_000).for_each(|at| printed(&mut conversation, format!("line {at}\n"), 0));
+    let held = format!("{conversation:?}").len();
     assert!(held < 150_000, "{held}");
-    let rows = shown(&mut live);
+    let rows = shown(&conversation);
     assert!(rows.ends_with("line 199999\n  while it runs only the end of its output is here"), "{rows}");
-    live.bash = Some(Shell::new("make", false));
-    printed(&mut live, "before\n".to_owned(), 0);
-    printed(&mut live, "behind\n".to_owned(), 7);
+    conversation.drop_shell();
+    conversation.start_shell("make", false);
+    printed(&mut conversation, "before\n".to_owned(), 0);
+    printed(&mut conversation, "behind\n".to_owned(), 7);
     let rows = "\n! $ make\n  behind\n  while it runs only the end of its output is here";
-    assert_eq!(shown(&mut live), rows);
+    assert_eq!(shown(&conversation), rows);
 }
 
 #[test]
@@ -250,7 +259,7 @@ fn another_width_in_the_middle_begins_the_screen_anew_and_loses_nothing() {
         (printed.width, printed.folds) = (width, folds);
         let look = Look { theme: &theme, width, habits: &habits };
         let folds = Folds { thinking: folds.0, tools: folds.1, other: &[] };
-        let (again, _) = printed.live.print_again(&look, folds, 100);
+        let (again, _) = printed.live.print_again(&printed.conversation, &look, folds, 100);
         printed.rows = again.lines.iter().map(ToString::to_string).collect();
         printed.frame();
     }
@@ -272,7 +281,7 @@ fn what_is_printed_again_is_no_more_than_what_was() {
         let look = Look { theme: &theme, width: 60, habits: &habits };
         let mut rows = |thinking: bool| {
             let folds = Folds { thinking, tools: false, other: &[] };
-            let (laid, again) = printed.live.print_again(&look, folds, 100);
+            let (laid, again) = printed.live.print_again(&printed.conversation, &look, folds, 100);
             (again, laid.lines.len() - again)
         };
         let (again, new) = rows(true);
@@ -295,17 +304,22 @@ fn what_came_since_the_last_frame_is_new_at_any_width() {
             printed
         });
         let delta = since.clone();
-        update(&mut printed.live, Update::TextDelta { content_index: 0, delta });
+        update(&mut printed.conversation, Update::TextDelta { content_index: 0, delta });
         let end = vec![Content::text(format!("{before}{since}"))];
         if has_ended {
             let message = message(end.clone(), StopReason::Stop);
-            printed.live.apply(&Event::MessageEnd { message });
-            printed.live.apply(&Event::AgentSettled { aborted: false });
-            printed.live.notice(Level::Info, "behind it");
+            printed.conversation.apply(&Event::MessageEnd { message });
+            printed.conversation.apply(&Event::AgentSettled { aborted: false });
+            printed.conversation.notice(Level::Info, "behind it");
         }
         let (theme, habits) = (Theme::default(), Habits::default());
         let look = Look { theme: &theme, width, habits: &habits };
-        let (laid, again) = printed.live.print_again(&look, Folds { thinking: true, tools: false, other: &[] }, 1);
+        let (laid, again) = printed.live.print_again(
+            &printed.conversation,
+            &look,
+            Folds { thinking: true, tools: false, other: &[] },
+            1,
+        );
         let rows: Vec<_> = laid.lines.iter().map(ToString::to_string).collect();
         assert_eq!(rows[..again], other.rows, "{width} {has_ended}");
         assert!(rows.len() > 2 * again);
@@ -345,8 +359,8 @@ fn a_piece_of_a_long_answer_costs_what_a_piece_of_a_short_one_does() {
         words,
         list.replace("- ", "  "),
     ] {
-        let mut live = Live::default();
-        live.apply(&Event::MessageStart { message: message(Vec::new(), StopReason::Stop) });
+        let (mut live, mut conversation) = (Live::default(), Conversation::default());
+        conversation.apply(&Event::MessageStart { message: message(Vec::new(), StopReason::Stop) });
         let (theme, habits) = (Theme::default(), Habits::default());
         let look = Look { theme: &theme, width: 80, habits: &habits };
         let folds = Folds::default();
@@ -354,9 +368,9 @@ fn a_piece_of_a_long_answer_costs_what_a_piece_of_a_short_one_does() {
         for piece in text.as_bytes().chunks(letters) {
             let delta = String::from_utf8_lossy(piece).into_owned();
             let before = live.parsed();
-            update(&mut live, Update::TextDelta { content_index: 0, delta });
-            live.print(&look, folds);
-            live.rows(&look, folds, 24);
+            update(&mut conversation, Update::TextDelta { content_index: 0, delta });
+            live.print(&conversation, &look, folds);
+            live.rows(&conversation, &look, folds, 24);
             costs.push(live.parsed() - before);
         }
         // In the mean: an open table is looked at again when it has grown by a part.

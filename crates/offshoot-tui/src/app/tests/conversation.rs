@@ -19,16 +19,16 @@ const LEFT: &str =
 const NOTE: &str =
     r#"{"type":"custom_message","customType":"reminder","content":"Tests run in *debug*.","display":true}"#;
 
-fn talk() -> Vec<Block> {
+fn talk() -> Vec<ConversationBlock> {
     vec![block(QUESTION, &[]), block(TOOLS, &[EDITED, TESTED]), block(SAID, &[]), block(RUN, &[])]
 }
 
-fn marks() -> Vec<Block> {
+fn marks() -> Vec<ConversationBlock> {
     [COMPACTED, LEFT, NOTE].map(|line| block(line, &[])).into()
 }
 
 /// Opens what is folded before it is printed.
-fn unfolded(model: &mut Model, blocks: Vec<Block>) {
+fn unfolded(model: &mut Model, blocks: Vec<ConversationBlock>) {
     press(model, "ctrl+o ctrl+t");
     opened(model, blocks);
 }
@@ -120,7 +120,13 @@ fn table() -> Vec<(&'static str, Tell<'static>)> {
         ("another place of the tree", &|model| {
             update(
                 model,
-                Msg::Opened(Opened { reason: "tree", id: "s".to_owned(), tail: talk().split_off(3), hidden: 12 }),
+                Msg::Opened(Opened {
+                    reason: "tree",
+                    id: "s".to_owned(),
+                    tail: talk().split_off(3),
+                    hidden: 12,
+                    entries: 16,
+                }),
             );
         }),
         ("something is written", &written),

@@ -6,7 +6,6 @@ use serde_json::json;
 
 use super::*;
 use crate::app::cmd::Purpose;
-use crate::app::live::Shell;
 use crate::app::model::Picking;
 use crate::app::msg::Diverged;
 use crate::overlay::pick::{Choice, Pick};
@@ -82,7 +81,7 @@ const SCREENS: [(&str, Fill); 23] = [
 const SPELT_OUT: [&str; 8] =
     ["tools", "tools, open", "a tool is at work", "to be read", "tree", "typed", "pasted", "an unknown command"];
 
-fn said(text: &str) -> Vec<Block> {
+fn said(text: &str) -> Vec<ConversationBlock> {
     let text = quote(text);
     let messages = [
         format!(
@@ -99,12 +98,12 @@ fn said(text: &str) -> Vec<Block> {
     messages.iter().map(|message| block(message, &[])).collect()
 }
 
-fn tools(text: &str) -> Vec<Block> {
+fn tools(text: &str) -> Vec<ConversationBlock> {
     let names = ["bash", "read", "write", "edit", "grep", "find", "ls", text];
     names.iter().flat_map(|name| [tool(name, text, false), tool(name, text, true)]).collect()
 }
 
-fn tool(name: &str, text: &str, is_error: bool) -> Block {
+fn tool(name: &str, text: &str, is_error: bool) -> ConversationBlock {
     let (name, text) = (quote(name), quote(text));
     let arguments = format!(
         r#"{{"path":{text},"command":{text},"pattern":{text},"content":{text},"glob":{text},"edits":[{{"oldText":"a","newText":{text}}}]}}"#
@@ -125,7 +124,7 @@ fn at_work(model: &mut Model, text: &str) {
     let partial_result = Shown { content: vec![Content::text(text)], details: None };
     let (tool_call_id, tool_name) = ("1".to_owned(), text.to_owned());
     heard(model, Event::ToolExecutionUpdate { tool_call_id, tool_name, args: arguments, partial_result });
-    model.live.bash = Some(Shell::new(text, true));
+    model.conversation.start_shell(text, true);
     heard(model, Event::BashExecutionUpdate { delta: text.to_owned(), omitted: 0 });
 }
 
@@ -168,6 +167,7 @@ fn placed(model: &mut Model, text: &str) {
 fn over(model: &mut Model, text: &str, purpose: Purpose) {
     let session = with_in_every_field(text);
     let leaf = session.leaf();
+    model.conversation.open_place(Vec::new(), Path::of(session.tree(), leaf).entries());
     update(model, Msg::Snapshot(purpose, Arc::new(session), leaf));
 }
 

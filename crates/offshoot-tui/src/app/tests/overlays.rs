@@ -13,6 +13,7 @@ use offshoot_settings::{Layer, Layers, Scope};
 fn over(model: &mut Model, purpose: Purpose) {
     let session: Session = working();
     let leaf = session.leaf();
+    model.conversation.open_place(Vec::new(), Path::of(session.tree(), leaf).entries());
     update(model, Msg::Snapshot(purpose, Arc::new(session), leaf));
 }
 

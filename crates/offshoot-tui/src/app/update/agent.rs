@@ -6,19 +6,14 @@ use offshoot_agent::command::{Command, Navigated, Reply};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::{Message, StopReason};
-use offshoot_session::json::Json;
-use offshoot_session::kind::Role;
-use offshoot_session::transcript::{Item, Level};
 
 use super::overlay;
 use crate::app::cmd::{Cmd, ProgramTask};
 use crate::app::model::{Model, Overlay};
+use offshoot_session::transcript::Level;
 
 pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
-    model.live.apply(event);
-    if let Some(Overlay::Transcript(pager)) = &mut model.overlay {
-        pager.transcript().apply(event);
-    }
+    model.conversation.apply(event);
     match event {
         Event::AgentStart => {
             model.is_working = true;
@@ -43,15 +38,27 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
             model.queue = (steering.clone(), follow_up.clone());
             model.editor.set_queue(steering.clone(), follow_up.clone());
         }
-        Event::SessionInfoChanged { name } => {
-            model.looked.name.clone_from(name);
-            let text = name.as_ref().map_or("the session has no name now".to_owned(), |name| format!("named {name}"));
-            model.notice(Level::Info, text);
-        }
+        Event::SessionInfoChanged { name } => model.looked.name.clone_from(name),
         Event::ThinkingLevelChanged { .. } | Event::CompactionEnd { .. } | Event::EntryAppended { .. } => {
             return vec![ProgramTask::Look.into()];
         }
-        _ => {}
+        Event::AgentEnd { .. }
+        | Event::TurnStart
+        | Event::TurnEnd { .. }
+        | Event::MessageStart { .. }
+        | Event::MessageUpdate { .. }
+        | Event::MessageEnd { message: Message::User(_) | Message::ToolResult(_) }
+        | Event::ToolExecutionStart { .. }
+        | Event::ToolExecutionUpdate { .. }
+        | Event::ToolExecutionEnd { .. }
+        | Event::BashExecutionUpdate { .. }
+        | Event::AutoRetryEnd { .. }
+        | Event::SummarizationRetryScheduled { .. }
+        | Event::SummarizationRetryAttemptStart { .. }
+        | Event::SummarizationRetryFinished
+        | Event::CompactionStart { .. }
+        | Event::SessionChanged { .. }
+        | Event::Failed { .. } => {}
     }
     Vec::new()
 }
@@ -64,18 +71,14 @@ pub(super) fn answered(model: &mut Model, command: &Command, result: Result<Repl
 }
 
 fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
+    model.conversation.take_reply(&reply);
     match reply {
         Reply::Queue(steering, follow_up) => {
             let waiting: Vec<String> = steering.into_iter().chain(follow_up).collect();
             model.editor.restore(&waiting);
             vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
         }
-        Reply::Ran(raw) => {
-            model.live.bash = None;
-            let item = Json::parse(&raw.0).ok().map(|json| Item::of_message(Role::BashExecution, json));
-            model.live.ran(item);
-            vec![ProgramTask::Look.into()]
-        }
+        Reply::Ran(_) => vec![ProgramTask::Look.into()],
         Reply::Navigated(navigated) => arrived(model, navigated),
         Reply::Session(forked) => {
             overlay::arrived(model);
@@ -100,24 +103,41 @@ fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
             vec![ProgramTask::Look.into()]
         }
         Command::SetLabel { .. } => vec![ProgramTask::Look.into()],
-        _ => Vec::new(),
+        Command::Prompt(_)
+        | Command::Steer(_)
+        | Command::FollowUp(_)
+        | Command::ClearQueue
+        | Command::Abort
+        | Command::WaitForIdle
+        | Command::Bash { .. }
+        | Command::AbortBash
+        | Command::Compact { .. }
+        | Command::NavigateTree(_)
+        | Command::NewSession
+        | Command::SwitchSession(_)
+        | Command::Fork { .. }
+        | Command::Clone
+        | Command::SetThinkingLevel(_)
+        | Command::SetName(_)
+        | Command::SetSteeringMode(_)
+        | Command::SetFollowUpMode(_)
+        | Command::SetAutoCompaction(_)
+        | Command::SetAutoRetry(_)
+        | Command::SetRules(_)
+        | Command::SetSystemPrompt(_)
+        | Command::Inspect => Vec::new(),
     }
 }
 
 /// A walk through the tree has ended.
 fn arrived(model: &mut Model, navigated: Navigated) -> Vec<Cmd> {
-    model.live.job = None;
     if navigated.aborted {
         if let Some(Overlay::Tree(tree)) = &mut model.overlay {
             tree.stopped();
         }
-        model.notice(Level::Info, "the summary was stopped; nothing has changed");
         return Vec::new();
     }
     overlay::arrived(model);
-    if let Some(why) = navigated.warning {
-        model.notice(Level::Warning, format!("the summary was put together without a model: {why}"));
-    }
     // What is being written comes first, as in pi.
     if let Some(text) = navigated.editor_text.filter(|_| model.editor.is_empty()) {
         model.editor.replace(&text);
@@ -134,14 +154,32 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
         }
         Command::Bash { command, .. } => {
             if !matches!(error, AgentError::Busy(_)) {
-                model.live.bash = None;
+                model.conversation.drop_shell();
             }
             model.editor.restore(&[format!("!{command}")]);
         }
-        Command::NavigateTree(_) => model.live.job = None,
+        Command::NavigateTree(_) => model.conversation.set_job(None),
         // The event has said it.
         Command::Compact { .. } => return Vec::new(),
-        _ => {}
+        Command::ClearQueue
+        | Command::Abort
+        | Command::WaitForIdle
+        | Command::AbortBash
+        | Command::NewSession
+        | Command::SwitchSession(_)
+        | Command::Fork { .. }
+        | Command::Clone
+        | Command::SetModel(_)
+        | Command::SetThinkingLevel(_)
+        | Command::SetName(_)
+        | Command::SetLabel { .. }
+        | Command::SetSteeringMode(_)
+        | Command::SetFollowUpMode(_)
+        | Command::SetAutoCompaction(_)
+        | Command::SetAutoRetry(_)
+        | Command::SetRules(_)
+        | Command::SetSystemPrompt(_)
+        | Command::Inspect => {}
     }
     let why = match error {
         AgentError::NoAccess(why) => format!("{why}; /model shows who can be asked"),

@@ -2,17 +2,17 @@
 
 use offshoot_agent::command::Command;
 use offshoot_agent::provider::ThinkingLevel;
-use offshoot_session::transcript::Level;
 
 use super::end;
 use super::keys::ask;
 use crate::app::cmd::{Cmd, Deed, ProgramTask, Purpose, ScreenTask};
-use crate::app::live::Block;
 use crate::app::model::{Model, Overlay, Picking};
+use crate::conversation::ConversationBlock;
 use crate::overlay::help::Help;
 use crate::overlay::pick::{Choice, Pick};
 use crate::overlay::sessions::{Sessions, Setting};
 use crate::slash::SlashCommand;
+use offshoot_session::transcript::Level;
 
 /// Does a command.
 pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
@@ -106,7 +106,7 @@ pub(super) fn next_model(is_forward: bool) -> Vec<Cmd> {
 
 /// Copies the last answer.
 pub(super) fn copy(model: &mut Model) -> Vec<Cmd> {
-    let words = model.live.finished.all().rev().find_map(Block::words);
+    let words = model.conversation.blocks().rev().find_map(ConversationBlock::words);
     match words {
         Some(words) => {
             model.notice(Level::Info, "copied the last answer");

@@ -69,7 +69,7 @@ mod tests {
     fn a_theme_that_cannot_be_used_is_told() {
         let mut model = Model::default();
         update(&mut model, Msg::Themes(Err("there is no theme \"mine\"".to_owned())));
-        assert_eq!(model.live.finished.all().count(), 1);
+        assert_eq!(model.conversation.blocks().count(), 1);
         assert_eq!(model.wishes.theme.name(), "dark");
     }
 }

@@ -6,7 +6,6 @@ use ratatui::crossterm::event::KeyEvent;
 
 use super::{commands, end};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
-use crate::app::live::Shell;
 use crate::app::model::{Model, Overlay};
 use crate::editor::{Offers, Outcome, Sent, Submission};
 use crate::keymap::Action;
@@ -89,9 +88,7 @@ fn submitted(model: &mut Model, submission: Submission, is_follow_up: bool) -> V
             (true, true) => Command::FollowUp(text.into()),
         })),
         Sent::Bash { command, exclude_from_context } => {
-            if model.live.bash.is_none() {
-                model.live.bash = Some(Shell::new(&command, exclude_from_context));
-            }
+            model.conversation.start_shell(&command, exclude_from_context);
             cmds.push(ask(Command::Bash { command, exclude_from_context }));
         }
         Sent::Command(command) => cmds.extend(commands::run(model, command)),
@@ -132,11 +129,11 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
 
 /// Stops what is under way; else two of them open what the user has set.
 fn interrupt(model: &mut Model) -> Vec<Cmd> {
-    if model.is_working || model.live.job.is_some() {
+    if model.is_working || model.conversation.job().is_some() {
         // What waits comes back into the editor, as in pi.
         return vec![ask(Command::ClearQueue), ask(Command::Abort)];
     }
-    if model.live.bash.is_some() {
+    if model.conversation.has_shell() {
         return vec![ask(Command::AbortBash)];
     }
     if !model.editor.is_empty() {

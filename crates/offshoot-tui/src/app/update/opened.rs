@@ -1,17 +1,16 @@
 //! Another session, or another place in it.
 
-use offshoot_session::transcript::Level;
-
-use crate::app::cmd::{Cmd, ProgramTask};
-use crate::app::model::Model;
+use crate::app::cmd::{Cmd, ProgramTask, Purpose};
+use crate::app::model::{Model, Overlay};
 use crate::app::msg::{Looked, Opened};
 use crate::editor::Choice;
 use crate::slash::Argument;
 use crate::theme::Token;
+use offshoot_session::transcript::Level;
 
 /// Shows what was said last there. What the terminal has above stays.
 pub(super) fn opened(model: &mut Model, opened: Opened) -> Vec<Cmd> {
-    model.live.begin_again();
+    model.conversation.leave_place();
     model.is_working = false;
     if let Some(what) = separator(&opened) {
         model.notice(Level::Info, what);
@@ -21,10 +20,13 @@ pub(super) fn opened(model: &mut Model, opened: Opened) -> Vec<Cmd> {
         let messages = if opened.hidden == 1 { "message" } else { "messages" };
         model.notice(Level::Info, format!("{} earlier {messages}: {key} shows them", opened.hidden));
     }
-    for block in opened.tail {
-        model.live.finished.push(block);
+    model.conversation.open_place(opened.tail, opened.entries);
+    let mut cmds = vec![ProgramTask::Look.into()];
+    // It is of another place.
+    if matches!(model.overlay, Some(Overlay::Transcript(_))) {
+        cmds.push(ProgramTask::Snapshot(Purpose::Transcript).into());
     }
-    vec![ProgramTask::Look.into()]
+    cmds
 }
 
 fn separator(opened: &Opened) -> Option<String> {

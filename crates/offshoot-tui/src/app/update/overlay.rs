@@ -102,7 +102,7 @@ fn tree_outcome(model: &mut Model, outcome: tree::Outcome) -> Vec<Cmd> {
         }
         tree::Outcome::Navigate { target, summarize, instructions } => {
             if summarize {
-                model.live.job = Some("summarising what is left behind".to_owned());
+                model.conversation.set_job(Some("summarising what is left behind"));
             }
             let navigation = Navigation { target, summarize, instructions, ..Navigation::default() };
             vec![ask(Command::NavigateTree(navigation))]
@@ -174,7 +174,7 @@ pub(super) fn snapshot(model: &mut Model, purpose: Purpose, source: Snapshot, le
     match purpose {
         Purpose::Tree => open_tree(model, source, leaf),
         Purpose::Transcript => {
-            let pager = Pager::new(source, leaf, model.wishes.habits.clone());
+            let pager = Pager::of(&model.conversation, source, leaf, model.wishes.habits.clone());
             model.overlay = Some(Overlay::Transcript(Box::new(pager)));
         }
         Purpose::Fork | Purpose::BranchHere => {

@@ -5,3 +5,435 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 use offshoot_agent::command::{Command, Navigated, Reply};
 use offshoot_agent::error::AgentError;
+use offshoot_agent::event::{Event, Update};
+use offshoot_agent::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
+use offshoot_agent::model::KeyError;
+use offshoot_agent::provider::{Model as LanguageModel, ThinkingLevel};
+use offshoot_session::session::{Options, Session};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::Size;
+use ratatui::{Terminal, TerminalOptions, Viewport};
+
+use super::update;
+use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
+use crate::app::model::{Model, Overlay};
+use crate::app::msg::{Diverged, Looked, Msg, Persistence};
+use crate::app::view;
+use crate::editor::Choice;
+use crate::slash::Argument;
+
+fn model(columns: u16, rows: u16) -> Model {
+    let mut model = Model::default();
+    update(&mut model, Msg::Resized(Size::new(columns, rows)));
+    let answers = LanguageModel {
+        id: "m1".to_owned(),
+        provider: "test".to_owned(),
+        reasoning: true,
+        context_window: 200_000,
+        ..LanguageModel::default()
+    };
+    let looked = Looked {
+        model: Some(Arc::new(answers)),
+        thinking: Some(ThinkingLevel::Medium),
+        cwd: "~/work".to_owned(),
+        ..Looked::default()
+    };
+    update(&mut model, Msg::Looked(Box::new(looked)));
+    model
+}
+
+fn press(model: &mut Model, code: KeyCode, modifiers: KeyModifiers) -> Vec<Cmd> {
+    update(model, Msg::Key(KeyEvent::new(code, modifiers)))
+}
+
+fn typed(model: &mut Model, text: &str) -> Vec<Cmd> {
+    // As a paste, which opens no list of completions.
+    update(model, Msg::Paste(text.to_owned()));
+    let cmds = press(model, KeyCode::Enter, KeyModifiers::NONE);
+    cmds.into_iter()
+        .filter(|cmd| !matches!(cmd, Cmd::Program(ProgramTask::SaveDraft(_) | ProgramTask::Remember(_))))
+        .collect()
+}
+
+/// A key is answered before all of a long tree is searched; what is left was once never searched at all.
+#[test]
+fn a_search_of_the_tree_goes_on_while_nothing_else_is_to_be_done() {
+    let entry = |at: usize| {
+        let parent = at.checked_sub(1).map_or("null".to_owned(), |parent| format!("\"{parent:08x}\""));
+        format!(
+            r#"{{"type":"message","id":"{at:08x}","parentId":{parent},"timestamp":"2026-01-01T00:00:00.000Z","message":{{"role":"user","content":"word {at}"}}}}"#
+        )
+    };
+    let header = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}"#;
+    let lines: Vec<String> = std::iter::once(header.to_owned()).chain((0..2_000).map(entry)).collect();
+    let session = Session::from_text(&(lines.join("\n") + "\n"), Options::default()).unwrap();
+    let leaf = session.leaf();
+    let mut model = model(80, 24);
+    update(&mut model, Msg::Snapshot(Purpose::Tree, Arc::new(session), leaf));
+    assert!(!model.has_work());
+    update(&mut model, Msg::Paste("word 1999".to_owned()));
+    assert!(model.has_work() && !screen(&mut model).contains("(1/1)"));
+    while model.has_work() {
+        update(&mut model, Msg::Idle);
+    }
+    assert!(screen(&mut model).contains("(1/1)"), "{}", screen(&mut model));
+}
+
+/// The rows at the bottom, with what was printed above them.
+fn screen(model: &mut Model) -> String {
+    let Size { width, height } = model.size;
+    let mut rows: Vec<String> = view::print(model).lines.iter().map(ToString::to_string).collect();
+    if model.overlay.as_ref().is_some_and(Overlay::is_full) {
+        view::prepare_full(model);
+        return drawn(width, height, |frame| view::full(model, frame));
+    }
+    let bottom = view::bottom(model);
+    rows.push(drawn(width, bottom.height(), |frame| bottom.draw(model, frame)));
+    rows.iter().map(|row| row.trim_end()).collect::<Vec<_>>().join("\n")
+}
+
+fn drawn(width: u16, height: u16, draw: impl FnOnce(&mut ratatui::Frame<'_>)) -> String {
+    let backend = ratatui::backend::TestBackend::new(width, height);
+    let mut terminal = Terminal::with_options(backend, TerminalOptions { viewport: Viewport::Fullscreen }).unwrap();
+    terminal.draw(draw).unwrap();
+    let text = terminal.backend().to_string();
+    let rows = text.lines().map(|row| row.trim_matches('"').trim_end().to_owned());
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+/// Writes it key by key; what the program is asked for, drafts left out.
+fn written(model: &mut Model, text: &str) -> Vec<Cmd> {
+    let keys = text.chars().flat_map(|letter| press(model, KeyCode::Char(letter), KeyModifiers::NONE));
+    keys.filter(|cmd| !matches!(cmd, Cmd::Program(ProgramTask::SaveDraft(_)))).collect()
+}
+
+#[test]
+fn what_an_argument_may_be_is_looked_for_once_it_is_written() {
+    let mut model = model(80, 24);
+    assert_eq!(written(&mut model, "/model"), []);
+    assert_eq!(written(&mut model, " gp"), [ProgramTask::Choices(Argument::Model).into()]);
+    let models = ["anthropic/opus", "openai/gpt-5", "openrouter/openai/gpt-5"].map(Choice::new).to_vec();
+    update(&mut model, Msg::Choices(Argument::Model, models));
+    assert_snapshot!(screen(&mut model), @"
+    ────────────────────────────────────────────────────────────────────────────────
+    /model gp
+    ────────────────────────────────────────────────────────────────────────────────
+    → openai/gpt-5
+      openrouter/openai/gpt-5
+    m1 • medium  0.0%/200k  durable  ~/work
+    ");
+    press(&mut model, KeyCode::Down, KeyModifiers::NONE);
+    press(&mut model, KeyCode::Tab, KeyModifiers::NONE);
+    assert_eq!(model.editor.draft(), "/model openrouter/openai/gpt-5");
+    for (text, argument) in [
+        ("/switch ", Argument::Entry),
+        ("/branch ", Argument::Entry),
+        ("/pop ", Argument::Entry),
+        ("/label ", Argument::Label),
+    ] {
+        model.editor.replace("");
+        assert_eq!(written(&mut model, text), [ProgramTask::Choices(argument).into()], "{text}");
+    }
+    let entries = vec![Choice::new("the fix").with("a1"), Choice::new("b2").with("what about pages?")];
+    update(&mut model, Msg::Choices(Argument::Label, entries.clone()));
+    model.editor.replace("");
+    written(&mut model, "/switch pag");
+    update(&mut model, Msg::Choices(Argument::Entry, entries));
+    assert_snapshot!(screen(&mut model), @"
+    ────────────────────────────────────────────────────────────────────────────────
+    /switch pag
+    ────────────────────────────────────────────────────────────────────────────────
+    → b2  what about pages?
+    m1 • medium  0.0%/200k  durable  ~/work
+    ");
+    press(&mut model, KeyCode::Tab, KeyModifiers::NONE);
+    assert_eq!(model.editor.draft(), "/switch b2");
+    model.editor.replace("");
+    assert_eq!(written(&mut model, "/switch "), [ProgramTask::Choices(Argument::Entry).into()]);
+    assert!(!model.editor.is_completing(), "what was there then is not offered any more");
+}
+
+/// What the front end knows is offered without asking anybody.
+#[test]
+fn levels_are_those_of_the_model_and_sessions_those_that_were_open() {
+    let mut model = model(80, 24);
+    assert_eq!(written(&mut model, "/thinking "), []);
+    assert_snapshot!(screen(&mut model), @"
+    ────────────────────────────────────────────────────────────────────────────────
+    /thinking
+    ────────────────────────────────────────────────────────────────────────────────
+    → off
+      minimal
+      low
+      medium
+      high
+    m1 • medium  0.0%/200k  durable  ~/work
+    ");
+    model.editor.replace("");
+    let at = |model: &mut Model, id: &str, name: Option<&str>, branches| {
+        let (path, name) = (Some(format!("/s/{id}.jsonl").into()), name.map(str::to_owned));
+        let looked = Looked { id: id.to_owned(), path, name, branches, ..Looked::default() };
+        update(model, Msg::Looked(Box::new(looked)));
+    };
+    at(&mut model, "aaaa", Some("pages"), 1);
+    at(&mut model, "bbbb", None, 2);
+    at(&mut model, "cccc", None, 0);
+    at(&mut model, "aaaa", Some("the pager"), 1);
+    at(&mut model, "dddd", None, 1);
+    assert_eq!(written(&mut model, "/resume "), []);
+    assert_snapshot!(screen(&mut model), @"
+    ────────────────────────────────────────────────────────────────────────────────
+    /resume
+    ────────────────────────────────────────────────────────────────────────────────
+    → the pager  aaaa
+      bbbb
+    durable
+    ");
+}
+
+#[test]
+fn a_quiet_start_names_no_keys() {
+    let mut model = model(80, 24);
+    assert!(screen(&mut model).contains("/ commands"));
+    model.wishes.settings.is_quiet = true;
+    assert!(!screen(&mut model).contains("/ commands"));
+}
+
+fn answer(text: &str, usage: Usage) -> Message {
+    Message::Assistant(AssistantMessage {
+        content: vec![Block::text(text)],
+        api: String::new(),
+        provider: "test".to_owned(),
+        model: "m1".to_owned(),
+        response_id: None,
+        usage,
+        stop_reason: StopReason::Stop,
+        error_message: None,
+        timestamp: 0,
+    })
+}
+
+fn heard(model: &mut Model, event: Event) -> Vec<Cmd> {
+    update(model, Msg::Agent(Arc::new(event)))
+}
+
+fn streaming(model: &mut Model) {
+    heard(model, Event::AgentStart);
+    heard(model, Event::MessageEnd { message: Message::User(UserMessage::new("what is it?", Vec::new(), 0)) });
+    heard(model, Event::MessageStart { message: answer("", Usage::default()) });
+    for update in [
+        Update::TextStart { content_index: 0 },
+        Update::TextDelta { content_index: 0, delta: "It is\n\n- one\n- tw".to_owned() },
+    ] {
+        heard(model, Event::MessageUpdate { usage: Usage::default(), assistant_message_event: update });
+    }
+}
+
+#[test]
+fn every_command_asks_for_what_it_says() {
+    let mut asked = Vec::new();
+    for line in [
+        "/new",
+        "/resume",
+        "/resume work",
+        "/tree",
+        "/branches",
+        "/switch 1a2b",
+        "/branch-here",
+        "/branch-here 1a2b",
+        "/branch",
+        "/branch 1a2b",
+        "/clone",
+        "/pop",
+        "/pop 1a2b",
+        "/export-branch 1a2b out.jsonl",
+        "/label here",
+        "/label",
+        "/name mine",
+        "/compact mind the tests",
+        "/model",
+        "/model m2",
+        "/thinking high",
+        "/session",
+        "/export",
+        "/export page.html",
+        "/import in.jsonl",
+        "/settings",
+        "/quit",
+        "!ls",
+        "!!ls",
+        "hello",
+    ] {
+        let tasks = typed(&mut model(80, 24), line).into_iter().map(|cmd| match cmd {
+            Cmd::Program(task) => task,
+            Cmd::Screen(task) => panic!("{line}: {task:?}"),
+        });
+        asked.push(format!("{line}: {:?}", tasks.collect::<Vec<_>>()));
+    }
+    assert_snapshot!(asked.join("\n"), @r#"
+    /new: [Ask(NewSession)]
+    /resume: [Sessions(List(Folder))]
+    /resume work: [Resume("work")]
+    /tree: [Snapshot(Tree)]
+    /branches: [Branches]
+    /switch 1a2b: [Named(Switch, "1a2b")]
+    /branch-here: [Snapshot(BranchHere)]
+    /branch-here 1a2b: [Named(Switch, "1a2b")]
+    /branch: [Snapshot(Fork)]
+    /branch 1a2b: [Named(Fork, "1a2b")]
+    /clone: [Ask(Clone)]
+    /pop: [Pop]
+    /pop 1a2b: [Named(Pop, "1a2b")]
+    /export-branch 1a2b out.jsonl: [ExportBranch { entry: "1a2b", path: Some("out.jsonl") }]
+    /label here: [Label(Some("here"))]
+    /label: [Label(None)]
+    /name mine: [Ask(SetName("mine"))]
+    /compact mind the tests: [Ask(Compact { instructions: Some("mind the tests") })]
+    /model: [Models]
+    /model m2: [UseModel("m2")]
+    /thinking high: [Ask(SetThinkingLevel(High))]
+    /session: [Describe]
+    /export: [Export(None)]
+    /export page.html: [Export(Some("page.html"))]
+    /import in.jsonl: [Import("in.jsonl")]
+    /settings: [Settings]
+    /quit: []
+    !ls: [Ask(Bash { command: "ls", exclude_from_context: false })]
+    !!ls: [Ask(Bash { command: "ls", exclude_from_context: true })]
+    hello: [Ask(Prompt(Said { text: "hello", images: [] }))]
+    "#);
+}
+
+#[test]
+fn commands_that_open_something_themselves() {
+    let mut model = model(80, 24);
+    assert_eq!(typed(&mut model, "/help"), []);
+    assert!(matches!(model.overlay, Some(Overlay::Help(_))));
+    press(&mut model, KeyCode::Esc, KeyModifiers::NONE);
+    assert_eq!(typed(&mut model, "/thinking"), []);
+    assert!(matches!(model.overlay, Some(Overlay::Pick(..))));
+    let cmds = press(&mut model, KeyCode::Enter, KeyModifiers::NONE);
+    assert_eq!(cmds, [ProgramTask::Ask(Box::new(Command::SetThinkingLevel(ThinkingLevel::Medium))).into()]);
+    assert_eq!(typed(&mut model, "/copy"), []);
+    heard(&mut model, Event::MessageEnd { message: answer("Forty-two.", Usage::default()) });
+    assert_eq!(typed(&mut model, "/copy"), [ScreenTask::Copy("Forty-two.".to_owned()).into()]);
+    typed(&mut model, "/name");
+    assert_eq!(model.editor.draft(), "/name ");
+}
+
+#[test]
+fn an_unknown_command_names_the_nearest_and_stays() {
+    let mut model = model(80, 24);
+    assert_eq!(typed(&mut model, "/resme"), []);
+    assert_eq!(model.editor.draft(), "/resme");
+    assert!(screen(&mut model).contains("did you mean /resume?"));
+}
+
+#[test]
+fn two_escapes_open_the_tree_if_they_are_near() {
+    let mut model = model(80, 24);
+    let escape = |model: &mut Model, now| {
+        update(model, Msg::Now(now));
+        press(model, KeyCode::Esc, KeyModifiers::NONE)
+    };
+    assert_eq!(escape(&mut model, 0), []);
+    assert_eq!(escape(&mut model, 600), []);
+    assert_eq!(escape(&mut model, 900), [ProgramTask::Snapshot(Purpose::Tree).into()]);
+    assert_eq!(escape(&mut model, 1000), [], "a third one begins anew");
+    model.wishes.settings.double_escape = offshoot_settings::DoubleEscape::None;
+    assert_eq!(escape(&mut model, 1100), []);
+}
+
+#[test]
+fn escape_stops_and_brings_back_what_waits() {
+    let mut model = model(80, 24);
+    streaming(&mut model);
+    let cmds = press(&mut model, KeyCode::Esc, KeyModifiers::NONE);
+    assert_eq!(
+        cmds,
+        [ProgramTask::Ask(Box::new(Command::ClearQueue)).into(), ProgramTask::Ask(Box::new(Command::Abort)).into()]
+    );
+    let reply = Reply::Queue(vec!["one".to_owned()], vec!["two".to_owned()]);
+    update(&mut model, Msg::Answered(Box::new(Command::ClearQueue), Ok(reply)));
+    assert_eq!(model.editor.draft(), "one\n\ntwo");
+}
+
+#[test]
+fn what_is_said_meanwhile_steers_or_follows() {
+    let mut model = model(80, 24);
+    streaming(&mut model);
+    let cmds = typed(&mut model, "left");
+    assert_eq!(cmds, [ProgramTask::Ask(Box::new(Command::Steer("left".into()))).into()]);
+    update(&mut model, Msg::Paste("and then".to_owned()));
+    let cmds = press(&mut model, KeyCode::Enter, KeyModifiers::ALT);
+    assert!(cmds.contains(&ProgramTask::Ask(Box::new(Command::FollowUp("and then".into()))).into()), "{cmds:?}");
+}
+
+#[test]
+fn two_interrupts_end_and_one_clears() {
+    let mut model = model(80, 24);
+    update(&mut model, Msg::Paste("half".to_owned()));
+    let press = |model: &mut Model, now| {
+        update(model, Msg::Now(now));
+        press(model, KeyCode::Char('c'), KeyModifiers::CONTROL)
+    };
+    assert_eq!(press(&mut model, 0), [ProgramTask::SaveDraft(String::new()).into()]);
+    assert!(model.editor.is_empty() && !model.is_ending);
+    press(&mut model, 1000);
+    assert!(!model.is_ending);
+    press(&mut model, 1200);
+    assert!(model.is_ending);
+}
+
+#[test]
+fn what_could_not_be_said_is_not_lost() {
+    let mut model = model(80, 24);
+    typed(&mut model, "hello");
+    assert!(model.editor.is_empty());
+    let refused = Err(AgentError::NoAccess(KeyError::None { provider: "p".to_owned(), variables: "KEY".to_owned() }));
+    update(&mut model, Msg::Answered(Box::new(Command::Prompt("hello".into())), refused));
+    assert_eq!(model.editor.draft(), "hello");
+    assert!(screen(&mut model).contains("there is no key"));
+}
+
+#[test]
+fn a_text_of_the_tree_waits_for_what_is_written() {
+    let mut model = model(80, 24);
+    update(&mut model, Msg::Paste("mine".to_owned()));
+    let navigated = Navigated { editor_text: Some("old".to_owned()), ..Navigated::default() };
+    let command = Box::new(Command::NavigateTree(offshoot_agent::command::Navigation::default()));
+    update(&mut model, Msg::Answered(command, Ok(Reply::Navigated(navigated))));
+    assert_eq!(model.editor.draft(), "mine");
+}
+
+#[test]
+fn the_status_says_what_matters_as_far_as_there_is_room() {
+    let mut shown = Vec::new();
+    for persistence in [Persistence::Durable, Persistence::Spilled, Persistence::InMemory] {
+        for columns in [80, 40] {
+            let mut model = model(columns, 12);
+            model.looked = Looked {
+                tokens: 61_000,
+                cost: 0.1234,
+                branch: Some("the cache is wrong".to_owned()),
+                branches: 3,
+                persistence,
+                ..model.looked.clone()
+            };
+            shown.push(screen(&mut model).lines().last().unwrap_or_default().to_owned());
+        }
+    }
+    let mut model = model(80, 12);
+    let message = "the branch that ends at 1a2b3c4d holds newer work".to_owned();
+    model.looked.diverged = Some(Diverged { entry: "1a2b3c4d".to_owned(), message });
+    shown.push(screen(&mut model).lines().last().unwrap_or_default().to_owned());
+    assert_snapshot!(shown.join("\n"), @"
+    m1 • medium  30.5%/200k  $0.123  ⑂ the cache is wrong (1 of 3)  durable  ~/work
+    m1 • medium  30.5%/200k  $0.123  durable
+    m1 • medium  30.5%/200k  $0.123  ⑂ the cache is wrong (1 of 3)  spilled  ~/work
+    m1 • medium  30.5%/200k  $0.123  spilled
+    m1 • medium  30.5%/200k  $0.123  ⑂ the cache is wrong (1 of 3)  in memory
+    m1 • medium  30.5%/200k  in memory
+    alt+g goes there: the branch that ends at 1a2b3c4d holds newer work
+    ");
+}

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use futures_util::stream;
 use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::command::Reply;
 use offshoot_agent::message::{AssistantMessage, Block, StopReason, Usage};
 use offshoot_agent::provider::{Delta, Deltas, Model, Provider, Request};
 use offshoot_agent::tool;
@@ -104,8 +105,8 @@ fn script(dir: &std::path::Path) -> Vec<AssistantMessage> {
 
 /// A conversation with tools, a command of the user, a compaction and a failure: what grew from it live, what was
 /// printed of it on the way, and the session.
-struct Conversation {
-    transcript: Transcript,
+struct Talk {
+    conversation: Conversation,
     live: Live,
     printed: Vec<Line<'static>>,
     session: Vec<String>,
@@ -113,15 +114,15 @@ struct Conversation {
     entries: Vec<Entry>,
 }
 
-impl Conversation {
+impl Talk {
     fn print(&mut self, width: usize) {
         let (theme, habits) = (Theme::default(), Habits::default());
         let look = Look { theme: &theme, width, habits: &habits };
-        self.printed.extend(self.live.print(&look, Folds::default()).lines);
+        self.printed.extend(self.live.print(&self.conversation, &look, Folds::default()).lines);
     }
 }
 
-fn converse(width: impl Fn(usize) -> usize) -> Conversation {
+fn converse(width: impl Fn(usize) -> usize) -> Talk {
     let dir = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -134,19 +135,18 @@ fn converse(width: impl Fn(usize) -> usize) -> Conversation {
             Session::in_memory(&NewSession { cwd: "/", ..NewSession::default() }, Options::default()).unwrap();
         let agent = AgentSession::start(session, setup).unwrap();
         let mut events = agent.subscribe();
-        let mut talk = Conversation {
-            transcript: Transcript::new(Habits::default()),
+        let mut talk = Talk {
+            conversation: Conversation::default(),
             live: Live::default(),
             printed: Vec::new(),
             session: Vec::new(),
             path: Path::default(),
             entries: Vec::new(),
         };
-        let mut take = |talk: &mut Conversation| {
+        let mut take = |talk: &mut Talk| {
             let mut count = 0;
             while let Ok(event) = events.try_recv() {
-                talk.transcript.apply(&event);
-                talk.live.apply(&event);
+                talk.conversation.apply(&event);
                 count += 1;
                 talk.print(width(count));
             }
@@ -154,8 +154,7 @@ fn converse(width: impl Fn(usize) -> usize) -> Conversation {
         agent.prompt("please mend a.rs").await.unwrap();
         take(&mut talk);
         let ran = agent.bash("echo hello", false).await.unwrap();
-        talk.transcript.ran(&ran.0);
-        talk.live.ran(Json::parse(&ran.0).ok().map(|json| Item::of_message(Role::BashExecution, json)));
+        talk.conversation.take_reply(&Reply::Ran(ran));
         agent.compact(None).await.unwrap();
         take(&mut talk);
         agent.prompt("and again").await.unwrap();
@@ -172,9 +171,9 @@ fn converse(width: impl Fn(usize) -> usize) -> Conversation {
 }
 
 /// All rows of a transcript.
-fn all(transcript: &mut Transcript, width: u16, supply: &[Entry]) -> Vec<Line<'static>> {
+fn all(transcript: &mut Transcript, conversation: &Conversation, width: u16, supply: &[Entry]) -> Vec<Line<'static>> {
     loop {
-        let wanted = transcript.lay_out(&Theme::default(), width, u16::MAX);
+        let wanted = transcript.lay_out(conversation, &Theme::default(), Size::new(width, u16::MAX));
         if wanted.is_empty() {
             break;
         }
@@ -190,20 +189,23 @@ fn shown(lines: &[Line<'_>]) -> String {
 
 #[test]
 fn a_transcript_that_grew_live_is_the_one_that_a_session_opens_with() {
-    let mut talk = converse(|_| 80);
-    let mut resumed = Transcript::new(Habits::default());
+    let talk = converse(|_| 80);
+    let (mut grown, mut resumed) = (Transcript::new(Habits::default()), Transcript::new(Habits::default()));
+    grown.join(&talk.conversation, 0);
     resumed.open(talk.path.clone());
     for parts in [None, Some(Parts::Tools), Some(Parts::Thinking)] {
-        for transcript in [&mut resumed, &mut talk.transcript] {
+        for transcript in [&mut resumed, &mut grown] {
             parts.into_iter().for_each(|parts| transcript.fold_all(parts));
         }
         for width in [80, 40, 5] {
-            let (live, opened) = (all(&mut talk.transcript, width, &[]), all(&mut resumed, width, &talk.entries));
+            let live = all(&mut grown, &talk.conversation, width, &[]);
+            let opened = all(&mut resumed, &talk.conversation, width, &talk.entries);
             assert_eq!(shown(&live), shown(&opened), "{parts:?} at {width}: {:?}", talk.session);
             assert_eq!(live, opened, "the styles, {parts:?} at {width}");
         }
     }
-    let text: String = all(&mut resumed, 80, &talk.entries).iter().map(|line| line.to_string() + "\n").collect();
+    let text: String =
+        all(&mut resumed, &talk.conversation, 80, &talk.entries).iter().map(|line| line.to_string() + "\n").collect();
     for word in
         ["please mend", "let a = 2;", "exit code 3", "$ echo hello", "compaction", "error: the server is on fire"]
     {
@@ -217,30 +219,10 @@ fn what_is_printed_as_it_comes_is_the_whole_each_row_once() {
     talk.print(60);
     let theme = Theme::default();
     let look = Look { theme: &theme, width: 60, habits: &Habits::default() };
-    assert!(talk.live.rows(&look, Folds::default(), 100).is_empty());
+    assert!(talk.live.rows(&talk.conversation, &look, Folds::default(), 100).is_empty());
     let mut resumed = Transcript::new(Habits::default());
     resumed.open(talk.path.clone());
-    let whole = all(&mut resumed, 60, &talk.entries);
+    let whole = all(&mut resumed, &talk.conversation, 60, &talk.entries);
     assert_eq!(shown(&talk.printed), shown(&whole));
     assert_eq!(talk.printed, whole, "the styles");
-}
-
-#[test]
-fn after_a_run_the_path_takes_the_place_of_what_was_live() {
-    let mut talk = converse(|_| 60);
-    let theme = Theme::default();
-    let before = all(&mut talk.transcript, 60, &[]);
-    talk.transcript.fold_all(Parts::Tools);
-    talk.transcript.fold_all(Parts::Tools);
-    talk.transcript.lay_out(&theme, 60, 12);
-    talk.transcript.go(Move::Up(9));
-    talk.transcript.lay_out(&theme, 60, 12);
-    let seen = drawn(&talk.transcript, 60, 12);
-    talk.transcript.rebase(talk.path.clone());
-    assert!(talk.transcript.live.is_empty());
-    while let wanted @ [_, ..] = talk.transcript.lay_out(&theme, 60, 12).as_slice() {
-        talk.transcript.supply(talk.entries.iter().filter(|entry| wanted.contains(&entry.ix)).cloned());
-    }
-    assert_eq!(drawn(&talk.transcript, 60, 12), seen);
-    assert_eq!(all(&mut talk.transcript, 60, &talk.entries), before);
 }

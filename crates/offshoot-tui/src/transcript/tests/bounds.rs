@@ -34,7 +34,7 @@ fn in_a_hundred_thousand_entries_a_page_costs_a_page() {
     let cost = |transcript: &mut Transcript, to: Move| {
         let before = source.read.load(Ordering::Relaxed);
         transcript.go(to);
-        transcript.fill(&source, &theme, 80, 24).unwrap();
+        fill(transcript, &source, &theme, Size::new(80, 24));
         source.read.load(Ordering::Relaxed) - before
     };
     assert_eq!(cost(&mut transcript, Move::Bottom), 12, "the first frame");
@@ -46,7 +46,7 @@ fn in_a_hundred_thousand_entries_a_page_costs_a_page() {
         // Nothing else is kept of what was passed.
         let lists = [transcript.visible.capacity(), transcript.moves.capacity(), transcript.wanted.capacity()];
         assert!(lists.iter().sum::<usize>() <= 256, "{lists:?}");
-        assert_eq!((transcript.live.len(), transcript.flipped.len(), transcript.running.len()), (0, 0, 0));
+        assert_eq!((transcript.live.len(), transcript.flipped.len(), transcript.under_way.len()), (0, 0, 0));
     }
     for to in [Move::Top, Move::Bottom, Move::Top, Move::NextUser, Move::Bottom, Move::PreviousUser, Move::Up(1)] {
         let read = cost(&mut transcript, to);
@@ -63,7 +63,7 @@ fn large_bodies_are_kept_within_bounds() {
     let mut transcript = opened(&session);
     for _ in 0..48 {
         transcript.go(Move::PreviousUser);
-        transcript.fill(&session, &Theme::default(), 80, 24).unwrap();
+        fill(&mut transcript, &session, &Theme::default(), Size::new(80, 24));
         assert!(transcript.laid.weight() <= KEPT_ROWS + 3 * 1_300, "{}", transcript.laid.weight());
         assert!(transcript.bodies.weight() <= KEPT_BYTES + 4 * text.len(), "{}", transcript.bodies.weight());
     }
@@ -73,15 +73,14 @@ fn large_bodies_are_kept_within_bounds() {
 fn bodies_that_come_late_show_where_they_will_be() {
     let session = numbered(30);
     let mut transcript = opened(&session);
-    let theme = Theme::default();
-    let wanted = transcript.lay_out(&theme, 30, 6);
+    let wanted = lay_out(&mut transcript, Size::new(30, 6));
     assert_eq!(drawn(&transcript, 30, 6), "\n  …\n\n  …\n\n  …\n");
     transcript.supply(wanted.iter().map(|ix| session.entry(*ix).unwrap()));
-    assert!(transcript.lay_out(&theme, 30, 6).is_empty());
+    assert!(lay_out(&mut transcript, Size::new(30, 6)).is_empty());
     assert_eq!(drawn(&transcript, 30, 6), "\n  answer 29\n\n› question 30\n\n  answer 30\n");
     transcript.go(Move::Up(20));
     let mut rounds = 0;
-    while let wanted @ [_, ..] = transcript.lay_out(&theme, 30, 6).as_slice() {
+    while let wanted @ [_, ..] = lay_out(&mut transcript, Size::new(30, 6)).as_slice() {
         transcript.supply(wanted.iter().map(|ix| session.entry(*ix).unwrap()));
         rounds += 1;
     }

@@ -209,7 +209,7 @@ fn styles(theme: &Theme, row_of: &str) -> Cell {
     let (session, mut transcript) = talk();
     transcript.go(Move::Top);
     let area = Rect::new(0, 0, 80, 60);
-    transcript.fill(&session, theme, area.width, area.height).unwrap();
+    fill(&mut transcript, &session, theme, area.as_size());
     let mut buf = Buffer::empty(area);
     transcript.view(theme, area, &mut buf);
     for y in 0..area.height {
@@ -250,25 +250,21 @@ fn colours_are_those_of_the_theme() {
 }
 
 #[test]
-fn one_part_is_opened_by_focus_or_by_its_row() {
+fn one_part_is_opened_by_focus() {
     let (session, mut transcript) = talk();
     transcript.go(Move::Top);
     let before = screen(&mut transcript, &session, 80, 24);
-    let read = u16::try_from(before.lines().position(|line| line.contains("read src")).unwrap()).unwrap();
     assert!(!before.contains("      pages\n"));
-    assert!(transcript.toggle_at(read));
+    assert!(!transcript.toggle(), "nothing has the focus");
+    // The thought and the search come first.
+    (0..3).for_each(|_| transcript.focus(true));
+    assert!(transcript.toggle());
     let open = screen(&mut transcript, &session, 80, 24);
     assert!(open.contains("      pages\n"), "{open}");
-    assert!(transcript.toggle_at(read + 1), "any row of it will do");
-    assert_eq!(screen(&mut transcript, &session, 80, 24), before);
-
-    assert!(!transcript.toggle(), "nothing has the focus");
     transcript.focus(true);
-    assert!(transcript.toggle());
     transcript.focus(false);
-    transcript.unfocus();
-    transcript.fold_all(Parts::Thinking);
-    assert!(transcript.is_open(Parts::Thinking));
+    assert!(transcript.toggle());
+    assert_eq!(screen(&mut transcript, &session, 80, 24), before);
 }
 
 #[test]
@@ -282,11 +278,11 @@ fn pictures_stand_where_there_is_room_for_the_whole_of_them() {
     let mut transcript = Transcript::new(Habits { picture_size: Some(size), ..Habits::default() });
     transcript.open(Path::of(session.tree(), session.leaf()));
     let area = Rect::new(2, 1, 40, 8);
-    transcript.fill(&session, &Theme::default(), area.width, area.height).unwrap();
+    fill(&mut transcript, &session, &Theme::default(), area.as_size());
     let found: Vec<_> = transcript.pictures(area).into_iter().map(|(place, _)| place).collect();
     assert_eq!(found, [Rect::new(4, 3, 6, 3)]);
     let area = Rect { height: 4, ..area };
-    transcript.fill(&session, &Theme::default(), area.width, area.height).unwrap();
+    fill(&mut transcript, &session, &Theme::default(), area.as_size());
     assert!(transcript.pictures(area).is_empty(), "its first row is above the screen");
 }
 
@@ -319,7 +315,7 @@ proptest! {
         let area = Rect::new(3, 2, width, height);
         let untouched = Cell::new("#");
         loop {
-            transcript.fill(&session, &theme, width, height).unwrap();
+            fill(&mut transcript, &session, &theme, Size::new(width, height));
             let mut buf = Buffer::filled(whole, untouched.clone());
             transcript.view(&theme, area, &mut buf);
             for y in 0..whole.height {

@@ -1,29 +1,25 @@
 //! The command of the user that runs, and the end of what it printed so far. What it came to takes its place.
 
 use offshoot_session::transcript::{Item, Run};
-use ratatui::text::Line;
-
-use crate::message::{Beside, Folds, Look};
 
 /// How much of the output is held, as of a tool's; twice of it at most.
 const HELD: usize = 50 * 1024;
 
 /// A command that runs.
 #[derive(Debug, Clone)]
-pub struct Shell {
+pub(super) struct RunningShell {
     item: Item,
 }
 
-impl Shell {
+impl RunningShell {
     /// A command that printed nothing yet. `is_private`: the model will not see it.
-    #[must_use]
-    pub fn new(command: &str, is_private: bool) -> Self {
+    pub(super) fn new(command: &str, is_private: bool) -> Self {
         let run = Run { command: command.to_owned(), is_private, ..Run::default() };
         Self { item: Item::Run(run) }
     }
 
     /// Takes what it printed; so many bytes before that are left out.
-    pub(super) fn printed(&mut self, delta: &str, omitted: u64) {
+    pub(super) fn print(&mut self, delta: &str, omitted: u64) {
         let Item::Run(Run { output, remarks, .. }) = &mut self.item else { return };
         if omitted > 0 {
             output.clear();
@@ -36,8 +32,7 @@ impl Shell {
         }
     }
 
-    /// Its rows.
-    pub(super) fn rows(&self, look: &Look<'_>, folds: Folds<'_>) -> Vec<Line<'static>> {
-        look.rows(&self.item, folds, Beside::default()).lines
+    pub(super) fn item(&self) -> &Item {
+        &self.item
     }
 }

@@ -1,0 +1,175 @@
+//! An answer while it comes in, and while its tools run: from the agent's events to the same data that sessions give.
+//! A result belongs to the answer that called for it, and to no other.
+
+use std::sync::Arc;
+
+use offshoot_agent::event::{Shown, Update};
+use offshoot_agent::message::{Block, Message, ToolResultMessage};
+
+use super::ConversationBlock;
+use crate::message::item_of_live;
+use offshoot_session::transcript::{Answer, Call, Item, Part, ToolResult};
+
+/// A part with a larger number is none that anybody could see.
+const MAX_PARTS: usize = 10_000;
+
+/// An answer that is under way.
+#[derive(Debug)]
+pub(crate) struct LiveAnswer {
+    block: ConversationBlock,
+    progress: AnswerProgress,
+    /// How many shown entries stand before it in the session, once it is there.
+    pub(super) entries_before: Option<usize>,
+}
+
+/// How an answer came.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AnswerProgress {
+    /// Which answer.
+    pub(crate) id: u64,
+    /// Whether all of it has come in.
+    pub(crate) is_complete: bool,
+    /// The parts that are not what came in pieces, and more.
+    pub(crate) replaced: Vec<usize>,
+}
+
+impl LiveAnswer {
+    pub(super) fn new(id: u64) -> Self {
+        let block = ConversationBlock::new(Item::Answer(Answer::default()));
+        Self { block, progress: AnswerProgress { id, ..AnswerProgress::default() }, entries_before: None }
+    }
+
+    pub(crate) fn block(&self) -> &ConversationBlock {
+        &self.block
+    }
+
+    pub(crate) fn progress(&self) -> &AnswerProgress {
+        &self.progress
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.progress.is_complete
+    }
+
+    /// Whether this part is a call that still runs, or will.
+    pub(crate) fn is_open(&self, part: &Part) -> bool {
+        match part {
+            Part::Call(call) => {
+                let result = self.block.results.iter().find(|result| result.call == call.id);
+                !self.is_complete() || result.is_none_or(|result| result.is_partial)
+            }
+            Part::Text(_) | Part::Thinking(_) | Part::Picture(_) | Part::Other(_) => false,
+        }
+    }
+
+    /// Whether it is complete, with all its tools.
+    pub(super) fn is_done(&self) -> bool {
+        self.is_complete() && !self.block.parts().iter().any(|part| self.is_open(part))
+    }
+
+    pub(super) fn has_call(&self, id: &str) -> bool {
+        self.block.has_call(id)
+    }
+
+    /// What a tool gave back; takes the place of what it gave before.
+    pub(super) fn put(&mut self, result: ToolResult) {
+        let results = &mut self.block.results;
+        match results.iter_mut().find(|known| known.call == result.call) {
+            Some(known) => *known = Arc::new(result),
+            None => results.push(Arc::new(result)),
+        }
+    }
+
+    /// Takes what came.
+    pub(super) fn update(&mut self, update: &Update) {
+        match update {
+            Update::TextStart { content_index } => self.add_text(*content_index, ""),
+            Update::TextDelta { content_index, delta } => self.add_text(*content_index, delta),
+            Update::ThinkingStart { content_index } => self.add_thought(*content_index, ""),
+            Update::ThinkingDelta { content_index, delta } => self.add_thought(*content_index, delta),
+            Update::ToolCallStart { content_index, id, tool_name } => {
+                let call = Call { id: id.clone(), name: tool_name.clone(), arguments: String::new() };
+                self.set(*content_index, Part::Call(call));
+            }
+            Update::ToolCallDelta { content_index, delta } => {
+                if let Some(Part::Call(call)) = self.part(*content_index) {
+                    call.arguments.push_str(delta);
+                }
+            }
+            Update::ToolCallEnd { content_index, tool_call } => {
+                if let Block::ToolCall { id, name, arguments, .. } = tool_call {
+                    let call = Call { id: id.clone(), name: name.clone(), arguments: arguments.to_string() };
+                    self.set(*content_index, Part::Call(call));
+                }
+            }
+            // The end brings nothing that the pieces did not.
+            Update::TextEnd { .. } | Update::ThinkingEnd { .. } => {}
+        }
+    }
+
+    /// All of it has come in.
+    pub(super) fn complete(&mut self, answer: Answer) {
+        let is_replaced = |(at, part): &(usize, &Part)| match (part, answer.parts.get(*at)) {
+            (Part::Text(came), Some(Part::Text(whole))) => !whole.trim_start().starts_with(came.as_str()),
+            (Part::Thinking(came), Some(Part::Thinking(whole))) => !whole.starts_with(came.as_str()),
+            (Part::Text(came) | Part::Thinking(came), _) => !came.is_empty(),
+            (Part::Call(_) | Part::Picture(_) | Part::Other(_), _) => false,
+        };
+        let parts = self.block.parts().iter().enumerate();
+        self.progress.replaced = parts.filter(is_replaced).map(|(at, _)| at).collect();
+        self.progress.is_complete = true;
+        self.block.item = Item::Answer(answer);
+    }
+
+    pub(super) fn finish(self) -> (ConversationBlock, AnswerProgress) {
+        (self.block, self.progress)
+    }
+
+    /// A part by its number. Blocks come in order; the place of one that was left out stays empty.
+    fn part(&mut self, at: usize) -> Option<&mut Part> {
+        let Item::Answer(Answer { parts, .. }) = &mut self.block.item else { return None };
+        if at >= parts.len() {
+            parts.resize(at.min(MAX_PARTS) + 1, Part::Text(String::new()));
+        }
+        parts.get_mut(at)
+    }
+
+    fn add_text(&mut self, at: usize, delta: &str) {
+        match self.part(at) {
+            // As the whole will be: without blanks at its beginning.
+            Some(Part::Text(text)) => text.push_str(if text.is_empty() { delta.trim_start() } else { delta }),
+            Some(other) => *other = Part::Text(delta.trim_start().to_owned()),
+            None => {}
+        }
+    }
+
+    fn add_thought(&mut self, at: usize, delta: &str) {
+        match self.part(at) {
+            Some(Part::Thinking(thought)) => thought.push_str(delta),
+            Some(other) => *other = Part::Thinking(delta.to_owned()),
+            None => {}
+        }
+    }
+
+    fn set(&mut self, at: usize, new: Part) {
+        if let Some(part) = self.part(at) {
+            *part = new;
+        }
+    }
+}
+
+/// What a tool has shown so far.
+pub(super) fn tool_result(call: &str, tool: &str, shown: &Shown, is_error: bool) -> ToolResult {
+    let message = Message::ToolResult(ToolResultMessage {
+        tool_call_id: call.to_owned(),
+        tool_name: tool.to_owned(),
+        content: shown.content.clone(),
+        details: shown.details.clone(),
+        is_error,
+        timestamp: 0,
+    });
+    match item_of_live(&message) {
+        Some(Item::Result(result)) => result,
+        _ => ToolResult { call: call.to_owned(), tool: tool.to_owned(), is_error, ..ToolResult::default() },
+    }
+}

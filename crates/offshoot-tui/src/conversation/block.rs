@@ -1,0 +1,49 @@
+//! One block of the conversation: an item, and for an answer the results of its calls.
+
+use std::sync::Arc;
+
+use crate::message::{Beside, Folds, Laid, Look};
+use offshoot_session::transcript::{Item, Part, ToolResult};
+
+/// An item with what belongs to it.
+#[derive(Debug, Clone)]
+pub struct ConversationBlock {
+    /// The item.
+    pub item: Item,
+    /// The results of its calls.
+    pub results: Vec<Arc<ToolResult>>,
+}
+
+impl ConversationBlock {
+    /// An item by itself.
+    #[must_use]
+    pub fn new(item: Item) -> Self {
+        Self { item, results: Vec::new() }
+    }
+
+    /// Its rows.
+    #[must_use]
+    pub fn rows(&self, look: &Look<'_>, folds: Folds<'_>) -> Laid {
+        look.rows(&self.item, folds, Beside { results: &self.results, is_live: false, texts: None })
+    }
+
+    /// The words of an answer; `None` if it has none, or is none.
+    #[must_use]
+    pub fn words(&self) -> Option<String> {
+        let text = |part: &Part| if let Part::Text(text) = part { Some(text.clone()) } else { None };
+        let words = self.parts().iter().filter_map(text).collect::<Vec<_>>().join("\n\n");
+        (!words.trim().is_empty()).then_some(words)
+    }
+
+    /// The parts of an answer.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        if let Item::Answer(answer) = &self.item { &answer.parts } else { &[] }
+    }
+
+    /// Whether this is the answer with this call.
+    #[must_use]
+    pub fn has_call(&self, id: &str) -> bool {
+        self.parts().iter().any(|part| matches!(part, Part::Call(call) if call.id == id))
+    }
+}

@@ -1,0 +1,188 @@
+//! Texts and thoughts of an answer as they come in, laid out block by block: each block once, however long it is. Each
+//! view of an answer has its own.
+
+use std::collections::HashMap;
+
+use ratatui::text::Line;
+
+use crate::conversation::AnswerProgress;
+use crate::markdown::Stream;
+use crate::message::{Folds, Look, Stretch};
+use offshoot_session::transcript::Part;
+
+/// Texts and thoughts of an answer, by part. Thoughts that follow each other are one, with the first.
+#[derive(Debug, Default)]
+pub(crate) struct Streams {
+    flows: HashMap<usize, Flow>,
+    /// How much of each part was taken.
+    taken: Vec<usize>,
+    is_complete: bool,
+}
+
+/// A text or a thought that comes in.
+#[derive(Debug, Default)]
+struct Flow {
+    stream: Stream,
+    is_thought: bool,
+    /// Blanks that count if more words come.
+    held: String,
+    /// Which thought came last, and whether a word of it and of any came.
+    last: usize,
+    has_words: (bool, bool),
+}
+
+impl Flow {
+    /// Adds to a text what it will have as a whole: no blanks at its beginning.
+    fn text(&mut self, delta: &str) {
+        let new = if self.has_words.1 { delta } else { delta.trim_start() };
+        self.has_words.1 |= !new.is_empty();
+        self.stream.push(new);
+    }
+
+    /// Adds to thoughts what they will have as a whole: an empty line between two, no blanks around them.
+    fn thought(&mut self, at: usize, delta: &str) {
+        self.is_thought = true;
+        if at != self.last {
+            (self.last, self.has_words.0) = (at, false);
+            self.held.clear();
+        }
+        let new = if self.has_words.0 { delta } else { delta.trim_start() };
+        let words = new.trim_end();
+        if !words.is_empty() {
+            if !self.has_words.0 && self.has_words.1 {
+                self.held = "\n\n".to_owned();
+            }
+            self.stream.push(&self.held);
+            self.stream.push(words);
+            self.held.clear();
+            self.has_words = (true, true);
+        }
+        self.held.push_str(new.get(words.len()..).unwrap_or_default());
+    }
+
+    fn take(&mut self, at: usize, new: &str, is_thought: bool) {
+        if is_thought {
+            self.thought(at, new);
+        } else {
+            self.text(new);
+        }
+    }
+
+    fn lay_out(&mut self, look: &Look<'_>) {
+        self.stream.lay_out(&if self.is_thought { look.thoughts_sheet() } else { look.sheet() });
+    }
+
+    fn take_again(&mut self, look: &Look<'_>) -> Vec<Line<'static>> {
+        self.stream.take_again(&if self.is_thought { look.thoughts_sheet() } else { look.sheet() })
+    }
+}
+
+impl Streams {
+    /// The rows that were not given away, of some parts: of each of them the last.
+    pub(crate) fn rows(
+        &mut self,
+        look: &Look<'_>,
+        folds: Folds<'_>,
+        (stretch, most): (Stretch, usize),
+    ) -> HashMap<usize, Vec<Line<'static>>> {
+        let mut rows = HashMap::new();
+        for (at, flow) in self.within(folds, stretch) {
+            flow.lay_out(look);
+            let (settled, open) = (flow.stream.settled(), flow.stream.open());
+            let skipped = (settled.len() + open.len()).saturating_sub(most);
+            rows.insert(at, settled.iter().chain(open).skip(skipped).cloned().collect());
+        }
+        rows
+    }
+
+    /// Takes the rows of parts that are complete.
+    pub(crate) fn take_whole(
+        &mut self,
+        look: &Look<'_>,
+        folds: Folds<'_>,
+        stretch: Stretch,
+    ) -> HashMap<usize, Vec<Line<'static>>> {
+        let mut rows = HashMap::new();
+        for (at, flow) in self.within(folds, stretch) {
+            flow.stream.end();
+            flow.lay_out(look);
+            rows.insert(at, flow.stream.take());
+        }
+        rows
+    }
+
+    /// Takes the rows of a part that will not change any more.
+    pub(crate) fn take_settled(&mut self, look: &Look<'_>, folds: Folds<'_>, at: usize) -> Vec<Line<'static>> {
+        let stretch = Stretch { from: at, to: at + 1, is_begun: false };
+        let Some((_, flow)) = self.within(folds, stretch).next() else { return Vec::new() };
+        flow.lay_out(look);
+        flow.stream.take()
+    }
+
+    /// Takes the rows of a part that were taken before, as they look now.
+    pub(crate) fn take_again(&mut self, look: &Look<'_>, folds: Folds<'_>, at: usize) -> Vec<Line<'static>> {
+        let stretch = Stretch { from: at, to: at + 1, is_begun: false };
+        let Some((_, flow)) = self.within(folds, stretch).next() else { return Vec::new() };
+        flow.take_again(look)
+    }
+
+    /// Takes back all rows that were given away.
+    pub(crate) fn untake(&mut self) {
+        self.flows.values_mut().for_each(|flow| flow.stream.untake());
+    }
+
+    /// How many bytes were read as markdown.
+    #[cfg(test)]
+    pub(crate) fn parsed(&self) -> usize {
+        self.flows.values().map(|flow| flow.stream.parsed()).sum()
+    }
+
+    /// Takes what came of an answer since the last time; `printed`: what of it was given away. What is not as it came is
+    /// laid out from the whole, unless rows of it are given away.
+    pub(crate) fn follow(&mut self, parts: &[Part], progress: &AnswerProgress, printed: Stretch) {
+        if progress.is_complete && !std::mem::replace(&mut self.is_complete, true) {
+            let is_given = |at: usize| at < printed.from || (at == printed.from && printed.is_begun);
+            for at in progress.replaced.iter().copied().filter(|at| !is_given(*at)) {
+                self.flows.remove(&first_thought(parts, at));
+                self.flows.remove(&at);
+            }
+        }
+        self.taken.resize(parts.len(), 0);
+        let (mut first, mut was_thought) = (0, false);
+        for (at, part) in parts.iter().enumerate() {
+            let (text, is_thought) = match part {
+                Part::Text(text) => (text.trim_start(), false),
+                Part::Thinking(thought) => (thought.as_str(), true),
+                Part::Call(_) | Part::Picture(_) | Part::Other(_) => ("", false),
+            };
+            first = if is_thought && was_thought { first } else { at };
+            was_thought = is_thought;
+            let new = self.taken.get_mut(at).and_then(|taken| text.get(std::mem::replace(taken, text.len())..));
+            let Some(new) = new.filter(|new| !new.is_empty() && !progress.replaced.contains(&at)) else { continue };
+            // What is complete before any of it was taken needs no blocks.
+            match self.flows.get_mut(&first) {
+                None if progress.is_complete => {}
+                None => self.flows.entry(first).or_default().take(at, new, is_thought),
+                Some(flow) => flow.take(at, new, is_thought),
+            }
+        }
+    }
+
+    /// Those that are shown as rows of their own. A thought that is folded shows its first words only.
+    fn within(&mut self, folds: Folds<'_>, stretch: Stretch) -> impl Iterator<Item = (usize, &mut Flow)> {
+        let is_shown = move |at: usize, flow: &Flow| {
+            (stretch.from..stretch.to).contains(&at) && (!flow.is_thought || folds.is_thinking_open(at))
+        };
+        self.flows.iter_mut().filter(move |(at, flow)| is_shown(**at, flow)).map(|(at, flow)| (*at, flow))
+    }
+}
+
+/// The first of the thoughts that follow each other up to a part; the part itself if it is none.
+pub(crate) fn first_thought(parts: &[Part], at: usize) -> usize {
+    let is_thought = |at: usize| matches!(parts.get(at), Some(Part::Thinking(_)));
+    let mut first = at;
+    while first > 0 && is_thought(first) && is_thought(first - 1) {
+        first -= 1;
+    }
+    first
+}
