@@ -9,7 +9,6 @@ mod pair;
 mod token;
 mod read;
 
-use offshoot_agent::provider::ThinkingLevel;
 use ratatui::style::{Modifier, Style};
 
 use crate::terminal::ColourDepth;
@@ -102,32 +101,6 @@ impl Theme {
     #[must_use]
     pub fn style(&self, token: Token) -> Style {
         self.styles.get(token as usize).copied().unwrap_or_default()
-    }
-
-    /// Text of one token on the background of another.
-    #[must_use]
-    pub fn on(&self, text: Token, background: Token) -> Style {
-        self.style(background).patch(self.style(text))
-    }
-
-    /// The editor's border at a thinking level.
-    #[must_use]
-    pub fn thinking(&self, level: ThinkingLevel) -> Style {
-        self.style(match level {
-            ThinkingLevel::Off => Token::ThinkingOff,
-            ThinkingLevel::Minimal => Token::ThinkingMinimal,
-            ThinkingLevel::Low => Token::ThinkingLow,
-            ThinkingLevel::Medium => Token::ThinkingMedium,
-            ThinkingLevel::High => Token::ThinkingHigh,
-            ThinkingLevel::XHigh => Token::ThinkingXhigh,
-            ThinkingLevel::Max => Token::ThinkingMax,
-        })
-    }
-
-    /// The editor's border while what is typed goes to the shell.
-    #[must_use]
-    pub fn bash_mode(&self) -> Style {
-        self.style(Token::BashMode)
     }
 }
 

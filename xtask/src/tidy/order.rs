@@ -15,9 +15,7 @@ const TESTING: &str = "testing";
 const CYCLES: &[&str] = &[
     "crates/offshoot-agent/src/provider.rs",
     "crates/offshoot-agent/src/turn/mod.rs",
-    "crates/offshoot-tui/src/app/update.rs",
     "crates/offshoot-tui/src/message.rs",
-    "crates/offshoot-tui/src/overlay/tree.rs",
 ];
 
 pub(crate) fn check(repo: &Repo) -> Vec<Finding> {

@@ -23,6 +23,14 @@ impl From<ScreenTask> for Cmd {
     }
 }
 
+impl Cmd {
+    /// Says this to the agent.
+    #[must_use]
+    pub fn ask(command: Command) -> Self {
+        ProgramTask::Ask(Box::new(command)).into()
+    }
+}
+
 impl From<ProgramTask> for Cmd {
     fn from(task: ProgramTask) -> Self {
         Self::Program(task)

@@ -1,14 +1,14 @@
 //! The one function that changes the model; one file a group of messages.
 
+mod dress;
+mod settings;
+mod overlay;
+mod opened;
 mod agent;
 mod commands;
-mod dress;
 mod keys;
-mod opened;
-mod overlay;
 #[cfg(test)]
 mod tests;
-mod settings;
 
 use super::cmd::{Cmd, ProgramTask, ScreenTask};
 use super::model::{Model, Overlay};
@@ -76,7 +76,15 @@ fn resized(model: &mut Model, size: ratatui::layout::Size) -> Vec<Cmd> {
     match &mut model.overlay {
         Some(Overlay::Tree(tree)) => tree.resize(size.width, size.height),
         Some(Overlay::Help(help)) => help.resize(size),
-        _ => {}
+        Some(
+            Overlay::Sessions(_)
+            | Overlay::Fork(..)
+            | Overlay::Transcript(_)
+            | Overlay::Settings(_)
+            | Overlay::Page(_)
+            | Overlay::Pick(..),
+        )
+        | None => {}
     }
     vec![ScreenTask::Repaint.into()]
 }

@@ -1,17 +1,17 @@
 //! The tree of a session, to walk, search, fold, label and leave: its state, what keys do to it, and what they ask for.
 //!
-//! It reads a snapshot of the session: the caller opens one for reading ([`Snapshot`]) and gives another one when the session
-//! has grown ([`TreeSelector::renew`]). Entries are read when they are shown. Nothing is written here: labels,
+//! It reads a snapshot of the session ([`Snapshot`]). Entries are read when they are shown. Nothing is written here: labels,
 //! copies and walks leave as an [`Outcome`].
 
-mod compare;
+mod draw;
 mod keys;
-mod labels;
-mod leave;
-mod list;
 mod panes;
+mod compare;
+mod labels;
+mod list;
 mod preview;
 mod question;
+mod leave;
 mod rows;
 mod search;
 mod view;
@@ -191,28 +191,6 @@ impl TreeSelector {
     /// Whether the session has no entry that could ever be shown: then there is nothing to open (see [`NO_ENTRIES`]).
     pub fn is_empty(&self) -> bool {
         self.list.outline.places() == 0
-    }
-
-    /// Takes another snapshot of the same session, after it has grown. Selection, filter, folds and search stay.
-    ///
-    /// # Errors
-    /// The session cannot be read; then the selector is as it was.
-    pub fn renew(&mut self, source: Snapshot, leaf: Option<NodeIx>) -> Result<()> {
-        let setup = &self.setup;
-        let outline = Outline::with_home(source.as_ref(), leaf, setup.filter, setup.home.as_deref())?.reading_near();
-        // Entries are named by their place in the file, which stays.
-        let mut list = List::new(outline, self.list.remembered());
-        list.filter = self.list.filter;
-        list.folded = std::mem::take(&mut self.list.folded);
-        self.source = source;
-        self.list = list;
-        self.labels = Labels::default();
-        self.sums = None;
-        self.rows = rows::Texts::default();
-        self.search.forget();
-        let query = self.search.query().to_owned();
-        self.look_for(query);
-        Ok(())
     }
 
     /// The terminal has another size.

@@ -4,7 +4,6 @@ use offshoot_agent::command::Command;
 use offshoot_agent::provider::ThinkingLevel;
 
 use super::end;
-use super::keys::ask;
 use crate::app::cmd::{Cmd, Deed, ProgramTask, Purpose, ScreenTask};
 use crate::app::model::{Model, Overlay, Picking};
 use crate::conversation::ConversationBlock;
@@ -17,7 +16,7 @@ use offshoot_session::transcript::Level;
 /// Does a command.
 pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
     match command {
-        SlashCommand::New => vec![ask(Command::NewSession)],
+        SlashCommand::New => vec![Cmd::ask(Command::NewSession)],
         SlashCommand::Resume(None) => resume(model),
         SlashCommand::Resume(Some(named)) => vec![ProgramTask::Resume(named).into()],
         SlashCommand::Tree => vec![ProgramTask::Snapshot(Purpose::Tree).into()],
@@ -28,18 +27,18 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::BranchHere(None) => vec![ProgramTask::Snapshot(Purpose::BranchHere).into()],
         SlashCommand::Branch(None) => vec![ProgramTask::Snapshot(Purpose::Fork).into()],
         SlashCommand::Branch(Some(entry)) => vec![ProgramTask::Named(Deed::Fork, entry).into()],
-        SlashCommand::Clone => vec![ask(Command::Clone)],
+        SlashCommand::Clone => vec![Cmd::ask(Command::Clone)],
         SlashCommand::Pop(None) => vec![ProgramTask::Pop.into()],
         SlashCommand::Pop(Some(entry)) => vec![ProgramTask::Named(Deed::Pop, entry).into()],
         SlashCommand::ExportBranch { entry, path } => vec![ProgramTask::ExportBranch { entry, path }.into()],
         SlashCommand::Label(text) => vec![ProgramTask::Label(text).into()],
-        SlashCommand::Name(Some(name)) => vec![ask(Command::SetName(name))],
+        SlashCommand::Name(Some(name)) => vec![Cmd::ask(Command::SetName(name))],
         SlashCommand::Name(None) => ask_name(model),
-        SlashCommand::Compact { instructions } => vec![ask(Command::Compact { instructions })],
+        SlashCommand::Compact { instructions } => vec![Cmd::ask(Command::Compact { instructions })],
         SlashCommand::Model(None) => vec![ProgramTask::Models.into()],
         SlashCommand::Model(Some(named)) => vec![ProgramTask::UseModel(named).into()],
         SlashCommand::Thinking(None) => pick_thinking(model),
-        SlashCommand::Thinking(Some(level)) => vec![ask(Command::SetThinkingLevel(level))],
+        SlashCommand::Thinking(Some(level)) => vec![Cmd::ask(Command::SetThinkingLevel(level))],
         SlashCommand::Session => vec![ProgramTask::Describe.into()],
         SlashCommand::Export(path) => vec![ProgramTask::Export(path).into()],
         SlashCommand::Import(path) => vec![ProgramTask::Import(path).into()],
@@ -91,7 +90,7 @@ pub(super) fn cycle_thinking(model: &mut Model) -> Vec<Cmd> {
     let now = levels.iter().position(|level| model.looked.thinking == Some(*level));
     let next = now.map_or(0, |now| (now + 1) % levels.len().max(1));
     match levels.get(next) {
-        Some(level) if levels.len() > 1 => vec![ask(Command::SetThinkingLevel(*level))],
+        Some(level) if levels.len() > 1 => vec![Cmd::ask(Command::SetThinkingLevel(*level))],
         _ => {
             model.notice(Level::Info, "this model does not think");
             Vec::new()

@@ -79,7 +79,7 @@ fn apply(model: &mut Model, outcome: Outcome) -> Vec<Cmd> {
 fn submitted(model: &mut Model, submission: Submission, is_follow_up: bool) -> Vec<Cmd> {
     let mut cmds = vec![ProgramTask::SaveDraft(String::new()).into(), ProgramTask::Remember(submission.text).into()];
     match submission.what {
-        Sent::Prompt(text) => cmds.push(ask(match (model.is_working, is_follow_up) {
+        Sent::Prompt(text) => cmds.push(Cmd::ask(match (model.is_working, is_follow_up) {
             (false, _) => {
                 model.is_working = true;
                 Command::Prompt(text.into())
@@ -89,15 +89,11 @@ fn submitted(model: &mut Model, submission: Submission, is_follow_up: bool) -> V
         })),
         Sent::Bash { command, exclude_from_context } => {
             model.conversation.start_shell(&command, exclude_from_context);
-            cmds.push(ask(Command::Bash { command, exclude_from_context }));
+            cmds.push(Cmd::ask(Command::Bash { command, exclude_from_context }));
         }
         Sent::Command(command) => cmds.extend(commands::run(model, command)),
     }
     cmds
-}
-
-pub(super) fn ask(command: Command) -> Cmd {
-    ProgramTask::Ask(Box::new(command)).into()
 }
 
 /// Does what a key of the program means.
@@ -107,7 +103,7 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
         Action::Clear => clear(model),
         Action::Exit => end(model),
         Action::Suspend => vec![ScreenTask::Suspend.into()],
-        Action::NewSession => vec![ask(Command::NewSession)],
+        Action::NewSession => vec![Cmd::ask(Command::NewSession)],
         Action::OpenTree => vec![ProgramTask::Snapshot(Purpose::Tree).into()],
         Action::OpenTranscript => vec![ProgramTask::Snapshot(Purpose::Transcript).into()],
         Action::ForkSession => vec![ProgramTask::Snapshot(Purpose::Fork).into()],
@@ -119,7 +115,7 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
         Action::ToggleThinking => fold(model, true),
         Action::ExpandTools => fold(model, false),
         Action::CopyMessage => commands::copy(model),
-        Action::Dequeue => vec![ask(Command::ClearQueue)],
+        Action::Dequeue => vec![Cmd::ask(Command::ClearQueue)],
         Action::GoToDiverged => commands::go_to_diverged(model),
         Action::Help => commands::help(model),
         Action::PasteImage => vec![ProgramTask::Paste.into()],
@@ -131,10 +127,10 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
 fn interrupt(model: &mut Model) -> Vec<Cmd> {
     if model.is_working || model.conversation.job().is_some() {
         // What waits comes back into the editor, as in pi.
-        return vec![ask(Command::ClearQueue), ask(Command::Abort)];
+        return vec![Cmd::ask(Command::ClearQueue), Cmd::ask(Command::Abort)];
     }
     if model.conversation.has_shell() {
-        return vec![ask(Command::AbortBash)];
+        return vec![Cmd::ask(Command::AbortBash)];
     }
     if !model.editor.is_empty() {
         return Vec::new();

@@ -8,7 +8,6 @@ use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
 use ratatui::crossterm::event::KeyEvent;
 
-use super::keys::ask;
 use super::settings;
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
 use crate::app::model::{Model, Overlay, Picking};
@@ -70,7 +69,7 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
     }
 }
 
-pub(super) fn keep(model: &mut Model, stays: bool) -> Vec<Cmd> {
+fn keep(model: &mut Model, stays: bool) -> Vec<Cmd> {
     if !stays {
         model.overlay = None;
     }
@@ -105,10 +104,10 @@ fn tree_outcome(model: &mut Model, outcome: tree::Outcome) -> Vec<Cmd> {
                 model.conversation.set_job(Some("summarising what is left behind"));
             }
             let navigation = Navigation { target, summarize, instructions, ..Navigation::default() };
-            vec![ask(Command::NavigateTree(navigation))]
+            vec![Cmd::ask(Command::NavigateTree(navigation))]
         }
-        tree::Outcome::Abort => vec![ask(Command::Abort)],
-        tree::Outcome::Label { entry, text } => vec![ask(Command::SetLabel { entry, label: text })],
+        tree::Outcome::Abort => vec![Cmd::ask(Command::Abort)],
+        tree::Outcome::Label { entry, text } => vec![Cmd::ask(Command::SetLabel { entry, label: text })],
         tree::Outcome::Copy(text) => vec![ScreenTask::Copy(text).into()],
         tree::Outcome::Edit(text) => vec![ScreenTask::Edit(text).into()],
     }
@@ -146,7 +145,7 @@ fn fork_outcome(model: &mut Model, outcome: ForkOutcome, used: ForkUse) -> Vec<C
         ForkOutcome::Fork(entry) => entry,
     };
     model.overlay = None;
-    vec![ask(match used {
+    vec![Cmd::ask(match used {
         ForkUse::Fork => Command::Fork { entry },
         ForkUse::BranchHere => Command::NavigateTree(Navigation { target: entry, ..Navigation::default() }),
     })]
@@ -166,7 +165,7 @@ fn picked(model: &mut Model, outcome: pick::Outcome, picking: &Picking) -> Vec<C
             .get(number)
             .map(|leaf| Command::NavigateTree(Navigation { target: leaf.clone(), ..Navigation::default() })),
     };
-    command.map(ask).into_iter().collect()
+    command.map(Cmd::ask).into_iter().collect()
 }
 
 /// The open session was read: opens what it was wanted for.

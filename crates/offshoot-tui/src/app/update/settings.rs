@@ -3,8 +3,6 @@
 use offshoot_agent::command::{Command, Rules};
 
 use super::dress;
-use super::keys::ask;
-use super::overlay::keep;
 use crate::app::cmd::{Cmd, ProgramTask, ScreenTask};
 use crate::app::model::{Model, Overlay};
 use crate::overlay::settings::{Files, Outcome, Settings as SettingsList};
@@ -22,9 +20,8 @@ pub(super) fn outcome(model: &mut Model, outcome: Outcome) -> Vec<Cmd> {
     match outcome {
         Outcome::Open => Vec::new(),
         Outcome::Closed => {
-            let mut cmds = keep(model, false);
-            cmds.push(ScreenTask::Repaint.into());
-            cmds
+            model.overlay = None;
+            vec![ScreenTask::Repaint.into()]
         }
         Outcome::Store { scope, key, value } => vec![ProgramTask::Store(scope, key, value).into()],
     }
@@ -53,7 +50,7 @@ fn minded(model: &mut Model, new: Settings) -> Vec<Cmd> {
         (old.follow_up != new.follow_up).then_some(Command::SetFollowUpMode(new.follow_up)),
         (rules(&old) != rules(new)).then(|| Command::SetRules(Box::new(rules(new)))),
     ];
-    let mut cmds: Vec<Cmd> = changed.into_iter().flatten().map(ask).collect();
+    let mut cmds: Vec<Cmd> = changed.into_iter().flatten().map(Cmd::ask).collect();
     if old.theme != new.theme {
         cmds.push(ProgramTask::Themes(new.theme.clone()).into());
     }
@@ -109,7 +106,7 @@ mod tests {
                 && cmds.contains(&ScreenTask::Repaint.into())
         );
         let rules = Box::new(rules(&model.wishes.settings));
-        assert!(!rules.compaction.enabled && cmds.contains(&ask(Command::SetRules(rules))));
+        assert!(!rules.compaction.enabled && cmds.contains(&Cmd::ask(Command::SetRules(rules))));
         assert!(!model.folds.0);
         assert_eq!(update(&mut model, Msg::Stored(Ok(layers(text)))), []);
         assert_eq!(update(&mut model, Msg::Stored(Err("the disk is full".to_owned()))), []);

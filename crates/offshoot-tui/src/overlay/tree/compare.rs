@@ -15,9 +15,9 @@ use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
+use super::draw::{ago, draw, held, row, rule};
 use super::keys::Step;
 use super::panes::Panes;
-use super::view::{ago, draw, held, row, rule};
 use super::{AT_ONCE, Mode, Outcome, TreeSelector};
 use crate::keymap::{Action, Keymap};
 use crate::overlay::hint;

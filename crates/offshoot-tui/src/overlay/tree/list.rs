@@ -55,11 +55,6 @@ impl List {
         self.outline.entry(self.selected)
     }
 
-    /// The entry that counts as selected even if it is not shown.
-    pub(super) fn remembered(&self) -> Option<NodeIx> {
-        self.remembered
-    }
-
     pub(super) fn select(&mut self, row: usize) {
         self.selected = row.min(self.len().saturating_sub(1));
         self.settle();

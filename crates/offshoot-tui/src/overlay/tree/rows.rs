@@ -105,7 +105,7 @@ impl TreeSelector {
         if let Some(label) = self.label(ix) {
             spans.push(Span::styled(format!("[{}] ", text::fit(&label.text, 80)), theme.style(Token::Warning)));
             let time = label.timestamp.as_deref().filter(|_| self.shows_label_times);
-            if let Some(time) = time.and_then(|time| super::view::wall_time(time, self.setup.now, &self.setup.zone)) {
+            if let Some(time) = time.and_then(|time| super::draw::wall_time(time, self.setup.now, &self.setup.zone)) {
                 spans.push(Span::styled(format!("{time} "), theme.style(Token::Muted)));
             }
         }

@@ -107,11 +107,6 @@ impl Search {
         }
         Ok(has_news)
     }
-
-    /// Forgets what was read: the tree is another one.
-    pub(super) fn forget(&mut self) {
-        self.words = Words::default();
-    }
 }
 
 /// Where a search looks.

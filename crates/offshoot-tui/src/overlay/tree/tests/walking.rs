@@ -131,27 +131,6 @@ fn what_an_entry_says_is_copied_whole() {
 }
 
 #[test]
-fn what_grew_meanwhile_is_taken_in() {
-    let mut selector = opened(&OLD, (80, 24));
-    press(&mut selector, "up ctrl+left r");
-    let session = told(&[&OLD[..], &NEW[..]].concat());
-    let leaf = session.leaf();
-    selector.renew(Arc::new(session), leaf).unwrap();
-    insta::assert_snapshot!(rows(&selector), @"
-    › • user: q1
-      • assistant: r1
-      ├⊟ • user: alt
-      │     • assistant: altr
-      │     • user: alt2
-      │     • assistant: altr2 ← here
-      └⊟ user: q2
-            assistant: r2
-      (1/8)
-    ");
-}
-
-/// With everything read before a key is answered, typing in a big session would stand still.
-#[test]
 fn a_long_search_is_done_in_slices() {
     let said = "x".repeat(2_000);
     let words: Vec<String> = (0..2_000)

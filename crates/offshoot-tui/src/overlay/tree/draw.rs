@@ -1,0 +1,73 @@
+//! What the tree and the comparison of two branches are drawn with: rows, rules, sums, ages.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use offshoot_session::clock::{Millis, parse_iso};
+use offshoot_session::stats::Totals;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use crate::text;
+use crate::theme::{Theme, Token};
+
+/// Draws a line on the first row of an area, if it has one.
+pub(super) fn draw(line: &Line<'_>, area: Rect, buf: &mut Buffer) {
+    if !area.is_empty() {
+        text::draw(line, area, buf);
+    }
+}
+
+/// The row of an area at a place, one high; empty behind the last one.
+pub(super) fn row(area: Rect, at: usize) -> Rect {
+    let y = area.y.saturating_add(u16::try_from(at).unwrap_or(u16::MAX));
+    Rect { y, height: u16::from(y < area.bottom()), ..area }
+}
+
+/// A line across, with a title in it.
+pub(super) fn rule(theme: &Theme, title: &str, area: Rect, buf: &mut Buffer) {
+    let border = theme.style(Token::Border);
+    let columns = usize::from(area.width);
+    let title = if title.is_empty() { String::new() } else { format!(" {title} ") };
+    let rest = columns.saturating_sub(2 + text::width(&title));
+    let line = Line::from(vec![
+        Span::styled("──", border),
+        Span::styled(title, theme.style(Token::Accent).add_modifier(Modifier::BOLD)),
+        Span::styled("─".repeat(rest), border),
+    ]);
+    draw(&line, area, buf);
+}
+
+/// Entries, and what providers reported of them if they ever did: tokens and dollars.
+pub(super) fn held(totals: &Totals, has_tokens: bool) -> String {
+    let entries = if totals.entries == 1 { "entry" } else { "entries" };
+    let mut held = format!("{} {entries}", totals.entries);
+    if has_tokens {
+        held.push_str(&format!(", {} tok, ${:.2}", text::in_short(totals.tokens), totals.cost));
+    }
+    held
+}
+
+/// How long ago something was.
+pub(super) fn ago(time: Millis, now: Millis) -> String {
+    const MINUTE: Millis = 60_000;
+    match now.saturating_sub(time) / MINUTE {
+        ..1 => "now".to_owned(),
+        past @ 1..60 => format!("{past} min ago"),
+        past @ 60..1440 => format!("{} h ago", past / 60),
+        past => format!("{} d ago", past / 1440),
+    }
+}
+
+/// When something was, as briefly as it is clear now: the time of today, the day of this year, or with the year.
+pub(super) fn wall_time(time: &str, now: Millis, zone: &TimeZone) -> Option<String> {
+    let local = |ms: Millis| Some(Timestamp::from_millisecond(ms).ok()?.to_zoned(zone.clone()).datetime());
+    let (then, now) = (local(parse_iso(time)?)?, local(now)?);
+    let clock = format!("{:02}:{:02}", then.hour(), then.minute());
+    Some(match (then.year() == now.year(), then.date() == now.date()) {
+        (_, true) => clock,
+        (true, false) => format!("{}/{} {clock}", then.month(), then.day()),
+        (false, false) => format!("{:02}/{}/{} {clock}", then.year().rem_euclid(100), then.month(), then.day()),
+    })
+}
