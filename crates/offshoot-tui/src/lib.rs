@@ -18,6 +18,7 @@ pub mod image;
 pub mod message;
 pub mod conversation;
 pub mod transcript;
+pub mod fuzzy;
 pub mod keymap;
 pub mod slash;
 pub mod editor;

@@ -1,7 +1,6 @@
 //! What lies over the conversation for a while: selectors and questions. Each is a state with keys in, an outcome out, and
 //! a view that only reads it; none does what it asks for.
 
-pub mod fuzzy;
 pub(crate) mod hint;
 pub mod fork;
 pub mod line;

@@ -7,9 +7,7 @@ mod view;
 
 use std::ops::Range;
 
-use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher, Utf32Str};
-
+use crate::fuzzy;
 use crate::slash::{self, Argument};
 pub use offers::{Choice, Offers};
 use token::{Of, Token};
@@ -156,30 +154,17 @@ impl Completion {
     }
 
     fn ranked(&self, token: &Token, count: usize) -> Vec<usize> {
-        let config = if token.of.argument() == Some(Argument::File) {
-            Config::DEFAULT.match_paths()
-        } else {
-            // Where a name begins counts more than where a part of it does.
-            let mut config = Config::DEFAULT;
-            config.prefer_prefix = true;
-            config
-        };
-        let mut matcher = Matcher::new(config);
-        let pattern = Pattern::new(&token.query, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy);
-        let mut letters = Vec::new();
-        let score = |at: usize| {
-            let name = self.offers.name(token.of, at)?;
-            let score = pattern.score(Utf32Str::new(&name, &mut letters), &mut matcher)?;
-            Some((score, at))
-        };
-        let mut ranked: Vec<(u32, usize)> = (0..count).filter_map(score).collect();
+        let names = (0..count).map(|at| self.offers.name(token.of, at).unwrap_or_default());
+        let mut ranked = fuzzy::filter(names, &token.query);
         let meant = match token.of {
             Of::Command => slash::position(&token.query),
             Of::Argument(_) | Of::File { .. } => None,
         };
-        // A name that is written out comes first; of equal ones the order of the list counts.
-        ranked.sort_by_key(|(score, at)| (meant != Some(*at), std::cmp::Reverse(*score), *at));
-        ranked.into_iter().map(|(_, at)| at).collect()
+        // A name that is written out comes first.
+        if let Some(at) = meant.and_then(|meant| ranked.iter().position(|at| *at == meant)) {
+            ranked.get_mut(..=at).into_iter().for_each(|first| first.rotate_right(1));
+        }
+        ranked
     }
 }
 

@@ -7,8 +7,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
+use crate::fuzzy;
 use crate::keymap::{Action, Keymap};
-use crate::overlay::fuzzy;
 use crate::overlay::line::{LineInput, Typed};
 use crate::text;
 use crate::theme::{Theme, Token};
@@ -83,26 +83,10 @@ impl Pick {
         Self { text: text.into(), line: None, ..Self::new(title, choices) }
     }
 
-    /// The choices as they were given.
-    #[must_use]
-    pub fn choices(&self) -> &[Choice] {
-        &self.choices
-    }
-
     /// The choice under the cursor.
     #[must_use]
     pub fn chosen(&self) -> Option<usize> {
         self.shown.get(self.cursor).copied()
-    }
-
-    /// Begins the search with a text.
-    #[must_use]
-    pub fn searching(mut self, query: &str) -> Self {
-        if self.line.is_some() && !query.trim().is_empty() {
-            self.line = Some(LineInput::new(query));
-            self.narrow();
-        }
-        self
     }
 
     /// Takes pasted text into what is typed.
@@ -154,7 +138,7 @@ impl Pick {
         let query = self.line.as_ref().map(LineInput::text).unwrap_or_default();
         let texts: Vec<String> =
             self.choices.iter().map(|choice| format!("{} {}", choice.label, choice.detail)).collect();
-        self.shown = fuzzy::filter(texts.iter().map(String::as_str), query);
+        self.shown = fuzzy::filter(&texts, query);
         self.cursor = 0;
     }
 

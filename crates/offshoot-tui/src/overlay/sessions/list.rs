@@ -9,7 +9,7 @@ use offshoot_session::text::one_line;
 
 use super::forest::{self, Member, Shown};
 use super::search::{Query, text_of};
-use crate::overlay::fuzzy::Searched;
+use crate::fuzzy::Searched;
 
 /// Whose session it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -4,7 +4,7 @@
 use offshoot_session::list::SessionInfo;
 use regex::{Regex, RegexBuilder};
 
-use crate::overlay::fuzzy::{Searched, Wanted, is_space};
+use crate::fuzzy::{Searched, Wanted, is_space};
 
 /// A search as it was typed: words, `"phrases"`, or `re:` with a regular expression.
 #[derive(Debug, Clone)]

@@ -146,7 +146,7 @@ pub fn is_space(c: char) -> bool {
 /// The places of the texts that fit all words of a query, best first; all of them in their order for an empty one.
 /// Words are parted by white space and slashes.
 #[must_use]
-pub fn filter<'a>(texts: impl IntoIterator<Item = &'a str>, query: &str) -> Vec<usize> {
+pub fn filter(texts: impl IntoIterator<Item = impl AsRef<str>>, query: &str) -> Vec<usize> {
     let tokens = query.split(|c| is_space(c) || c == '/').filter(|token| !token.is_empty());
     let tokens: Vec<Wanted> = tokens.map(Wanted::new).collect();
     let score = |text: &str| {
@@ -154,7 +154,7 @@ pub fn filter<'a>(texts: impl IntoIterator<Item = &'a str>, query: &str) -> Vec<
         tokens.iter().try_fold(0.0, |sum, token| Some(sum + text.score(token)?))
     };
     let mut fitting: Vec<(usize, f64)> =
-        texts.into_iter().enumerate().filter_map(|(at, text)| Some((at, score(text)?))).collect();
+        texts.into_iter().enumerate().filter_map(|(at, text)| Some((at, score(text.as_ref())?))).collect();
     fitting.sort_by(|a, b| a.1.total_cmp(&b.1));
     fitting.into_iter().map(|(at, _)| at).collect()
 }
