@@ -1,9 +1,10 @@
 //! The items of a transcript as rows. Knows no file, no tree, no scrolling; what an item is, the library decides
 //! (`offshoot_session::transcript`).
 
-mod call;
 mod pictures;
 mod preview;
+mod page;
+mod call;
 mod rows;
 
 use std::collections::HashMap;
@@ -176,13 +177,13 @@ impl<'a> Look<'a> {
     /// What the texts of an answer are laid out on: the page without its margin, if it has one there.
     #[must_use]
     pub fn sheet(&self) -> Sheet<'a> {
-        Sheet::new(self.theme, if self.habits.is_flush { self.width } else { rows::room(self.width) })
+        Sheet::new(self.theme, if self.habits.is_flush { self.width } else { page::room(self.width) })
     }
 
     /// What thoughts are laid out on.
     #[must_use]
     pub fn thoughts_sheet(&self) -> Sheet<'a> {
-        Sheet { base: rows::thinking_style(self.theme), ..Sheet::new(self.theme, rows::room(self.width)) }
+        Sheet { base: rows::thinking_style(self.theme), ..Sheet::new(self.theme, page::room(self.width)) }
     }
 }
 

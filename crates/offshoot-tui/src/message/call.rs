@@ -7,8 +7,8 @@ use offshoot_session::json::{Json, JsonKind};
 use offshoot_session::text::one_line;
 use offshoot_session::transcript::{Call, Part, ToolResult, line_range, value_text};
 
+use super::page::{Page, head, more, tail};
 use super::preview::{Keep, window};
-use super::rows::{Page, head, more, tail};
 use crate::diff;
 use crate::highlight::Highlighter;
 use crate::markdown::flow::{self, SpanRow};

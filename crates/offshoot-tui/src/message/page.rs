@@ -1,0 +1,148 @@
+//! The page that items are written on: a narrow margin with a mark on the left, rows beside it, outputs that are cut.
+
+use std::sync::Arc;
+
+use offshoot_session::transcript::StoredPicture;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::preview::{Keep, preview};
+use super::{Folds, Laid, Look, Placed};
+use crate::markdown::flow::{self, Prefix, SpanRow};
+use crate::markdown::{Sheet, harmless};
+use crate::text;
+use crate::theme::Token;
+
+/// The columns of the margin; where there is little room, none.
+fn margin(width: usize) -> usize {
+    if width < 8 { 0 } else { 2 }
+}
+
+/// The columns beside the margin.
+pub(super) fn room(width: usize) -> usize {
+    width.saturating_sub(margin(width)).max(1)
+}
+
+/// A page that rows are written on, with a margin of two columns.
+pub(super) struct Page<'a> {
+    pub(super) look: &'a Look<'a>,
+    pub(super) folds: Folds<'a>,
+    pub(super) laid: Laid,
+    /// The background of the rows that are written.
+    ground: Style,
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn new(look: &'a Look<'a>, folds: Folds<'a>) -> Self {
+        Self { look, folds, laid: Laid::default(), ground: Style::new() }
+    }
+
+    pub(super) fn style(&self, token: Token) -> Style {
+        self.look.theme.style(token)
+    }
+
+    /// How many columns the margin takes.
+    pub(super) fn margin(&self) -> usize {
+        margin(self.look.width)
+    }
+
+    /// How many columns there are beside it.
+    pub(super) fn room(&self) -> usize {
+        room(self.look.width)
+    }
+
+    pub(super) fn sheet(&self, base: Style) -> Sheet<'a> {
+        Sheet { theme: self.look.theme, width: self.room(), base }
+    }
+
+    /// An empty row, then rows on this background.
+    pub(super) fn block(&mut self, ground: Style) {
+        self.laid.lines.push(Line::default());
+        self.ground = ground;
+    }
+
+    /// Rows without a background that go on where others ended.
+    pub(super) fn go_on(&mut self) {
+        self.ground = Style::new();
+    }
+
+    /// Marks that what follows can be opened and closed; whether it is open.
+    pub(super) fn fold(&mut self, part: usize, default: bool) -> bool {
+        self.laid.folds.push((self.laid.lines.len(), part));
+        self.folds.is_open(default, part)
+    }
+
+    /// Rows beside a mark in the margin.
+    pub(super) fn marked(&mut self, mark: &str, style: Style, rows: impl IntoIterator<Item = SpanRow>) {
+        let prefix = if self.margin() == 0 { Prefix::default() } else { Prefix::mark(mark, style) };
+        let lines = prefix.before(rows).map(|row| Line::from(row).style(self.ground));
+        self.laid.lines.extend(lines);
+    }
+
+    /// Rows beside the empty margin.
+    pub(super) fn rows(&mut self, rows: impl IntoIterator<Item = SpanRow>) {
+        self.marked("  ", Style::new(), rows);
+    }
+
+    pub(super) fn lines(&mut self, lines: impl IntoIterator<Item = Line<'static>>) {
+        self.rows(lines.into_iter().map(|line| line.spans));
+    }
+
+    /// Words in one style, wrapped.
+    pub(super) fn words(&mut self, words: &str, style: Style) {
+        self.rows(flow::words(&[Span::styled(harmless(words), style)], self.room()));
+    }
+
+    /// A row that says how to see more.
+    pub(super) fn hint(&mut self, what: &str, key: &str) {
+        let how = if key.is_empty() { String::new() } else { format!(" ({})", text::clean(key)) };
+        let row = flow::cut(&[Span::styled(format!("… {what}{how}"), self.style(Token::Muted))], self.room());
+        self.rows([row]);
+    }
+
+    /// A picture, or words in its place.
+    pub(super) fn picture(&mut self, picture: &Arc<StoredPicture>) {
+        let width = u16::try_from(self.room()).unwrap_or(u16::MAX);
+        let about = self.look.habits.pictures.about(picture);
+        if let Some(size) = self.look.habits.picture_size.as_ref().and_then(|size| size.of(&about, width)) {
+            let (row, column) = (self.laid.lines.len(), self.margin() as u16);
+            self.laid.pictures.push(Placed { row, column, size, picture: picture.clone(), about });
+            self.rows((0..size.1).map(|_| SpanRow::new()));
+            return;
+        }
+        let words = about.placeholder();
+        let row = flow::cut(&[Span::styled(words, self.style(Token::Muted))], self.room());
+        self.rows([row]);
+    }
+}
+
+/// The end of an output, with a hint above it if it has more.
+pub(super) fn tail(page: &mut Page<'_>, output: &str, style: Style, keep: Keep) {
+    let preview = preview(output, style, page.room(), keep);
+    let key = page.look.habits.expand_key.clone();
+    match (preview.hidden, preview.is_cut) {
+        (0, false) => {}
+        (0, true) => page.hint("the end of a long line", &key),
+        (1, _) => page.hint("1 earlier line", &key),
+        (hidden, _) => page.hint(&format!("{hidden} earlier lines"), &key),
+    }
+    page.rows(preview.rows);
+}
+
+/// The beginning of an output, with a hint below it if it has more.
+pub(super) fn head(page: &mut Page<'_>, output: &str, style: Style, keep: Keep) {
+    let preview = preview(output, style, page.room(), keep);
+    page.rows(preview.rows);
+    more(page, preview.hidden, preview.is_cut);
+}
+
+/// A row that tells how many lines follow.
+pub(super) fn more(page: &mut Page<'_>, hidden: usize, is_cut: bool) {
+    let key = page.look.habits.expand_key.clone();
+    match (hidden, is_cut) {
+        (0, false) => {}
+        (0, true) => page.hint("a long line goes on", &key),
+        (1, _) => page.hint("1 more line", &key),
+        (hidden, _) => page.hint(&format!("{hidden} more lines"), &key),
+    }
+}
