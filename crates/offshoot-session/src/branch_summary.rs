@@ -77,7 +77,7 @@ pub fn plan(source: &dyn Source, from: Option<NodeIx>, target: Option<NodeIx>, b
         BranchPlan { from, ancestor, entries, said: Vec::new(), tokens: 0, left_out: 0, files: FileLists::default() };
     plan.take_newest(source, budget, &mut files)?;
     plan.files = files.lists();
-    Ok(plan)
+    source.tree().whole(plan)
 }
 
 /// The common ancestor of two places, and the entries behind it up to the first of them.

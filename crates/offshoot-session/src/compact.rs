@@ -133,11 +133,11 @@ pub fn plan(source: &dyn Source, leaf: Option<NodeIx>, form: Dialect, settings: 
     let cut = cut::find(source, &projection, settings.keep_recent_tokens)?;
     let first_kept = projection.entries.get(cut.first_kept).map(|entry| entry.ix);
     let named = first_kept.and_then(|ix| Some((ix, tree.node(ix).id()?.clone())));
-    let Some((first_kept, first_kept_id)) = named else { return Ok(Planned::TooSmall) };
+    let Some((first_kept, first_kept_id)) = named else { return tree.whole(Planned::TooSmall) };
     let history = projection.said(projection.start()..cut.turn_start.unwrap_or(cut.first_kept));
     let turn_prefix = cut.turn_start.map_or(Vec::new(), |start| projection.said(start..cut.first_kept));
     if history.is_empty() && turn_prefix.is_empty() {
-        return Ok(Planned::TooSmall);
+        return tree.whole(Planned::TooSmall);
     }
     let pinned = pinned::before(source, &path, first_kept)?;
     let mut plan = Plan {
@@ -156,7 +156,7 @@ pub fn plan(source: &dyn Source, leaf: Option<NodeIx>, form: Dialect, settings: 
         turn_prefix,
     };
     plan.carry_on(source)?;
-    Ok(Planned::Cut(Box::new(plan)))
+    tree.whole(Planned::Cut(Box::new(plan)))
 }
 
 impl Plan {

@@ -77,7 +77,7 @@ impl Side {
         let mut totals = Totals::default();
         entries.iter().for_each(|ix| totals.add(&stats::of(source, &facts, *ix)));
         let newest = entries.iter().filter_map(|ix| tree.node(*ix).time()).max();
-        Ok(Self { tip, entries, totals, last_words, newest, files: Files::default(), read: 0 })
+        tree.whole(Self { tip, entries, totals, last_words, newest, files: Files::default(), read: 0 })
     }
 
     /// The files that were read and changed, as far as they were found.

@@ -91,10 +91,11 @@ pub struct Context {
 /// # Errors
 /// The medium cannot be read.
 pub fn build(source: &dyn Source, leaf: Option<NodeIx>, form: Dialect) -> Result<Context> {
-    match form {
+    let context = match form {
         Dialect::Pi => pi::build(source, leaf),
         Dialect::Omp => omp::build(source, leaf),
-    }
+    };
+    source.tree().whole(context?)
 }
 
 impl Context {

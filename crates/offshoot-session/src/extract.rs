@@ -46,7 +46,7 @@ pub fn path(source: &dyn Source, leaf: NodeIx, header: &Header, ids: &mut dyn Id
     for line in label_lines(tree, &kept, parent, ids, now) {
         pieces.line(&line);
     }
-    Ok(pieces)
+    tree.whole(pieces)
 }
 
 /// An entry and its descendants as a new session; the entry becomes the root.
@@ -65,7 +65,7 @@ pub fn subtree(source: &dyn Source, top: NodeIx, header: &Header) -> Result<Piec
             verbatim(source, ix, &mut pieces)?;
         }
     }
-    Ok(pieces)
+    source.tree().whole(pieces)
 }
 
 /// Everything behind the header: all branches, unreadable lines too; old versions upgraded. `header` is the new

@@ -48,7 +48,7 @@ pub(crate) fn read(source: &dyn Source, mut known: Facts) -> Result<Facts> {
         known.reported.extend(part.reported);
         known.silent.extend(part.silent);
     }
-    Ok(known)
+    tree.whole(known)
 }
 
 fn read_part(source: &dyn Source, entries: &[NodeIx]) -> Result<Facts> {

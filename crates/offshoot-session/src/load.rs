@@ -225,22 +225,19 @@ impl Source for Opened<'_> {
     }
 
     fn entry(&self, ix: NodeIx) -> Result<Entry> {
-        if let Some(why) = self.loaded.tree.trouble() {
-            let source = std::io::Error::other(why.to_owned());
-            return Err(Error::io("read again, since its side index is damaged,", self.medium.path())(source));
-        }
-        let line = line_text(self.medium, self.loaded.tree.node(ix)).map_err(Error::io("read", self.medium.path()))?;
-        Ok(Entry::new(&self.loaded.tree, ix, self.loaded.upgraded(ix, line)))
+        let node = self.loaded.tree.whole(self.loaded.tree.node(ix))?;
+        let line = line_text(self.medium, node).map_err(Error::io("read", self.medium.path()))?;
+        self.loaded.tree.whole(Entry::new(&self.loaded.tree, ix, self.loaded.upgraded(ix, line)))
     }
 
     fn raw_span(&self, ix: NodeIx) -> Option<(u64, u64)> {
-        let is_known = !self.loaded.is_old() && self.loaded.tree.trouble().is_none();
         let node = self.loaded.tree.node(ix);
+        let is_known = !self.loaded.is_old() && self.loaded.tree.whole(()).is_ok();
         is_known.then(|| (node.offset(), node.length()))
     }
 
     fn splice(&self, ix: NodeIx) -> Result<Option<(u64, u64, String)>> {
-        let node = self.loaded.tree.node(ix);
+        let node = self.loaded.tree.whole(self.loaded.tree.node(ix))?;
         let (offset, length) = (node.offset(), node.length());
         if let Some((offset, length)) = self.raw_span(ix) {
             return Ok(Some((offset, length, String::new())));

@@ -129,7 +129,7 @@ impl Outline {
         let order = Order::new(source, open)?;
         let mut outline = Self { order, open, calls: Calls::new(home), ..Self::default() };
         outline.arrange(source.tree(), Scope { filter, ..Scope::default() });
-        Ok(outline)
+        source.tree().whole(outline)
     }
 
     /// Looks for the call of a tool's result only near the result, not in the whole session: for those who must answer at

@@ -232,7 +232,7 @@ impl Session {
     /// # Errors
     /// [`Error::EntryNotFound`].
     pub fn find(&self, id: &str) -> Result<NodeIx> {
-        self.tree().find(id).ok_or_else(|| Error::no_entry(id))
+        self.tree().whole(self.tree().find(id))?.ok_or_else(|| Error::no_entry(id))
     }
 
     /// The display name: the last `session_info` in file order, if it names one.

@@ -76,7 +76,8 @@ pub fn branches(source: &dyn Source, open: Option<NodeIx>) -> Result<Vec<Branch>
     let open = open.and_then(|ix| behind_tail(source, ix));
     let leaves = tips(source, open);
     let mut reading = Reading::new(source, &leaves)?;
-    leaves.iter().map(|leaf| reading.branch(*leaf, Some(*leaf) == open)).collect()
+    let branches = leaves.iter().map(|leaf| reading.branch(*leaf, Some(*leaf) == open)).collect::<Result<_>>()?;
+    source.tree().whole(branches)
 }
 
 /// Where every branch ends, in file order.

@@ -37,7 +37,7 @@ pub fn extractive(source: &dyn Source, entries: &[NodeIx]) -> Result<String> {
             found.take(&source.entry(*ix)?);
         }
     }
-    Ok(found.summary())
+    source.tree().whole(found.summary())
 }
 
 impl Found {

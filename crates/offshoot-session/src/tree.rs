@@ -230,7 +230,7 @@ impl Tree {
                 candidates.push(NodeIx(at));
             }
         });
-        match candidates.as_slice() {
+        match self.whole(candidates)?.as_slice() {
             [] => Err(Error::no_entry(prefix)),
             [only] => Ok(*only),
             several => Err(Error::Ambiguous {
@@ -327,9 +327,13 @@ impl Tree {
         NodeIx::from_raw(self.node(ix).thinking)
     }
 
-    /// Why a part of the tree could not be read, if that happened.
-    pub(crate) fn trouble(&self) -> Option<&str> {
-        self.nodes.pages().and_then(|pages| pages.trouble())
+    /// Hands on what a walk found, unless a part of the tree could not be read since it was opened: then the walk did not
+    /// see all of it. Every operation that walks and can fail ends here.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the side index is damaged and the session file cannot be read in its place.
+    pub fn whole<T>(&self, found: T) -> Result<T> {
+        self.nodes.pages().map_or(Ok(()), |pages| pages.check()).map(|()| found)
     }
 
     /// Its children as `getTree` orders them: by time, ties in file order. An entry whose timestamp is no date stays

@@ -10,8 +10,9 @@ use std::sync::{Arc, OnceLock};
 
 use super::bytes::{Reader, Writer, hash};
 use super::ids::Run;
+use crate::error::Error;
 use crate::load::load_until;
-use crate::medium::FileMedium;
+use crate::medium::{FileMedium, Medium as _};
 use crate::tree::nodes::{BranchEnd, PAGE, Pages};
 use crate::tree::stored::StoredNode;
 use crate::tree::{Node, Tree};
@@ -98,12 +99,14 @@ impl Pages for IndexPages {
         &self.ends
     }
 
-    fn trouble(&self) -> Option<&str> {
-        match self.anew.get()? {
-            Err(why) => Some(why),
-            Ok(tree) if tree.stored_len() != self.count => Some("the file is not what it was when it was indexed"),
-            Ok(_) => None,
-        }
+    fn check(&self) -> Result<(), Error> {
+        let why = match self.anew.get() {
+            Some(Err(why)) => why.as_str(),
+            Some(Ok(tree)) if tree.stored_len() != self.count => "the file is not what it was when it was indexed",
+            Some(Ok(_)) | None => return Ok(()),
+        };
+        let source = std::io::Error::other(why.to_owned());
+        Err(Error::io("read again, since its side index is damaged,", self.session.path())(source))
     }
 }
 

@@ -185,13 +185,65 @@ fn when_nothing_can_be_read_the_tree_says_so() {
     std::fs::write(&place, bytes).unwrap();
     let (loaded, _) = read_index(&path, &cache);
     std::fs::File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
-    assert!(loaded.tree.trouble().is_none());
+    assert!(loaded.tree.whole(()).is_ok());
     assert_eq!(
         loaded.tree.entries().next().map(NodeIx::index),
         Some(crate::tree::nodes::PAGE),
         "the first page is unreadable"
     );
-    assert!(loaded.tree.trouble().is_some());
+    assert!(loaded.tree.whole(()).is_err());
+}
+
+/// The index is damaged or cut off under a session that is open. While the file is there, answers stay right. When it
+/// cannot be read either, every reader is told, and none is shown an entry that could not be read.
+#[test]
+fn a_page_that_fails_under_an_open_session_is_an_error_or_read_from_the_file() {
+    use crate::entry::Source as _;
+    use crate::outline::{Filter, Outline};
+    use crate::session::{Options, Session};
+    type Damage = fn(&File, u64);
+    type Reader = fn(&Session) -> Result<()>;
+    let damages: [(&str, Damage); 2] = [
+        ("corrupted", |index, length| {
+            use std::os::unix::fs::FileExt as _;
+            index.write_all_at(&vec![0x55; usize::try_from(length).unwrap()], 0).unwrap();
+        }),
+        ("cut off", |index, _| index.set_len(0).unwrap()),
+    ];
+    let readers: [(&str, Reader); 8] = [
+        ("find", |session| session.find("e1500").map(drop)),
+        ("prefix", |session| session.tree().find_prefix("e2999").map(drop)),
+        ("entry", |session| session.entry(NodeIx::stored(1500).unwrap()).map(drop)),
+        ("context", |session| session.context_at(session.tree().leaves().nth(7)).map(drop)),
+        ("branches", |session| crate::stats::branches(session, session.leaf()).map(drop)),
+        ("totals", |session| crate::stats::totals(session).map(drop)),
+        ("outline", |session| Outline::new(session, session.leaf(), Filter::All).map(drop)),
+        ("compare", |session| {
+            let ends: Vec<NodeIx> = session.tree().leaves().take(2).collect();
+            crate::compare::Comparison::new(session, ends[0], ends[1]).map(drop)
+        }),
+    ];
+    for (damage_name, damage) in damages {
+        for (reader_name, read) in readers {
+            for is_file_there in [true, false] {
+                let (_folder, path, cache) = file();
+                open(&path, &cache);
+                let options = || Options { index: Some(cache.clone()), ..Options::default() };
+                let session = Session::open(&path, options()).unwrap();
+                let index = File::options().write(true).open(place(&cache, &path)).unwrap();
+                damage(&index, index.metadata().unwrap().len());
+                if !is_file_there {
+                    File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
+                }
+                let answer = read(&session);
+                assert_eq!(answer.is_ok(), is_file_there, "{damage_name}, {reader_name}: {answer:?}");
+                if let Err(error) = answer {
+                    assert!(matches!(error, Error::Io { .. }), "{damage_name}, {reader_name}: {error:?}");
+                    assert!(session.snapshot().is_err(), "and it stays so");
+                }
+            }
+        }
+    }
 }
 
 fn lines(lines: usize) -> Stretch {
@@ -347,7 +399,7 @@ fn many_may_open_and_index_at_once() {
                     let mut seen = 0;
                     while seen < known + 2000 {
                         let loaded = open(&path, &cache);
-                        assert!(loaded.tree.len() >= seen && loaded.tree.trouble().is_none());
+                        assert!(loaded.tree.len() >= seen && loaded.tree.whole(()).is_ok());
                         assert_eq!(loaded.tree.entries().count(), loaded.tree.len());
                         seen = loaded.tree.len();
                     }

@@ -140,10 +140,7 @@ fn put_pages(out: &mut Out<'_>, loaded: &Loaded, old: Old<'_>) -> io::Result<Vec
         let (length, sum) = (bytes.len() as u32, hash(&bytes));
         places.push(Place { offset: out.put(&bytes)?, length, sum });
     }
-    if loaded.tree.trouble().is_some() {
-        return Err(io::Error::other("the tree could not be read whole"));
-    }
-    Ok(places)
+    loaded.tree.whole(places).map_err(io::Error::other)
 }
 
 /// The ids that the next run is of: those that came since the old index was written, or all.

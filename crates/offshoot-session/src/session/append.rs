@@ -114,9 +114,9 @@ impl Session {
         }
         for _ in 0..ATTEMPTS {
             let standing = self.locked()?;
-            if let Some(missing) = parent.filter(|parent| self.tree().find(parent.as_str()).is_none()) {
+            if let Err(error) = self.check_parent(parent) {
                 self.unlock()?;
-                return Err(self.conflict(Conflict::ParentGone { parent: missing.clone() }));
+                return Err(error);
             }
             let batch = self.composed(chain, parent.cloned(), at, standing.length);
             let put = self.put_locked(standing.length, &batch.bytes).and_then(|()| self.found(&batch));
@@ -170,6 +170,15 @@ impl Session {
             self.broken = Some(Broken::ForGood(Conflict::UnlockFailed));
         }
         Ok(nodes)
+    }
+
+    /// Another program may have written the file anew without the entry below which the new one goes.
+    fn check_parent(&self, parent: Option<&EntryId>) -> Result<()> {
+        let missing = parent.filter(|parent| self.tree().find(parent.as_str()).is_none());
+        match self.tree().whole(missing)? {
+            Some(parent) => Err(self.conflict(Conflict::ParentGone { parent: parent.clone() })),
+            None => Ok(()),
+        }
     }
 
     /// A compaction in pi's dialect carries what the system messages before it come to.

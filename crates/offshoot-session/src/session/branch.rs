@@ -80,7 +80,7 @@ impl Session {
         let tree = self.tree();
         let last = tree.last();
         let opens_there = last.and_then(|last| tree.behind_markers(last)) == tree.behind_markers(target);
-        if opens_there && !self.own.is_pending {
+        if tree.whole(opens_there)? && !self.own.is_pending {
             self.leaf = last;
             return Ok(());
         }
@@ -112,7 +112,7 @@ impl Session {
             Some(target) => Some(target),
             None => tree.ancestors(leaf).skip(1).find(|ix| tree.node(*ix).role() == Some(Role::User)),
         };
-        let target = target.ok_or(Invalid::NoUserMessage)?;
+        let target = tree.whole(target)?.ok_or(Invalid::NoUserMessage)?;
         if target == leaf {
             return Err(Invalid::LeafIsThere.into());
         }

@@ -44,7 +44,7 @@ impl Session {
             }
             Backing::Unborn(_) => Box::new(MemoryMedium::default()),
         };
-        Ok(Snapshot {
+        self.tree().whole(Snapshot {
             medium,
             is_file: matches!(self.backing, Backing::File(_)),
             loaded: self.loaded.clone(),

@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::Node;
 use crate::clock::Millis;
+use crate::error::Result;
 
 /// How many nodes a page holds; the last one holds the rest.
 pub(crate) const PAGE: usize = 128;
@@ -39,8 +40,8 @@ pub(crate) trait Pages: Send + Sync + fmt::Debug {
     /// All nodes without children, in file order.
     fn ends(&self) -> &[BranchEnd];
 
-    /// Why nodes could not be read, if that happened: then what was answered in their place says nothing.
-    fn trouble(&self) -> Option<&str>;
+    /// Fails if nodes could not be read: what was answered in their place says nothing.
+    fn check(&self) -> Result<()>;
 }
 
 /// Nodes in file order: those of pages first, then those that came since.
