@@ -2,10 +2,11 @@
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Result;
+use offshoot_session::facts::Totals;
 use offshoot_session::id::EntryId;
 use offshoot_session::kind::{Kind, Role};
 use offshoot_session::session::Session;
-use offshoot_session::stats::{Branch, Totals, branches};
+use offshoot_session::stats::{Branch, branches};
 use offshoot_session::tokens::Usage;
 use offshoot_session::transcript::call_blocks;
 

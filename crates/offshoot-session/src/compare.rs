@@ -3,10 +3,11 @@
 use crate::clock::Millis;
 use crate::entry::Source;
 use crate::error::Result;
+use crate::facts::Totals;
 use crate::files::{FileLists, Files};
 use crate::gather;
 use crate::kind::{Kind, Role};
-use crate::stats::{self, Totals};
+use crate::stats;
 use crate::tree::NodeIx;
 
 /// What only one of two branches holds.

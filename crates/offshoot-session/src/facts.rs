@@ -15,6 +15,38 @@ pub struct Reported {
     pub cost: f64,
 }
 
+/// Sums over entries.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Totals {
+    /// Entries of any type.
+    pub entries: u64,
+    /// Message entries of any role.
+    pub messages: u64,
+    /// Tokens as reported by providers.
+    pub tokens: u64,
+    /// Dollars as reported by providers.
+    pub cost: f64,
+}
+
+impl Totals {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.entries += other.entries;
+        self.messages += other.messages;
+        self.tokens += other.tokens;
+        self.cost += other.cost;
+    }
+
+    /// What is left of sums over more when sums over less are taken away.
+    pub(crate) fn minus(&self, less: &Self) -> Self {
+        Self {
+            entries: self.entries.saturating_sub(less.entries),
+            messages: self.messages.saturating_sub(less.messages),
+            tokens: self.tokens.saturating_sub(less.tokens),
+            cost: (self.cost - less.cost).max(0.0),
+        }
+    }
+}
+
 /// What is known of the first [`Facts::count`] entries of a tree.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
@@ -24,6 +56,8 @@ pub struct Facts {
     pub reported: Vec<Reported>,
     /// Turns of the model that only call tools, in file order.
     pub silent: Vec<u32>,
+    /// Sums over all of them, brought forward by what is new.
+    pub totals: Totals,
 }
 
 impl Facts {

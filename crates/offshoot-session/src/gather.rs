@@ -33,6 +33,10 @@ pub(crate) fn of(source: &dyn Source) -> Result<Arc<Facts>> {
 pub(crate) fn read(source: &dyn Source, mut known: Facts) -> Result<Facts> {
     let tree = source.tree();
     let all: Vec<NodeIx> = tree.entries_from(known.count).filter(|ix| may_say_something(tree.node(*ix))).collect();
+    for node in tree.entries_from(known.count).map(|ix| tree.node(ix)) {
+        known.totals.entries += u64::from(!node.is_leaf_marker());
+        known.totals.messages += u64::from(node.kind() == Kind::Message);
+    }
     known.count = tree.stored_len();
     let threads = if all.len() < MANY { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
     let parts: Vec<Result<Facts>> = thread::scope(|scope| {
@@ -45,6 +49,10 @@ pub(crate) fn read(source: &dyn Source, mut known: Facts) -> Result<Facts> {
     });
     for part in parts {
         let part = part?;
+        for reported in &part.reported {
+            known.totals.tokens += reported.tokens;
+            known.totals.cost += reported.cost;
+        }
         known.reported.extend(part.reported);
         known.silent.extend(part.silent);
     }
@@ -94,6 +102,7 @@ fn is_silent_turn(entry: &Entry) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::Totals;
     use crate::session::{Options, Session};
 
     #[test]
@@ -115,6 +124,9 @@ mod tests {
             known.count = cut;
             known.reported.retain(|reported| (reported.entry as usize) < cut);
             known.silent.retain(|silent| (*silent as usize) < cut);
+            let tokens = known.reported.iter().map(|reported| reported.tokens).sum();
+            let count = cut as u64;
+            known.totals = Totals { entries: count, messages: count, tokens, cost: cut as f64 / 2.0 };
             assert_eq!(read(&session, known).unwrap(), whole, "{cut}");
         }
         let last = session.leaf().unwrap();

@@ -1,49 +1,17 @@
 //! What branches hold and what they cost, each entry counted once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::clock::Millis;
 use crate::entry::{Entry, Source, text_of};
 use crate::error::Result;
-use crate::facts::Facts;
+use crate::facts::{Facts, Totals};
 use crate::gather;
 use crate::json::Json;
 use crate::kind::{Kind, Role};
 use crate::text::one_line;
-use crate::tree::{Node, NodeIx};
-
-/// Sums over entries.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Totals {
-    /// Entries of any type.
-    pub entries: u64,
-    /// Message entries of any role.
-    pub messages: u64,
-    /// Tokens as reported by providers.
-    pub tokens: u64,
-    /// Dollars as reported by providers.
-    pub cost: f64,
-}
-
-impl Totals {
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.entries += other.entries;
-        self.messages += other.messages;
-        self.tokens += other.tokens;
-        self.cost += other.cost;
-    }
-
-    /// What is left of sums over more when sums over less are taken away.
-    pub(crate) fn minus(&self, less: &Self) -> Self {
-        Self {
-            entries: self.entries.saturating_sub(less.entries),
-            messages: self.messages.saturating_sub(less.messages),
-            tokens: self.tokens.saturating_sub(less.tokens),
-            cost: (self.cost - less.cost).max(0.0),
-        }
-    }
-}
+use crate::tree::{Node, NodeIx, Tree};
 
 /// A branch: the path to one leaf.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,66 +41,128 @@ pub struct Branch {
 /// # Errors
 /// The medium cannot be read.
 pub fn branches(source: &dyn Source, open: Option<NodeIx>) -> Result<Vec<Branch>> {
-    let open = open.and_then(|ix| behind_tail(source, ix));
+    let open = open.and_then(|ix| above_tail(source.tree(), ix));
     let leaves = tips(source, open);
     let mut reading = Reading::new(source, &leaves)?;
     let branches = leaves.iter().map(|leaf| reading.branch(*leaf, Some(*leaf) == open)).collect::<Result<_>>()?;
     source.tree().whole(branches)
 }
 
+/// What a status line says of all branches.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Overview {
+    /// Sums over all entries.
+    pub totals: Totals,
+    /// How many branches there are.
+    pub branches: usize,
+    /// The bookmark nearest to the end of the open branch, on entries of its own.
+    pub label: Option<String>,
+    /// The last words on the open branch, on one line.
+    pub last_words: String,
+}
+
+/// What [`branches`] and [`totals`] say in short, without a walk over the tree: it costs as much as there are branches,
+/// and of the open one the way up to its last words and, if the session has bookmarks, to its own.
+///
+/// # Errors
+/// The medium cannot be read.
+pub fn overview(source: &dyn Source, open: Option<NodeIx>) -> Result<Overview> {
+    let tree = source.tree();
+    let totals = totals(source)?;
+    let mut overview = Overview { totals, branches: tips(source, open).len(), ..Overview::default() };
+    if let Some(leaf) = open.and_then(|ix| above_tail(tree, ix)) {
+        overview.last_words = last_words(source, leaf, &mut HashMap::new())?.unwrap_or_default();
+        overview.label = if tree.has_labels() { label_of_branch(tree, leaf) } else { None };
+    }
+    tree.whole(overview)
+}
+
+/// The bookmark nearest to the end of a branch, on entries that no other branch shares.
+fn label_of_branch(tree: &Tree, leaf: NodeIx) -> Option<String> {
+    let mut below = None;
+    for ix in tree.ancestors(leaf) {
+        if found_below(tree, ix, below) == Below::Branch {
+            return None;
+        }
+        if let Some(label) = tree.node(ix).id().and_then(|id| tree.label(id)) {
+            return Some(label.text.clone());
+        }
+        below = Some(ix);
+    }
+    None
+}
+
 /// Where every branch ends, in file order.
 pub(crate) fn tips(source: &dyn Source, open: Option<NodeIx>) -> Vec<NodeIx> {
     let tree = source.tree();
-    let open = open.and_then(|ix| behind_tail(source, ix));
-    let mut leaves: Vec<NodeIx> = tree.leaves().filter_map(|ix| behind_tail(source, ix)).chain(open).collect();
+    let open = open.and_then(|ix| above_tail(tree, ix));
+    let mut leaves: Vec<NodeIx> = tree.leaves().filter_map(|ix| above_tail(tree, ix)).chain(open).collect();
     leaves.sort_unstable();
     leaves.dedup();
     // A bookmark or marker below an entry that goes on elsewhere ends no branch, unless the session is open there.
-    let above = strictly_above(source, &leaves);
-    leaves.retain(|ix| Some(*ix) == open || !above.contains(ix));
-    without_settings_beside(source, leaves, open)
+    leaves.retain(|ix| Some(*ix) == open || found_below(tree, *ix, None) == Below::Nothing);
+    without_settings_beside(tree, &leaves, open)
 }
 
 /// Without ends that are nothing but settings behind an entry where another branch goes on or ends; of several such ends
 /// the last one stays.
-fn without_settings_beside(source: &dyn Source, leaves: Vec<NodeIx>, open: Option<NodeIx>) -> Vec<NodeIx> {
-    let tree = source.tree();
-    let is_setting = |ix: &NodeIx| {
-        let kind = tree.node(*ix).kind();
-        matches!(kind, Kind::ModelChange | Kind::ThinkingLevelChange | Kind::ModeChange)
+fn without_settings_beside(tree: &Tree, leaves: &[NodeIx], open: Option<NodeIx>) -> Vec<NodeIx> {
+    let work = |leaf: NodeIx| tree.ancestors(leaf).find(|ix| !is_setting(tree.node(*ix))).unwrap_or(leaf);
+    let open_work = open.map(work);
+    let last: HashMap<NodeIx, NodeIx> = leaves.iter().map(|leaf| (work(*leaf), *leaf)).collect();
+    let stays = |leaf: &NodeIx| {
+        let work = work(*leaf);
+        let goes_on = || {
+            open_work == Some(work) || last.get(&work) != Some(leaf) || found_below(tree, work, None) == Below::Branch
+        };
+        Some(*leaf) == open || *leaf == work || !goes_on()
     };
-    if !leaves.iter().any(is_setting) {
-        return leaves;
-    }
-    let work = |leaf: &NodeIx| tree.ancestors(*leaf).find(|ix| !is_setting(ix)).unwrap_or(*leaf);
-    let works: Vec<NodeIx> = leaves.iter().map(work).collect();
-    let above = strictly_above(source, &works);
-    let open_work = open.as_ref().map(work);
-    let last: HashMap<NodeIx, NodeIx> = works.iter().copied().zip(leaves.iter().copied()).collect();
-    let stays = |leaf: NodeIx, work: NodeIx| {
-        let goes_on = above.contains(&work) || open_work == Some(work) || last.get(&work) != Some(&leaf);
-        Some(leaf) == open || leaf == work || !goes_on
-    };
-    leaves.iter().zip(works).filter(|(leaf, work)| stays(**leaf, *work)).map(|(leaf, _)| *leaf).collect()
+    leaves.iter().copied().filter(stays).collect()
 }
 
-/// The entry at which a branch ends for a person: not a marker, a label or a name behind it.
-fn behind_tail(source: &dyn Source, ix: NodeIx) -> Option<NodeIx> {
-    let is_tail = |node: &Node| node.is_leaf_marker() || matches!(node.kind(), Kind::Label | Kind::SessionInfo);
-    source.tree().ancestors(ix).find(|at| !is_tail(source.tree().node(*at)))
+fn is_setting(node: &Node) -> bool {
+    matches!(node.kind(), Kind::ModelChange | Kind::ThinkingLevelChange | Kind::ModeChange)
 }
 
-/// Every entry that another one of these is below of.
-fn strictly_above(source: &dyn Source, leaves: &[NodeIx]) -> HashSet<NodeIx> {
-    let mut above = HashSet::new();
-    for leaf in leaves {
-        for ix in source.tree().ancestors(*leaf).skip(1) {
-            if !above.insert(ix) {
-                break;
+/// Markers, labels and names end no branch.
+fn is_tail(node: &Node) -> bool {
+    node.is_leaf_marker() || matches!(node.kind(), Kind::Label | Kind::SessionInfo)
+}
+
+/// The entry at which a branch ends for a person.
+fn above_tail(tree: &Tree, ix: NodeIx) -> Option<NodeIx> {
+    tree.ancestors(ix).find(|at| !is_tail(tree.node(*at)))
+}
+
+/// What is below an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Below {
+    /// Nothing, or markers, labels and names.
+    Nothing,
+    /// Settings that belong to the entry.
+    Settings,
+    /// Another branch, or several.
+    Branch,
+}
+
+/// Looks below an entry, but not below the child given, as far down as labels and settings go: what follows is a branch.
+fn found_below(tree: &Tree, top: NodeIx, except: Option<NodeIx>) -> Below {
+    let mut found = Below::Nothing;
+    let mut stack = vec![(top, false)];
+    while let Some((at, is_below_tail)) = stack.pop() {
+        for child in tree.children(at).filter(|child| Some(*child) != except) {
+            let node = tree.node(child);
+            if is_tail(node) {
+                stack.push((child, true));
+            } else if is_setting(node) && !is_below_tail {
+                found = Below::Settings;
+                stack.push((child, false));
+            } else {
+                return Below::Branch;
             }
         }
     }
-    above
+    found
 }
 
 /// Sums over all entries.
@@ -140,12 +170,7 @@ fn strictly_above(source: &dyn Source, leaves: &[NodeIx]) -> HashSet<NodeIx> {
 /// # Errors
 /// The medium cannot be read.
 pub fn totals(source: &dyn Source) -> Result<Totals> {
-    let facts = gather::of(source)?;
-    let mut totals = Totals::default();
-    for ix in source.tree().entries() {
-        totals.add(&of(source, &facts, ix));
-    }
-    Ok(totals)
+    Ok(gather::of(source)?.totals)
 }
 
 /// What one entry adds to sums.
@@ -200,7 +225,7 @@ impl<'a> Reading<'a> {
     }
 
     fn branch(&mut self, leaf: NodeIx, is_open: bool) -> Result<Branch> {
-        let last_words = self.last_words(leaf)?.unwrap_or_default();
+        let last_words = last_words(self.source, leaf, &mut self.words)?.unwrap_or_default();
         let tree = self.source.tree();
         let (mut own, mut label) = (Totals::default(), None);
         for ix in tree.ancestors(leaf).take_while(|ix| self.is_own(*ix)) {
@@ -218,26 +243,31 @@ impl<'a> Reading<'a> {
             label,
         })
     }
+}
 
-    fn last_words(&mut self, leaf: NodeIx) -> Result<Option<String>> {
-        let mut passed = Vec::new();
-        let mut found = None;
-        for ix in self.source.tree().ancestors(leaf) {
-            if let Some(known) = self.words.get(&ix) {
-                found = known.clone();
-                break;
-            }
-            passed.push(ix);
-            if may_speak(self.source, ix) {
-                found = words(&self.source.entry(ix)?);
-            }
-            if found.is_some() {
-                break;
-            }
+/// The last words at a leaf; `known` has them at entries that were passed before.
+fn last_words(
+    source: &dyn Source,
+    leaf: NodeIx,
+    known: &mut HashMap<NodeIx, Option<String>>,
+) -> Result<Option<String>> {
+    let mut passed = Vec::new();
+    let mut found = None;
+    for ix in source.tree().ancestors(leaf) {
+        if let Some(known) = known.get(&ix) {
+            found = known.clone();
+            break;
         }
-        self.words.extend(passed.into_iter().map(|ix| (ix, found.clone())));
-        Ok(found)
+        passed.push(ix);
+        if may_speak(source, ix) {
+            found = words(&source.entry(ix)?);
+        }
+        if found.is_some() {
+            break;
+        }
     }
+    known.extend(passed.into_iter().map(|ix| (ix, found.clone())));
+    Ok(found)
 }
 
 pub(crate) fn may_speak(source: &dyn Source, ix: NodeIx) -> bool {

@@ -356,6 +356,11 @@ impl Tree {
         self.labels.get(target).map(|(_, label)| label)
     }
 
+    /// Whether any bookmark is in force.
+    pub fn has_labels(&self) -> bool {
+        !self.labels.is_empty()
+    }
+
     /// All bookmarks in force, in the order in which they were first set; their targets need not be in the file.
     pub fn labels(&self) -> Vec<(&EntryId, &Label)> {
         let mut labels: Vec<_> = self.labels.iter().collect();

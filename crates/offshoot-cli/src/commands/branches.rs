@@ -4,10 +4,11 @@ use std::io::Write as _;
 
 use offshoot_session::clock::to_iso;
 use offshoot_session::entry::Source as _;
+use offshoot_session::facts::Totals;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Object;
 use offshoot_session::session::Session;
-use offshoot_session::stats::{Branch, Totals, branches};
+use offshoot_session::stats::{Branch, branches};
 use offshoot_session::text::one_line;
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::text::in_short;

@@ -163,9 +163,8 @@ fn in_words(news: &Diagnostic) -> String {
 }
 
 fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Error> {
-    let branches = stats::branches(session, session.leaf())?;
-    let branch = branches.iter().find(|branch| branch.is_open);
-    let named = branch.map(|branch| branch.label.clone().unwrap_or_else(|| plain(&branch.last_words, NAMED)));
+    let overview = stats::overview(session, session.leaf())?;
+    let branch = overview.label.unwrap_or_else(|| plain(&overview.last_words, NAMED));
     let is_spilled = session.spilled_ids().is_ok_and(|ids| !ids.is_empty());
     let file = session.file();
     Ok(Looked {
@@ -177,9 +176,9 @@ fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Err
         model: Some(standing.model.clone()),
         thinking: Some(standing.thinking),
         tokens: tokens(session)?,
-        cost: stats::totals(session)?.cost,
-        branch: named.filter(|named| !named.is_empty()),
-        branches: branches.len(),
+        cost: overview.totals.cost,
+        branch: Some(branch).filter(|branch| !branch.is_empty()),
+        branches: overview.branches,
         persistence: match file {
             None => Persistence::InMemory,
             Some(_) if is_deleted(session) => Persistence::Deleted,

@@ -7,12 +7,12 @@ use super::bytes::{Reader, Writer, hash};
 use super::{Of, SMALLEST, place};
 use crate::entry::Source;
 use crate::error::Result;
-use crate::facts::{Facts, Reported};
+use crate::facts::{Facts, Reported, Totals};
 use crate::gather;
 use crate::medium::FileMedium;
 
 /// Changes whenever the layout does.
-const MAGIC: &[u8; 8] = b"offfact1";
+const MAGIC: &[u8; 8] = b"offfact2";
 /// The facts are written again when so many more entries are known.
 const STALE: usize = 512;
 
@@ -51,7 +51,9 @@ fn read(medium: &FileMedium, place: &Path, length: u64) -> Option<Facts> {
         })
         .collect::<Option<_>>()?;
     let silent = (0..reader.short()?).map(|_| reader.short()).collect::<Option<_>>()?;
-    Some(Facts { count, reported, silent })
+    let (entries, messages, tokens) = (reader.number()?, reader.number()?, reader.number()?);
+    let totals = Totals { entries, messages, tokens, cost: f64::from_bits(reader.number()?) };
+    Some(Facts { count, reported, silent, totals })
 }
 
 fn write(medium: &FileMedium, place: &Path, length: u64, facts: &Facts) -> std::io::Result<()> {
@@ -68,6 +70,10 @@ fn write(medium: &FileMedium, place: &Path, length: u64, facts: &Facts) -> std::
     }
     writer.short(facts.silent.len() as u32);
     facts.silent.iter().for_each(|silent| writer.short(*silent));
+    let totals = &facts.totals;
+    for number in [totals.entries, totals.messages, totals.tokens, totals.cost.to_bits()] {
+        writer.number(number);
+    }
     let body = writer.finish();
     std::fs::create_dir_all(folder)?;
     let mut temporary = tempfile::NamedTempFile::new_in(folder)?;

@@ -6,8 +6,9 @@ use super::Outline;
 use crate::clock::Millis;
 use crate::entry::Source;
 use crate::error::Result;
+use crate::facts::Totals;
 use crate::gather;
-use crate::stats::{self, Totals};
+use crate::stats;
 use crate::tree::NodeIx;
 
 /// Sums over a tree, to be asked for any entry: 44 bytes an entry.

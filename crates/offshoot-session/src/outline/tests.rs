@@ -71,7 +71,7 @@ fn sums_are_those_of_the_path_and_of_the_branch() {
     let outline = Outline::new(&session, session.leaf(), Filter::Default).unwrap();
     let sums = Sums::new(&session, &outline).unwrap();
     let over = |entries: &mut dyn Iterator<Item = NodeIx>| {
-        entries.fold(crate::stats::Totals::default(), |mut total, ix| {
+        entries.fold(crate::facts::Totals::default(), |mut total, ix| {
             total.add(&crate::stats::of(&session, &facts, ix));
             total
         })

@@ -13,6 +13,7 @@ mod properties;
 mod repair;
 mod spill;
 mod stores;
+mod sums;
 mod vectors;
 mod writers;
 mod writing;

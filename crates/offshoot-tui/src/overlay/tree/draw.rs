@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use offshoot_session::clock::{Millis, parse_iso};
-use offshoot_session::stats::Totals;
+use offshoot_session::facts::Totals;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
