@@ -105,7 +105,7 @@ impl World {
 }
 
 /// How long something may take that a test waits for.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// Runs a test on one thread, with timers.
 pub(crate) fn run(test: impl Future<Output = ()>) {
