@@ -42,38 +42,47 @@ const COPY: &str = "session.jsonl";
 const BRANCHED: u64 = 2;
 
 /// One case: a task on an input.
-type Case = (Task, Input);
+#[derive(Clone, Copy)]
+struct Case {
+    task: Task,
+    input: Input,
+}
+
+const fn case(task: Task, input: Input) -> Case {
+    Case { task, input }
+}
 
 const CASES: &[Case] = &[
-    (Task::Context, Input::S),
-    (Task::Context, Input::M),
-    (Task::Context, Input::L),
-    (Task::Context, Input::XL),
-    (Task::Context, Input::Deep),
-    (Task::Context, Input::Wide),
-    (Task::Context, Input::Early),
-    (Task::Context, Input::V1),
-    (Task::Tree, Input::L),
-    (Task::Tree, Input::Deep),
-    (Task::Tree, Input::Wide),
-    (Task::TreeFirst, Input::L),
-    (Task::TreeFirst, Input::Deep),
-    (Task::Branches, Input::M),
-    (Task::Branches, Input::L),
-    (Task::Fork, Input::L),
-    (Task::ForkAll, Input::L),
-    (Task::Branched, Input::L),
-    (Task::Migrate, Input::V1),
-    (Task::Check, Input::L),
-    (Task::List, Input::Many),
-    (Task::ListAll, Input::Corpus),
-    (Task::Latest, Input::Many),
-    (Task::AppendOs, Input::Lines),
-    (Task::AppendData, Input::Requests),
+    case(Task::Context, Input::S),
+    case(Task::Context, Input::M),
+    case(Task::Context, Input::L),
+    case(Task::Context, Input::XL),
+    case(Task::Context, Input::Deep),
+    case(Task::Context, Input::Wide),
+    case(Task::Context, Input::Early),
+    case(Task::Context, Input::V1),
+    case(Task::Tree, Input::L),
+    case(Task::Tree, Input::Deep),
+    case(Task::Tree, Input::Wide),
+    case(Task::TreeFirst, Input::L),
+    case(Task::TreeFirst, Input::Deep),
+    case(Task::Branches, Input::M),
+    case(Task::Branches, Input::L),
+    case(Task::Fork, Input::L),
+    case(Task::ForkAll, Input::L),
+    case(Task::Branched, Input::L),
+    case(Task::Migrate, Input::V1),
+    case(Task::Check, Input::L),
+    case(Task::List, Input::Many),
+    case(Task::ListAll, Input::Corpus),
+    case(Task::Latest, Input::Many),
+    case(Task::AppendOs, Input::Lines),
+    case(Task::AppendData, Input::Requests),
 ];
 
 /// Only with `--huge`: 10 GB, which the peers are not asked to hold in memory.
-const HUGE: &[Case] = &[(Task::Context, Input::Huge), (Task::TreeFirst, Input::Huge), (Task::Fork, Input::Huge)];
+const HUGE: &[Case] =
+    &[case(Task::Context, Input::Huge), case(Task::TreeFirst, Input::Huge), case(Task::Fork, Input::Huge)];
 
 /// Entry point of the command.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
@@ -109,8 +118,8 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn name((task, input): Case) -> String {
-    format!("{}/{}", task.name(), input.name())
+fn name(case: Case) -> String {
+    format!("{}/{}", case.task.name(), case.input.name())
 }
 
 /// What all cases share.
@@ -131,7 +140,7 @@ fn measure_all(options: &Options, cases: &[Case]) -> Result<Report> {
         rows.push(bench.case(*case)?);
     }
     let huge = bench.inputs.path_if_there(Input::Huge);
-    let mut inputs: Vec<Input> = cases.iter().map(|(_, input)| *input).collect();
+    let mut inputs: Vec<Input> = cases.iter().map(|case| case.input).collect();
     inputs.sort_unstable();
     inputs.dedup();
     let described =
@@ -174,7 +183,7 @@ fn contestants(options: &Options) -> Result<(Vec<Contestant>, Vec<String>)> {
 impl Bench<'_> {
     /// Warms up everyone once, counting answers, then measures in turn.
     fn case(&self, case: Case) -> Result<Row> {
-        let input = self.inputs.path(case.1)?;
+        let input = self.inputs.path(case.input)?;
         let before = stamp(&input)?;
         let mut cells = Vec::new();
         for contestant in &self.contestants {
@@ -194,7 +203,7 @@ impl Bench<'_> {
             bail!("{}: a contestant wrote to its input", name(case));
         }
         let cells = cells.into_iter().zip(&costs).map(|(cell, costs)| settle(cell, costs)).collect();
-        Ok(Row { case: name(case), unit: answers::unit(case.0), cells, runs: costs })
+        Ok(Row { case: name(case), unit: answers::unit(case.task), cells, runs: costs })
     }
 
     fn warm_up(&self, contestant: &Contestant, case: Case, input: &Path) -> Result<Cell> {
@@ -202,9 +211,9 @@ impl Bench<'_> {
         let Some(cost) = self.one_run(contestant, case, input, Some(&output))? else { return Ok(Cell::Absent) };
         let cell = match &cost.failure {
             Some(failure) => Cell::Failed(format!("{failure}{}", self.last_words())),
-            None if contestant.is_floor() || case.0 == Task::Check => Cell::Measured { cost, runs: 0, count: None },
-            None if case.0 == Task::TreeFirst => Cell::Measured { cost, runs: 0, count: None },
-            None => match answers::count(case.0, &output, &self.home()) {
+            None if contestant.is_floor() || case.task == Task::Check => Cell::Measured { cost, runs: 0, count: None },
+            None if case.task == Task::TreeFirst => Cell::Measured { cost, runs: 0, count: None },
+            None => match answers::count(case.task, &output, &self.home()) {
                 None => Cell::Failed("its output is no answer".to_owned()),
                 count => Cell::Measured { cost, runs: 0, count },
             },
@@ -214,13 +223,8 @@ impl Bench<'_> {
     }
 
     /// One run from an empty home; `None` when the contestant has no such command.
-    fn one_run(
-        &self,
-        contestant: &Contestant,
-        (task, input): Case,
-        path: &Path,
-        stdout: Option<&Path>,
-    ) -> Result<Option<Cost>> {
+    fn one_run(&self, contestant: &Contestant, case: Case, path: &Path, stdout: Option<&Path>) -> Result<Option<Cost>> {
+        let Case { task, input } = case;
         if input == Input::Huge && contestant.is_peer() {
             return Ok(None);
         }
