@@ -60,7 +60,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     setup.compaction.keep_recent_tokens = 400;
     setup.summariser = Some(Arc::new(Count));
     let agent = AgentSession::start(session, setup)?;
-    println!("{}", agent.compact(None).await?.0);
+    println!("{}", agent.compact(None).await?.to_json());
     agent.close().await;
     Ok(())
 }

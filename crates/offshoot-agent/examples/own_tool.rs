@@ -13,7 +13,7 @@ use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::provider::{Api, Http, Model, Secret, ToolSpec};
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::{KEY, Server};
-use offshoot_agent::tool::{Outcome, Place, Running, Tool};
+use offshoot_agent::tool::{Running, Tool, ToolContext, ToolOutcome};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::session::{NewSession, Options, Session};
 use serde_json::{Value, json};
@@ -23,9 +23,13 @@ use tokio::sync::mpsc::UnboundedSender;
 struct Reverse;
 
 impl Tool for Reverse {
+    fn name(&self) -> &str {
+        "reverse"
+    }
+
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "reverse".to_owned(),
+            name: self.name().to_owned(),
             description: "Turns a text round".to_owned(),
             parameters: json!({
                 "type": "object",
@@ -45,15 +49,15 @@ impl Tool for Reverse {
         Some("turn a text round")
     }
 
-    fn run(&self, arguments: Value, _place: Arc<Place>, partial: UnboundedSender<Outcome>) -> Running {
+    fn run(&self, arguments: Value, _place: Arc<ToolContext>, partial: UnboundedSender<ToolOutcome>) -> Running {
         Box::pin(async move {
             // Models make mistakes: say what was wrong, so that they can mend it.
             let Some(text) = arguments["text"].as_str() else {
-                return Outcome::failed("`text` must be a string");
+                return ToolOutcome::failed("`text` must be a string");
             };
             // Nobody may be watching.
-            drop(partial.send(Outcome::text("turning…")));
-            Outcome::text(text.chars().rev().collect::<String>())
+            drop(partial.send(ToolOutcome::text("turning…")));
+            ToolOutcome::text(text.chars().rev().collect::<String>())
         })
     }
 }

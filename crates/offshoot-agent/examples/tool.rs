@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::tool::truncate::{self, Limits};
-use offshoot_agent::tool::{self, Place, Shell, bash};
+use offshoot_agent::tool::{self, Shell, ToolContext, bash};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -74,8 +74,13 @@ async fn answer(line: Line) -> Result<Value, Failure> {
             files.iter().map(|file| json!({ "path": file.path, "content": file.content })).collect();
         return Ok(json!({ "files": files, "unreadable": unreadable.len() }));
     }
-    let place =
-        Place { cwd: std::path::absolute(&line.cwd)?, home: line.home, spill: line.spill, images: true, hidden: None };
+    let place = ToolContext {
+        cwd: std::path::absolute(&line.cwd)?,
+        home: line.home,
+        spill: line.spill,
+        images: true,
+        hidden: None,
+    };
     if let Some(command) = line.run {
         let (_stop, stopped) = tokio::sync::oneshot::channel();
         let run = bash::run(&command, &Shell::default(), &place, stopped, |_| {}).await?;

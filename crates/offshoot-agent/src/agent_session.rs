@@ -1,5 +1,5 @@
-//! The handle by which a front end drives an agent: what it may say as methods, what it may hear as a stream of events,
-//! the session to look at. May be cloned; the agent ends when [`AgentSession::close`] is called or the last handle goes.
+//! The handle by which a front end drives an agent: commands as methods, events as a stream, and the session to read. It may be
+//! cloned; the agent ends when [`AgentSession::close`] is called or the last handle is dropped.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::command::{Command, Forked, Navigated, Navigation, Reply, Said, Standing};
-use crate::driver::{Driver, In, Recorded};
+use crate::command::{Command, Forked, Reply, Standing, UserPrompt};
+use crate::driver::{Driver, DriverInput, Recorded};
 use crate::error::AgentError;
-use crate::event::{Event, Raw};
+use crate::event::{BashResult, CompactionResult, Event};
 use crate::provider::{Model, ThinkingLevel};
 use crate::setup::Setup;
 use crate::stats::{SessionStats, stats};
-use crate::turn::Settled;
-use crate::writer::{Beside, Owned, Writer};
+use crate::turn::{Navigated, Navigation, Settled};
+use crate::writer::{ForeignChanges, OwnedSession, Writer};
 
 type Result<T> = std::result::Result<T, AgentError>;
 
@@ -28,13 +28,13 @@ pub struct AgentSession {
 }
 
 struct Inner {
-    to: UnboundedSender<In>,
+    to: UnboundedSender<DriverInput>,
     driver: std::sync::Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        drop(self.to.send(In::End));
+        drop(self.to.send(DriverInput::End));
     }
 }
 
@@ -61,7 +61,7 @@ impl AgentSession {
     /// Everything that happens from now on, in order. Events that announce an entry come when it is in the file.
     pub fn subscribe(&self) -> UnboundedReceiver<Arc<Event>> {
         let (subscriber, events) = unbounded_channel();
-        drop(self.inner.to.send(In::Subscribe(subscriber)));
+        drop(self.inner.to.send(DriverInput::Subscribe(subscriber)));
         events
     }
 
@@ -71,7 +71,7 @@ impl AgentSession {
     /// [`AgentError`].
     pub async fn ask(&self, command: Command) -> Result<Reply> {
         let (reply, replied) = oneshot::channel();
-        self.inner.to.send(In::Asked(command, reply)).map_err(|_| AgentError::Ended)?;
+        self.inner.to.send(DriverInput::Asked(command, reply)).map_err(|_| AgentError::Ended)?;
         replied.await.map_err(|_| AgentError::Ended)?
     }
 
@@ -80,7 +80,7 @@ impl AgentSession {
     ///
     /// # Errors
     /// [`AgentError::Busy`] while the agent is at work.
-    pub async fn prompt(&self, said: impl Into<Said>) -> Result<Settled> {
+    pub async fn prompt(&self, said: impl Into<UserPrompt>) -> Result<Settled> {
         self.settled(Command::Prompt(said.into())).await
     }
 
@@ -88,7 +88,7 @@ impl AgentSession {
     ///
     /// # Errors
     /// [`AgentError::Ended`].
-    pub async fn steer(&self, said: impl Into<Said>) -> Result<()> {
+    pub async fn steer(&self, said: impl Into<UserPrompt>) -> Result<()> {
         self.ask(Command::Steer(said.into())).await.map(drop)
     }
 
@@ -96,7 +96,7 @@ impl AgentSession {
     ///
     /// # Errors
     /// [`AgentError::Ended`].
-    pub async fn follow_up(&self, said: impl Into<Said>) -> Result<()> {
+    pub async fn follow_up(&self, said: impl Into<UserPrompt>) -> Result<()> {
         self.ask(Command::FollowUp(said.into())).await.map(drop)
     }
 
@@ -136,22 +136,22 @@ impl AgentSession {
     }
 
     /// Runs a command in the shell and records it, at the next place between two turns. With `exclude_from_context` the
-    /// model never sees it. Answers the JSON of its message.
+    /// model never sees it. Answers its message.
     ///
     /// # Errors
     /// Another command runs; the shell cannot be started.
-    pub async fn bash(&self, command: impl Into<String>, exclude_from_context: bool) -> Result<Raw> {
+    pub async fn bash(&self, command: impl Into<String>, exclude_from_context: bool) -> Result<Arc<BashResult>> {
         match self.ask(Command::Bash { command: command.into(), exclude_from_context }).await? {
-            Reply::Ran(raw) => Ok(raw),
+            Reply::Ran(result) => Ok(result),
             other => Err(unexpected(&other)),
         }
     }
 
-    /// Summarises what is old and keeps what is new. Stops what is under way first. Answers pi's compaction result.
+    /// Summarises what is old and keeps what is new. Stops what is under way first.
     ///
     /// # Errors
     /// There is nothing to compact, or nobody can.
-    pub async fn compact(&self, instructions: Option<String>) -> Result<Raw> {
+    pub async fn compact(&self, instructions: Option<String>) -> Result<Arc<CompactionResult>> {
         match self.ask(Command::Compact { instructions }).await? {
             Reply::Compacted(result) => Ok(result),
             other => Err(unexpected(&other)),
@@ -245,8 +245,8 @@ impl AgentSession {
     /// [`AgentError::Ended`].
     pub async fn read<T: Send + 'static>(&self, look: impl FnOnce(&Session) -> T + Send + 'static) -> Result<T> {
         let (answer, answered) = oneshot::channel();
-        let look = Box::new(move |owned: &mut Owned| drop(answer.send(look(owned.session()))));
-        self.inner.to.send(In::Read(look)).map_err(|_| AgentError::Ended)?;
+        let look = Box::new(move |owned: &mut OwnedSession| drop(answer.send(look(owned.session()))));
+        self.inner.to.send(DriverInput::Read(look)).map_err(|_| AgentError::Ended)?;
         answered.await.map_err(|_| AgentError::Ended)
     }
 
@@ -254,10 +254,10 @@ impl AgentSession {
     ///
     /// # Errors
     /// The file is not what was read any more: it was shortened; [`AgentError::Ended`].
-    pub async fn refresh(&self) -> Result<Beside> {
+    pub async fn refresh(&self) -> Result<ForeignChanges> {
         let (answer, answered) = oneshot::channel();
-        let look = Box::new(move |owned: &mut Owned| drop(answer.send(owned.refresh())));
-        self.inner.to.send(In::Read(look)).map_err(|_| AgentError::Ended)?;
+        let look = Box::new(move |owned: &mut OwnedSession| drop(answer.send(owned.refresh())));
+        self.inner.to.send(DriverInput::Read(look)).map_err(|_| AgentError::Ended)?;
         answered.await.map_err(|_| AgentError::Ended)?
     }
 
@@ -271,7 +271,7 @@ impl AgentSession {
 
     /// Ends the agent: what is under way is dropped, what was appended is written.
     pub async fn close(self) {
-        drop(self.inner.to.send(In::End));
+        drop(self.inner.to.send(DriverInput::End));
         let driver = self.inner.driver.lock().ok().and_then(|mut driver| driver.take());
         if let Some(driver) = driver {
             // A driver that panicked has ended as well.

@@ -6,20 +6,21 @@ use std::sync::Arc;
 
 use offshoot_session::compact;
 
-use crate::event::Raw;
+use crate::event::{BashResult, CompactionResult};
 use crate::message::Block;
 use crate::provider::{Model, ThinkingLevel};
-use crate::turn::{QueueMode, Retry, Settled};
+use crate::turn::{Navigated, Navigation, QueueMode, Retry, Settled};
 
 /// What a front end may say.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Command {
     /// Say something to the model; answered when nothing goes on by itself any more.
-    Prompt(Said),
+    Prompt(UserPrompt),
     /// Say something that the model hears after the current turn.
-    Steer(Said),
+    Steer(UserPrompt),
     /// Say something that the model hears when it would stop.
-    FollowUp(Said),
+    FollowUp(UserPrompt),
     /// Take back what waits to be said.
     ClearQueue,
     /// Stop everything; answered when it has stopped.
@@ -28,7 +29,6 @@ pub enum Command {
     WaitForIdle,
     /// Run a command in the shell and record it.
     Bash {
-        /// The command.
         command: String,
         /// Whether the model is not to see it.
         exclude_from_context: bool,
@@ -60,12 +60,7 @@ pub enum Command {
     /// Name the session; an empty name clears it.
     SetName(String),
     /// Put a bookmark on an entry; no text removes it.
-    SetLabel {
-        /// The entry.
-        entry: String,
-        /// The text.
-        label: Option<String>,
-    },
+    SetLabel { entry: String, label: Option<String> },
     /// How much of the steering queue is said at once.
     SetSteeringMode(QueueMode),
     /// How much of the follow-up queue is said at once.
@@ -97,53 +92,23 @@ pub struct Rules {
 
 /// A text and pictures.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Said {
+pub struct UserPrompt {
     /// The text.
     pub text: String,
     /// Pictures.
     pub images: Vec<Block>,
 }
 
-impl From<&str> for Said {
+impl From<&str> for UserPrompt {
     fn from(text: &str) -> Self {
         Self { text: text.to_owned(), images: Vec::new() }
     }
 }
 
-impl From<String> for Said {
+impl From<String> for UserPrompt {
     fn from(text: String) -> Self {
         Self { text, images: Vec::new() }
     }
-}
-
-/// Where to go in the tree, and how.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Navigation {
-    /// The entry.
-    pub target: String,
-    /// Whether the walk leads behind the entry also if it is a message of the user, which is not to be said anew.
-    pub is_behind: bool,
-    /// Whether what is left behind is summarised.
-    pub summarize: bool,
-    /// What the summary shall mind.
-    pub instructions: Option<String>,
-    /// Whether the instructions take the place of the usual ones.
-    pub replace_instructions: bool,
-    /// A bookmark for the summary, or without one for the target.
-    pub label: Option<String>,
-}
-
-/// What a walk through the tree came to.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Navigated {
-    /// The text of the message that was gone back to: to be said anew, otherwise.
-    pub editor_text: Option<String>,
-    /// The entry of the summary, if one was written.
-    pub summary: Option<String>,
-    /// Whether the user stopped it: nothing has changed then.
-    pub aborted: bool,
-    /// Why the summary was put together without a model, if it was.
-    pub warning: Option<String>,
 }
 
 /// What a session that was begun from another came to.
@@ -187,10 +152,10 @@ pub enum Reply {
     Settled(Settled),
     /// What waited to be said: steering, then follow-up.
     Queue(Vec<String>, Vec<String>),
-    /// A command of the user ended: the JSON of its message.
-    Ran(Raw),
+    /// A command of the user ended.
+    Ran(Arc<BashResult>),
     /// A compaction's result.
-    Compacted(Raw),
+    Compacted(Arc<CompactionResult>),
     /// A walk through the tree.
     Navigated(Navigated),
     /// Another session is open.

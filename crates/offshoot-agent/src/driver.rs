@@ -4,12 +4,13 @@
 //! An event that announces an entry waits until the entry is in the file, and every later event waits behind it.
 //! Dropping a task stops what it does.
 
-mod commands;
 mod outbox;
 mod replace;
+mod commands;
 mod jobs;
-mod veil;
+mod key_redactor;
 mod shell;
+mod refusal;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,39 +21,40 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use crate::command::{Command, Navigated, Reply};
+use crate::command::{Command, Reply};
 use crate::error::AgentError;
 use crate::event::Event;
 use crate::model::Access;
-use crate::provider::{Delta, Deltas, Request, is_cut_short, is_silent_overflow};
+use crate::provider::{Delta, Deltas, Provider, Request, is_cut_short, is_silent_overflow};
 use crate::request::{self, Built, Frame};
 use crate::setup::Setup;
 use crate::tool::bash::{BashRun, Printed};
-use crate::tool::{Outcome, Place, Tool};
-use crate::turn::{Call, Config, Draft, Effect, Input, Record, Settled, State, Ticket, step};
-use crate::writer::{Owned, Writer};
-use jobs::Ready;
+use crate::tool::{Tool, ToolContext, ToolOutcome};
+use crate::turn::{Call, Effect, JobDraft, JobResult, Record, Settled, Ticket, TurnConfig, TurnInput, TurnState, step};
+use crate::writer::{OwnedSession, Writer};
+use jobs::ReadyJob;
+use key_redactor::KeyRedactor;
 use outbox::Outbox;
+use refusal::RefusalWatch;
 pub(crate) use replace::Recorded;
 use replace::Replaced;
-use veil::Veil;
 
 /// What wakes the driver.
-pub(crate) enum In {
+pub(crate) enum DriverInput {
     /// Something for the machine.
-    Machine(Input),
+    Machine(TurnInput),
     /// A front end wants something.
     Asked(Command, Waiter),
     /// A front end wants to hear events.
     Subscribe(UnboundedSender<Arc<Event>>),
     /// Somebody wants to look at the session.
-    Read(Box<dyn FnOnce(&mut Owned) + Send>),
+    Read(Box<dyn FnOnce(&mut OwnedSession) + Send>),
     /// The oldest append that is under way has ended.
     Written { result: Written, ticket: Option<Ticket> },
     /// A request is made.
     Built { ticket: Ticket, built: Box<Result<Built, AgentError>> },
     /// A job has something to write.
-    Drafted { ticket: Ticket, ready: Box<Result<Ready, Draft>> },
+    Drafted { ticket: Ticket, ready: Box<Result<ReadyJob, JobDraft>> },
     /// What a job came to is in the file.
     Committed { ticket: Ticket, result: Result<jobs::Committed, AgentError> },
     /// Another session is open, or not.
@@ -73,7 +75,7 @@ pub(crate) type Waiter = oneshot::Sender<Result<Reply, AgentError>>;
 type Written = Result<Option<Event>, AgentError>;
 
 /// The user's own command that runs.
-struct Shelled {
+struct UserCommand {
     command: String,
     exclude: bool,
     stop: Option<oneshot::Sender<()>>,
@@ -82,64 +84,66 @@ struct Shelled {
 
 /// What somebody waits for when everything has settled.
 enum Waiting {
-    /// How it ended.
+    /// How the prompt ended; or that it was refused.
+    Prompt(Waiter),
+    /// That nothing is under way, and how it ended.
     Settled(Waiter),
-    /// What the compaction came to.
-    Compaction(Waiter),
-    /// Where the walk led.
-    Navigation(Waiter),
+    /// What the job came to.
+    Job(Waiter),
 }
 
+/// What is under way is the machine's. The driver keeps what the machine must not know: channels, tasks, the session's
+/// side, and under the machine's ticket what an effect is to send or write.
 pub(crate) struct Driver {
     setup: Setup,
-    state: State,
+    state: TurnState,
     writer: Writer,
-    inbox: UnboundedReceiver<In>,
-    own: UnboundedSender<In>,
+    inbox: UnboundedReceiver<DriverInput>,
+    own: UnboundedSender<DriverInput>,
     outbox: Outbox,
     tasks: Vec<AbortHandle>,
+    /// What [`Effect::Send`] sends: a request has the key in it, and the machine decides by its size alone.
     built: Option<Request>,
-    /// What the first request of a prompt needs; asked for before the prompt is recorded.
-    access: Option<Access>,
+    /// What [`Effect::Commit`] writes: plans are the session's.
+    ready: Option<ReadyJob>,
     /// Hides the key of the last request.
-    veil: Veil,
-    ready: Option<Ready>,
-    navigation: Option<crate::command::Navigation>,
-    navigated: Option<Navigated>,
-    compacted: Option<Result<crate::event::Raw, AgentError>>,
+    redactor: KeyRedactor,
+    /// Who is answered when the machine settles.
     waiting: Vec<Waiting>,
-    /// Commands that wait until nothing is under way.
+    /// Commands that wait until the machine is idle and the session is there, with who is answered.
     deferred: VecDeque<(Command, Waiter)>,
+    /// Whether another session is being opened: the machine is idle meanwhile and knows of no session.
     is_replacing: bool,
-    bash: Option<Shelled>,
+    /// The user's own command. It runs beside the turns; the machine hears of its end.
+    bash: Option<UserCommand>,
     /// Commands of the user so far.
     runs: u64,
-    /// Whether a write has failed.
+    /// Whether a write has failed: the writer refuses others until it is told to try again.
     is_broken: bool,
+    /// What the session says of model and thinking.
     recorded: Recorded,
+    /// What the user set; the machine goes by [`TurnConfig`], which depends on the model as well.
     auto_compaction: bool,
 }
 
 impl Driver {
     /// A driver, and the way to it.
-    pub(crate) fn new(setup: Setup, writer: Writer, recorded: Recorded) -> (Self, UnboundedSender<In>) {
+    pub(crate) fn new(setup: Setup, writer: Writer, recorded: Recorded) -> (Self, UnboundedSender<DriverInput>) {
+        // Not bounded: the writer's thread must never wait for the driver, which may wait for the writer. Front ends put one
+        // command at a time into it, tasks what providers and tools give, which this loop takes as it comes.
         let (own, inbox) = unbounded_channel();
         let auto_compaction = setup.compaction.enabled;
         let mut driver = Self {
             setup,
-            state: State::default(),
+            state: TurnState::default(),
             writer,
             inbox,
             own: own.clone(),
             outbox: Outbox::default(),
             tasks: Vec::new(),
             built: None,
-            access: None,
-            veil: Veil::default(),
             ready: None,
-            navigation: None,
-            navigated: None,
-            compacted: None,
+            redactor: KeyRedactor::default(),
             waiting: Vec::new(),
             deferred: VecDeque::new(),
             is_replacing: false,
@@ -156,7 +160,7 @@ impl Driver {
     /// Runs until the front end goes.
     pub(crate) async fn run(mut self) {
         while let Some(input) = self.inbox.recv().await {
-            if matches!(input, In::End) {
+            if matches!(input, DriverInput::End) {
                 break;
             }
             self.take(input);
@@ -164,26 +168,26 @@ impl Driver {
         self.cancel();
     }
 
-    fn take(&mut self, input: In) {
+    fn take(&mut self, input: DriverInput) {
         match input {
-            In::Machine(input) => self.step(input),
-            In::Asked(command, reply) => self.asked(command, reply),
-            In::Subscribe(subscriber) => self.outbox.subscribe(subscriber),
-            In::Read(look) => self.writer.desk().give(look),
-            In::Written { result, ticket } => self.written(result, ticket),
-            In::Built { ticket, built } => self.request_built(ticket, *built),
-            In::Drafted { ticket, ready } => self.drafted(ticket, *ready),
-            In::Committed { ticket, result } => self.committed(ticket, result),
-            In::Replaced { result, reply } => self.replaced(*result, reply),
-            In::Changed { result, reply, with } => self.changed(result, reply, with),
-            In::Printed { run_number, printed } => self.printed(run_number, printed),
-            In::Ran { run_number, run } => self.ran(run_number, run),
-            In::End => {}
+            DriverInput::Machine(input) => self.step(input),
+            DriverInput::Asked(command, reply) => self.asked(command, reply),
+            DriverInput::Subscribe(subscriber) => self.outbox.subscribe(subscriber),
+            DriverInput::Read(look) => self.writer.handle().send(look),
+            DriverInput::Written { result, ticket } => self.written(result, ticket),
+            DriverInput::Built { ticket, built } => self.request_built(ticket, *built),
+            DriverInput::Drafted { ticket, ready } => self.drafted(ticket, *ready),
+            DriverInput::Committed { ticket, result } => self.committed(ticket, result),
+            DriverInput::Replaced { result, reply } => self.replaced(*result, reply),
+            DriverInput::Changed { result, reply, with } => self.changed(result, reply, with),
+            DriverInput::Printed { run_number, printed } => self.printed(run_number, printed),
+            DriverInput::Ran { run_number, run } => self.ran(run_number, run),
+            DriverInput::End => {}
         }
         self.catch_up();
     }
 
-    fn step(&mut self, input: Input) {
+    fn step(&mut self, input: TurnInput) {
         for effect in step(&mut self.state, input) {
             self.execute(effect);
         }
@@ -191,30 +195,20 @@ impl Driver {
 
     fn execute(&mut self, effect: Effect) {
         match effect {
-            Effect::Emit(event) => self.tell(event),
+            Effect::Emit(event) => self.outbox.tell(event),
             Effect::Append { records, then, ticket } => self.append(&records, then, ticket),
-            Effect::OmitAnswer => self.write(Vec::new(), None, Owned::omit_answer),
+            Effect::OmitAnswer => self.write(Vec::new(), None, OwnedSession::omit_answer),
+            Effect::Admit { ticket } => self.admit(ticket),
+            Effect::Refuse(error) => self.refuse(&error),
             Effect::Build { ticket } => self.build(ticket),
             Effect::Send { ticket } => self.send(ticket),
             Effect::Run { ticket, index, call } => self.run_tool(ticket, index, call),
             Effect::Wait { ticket, ms } => self.wait(ticket, ms),
-            Effect::Draft { ticket, job } => self.draft(ticket, job),
+            Effect::JobDraft { ticket, job } => self.draft(ticket, job),
             Effect::Commit { ticket } => self.commit(ticket),
             Effect::Cancel => self.cancel(),
-            Effect::Settle(how) => self.settle(&how),
+            Effect::Settle { how, job } => self.settle(&how, job),
         }
-    }
-
-    fn tell(&mut self, event: Event) {
-        if let Event::CompactionEnd { result, error_message, aborted, .. } = &event {
-            let why = || error_message.clone().unwrap_or_else(|| "the compaction gave nothing".to_owned());
-            self.compacted = Some(match (result, aborted) {
-                (Some(result), _) => Ok(result.clone()),
-                (None, true) => Err(AgentError::Failed("the compaction was stopped".to_owned())),
-                (None, false) => Err(AgentError::Failed(why())),
-            });
-        }
-        self.outbox.tell(event);
     }
 
     /// Hands entries to the writer. The first prompt brings along what the session does not say yet of model and
@@ -235,13 +229,13 @@ impl Driver {
         &mut self,
         then: Vec<Event>,
         ticket: Option<Ticket>,
-        work: impl FnOnce(&mut Owned) -> Written + Send + 'static,
+        work: impl FnOnce(&mut OwnedSession) -> Written + Send + 'static,
     ) {
         let own = self.own.clone();
         self.outbox.after_write(then);
-        self.writer.desk().give(move |owned| {
+        self.writer.handle().send(move |owned| {
             let result = work(owned);
-            drop(own.send(In::Written { result, ticket }));
+            drop(own.send(DriverInput::Written { result, ticket }));
         });
     }
 
@@ -251,7 +245,7 @@ impl Driver {
                 let ended = self.outbox.written(event);
                 self.answer_all(ended);
                 if let Some(ticket) = ticket {
-                    self.step(Input::Recorded { ticket });
+                    self.step(TurnInput::Recorded { ticket });
                 }
             }
             Err(error) => {
@@ -259,27 +253,35 @@ impl Driver {
                 self.answer_all(ended);
                 // The writes behind it fail for the same reason.
                 if !std::mem::replace(&mut self.is_broken, true) {
-                    self.step(Input::WriteFailed { error });
+                    self.step(TurnInput::WriteFailed { error });
                 }
             }
         }
     }
 
-    fn frame(&mut self) -> Result<Frame, AgentError> {
-        let access = self.access.take();
-        let setup = &self.setup;
-        let Access { model, key } = access.map_or_else(|| setup.keys.access(&setup.model), Ok)?;
-        self.veil = Veil::new(key.clone());
-        let tools = setup.tools.iter().map(|tool| tool.spec()).collect();
-        Ok(Frame { model, thinking: setup.thinking(), system: setup.system.clone(), tools, key })
+    /// Finds out whether the model can be asked. What a command said for its key is remembered for the request.
+    fn admit(&mut self, ticket: Ticket) {
+        let (own, keys, model) = (self.own.clone(), self.setup.keys.clone(), self.setup.model.clone());
+        self.spawn(async move {
+            let input = match keys.access(&model).await {
+                Ok(_) => TurnInput::Admitted { ticket },
+                Err(error) => TurnInput::NotAdmitted { ticket, error: error.into() },
+            };
+            drop(own.send(DriverInput::Machine(input)));
+        });
     }
 
     fn build(&mut self, ticket: Ticket) {
-        let frame = self.frame();
-        let own = self.own.clone();
-        self.writer.desk().give(move |owned| {
-            let built = frame.and_then(|frame| request::build(owned.session(), frame));
-            drop(own.send(In::Built { ticket, built: Box::new(built) }));
+        let (own, handle, keys) = (self.own.clone(), self.writer.handle().clone(), self.setup.keys.clone());
+        let (model, thinking, system) = (self.setup.model.clone(), self.setup.thinking(), self.setup.system.clone());
+        let tools = self.setup.tools.iter().map(|tool| tool.spec()).collect();
+        self.spawn(async move {
+            let access = keys.access(&model).await;
+            handle.send(move |owned| {
+                let frame = access.map(|Access { model, key }| Frame { model, thinking, system, tools, key });
+                let built = frame.map_err(AgentError::from).and_then(|frame| request::build(owned.session(), frame));
+                drop(own.send(DriverInput::Built { ticket, built: Box::new(built) }));
+            });
         });
     }
 
@@ -287,40 +289,47 @@ impl Driver {
         match built {
             Ok(Built { request, tokens, .. }) => {
                 let blank = Box::new(request.model.blank_answer(self.setup.clock.now()));
+                self.redactor = KeyRedactor::new(request.key.clone());
                 self.built = Some(request);
-                self.step(Input::Built { ticket, tokens, blank });
+                self.step(TurnInput::Built { ticket, tokens, blank });
             }
-            Err(error) => self.step(Input::BuildFailed { ticket, error }),
+            Err(error) => self.step(TurnInput::BuildFailed { ticket, error }),
         }
     }
 
     fn send(&mut self, ticket: Ticket) {
         let Some(request) = self.built.take() else { return };
         let room = (request.model.context_window, request.max_tokens.unwrap_or(request.model.max_tokens));
-        let deltas = self.setup.provider.stream(request);
+        let deltas = self.provider().stream(request);
         let own = self.own.clone();
-        self.spawn(listen(deltas, room, move |delta| own.send(In::Machine(Input::Delta { ticket, delta })).is_ok()));
+        self.spawn(listen(deltas, room, move |delta| {
+            own.send(DriverInput::Machine(TurnInput::Delta { ticket, delta })).is_ok()
+        }));
+    }
+
+    fn provider(&self) -> Arc<dyn Provider> {
+        Arc::new(RefusalWatch { provider: self.setup.provider.clone(), keys: self.setup.keys.clone() })
     }
 
     fn run_tool(&mut self, ticket: Ticket, index: usize, call: Call) {
         let own = self.own.clone();
         let clock = self.setup.clock.clone();
-        let tool = self.setup.tools.iter().find(|tool| tool.spec().name == call.name).cloned();
-        let place = Arc::new(Place { hidden: self.veil.key(), ..self.setup.place.clone() });
-        let veil = self.veil.clone();
+        let tool = self.setup.tools.iter().find(|tool| tool.name() == call.name).cloned();
+        let place = Arc::new(ToolContext { hidden: self.redactor.key(), ..self.setup.tool_context.clone() });
+        let redactor = self.redactor.clone();
         self.spawn(async move {
             let outcome = match tool {
                 Some(tool) => {
                     run_tool(tool.as_ref(), call.arguments, place, |outcome| {
-                        let outcome = veil.outcome(outcome);
-                        drop(own.send(In::Machine(Input::Partial { ticket, call: index, outcome })));
+                        let outcome = redactor.redact(outcome);
+                        drop(own.send(DriverInput::Machine(TurnInput::Partial { ticket, call: index, outcome })));
                     })
                     .await
                 }
-                None => Outcome::failed(format!("there is no tool named {}", call.name)),
+                None => ToolOutcome::failed(format!("there is no tool named {}", call.name)),
             };
-            let (outcome, at) = (veil.outcome(outcome), clock.now());
-            drop(own.send(In::Machine(Input::Ended { ticket, call: index, outcome, at })));
+            let (outcome, at) = (redactor.redact(outcome), clock.now());
+            drop(own.send(DriverInput::Machine(TurnInput::Ended { ticket, call: index, outcome, at })));
         });
     }
 
@@ -328,7 +337,7 @@ impl Driver {
         let own = self.own.clone();
         self.spawn(async move {
             tokio::time::sleep(std::time::Duration::from_millis(ms)).await;
-            drop(own.send(In::Machine(Input::Elapsed { ticket })));
+            drop(own.send(DriverInput::Machine(TurnInput::Elapsed { ticket })));
         });
     }
 
@@ -345,31 +354,26 @@ impl Driver {
         self.ready = None;
     }
 
-    fn settle(&mut self, how: &Settled) {
+    fn settle(&mut self, how: &Settled, mut job: Option<Result<JobResult, AgentError>>) {
         let waiting = std::mem::take(&mut self.waiting);
-        let answers = waiting.into_iter().map(|waiting| self.answer_for(waiting, how)).collect();
-        let ended = self.outbox.settle(answers);
+        let answers = waiting.into_iter().map(|waiting| match waiting {
+            Waiting::Prompt(waiter) | Waiting::Settled(waiter) => (waiter, Ok(Reply::Settled(how.clone()))),
+            Waiting::Job(waiter) => (waiter, job_reply(how, job.take())),
+        });
+        let ended = self.outbox.settle(answers.collect());
         self.answer_all(ended);
     }
 
-    fn answer_for(&mut self, waiting: Waiting, how: &Settled) -> (Waiter, Result<Reply, AgentError>) {
-        match waiting {
-            Waiting::Settled(waiter) => (waiter, Ok(Reply::Settled(how.clone()))),
-            Waiting::Compaction(waiter) => {
-                let nothing = || Err(AgentError::Failed("nothing was compacted".to_owned()));
-                (waiter, self.compacted.take().unwrap_or_else(nothing).map(Reply::Compacted))
-            }
-            Waiting::Navigation(waiter) => {
-                let navigated = self.navigated.take();
-                let result = match (how, navigated) {
-                    (Settled::Aborted, _) => Ok(Navigated { aborted: true, ..Navigated::default() }),
-                    (Settled::Failed(why) | Settled::Broken(why), _) => Err(why.clone()),
-                    (Settled::Done, Some(navigated)) => Ok(navigated),
-                    (Settled::Done, None) => Err(AgentError::Failed("nothing was gone to".to_owned())),
-                };
-                (waiter, result.map(Reply::Navigated))
-            }
-        }
+    /// The prompt is not recorded, and nothing is under way any more.
+    fn refuse(&mut self, error: &AgentError) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let answers = waiting.into_iter().map(|waiting| match waiting {
+            Waiting::Prompt(waiter) => (waiter, Err(error.clone())),
+            Waiting::Settled(waiter) => (waiter, Ok(Reply::Settled(Settled::Done))),
+            Waiting::Job(waiter) => (waiter, job_reply(&Settled::Done, None)),
+        });
+        let ended = self.outbox.settle(answers.collect());
+        self.answer_all(ended);
     }
 
     fn answer_all(&mut self, answers: Vec<outbox::Answers>) {
@@ -384,13 +388,13 @@ impl Driver {
         let setup = &self.setup;
         let window = setup.model.context_window;
         let is_on = self.auto_compaction && window > 0;
-        self.state.config = Config {
+        self.state.config = TurnConfig {
             retry: setup.retry,
             compact_above: is_on.then(|| window.saturating_sub(setup.compaction().reserve_tokens)),
             recover_overflow: self.auto_compaction,
             steering: setup.steering,
             follow_up: setup.follow_up,
-            shared: setup.tools.iter().filter(|tool| tool.is_shared()).map(|tool| tool.spec().name).collect(),
+            shared: setup.tools.iter().filter(|tool| tool.is_shared()).map(|tool| tool.name().to_owned()).collect(),
         };
     }
 
@@ -414,11 +418,22 @@ impl Driver {
     }
 }
 
+fn job_reply(how: &Settled, job: Option<Result<JobResult, AgentError>>) -> Result<Reply, AgentError> {
+    match (job, how) {
+        (Some(Ok(JobResult::Compaction(result))), _) => Ok(Reply::Compacted(result)),
+        (Some(Ok(JobResult::Navigation(navigated))), _) => Ok(Reply::Navigated(navigated)),
+        (Some(Err(why)), _) => Err(why),
+        (None, Settled::Failed(why) | Settled::Broken(why)) => Err(why.clone()),
+        (None, Settled::Done | Settled::Aborted) => Err(AgentError::Failed("nothing was done".to_owned())),
+    }
+}
+
 fn compose(record: &Record) -> Result<NewEntry, AgentError> {
     match record {
         Record::Message(message) => request::to_entry(message),
-        Record::Bash(json) => {
-            let json = Json::parse(&json.0).map_err(|error| format!("could not write a command: {error}"))?;
+        Record::Bash(result) => {
+            let json = result.to_json();
+            let json = Json::parse(&json).map_err(|error| format!("could not write a command: {error}"))?;
             Ok(NewEntry::message(json)?)
         }
     }
@@ -446,7 +461,13 @@ async fn listen(mut deltas: Deltas, (window, limit): (u64, u64), hand_on: impl F
 }
 
 /// Runs a tool and hands on what it shows on the way, the last of it before the end.
-async fn run_tool(tool: &dyn Tool, arguments: serde_json::Value, place: Arc<Place>, show: impl Fn(Outcome)) -> Outcome {
+async fn run_tool(
+    tool: &dyn Tool,
+    arguments: serde_json::Value,
+    place: Arc<ToolContext>,
+    show: impl Fn(ToolOutcome),
+) -> ToolOutcome {
+    // Not bounded: this task empties it whenever it runs, and the tool's sends are part of the same task.
     let (partial, mut partials) = unbounded_channel();
     let running = tool.run(arguments, place, partial);
     tokio::pin!(running);

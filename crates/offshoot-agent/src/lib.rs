@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make files and folders as they need them"))]
 
 mod words;
+mod process;
 pub mod message;
 pub mod provider;
 pub mod model;
@@ -28,4 +29,4 @@ pub mod agent_session;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use setup::{KeySource, Setup};
+pub use setup::{Accessing, KeySource, Setup};

@@ -2,19 +2,54 @@
 //!
 //! Signatures and ids are opaque: they are kept byte for byte. Knows no wire format and no session.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A message between a user, a model and its tools.
+/// A message between a user, a model and its tools. Cloning it copies nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "camelCase")]
 pub enum Message {
     /// What the user said.
-    User(UserMessage),
+    User(#[serde(with = "shared")] Arc<UserMessage>),
     /// What the model answered.
-    Assistant(AssistantMessage),
+    Assistant(#[serde(with = "shared")] Arc<AssistantMessage>),
     /// What a tool gave back.
-    ToolResult(ToolResultMessage),
+    ToolResult(#[serde(with = "shared")] Arc<ToolResultMessage>),
+}
+
+impl From<UserMessage> for Message {
+    fn from(message: UserMessage) -> Self {
+        Self::User(Arc::new(message))
+    }
+}
+
+impl From<AssistantMessage> for Message {
+    fn from(message: AssistantMessage) -> Self {
+        Self::Assistant(Arc::new(message))
+    }
+}
+
+impl From<ToolResultMessage> for Message {
+    fn from(message: ToolResultMessage) -> Self {
+        Self::ToolResult(Arc::new(message))
+    }
+}
+
+/// A message that several hold is written and read as one that nobody shares.
+mod shared {
+    use super::{Arc, Deserialize, Serialize};
+
+    pub(super) fn serialize<T: Serialize, S: serde::Serializer>(message: &Arc<T>, to: S) -> Result<S::Ok, S::Error> {
+        message.as_ref().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, T: Deserialize<'de>, D: serde::Deserializer<'de>>(
+        from: D,
+    ) -> Result<Arc<T>, D::Error> {
+        T::deserialize(from).map(Arc::new)
+    }
 }
 
 /// What the user said.

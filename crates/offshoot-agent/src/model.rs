@@ -7,8 +7,9 @@ mod file;
 mod table;
 mod find;
 mod value;
+mod key_command;
 mod keys;
 
-pub use find::{Found, NotFound};
-pub use keys::{Access, Env, KeyError, Keys, Source};
+pub use find::{FoundModel, UnknownModel};
+pub use keys::{Access, Env, KeyError, KeyOrigin, Keys};
 pub use table::{Models, Trouble};

@@ -3,21 +3,22 @@
 //! Below it: one file a wire format (`anthropic`, `responses`, `completions`, `google`), each a pure request builder and
 //! a pure decoder; `prepare` makes a conversation fit a model; `http` alone talks to the network.
 
-mod anthropic;
-mod classify;
-mod completions;
-mod draft;
-mod google;
-mod http;
-mod json;
-mod level;
-mod prepare;
-mod problems;
-mod responses;
-mod retry_after;
 mod secret;
+mod level;
+mod json;
+mod retry_after;
+mod classify;
+mod problems;
+mod prepare;
 mod sse;
+mod draft;
+mod decoding;
+mod anthropic;
+mod responses;
+mod completions;
+mod google;
 mod wire;
+mod http;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -169,64 +170,28 @@ pub struct Request {
 
 /// What happens while an answer comes in. `index` is the place of the block in the answer's content.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Delta {
     /// The response began.
     Start,
     /// A text block began.
-    TextStart {
-        /// Which block.
-        index: usize,
-    },
+    TextStart { index: usize },
     /// More text.
-    Text {
-        /// Which block.
-        index: usize,
-        /// What came.
-        delta: String,
-    },
+    Text { index: usize, delta: String },
     /// A text block is complete.
-    TextEnd {
-        /// Which block.
-        index: usize,
-    },
+    TextEnd { index: usize },
     /// A thinking block began.
-    ThinkingStart {
-        /// Which block.
-        index: usize,
-    },
+    ThinkingStart { index: usize },
     /// More thinking.
-    Thinking {
-        /// Which block.
-        index: usize,
-        /// What came.
-        delta: String,
-    },
+    Thinking { index: usize, delta: String },
     /// A thinking block is complete.
-    ThinkingEnd {
-        /// Which block.
-        index: usize,
-    },
+    ThinkingEnd { index: usize },
     /// A tool call began: its id and name are known.
-    ToolCallStart {
-        /// Which block.
-        index: usize,
-        /// The call's id.
-        id: String,
-        /// The tool.
-        name: String,
-    },
+    ToolCallStart { index: usize, id: String, name: String },
     /// More of the arguments' JSON text.
-    ToolCall {
-        /// Which block.
-        index: usize,
-        /// What came.
-        delta: String,
-    },
+    ToolCall { index: usize, delta: String },
     /// A tool call is complete.
-    ToolCallEnd {
-        /// Which block.
-        index: usize,
-    },
+    ToolCallEnd { index: usize },
     /// The answer is complete: the last delta of every stream, whatever happened. A failed one has
     /// [`StopReason::Error`], the provider's words as `error_message`, and what had come in until then.
     Done(Box<Answer>),

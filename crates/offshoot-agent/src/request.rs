@@ -17,7 +17,7 @@ use offshoot_session::tokens::Estimator;
 use serde_json::{Map, Value, json};
 
 use crate::error::AgentError;
-use crate::message::{Block, Content, Message, UserMessage};
+use crate::message::{Block, Content, Message};
 use crate::provider::{Model, Request, Secret, ThinkingLevel, ToolSpec, problems};
 
 /// Everything of a request that the session does not say.
@@ -153,7 +153,10 @@ fn check(messages: &[Message]) -> Result<(), String> {
 }
 
 fn is_empty(message: &Message) -> bool {
-    matches!(message, Message::User(UserMessage { content: Content::Blocks(blocks), .. }) if blocks.is_empty())
+    match message {
+        Message::User(user) => matches!(&user.content, Content::Blocks(blocks) if blocks.is_empty()),
+        Message::Assistant(_) | Message::ToolResult(_) => false,
+    }
 }
 
 /// How full the context is. A report from before the last compaction or edit speaks of another context.
@@ -219,7 +222,7 @@ pub fn to_entry(message: &Message) -> Result<NewEntry, AgentError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{AssistantMessage, StopReason, Usage};
+    use crate::message::{AssistantMessage, StopReason, Usage, UserMessage};
     use offshoot_session::session::{NewSession, Options};
 
     fn tokens(session: &Session, system: &str, tools: Vec<ToolSpec>) -> u64 {
@@ -230,7 +233,7 @@ mod tests {
     #[test]
     fn prompt_and_tools_count_until_a_provider_has_counted_them() {
         let mut session = Session::in_memory(&NewSession::default(), Options::default()).unwrap();
-        session.append(&to_entry(&Message::User(UserMessage::new("12345678", Vec::new(), 1))).unwrap()).unwrap();
+        session.append(&to_entry(&UserMessage::new("12345678", Vec::new(), 1).into()).unwrap()).unwrap();
         assert_eq!(tokens(&session, "", Vec::new()), 2);
         assert_eq!(tokens(&session, "123456789", Vec::new()), 2 + 3);
         let tool = ToolSpec { name: "ls".to_owned(), description: "x".repeat(400), parameters: json!({}) };
@@ -246,8 +249,8 @@ mod tests {
             error_message: None,
             timestamp: 2,
         };
-        session.append(&to_entry(&Message::Assistant(answer)).unwrap()).unwrap();
-        session.append(&to_entry(&Message::User(UserMessage::new("1234", Vec::new(), 3))).unwrap()).unwrap();
+        session.append(&to_entry(&answer.into()).unwrap()).unwrap();
+        session.append(&to_entry(&UserMessage::new("1234", Vec::new(), 3).into()).unwrap()).unwrap();
         assert_eq!(tokens(&session, "123456789", vec![tool]), 71, "the report has them");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use offshoot_session::branch_summary;
@@ -14,29 +15,37 @@ use crate::provider::{Model, Provider, Secret, ThinkingLevel};
 use crate::sessions::{InMemory, Sessions};
 use crate::summarise::Summarise;
 use crate::tool::bash::Shell;
-use crate::tool::{Place, Tool};
+use crate::tool::{Tool, ToolContext};
 use crate::turn::{QueueMode, Retry};
+
+/// A key on its way. Dropping this stops the command that should say it.
+pub type Accessing<'a> = Pin<Box<dyn Future<Output = Result<Access, KeyError>> + Send + 'a>>;
 
 /// Where keys come from. Asked before every request, so that one that ends can be made anew.
 pub trait KeySource: Send + Sync {
-    /// What a request to this model needs.
-    ///
-    /// # Errors
-    /// There should be a key, and is none.
-    fn access(&self, model: &Arc<Model>) -> Result<Access, KeyError>;
+    /// What a request to this model needs. The error: there should be a key, and is none.
+    fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a>;
+
+    /// A provider refused its key: what is remembered of it is out of date.
+    fn refused(&self, _provider: &str) {}
 }
 
 /// One key, or none, for every model.
 impl KeySource for Option<Secret> {
-    fn access(&self, model: &Arc<Model>) -> Result<Access, KeyError> {
-        Ok(Access { model: model.clone(), key: self.clone() })
+    fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a> {
+        let access = Access { model: model.clone(), key: self.clone() };
+        Box::pin(std::future::ready(Ok(access)))
     }
 }
 
 /// The keys of a table of models.
 impl KeySource for (Arc<Models>, Keys) {
-    fn access(&self, model: &Arc<Model>) -> Result<Access, KeyError> {
-        self.1.access(&self.0, model)
+    fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a> {
+        Box::pin(self.1.access(&self.0, model))
+    }
+
+    fn refused(&self, provider: &str) {
+        self.1.forget(provider);
     }
 }
 
@@ -49,14 +58,14 @@ pub struct Setup {
     pub keys: Arc<dyn KeySource>,
     /// The model.
     pub model: Arc<Model>,
-    /// How much it shall think; what a model cannot of it, the next one may. See [`Setup::thinking`].
+    /// The requested thinking level. Each model clamps it to what it supports: see [`Setup::thinking`].
     pub thinking: ThinkingLevel,
     /// The system prompt.
     pub system: String,
     /// What the model may call.
     pub tools: Vec<Arc<dyn Tool>>,
     /// Where tools work.
-    pub place: Place,
+    pub tool_context: ToolContext,
     /// How the user's own commands run.
     pub shell: Shell,
     /// Trying again.
@@ -101,7 +110,8 @@ impl Setup {
     /// An agent that works in a folder, without tools, prompt or key, with pi's settings for the rest.
     pub fn new(provider: Arc<dyn Provider>, model: Arc<Model>, cwd: impl Into<PathBuf>) -> Self {
         let cwd = cwd.into();
-        let place = Place { spill: cwd.join(".offshoot-output"), cwd, home: None, images: model.images, hidden: None };
+        let tool_context =
+            ToolContext { spill: cwd.join(".offshoot-output"), cwd, home: None, images: model.images, hidden: None };
         Self {
             provider,
             keys: Arc::new(None::<Secret>),
@@ -109,7 +119,7 @@ impl Setup {
             thinking: ThinkingLevel::Off,
             system: String::new(),
             tools: Vec::new(),
-            place,
+            tool_context,
             shell: Shell::default(),
             retry: Retry::default(),
             compaction: compact::Settings::default(),

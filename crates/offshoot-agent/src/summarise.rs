@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use offshoot_session::summariser::{Answer, Request as Wanted};
 
-use crate::message::{AssistantMessage, Block, Message, StopReason, UserMessage, text_of};
+use crate::message::{AssistantMessage, Block, StopReason, UserMessage, text_of};
 use crate::provider::{Answer as Answered, Delta, Failure, Model, Provider, Request, Secret, ThinkingLevel};
 use crate::turn::{Retry, Trying};
 
@@ -82,7 +82,7 @@ impl ModelSummariser {
         let request = Request {
             model: self.model.clone(),
             system: wanted.system.to_owned(),
-            messages: vec![Message::User(UserMessage::new(wanted.prompt.clone(), Vec::new(), 0))],
+            messages: vec![UserMessage::new(wanted.prompt.clone(), Vec::new(), 0).into()],
             tools: Vec::new(),
             thinking: self.thinking,
             max_tokens: Some(match self.model.max_tokens {

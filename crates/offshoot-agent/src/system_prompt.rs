@@ -40,14 +40,14 @@ impl SystemPrompt<'_> {
     }
 
     fn tools(&self) -> String {
-        let lines = self.tools.iter().filter_map(|tool| Some(format!("- {}: {}", tool.spec().name, tool.summary()?)));
+        let lines = self.tools.iter().filter_map(|tool| Some(format!("- {}: {}", tool.name(), tool.summary()?)));
         Some(lines.collect::<Vec<_>>().join("\n"))
             .filter(|list| !list.is_empty())
             .unwrap_or_else(|| "(none)".to_owned())
     }
 
     fn rules(&self) -> String {
-        let is_on = |name: &str| self.tools.iter().any(|tool| tool.spec().name == name);
+        let is_on = |name: &str| self.tools.iter().any(|tool| tool.name() == name);
         let mut rules = Vec::new();
         if is_on("bash") && !["grep", "find", "ls"].into_iter().any(is_on) {
             rules.push("List, find and search files with bash: ls, rg, find.");

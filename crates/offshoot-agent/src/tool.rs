@@ -21,7 +21,6 @@ mod output;
 mod paths;
 mod files;
 mod picture;
-mod process;
 pub mod bash;
 mod read;
 mod replace;
@@ -44,7 +43,7 @@ pub use write::Write;
 
 /// Where a tool works.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct ToolContext {
     /// The working folder; relative paths start here.
     pub cwd: PathBuf,
     /// The user's home, for `~`.
@@ -59,7 +58,7 @@ pub struct Place {
 
 /// What a tool gives back.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Outcome {
+pub struct ToolOutcome {
     /// Text and pictures for the model.
     pub content: Vec<Block>,
     /// What only people and renderers see, in pi's shape.
@@ -68,7 +67,7 @@ pub struct Outcome {
     pub is_error: bool,
 }
 
-impl Outcome {
+impl ToolOutcome {
     /// A text.
     pub fn text(text: impl Into<String>) -> Self {
         let block = Block::Text { text: text.into(), text_signature: None };
@@ -82,11 +81,14 @@ impl Outcome {
 }
 
 /// A tool at work. Dropping it stops it: no process of it survives.
-pub type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+pub type Running = Pin<Box<dyn Future<Output = ToolOutcome> + Send>>;
 
 /// One tool. Arguments that do not fit its schema give a failed outcome, never a panic. Runs within a tokio runtime whose
 /// timers and input are enabled.
 pub trait Tool: Send + Sync {
+    /// Its name, by which the model calls it.
+    fn name(&self) -> &str;
+
     /// What the model is told.
     fn spec(&self) -> ToolSpec;
 
@@ -106,7 +108,7 @@ pub trait Tool: Send + Sync {
     }
 
     /// Starts a call. Partial outcomes may be sent while it runs; each replaces the one before.
-    fn run(&self, arguments: Value, place: Arc<Place>, partial: UnboundedSender<Outcome>) -> Running;
+    fn run(&self, arguments: Value, place: Arc<ToolContext>, partial: UnboundedSender<ToolOutcome>) -> Running;
 }
 
 /// The names that are on when nobody chooses.
@@ -141,13 +143,12 @@ fn hint(nearest: Option<&str>) -> String {
 /// If a name is not that of a tool.
 pub fn select(names: &str, shell: &Shell) -> Result<Vec<Arc<dyn Tool>>, UnknownTool> {
     let tools = all(shell);
-    let known: Vec<String> = tools.iter().map(|tool| tool.spec().name).collect();
+    let known: Vec<&str> = tools.iter().map(|tool| tool.name()).collect();
     let mut chosen = Vec::new();
     for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-        let Some(at) = known.iter().position(|known| known == name) else {
-            let candidates: Vec<&str> = known.iter().map(String::as_str).collect();
+        let Some(at) = known.iter().position(|known| *known == name) else {
             let small: &str = &name.to_lowercase();
-            let nearest = similar::get_close_matches(small, &candidates, 1, 0.5).first().map(|name| (*name).to_owned());
+            let nearest = similar::get_close_matches(small, &known, 1, 0.5).first().map(|name| (*name).to_owned());
             return Err(UnknownTool { name: name.to_owned(), nearest, known: known.join(", ") });
         };
         if !chosen.contains(&at) {
@@ -158,10 +159,10 @@ pub fn select(names: &str, shell: &Shell) -> Result<Vec<Arc<dyn Tool>>, UnknownT
 }
 
 /// Work on files, off the runtime's own threads. A change that has begun is finished even when nobody waits any more.
-async fn blocking(work: impl FnOnce() -> Result<Outcome, Outcome> + Send + 'static) -> Outcome {
+async fn blocking(work: impl FnOnce() -> Result<ToolOutcome, ToolOutcome> + Send + 'static) -> ToolOutcome {
     match tokio::task::spawn_blocking(work).await {
         Ok(Ok(outcome) | Err(outcome)) => outcome,
-        Err(error) => Outcome::failed(format!("the tool broke down, which is a bug of offshoot: {error}")),
+        Err(error) => ToolOutcome::failed(format!("the tool broke down, which is a bug of offshoot: {error}")),
     }
 }
 
@@ -169,11 +170,11 @@ async fn blocking(work: impl FnOnce() -> Result<Outcome, Outcome> + Send + 'stat
 mod testing {
     //! What the tests of every tool need.
 
-    use super::{Arc, Block, Outcome, Place, Tool, Value};
+    use super::{Arc, Block, Tool, ToolContext, ToolOutcome, Value};
 
     /// A place that ends at this folder.
-    pub(super) fn place(dir: &std::path::Path) -> Place {
-        Place {
+    pub(super) fn place(dir: &std::path::Path) -> ToolContext {
+        ToolContext {
             cwd: dir.to_owned(),
             home: Some(dir.join("home")),
             spill: dir.join("spill"),
@@ -183,14 +184,14 @@ mod testing {
     }
 
     /// Runs a tool to its end.
-    pub(super) fn call(tool: &dyn Tool, arguments: Value, place: Place) -> Outcome {
+    pub(super) fn call(tool: &dyn Tool, arguments: Value, place: ToolContext) -> ToolOutcome {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let (partial, _) = tokio::sync::mpsc::unbounded_channel();
         runtime.block_on(tool.run(arguments, Arc::new(place), partial))
     }
 
     /// All texts of an outcome.
-    pub(super) fn text_of(outcome: &Outcome) -> String {
+    pub(super) fn text_of(outcome: &ToolOutcome) -> String {
         let texts = outcome.content.iter().filter_map(|block| match block {
             Block::Text { text, .. } => Some(text.as_str()),
             _ => None,

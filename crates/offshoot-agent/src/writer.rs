@@ -1,6 +1,6 @@
-//! One thread owns the session. Jobs are done in the order in which they were given, so entries stand in the file in
-//! the order in which they were announced. A write that failed is remembered: what was given meanwhile is not written
-//! either, until somebody lets it be tried again or puts another session in its place.
+//! One thread owns the session. It does jobs in the order in which they were sent, so entries are in the file in the order in
+//! which they were announced. After a write that failed it refuses later ones, until it is told to try again or gets another
+//! session.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -17,61 +17,60 @@ use offshoot_session::tree::NodeIx;
 use tokio::sync::oneshot;
 
 use crate::error::{AgentError, SessionError};
-use crate::event::{Event, Raw};
+use crate::event::{Event, RawJson};
 
-/// What the thread does.
-type Job = Box<dyn FnOnce(&mut Owned) + Send>;
+/// One job of the thread.
+type Job = Box<dyn FnOnce(&mut OwnedSession) + Send>;
 
-/// The session, and what has gone wrong with it.
+/// The session, and the write that failed.
 #[derive(Debug)]
-pub struct Owned {
+pub struct OwnedSession {
     session: Session,
     failed: Option<AgentError>,
 }
 
-impl Owned {
+impl OwnedSession {
     /// Appends entries below the leaf; all of them or none.
     ///
     /// # Errors
     /// The entries cannot be written, or an earlier write failed.
     pub fn append(&mut self, entries: &[NewEntry]) -> Result<Vec<EntryId>, AgentError> {
-        self.stand()?;
+        self.check_writable()?;
         self.session.append_all(entries).map_err(|error| self.fail(error))
     }
 
-    /// Lets writing be tried again after a write that failed. What the session keeps of that goes first.
+    /// Allows writes again after one that failed. Entries that the session kept of it are written first.
     pub fn try_again(&mut self) {
         self.failed = None;
     }
 
-    /// Reads what other programs have appended since; answers whether there was something, and what appends found out
-    /// about other programs. The leaf stays.
+    /// Reads the entries that other programs have appended. The leaf stays.
     ///
     /// # Errors
-    /// The file is not what was read any more.
-    pub fn refresh(&mut self) -> Result<Beside, AgentError> {
+    /// The file was shortened or replaced.
+    pub fn refresh(&mut self) -> Result<ForeignChanges, AgentError> {
         let has_grown = self.session.refresh()?;
-        Ok(Beside { has_grown, news: self.session.take_news() })
+        Ok(ForeignChanges { has_grown, news: self.session.take_news() })
     }
 
-    /// Before a write: nothing has failed. A file that another program deleted is written anew, as long as it can be.
-    fn stand(&mut self) -> Result<(), AgentError> {
+    /// Refuses a write after one that failed. A file that another program deleted is written anew.
+    fn check_writable(&mut self) -> Result<(), AgentError> {
         if let Some(why) = &self.failed {
             return Err(why.clone());
         }
         if is_deleted(&self.session) {
-            // If it cannot be, the write itself says so.
+            // If it cannot be written, the write itself fails.
             drop(self.session.recreate());
         }
         Ok(())
     }
 
-    /// Leaves the last answer on the path out of what the model sees; it stays in the file. pi's dialect has an entry
-    /// for that, which is told of. omp's has none: as omp does, the session goes on below what stands before the answer,
-    /// which becomes a branch of its own.
+    /// Hides the last answer on the path from the model; it stays in the file. pi's dialect has an entry for that, and its
+    /// event is returned. omp's has none: the session continues below the entry before the answer, which becomes a branch of
+    /// its own, as in omp.
     ///
     /// # Errors
-    /// As [`Owned::append`].
+    /// As [`OwnedSession::append`].
     pub(crate) fn omit_answer(&mut self) -> Result<Option<Event>, AgentError> {
         let tree = self.session.tree();
         let is_answer = |ix: &NodeIx| tree.node(*ix).role() == Some(Role::Assistant);
@@ -91,23 +90,23 @@ impl Owned {
         }
     }
 
-    /// The entry at the leaf, for those who listen.
+    /// The event that announces the entry at the leaf.
     pub(crate) fn leaf_entry(&self) -> Option<Event> {
         let session = &self.session;
         let line = session.leaf().and_then(|leaf| session.entry(leaf).ok()).map(|entry| entry.line().to_owned())?;
         Json::parse(&line).ok()?;
-        Some(Event::EntryAppended { entry: Raw(line) })
+        Some(Event::EntryAppended { entry: RawJson(line) })
     }
 
-    /// Does something else that writes.
+    /// Does another write.
     ///
     /// # Errors
-    /// As [`Owned::append`].
+    /// As [`OwnedSession::append`].
     pub fn write<T>(
         &mut self,
         work: impl FnOnce(&mut Session) -> offshoot_session::error::Result<T>,
     ) -> Result<T, AgentError> {
-        self.stand()?;
+        self.check_writable()?;
         Ok(work(&mut self.session)?)
     }
 
@@ -129,48 +128,48 @@ impl Owned {
     }
 }
 
-/// What other programs have done to the session.
+/// Changes that other programs made to the session.
 #[derive(Debug, Clone, Default)]
-pub struct Beside {
-    /// Whether they have appended something.
+pub struct ForeignChanges {
+    /// Whether they have appended entries.
     pub has_grown: bool,
-    /// What appends found out about them.
+    /// Diagnostics about them, from appends.
     pub news: Vec<Diagnostic>,
 }
 
-/// Whether a session's file was there and is not any more.
+/// Whether a session's file was deleted.
 pub fn is_deleted(session: &Session) -> bool {
     session.is_current().is_ok_and(|is| !is) && session.file().is_some_and(|file| !file.exists())
 }
 
-/// The way to the thread; there may be several.
+/// Sends jobs to the thread. Clones send to the same one.
 #[derive(Debug, Clone)]
-pub struct Desk(Sender<Todo>);
+pub struct WriterHandle(Sender<WriterMessage>);
 
-enum Todo {
+enum WriterMessage {
     Do(Job),
     Stop,
 }
 
-impl Desk {
-    /// Gives the thread something to do. It happens after everything that was given before.
-    pub fn give(&self, job: impl FnOnce(&mut Owned) + Send + 'static) {
-        // Once the thread has ended nothing is to be done any more.
-        drop(self.0.send(Todo::Do(Box::new(job))));
+impl WriterHandle {
+    /// Sends a job. It runs after all jobs that were sent before.
+    pub fn send(&self, job: impl FnOnce(&mut OwnedSession) + Send + 'static) {
+        // After the thread has ended there is nothing to do.
+        drop(self.0.send(WriterMessage::Do(Box::new(job))));
     }
 
-    /// The same, with an answer; `None` once the thread has ended.
-    pub async fn ask<T: Send + 'static>(&self, job: impl FnOnce(&mut Owned) -> T + Send + 'static) -> Option<T> {
+    /// Sends a job and waits for its answer; `None` after the thread has ended.
+    pub async fn ask<T: Send + 'static>(&self, job: impl FnOnce(&mut OwnedSession) -> T + Send + 'static) -> Option<T> {
         let (answer, answered) = oneshot::channel();
-        self.give(move |owned| drop(answer.send(job(owned))));
+        self.send(move |owned| drop(answer.send(job(owned))));
         answered.await.ok()
     }
 }
 
-/// The thread. Dropping this ends it, after all that was given to it is done.
+/// The thread. Dropping this ends it after all jobs that were sent to it.
 #[derive(Debug)]
 pub struct Writer {
-    desk: Desk,
+    handle: WriterHandle,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -180,30 +179,31 @@ impl Writer {
     /// # Errors
     /// The system gives no thread.
     pub fn start(session: Session) -> std::io::Result<Self> {
+        // Not bounded: the driver must not wait for the disk. What waits here is what one run writes.
         let (jobs, todo) = channel();
         let thread = std::thread::Builder::new()
             .name("session".to_owned())
-            .spawn(move || run(Owned { session, failed: None }, &todo))?;
-        Ok(Self { desk: Desk(jobs), thread: Some(thread) })
+            .spawn(move || run(OwnedSession { session, failed: None }, &todo))?;
+        Ok(Self { handle: WriterHandle(jobs), thread: Some(thread) })
     }
 
-    /// A way to the thread.
-    pub fn desk(&self) -> &Desk {
-        &self.desk
+    /// Sends jobs to the thread.
+    pub fn handle(&self) -> &WriterHandle {
+        &self.handle
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        drop(self.desk.0.send(Todo::Stop));
+        drop(self.handle.0.send(WriterMessage::Stop));
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
         }
     }
 }
 
-fn run(mut owned: Owned, todo: &Receiver<Todo>) {
-    while let Ok(Todo::Do(job)) = todo.recv() {
+fn run(mut owned: OwnedSession, todo: &Receiver<WriterMessage>) {
+    while let Ok(WriterMessage::Do(job)) = todo.recv() {
         job(&mut owned);
     }
 }

@@ -8,7 +8,7 @@ mod setup;
 mod print;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::Said;
+use offshoot_agent::command::UserPrompt;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::turn::Settled;
 use offshoot_session::session::Session;
@@ -42,7 +42,12 @@ pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
     ended
 }
 
-async fn work(session: Session, setup: offshoot_agent::Setup, said: Vec<Said>, mut printer: Printer<'_>) -> Result<()> {
+async fn work(
+    session: Session,
+    setup: offshoot_agent::Setup,
+    said: Vec<UserPrompt>,
+    mut printer: Printer<'_>,
+) -> Result<()> {
     printer.begin(&session)?;
     let failed = |error| CommandError::io("start the agent", &error);
     let mut stop = signal(SignalKind::interrupt()).map_err(failed)?;
@@ -82,7 +87,7 @@ async fn work(session: Session, setup: offshoot_agent::Setup, said: Vec<Said>, m
 }
 
 /// One prompt after the other, until one does not end well.
-async fn talk(agent: AgentSession, said: Vec<Said>) -> std::result::Result<Settled, AgentError> {
+async fn talk(agent: AgentSession, said: Vec<UserPrompt>) -> std::result::Result<Settled, AgentError> {
     let mut settled = Settled::Done;
     for said in said {
         settled = agent.prompt(said).await?;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::model::{Found, Keys, Models, NotFound as NoSuchModel, Trouble};
+use offshoot_agent::model::{FoundModel, Keys, Models, Trouble, UnknownModel};
 use offshoot_agent::provider::{Model, Secret, ThinkingLevel};
+use offshoot_session::clock::SystemClock;
 use offshoot_session::json::Json;
 use offshoot_session::session::Session;
 use offshoot_settings::Settings;
@@ -68,7 +69,7 @@ impl ModelTable {
     pub(crate) fn read(app: &App) -> (Self, Vec<Trouble>) {
         let home = app.settings.data.as_deref();
         let (models, mut troubles) = Models::load(home);
-        let mut keys = Keys::new(config::variables());
+        let mut keys = Keys::new(config::variables(), Arc::new(SystemClock));
         if let Some(home) = home {
             let (loaded, found) = keys.load(home);
             keys = loaded;
@@ -101,7 +102,7 @@ impl ModelTable {
     }
 
     /// The model of this name.
-    pub(crate) fn find(&self, provider: Option<&str>, name: &str) -> std::result::Result<Found, NoSuchModel> {
+    pub(crate) fn find(&self, provider: Option<&str>, name: &str) -> std::result::Result<FoundModel, UnknownModel> {
         let usable = |provider: &str| self.models.default_of(provider).is_some_and(|model| self.can_ask(model));
         self.models.find(provider, name, &usable)
     }

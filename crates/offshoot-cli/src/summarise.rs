@@ -103,9 +103,10 @@ fn model_for_summaries(app: &App, session: &Session, settings: &Settings, typed:
     let wishes = ModelWishes { typed, session, settings, without_key: WithoutKey::Refuse };
     let ChosenModel { model, thinking } = table.choose(app, &wishes)?;
     let thinking = model.clamp(thinking);
-    let Access { model, key } = table.keys.access(&table.models, &model).map_err(|error| CommandError::from(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the summariser", &error))?;
+    let access = runtime.block_on(table.keys.access(&table.models, &model));
+    let Access { model, key } = access.map_err(|error| CommandError::from(&error))?;
     let provider = Arc::new(Http::new(Arc::new(SystemClock)));
     let model = ModelSummariser { provider, model, thinking, key, retry: settings.retry, listener: None };
     Ok(Summaries { model, branch_reserve: settings.branch_reserve, runtime })

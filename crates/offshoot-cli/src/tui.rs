@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use offshoot_agent::Setup;
-use offshoot_agent::command::{Command, Said};
+use offshoot_agent::command::{Command, UserPrompt};
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
 use offshoot_tui::app::cmd::ProgramTask;
@@ -61,7 +61,12 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 }
 
 /// Runs the front end. `signals`: those that are heard already.
-fn converse(app: &App, session: Session, setup: Setup, (said, signals): (Vec<Said>, Option<Signals>)) -> Result<()> {
+fn converse(
+    app: &App,
+    session: Session,
+    setup: Setup,
+    (said, signals): (Vec<UserPrompt>, Option<Signals>),
+) -> Result<()> {
     // Unbounded: while the terminal is lent to the user's editor nobody reads, and the agent goes on.
     let (sender, receiver) = channel();
     // Before the terminal is another than the shell wants it.

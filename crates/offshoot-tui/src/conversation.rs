@@ -11,9 +11,10 @@ mod shell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use offshoot_agent::command::{Navigated, Reply};
-use offshoot_agent::event::{Event, Raw, Reason};
+use offshoot_agent::command::Reply;
+use offshoot_agent::event::{CompactionResult, Event, Reason};
 use offshoot_agent::message::Message;
+use offshoot_agent::turn::Navigated;
 use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
 
@@ -99,12 +100,12 @@ impl Conversation {
             }
             Event::MessageUpdate { assistant_message_event, .. } => self.begin_answer().update(assistant_message_event),
             Event::MessageEnd { message } => self.end_message(message),
-            Event::ToolExecutionUpdate { tool_call_id, tool_name, partial_result, .. } => {
-                let result = answer::tool_result(tool_call_id, tool_name, partial_result, false);
+            Event::ToolExecutionUpdate { partial_result, .. } => {
+                let result = answer::tool_result(partial_result);
                 self.take_result(ToolResult { is_partial: true, ..result });
             }
-            Event::ToolExecutionEnd { tool_call_id, tool_name, result, is_error } => {
-                self.take_result(answer::tool_result(tool_call_id, tool_name, result, *is_error));
+            Event::ToolExecutionEnd { result, .. } => {
+                self.take_result(answer::tool_result(result));
             }
             // Without a command that runs, it is one of a session that was left.
             Event::BashExecutionUpdate { delta, omitted } => {
@@ -116,7 +117,7 @@ impl Conversation {
             }
             Event::CompactionEnd { result, error_message, aborted, .. } => {
                 self.job = None;
-                self.end_compaction(result.as_ref(), error_message.as_deref(), *aborted);
+                self.end_compaction(result.as_deref(), error_message.as_deref(), *aborted);
             }
             Event::EntryAppended { entry } => self.append_entry(&entry.0),
             // The answer has said why.
@@ -154,7 +155,7 @@ impl Conversation {
         match reply {
             Reply::Ran(message) => {
                 self.shell = None;
-                let item = item_of(Role::BashExecution, message);
+                let item = item_of(Role::BashExecution, &message.to_json());
                 self.waiting.extend(item.map(|item| WaitingItem { item, entries_before: None }));
                 if !self.holds_runs {
                     self.place_waiting();
@@ -379,8 +380,8 @@ impl Conversation {
         }
     }
 
-    fn end_compaction(&mut self, result: Option<&Raw>, why: Option<&str>, aborted: bool) {
-        if let Some(item) = result.and_then(|result| item_of(Role::CompactionSummary, result)) {
+    fn end_compaction(&mut self, result: Option<&CompactionResult>, why: Option<&str>, aborted: bool) {
+        if let Some(item) = result.and_then(|result| item_of(Role::CompactionSummary, &result.to_json())) {
             let entries_before = self.count_entry();
             self.add_recorded(item, entries_before);
         }
@@ -411,8 +412,8 @@ impl Conversation {
     }
 }
 
-fn item_of(role: Role, message: &Raw) -> Option<Item> {
-    Some(Item::of_message(role, Json::parse(&message.0).ok()?))
+fn item_of(role: Role, message: &str) -> Option<Item> {
+    Some(Item::of_message(role, Json::parse(message).ok()?))
 }
 
 fn without_model(why: &str) -> String {

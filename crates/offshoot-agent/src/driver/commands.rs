@@ -2,56 +2,80 @@
 
 use offshoot_session::compose::NewEntry;
 
-use super::{Driver, In, Waiter, Waiting, Written};
-use crate::command::{Command, Reply, Said, Standing};
+use super::replace::NextSession;
+use super::{Driver, DriverInput, Waiter, Waiting, Written};
+use crate::command::{Command, Reply, Standing, UserPrompt};
 use crate::error::AgentError;
 use crate::event::{Event, Reason};
 use crate::message::UserMessage;
 use crate::setup::Setup;
-use crate::turn::{Input, Job};
-use crate::writer::Owned;
+use crate::turn::{Job, TurnInput};
+use crate::writer::OwnedSession;
+
+/// What becomes of a command that comes while a turn or a job is under way.
+enum WhileBusy {
+    /// It begins at once.
+    Begins,
+    /// It is refused.
+    Refused(&'static str),
+    /// What is under way is stopped, and then it begins.
+    StopsTurn,
+}
+
+fn while_busy(command: &Command) -> WhileBusy {
+    match command {
+        Command::Prompt(_) => WhileBusy::Refused("the agent is at work: steer it, or say it as a follow-up"),
+        Command::NavigateTree(_) => WhileBusy::Refused("the agent is at work: stop it before going elsewhere"),
+        Command::Compact { .. }
+        | Command::NewSession
+        | Command::SwitchSession(_)
+        | Command::Fork { .. }
+        | Command::Clone => WhileBusy::StopsTurn,
+        Command::Abort
+        | Command::WaitForIdle
+        | Command::Steer(_)
+        | Command::FollowUp(_)
+        | Command::ClearQueue
+        | Command::Bash { .. }
+        | Command::AbortBash
+        | Command::SetModel(_)
+        | Command::SetThinkingLevel(_)
+        | Command::SetName(_)
+        | Command::SetLabel { .. }
+        | Command::SetSteeringMode(_)
+        | Command::SetFollowUpMode(_)
+        | Command::SetAutoCompaction(_)
+        | Command::SetAutoRetry(_)
+        | Command::SetRules(_)
+        | Command::SetSystemPrompt(_)
+        | Command::Inspect => WhileBusy::Begins,
+    }
+}
 
 impl Driver {
     pub(super) fn asked(&mut self, command: Command, reply: Waiter) {
-        let is_busy = !self.state.is_idle() || self.is_replacing;
-        match command {
-            Command::Abort => {
-                self.waiting.push(Waiting::Settled(reply));
-                let at = self.setup.clock.now();
-                self.step(Input::Abort { at });
-                self.settle_if_idle();
-            }
-            Command::WaitForIdle => {
-                self.waiting.push(Waiting::Settled(reply));
-                self.settle_if_idle();
-            }
-            Command::Prompt(_) if is_busy && !self.is_replacing => {
-                let why = "the agent is at work: steer it, or say it as a follow-up";
-                refuse(reply, AgentError::Busy(why));
-            }
-            Command::NavigateTree(_) if is_busy && !self.is_replacing => {
-                refuse(reply, AgentError::Busy("the agent is at work: stop it before going elsewhere"));
-            }
-            Command::Compact { .. }
-            | Command::NewSession
-            | Command::SwitchSession(_)
-            | Command::Fork { .. }
-            | Command::Clone
-                if is_busy =>
-            {
-                self.deferred.push_back((command, reply));
-                let at = self.setup.clock.now();
-                self.step(Input::Abort { at });
-            }
-            command if self.is_replacing => self.deferred.push_back((command, reply)),
-            command => self.begin(command, reply),
+        if self.is_replacing {
+            return self.deferred.push_back((command, reply));
         }
+        match while_busy(&command) {
+            WhileBusy::Refused(why) if !self.state.is_idle() => refuse(reply, AgentError::Busy(why)),
+            WhileBusy::StopsTurn if !self.state.is_idle() => {
+                self.deferred.push_back((command, reply));
+                self.abort();
+            }
+            WhileBusy::Begins | WhileBusy::Refused(_) | WhileBusy::StopsTurn => self.begin(command, reply),
+        }
+    }
+
+    fn abort(&mut self) {
+        let at = self.setup.clock.now();
+        self.step(TurnInput::Abort { at });
     }
 
     /// Nothing goes on: who waits for that is answered.
     fn settle_if_idle(&mut self) {
         if self.state.is_idle() && !self.is_replacing {
-            self.settle(&crate::turn::Settled::Done);
+            self.settle(&crate::turn::Settled::Done, None);
         }
     }
 
@@ -64,68 +88,58 @@ impl Driver {
     }
 
     /// After a write that failed everything may be tried again once nothing waits behind it any more.
-    fn mend(&mut self) {
+    fn retry_writing(&mut self) {
         if self.is_broken && self.state.is_idle() && self.outbox.is_quiet() {
             self.is_broken = false;
-            self.writer.desk().give(Owned::try_again);
+            self.writer.handle().send(OwnedSession::try_again);
         }
     }
 
     fn begin(&mut self, command: Command, reply: Waiter) {
-        self.mend();
+        self.retry_writing();
         match command {
             Command::Prompt(said) => {
-                // Without a key nothing is recorded: nobody could answer.
-                match self.setup.keys.access(&self.setup.model) {
-                    Ok(access) => self.access = Some(access),
-                    Err(why) => return refuse(reply, why.into()),
-                }
-                self.waiting.push(Waiting::Settled(reply));
+                self.waiting.push(Waiting::Prompt(reply));
                 let message = self.message(said);
-                self.step(Input::Prompt(vec![message]));
+                self.step(TurnInput::Prompt(vec![message]));
             }
             Command::Steer(said) => {
                 let message = self.message(said);
-                self.step(Input::Steer(message));
+                self.step(TurnInput::Steer(message));
                 done(reply);
             }
             Command::FollowUp(said) => {
                 let message = self.message(said);
-                self.step(Input::FollowUp(message));
+                self.step(TurnInput::FollowUp(message));
                 done(reply);
             }
             Command::ClearQueue => {
                 let (steering, follow_up) = self.state.queued();
-                self.step(Input::ClearQueue);
+                self.step(TurnInput::ClearQueue);
                 answer(reply, Reply::Queue(steering, follow_up));
             }
+            Command::Abort => {
+                self.waiting.push(Waiting::Settled(reply));
+                self.abort();
+                self.settle_if_idle();
+            }
+            Command::WaitForIdle => {
+                self.waiting.push(Waiting::Settled(reply));
+                self.settle_if_idle();
+            }
             Command::Compact { instructions } => {
-                self.compacted = None;
-                self.waiting.push(Waiting::Compaction(reply));
-                self.step(Input::Do(Job::Compaction { reason: Reason::Manual, instructions }));
+                self.do_job(Job::Compaction { reason: Reason::Manual, instructions }, reply);
             }
-            Command::NavigateTree(navigation) => {
-                self.navigated = None;
-                self.navigation = Some(navigation);
-                self.waiting.push(Waiting::Navigation(reply));
-                self.step(Input::Do(Job::Navigation));
-            }
-            Command::NewSession | Command::SwitchSession(_) | Command::Fork { .. } | Command::Clone => {
-                self.end_bash();
-                self.replace(command, reply);
-            }
+            Command::NavigateTree(navigation) => self.do_job(Job::Navigation(Box::new(navigation)), reply),
+            Command::NewSession => self.replace(NextSession::Fresh, reply),
+            Command::SwitchSession(file) => self.replace(NextSession::Stored(file), reply),
+            Command::Fork { entry } => self.replace(NextSession::Before(entry), reply),
+            Command::Clone => self.replace(NextSession::Copy, reply),
             Command::Bash { command, exclude_from_context } => self.run_bash(command, exclude_from_context, reply),
             Command::AbortBash => {
                 self.stop_bash();
                 done(reply);
             }
-            Command::Abort | Command::WaitForIdle => self.asked(command, reply),
-            settings => self.set(settings, reply),
-        }
-    }
-
-    fn set(&mut self, command: Command, reply: Waiter) {
-        match command {
             Command::SetModel(model) => {
                 self.reset(|setup| setup.model = model);
                 done(reply);
@@ -134,62 +148,60 @@ impl Driver {
                 self.reset(|setup| setup.thinking = level);
                 answer(reply, Reply::Thinking(self.setup.thinking()));
             }
-            Command::SetName(name) => {
-                let entry = NewEntry::session_info(&name);
-                let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
-                self.change(reply, Reply::Done, move |owned| {
-                    owned.append(&[entry])?;
-                    Ok(Some(Event::SessionInfoChanged { name }))
-                });
-            }
-            Command::SetLabel { entry, label } => {
-                let new = NewEntry::label(&entry, label.as_deref());
-                self.change(reply, Reply::Done, move |owned| {
-                    owned.session().find(&entry)?;
-                    owned.append(&[new])?;
-                    Ok(owned.leaf_entry())
-                });
-            }
-            Command::SetSteeringMode(mode) => {
-                self.setup.steering = mode;
-                done(reply);
-            }
-            Command::SetFollowUpMode(mode) => {
-                self.setup.follow_up = mode;
-                done(reply);
-            }
-            Command::SetAutoCompaction(is_on) => {
-                self.auto_compaction = is_on;
-                done(reply);
-            }
-            Command::SetAutoRetry(is_on) => {
-                self.setup.retry.enabled = is_on;
-                done(reply);
-            }
-            Command::SetRules(rules) => {
-                self.auto_compaction = rules.compaction.enabled;
-                self.setup.follow(*rules);
-                done(reply);
-            }
-            Command::SetSystemPrompt(prompt) => {
-                self.setup.system = prompt;
-                done(reply);
-            }
+            Command::SetName(name) => self.set_name(&name, reply),
+            Command::SetLabel { entry, label } => self.set_label(entry, label.as_deref(), reply),
+            Command::SetSteeringMode(mode) => self.set(reply, |driver| driver.setup.steering = mode),
+            Command::SetFollowUpMode(mode) => self.set(reply, |driver| driver.setup.follow_up = mode),
+            Command::SetAutoCompaction(is_on) => self.set(reply, |driver| driver.auto_compaction = is_on),
+            Command::SetAutoRetry(is_on) => self.set(reply, |driver| driver.setup.retry.enabled = is_on),
+            Command::SetRules(rules) => self.set(reply, |driver| {
+                driver.auto_compaction = rules.compaction.enabled;
+                driver.setup.follow(*rules);
+            }),
+            Command::SetSystemPrompt(prompt) => self.set(reply, |driver| driver.setup.system = prompt),
             Command::Inspect => answer(reply, Reply::Standing(Box::new(self.standing()))),
-            // Everything else is begun elsewhere.
-            _ => done(reply),
         }
+    }
+
+    fn do_job(&mut self, job: Job, reply: Waiter) {
+        self.waiting.push(Waiting::Job(reply));
+        self.step(TurnInput::Do(job));
+    }
+
+    /// Changes what the machine and the next requests go by.
+    fn set(&mut self, reply: Waiter, change: impl FnOnce(&mut Self)) {
+        change(self);
         self.configure();
+        done(reply);
+    }
+
+    fn set_name(&mut self, name: &str, reply: Waiter) {
+        let entry = NewEntry::session_info(name);
+        let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
+        self.change(reply, Reply::Done, move |owned| {
+            owned.append(&[entry])?;
+            Ok(Some(Event::SessionInfoChanged { name }))
+        });
+    }
+
+    fn set_label(&mut self, entry: String, label: Option<&str>, reply: Waiter) {
+        let new = NewEntry::label(&entry, label);
+        self.change(reply, Reply::Done, move |owned| {
+            owned.session().find(&entry)?;
+            owned.append(&[new])?;
+            Ok(owned.leaf_entry())
+        });
     }
 
     /// Has another model answer, or the model think more or less. What changes by that is recorded and told.
     fn reset(&mut self, change: impl FnOnce(&mut Setup)) {
         let before = self.setup.thinking();
         change(&mut self.setup);
+        self.configure();
         self.record_settings();
         let level = self.setup.thinking();
         if level != before {
-            self.tell(Event::ThinkingLevelChanged { level: level.as_str().to_owned() });
+            self.outbox.tell(Event::ThinkingLevelChanged { level: level.as_str().to_owned() });
         }
     }
 
@@ -207,7 +219,7 @@ impl Driver {
         }
     }
 
-    fn message(&self, said: Said) -> UserMessage {
+    fn message(&self, said: UserPrompt) -> UserMessage {
         UserMessage::new(said.text, said.images, self.setup.clock.now())
     }
 
@@ -222,26 +234,26 @@ impl Driver {
         }
         let own = self.own.clone();
         self.outbox.after_write(Vec::new());
-        self.writer.desk().give(move |owned| {
+        self.writer.handle().send(move |owned| {
             let result = owned.append(&entries).map(|_| None);
-            drop(own.send(In::Written { result, ticket: None }));
+            drop(own.send(DriverInput::Written { result, ticket: None }));
         });
     }
 
     /// Does something that writes, and answers when it is durable.
-    fn change(&mut self, reply: Waiter, with: Reply, work: impl FnOnce(&mut Owned) -> Written + Send + 'static) {
+    fn change(&mut self, reply: Waiter, with: Reply, work: impl FnOnce(&mut OwnedSession) -> Written + Send + 'static) {
         self.recorded.has_entries = true;
         let own = self.own.clone();
-        self.writer.desk().give(move |owned| {
+        self.writer.handle().send(move |owned| {
             let result = work(owned);
-            drop(own.send(In::Changed { result, reply, with }));
+            drop(own.send(DriverInput::Changed { result, reply, with }));
         });
     }
 
     pub(super) fn changed(&mut self, result: Written, reply: Waiter, with: Reply) {
         let result = result.map(|event| {
             if let Some(event) = event {
-                self.tell(event);
+                self.outbox.tell(event);
             }
             with
         });

@@ -7,154 +7,164 @@ use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::{Source as _, text_of};
 use offshoot_session::error::Error;
 use offshoot_session::id::EntryId;
-use offshoot_session::json::{Json, Object};
+use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
 use offshoot_session::session::Session;
 use offshoot_session::summariser::{Answer, Drafted, Extractive, Request};
 use std::sync::Arc;
 
-use super::{Driver, In, Recorded};
-use crate::command::{Navigated, Navigation};
+use super::{Driver, DriverInput, Recorded};
 use crate::error::AgentError;
-use crate::event::{Event, Raw};
+use crate::event::{CompactionResult, Event, RawJson};
 use crate::model::Access;
+use crate::provider::Provider;
+use crate::setup::Setup;
 use crate::summarise::{Listener, ModelSummariser, Summarise};
-use crate::turn::{Draft, Input, Job, Ticket};
+use crate::turn::{Job, JobDraft, JobResult, Navigated, Navigation, Ticket, TurnInput};
 use crate::words::in_words;
-use crate::writer::{Desk, Owned};
+use crate::writer::{OwnedSession, WriterHandle};
 
 /// What a job came to, before it is written.
-pub(crate) struct Ready {
-    what: What,
+pub(crate) struct ReadyJob {
+    what: JobWork,
     warning: Option<String>,
 }
 
-enum What {
+enum JobWork {
     Compaction { plan: Box<Plan>, drafted: Drafted },
-    Navigation { navigation: Navigation, summary: Option<(Box<BranchPlan>, Drafted)> },
+    Navigation { navigation: Box<Navigation>, summary: Option<(Box<BranchPlan>, Drafted)> },
 }
 
 /// What a job came to, in the file.
 pub(crate) struct Committed {
-    result: Raw,
-    navigated: Option<(Navigated, Event, Recorded)>,
+    result: JobResult,
+    /// Of a walk: the event that tells of the new place, and what stands there of model and thinking.
+    moved: Option<(Event, Recorded)>,
 }
 
 /// What both jobs need.
-struct Means {
-    desk: Desk,
-    summariser: Result<Arc<dyn Summarise>, String>,
+struct JobResources {
+    handle: WriterHandle,
+    setup: Setup,
+    provider: Arc<dyn Provider>,
+    listener: Listener,
+}
+
+impl JobResources {
+    /// Who writes summaries; that a model is asked again is told.
+    async fn summariser(&self) -> Result<Arc<dyn Summarise>, String> {
+        let setup = &self.setup;
+        if let Some(summariser) = &setup.summariser {
+            return Ok(summariser.clone());
+        }
+        let Access { model, key } = setup.keys.access(&setup.model).await.map_err(|error| error.to_string())?;
+        let (provider, listener) = (self.provider.clone(), Some(self.listener.clone()));
+        let (thinking, retry) = (setup.thinking(), setup.retry);
+        Ok(Arc::new(ModelSummariser { provider, model, thinking, key, retry, listener }))
+    }
 }
 
 impl Driver {
     pub(super) fn draft(&mut self, ticket: Ticket, job: Job) {
         let own = self.own.clone();
-        let means = Means { desk: self.writer.desk().clone(), summariser: self.summariser(ticket) };
+        let trying = self.own.clone();
+        let listener: Listener = Arc::new(move |state| {
+            drop(trying.send(DriverInput::Machine(TurnInput::Trying { ticket, trying: state })));
+        });
+        let (handle, setup, provider) = (self.writer.handle().clone(), self.setup.clone(), self.provider());
+        let resources = JobResources { handle, setup, provider, listener };
         let settings = self.setup.compaction();
         let window = match self.setup.model.context_window {
             0 => branch_summary::DEFAULT_WINDOW,
             window => window,
         };
         let budget = window.saturating_sub(self.setup.branch_reserve);
-        let navigation = self.navigation.take().unwrap_or_default();
         self.spawn(async move {
             let ready = match job {
                 Job::Compaction { instructions, .. } => {
-                    let begins = || drop(own.send(In::Machine(Input::Planned { ticket })));
-                    compaction(&means, settings, instructions, begins).await
+                    let begins = || drop(own.send(DriverInput::Machine(TurnInput::Planned { ticket })));
+                    compaction(&resources, settings, instructions, begins).await
                 }
-                Job::Navigation => walk(&means, navigation, budget).await,
+                Job::Navigation(navigation) => walk(&resources, navigation, budget).await,
             };
-            drop(own.send(In::Drafted { ticket, ready: Box::new(ready) }));
+            drop(own.send(DriverInput::Drafted { ticket, ready: Box::new(ready) }));
         });
     }
 
-    /// Who writes summaries; that a model is asked again is told.
-    fn summariser(&self, ticket: Ticket) -> Result<Arc<dyn Summarise>, String> {
-        if let Some(summariser) = &self.setup.summariser {
-            return Ok(summariser.clone());
-        }
-        let setup = &self.setup;
-        let Access { model, key } = setup.keys.access(&setup.model).map_err(|error| error.to_string())?;
-        let provider = setup.provider.clone();
-        let own = self.own.clone();
-        let listener: Listener = Arc::new(move |trying| drop(own.send(In::Machine(Input::Trying { ticket, trying }))));
-        let (thinking, retry) = (setup.thinking(), setup.retry);
-        Ok(Arc::new(ModelSummariser { provider, model, thinking, key, retry, listener: Some(listener) }))
-    }
-
-    pub(super) fn drafted(&mut self, ticket: Ticket, ready: Result<Ready, Draft>) {
+    pub(super) fn drafted(&mut self, ticket: Ticket, ready: Result<ReadyJob, JobDraft>) {
         let draft = match ready {
             Ok(ready) => {
                 let warning = ready.warning.clone();
                 self.ready = Some(ready);
-                Draft::Ready { warning }
+                JobDraft::Ready { warning }
             }
             Err(draft) => draft,
         };
-        self.step(Input::Drafted { ticket, draft });
+        self.step(TurnInput::Drafted { ticket, draft });
     }
 
     pub(super) fn commit(&mut self, ticket: Ticket) {
         let Some(ready) = self.ready.take() else { return };
         let own = self.own.clone();
-        self.writer.desk().give(move |owned| {
+        self.writer.handle().send(move |owned| {
             let result = write(owned, ready);
-            drop(own.send(In::Committed { ticket, result }));
+            drop(own.send(DriverInput::Committed { ticket, result }));
         });
     }
 
     pub(super) fn committed(&mut self, ticket: Ticket, result: Result<Committed, AgentError>) {
         match result {
-            Ok(Committed { result, navigated }) => {
-                if let Some((navigated, event, recorded)) = navigated {
+            Ok(Committed { result, moved }) => {
+                if let Some((event, recorded)) = moved {
                     // What the new place lacks of model and thinking comes with the next prompt.
                     self.recorded = recorded;
-                    self.navigated = Some(navigated);
-                    self.tell(event);
+                    self.outbox.tell(event);
                 }
-                self.step(Input::Committed { ticket, result });
+                self.step(TurnInput::Committed { ticket, result });
             }
-            Err(error) => self.step(Input::WriteFailed { error }),
+            Err(error) => self.step(TurnInput::WriteFailed { error }),
         }
     }
 }
 
 async fn compaction(
-    means: &Means,
+    resources: &JobResources,
     settings: compact::Settings,
     instructions: Option<String>,
     begins: impl Fn(),
-) -> Result<Ready, Draft> {
-    let plan = means.desk.ask(move |owned| plan(owned.session(), &settings)).await;
+) -> Result<ReadyJob, JobDraft> {
+    let plan = resources.handle.ask(move |owned| plan(owned.session(), &settings)).await;
     let plan = plan.unwrap_or_else(|| Err(ended()))?;
     begins();
     let requests = plan.requests(instructions.as_deref());
-    let by_model = summarise(means, requests).await;
+    let by_model = summarise(resources, requests).await;
     let by_model = by_model.and_then(|(answers, name)| plan.summary(&answers, name).map_err(|error| in_words(&error)));
     let (drafted, warning) = match by_model {
         Ok(drafted) => (drafted, None),
         Err(why) => {
             let again = plan.clone();
-            let by_rule = means.desk.ask(move |owned| again.run(&Extractive::new(owned.session()), None)).await;
+            let by_rule = resources.handle.ask(move |owned| again.run(&Extractive::new(owned.session()), None)).await;
             (without_model(by_rule, &why)?, Some(why))
         }
     };
-    Ok(Ready { what: What::Compaction { plan, drafted }, warning })
+    Ok(ReadyJob { what: JobWork::Compaction { plan, drafted }, warning })
 }
 
-fn plan(session: &Session, settings: &compact::Settings) -> Result<Box<Plan>, Draft> {
+fn plan(session: &Session, settings: &compact::Settings) -> Result<Box<Plan>, JobDraft> {
     match compact::plan(session, session.leaf(), session.dialect(), settings) {
         Ok(Planned::Cut(plan)) => Ok(plan),
-        Ok(Planned::AlreadyCompacted) => Err(Draft::Nothing("already compacted")),
-        Ok(Planned::TooSmall) => Err(Draft::Nothing("the session is too small to be compacted")),
-        Err(error) => Err(Draft::Failed(error.into())),
+        Ok(Planned::AlreadyCompacted) => Err(JobDraft::Nothing("already compacted")),
+        Ok(Planned::TooSmall) => Err(JobDraft::Nothing("the session is too small to be compacted")),
+        Err(error) => Err(JobDraft::Failed(error.into())),
     }
 }
 
 /// Asks for one summary after the other.
-async fn summarise(means: &Means, requests: Vec<Request>) -> Result<(Vec<Answer>, Option<&'static str>), String> {
-    let summariser = means.summariser.clone()?;
+async fn summarise(
+    resources: &JobResources,
+    requests: Vec<Request>,
+) -> Result<(Vec<Answer>, Option<&'static str>), String> {
+    let summariser = resources.summariser().await?;
     let mut answers = Vec::with_capacity(requests.len());
     for request in requests {
         answers.push(summariser.summarise(request).await?);
@@ -162,26 +172,26 @@ async fn summarise(means: &Means, requests: Vec<Request>) -> Result<(Vec<Answer>
     Ok((answers, summariser.name()))
 }
 
-fn without_model(by_rule: Option<Result<Drafted, Error>>, why: &str) -> Result<Drafted, Draft> {
+fn without_model(by_rule: Option<Result<Drafted, Error>>, why: &str) -> Result<Drafted, JobDraft> {
     match by_rule {
         Some(Ok(drafted)) => Ok(drafted),
         Some(Err(error)) => {
-            Err(Draft::Failed(AgentError::Failed(format!("{why}; and without a model: {}", in_words(&error)))))
+            Err(JobDraft::Failed(AgentError::Failed(format!("{why}; and without a model: {}", in_words(&error)))))
         }
         None => Err(ended()),
     }
 }
 
-fn ended() -> Draft {
-    Draft::Failed(AgentError::Ended)
+fn ended() -> JobDraft {
+    JobDraft::Failed(AgentError::Ended)
 }
 
-async fn walk(means: &Means, navigation: Navigation, budget: u64) -> Result<Ready, Draft> {
+async fn walk(resources: &JobResources, navigation: Box<Navigation>, budget: u64) -> Result<ReadyJob, JobDraft> {
     let target = navigation.target.clone();
     let wants = navigation.summarize;
-    let planned = means.desk.ask(move |owned| plan_walk(owned.session(), &target, wants, budget)).await;
+    let planned = resources.handle.ask(move |owned| plan_walk(owned.session(), &target, wants, budget)).await;
     let Some(plan) = planned.unwrap_or_else(|| Err(ended()))? else {
-        return Ok(Ready { what: What::Navigation { navigation, summary: None }, warning: None });
+        return Ok(ReadyJob { what: JobWork::Navigation { navigation, summary: None }, warning: None });
     };
     let instructions = match (&navigation.instructions, navigation.replace_instructions) {
         (None, _) => Instructions::Plain,
@@ -190,7 +200,7 @@ async fn walk(means: &Means, navigation: Navigation, budget: u64) -> Result<Read
     };
     let by_model = match plan.request(instructions) {
         None => plan.summary(None, None).map_err(|error| in_words(&error)),
-        Some(request) => summarise(means, vec![request])
+        Some(request) => summarise(resources, vec![request])
             .await
             .and_then(|(answers, name)| plan.summary(answers.first(), name).map_err(|error| in_words(&error))),
     };
@@ -198,15 +208,16 @@ async fn walk(means: &Means, navigation: Navigation, budget: u64) -> Result<Read
         Ok(drafted) => (drafted, None),
         Err(why) => {
             let again = plan.clone();
-            let by_rule = move |owned: &mut Owned| again.run(&Extractive::new(owned.session()), Instructions::Plain);
-            (without_model(means.desk.ask(by_rule).await, &why)?, Some(why))
+            let by_rule =
+                move |owned: &mut OwnedSession| again.run(&Extractive::new(owned.session()), Instructions::Plain);
+            (without_model(resources.handle.ask(by_rule).await, &why)?, Some(why))
         }
     };
-    Ok(Ready { what: What::Navigation { navigation, summary: Some((plan, drafted)) }, warning })
+    Ok(ReadyJob { what: JobWork::Navigation { navigation, summary: Some((plan, drafted)) }, warning })
 }
 
-fn plan_walk(session: &Session, target: &str, wants: bool, budget: u64) -> Result<Option<Box<BranchPlan>>, Draft> {
-    let failed = |error: Error| Draft::Failed(error.into());
+fn plan_walk(session: &Session, target: &str, wants: bool, budget: u64) -> Result<Option<Box<BranchPlan>>, JobDraft> {
+    let failed = |error: Error| JobDraft::Failed(error.into());
     let ix = session.find(target).map_err(failed)?;
     if !wants || session.leaf() == Some(ix) {
         return Ok(None);
@@ -215,28 +226,29 @@ fn plan_walk(session: &Session, target: &str, wants: bool, budget: u64) -> Resul
     Ok(Some(Box::new(plan)).filter(|plan| !plan.entries.is_empty()))
 }
 
-fn write(owned: &mut Owned, ready: Ready) -> Result<Committed, AgentError> {
+fn write(owned: &mut OwnedSession, ready: ReadyJob) -> Result<Committed, AgentError> {
     match ready.what {
-        What::Compaction { plan, drafted } => {
+        JobWork::Compaction { plan, drafted } => {
             let entry = plan.entry(&drafted, owned.session().dialect());
             owned.append(&[entry])?;
-            let result = Object::new()
-                .str("summary", &drafted.text)
-                .str("firstKeptEntryId", plan.first_kept_id.as_str())
-                .raw("tokensBefore", plan.tokens_before)
-                .raw("estimatedTokensAfter", plan.tokens_after(&drafted.text))
-                .raw("details", &drafted.details);
-            let result = drafted.usage.iter().fold(result, |result, usage| result.raw("usage", usage));
-            let report = compact::report::report(&plan, &drafted.text).to_json();
-            Ok(Committed { result: Raw(result.raw("report", report).finish()), navigated: None })
+            let result = CompactionResult {
+                first_kept_entry_id: plan.first_kept_id.as_str().to_owned(),
+                tokens_before: plan.tokens_before,
+                estimated_tokens_after: plan.tokens_after(&drafted.text),
+                report: RawJson(compact::report::report(&plan, &drafted.text).to_json()),
+                summary: drafted.text,
+                details: RawJson(drafted.details),
+                usage: drafted.usage.map(RawJson),
+            };
+            Ok(Committed { result: JobResult::Compaction(Arc::new(result)), moved: None })
         }
-        What::Navigation { navigation, summary } => go(owned, &navigation, summary, ready.warning),
+        JobWork::Navigation { navigation, summary } => go(owned, &navigation, summary, ready.warning),
     }
 }
 
 /// Moves the leaf, durably.
 fn go(
-    owned: &mut Owned,
+    owned: &mut OwnedSession,
     navigation: &Navigation,
     summary: Option<(Box<BranchPlan>, Drafted)>,
     warning: Option<String>,
@@ -274,7 +286,7 @@ fn go(
     };
     let summary = summary.map(|id| id.as_str().to_owned());
     let navigated = Navigated { editor_text, summary, aborted: false, warning };
-    Ok(Committed { result: Raw("null".to_owned()), navigated: Some((navigated, event, Recorded::of(session))) })
+    Ok(Committed { result: JobResult::Navigation(navigated), moved: Some((event, Recorded::of(session))) })
 }
 
 /// Where going to an entry leads: before a message that is to be said anew, else to the entry itself.

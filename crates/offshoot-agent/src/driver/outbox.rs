@@ -1,4 +1,4 @@
-//! What waits to be told: events behind a write that is not durable yet, in order.
+//! Events and answers that wait, in order, until the writes before them are durable.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,6 +20,8 @@ enum Out {
     Answers(Answers),
 }
 
+/// Subscribers' channels are not bounded: no event may be lost, and the agent waits for no front end. What a front end
+/// that stands still costs is the text of the answers and, ten times a second while a tool prints, 50 KB of its output.
 #[derive(Default)]
 pub(super) struct Outbox {
     subscribers: Vec<UnboundedSender<Arc<Event>>>,

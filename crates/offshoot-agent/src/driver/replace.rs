@@ -1,7 +1,7 @@
 //! Putting another session in the place of the open one. What is under way has ended before; the old session has all
 //! that was said in it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_session::entry::{Source as _, text_of};
@@ -10,13 +10,13 @@ use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
 use offshoot_session::session::{NewSession, Options, Part, Session};
 
-use super::{Driver, In, Waiter};
-use crate::command::{Command, Forked, Reply};
+use super::{Driver, DriverInput, Waiter};
+use crate::command::{Forked, Reply};
 use crate::error::AgentError;
 use crate::event::Event;
 use crate::provider::ThinkingLevel;
 use crate::sessions::Sessions;
-use crate::writer::Owned;
+use crate::writer::OwnedSession;
 
 /// What a session says of model and thinking.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -53,15 +53,28 @@ pub(crate) struct Replaced {
     cwd: Option<String>,
 }
 
+/// Which session takes the place of the open one.
+pub(super) enum NextSession {
+    /// A new one of the same folder.
+    Fresh,
+    /// The one in this file.
+    Stored(PathBuf),
+    /// A new one with what stands before a message of the user.
+    Before(String),
+    /// A copy of the open one, up to the leaf.
+    Copy,
+}
+
 impl Driver {
-    /// Begins with one of the commands that open another session.
-    pub(super) fn replace(&mut self, command: Command, reply: Waiter) {
+    /// Opens another session. The user's own command is stopped, and recorded in the one that is left.
+    pub(super) fn replace(&mut self, other: NextSession, reply: Waiter) {
+        self.end_bash();
         self.is_replacing = true;
         let sessions = self.setup.sessions.clone();
         let own = self.own.clone();
-        self.writer.desk().give(move |owned| {
-            let result = Box::new(replace(owned, sessions.as_ref(), &command));
-            drop(own.send(In::Replaced { result, reply }));
+        self.writer.handle().send(move |owned| {
+            let result = Box::new(replace(owned, sessions.as_ref(), &other));
+            drop(own.send(DriverInput::Replaced { result, reply }));
         });
     }
 
@@ -72,11 +85,11 @@ impl Driver {
             self.recorded = recorded;
             self.is_broken = false;
             if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty()) {
-                self.setup.place.cwd = cwd.into();
+                self.setup.tool_context.cwd = cwd.into();
             }
             self.restore();
             let session_file = forked.file.as_ref().map(|file| file.display().to_string());
-            self.tell(Event::SessionChanged { reason, session_id: forked.session_id.clone(), session_file });
+            self.outbox.tell(Event::SessionChanged { reason, session_id: forked.session_id.clone(), session_file });
             Reply::Session(forked)
         });
         drop(reply.send(answer));
@@ -96,12 +109,12 @@ impl Driver {
     }
 }
 
-fn replace(owned: &mut Owned, sessions: &dyn Sessions, command: &Command) -> Result<Replaced, AgentError> {
-    let (session, text, reason) = match command {
-        Command::NewSession => (Some(fresh(owned.session(), sessions, false)?), None, "new"),
-        Command::SwitchSession(file) => (Some(opened(sessions, file)?), None, "resume"),
-        Command::Clone => (copied(owned, sessions, None)?, None, "fork"),
-        Command::Fork { entry } => {
+fn replace(owned: &mut OwnedSession, sessions: &dyn Sessions, other: &NextSession) -> Result<Replaced, AgentError> {
+    let (session, text, reason) = match other {
+        NextSession::Fresh => (Some(fresh(owned.session(), sessions, false)?), None, "new"),
+        NextSession::Stored(file) => (Some(opened(sessions, file)?), None, "resume"),
+        NextSession::Copy => (copied(owned, sessions, None)?, None, "fork"),
+        NextSession::Before(entry) => {
             let (before, text) = before_message(owned.session(), entry)?;
             let session = match before {
                 Some(parent) => copied(owned, sessions, Some(&parent))?,
@@ -109,7 +122,6 @@ fn replace(owned: &mut Owned, sessions: &dyn Sessions, command: &Command) -> Res
             };
             (session, Some(text), "fork")
         }
-        _ => return Err(AgentError::Failed("this opens no other session".to_owned())),
     };
     if let Some(session) = session {
         owned.replace(session);
@@ -143,7 +155,7 @@ fn opened(sessions: &dyn Sessions, file: &Path) -> Result<Session, AgentError> {
 }
 
 /// A copy of the path to an entry, or to the leaf. The open session's file stays as it is; one in memory becomes its copy.
-fn copied(owned: &mut Owned, sessions: &dyn Sessions, at: Option<&str>) -> Result<Option<Session>, AgentError> {
+fn copied(owned: &mut OwnedSession, sessions: &dyn Sessions, at: Option<&str>) -> Result<Option<Session>, AgentError> {
     let old = owned.session();
     let leaf = match at {
         Some(id) => old.find(id)?,

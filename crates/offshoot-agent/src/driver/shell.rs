@@ -1,37 +1,48 @@
 //! The command that the user runs: what it prints is told on the way, what came of it is recorded.
 
-use offshoot_session::json::Object;
+use std::sync::Arc;
+
 use tokio::sync::oneshot;
 
 use super::commands::{answer, refuse};
-use super::veil::Veil;
-use super::{Driver, In, Shelled, Waiter};
+use super::key_redactor::KeyRedactor;
+use super::{Driver, DriverInput, UserCommand, Waiter};
 use crate::command::Reply;
 use crate::error::AgentError;
-use crate::event::{Event, Raw};
-use crate::tool::Place;
+use crate::event::{BashResult, Event};
+use crate::tool::ToolContext;
 use crate::tool::bash::{self, BashRun, Printed};
-use crate::turn::Input;
+use crate::turn::TurnInput;
 
 impl Driver {
     pub(super) fn run_bash(&mut self, command: String, exclude: bool, reply: Waiter) {
         if self.bash.is_some() {
             return refuse(reply, AgentError::Busy("a command runs already: stop it first"));
         }
-        let (stop, stopped) = oneshot::channel();
-        // Before the first request nobody has asked for the key yet.
-        let access = self.setup.keys.access(&self.setup.model);
-        let veil = access.map_or_else(|_| self.veil.clone(), |access| Veil::new(access.key));
-        let (shell, place) = (self.setup.shell.clone(), Place { hidden: veil.key(), ..self.setup.place.clone() });
+        let (stop, mut stopped) = oneshot::channel();
+        let (keys, model, last) = (self.setup.keys.clone(), self.setup.model.clone(), self.redactor.key());
+        let (shell, place) = (self.setup.shell.clone(), self.setup.tool_context.clone());
         self.runs += 1;
         let run_number = self.runs;
-        self.bash = Some(Shelled { command: command.clone(), exclude, stop: Some(stop), reply });
+        self.bash = Some(UserCommand { command: command.clone(), exclude, stop: Some(stop), reply });
         let own = self.own.clone();
         // Not one of the turn's tasks: stopping a turn does not stop what the user runs.
         tokio::spawn(async move {
-            let show = |printed| drop(own.send(In::Printed { run_number, printed }));
-            let run = bash::run(&command, &shell, &place, stopped, show).await;
-            drop(own.send(In::Ran { run_number, run }));
+            let show = |printed| drop(own.send(DriverInput::Printed { run_number, printed }));
+            // Before the first request nobody has asked for the key yet.
+            let access = tokio::select! {
+                biased;
+                Ok(()) = &mut stopped => None,
+                access = keys.access(&model) => Some(access),
+            };
+            let run = match access {
+                None => Ok(BashRun::stopped()),
+                Some(access) => {
+                    let hidden = access.map_or(last, |access| KeyRedactor::new(access.key).key());
+                    bash::run(&command, &shell, &ToolContext { hidden, ..place }, stopped, show).await
+                }
+            };
+            drop(own.send(DriverInput::Ran { run_number, run }));
         });
     }
 
@@ -45,12 +56,8 @@ impl Driver {
     /// Stops a command because its session is left; it is recorded there as stopped.
     pub(super) fn end_bash(&mut self) {
         self.stop_bash();
-        if self.bash.is_some() {
-            let output = String::new();
-            let run = BashRun { output, exit_code: None, cancelled: true, truncated: false, full_output_path: None };
-            if let Some((reply, raw)) = self.record(&run) {
-                answer(reply, Reply::Ran(raw));
-            }
+        if let Some((reply, result)) = self.record(BashRun::stopped()) {
+            answer(reply, Reply::Ran(result));
         }
     }
 
@@ -61,7 +68,7 @@ impl Driver {
 
     pub(super) fn printed(&mut self, run_number: u64, Printed { text, omitted }: Printed) {
         if self.runs(run_number) {
-            self.tell(Event::BashExecutionUpdate { delta: text, omitted });
+            self.outbox.tell(Event::BashExecutionUpdate { delta: text, omitted });
         }
     }
 
@@ -71,7 +78,7 @@ impl Driver {
             return;
         }
         let answer = match run {
-            Ok(run) => self.record(&run).map(|(reply, raw)| (reply, Ok(Reply::Ran(raw)))),
+            Ok(run) => self.record(run).map(|(reply, result)| (reply, Ok(Reply::Ran(result)))),
             Err(why) => self.bash.take().map(|bash| (bash.reply, Err(AgentError::Failed(why)))),
         };
         let ended = self.outbox.settle(answer.into_iter().collect());
@@ -79,27 +86,11 @@ impl Driver {
     }
 
     /// The command has ended: hands its message to the session. Gives back who is to be answered with what.
-    fn record(&mut self, run: &BashRun) -> Option<(Waiter, Raw)> {
-        let Shelled { command, exclude, reply, .. } = self.bash.take()?;
-        let raw = Raw(bash_message(&command, exclude, run, self.setup.clock.now()));
-        self.step(Input::Ran(raw.clone()));
-        Some((reply, raw))
+    fn record(&mut self, run: BashRun) -> Option<(Waiter, Arc<BashResult>)> {
+        let UserCommand { command, exclude, reply, .. } = self.bash.take()?;
+        let timestamp = self.setup.clock.now();
+        let result = Arc::new(BashResult { command, run, timestamp, exclude_from_context: exclude });
+        self.step(TurnInput::Ran(Arc::clone(&result)));
+        Some((reply, result))
     }
-}
-
-/// A command of the user as the message that sessions keep.
-fn bash_message(command: &str, exclude: bool, run: &BashRun, at: i64) -> String {
-    let mut object = Object::new().str("role", "bashExecution").str("command", command).str("output", &run.output);
-    if let Some(code) = run.exit_code {
-        object = object.raw("exitCode", code);
-    }
-    object = object.raw("cancelled", run.cancelled).raw("truncated", run.truncated);
-    if let Some(path) = &run.full_output_path {
-        object = object.str("fullOutputPath", &path.display().to_string());
-    }
-    object = object.raw("timestamp", at);
-    if exclude {
-        object = object.raw("excludeFromContext", true);
-    }
-    object.finish()
 }

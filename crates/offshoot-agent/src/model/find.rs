@@ -5,7 +5,7 @@ use crate::provider::{Model, ThinkingLevel};
 
 /// A model that was found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct FoundModel {
     /// The model.
     pub model: Model,
     /// The level that was named with it.
@@ -16,7 +16,7 @@ pub struct Found {
 
 /// Why no model was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotFound {
+pub enum UnknownModel {
     /// Nobody has this name.
     #[error("there is no provider {0}")]
     Provider(String),
@@ -40,19 +40,24 @@ impl Models {
     /// parts; among parts, ids without a date come before dated ones, and later ones before earlier ones. `provider`
     /// narrows the search, and with it an id that is not in the table is taken as it is. `usable` says which providers
     /// have a key: it decides between providers that have the same id.
-    pub fn find(&self, provider: Option<&str>, name: &str, usable: &dyn Fn(&str) -> bool) -> Result<Found, NotFound> {
+    pub fn find(
+        &self,
+        provider: Option<&str>,
+        name: &str,
+        usable: &dyn Fn(&str) -> bool,
+    ) -> Result<FoundModel, UnknownModel> {
         let name = name.trim();
         let Some(provider) = provider else { return self.find_anywhere(name, usable) };
-        let known = self.provider(provider).ok_or_else(|| NotFound::Provider(provider.to_owned()))?;
+        let known = self.provider(provider).ok_or_else(|| UnknownModel::Provider(provider.to_owned()))?;
         let prefix = name.get(..known.len()).filter(|prefix| prefix.eq_ignore_ascii_case(known));
         let rest = prefix.and_then(|_| name.get(known.len()..)).and_then(|rest| rest.strip_prefix('/'));
         let pattern = rest.unwrap_or(name);
         self.within(known, pattern)
             .or_else(|| self.taken_as_it_is(known, pattern))
-            .ok_or_else(|| NotFound::Model(format!("{known}/{pattern}")))
+            .ok_or_else(|| UnknownModel::Model(format!("{known}/{pattern}")))
     }
 
-    fn find_anywhere(&self, name: &str, usable: &dyn Fn(&str) -> bool) -> Result<Found, NotFound> {
+    fn find_anywhere(&self, name: &str, usable: &dyn Fn(&str) -> bool) -> Result<FoundModel, UnknownModel> {
         let inferred = name.split_once('/').and_then(|(provider, rest)| Some((self.provider(provider)?, rest)));
         if let Some((provider, pattern)) = inferred {
             let found = self.within(provider, pattern);
@@ -65,18 +70,18 @@ impl Models {
             let found = found.or_else(|| matched(&self.list(), name));
             return found
                 .or_else(|| self.taken_as_it_is(provider, pattern))
-                .ok_or_else(|| NotFound::Model(name.to_owned()));
+                .ok_or_else(|| UnknownModel::Model(name.to_owned()));
         }
         let exact = self.exact(name);
         let keyed: Vec<&&Model> = exact.iter().filter(|model| usable(&model.provider)).collect();
         match (&exact[..], &keyed[..]) {
-            ([], _) => matched(&self.list(), name).ok_or_else(|| NotFound::Model(name.to_owned())),
+            ([], _) => matched(&self.list(), name).ok_or_else(|| UnknownModel::Model(name.to_owned())),
             ([one], _) => Ok(plain(one)),
             (_, [one]) => Ok(plain(one)),
             (several, _) => {
                 let candidates: Vec<String> =
                     several.iter().map(|model| format!("{}/{}", model.provider, model.id)).collect();
-                Err(NotFound::Ambiguous { name: name.to_owned(), candidates: candidates.join(", ") })
+                Err(UnknownModel::Ambiguous { name: name.to_owned(), candidates: candidates.join(", ") })
             }
         }
     }
@@ -95,13 +100,13 @@ impl Models {
         self.all().iter().filter(|model| model.id.eq_ignore_ascii_case(id)).collect()
     }
 
-    fn within(&self, provider: &str, pattern: &str) -> Option<Found> {
+    fn within(&self, provider: &str, pattern: &str) -> Option<FoundModel> {
         let models: Vec<&Model> = self.all().iter().filter(|model| model.provider == provider).collect();
         matched(&models, pattern)
     }
 
     /// An id that the table lacks, on the model of the provider that it begins with.
-    fn taken_as_it_is(&self, provider: &str, pattern: &str) -> Option<Found> {
+    fn taken_as_it_is(&self, provider: &str, pattern: &str) -> Option<FoundModel> {
         let (id, level) = match split_level(pattern) {
             Some((id, level)) => (id, Some(level)),
             None => (pattern, None),
@@ -110,21 +115,21 @@ impl Models {
         let reasoning = like.reasoning || level.is_some_and(|level| level != ThinkingLevel::Off);
         let model = Model { id: id.to_owned(), name: id.to_owned(), reasoning, ..like.clone() };
         let warning = format!("{provider} has no model {id} in the table; the id is taken as it is");
-        Some(Found { model, level, warning: Some(warning) })
+        Some(FoundModel { model, level, warning: Some(warning) })
     }
 }
 
-fn plain(model: &Model) -> Found {
-    Found { model: model.clone(), level: None, warning: None }
+fn plain(model: &Model) -> FoundModel {
+    FoundModel { model: model.clone(), level: None, warning: None }
 }
 
 /// The best of the models for a pattern, with or without a level behind it.
-fn matched(models: &[&Model], pattern: &str) -> Option<Found> {
+fn matched(models: &[&Model], pattern: &str) -> Option<FoundModel> {
     let mut pattern = pattern;
     let mut level = None;
     loop {
         if let Some(model) = best(models, pattern) {
-            return Some(Found { model: model.clone(), level, warning: None });
+            return Some(FoundModel { model: model.clone(), level, warning: None });
         }
         let (before, named) = split_level(pattern)?;
         // The outermost level counts.

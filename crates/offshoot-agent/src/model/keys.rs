@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use offshoot_session::clock::Clock;
 use serde::Deserialize;
 
+use super::key_command::KeyCommands;
 use super::table::{Models, Trouble};
-use super::value::{self, Missing};
+use super::value::{self, Unset};
 use crate::provider::{Model, Secret};
 
 /// Variables by name.
@@ -38,11 +40,12 @@ pub struct Keys {
     explicit: Option<Secret>,
     stored: Vec<(String, Secret)>,
     env: Env,
+    commands: KeyCommands,
 }
 
 /// Where a key comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum KeyOrigin {
     /// The caller gave it.
     Explicit,
     /// `auth.json`.
@@ -64,35 +67,21 @@ pub struct Access {
 
 /// Why there is no key. Names where it was looked for, never what was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub enum KeyError {
     /// There is none.
     #[error("there is no key for {provider}; set {variables}, or put it into auth.json or models.json")]
     None {
-        /// The provider.
         provider: String,
         /// The variables that would do.
         variables: String,
     },
     /// A file names a variable that is not there.
     #[error("the {what} of {provider} is the variable {name}, which is not set")]
-    Unset {
-        /// The key or a header.
-        what: String,
-        /// The provider.
-        provider: String,
-        /// The variable.
-        name: String,
-    },
+    Unset { what: String, provider: String, name: String },
     /// The command that should say it failed.
     #[error("the command for the {what} of {provider} failed: {why}")]
-    Command {
-        /// The key or a header.
-        what: String,
-        /// The provider.
-        provider: String,
-        /// How.
-        why: String,
-    },
+    Command { what: String, provider: String, why: String },
 }
 
 #[derive(Deserialize)]
@@ -104,9 +93,21 @@ struct Credential {
 }
 
 impl Keys {
-    /// Keys from the environment alone.
-    pub fn new(env: Env) -> Self {
-        Self { explicit: None, stored: Vec::new(), env }
+    /// Keys from the environment alone. The clock says how long what commands said is remembered.
+    pub fn new(env: Env, clock: Arc<dyn Clock>) -> Self {
+        Self { explicit: None, stored: Vec::new(), env, commands: KeyCommands::new(clock) }
+    }
+
+    /// Remembers what commands said together with others.
+    #[must_use]
+    pub fn remembering_with(mut self, others: &Self) -> Self {
+        self.commands = others.commands.clone();
+        self
+    }
+
+    /// A provider refused its key: what commands said for it is forgotten.
+    pub fn forget(&self, provider: &str) {
+        self.commands.forget(provider);
     }
 
     /// The key that the caller gives comes before all others.
@@ -132,18 +133,18 @@ impl Keys {
     }
 
     /// Where the key of a provider comes from, without running a command for it. `None`: there is none.
-    pub fn source(&self, models: &Models, provider: &str) -> Option<Source> {
+    pub fn source(&self, models: &Models, provider: &str) -> Option<KeyOrigin> {
         let can = |key: &Secret| value::lacks(key.expose(), &*self.env).is_none();
         if self.explicit.is_some() {
-            return Some(Source::Explicit);
+            return Some(KeyOrigin::Explicit);
         }
         if self.stored(provider).is_some_and(can) {
-            return Some(Source::AuthFile);
+            return Some(KeyOrigin::AuthFile);
         }
         if models.key_of(provider).is_some_and(can) {
-            return Some(Source::ModelsFile);
+            return Some(KeyOrigin::ModelsFile);
         }
-        self.variable(provider).map(|(name, _)| Source::Variable(name))
+        self.variable(provider).map(|(name, _)| KeyOrigin::Variable(name))
     }
 
     /// Whether a model can be asked: there is a key, or it needs none.
@@ -151,19 +152,20 @@ impl Keys {
         self.source(models, &model.provider).is_some() || !needs_key(models, model)
     }
 
-    /// Everything that a request to this model needs. Runs the commands that the files name.
-    pub fn access(&self, models: &Models, model: &Model) -> Result<Access, KeyError> {
+    /// Everything that a request to this model needs. Runs the commands that the files name, within a tokio runtime.
+    ///
+    /// # Errors
+    /// There should be a key, and is none.
+    pub async fn access(&self, models: &Models, model: &Model) -> Result<Access, KeyError> {
         let provider = model.provider.as_str();
-        let filled = |what: &str, value: &Secret| self.fill(what, provider, value);
-        let given = self.explicit.clone().map(Ok);
-        let key = given
-            .or_else(|| self.stored(provider).map(|key| filled("key", key)))
-            .or_else(|| models.key_of(provider).map(|key| filled("key", key)))
-            .transpose()?
-            .or_else(|| self.variable(provider).map(|(_, key)| key));
+        let key = match (&self.explicit, self.stored(provider).or_else(|| models.key_of(provider))) {
+            (Some(key), _) => Some(key.clone()),
+            (None, Some(named)) => Some(self.fill("key", provider, named).await?),
+            (None, None) => self.variable(provider).map(|(_, key)| key),
+        };
         let mut model = model.clone();
         for (name, header) in &mut model.headers {
-            *header = filled(&format!("header {name}"), header)?;
+            *header = self.fill(&format!("header {name}"), provider, header).await?;
         }
         if key.is_none() && needs_key(models, &model) {
             let variables = variables(provider).join(" or ");
@@ -181,13 +183,18 @@ impl Keys {
         variables(provider).iter().find_map(found).map(|(name, key)| (name, Secret::new(key.trim())))
     }
 
-    fn fill(&self, what: &str, provider: &str, value: &Secret) -> Result<Secret, KeyError> {
-        let (what, provider) = (what.to_owned(), provider.to_owned());
-        match value::resolve(value.expose(), &*self.env) {
-            Ok(text) => Ok(Secret::new(text)),
-            Err(Missing::Variable(name)) => Err(KeyError::Unset { what, provider, name }),
-            Err(Missing::Command(why)) => Err(KeyError::Command { what, provider, why }),
-        }
+    async fn fill(&self, what: &str, provider: &str, value: &Secret) -> Result<Secret, KeyError> {
+        let named = || (what.to_owned(), provider.to_owned());
+        let Some(command) = value::command(value.expose()) else {
+            return value::resolve(value.expose(), &*self.env).map(Secret::new).map_err(|Unset(name)| {
+                let (what, provider) = named();
+                KeyError::Unset { what, provider, name }
+            });
+        };
+        self.commands.ask(provider, command).await.map_err(|why| {
+            let (what, provider) = named();
+            KeyError::Command { what, provider, why }
+        })
     }
 }
 
@@ -242,10 +249,17 @@ fn too_open(_: &Path) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use offshoot_session::clock::SystemClock;
     use std::os::unix::fs::PermissionsExt as _;
 
-    fn env(pairs: &'static [(&str, &str)]) -> Env {
-        Arc::new(move |name| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+    fn keys(pairs: &'static [(&str, &str)]) -> Keys {
+        let find =
+            move |name: &str| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        Keys::new(Arc::new(find), Arc::new(SystemClock))
+    }
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
     }
 
     fn models() -> Models {
@@ -265,7 +279,7 @@ mod tests {
     fn key(keys: &Keys, provider: &str) -> Result<Option<String>, String> {
         let models = models();
         let model = models.default_of(provider).unwrap();
-        let access = keys.access(&models, model).map_err(|error| error.to_string())?;
+        let access = block_on(keys.access(&models, model)).map_err(|error| error.to_string())?;
         Ok(access.key.map(|key| key.expose().to_owned()))
     }
 
@@ -282,16 +296,16 @@ mod tests {
         let all =
             &[("GEMINI_API_KEY", "env-g"), ("MY_GOOGLE", "file-g"), ("ANTHROPIC_API_KEY", "env-a"), ("TEAM", "7")];
         let home = auth(r#"{"google": {"type": "api_key", "key": "auth-g"}, "openai": {"type": "oauth"}}"#, 0o600);
-        let (stored, troubles) = Keys::new(env(all)).load(home.path());
+        let (stored, troubles) = keys(all).load(home.path());
         assert_eq!(troubles, []);
         let explicit = stored.clone().with(Some(Secret::new("mine")));
         assert_eq!(key(&explicit, "google").unwrap().as_deref(), Some("mine"));
-        assert_eq!(explicit.source(&models(), "google"), Some(Source::Explicit));
+        assert_eq!(explicit.source(&models(), "google"), Some(KeyOrigin::Explicit));
         assert_eq!(key(&stored, "google").unwrap().as_deref(), Some("auth-g"));
-        assert_eq!(key(&Keys::new(env(all)), "google").unwrap().as_deref(), Some("file-g"));
-        assert_eq!(Keys::new(env(all)).source(&models(), "google"), Some(Source::ModelsFile));
+        assert_eq!(key(&keys(all), "google").unwrap().as_deref(), Some("file-g"));
+        assert_eq!(keys(all).source(&models(), "google"), Some(KeyOrigin::ModelsFile));
         assert_eq!(key(&stored, "anthropic").unwrap().as_deref(), Some("env-a"));
-        assert_eq!(stored.source(&models(), "anthropic"), Some(Source::Variable("ANTHROPIC_API_KEY")));
+        assert_eq!(stored.source(&models(), "anthropic"), Some(KeyOrigin::Variable("ANTHROPIC_API_KEY")));
         assert_eq!(key(&stored, "vault").unwrap().as_deref(), Some("vaulted"));
         assert_eq!(key(&stored, "local").unwrap(), None);
         assert!(stored.can_ask(&models(), models().default_of("local").unwrap()));
@@ -302,16 +316,16 @@ mod tests {
     fn headers_are_resolved_with_the_key() {
         let models = models();
         let model = models.get("vault", "m").unwrap();
-        let access = Keys::new(env(&[("TEAM", "7")])).access(&models, model).unwrap();
+        let access = block_on(keys(&[("TEAM", "7")]).access(&models, model)).unwrap();
         assert_eq!(access.model.headers[0].1.expose(), "t-7");
         assert!(!format!("{access:?}").contains("vaulted"));
-        let error = Keys::new(env(&[])).access(&models, model).unwrap_err();
+        let error = block_on(keys(&[]).access(&models, model)).unwrap_err();
         assert_eq!(error.to_string(), "the header x-team of vault is the variable TEAM, which is not set");
     }
 
     #[test]
     fn a_missing_key_says_what_to_do() {
-        let none = Keys::new(env(&[]));
+        let none = keys(&[]);
         let said = "there is no key for openai; set OPENAI_API_KEY, or put it into auth.json or models.json";
         assert_eq!(key(&none, "openai").unwrap_err(), said);
         assert_eq!(key(&none, "google").unwrap_err(), "the key of google is the variable MY_GOOGLE, which is not set");
@@ -320,11 +334,11 @@ mod tests {
     #[test]
     fn an_auth_file_that_others_may_read_is_not_used_and_never_shown() {
         let home = auth(r#"{"openai": {"type": "api_key", "key": "open-secret"}}"#, 0o640);
-        let (keys, troubles) = Keys::new(env(&[])).load(home.path());
+        let (loaded, troubles) = keys(&[]).load(home.path());
         assert!(troubles[0].to_string().contains("others may read it (mode 640)"), "{troubles:?}");
-        assert_eq!(keys.source(&models(), "openai"), None);
+        assert_eq!(loaded.source(&models(), "openai"), None);
         let home = auth("{\"openai\":\n \"open-secret", 0o600);
-        let (_, troubles) = Keys::new(env(&[])).load(home.path());
+        let (_, troubles) = keys(&[]).load(home.path());
         assert_eq!(troubles[0].line, Some(2));
         assert!(!troubles[0].to_string().contains("open-secret"));
     }

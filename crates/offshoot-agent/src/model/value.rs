@@ -1,43 +1,26 @@
-//! What `models.json` and `auth.json` say for a key: the key itself, `$NAME` in it, or `!command`, as pi reads them.
+//! What `models.json` and `auth.json` say for a key: the key itself, `$NAME` in it, or `!command`, as pi reads them. Runs
+//! no command.
 
-use std::io::Read as _;
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::time::Duration;
-
-/// How long a command may take to say a key.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Why a value has no text. Nothing of the value is in it but names.
+/// The environment lacks this variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Missing {
-    /// The environment lacks this variable.
-    Variable(String),
-    /// The command failed.
-    Command(String),
+pub(super) struct Unset(pub(super) String);
+
+/// The command that says the value, if it is one.
+pub(super) fn command(value: &str) -> Option<&str> {
+    value.strip_prefix('!')
 }
 
 /// The variables that a value needs and the environment lacks.
 pub(super) fn lacks(value: &str, env: &dyn Fn(&str) -> Option<String>) -> Option<String> {
-    if value.starts_with('!') {
-        return None;
-    }
-    match template(value, env) {
-        Err(Missing::Variable(name)) => Some(name),
-        Ok(_) | Err(Missing::Command(_)) => None,
+    match command(value) {
+        Some(_) => None,
+        None => resolve(value, env).err().map(|Unset(name)| name),
     }
 }
 
-/// What a value stands for. A value that begins with `!` is run by `sh`; otherwise `$NAME` and `${NAME}` are variables,
-/// `$$` is `$` and `$!` is `!`. A value that is nothing but a variable's name stands for that variable, if it is there.
-pub(super) fn resolve(value: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, Missing> {
-    match value.strip_prefix('!') {
-        Some(command) => run(command).map_err(Missing::Command),
-        None => template(value, env),
-    }
-}
-
-fn template(value: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, Missing> {
+/// What a value stands for: `$NAME` and `${NAME}` are variables, `$$` is `$` and `$!` is `!`. A value that is nothing but
+/// a variable's name stands for that variable, if it is there.
+pub(super) fn resolve(value: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, Unset> {
     let is_name = value.starts_with(|c: char| c.is_ascii_uppercase())
         && value.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     if let Some(found) = is_name.then(|| env(value)).flatten() {
@@ -63,46 +46,18 @@ fn template(value: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String,
             out.push('$');
             continue;
         }
-        out.push_str(&env(name).ok_or_else(|| Missing::Variable(name.to_owned()))?);
+        out.push_str(&env(name).ok_or_else(|| Unset(name.to_owned()))?);
         rest = behind;
     }
     out.push_str(rest);
     Ok(out)
 }
 
-/// What a command says on its standard output.
-fn run(command: &str) -> Result<String, String> {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = shell.spawn().map_err(|error| format!("could not start sh: {error}"))?;
-    let Some(mut stdout) = child.stdout.take() else { return Err("it has no output".to_owned()) };
-    let (done, said) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut text = String::new();
-        let read = stdout.read_to_string(&mut text).map(|_| text);
-        // Nobody waits any more after the time is up.
-        let _unheard = done.send(read);
-    });
-    let Ok(said) = said.recv_timeout(PATIENCE) else {
-        // A command that has ended meanwhile cannot be killed.
-        let _ended = child.kill();
-        let _reaped = child.wait();
-        return Err(format!("it said nothing for {} seconds", PATIENCE.as_secs()));
-    };
-    let status = child.wait().map_err(|error| format!("could not wait for it: {error}"))?;
-    let text = said.map_err(|error| format!("its output could not be read: {error}"))?;
-    match (status.success(), text.trim()) {
-        (false, _) => Err(format!("it ended with {status}")),
-        (true, "") => Err("it said nothing".to_owned()),
-        (true, text) => Ok(text.to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn got(value: &str) -> Result<String, Missing> {
+    fn got(value: &str) -> Result<String, Unset> {
         resolve(value, &|name| (name == "KEY" || name == "A_1").then(|| format!("<{name}>")))
     }
 
@@ -120,15 +75,8 @@ mod tests {
         ] {
             assert_eq!(got(value).as_deref(), Ok(expected), "{value}");
         }
-        assert_eq!(got("x$NONE"), Err(Missing::Variable("NONE".to_owned())));
+        assert_eq!(got("x$NONE"), Err(Unset("NONE".to_owned())));
         assert_eq!(lacks("x${NONE}", &|_| None).as_deref(), Some("NONE"));
         assert_eq!(lacks("!exit 1", &|_| None), None);
-    }
-
-    #[test]
-    fn a_command_says_the_key_or_fails() {
-        assert_eq!(got("!printf ' %s\\n' secret").as_deref(), Ok("secret"));
-        assert!(matches!(got("!echo secret; exit 3"), Err(Missing::Command(why)) if why.contains('3')));
-        assert_eq!(got("!true"), Err(Missing::Command("it said nothing".to_owned())));
     }
 }

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::classify::Trouble;
-use super::draft::Draft;
+use super::classify::AnswerTrouble;
+use super::decoding::{self, Next, cut_off, malformed, reported};
+use super::draft::AnswerDraft;
 use super::prepare::{joined, max_tokens, plain_id, prepare};
-use super::wire::{self, Next, cut_off, malformed, said};
 use super::{Model, Request, ThinkingLevel, ToolSpec};
 use crate::message::{AssistantMessage, Block, Content, Message, StopReason, ToolResultMessage, Usage};
 
@@ -64,7 +64,7 @@ fn tools(tools: &[ToolSpec], model: &Model) -> Value {
         let schema =
             json!({"type": "object", "properties": of("properties", json!({})), "required": of("required", json!([]))});
         let is_last = at + 1 == tools.len();
-        Value::Object(wire::object([
+        Value::Object(decoding::object([
             ("name", Some(json!(tool.name))),
             ("description", Some(json!(tool.description))),
             ("eager_input_streaming", eager.then(|| json!(true))),
@@ -83,12 +83,12 @@ fn thinking(request: &Request, limit: &mut u64) -> Map<String, Value> {
     }
     if request.thinking == ThinkingLevel::Off {
         let disabled = model.off().map(|_| json!({"type": "disabled"}));
-        return wire::object([("thinking", disabled)]);
+        return decoding::object([("thinking", disabled)]);
     }
     if is_adaptive(model) {
         let thinking = json!({"type": "adaptive", "display": "summarized"});
         let config = json!({"effort": effort(model, model.clamp(request.thinking))});
-        return wire::object([("thinking", Some(thinking)), ("output_config", Some(config))]);
+        return decoding::object([("thinking", Some(thinking)), ("output_config", Some(config))]);
     }
     let wanted = budget(request.thinking);
     if request.max_tokens.is_some() {
@@ -96,7 +96,7 @@ fn thinking(request: &Request, limit: &mut u64) -> Map<String, Value> {
     }
     let budget = wanted.min(limit.saturating_sub(ANSWER)).max(ANSWER);
     *limit = (*limit).max(budget + 1);
-    wire::object([("thinking", Some(json!({"type": "enabled", "budget_tokens": budget, "display": "summarized"})))])
+    decoding::object([("thinking", Some(json!({"type": "enabled", "budget_tokens": budget, "display": "summarized"})))])
 }
 
 fn effort(model: &Model, level: ThinkingLevel) -> &str {
@@ -287,10 +287,10 @@ struct Tokens {
     cache_creation_input_tokens: Option<u64>,
 }
 
-impl wire::Decoder for Decoder {
-    fn event(&mut self, name: &str, data: &str, draft: &mut Draft) -> Result<Next, Trouble> {
+impl decoding::Decoder for Decoder {
+    fn event(&mut self, name: &str, data: &str, draft: &mut AnswerDraft) -> Result<Next, AnswerTrouble> {
         if name == "error" {
-            return Err(said(data));
+            return Err(reported(data));
         }
         let event: Event<'_> = serde_json::from_str(data).map_err(|error| malformed("Anthropic", &error, data))?;
         match event.kind.as_ref() {
@@ -318,20 +318,20 @@ impl wire::Decoder for Decoder {
                 count(event.usage, draft);
             }
             "message_stop" => return self.finish().map(Next::Complete),
-            "error" => return Err(said(data)),
+            "error" => return Err(reported(data)),
             // Pings, and what is yet to be invented.
             _ => {}
         }
         Ok(Next::More)
     }
 
-    fn end(&mut self, _: &mut Draft) -> Result<StopReason, Trouble> {
+    fn end(&mut self, _: &mut AnswerDraft) -> Result<StopReason, AnswerTrouble> {
         Err(cut_off("Anthropic", if self.has_begun { "message_stop" } else { "message_start" }))
     }
 }
 
 impl Decoder {
-    fn begin(&mut self, head: Option<Head>, draft: &mut Draft) {
+    fn begin(&mut self, head: Option<Head>, draft: &mut AnswerDraft) {
         self.has_begun = true;
         if let Some(head) = head {
             draft.response_id(head.id.as_deref().unwrap_or_default());
@@ -343,7 +343,7 @@ impl Decoder {
         self.places.iter().rfind(|(theirs, _)| *theirs == index).map(|(_, ours)| *ours)
     }
 
-    fn block(&mut self, index: u64, block: &Piece<'_>, draft: &mut Draft) {
+    fn block(&mut self, index: u64, block: &Piece<'_>, draft: &mut AnswerDraft) {
         let place = match block.kind.as_ref() {
             "text" => {
                 let place = draft.text_start();
@@ -380,7 +380,7 @@ impl Decoder {
         self.places.push((index, place));
     }
 
-    fn stop(&mut self, reason: &str, details: Option<&Details>) -> Result<(), Trouble> {
+    fn stop(&mut self, reason: &str, details: Option<&Details>) -> Result<(), AnswerTrouble> {
         self.stop = Some(match reason {
             "end_turn" | "stop_sequence" | "pause_turn" => StopReason::Stop,
             "max_tokens" => StopReason::Length,
@@ -391,21 +391,21 @@ impl Decoder {
                 self.refusal = Some(text.unwrap_or_else(|| "the model refused to answer".to_owned()));
                 StopReason::Error
             }
-            other => return Err(said(format!("the provider stopped with: {other}"))),
+            other => return Err(reported(format!("the provider stopped with: {other}"))),
         });
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<StopReason, Trouble> {
+    fn finish(&mut self) -> Result<StopReason, AnswerTrouble> {
         match (self.refusal.take(), self.stop) {
-            (Some(text), _) => Err(said(text)),
+            (Some(text), _) => Err(reported(text)),
             (None, Some(stop)) => Ok(stop),
             (None, None) => Err(cut_off("Anthropic", "a stop reason")),
         }
     }
 }
 
-fn more(at: usize, delta: &Piece<'_>, draft: &mut Draft) {
+fn more(at: usize, delta: &Piece<'_>, draft: &mut AnswerDraft) {
     match (delta.kind.as_ref(), draft.block(at)) {
         ("text_delta", Some(Block::Text { .. })) => draft.more(at, delta.text.as_deref().unwrap_or_default()),
         ("thinking_delta", Some(Block::Thinking { .. })) => {
@@ -422,14 +422,14 @@ fn more(at: usize, delta: &Piece<'_>, draft: &mut Draft) {
 }
 
 /// Adds to a thought's signature.
-fn sign(at: usize, signature: &str, draft: &mut Draft) {
+fn sign(at: usize, signature: &str, draft: &mut AnswerDraft) {
     if let Some(Block::Thinking { thinking_signature, .. }) = draft.block_mut(at) {
         thinking_signature.get_or_insert_default().push_str(signature);
     }
 }
 
 /// Takes over the numbers that came; the others stay.
-fn count(tokens: Option<Tokens>, draft: &mut Draft) {
+fn count(tokens: Option<Tokens>, draft: &mut AnswerDraft) {
     let Some(tokens) = tokens else { return };
     let old = draft.usage();
     let input = tokens.input_tokens.unwrap_or(old.input);

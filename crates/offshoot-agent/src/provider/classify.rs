@@ -5,7 +5,7 @@ use crate::message::{AssistantMessage, StopReason};
 
 /// What went wrong, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Trouble {
+pub(super) struct AnswerTrouble {
     /// The HTTP status, if there was one.
     pub(super) status: Option<u16>,
     /// In the provider's words, as far as it had any.
@@ -100,7 +100,7 @@ const PASSING: &[&str] = &[
     " 529",
 ];
 
-impl Trouble {
+impl AnswerTrouble {
     /// A connection that was lost.
     pub(super) fn lost(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_lost: true, ..Self::default() }
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     fn failure(status: Option<u16>, text: &str) -> (bool, bool) {
-        let failure = Trouble { status, text: text.to_owned(), ..Trouble::default() }.failure();
+        let failure = AnswerTrouble { status, text: text.to_owned(), ..AnswerTrouble::default() }.failure();
         (failure.is_transient, failure.is_overflow)
     }
 
@@ -224,8 +224,8 @@ mod tests {
 
     #[test]
     fn the_servers_word_on_retrying_counts() {
-        let no = Trouble { status: Some(500), may_retry: Some(false), ..Trouble::default() };
+        let no = AnswerTrouble { status: Some(500), may_retry: Some(false), ..AnswerTrouble::default() };
         assert!(!no.failure().is_transient);
-        assert!(Trouble::lost("connection reset").failure().is_transient);
+        assert!(AnswerTrouble::lost("connection reset").failure().is_transient);
     }
 }

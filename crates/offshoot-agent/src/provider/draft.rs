@@ -4,27 +4,27 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::classify::Trouble;
+use super::classify::AnswerTrouble;
 use super::{Answer, Delta, Model, json};
 use crate::message::{AssistantMessage, Block, Cost, StopReason, Usage};
 
 /// An answer while it comes in.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct AnswerDraft {
     model: Arc<Model>,
     message: AssistantMessage,
     /// Beside each block: the arguments' text of a call, and whether more of the block may come.
-    parts: Vec<Part>,
+    parts: Vec<DraftPart>,
     deltas: Vec<Delta>,
 }
 
 #[derive(Debug)]
-struct Part {
+struct DraftPart {
     arguments: String,
     is_open: bool,
 }
 
-impl Draft {
+impl AnswerDraft {
     /// An answer of which nothing came in yet.
     pub(super) fn new(model: Arc<Model>, timestamp: i64) -> Self {
         let message = AssistantMessage { stop_reason: StopReason::Error, ..model.blank_answer(timestamp) };
@@ -73,7 +73,7 @@ impl Draft {
 
     fn add(&mut self, block: Block) -> usize {
         self.message.content.push(block);
-        self.parts.push(Part { arguments: String::new(), is_open: true });
+        self.parts.push(DraftPart { arguments: String::new(), is_open: true });
         self.message.content.len() - 1
     }
 
@@ -174,7 +174,7 @@ impl Draft {
     }
 
     /// The answer failed: what came in stays, broken calls with the arguments that could be read.
-    pub(super) fn fail(&mut self, trouble: &Trouble) {
+    pub(super) fn fail(&mut self, trouble: &AnswerTrouble) {
         for (block, part) in self.message.content.iter_mut().zip(&self.parts) {
             if let (Block::ToolCall { arguments, .. }, true) = (block, part.is_open) {
                 *arguments = json::arguments(&part.arguments);
@@ -185,8 +185,8 @@ impl Draft {
         self.done(Some(trouble));
     }
 
-    fn done(&mut self, trouble: Option<&Trouble>) {
-        let failure = trouble.map(Trouble::failure);
+    fn done(&mut self, trouble: Option<&AnswerTrouble>) {
+        let failure = trouble.map(AnswerTrouble::failure);
         self.deltas.push(Delta::Done(Box::new(Answer { message: self.message.clone(), failure })));
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::decoding::object;
 use super::prepare::{images, joined, max_tokens, plain_id, prepare};
-use super::wire::object;
 use super::{Model, Request, ThinkingLevel, ToolSpec};
 use crate::message::{AssistantMessage, Block, Content, Message, ToolResultMessage};
 

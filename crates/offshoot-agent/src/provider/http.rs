@@ -10,7 +10,7 @@ use offshoot_session::clock::Clock;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response, redirect};
 
-use super::classify::Trouble;
+use super::classify::AnswerTrouble;
 use super::wire::{Outgoing, Reader};
 use super::{Answer, Delta, Deltas, Model, Provider, Request, retry_after};
 use crate::words::in_words;
@@ -39,7 +39,7 @@ impl Http {
         Self { clock, local: Arc::default(), remote: Arc::default() }
     }
 
-    fn client(&self, url: &str) -> Result<Client, Trouble> {
+    fn client(&self, url: &str) -> Result<Client, AnswerTrouble> {
         let is_local = is_local(url);
         let cell = if is_local { &self.local } else { &self.remote };
         let made = cell.get_or_init(|| {
@@ -53,7 +53,10 @@ impl Http {
             let builder = if is_local { builder.no_proxy().tls_certs_only([]) } else { builder };
             builder.build().map_err(|error| in_words(&error))
         });
-        made.clone().map_err(|error| Trouble { text: format!("could not set up HTTP: {error}"), ..Trouble::default() })
+        made.clone().map_err(|error| AnswerTrouble {
+            text: format!("could not set up HTTP: {error}"),
+            ..AnswerTrouble::default()
+        })
     }
 }
 
@@ -73,7 +76,8 @@ fn is_local(url: &str) -> bool {
 
 impl Provider for Http {
     fn stream(&self, request: Request) -> Deltas {
-        let answer = Answering { http: self.clone(), state: State::Before(request), queue: Vec::new().into_iter() };
+        let answer =
+            Answering { http: self.clone(), state: StreamState::Before(request), queue: Vec::new().into_iter() };
         Box::pin(stream::unfold(Box::new(answer), |mut answer| async move {
             let delta = answer.next().await?;
             Some((delta, answer))
@@ -83,11 +87,11 @@ impl Provider for Http {
 
 struct Answering {
     http: Http,
-    state: State,
+    state: StreamState,
     queue: std::vec::IntoIter<Delta>,
 }
 
-enum State {
+enum StreamState {
     /// Nothing was sent.
     Before(Request),
     /// The body comes in.
@@ -102,10 +106,10 @@ impl Answering {
             if let Some(delta) = self.queue.next() {
                 return Some(delta);
             }
-            let deltas = match std::mem::replace(&mut self.state, State::After) {
-                State::Before(request) => self.send(&request).await,
-                State::Within(within) => self.read(within).await,
-                State::After => return None,
+            let deltas = match std::mem::replace(&mut self.state, StreamState::After) {
+                StreamState::Before(request) => self.send(&request).await,
+                StreamState::Within(within) => self.read(within).await,
+                StreamState::After => return None,
             };
             self.queue = deltas.into_iter();
         }
@@ -121,14 +125,14 @@ impl Answering {
         match self.post(&outgoing, now).await {
             Ok(response) => {
                 let deltas = reader.start();
-                self.state = State::Within(Box::new((response, reader, mask)));
+                self.state = StreamState::Within(Box::new((response, reader, mask)));
                 deltas
             }
             Err(trouble) => mask.all(reader.fail(&trouble)),
         }
     }
 
-    async fn post(&self, outgoing: &Outgoing, now: i64) -> Result<Response, Trouble> {
+    async fn post(&self, outgoing: &Outgoing, now: i64) -> Result<Response, AnswerTrouble> {
         let client = self.http.client(&outgoing.url)?;
         let post = client.post(&outgoing.url).headers(headers(outgoing)?).body(outgoing.body.clone());
         let response = post.send().await.map_err(|error| unreachable(&outgoing.url, error))?;
@@ -142,23 +146,23 @@ impl Answering {
             Ok(None) => reader.end(),
             Err(error) => {
                 let what = in_words(&error.without_url());
-                reader.fail(&Trouble::lost(format!("the connection was lost while the answer came in: {what}")))
+                reader.fail(&AnswerTrouble::lost(format!("the connection was lost while the answer came in: {what}")))
             }
         };
         let deltas = mask.all(deltas);
         if !reader.is_done() {
-            self.state = State::Within(within);
+            self.state = StreamState::Within(within);
         }
         deltas
     }
 }
 
-fn headers(outgoing: &Outgoing) -> Result<HeaderMap, Trouble> {
+fn headers(outgoing: &Outgoing) -> Result<HeaderMap, AnswerTrouble> {
     let mut map = HeaderMap::new();
     for (name, value) in &outgoing.headers {
-        let bad = || Trouble {
+        let bad = || AnswerTrouble {
             text: format!("header `{name}` cannot be sent: it holds what no header may"),
-            ..Trouble::default()
+            ..AnswerTrouble::default()
         };
         let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
         let mut value = HeaderValue::from_str(value.expose().trim()).map_err(|_| bad())?;
@@ -169,18 +173,18 @@ fn headers(outgoing: &Outgoing) -> Result<HeaderMap, Trouble> {
 }
 
 /// No answer at all.
-fn unreachable(url: &str, error: reqwest::Error) -> Trouble {
+fn unreachable(url: &str, error: reqwest::Error) -> AnswerTrouble {
     let is_lost = !error.is_builder();
     let error = error.without_url();
     // The address without what may be a password in it.
     let host = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = host.split('/').next().unwrap_or_default();
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    Trouble { text: format!("could not reach {host}: {}", in_words(&error)), is_lost, ..Trouble::default() }
+    AnswerTrouble { text: format!("could not reach {host}: {}", in_words(&error)), is_lost, ..AnswerTrouble::default() }
 }
 
 /// What a response that is no success says.
-async fn error_of(mut response: Response, now: i64) -> Trouble {
+async fn error_of(mut response: Response, now: i64) -> AnswerTrouble {
     let status = response.status().as_u16();
     let headers = response.headers().clone();
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
@@ -200,13 +204,13 @@ async fn error_of(mut response: Response, now: i64) -> Trouble {
     }
     let wait = retry_after::milliseconds(header, now).or_else(|| retry_after::in_body(body));
     let may_retry = header("x-should-retry").and_then(|text| text.parse().ok());
-    Trouble { status: Some(status), text, retry_after: wait, may_retry, is_lost: false }
+    AnswerTrouble { status: Some(status), text, retry_after: wait, may_retry, is_lost: false }
 }
 
 /// A request that cannot be made.
 fn refused(model: &Arc<Model>, text: String, now: i64) -> Vec<Delta> {
-    let mut draft = super::draft::Draft::new(model.clone(), now);
-    draft.fail(&Trouble { text, ..Trouble::default() });
+    let mut draft = super::draft::AnswerDraft::new(model.clone(), now);
+    draft.fail(&AnswerTrouble { text, ..AnswerTrouble::default() });
     draft.take()
 }
 

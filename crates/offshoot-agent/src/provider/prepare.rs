@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use super::Model;
-use crate::message::{AssistantMessage, Block, Content, Message, ToolResultMessage, Usage};
+use crate::message::{AssistantMessage, Block, Content, Message, ToolResultMessage, Usage, UserMessage};
 
 const USER_IMAGE: &str = "(image omitted: model does not support images)";
 const TOOL_IMAGE: &str = "(tool image omitted: model does not support images)";
@@ -25,7 +25,7 @@ pub(super) fn prepare(messages: &[Message], model: &Model, normalise: Normalise<
                     Content::Blocks(blocks) => Content::Blocks(pictures(blocks, model, USER_IMAGE)),
                     text @ Content::Text(_) => text.clone(),
                 };
-                made.out.push(Message::User(crate::message::UserMessage { content, timestamp: user.timestamp }));
+                made.out.push(UserMessage { content, timestamp: user.timestamp }.into());
             }
             Message::Assistant(answer) => made.answer(answer),
             Message::ToolResult(result) => made.result(result),
@@ -61,7 +61,7 @@ impl Maker<'_> {
         for block in &answer.content {
             content.extend(self.block(block, answer, same));
         }
-        self.out.push(Message::Assistant(AssistantMessage { content, ..answer.clone_without_content() }));
+        self.out.push(AssistantMessage { content, ..answer.clone_without_content() }.into());
     }
 
     fn block(&mut self, block: &Block, answer: &AssistantMessage, same: bool) -> Option<Block> {
@@ -117,12 +117,10 @@ impl Maker<'_> {
         let Some(at) = self.open.iter().position(|(old, ..)| *old == result.tool_call_id) else { return };
         let (_, id, _) = self.open.remove(at);
         let content = pictures(&result.content, self.model, TOOL_IMAGE);
-        self.out.push(Message::ToolResult(ToolResultMessage {
-            tool_call_id: id,
-            content,
-            details: None,
-            ..result.clone()
-        }));
+        let ToolResultMessage { tool_name, is_error, timestamp, .. } = result;
+        let (tool_name, is_error, timestamp) = (tool_name.clone(), *is_error, *timestamp);
+        let result = ToolResultMessage { tool_call_id: id, tool_name, content, details: None, is_error, timestamp };
+        self.out.push(result.into());
     }
 
     /// Answers the calls that nothing answered.
@@ -131,7 +129,7 @@ impl Maker<'_> {
             let content = vec![Block::Text { text: NO_RESULT.to_owned(), text_signature: None }];
             let result =
                 ToolResultMessage { tool_call_id, tool_name, content, details: None, is_error: true, timestamp: 0 };
-            self.out.push(Message::ToolResult(result));
+            self.out.push(result.into());
         }
     }
 }

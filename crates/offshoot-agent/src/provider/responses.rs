@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use super::decoding::object;
 use super::prepare::{images, joined, max_tokens, plain_id, prepare, short_hash};
-use super::wire::object;
 use super::{Model, Request, ThinkingLevel, ToolSpec};
 use crate::message::{AssistantMessage, Block, Content, Message};
 

@@ -1,13 +1,11 @@
 //! The four wire formats under one name: what leaves, and what comes in. Pure; talks to no network.
 
-use offshoot_session::clock::Millis;
-use serde_json::Value;
-
-use super::classify::Trouble;
-use super::draft::Draft;
+use super::classify::AnswerTrouble;
+use super::decoding::{Decoder, Next};
+use super::draft::AnswerDraft;
 use super::sse::Sse;
 use super::{Delta, Request, Secret, anthropic, completions, google, responses};
-use crate::message::StopReason;
+use offshoot_session::clock::Millis;
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,28 +128,10 @@ fn header(name: &str, value: &str) -> (String, Secret) {
     (name.to_owned(), Secret::new(value))
 }
 
-/// What an event means for the answer as a whole.
-#[derive(Debug, PartialEq)]
-pub(super) enum Next {
-    /// More is to come.
-    More,
-    /// It was the last one.
-    Complete(StopReason),
-}
-
-/// Turns the events of one wire format into an answer.
-pub(super) trait Decoder: Send + Sync {
-    /// Takes an event; the error is the provider's, or says what is wrong with the event.
-    fn event(&mut self, name: &str, data: &str, draft: &mut Draft) -> Result<Next, Trouble>;
-
-    /// The body has ended: how the answer ends, if it may end here.
-    fn end(&mut self, draft: &mut Draft) -> Result<StopReason, Trouble>;
-}
-
 /// Reads an answer from the bytes of a response's body.
 pub struct Reader {
     sse: Sse,
-    draft: Draft,
+    draft: AnswerDraft,
     decoder: Box<dyn Decoder>,
     is_done: bool,
 }
@@ -165,7 +145,7 @@ impl Reader {
             Api::Completions => Box::new(completions::Decoder::new(&request.model)),
             Api::Google => Box::<google::Decoder>::default(),
         };
-        Ok(Self { sse: Sse::default(), draft: Draft::new(request.model.clone(), now), decoder, is_done: false })
+        Ok(Self { sse: Sse::default(), draft: AnswerDraft::new(request.model.clone(), now), decoder, is_done: false })
     }
 
     /// The response began.
@@ -182,7 +162,7 @@ impl Reader {
             if sse.push(bytes, &mut event).is_err() && !*is_done {
                 let text = "the response has an event of more than 64 MiB, which is no model's";
                 *is_done = true;
-                draft.fail(&Trouble { text: text.to_owned(), ..Trouble::default() });
+                draft.fail(&AnswerTrouble { text: text.to_owned(), ..AnswerTrouble::default() });
             }
         }
         self.draft.take()
@@ -204,7 +184,7 @@ impl Reader {
     }
 
     /// The answer failed outside its body.
-    pub(super) fn fail(&mut self, trouble: &Trouble) -> Vec<Delta> {
+    pub(super) fn fail(&mut self, trouble: &AnswerTrouble) -> Vec<Delta> {
         if !std::mem::replace(&mut self.is_done, true) {
             self.draft.fail(trouble);
         }
@@ -217,7 +197,7 @@ impl Reader {
     }
 }
 
-fn take(decoder: &mut dyn Decoder, draft: &mut Draft, is_done: &mut bool, (name, data): (&str, &str)) {
+fn take(decoder: &mut dyn Decoder, draft: &mut AnswerDraft, is_done: &mut bool, (name, data): (&str, &str)) {
     // Some servers keep the connection alive with events that say nothing.
     if *is_done || data.trim().is_empty() {
         return;
@@ -233,28 +213,4 @@ fn take(decoder: &mut dyn Decoder, draft: &mut Draft, is_done: &mut bool, (name,
             draft.fail(&trouble);
         }
     }
-}
-
-/// An event that is not what it should be.
-pub(super) fn malformed(what: &str, error: &serde_json::Error, data: &str) -> Trouble {
-    let shown: String = data.chars().take(400).collect();
-    Trouble {
-        text: format!("could not read an event of the {what} stream: {error}; data: {shown}"),
-        ..Trouble::default()
-    }
-}
-
-/// An error that came in the stream, in the provider's words.
-pub(super) fn said(text: impl Into<String>) -> Trouble {
-    Trouble { text: text.into(), ..Trouble::default() }
-}
-
-/// The stream ended too early.
-pub(super) fn cut_off(what: &str, missing: &str) -> Trouble {
-    Trouble::lost(format!("{what} stream ended before {missing}"))
-}
-
-/// An object from its members, without those that are `None`.
-pub(super) fn object<const N: usize>(members: [(&str, Option<Value>); N]) -> serde_json::Map<String, Value> {
-    members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }

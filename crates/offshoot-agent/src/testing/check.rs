@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::script::{Reply, Say};
-use super::server::Seen;
+use super::seen::Seen;
 use crate::provider::Api;
 
 /// What a reply gave out that later requests must bring back as it was.

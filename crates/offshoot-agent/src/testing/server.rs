@@ -6,40 +6,14 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde_json::Value;
-
 use super::check::{self, Issued};
 use super::render::{Number, render};
 use super::script::{Gate, Reply, Then};
+use super::seen::Seen;
 use crate::provider::Api;
 
 /// The key that the server expects.
 pub const KEY: &str = "sk-test-0123456789abcdef";
-
-/// A request that came in.
-#[derive(Debug, Clone)]
-pub struct Seen {
-    /// The wire format that its path tells.
-    pub api: Option<Api>,
-    /// Its path with query.
-    pub path: String,
-    /// Its headers; names in lower case.
-    pub headers: Vec<(String, String)>,
-    /// Its body.
-    pub body: String,
-}
-
-impl Seen {
-    /// Its body as JSON; null if it is none.
-    pub fn json(&self) -> Value {
-        serde_json::from_str(&self.body).unwrap_or_default()
-    }
-
-    /// A header's value.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-    }
-}
 
 #[derive(Default)]
 struct Inner {

@@ -8,7 +8,7 @@ use serde::Deserialize as _;
 use serde::de::{DeserializeOwned, Deserializer, Error as _};
 use serde_json::{Map, Value};
 
-use super::Outcome;
+use super::ToolOutcome;
 use crate::provider::ToolSpec;
 
 /// A tool's description: the doc comment of its arguments is what it does, those of the fields are theirs.
@@ -44,9 +44,9 @@ fn simplify(schema: &mut Value) {
 }
 
 /// The arguments, or a failure that says which one is wrong.
-pub(crate) fn parse<T: DeserializeOwned>(name: &str, arguments: Value) -> Result<T, Outcome> {
+pub(crate) fn parse<T: DeserializeOwned>(name: &str, arguments: Value) -> Result<T, ToolOutcome> {
     serde_json::from_value(arguments)
-        .map_err(|error| Outcome::failed(format!("the arguments of {name} do not fit its schema: {error}")))
+        .map_err(|error| ToolOutcome::failed(format!("the arguments of {name} do not fit its schema: {error}")))
 }
 
 /// A whole number, also when the model wrote `3.0` or `"3"`.

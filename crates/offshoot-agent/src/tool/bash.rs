@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
@@ -17,15 +17,15 @@ use super::files::reason;
 use super::hide::Hide;
 pub use super::output::Printed;
 use super::output::{Output, Recent, Snapshot};
-use super::process::{self, End, Job, News};
 use super::truncate::{self, Hit, MAX_BYTES, Truncation};
-use super::{Outcome, Place, Running, Tool, args};
+use super::{Running, Tool, ToolContext, ToolOutcome, args};
+use crate::process::{self, End, Errors, Job, News};
 use crate::provider::ToolSpec;
 
 /// Runs a shell command in the working folder and shows what it writes to standard output and standard error. Of long
 /// output the last 2000 lines or 50 KB are shown and all of it is kept in a file, which is named. The command has no input.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Input {
+struct BashInput {
     /// The command, for bash.
     command: String,
     /// After how many seconds the command and all that it started are killed. Without it, it may take as long as it likes.
@@ -74,15 +74,19 @@ pub struct Bash {
 }
 
 impl Tool for Bash {
+    fn name(&self) -> &str {
+        "bash"
+    }
+
     fn spec(&self) -> ToolSpec {
-        args::spec::<Input>("bash")
+        args::spec::<BashInput>(self.name())
     }
 
     fn summary(&self) -> Option<&str> {
         Some("run shell commands (build, test, git, ...)")
     }
 
-    fn run(&self, arguments: Value, place: Arc<Place>, partial: UnboundedSender<Outcome>) -> Running {
+    fn run(&self, arguments: Value, place: Arc<ToolContext>, partial: UnboundedSender<ToolOutcome>) -> Running {
         let shell = self.shell.clone();
         Box::pin(async move {
             match args::parse("bash", arguments) {
@@ -95,14 +99,15 @@ impl Tool for Bash {
 
 async fn call(
     shell: &Shell,
-    input: Input,
-    place: &Place,
-    partial: &UnboundedSender<Outcome>,
-) -> Result<Outcome, Outcome> {
+    input: BashInput,
+    place: &ToolContext,
+    partial: &UnboundedSender<ToolOutcome>,
+) -> Result<ToolOutcome, ToolOutcome> {
     let timeout = input.timeout.map(seconds).transpose()?;
     let command = shell.command(&input.command);
     let program = shell.program();
-    let job = Job { shell: &program, command: &command, cwd: &place.cwd, env: &shell.env, timeout };
+    let job =
+        Job { shell: &program, command: &command, cwd: &place.cwd, env: &shell.env, errors: Errors::Shown, timeout };
     let mut output = Output::new(&place.spill);
     let mut hide = Hide::new(place.hidden.clone());
     let mut is_new = false;
@@ -121,15 +126,16 @@ async fn call(
     .await;
     output.push(&hide.finish());
     output.finish();
-    let end = end.map_err(|error| Outcome::failed(cannot_run(&program, &place.cwd, &error)))?;
+    let end = end.map_err(|error| ToolOutcome::failed(cannot_run(&program, &place.cwd, &error)))?;
     Ok(outcome(&output.snapshot(), end, input.timeout))
 }
 
-fn seconds(timeout: f64) -> Result<Duration, Outcome> {
+fn seconds(timeout: f64) -> Result<Duration, ToolOutcome> {
     let is_sound = timeout > 0.0 && timeout <= 2_147_483.0;
     let duration = is_sound.then(|| Duration::try_from_secs_f64(timeout).ok()).flatten();
-    duration
-        .ok_or_else(|| Outcome::failed(format!("a timeout of {timeout} seconds is not possible: give 1 to 2147483")))
+    duration.ok_or_else(|| {
+        ToolOutcome::failed(format!("a timeout of {timeout} seconds is not possible: give 1 to 2147483"))
+    })
 }
 
 fn cannot_run(program: &Path, cwd: &Path, error: &std::io::Error) -> String {
@@ -140,8 +146,8 @@ fn cannot_run(program: &Path, cwd: &Path, error: &std::io::Error) -> String {
     }
 }
 
-fn partial_outcome(shown: &Snapshot) -> Outcome {
-    Outcome { details: details(shown), ..Outcome::text(shown.truncation.content.clone()) }
+fn partial_outcome(shown: &Snapshot) -> ToolOutcome {
+    ToolOutcome { details: details(shown), ..ToolOutcome::text(shown.truncation.content.clone()) }
 }
 
 fn details(shown: &Snapshot) -> Option<Value> {
@@ -152,7 +158,7 @@ fn details(shown: &Snapshot) -> Option<Value> {
     shown.truncation.truncated.then_some(details)
 }
 
-fn outcome(shown: &Snapshot, end: End, timeout: Option<f64>) -> Outcome {
+fn outcome(shown: &Snapshot, end: End, timeout: Option<f64>) -> ToolOutcome {
     let status = match end {
         End::Exited(0) | End::Lingers(0) => None,
         End::Exited(code) | End::Lingers(code) => Some(format!("[exit code {code}]")),
@@ -166,7 +172,7 @@ fn outcome(shown: &Snapshot, end: End, timeout: Option<f64>) -> Outcome {
             .to_owned()
     });
     let parts: Vec<String> = [output, cut_note(shown), lingers, status].into_iter().flatten().collect();
-    Outcome { details: details(shown), is_error, ..Outcome::text(parts.join("\n\n")) }
+    ToolOutcome { details: details(shown), is_error, ..ToolOutcome::text(parts.join("\n\n")) }
 }
 
 fn cut_note(shown: &Snapshot) -> Option<String> {
@@ -188,19 +194,33 @@ fn cut_note(shown: &Snapshot) -> Option<String> {
     })
 }
 
-/// What a command of a person gave, for a `bashExecution` message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What a command of a person gave, as `bashExecution` messages have it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct BashRun {
     /// The end of its output, without terminals' sequences, control characters and carriage returns.
     pub output: String,
     /// How it ended; `None` if it was stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// Whether it was stopped.
     pub cancelled: bool,
     /// Whether the output is not all there was.
     pub truncated: bool,
     /// Where all of it is, if it was long.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shown_path")]
     pub full_output_path: Option<PathBuf>,
+}
+
+impl BashRun {
+    /// A command that was stopped before it printed anything.
+    pub fn stopped() -> Self {
+        Self { output: String::new(), exit_code: None, cancelled: true, truncated: false, full_output_path: None }
+    }
+}
+
+fn shown_path<S: serde::Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
+    path.as_ref().map(|path| path.display().to_string()).serialize(to)
 }
 
 /// Runs a command of a person. `show` is handed what it prints, about ten times a second and at its end; `stop` resolves to stop the command, and everything
@@ -212,12 +232,19 @@ pub struct BashRun {
 pub async fn run(
     command: &str,
     shell: &Shell,
-    place: &Place,
+    place: &ToolContext,
     stop: oneshot::Receiver<()>,
     mut show: impl FnMut(Printed),
 ) -> Result<BashRun, String> {
     let (program, command) = (shell.program(), shell.command(command));
-    let job = Job { shell: &program, command: &command, cwd: &place.cwd, env: &shell.env, timeout: None };
+    let job = Job {
+        shell: &program,
+        command: &command,
+        cwd: &place.cwd,
+        env: &shell.env,
+        errors: Errors::Shown,
+        timeout: None,
+    };
     let (mut decoder, mut sanitizer, mut output) = (Utf8::default(), Sanitizer::default(), Output::new(&place.spill));
     let mut recent = Recent::default();
     let mut hide = Hide::new(place.hidden.clone());

@@ -10,22 +10,22 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::files::{self, reason};
 use super::replace::{self, Replacement};
-use super::{Outcome, Place, Running, Tool, args, diff};
+use super::{Running, Tool, ToolContext, ToolOutcome, args, diff};
 use crate::provider::ToolSpec;
 
 /// Replaces parts of a file. The old text of each edit must be in the file exactly once; all are looked for in the file as it
 /// was before the call, so that edits may neither overlap nor build on one another. If one fails, nothing is changed.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Input {
+struct EditInput {
     /// The file: absolute, or relative to the working folder.
     path: String,
     /// The replacements. Changes of the same or of neighbouring lines belong into one.
-    edits: Vec<Part>,
+    edits: Vec<EditPair>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Part {
+struct EditPair {
     /// What is there now, character by character, with just enough around it to be there only once.
     old_text: String,
     /// What shall be there instead.
@@ -34,7 +34,7 @@ struct Part {
 
 const NAME: &str = "edit";
 
-impl files::Change for Input {
+impl files::Change for EditInput {
     fn path(&self) -> &str {
         &self.path
     }
@@ -45,8 +45,12 @@ impl files::Change for Input {
 pub struct Edit;
 
 impl Tool for Edit {
+    fn name(&self) -> &str {
+        NAME
+    }
+
     fn spec(&self) -> ToolSpec {
-        args::spec::<Input>(NAME)
+        args::spec::<EditInput>(NAME)
     }
 
     fn summary(&self) -> Option<&str> {
@@ -61,7 +65,7 @@ impl Tool for Edit {
         ]
     }
 
-    fn run(&self, arguments: Value, place: Arc<Place>, _: UnboundedSender<Outcome>) -> Running {
+    fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
         files::change(NAME, as_meant(arguments), place, edit)
     }
 }
@@ -85,8 +89,8 @@ fn as_meant(mut arguments: Value) -> Value {
     arguments
 }
 
-fn edit(path: &Path, input: Input) -> Result<Outcome, Outcome> {
-    let cannot = |why: &str| Outcome::failed(format!("cannot edit {}: {why}", path.display()));
+fn edit(path: &Path, input: EditInput) -> Result<ToolOutcome, ToolOutcome> {
+    let cannot = |why: &str| ToolOutcome::failed(format!("cannot edit {}: {why}", path.display()));
     if input.edits.is_empty() {
         return Err(cannot("edits holds no replacement"));
     }
@@ -105,7 +109,7 @@ fn edit(path: &Path, input: Input) -> Result<Outcome, Outcome> {
     let details = json!({ "diff": change.diff, "patch": change.patch, "firstChangedLine": change.first });
     let count = edits.len();
     let text = format!("made {count} {} in {}", if count == 1 { "replacement" } else { "replacements" }, input.path);
-    Ok(Outcome { details: Some(details), ..Outcome::text(text) })
+    Ok(ToolOutcome { details: Some(details), ..ToolOutcome::text(text) })
 }
 
 #[cfg(test)]
@@ -113,7 +117,7 @@ mod tests {
     use super::*;
     use crate::tool::testing::{call, place, text_of};
 
-    fn run(content: &[u8], arguments: Value) -> (Outcome, Vec<u8>) {
+    fn run(content: &[u8], arguments: Value) -> (ToolOutcome, Vec<u8>) {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("f");
         std::fs::write(&file, content).unwrap();

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::OwnedMutexGuard;
 
-use super::{Outcome, Place, Running, args, paths};
+use super::{Running, ToolContext, ToolOutcome, args, paths};
 
 type Queue = tokio::sync::Mutex<()>;
 
@@ -30,8 +30,8 @@ pub(crate) trait Change: DeserializeOwned + Send + 'static {
 pub(crate) fn change<C: Change>(
     tool: &'static str,
     arguments: Value,
-    place: Arc<Place>,
-    work: impl FnOnce(&Path, C) -> Result<Outcome, Outcome> + Send + 'static,
+    place: Arc<ToolContext>,
+    work: impl FnOnce(&Path, C) -> Result<ToolOutcome, ToolOutcome> + Send + 'static,
 ) -> Running {
     Box::pin(async move {
         let change: C = match args::parse(tool, arguments) {

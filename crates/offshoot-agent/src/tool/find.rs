@@ -11,13 +11,13 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::listing::{self, Listing};
 use super::walk::{self, Stop};
-use super::{Outcome, Place, Running, Tool, args};
+use super::{Running, Tool, ToolContext, ToolOutcome, args};
 use crate::provider::ToolSpec;
 
 /// Finds files and folders by a glob pattern and shows their paths, relative to the folder searched. Leaves out what .gitignore
 /// names, not what is hidden. At most 1000 paths or 50 KB are shown.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Input {
+struct FindInput {
     /// The pattern: `*.rs` fits names; with a slash, as in `src/**/*.rs`, it fits the end of paths. In small letters it fits
     /// capitals too.
     pattern: String,
@@ -31,7 +31,7 @@ struct Input {
 const NAME: &str = "find";
 const LIMIT: u64 = 1000;
 
-impl listing::Query for Input {
+impl listing::Query for FindInput {
     fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
@@ -42,8 +42,12 @@ impl listing::Query for Input {
 pub struct Find;
 
 impl Tool for Find {
+    fn name(&self) -> &str {
+        NAME
+    }
+
     fn spec(&self) -> ToolSpec {
-        args::spec::<Input>(NAME)
+        args::spec::<FindInput>(NAME)
     }
 
     fn is_shared(&self) -> bool {
@@ -54,10 +58,10 @@ impl Tool for Find {
         Some("find files by name (honours .gitignore)")
     }
 
-    fn run(&self, arguments: Value, place: Arc<Place>, _: UnboundedSender<Outcome>) -> Running {
-        listing::search(NAME, arguments, place, |root, input: &Input, stop| {
+    fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
+        listing::search(NAME, arguments, place, |root, input: &FindInput, stop| {
             if !root.is_dir() {
-                return Err(Outcome::failed(format!("cannot search {}: no such folder", root.display())));
+                return Err(ToolOutcome::failed(format!("cannot search {}: no such folder", root.display())));
             }
             Ok(find(root, input, stop)?.outcome("nothing fits the pattern"))
         })
@@ -65,17 +69,17 @@ impl Tool for Find {
 }
 
 /// Matches the name, or the whole path if the pattern has a slash, as fd does.
-fn matcher(pattern: &str) -> Result<(GlobMatcher, bool), Outcome> {
+fn matcher(pattern: &str) -> Result<(GlobMatcher, bool), ToolOutcome> {
     let has_path = pattern.contains('/');
     let is_anchored = pattern.starts_with('/') || pattern.starts_with("**/");
     let whole = if has_path && !is_anchored { format!("**/{pattern}") } else { pattern.to_owned() };
     let is_small = !pattern.chars().any(char::is_uppercase);
     let glob = GlobBuilder::new(&whole).literal_separator(true).case_insensitive(is_small).build();
-    let glob = glob.map_err(|error| Outcome::failed(format!("the pattern is no glob: {error}")))?;
+    let glob = glob.map_err(|error| ToolOutcome::failed(format!("the pattern is no glob: {error}")))?;
     Ok((glob.compile_matcher(), has_path))
 }
 
-fn find(root: &Path, input: &Input, stop: Stop) -> Result<Listing, Outcome> {
+fn find(root: &Path, input: &FindInput, stop: Stop) -> Result<Listing, ToolOutcome> {
     let (glob, has_path) = matcher(&input.pattern)?;
     let limit = input.limit.unwrap_or(LIMIT).max(1);
     let fits = |path: &Path| match path.file_name() {

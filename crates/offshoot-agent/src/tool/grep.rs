@@ -14,14 +14,14 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::listing::{self, Listing};
 use super::truncate::{self, MAX_LINE};
 use super::walk::{self, Stop};
-use super::{Outcome, Place, Running, Tool, args};
+use super::{Running, Tool, ToolContext, ToolOutcome, args};
 use crate::provider::ToolSpec;
 
 /// Searches files for lines that fit a pattern and shows them with path and line number. Leaves out what .gitignore names and
 /// binary files, not what is hidden. At most 100 matches or 50 KB are shown, and of long lines the first 500 characters.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Input {
+struct GrepInput {
     /// A regular expression in the syntax of ripgrep, or plain text if literal is set.
     pattern: String,
     /// The folder or file to search; without it, the working folder.
@@ -43,7 +43,7 @@ struct Input {
 const NAME: &str = "grep";
 const LIMIT: u64 = 100;
 
-impl listing::Query for Input {
+impl listing::Query for GrepInput {
     fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
@@ -54,8 +54,12 @@ impl listing::Query for Input {
 pub struct Grep;
 
 impl Tool for Grep {
+    fn name(&self) -> &str {
+        NAME
+    }
+
     fn spec(&self) -> ToolSpec {
-        args::spec::<Input>(NAME)
+        args::spec::<GrepInput>(NAME)
     }
 
     fn is_shared(&self) -> bool {
@@ -66,23 +70,23 @@ impl Tool for Grep {
         Some("search in files (honours .gitignore)")
     }
 
-    fn run(&self, arguments: Value, place: Arc<Place>, _: UnboundedSender<Outcome>) -> Running {
-        listing::search(NAME, arguments, place, |root, input: &Input, stop| {
+    fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
+        listing::search(NAME, arguments, place, |root, input: &GrepInput, stop| {
             grep(root, input, stop)
                 .map(|listing| listing.outcome("no line fits the pattern"))
-                .map_err(|why| Outcome::failed(format!("cannot search {}: {why}", root.display())))
+                .map_err(|why| ToolOutcome::failed(format!("cannot search {}: {why}", root.display())))
         })
     }
 }
 
-fn grep(root: &Path, input: &Input, stop: Stop) -> Result<Listing, String> {
+fn grep(root: &Path, input: &GrepInput, stop: Stop) -> Result<Listing, String> {
     let about = std::fs::metadata(root).map_err(|error| super::files::reason(&error))?;
     let mut matcher = RegexMatcherBuilder::new();
     matcher.case_insensitive(input.ignore_case == Some(true)).fixed_strings(input.literal == Some(true));
     let matcher = matcher.line_terminator(Some(b'\n')).build(&input.pattern).map_err(|error| error.to_string())?;
     let around = usize::try_from(input.context.unwrap_or(0)).unwrap_or(usize::MAX);
     let limit = input.limit.unwrap_or(LIMIT).max(1);
-    let mut found = Found { limit, around, stop: stop.clone(), ..Found::default() };
+    let mut found = GrepMatch { limit, around, stop: stop.clone(), ..GrepMatch::default() };
     if about.is_dir() {
         let overrides = input.glob.as_ref().map(|glob| OverrideBuilder::new(root).add(glob)?.build()).transpose();
         let overrides = overrides.map_err(|error| error.to_string())?;
@@ -112,7 +116,7 @@ fn searcher(around: usize, binary: BinaryDetection) -> Searcher {
 
 /// What was found so far.
 #[derive(Default)]
-struct Found {
+struct GrepMatch {
     limit: u64,
     around: usize,
     stop: Stop,
@@ -126,7 +130,7 @@ struct Found {
     failed: Vec<String>,
 }
 
-impl Found {
+impl GrepMatch {
     fn search(&mut self, searcher: &mut Searcher, matcher: &RegexMatcher, path: &Path) {
         if let Err(error) = searcher.search_path(matcher, path, &mut *self) {
             self.failed.push(format!("{}: {error}", self.name));
@@ -161,7 +165,7 @@ impl Found {
     }
 }
 
-impl Sink for &mut Found {
+impl Sink for &mut GrepMatch {
     type Error = std::io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {
@@ -184,7 +188,7 @@ impl Sink for &mut Found {
     }
 }
 
-impl Found {
+impl GrepMatch {
     /// A line after the last match that is shown; whether more are wanted.
     fn after(&mut self, number: Option<u64>, line: &[u8]) -> bool {
         if self.to_come > 0 {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::truncate::{self, Limits, MAX_BYTES, NO_LINE_LIMIT};
 use super::walk::Stop;
-use super::{Outcome, Place, Running, args, paths};
+use super::{Running, ToolContext, ToolOutcome, args, paths};
 
 /// Arguments of a search.
 pub(crate) trait Query: DeserializeOwned + Send + 'static {
@@ -21,8 +21,8 @@ pub(crate) trait Query: DeserializeOwned + Send + 'static {
 pub(crate) fn search<Q: Query>(
     tool: &'static str,
     arguments: Value,
-    place: Arc<Place>,
-    work: impl FnOnce(&Path, &Q, Stop) -> Result<Outcome, Outcome> + Send + 'static,
+    place: Arc<ToolContext>,
+    work: impl FnOnce(&Path, &Q, Stop) -> Result<ToolOutcome, ToolOutcome> + Send + 'static,
 ) -> Running {
     let stop = Stop::default();
     let guard = stop.guard();
@@ -47,9 +47,9 @@ pub(crate) struct Listing {
 
 impl Listing {
     /// The outcome; `none` is said when there is no row.
-    pub(crate) fn outcome(self, none: &str) -> Outcome {
+    pub(crate) fn outcome(self, none: &str) -> ToolOutcome {
         if self.rows.is_empty() {
-            return Outcome::text(none);
+            return ToolOutcome::text(none);
         }
         let limits = Limits { lines: NO_LINE_LIMIT, bytes: MAX_BYTES };
         let truncation = truncate::head(&self.rows.join("\n"), limits);
@@ -63,9 +63,9 @@ impl Listing {
             text.push_str(&format!("\n\n[{}]", said.join("; ")));
         }
         let details: Map<String, Value> = notes.into_iter().map(|(_, key, value)| (key.to_owned(), value)).collect();
-        Outcome {
+        ToolOutcome {
             details: Some(details).filter(|details| !details.is_empty()).map(Value::Object),
-            ..Outcome::text(text)
+            ..ToolOutcome::text(text)
         }
     }
 }

@@ -12,12 +12,12 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::files::reason;
 use super::listing::{self, Listing};
-use super::{Outcome, Place, Running, Tool, args};
+use super::{Running, Tool, ToolContext, ToolOutcome, args};
 use crate::provider::ToolSpec;
 
 /// Lists what is in a folder, hidden files too, by name; folders end with a slash. At most 500 names or 50 KB are shown.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Input {
+struct LsInput {
     /// The folder; without it, the working folder.
     path: Option<String>,
     /// How many names to show at most, instead of 500.
@@ -28,7 +28,7 @@ struct Input {
 const NAME: &str = "ls";
 const LIMIT: u64 = 500;
 
-impl listing::Query for Input {
+impl listing::Query for LsInput {
     fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
@@ -39,8 +39,12 @@ impl listing::Query for Input {
 pub struct Ls;
 
 impl Tool for Ls {
+    fn name(&self) -> &str {
+        NAME
+    }
+
     fn spec(&self) -> ToolSpec {
-        args::spec::<Input>(NAME)
+        args::spec::<LsInput>(NAME)
     }
 
     fn is_shared(&self) -> bool {
@@ -51,10 +55,10 @@ impl Tool for Ls {
         Some("list a folder")
     }
 
-    fn run(&self, arguments: Value, place: Arc<Place>, _: UnboundedSender<Outcome>) -> Running {
-        listing::search(NAME, arguments, place, |path, input: &Input, _| {
+    fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
+        listing::search(NAME, arguments, place, |path, input: &LsInput, _| {
             let names = names(path)
-                .map_err(|error| Outcome::failed(format!("cannot list {}: {}", path.display(), reason(&error))))?;
+                .map_err(|error| ToolOutcome::failed(format!("cannot list {}: {}", path.display(), reason(&error))))?;
             Ok(list(names, input.limit.unwrap_or(LIMIT)).outcome("(the folder is empty)"))
         })
     }
@@ -134,6 +138,6 @@ mod tests {
             let outcome = call(&Ls, json!({"path": path}), place(dir.path()));
             assert!(outcome.is_error && text_of(&outcome).contains(words), "{outcome:?}");
         }
-        assert_eq!(call(&Ls, json!({"path": "empty"}), place(dir.path())), Outcome::text("(the folder is empty)"));
+        assert_eq!(call(&Ls, json!({"path": "empty"}), place(dir.path())), ToolOutcome::text("(the folder is empty)"));
     }
 }

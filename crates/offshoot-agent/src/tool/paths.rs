@@ -5,10 +5,10 @@ use std::path::{Component, Path, PathBuf};
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::Place;
+use super::ToolContext;
 
 /// The absolute path that `text` stands for, with `.` and `..` taken out by name, as shells do with `cd`.
-pub(super) fn resolve(text: &str, place: &Place) -> PathBuf {
+pub(super) fn resolve(text: &str, place: &ToolContext) -> PathBuf {
     let plain: String = text.chars().map(|c| if is_odd_space(c) { ' ' } else { c }).collect();
     let plain = plain.strip_prefix('@').unwrap_or(&plain);
     let path = match (plain.strip_prefix('~'), &place.home) {
@@ -21,7 +21,7 @@ pub(super) fn resolve(text: &str, place: &Place) -> PathBuf {
 
 /// Like [`resolve`], for a file that should be there: if it is not, the spellings of macOS are tried (a narrow space before
 /// AM and PM, decomposed letters, a curly apostrophe).
-pub(super) fn resolve_existing(text: &str, place: &Place) -> PathBuf {
+pub(super) fn resolve_existing(text: &str, place: &ToolContext) -> PathBuf {
     let path = resolve(text, place);
     let Some(name) = path.to_str().filter(|_| !path.exists()) else { return path };
     let decomposed: String = name.nfd().collect();
@@ -85,8 +85,8 @@ fn narrow_spaces(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn place(cwd: &Path) -> Place {
-        Place {
+    fn place(cwd: &Path) -> ToolContext {
+        ToolContext {
             cwd: cwd.to_owned(),
             home: Some("/home/ann".into()),
             spill: "/nowhere".into(),

@@ -9,7 +9,7 @@ use std::io::{self, Read as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{Outcome, Place, truncate};
+use super::{ToolContext, ToolOutcome, truncate};
 use crate::message::Block;
 
 /// How long the base64 text of a picture may be: below the 5 MB that the strictest provider takes.
@@ -69,30 +69,36 @@ fn is_animated(start: &[u8]) -> bool {
 }
 
 /// A picture of which `start` was read already.
-pub(crate) fn read(kind: Kind, start: Vec<u8>, mut rest: File, size: u64, place: &Place) -> io::Result<Outcome> {
+pub(crate) fn read(
+    kind: Kind,
+    start: Vec<u8>,
+    mut rest: File,
+    size: u64,
+    place: &ToolContext,
+) -> io::Result<ToolOutcome> {
     let mime = kind.mime();
     if !place.images {
-        return Ok(Outcome::text(format!(
+        return Ok(ToolOutcome::text(format!(
             "[{mime}, {}: left out, for this model takes no pictures]",
             truncate::size(size)
         )));
     }
     if size > MAX_FILE {
-        return Ok(Outcome::text(format!("[{mime}, {}: left out, too large to be scaled]", truncate::size(size))));
+        return Ok(ToolOutcome::text(format!("[{mime}, {}: left out, too large to be scaled]", truncate::size(size))));
     }
     if kind == Kind::AnimatedPng {
-        return Ok(Outcome::text("[image/png: left out, for providers refuse animated PNGs]"));
+        return Ok(ToolOutcome::text("[image/png: left out, for providers refuse animated PNGs]"));
     }
     let mut bytes = start;
     rest.read_to_end(&mut bytes)?;
     Ok(match fit(kind, &bytes) {
         Ok(Fitted { data, mime_type, note }) => {
             let text = [format!("[{mime_type}]"), note].join("\n");
-            let mut outcome = Outcome::text(text.trim_end());
+            let mut outcome = ToolOutcome::text(text.trim_end());
             outcome.content.push(Block::Image { data, mime_type });
             outcome
         }
-        Err(why) => Outcome::text(format!("[{mime}: left out, {why}]")),
+        Err(why) => ToolOutcome::text(format!("[{mime}: left out, {why}]")),
     })
 }
 
@@ -226,9 +232,9 @@ mod tests {
     use serde_json::json;
     use std::path::Path;
 
-    fn shown(dir: &Path, bytes: &[u8], images: bool) -> Outcome {
+    fn shown(dir: &Path, bytes: &[u8], images: bool) -> ToolOutcome {
         std::fs::write(dir.join("p.dat"), bytes).unwrap();
-        call(&crate::tool::Read, json!({"path": "p.dat"}), Place { images, ..place(dir) })
+        call(&crate::tool::Read, json!({"path": "p.dat"}), ToolContext { images, ..place(dir) })
     }
 
     fn encoded(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
@@ -249,7 +255,7 @@ mod tests {
             let bytes = encoded(3, 2, format);
             let outcome = shown(dir.path(), &bytes, true);
             let image = Block::Image { data: STANDARD.encode(&bytes), mime_type: mime.to_owned() };
-            assert_eq!(outcome.content, [Outcome::text(format!("[{mime}]")).content, vec![image]].concat());
+            assert_eq!(outcome.content, [ToolOutcome::text(format!("[{mime}]")).content, vec![image]].concat());
         }
     }
 

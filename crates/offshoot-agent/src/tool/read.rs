@@ -15,13 +15,13 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::decode::Utf8;
 use super::files::reason;
 use super::truncate::{self, Hit, Limits, MAX_BYTES, MAX_LINES, Truncation};
-use super::{Outcome, Place, Running, Tool, args, paths, picture};
+use super::{Running, Tool, ToolContext, ToolOutcome, args, paths, picture};
 use crate::provider::ToolSpec;
 
 /// Shows a text file or a picture (PNG, JPEG, GIF, WebP). Of a text, at most 2000 lines or 50 KB are shown at once,
 /// whichever comes first; a note at the end tells the offset to go on with.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Input {
+struct ReadInput {
     /// The file: absolute, or relative to the working folder.
     path: String,
     /// The first line to show, counted from 1.
@@ -37,8 +37,12 @@ struct Input {
 pub struct Read;
 
 impl Tool for Read {
+    fn name(&self) -> &str {
+        "read"
+    }
+
     fn spec(&self) -> ToolSpec {
-        args::spec::<Input>("read")
+        args::spec::<ReadInput>(self.name())
     }
 
     fn is_shared(&self) -> bool {
@@ -53,24 +57,27 @@ impl Tool for Read {
         &["Look into files with read rather than with cat or sed."]
     }
 
-    fn run(&self, arguments: Value, place: Arc<Place>, _: UnboundedSender<Outcome>) -> Running {
+    fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
         Box::pin(super::blocking(move || {
-            let input: Input = args::parse("read", arguments)?;
+            let input: ReadInput = args::parse("read", arguments)?;
             let path = paths::resolve_existing(&input.path, &place);
             read(&path, &input, &place)
-                .map_err(|error| Outcome::failed(format!("cannot read {}: {}", path.display(), reason(&error))))
+                .map_err(|error| ToolOutcome::failed(format!("cannot read {}: {}", path.display(), reason(&error))))
         }))
     }
 }
 
-fn read(path: &Path, input: &Input, place: &Place) -> io::Result<Outcome> {
+fn read(path: &Path, input: &ReadInput, place: &ToolContext) -> io::Result<ToolOutcome> {
     let about = std::fs::metadata(path)?;
     if about.is_dir() {
         let text = format!("{} is a folder: list it with ls (or with bash: ls)", path.display());
-        return Ok(Outcome::failed(text));
+        return Ok(ToolOutcome::failed(text));
     }
     if !about.is_file() {
-        return Ok(Outcome::failed(format!("{} is not a regular file: reading it might never end", path.display())));
+        return Ok(ToolOutcome::failed(format!(
+            "{} is not a regular file: reading it might never end",
+            path.display()
+        )));
     }
     let mut file = File::open(path)?;
     let mut start = vec![0; 8192];
@@ -82,7 +89,7 @@ fn read(path: &Path, input: &Input, place: &Place) -> io::Result<Outcome> {
     if start.contains(&0) {
         let size = truncate::size(about.len());
         let text = format!("{} is binary ({size}): look at it with bash, for instance file or xxd", path.display());
-        return Ok(Outcome::failed(text));
+        return Ok(ToolOutcome::failed(text));
     }
     lines(io::Cursor::new(start).chain(file), input)
 }
@@ -147,7 +154,7 @@ impl Selection {
     }
 }
 
-fn lines(mut from: impl io::Read, input: &Input) -> io::Result<Outcome> {
+fn lines(mut from: impl io::Read, input: &ReadInput) -> io::Result<ToolOutcome> {
     let first = input.offset.unwrap_or(1).max(1) - 1;
     let last = input.limit.map_or(u64::MAX, |limit| first.saturating_add(limit));
     let mut selection = Selection { first, last, ..Selection::default() };
@@ -165,10 +172,10 @@ fn lines(mut from: impl io::Read, input: &Input) -> io::Result<Outcome> {
     Ok(shown(&selection, input))
 }
 
-fn shown(selection: &Selection, input: &Input) -> Outcome {
+fn shown(selection: &Selection, input: &ReadInput) -> ToolOutcome {
     let (first, all) = (selection.first + 1, selection.line + 1);
     if first > all {
-        return Outcome::failed(format!("{} has {all} lines: there is no line {first}", input.path));
+        return ToolOutcome::failed(format!("{} has {all} lines: there is no line {first}", input.path));
     }
     let truncation = selection.truncation();
     let end = first + truncation.output_lines - 1.min(truncation.output_lines);
@@ -196,7 +203,7 @@ fn shown(selection: &Selection, input: &Input) -> Outcome {
         None => truncation.content.clone(),
     };
     let details = truncation.truncated.then(|| json!({ "truncation": truncation }));
-    Outcome { details, ..Outcome::text(text) }
+    ToolOutcome { details, ..ToolOutcome::text(text) }
 }
 
 const _: () = assert!(MAX_LINES == 2000 && MAX_BYTES == 50 * 1024, "the tools' descriptions say these numbers");
@@ -206,7 +213,7 @@ mod tests {
     use super::*;
     use crate::tool::testing::{call, place, text_of};
 
-    fn run(dir: &Path, arguments: Value) -> Outcome {
+    fn run(dir: &Path, arguments: Value) -> ToolOutcome {
         call(&Read, arguments, place(dir))
     }
 
@@ -215,7 +222,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         for text in ["", "a", "a\nb\n", "\u{feff}a\r\nb\n"] {
             std::fs::write(dir.path().join("f"), text).unwrap();
-            assert_eq!(run(dir.path(), json!({"path": "f"})), Outcome::text(text));
+            assert_eq!(run(dir.path(), json!({"path": "f"})), ToolOutcome::text(text));
         }
     }
 
@@ -281,6 +288,6 @@ mod tests {
             let outcome = run(dir.path(), json!({"path": path}));
             assert!(outcome.is_error && text_of(&outcome).contains(words), "{outcome:?}");
         }
-        assert_eq!(run(dir.path(), json!({"path": "latin"})), Outcome::text("caf\u{fffd}"));
+        assert_eq!(run(dir.path(), json!({"path": "latin"})), ToolOutcome::text("caf\u{fffd}"));
     }
 }

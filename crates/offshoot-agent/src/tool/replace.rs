@@ -41,7 +41,7 @@ pub(crate) enum Refused {
 }
 
 /// Where a replacement goes, in a plain text.
-struct Found<'a> {
+struct TextMatch<'a> {
     number: usize,
     range: Range<usize>,
     new: &'a str,
@@ -81,7 +81,7 @@ pub(crate) fn replace(text: &str, replacements: &[Replacement]) -> Result<Replac
 }
 
 /// Finds each old text once, in order of place.
-fn find<'a>(text: &str, wanted: &'a [Replacement]) -> Result<Vec<Found<'a>>, Refused> {
+fn find<'a>(text: &str, wanted: &'a [Replacement]) -> Result<Vec<TextMatch<'a>>, Refused> {
     let simple = simplified(text);
     let mut found = Vec::with_capacity(wanted.len());
     for (number, one) in wanted.iter().enumerate() {
@@ -94,7 +94,7 @@ fn find<'a>(text: &str, wanted: &'a [Replacement]) -> Result<Vec<Found<'a>>, Ref
         if times > 1 {
             return Err(Refused::Ambiguous(number, times));
         }
-        found.push(Found { number, range: start..start + old.len(), new: &one.new });
+        found.push(TextMatch { number, range: start..start + old.len(), new: &one.new });
     }
     found.sort_by_key(|one| one.range.start);
     let clash = found.iter().zip(found.iter().skip(1)).find(|(one, next)| one.range.end > next.range.start);
@@ -103,7 +103,7 @@ fn find<'a>(text: &str, wanted: &'a [Replacement]) -> Result<Vec<Found<'a>>, Ref
 }
 
 /// Turns places in the simple form into whole lines of the plain text: the lines that are touched take the simple form.
-fn whole_lines(plain: &str, simple: &str, found: Vec<Found<'_>>) -> Vec<(Range<usize>, String)> {
+fn whole_lines(plain: &str, simple: &str, found: Vec<TextMatch<'_>>) -> Vec<(Range<usize>, String)> {
     let (plain_lines, simple_lines) = (line_starts(plain), line_starts(simple));
     let start = |starts: &[usize], line: usize, end: usize| starts.get(line).copied().unwrap_or(end);
     let line_of = |at: usize| simple_lines.partition_point(|start| *start <= at) - 1;

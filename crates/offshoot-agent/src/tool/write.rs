@@ -9,12 +9,12 @@ use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::files::{self, reason};
-use super::{Outcome, Place, Running, Tool, args};
+use super::{Running, Tool, ToolContext, ToolOutcome, args};
 use crate::provider::ToolSpec;
 
 /// Writes a file: a new one, or all of an old one anew. Folders on the way are made.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Input {
+struct WriteInput {
     /// The file: absolute, or relative to the working folder.
     path: String,
     /// All that the file shall hold.
@@ -23,7 +23,7 @@ struct Input {
 
 const NAME: &str = "write";
 
-impl files::Change for Input {
+impl files::Change for WriteInput {
     fn path(&self) -> &str {
         &self.path
     }
@@ -34,8 +34,12 @@ impl files::Change for Input {
 pub struct Write;
 
 impl Tool for Write {
+    fn name(&self) -> &str {
+        NAME
+    }
+
     fn spec(&self) -> ToolSpec {
-        args::spec::<Input>(NAME)
+        args::spec::<WriteInput>(NAME)
     }
 
     fn summary(&self) -> Option<&str> {
@@ -46,16 +50,16 @@ impl Tool for Write {
         &["Take write for new files and complete rewrites only."]
     }
 
-    fn run(&self, arguments: Value, place: Arc<Place>, _: UnboundedSender<Outcome>) -> Running {
-        files::change(NAME, arguments, place, |path, input: Input| write(path, &input))
+    fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
+        files::change(NAME, arguments, place, |path, input: WriteInput| write(path, &input))
     }
 }
 
-fn write(path: &Path, input: &Input) -> Result<Outcome, Outcome> {
+fn write(path: &Path, input: &WriteInput) -> Result<ToolOutcome, ToolOutcome> {
     let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
     made.and_then(|()| files::replace(path, input.content.as_bytes()))
-        .map_err(|error| Outcome::failed(format!("cannot write {}: {}", path.display(), reason(&error))))?;
-    Ok(Outcome::text(format!("wrote {} bytes to {}", input.content.len(), input.path)))
+        .map_err(|error| ToolOutcome::failed(format!("cannot write {}: {}", path.display(), reason(&error))))?;
+    Ok(ToolOutcome::text(format!("wrote {} bytes to {}", input.content.len(), input.path)))
 }
 
 #[cfg(test)]
@@ -69,7 +73,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         for content in ["first, longer", "é\r\n", ""] {
             let outcome = call(&Write, json!({"path": "a/b/c.txt", "content": content}), place(dir.path()));
-            assert_eq!(outcome, Outcome::text(format!("wrote {} bytes to a/b/c.txt", content.len())));
+            assert_eq!(outcome, ToolOutcome::text(format!("wrote {} bytes to a/b/c.txt", content.len())));
             assert_eq!(std::fs::read_to_string(dir.path().join("a/b/c.txt")).unwrap(), content);
         }
     }

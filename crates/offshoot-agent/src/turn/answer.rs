@@ -1,64 +1,55 @@
 //! The states in which an answer comes in and is written, and what follows from how it ended.
 
-use super::effect::{Effect, Input, Job, Record, Settled};
-use super::state::{Partial, Phase, Recording, State, Then};
-use super::step::{cancel, end_run, next_turn, settle, side_job};
+use std::sync::Arc;
+
+use offshoot_session::clock::Millis;
+
+use super::effect::{Effect, Job, Record, Settled};
+use super::state::{AfterJob, Partial, Phase, Recording, TurnState};
+use super::transition::{cancel, end_run, next_turn, settle, side_job, turn_end};
 use super::work;
 use crate::error::AgentError;
 use crate::event::{Event, Reason, Update};
 use crate::message::{AssistantMessage, Block, Message, StopReason};
 use crate::provider::{Answer, Delta, Failure};
 
-pub(super) fn streaming(state: &mut State, mut partial: Partial, input: Input, out: &mut Vec<Effect>) {
-    match input {
-        Input::Delta { delta: Delta::Done(answer), .. } => {
-            let Answer { message, failure } = *answer;
-            record(state, &partial, message, failure, out);
-        }
-        Input::Delta { delta, .. } => {
-            partial.take(&delta);
-            out.extend(told(&partial, delta).map(Effect::Emit));
-            state.phase = Phase::Streaming(partial);
-        }
-        Input::Abort { at } => {
-            cancel(state, out);
-            let started = partial.clone();
-            record(state, &started, partial.aborted(at), None, out);
-        }
-        _ => state.phase = Phase::Streaming(partial),
+/// More of an answer came in.
+pub(super) fn streamed(state: &mut TurnState, mut partial: Partial, delta: Delta, out: &mut Vec<Effect>) {
+    if let Delta::Done(answer) = delta {
+        let Answer { message, failure } = *answer;
+        return record(state, &partial, message, failure, out);
     }
+    partial.take(&delta);
+    out.extend(update(&partial, delta).map(Effect::Emit));
+    state.phase = Phase::Streaming(partial);
+}
+
+/// The user stops an answer that comes in: what came is kept.
+pub(super) fn stopped(state: &mut TurnState, partial: &Partial, at: Millis, out: &mut Vec<Effect>) {
+    cancel(state, out);
+    record(state, partial, partial.aborted(at), None, out);
 }
 
 /// Writes an answer. What follows from it waits until it is durable.
 fn record(
-    state: &mut State,
+    state: &mut TurnState,
     partial: &Partial,
     message: AssistantMessage,
     failure: Option<Failure>,
     out: &mut Vec<Effect>,
 ) {
+    let message = Arc::new(message);
     let whole = Message::Assistant(message.clone());
     if !partial.is_started {
         out.push(Effect::Emit(Event::MessageStart { message: whole.clone() }));
     }
     let then = vec![Event::MessageEnd { message: whole.clone() }];
-    out.push(Effect::Append { records: vec![Record::Message(Box::new(whole))], then, ticket: Some(state.ticket) });
+    out.push(Effect::Append { records: vec![Record::Message(whole)], then, ticket: Some(state.ticket) });
     state.phase = Phase::Recording(Recording { message, failure, aborted: None });
 }
 
-pub(super) fn recording(state: &mut State, mut answer: Recording, input: &Input, out: &mut Vec<Effect>) {
-    match input {
-        Input::Recorded { .. } => answered(state, answer, out),
-        Input::Abort { at } => {
-            answer.aborted = Some(*at);
-            state.phase = Phase::Recording(answer);
-        }
-        _ => state.phase = Phase::Recording(answer),
-    }
-}
-
 /// The answer is in the file.
-fn answered(state: &mut State, answer: Recording, out: &mut Vec<Effect>) {
+pub(super) fn recorded(state: &mut TurnState, answer: Recording, out: &mut Vec<Effect>) {
     let Recording { message, failure, aborted } = answer;
     state.messages.push(Message::Assistant(message.clone()));
     if message.stop_reason == StopReason::Error {
@@ -83,12 +74,12 @@ fn answered(state: &mut State, answer: Recording, out: &mut Vec<Effect>) {
             settle(state, Settled::Aborted, out);
         }
         None if !calls.is_empty() => work::begin(state, message, calls, out),
-        None => said(state, message, failure.is_some_and(|failure| failure.is_overflow), out),
+        None => answered(state, message, failure.is_some_and(|failure| failure.is_overflow), out),
     }
 }
 
 /// The model has said something and calls nothing.
-fn said(state: &mut State, message: AssistantMessage, is_overflow: bool, out: &mut Vec<Effect>) {
+fn answered(state: &mut TurnState, message: Arc<AssistantMessage>, is_overflow: bool, out: &mut Vec<Effect>) {
     let tokens = work::tokens(&message);
     let is_cut_off = message.stop_reason == StopReason::Length;
     turn_end(message, Vec::new(), out);
@@ -107,21 +98,12 @@ fn said(state: &mut State, message: AssistantMessage, is_overflow: bool, out: &m
     finish(state, tokens, is_overflow, out);
 }
 
-/// Tells that a turn is over.
-pub(super) fn turn_end(
-    message: AssistantMessage,
-    tool_results: Vec<crate::message::ToolResultMessage>,
-    out: &mut Vec<Effect>,
-) {
-    out.push(Effect::Emit(Event::TurnEnd { message: Message::Assistant(message), tool_results }));
-}
-
 /// There was no room for the answer: it is left out, room is made, and the model asked once more.
-fn make_room(state: &mut State, said: Option<String>, out: &mut Vec<Effect>) {
+fn make_room(state: &mut TurnState, said: Option<String>, out: &mut Vec<Effect>) {
     state.recovered = true;
     out.push(Effect::OmitAnswer);
     let job = Job::Compaction { reason: Reason::Overflow, instructions: None };
-    side_job(state, job, Then::Again(said), out);
+    side_job(state, job, AfterJob::Again(said), out);
 }
 
 /// Room was made once for this input, and that was not enough.
@@ -136,19 +118,19 @@ fn gave_up(why: &str, out: &mut Vec<Effect>) {
 }
 
 /// The run is over; a full context is compacted now rather than when the user waits.
-fn finish(state: &mut State, tokens: u64, is_overflow: bool, out: &mut Vec<Effect>) {
+fn finish(state: &mut TurnState, tokens: u64, is_overflow: bool, out: &mut Vec<Effect>) {
     let is_full = state.config.compact_above.is_some_and(|limit| tokens > limit);
     if is_full || (is_overflow && state.config.recover_overflow) {
         let reason = if is_overflow { Reason::Overflow } else { Reason::Threshold };
-        return side_job(state, Job::Compaction { reason, instructions: None }, Then::Settle, out);
+        return side_job(state, Job::Compaction { reason, instructions: None }, AfterJob::Settle, out);
     }
     settle(state, Settled::Done, out);
 }
 
 /// The answer is a failure: try again, make room, or give up.
 fn failed(
-    state: &mut State,
-    message: AssistantMessage,
+    state: &mut TurnState,
+    message: Arc<AssistantMessage>,
     failure: Option<Failure>,
     is_aborted: bool,
     out: &mut Vec<Effect>,
@@ -183,7 +165,7 @@ fn failed(
     settle(state, if is_aborted { Settled::Aborted } else { Settled::Failed(AgentError::Failed(said)) }, out);
 }
 
-fn retry(state: &mut State, error_message: String, asked: Option<u64>, out: &mut Vec<Effect>) {
+fn retry(state: &mut TurnState, error_message: String, asked: Option<u64>, out: &mut Vec<Effect>) {
     let rules = state.config.retry;
     let delay_ms = rules.delay(state.attempt, asked);
     state.attempt += 1;
@@ -196,15 +178,15 @@ fn retry(state: &mut State, error_message: String, asked: Option<u64>, out: &mut
 }
 
 /// What front ends are told of a delta.
-fn told(partial: &Partial, delta: Delta) -> Option<Event> {
+fn update(partial: &Partial, delta: Delta) -> Option<Event> {
     let content = |index: usize| match partial.block(index) {
         Some(Block::Text { text, .. }) => text.clone(),
         Some(Block::Thinking { thinking, .. }) => thinking.clone(),
-        _ => String::new(),
+        Some(Block::Image { .. } | Block::ToolCall { .. }) | None => String::new(),
     };
     let update = match delta {
         Delta::Start => {
-            return Some(Event::MessageStart { message: Message::Assistant(partial.message.clone()) });
+            return Some(Event::MessageStart { message: partial.message.clone().into() });
         }
         Delta::TextStart { index } => Update::TextStart { content_index: index },
         Delta::Text { index, delta } => Update::TextDelta { content_index: index, delta },

@@ -1,13 +1,15 @@
 //! What the turn machine hears and what it wants done. Data only: the driver gives it a meaning.
 
+use std::sync::Arc;
+
 use offshoot_session::clock::Millis;
 use serde_json::Value;
 
 use crate::error::AgentError;
-use crate::event::{Event, Raw, Reason};
+use crate::event::{BashResult, CompactionResult, Event, Reason};
 use crate::message::{AssistantMessage, Message, UserMessage};
 use crate::provider::Delta;
-use crate::tool::Outcome;
+use crate::tool::ToolOutcome;
 
 /// Ties an answer to the effect that asked for it. What was asked before a stop is nobody's answer any more.
 pub type Ticket = u64;
@@ -27,35 +29,84 @@ pub struct Call {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record {
     /// A message of the conversation.
-    Message(Box<Message>),
-    /// A command that the user ran, as the JSON of a `bashExecution` message.
-    Bash(Raw),
+    Message(Message),
+    /// A command that the user ran.
+    Bash(Arc<BashResult>),
 }
 
 impl Record {
     /// Whether the user says something to the model.
     pub fn is_users(&self) -> bool {
-        matches!(self, Self::Message(message) if matches!(**message, Message::User(_)))
+        matches!(self, Self::Message(Message::User(_)))
     }
+}
+
+/// Where to go in the tree, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Navigation {
+    /// The entry.
+    pub target: String,
+    /// Whether the walk leads behind the entry also if it is a message of the user, which is not to be said anew.
+    pub is_behind: bool,
+    /// Whether what is left behind is summarised.
+    pub summarize: bool,
+    /// What the summary shall mind.
+    pub instructions: Option<String>,
+    /// Whether the instructions take the place of the usual ones.
+    pub replace_instructions: bool,
+    /// A bookmark for the summary, or without one for the target.
+    pub label: Option<String>,
+}
+
+/// What a walk through the tree came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Navigated {
+    /// The text of the message that was gone back to: to be said anew, otherwise.
+    pub editor_text: Option<String>,
+    /// The entry of the summary, if one was written.
+    pub summary: Option<String>,
+    /// Whether the user stopped it: nothing has changed then.
+    pub aborted: bool,
+    /// Why the summary was put together without a model, if it was.
+    pub warning: Option<String>,
+}
+
+/// What a job came to, in the file.
+#[derive(Debug, Clone, PartialEq)]
+pub enum JobResult {
+    /// A summary stands for what is old.
+    Compaction(Arc<CompactionResult>),
+    /// The session is open at another place.
+    Navigation(Navigated),
 }
 
 /// Work beside the turns that ends in one entry.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Job {
     /// Summarise and cut.
     Compaction {
-        /// Why.
         reason: Reason,
         /// What the summary shall mind.
         instructions: Option<String>,
     },
-    /// Go to another place in the tree; where to is the driver's.
-    Navigation,
+    /// Go to another place in the tree.
+    Navigation(Box<Navigation>),
+}
+
+impl Job {
+    /// Whether the user asked for it and waits for its end.
+    pub(super) fn is_users(&self) -> bool {
+        match self {
+            Self::Compaction { reason, .. } => *reason == Reason::Manual,
+            Self::Navigation(_) => true,
+        }
+    }
 }
 
 /// What a job came to before anything is written.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Draft {
+pub enum JobDraft {
     /// There is something to write.
     Ready {
         /// Why the summary was put together without a model, if it was.
@@ -69,6 +120,7 @@ pub enum Draft {
 
 /// How far trying again for a summary is.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Trying {
     /// The request failed and will be sent again.
     Scheduled {
@@ -78,7 +130,6 @@ pub enum Trying {
         max_attempts: u32,
         /// After so many milliseconds.
         delay_ms: u64,
-        /// What went wrong.
         error_message: String,
     },
     /// It is sent again now.
@@ -89,7 +140,8 @@ pub enum Trying {
 
 /// Everything that can happen to a turn.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Input {
+#[expect(missing_docs, reason = "the fields say what they are")]
+pub enum TurnInput {
     /// The user says something.
     Prompt(Vec<UserMessage>),
     /// The user says something that is to be heard after the current turn.
@@ -101,15 +153,15 @@ pub enum Input {
     /// The user wants a job done.
     Do(Job),
     /// The user stops everything.
-    Abort {
-        /// When.
-        at: Millis,
-    },
-    /// A command of the user ended: the JSON of its message.
-    Ran(Raw),
+    Abort { at: Millis },
+    /// A command of the user ended.
+    Ran(Arc<BashResult>),
+    /// The model can be asked: there is a key for it, or it needs none.
+    Admitted { ticket: Ticket },
+    /// The model cannot be asked.
+    NotAdmitted { ticket: Ticket, error: AgentError },
     /// The request is complete.
     Built {
-        /// Whose.
         ticket: Ticket,
         /// How many tokens it has, as far as one can tell.
         tokens: u64,
@@ -117,80 +169,27 @@ pub enum Input {
         blank: Box<AssistantMessage>,
     },
     /// No request can be made of the session.
-    BuildFailed {
-        /// Whose.
-        ticket: Ticket,
-        /// Why.
-        error: AgentError,
-    },
+    BuildFailed { ticket: Ticket, error: AgentError },
     /// Something of the answer.
-    Delta {
-        /// Whose.
-        ticket: Ticket,
-        /// What.
-        delta: Delta,
-    },
+    Delta { ticket: Ticket, delta: Delta },
     /// What was to be appended with this ticket is in the file.
-    Recorded {
-        /// Whose.
-        ticket: Ticket,
-    },
+    Recorded { ticket: Ticket },
     /// The session cannot be written.
-    WriteFailed {
-        /// Why.
-        error: AgentError,
-    },
+    WriteFailed { error: AgentError },
     /// A tool shows what it has so far.
-    Partial {
-        /// Whose.
-        ticket: Ticket,
-        /// Which call of the answer.
-        call: usize,
-        /// What.
-        outcome: Outcome,
-    },
+    Partial { ticket: Ticket, call: usize, outcome: ToolOutcome },
     /// A tool ended.
-    Ended {
-        /// Whose.
-        ticket: Ticket,
-        /// Which call of the answer.
-        call: usize,
-        /// With what.
-        outcome: Outcome,
-        /// When.
-        at: Millis,
-    },
+    Ended { ticket: Ticket, call: usize, outcome: ToolOutcome, at: Millis },
     /// The time to wait is over.
-    Elapsed {
-        /// Whose.
-        ticket: Ticket,
-    },
+    Elapsed { ticket: Ticket },
     /// A compaction has something to summarise, and begins.
-    Planned {
-        /// Whose.
-        ticket: Ticket,
-    },
+    Planned { ticket: Ticket },
     /// The request for a summary is tried again.
-    Trying {
-        /// Whose.
-        ticket: Ticket,
-        /// How far that is.
-        trying: Trying,
-    },
+    Trying { ticket: Ticket, trying: Trying },
     /// A job has something to write, or not.
-    Drafted {
-        /// Whose.
-        ticket: Ticket,
-        /// What it came to.
-        draft: Draft,
-    },
-    /// What a job came to is in the file: the result for people.
-    Committed {
-        /// Whose.
-        ticket: Ticket,
-        /// What compactions tell.
-        result: Raw,
-    },
+    Drafted { ticket: Ticket, draft: JobDraft },
+    /// What a job came to is in the file.
+    Committed { ticket: Ticket, result: JobResult },
 }
 
 /// How everything that was asked for ended.
@@ -208,10 +207,11 @@ pub enum Settled {
 
 /// What is to be done. The driver does them in order.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Effect {
     /// Tell everybody, after everything that stands before.
     Emit(Event),
-    /// Append to the session; when it is in the file, tell `then`, and answer [`Input::Recorded`] if there is a ticket.
+    /// Append to the session; when it is in the file, tell `then`, and answer [`TurnInput::Recorded`] if there is a ticket.
     Append {
         /// What, in this order.
         records: Vec<Record>,
@@ -222,46 +222,28 @@ pub enum Effect {
     },
     /// Leave the last answer out of what the model sees; it stays in the file.
     OmitAnswer,
+    /// Find out whether the model can be asked, before a prompt is recorded.
+    Admit { ticket: Ticket },
+    /// The prompt that was to be admitted is not recorded.
+    Refuse(AgentError),
     /// Make a request of the session as it stands after everything appended before.
-    Build {
-        /// For the answer.
-        ticket: Ticket,
-    },
+    Build { ticket: Ticket },
     /// Send the request that was made.
-    Send {
-        /// For the answers.
-        ticket: Ticket,
-    },
+    Send { ticket: Ticket },
     /// Run a tool.
-    Run {
-        /// For the answers.
-        ticket: Ticket,
-        /// Which call of the answer.
-        index: usize,
-        /// The call.
-        call: Call,
-    },
+    Run { ticket: Ticket, index: usize, call: Call },
     /// Wait.
-    Wait {
-        /// For the answer.
-        ticket: Ticket,
-        /// So many milliseconds.
-        ms: u64,
-    },
+    Wait { ticket: Ticket, ms: u64 },
     /// Begin a job, up to the point where something is to be written.
-    Draft {
-        /// For the answer.
-        ticket: Ticket,
-        /// Which.
-        job: Job,
-    },
+    JobDraft { ticket: Ticket, job: Job },
     /// Write what the job came to.
-    Commit {
-        /// For the answer.
-        ticket: Ticket,
-    },
+    Commit { ticket: Ticket },
     /// Drop all that is under way: request, tools, waiting, job.
     Cancel,
     /// Everything has ended; the machine is idle.
-    Settle(Settled),
+    Settle {
+        how: Settled,
+        /// How the job ended that the user asked for, if there was one since the last time.
+        job: Option<Result<JobResult, AgentError>>,
+    },
 }

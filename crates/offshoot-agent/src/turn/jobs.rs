@@ -1,75 +1,75 @@
 //! The states of work beside the turns: compactions and walks through the tree. Nothing of it is written before all of
 //! it is there.
 
-use super::effect::{Draft, Effect, Input, Job, Settled, Trying};
-use super::state::{Phase, Side, State, Then};
-use super::step::{again, cancel, end_run, request, settle};
+use std::sync::Arc;
+
+use super::effect::{Effect, Job, JobDraft, JobResult, Navigated, Settled, Trying};
+use super::state::{AfterJob, Commit, Phase, RunningJob, TurnState};
+use super::transition::{again, begun, cancel, end_run, request, settle};
 use crate::error::AgentError;
-use crate::event::{Event, Raw, Reason, Source};
+use crate::event::{CompactionResult, Event, SummarySource};
 
-pub(super) fn drafting(state: &mut State, mut side: Side, input: Input, out: &mut Vec<Effect>) {
-    match input {
-        Input::Planned { .. } => {
-            begun(&mut side, out);
-            state.phase = Phase::Drafting(side);
-        }
-        Input::Trying { trying, .. } => {
-            tried(&mut side, trying, out);
-            state.phase = Phase::Drafting(side);
-        }
-        Input::Drafted { draft: Draft::Ready { warning }, .. } => {
+/// A compaction has something to summarise.
+pub(super) fn planned(state: &mut TurnState, mut side: RunningJob, out: &mut Vec<Effect>) {
+    begun(&mut side, out);
+    state.phase = Phase::Drafting(side);
+}
+
+/// The request for a summary is tried again.
+pub(super) fn trying(state: &mut TurnState, mut side: RunningJob, trying: Trying, out: &mut Vec<Effect>) {
+    tell_trying(&mut side, trying, out);
+    state.phase = Phase::Drafting(side);
+}
+
+/// There is something to write, or not.
+pub(super) fn drafted(state: &mut TurnState, side: RunningJob, draft: JobDraft, out: &mut Vec<Effect>) {
+    match draft {
+        JobDraft::Ready { warning } => {
             out.push(Effect::Commit { ticket: state.ticket });
-            state.phase = Phase::Committing { side, warning, is_aborted: false };
+            state.phase = Phase::Committing(Commit { side, warning, is_aborted: false });
         }
-        Input::Drafted { draft: Draft::Nothing(why), .. } => {
-            without(state, side, AgentError::Failed(why.to_owned()), out);
-        }
-        Input::Drafted { draft: Draft::Failed(why), .. } => without(state, side, why, out),
-        Input::Abort { .. } => {
-            cancel(state, out);
-            if side.is_trying {
-                tried(&mut side, Trying::Finished, out);
-            }
-            ended(&side, None, true, None, out);
-            stop(state, &side, out);
-        }
-        _ => state.phase = Phase::Drafting(side),
+        JobDraft::Nothing(why) => without(state, side, AgentError::Failed(why.to_owned()), out),
+        JobDraft::Failed(why) => without(state, side, why, out),
     }
 }
 
-pub(super) fn committing(
-    state: &mut State,
-    (side, warning, is_aborted): (Side, Option<String>, bool),
-    input: Input,
-    out: &mut Vec<Effect>,
-) {
-    match input {
-        Input::Committed { result, .. } => {
-            ended(&side, Some(result), false, warning, out);
-            if is_aborted {
-                return stop(state, &side, out);
-            }
-            match side.then {
-                Then::Request => request(state, out),
-                Then::Again(_) => again(state, out),
-                Then::Settle => settle(state, Settled::Done, out),
-            }
-        }
-        Input::Abort { .. } => state.phase = Phase::Committing { side, warning, is_aborted: true },
-        _ => state.phase = Phase::Committing { side, warning, is_aborted },
+/// What the job came to is in the file.
+pub(super) fn committed(state: &mut TurnState, commit: Commit, result: JobResult, out: &mut Vec<Effect>) {
+    let Commit { side, warning, is_aborted } = commit;
+    if let JobResult::Compaction(result) = &result {
+        ended(&side, Some(Arc::clone(result)), false, warning, out);
+    }
+    if side.job.is_users() {
+        state.job_end = Some(Ok(result));
+    }
+    if is_aborted {
+        return stop(state, &side, out);
+    }
+    match side.then {
+        AfterJob::Request => request(state, out),
+        AfterJob::Again(_) => again(state, out),
+        AfterJob::Settle => settle(state, Settled::Done, out),
     }
 }
 
-/// Tells that a compaction begins, once; a walk tells of itself.
-pub(super) fn begun(side: &mut Side, out: &mut Vec<Effect>) {
-    let Job::Compaction { reason, .. } = &side.job else { return };
-    if !std::mem::replace(&mut side.is_told, true) {
-        out.push(Effect::Emit(Event::CompactionStart { reason: *reason }));
+/// The user stops a job of which nothing is written yet.
+pub(super) fn stop_draft(state: &mut TurnState, mut side: RunningJob, out: &mut Vec<Effect>) {
+    cancel(state, out);
+    if side.is_trying {
+        tell_trying(&mut side, Trying::Finished, out);
     }
+    ended(&side, None, true, None, out);
+    if side.job.is_users() {
+        state.job_end = Some(match &side.job {
+            Job::Compaction { .. } => Err(AgentError::Failed("the compaction was stopped".to_owned())),
+            Job::Navigation(_) => Ok(JobResult::Navigation(Navigated { aborted: true, ..Navigated::default() })),
+        });
+    }
+    stop(state, &side, out);
 }
 
 /// Tells that the request for a summary is tried again.
-fn tried(side: &mut Side, trying: Trying, out: &mut Vec<Effect>) {
+fn tell_trying(side: &mut RunningJob, trying: Trying, out: &mut Vec<Effect>) {
     side.is_trying = trying != Trying::Finished;
     out.push(Effect::Emit(match trying {
         Trying::Scheduled { attempt, max_attempts, delay_ms, error_message } => {
@@ -77,31 +77,42 @@ fn tried(side: &mut Side, trying: Trying, out: &mut Vec<Effect>) {
         }
         Trying::Started => match &side.job {
             Job::Compaction { reason, .. } => {
-                let (source, reason) = (Source::Compaction, Some(*reason));
+                let (source, reason) = (SummarySource::Compaction, Some(*reason));
                 Event::SummarizationRetryAttemptStart { source, reason }
             }
-            Job::Navigation => Event::SummarizationRetryAttemptStart { source: Source::BranchSummary, reason: None },
+            Job::Navigation(_) => {
+                Event::SummarizationRetryAttemptStart { source: SummarySource::BranchSummary, reason: None }
+            }
         },
         Trying::Finished => Event::SummarizationRetryFinished,
     }));
 }
 
 /// Tells how a compaction ended that was told of.
-fn ended(side: &Side, result: Option<Raw>, aborted: bool, error_message: Option<String>, out: &mut Vec<Effect>) {
+fn ended(
+    side: &RunningJob,
+    result: Option<Arc<CompactionResult>>,
+    aborted: bool,
+    error_message: Option<String>,
+    out: &mut Vec<Effect>,
+) {
     let Job::Compaction { reason, .. } = &side.job else { return };
     if side.is_told {
-        let will_retry = matches!(side.then, Then::Again(_)) && result.is_some();
+        let will_retry = matches!(side.then, AfterJob::Again(_)) && result.is_some();
         out.push(Effect::Emit(Event::CompactionEnd { reason: *reason, result, aborted, will_retry, error_message }));
     }
 }
 
 /// Continues without the entry that the job was to write.
-fn without(state: &mut State, side: Side, why: AgentError, out: &mut Vec<Effect>) {
+fn without(state: &mut TurnState, side: RunningJob, why: AgentError, out: &mut Vec<Effect>) {
     ended(&side, None, false, Some(why.to_string()), out);
+    if side.job.is_users() {
+        state.job_end = Some(Err(why.clone()));
+    }
     match (side.then, side.job) {
         // The request may still fit: the model will say.
-        (Then::Request, _) => request(state, out),
-        (Then::Again(said), _) => {
+        (AfterJob::Request, _) => request(state, out),
+        (AfterJob::Again(said), _) => {
             let why = match said {
                 Some(said) => AgentError::Failed(format!("{said} (no room was made: {why})")),
                 None => why,
@@ -109,15 +120,14 @@ fn without(state: &mut State, side: Side, why: AgentError, out: &mut Vec<Effect>
             settle(state, Settled::Failed(why), out);
         }
         // What the user asked for, as opposed to what happens after a run by itself.
-        (Then::Settle, Job::Navigation | Job::Compaction { reason: Reason::Manual, .. }) => {
-            settle(state, Settled::Failed(why), out);
+        (AfterJob::Settle, job) => {
+            settle(state, if job.is_users() { Settled::Failed(why) } else { Settled::Done }, out);
         }
-        (Then::Settle, Job::Compaction { .. }) => settle(state, Settled::Done, out),
     }
 }
 
-fn stop(state: &mut State, side: &Side, out: &mut Vec<Effect>) {
-    if side.then == Then::Request {
+fn stop(state: &mut TurnState, side: &RunningJob, out: &mut Vec<Effect>) {
+    if side.then == AfterJob::Request {
         end_run(state, false, out);
     }
     settle(state, Settled::Aborted, out);

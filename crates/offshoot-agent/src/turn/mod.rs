@@ -1,17 +1,20 @@
-//! A turn as a pure machine: `step(&mut State, Input) -> Vec<Effect>`.
+//! A turn as a pure machine: `step(&mut TurnState, TurnInput) -> Vec<Effect>`.
 //!
 //! Knows no time, no files, no network and no tasks: the driver brings inputs and does effects. `docs/agent.md` has the
 //! picture of the states.
 
-mod answer;
 mod effect;
-mod jobs;
 mod state;
+mod transition;
+mod jobs;
+mod work;
+mod answer;
 mod step;
 #[cfg(test)]
 mod tests;
-mod work;
 
-pub use effect::{Call, Draft, Effect, Input, Job, Record, Settled, Ticket, Trying};
-pub use state::{Config, QueueMode, Retry, State};
+pub use effect::{
+    Call, Effect, Job, JobDraft, JobResult, Navigated, Navigation, Record, Settled, Ticket, Trying, TurnInput,
+};
+pub use state::{QueueMode, Retry, TurnConfig, TurnState};
 pub use step::step;

@@ -1,9 +1,13 @@
 //! Where a turn stands. Plain data; [`super::step`] alone changes it.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
-use super::effect::{Call, Job, Ticket};
-use crate::event::Raw;
+use offshoot_session::clock::Millis;
+
+use super::effect::{Call, Job, JobResult, Ticket};
+use crate::error::AgentError;
+use crate::event::BashResult;
 use crate::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage, UserMessage};
 use crate::provider::{Delta, Failure};
 
@@ -46,7 +50,7 @@ pub enum QueueMode {
 
 /// What the machine goes by.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Config {
+pub struct TurnConfig {
     /// Trying again.
     pub retry: Retry,
     /// From how many tokens on a context is compacted by itself; `None`: never.
@@ -64,15 +68,15 @@ pub struct Config {
 
 /// The machine.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct State {
+pub struct TurnState {
     /// What it goes by.
-    pub config: Config,
+    pub config: TurnConfig,
     pub(super) phase: Phase,
     pub(super) ticket: Ticket,
     pub(super) steering: VecDeque<UserMessage>,
     pub(super) follow_up: VecDeque<UserMessage>,
     /// Commands of the user that wait for a place between two turns.
-    pub(super) bash: Vec<Raw>,
+    pub(super) bash: Vec<Arc<BashResult>>,
     /// Attempts since the last answer.
     pub(super) attempt: u32,
     /// Whether this input has had its compaction after an overflow.
@@ -83,6 +87,8 @@ pub struct State {
     pub(super) is_turn_due: bool,
     /// What the run brought forth.
     pub(super) messages: Vec<Message>,
+    /// How the job ended that the user asked for, until everything has settled.
+    pub(super) job_end: Option<Result<JobResult, AgentError>>,
 }
 
 /// What is under way.
@@ -91,6 +97,8 @@ pub(super) enum Phase {
     /// Nothing.
     #[default]
     Idle,
+    /// A prompt waits until it is known whether the model can be asked.
+    Admitting(Vec<UserMessage>),
     /// A request is being made.
     Building,
     /// An answer comes in.
@@ -102,25 +110,45 @@ pub(super) enum Phase {
     /// A failed request is to be sent again.
     Waiting,
     /// A job is under way.
-    Drafting(Side),
+    Drafting(RunningJob),
     /// What a job came to is being written.
-    Committing { side: Side, warning: Option<String>, is_aborted: bool },
+    Committing(Commit),
 }
 
 /// An answer on its way into the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Recording {
-    pub(super) message: AssistantMessage,
+    pub(super) message: Arc<AssistantMessage>,
     pub(super) failure: Option<Failure>,
     /// When the user stopped it meanwhile.
-    pub(super) aborted: Option<i64>,
+    pub(super) aborted: Option<Millis>,
+}
+
+impl Recording {
+    pub(super) fn stopped(self, at: Millis) -> Self {
+        Self { aborted: Some(at), ..self }
+    }
+}
+
+/// A job whose outcome is on its way into the file.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Commit {
+    pub(super) side: RunningJob,
+    pub(super) warning: Option<String>,
+    pub(super) is_aborted: bool,
+}
+
+impl Commit {
+    pub(super) fn stopped(self) -> Self {
+        Self { is_aborted: true, ..self }
+    }
 }
 
 /// A job, and what comes after it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Side {
+pub(super) struct RunningJob {
     pub(super) job: Job,
-    pub(super) then: Then,
+    pub(super) then: AfterJob,
     /// Whether anybody knows of it: its end is told then.
     pub(super) is_told: bool,
     /// Whether its request for a summary is being tried again.
@@ -129,7 +157,7 @@ pub(super) struct Side {
 
 /// What comes after a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum AfterJob {
     /// The request that waited for it.
     Request,
     /// The failed request once more, as a run of its own. With what the model said of its failure.
@@ -141,7 +169,7 @@ pub(super) enum Then {
 /// The tools of one answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Work {
-    pub(super) answer: AssistantMessage,
+    pub(super) answer: Arc<AssistantMessage>,
     pub(super) slots: Vec<Slot>,
     /// Results that are appended already: the first so many.
     pub(super) appended: usize,
@@ -158,12 +186,12 @@ pub(super) struct Slot {
 pub(super) enum Status {
     Waiting,
     Running,
-    Ended(ToolResultMessage),
+    Ended(Arc<ToolResultMessage>),
 }
 
-impl State {
+impl TurnState {
     /// A machine at rest.
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: TurnConfig) -> Self {
         Self { config, ..Self::default() }
     }
 
@@ -174,7 +202,7 @@ impl State {
 
     /// Whether a job is under way.
     pub fn is_at_a_job(&self) -> bool {
-        matches!(self.phase, Phase::Drafting(_) | Phase::Committing { .. })
+        matches!(self.phase, Phase::Drafting(_) | Phase::Committing(_))
     }
 
     /// What waits to be said: steering, then follow-up.
@@ -208,7 +236,7 @@ impl Partial {
                 match self.message.content.get_mut(*index) {
                     Some(Block::Text { text, .. }) => text.push_str(delta),
                     Some(Block::Thinking { thinking, .. }) => thinking.push_str(delta),
-                    _ => {}
+                    Some(Block::Image { .. } | Block::ToolCall { .. }) | None => {}
                 }
             }
             Delta::ToolCallStart { index, id, name } => {
@@ -240,16 +268,17 @@ impl Partial {
 
     /// What is kept of an answer that the user stopped: what was said and thought. Calls that nobody will answer are
     /// not kept.
-    pub(super) fn aborted(mut self, at: i64) -> AssistantMessage {
-        self.message.content.retain(|block| match block {
+    pub(super) fn aborted(&self, at: Millis) -> AssistantMessage {
+        let mut message = self.message.clone();
+        message.content.retain(|block| match block {
             Block::Text { text, .. } => !text.is_empty(),
             Block::Thinking { thinking, .. } => !thinking.is_empty(),
             Block::Image { .. } => true,
             Block::ToolCall { .. } => false,
         });
-        self.message.stop_reason = StopReason::Aborted;
-        self.message.error_message = Some("Stopped by the user".to_owned());
-        self.message.timestamp = at;
-        self.message
+        message.stop_reason = StopReason::Aborted;
+        message.error_message = Some("Stopped by the user".to_owned());
+        message.timestamp = at;
+        message
     }
 }

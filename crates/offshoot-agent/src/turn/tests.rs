@@ -8,32 +8,34 @@ mod room;
 mod stops;
 mod tools;
 
+use std::sync::Arc;
+
 use insta::assert_snapshot;
 use serde_json::json;
 
 use super::*;
 use crate::error::AgentError;
-use crate::event::{Event, Raw, Reason, Update};
+use crate::event::{BashResult, CompactionResult, Event, RawJson, Reason, Update};
 use crate::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
 use crate::provider::{Answer, Delta, Failure};
-use crate::tool::Outcome;
+use crate::tool::{BashRun, ToolOutcome};
 
 /// A machine and what it said.
 struct Run {
-    state: State,
+    state: TurnState,
     said: Vec<String>,
 }
 
 impl Run {
     fn new() -> Self {
-        Self::with(Config { compact_above: Some(1000), recover_overflow: true, ..Config::default() })
+        Self::with(TurnConfig { compact_above: Some(1000), recover_overflow: true, ..TurnConfig::default() })
     }
 
-    fn with(config: Config) -> Self {
-        Self { state: State::new(config), said: Vec::new() }
+    fn with(config: TurnConfig) -> Self {
+        Self { state: TurnState::new(config), said: Vec::new() }
     }
 
-    fn put(&mut self, input: Input) -> &mut Self {
+    fn put(&mut self, input: TurnInput) -> &mut Self {
         self.said.extend(step(&mut self.state, input).iter().map(effect));
         self
     }
@@ -48,17 +50,23 @@ impl Run {
     }
 
     fn prompt(&mut self, text: &str) -> &mut Self {
-        self.put(Input::Prompt(vec![user(text)]))
+        self.put(TurnInput::Prompt(vec![user(text)]));
+        if matches!(self.state.phase, super::state::Phase::Admitting(_)) {
+            self.said.retain(|said| said != "ADMIT");
+            let ticket = self.ticket();
+            self.put(TurnInput::Admitted { ticket });
+        }
+        self
     }
 
     fn built(&mut self, tokens: u64) -> &mut Self {
         let ticket = self.ticket();
-        self.put(Input::Built { ticket, tokens, blank: Box::new(answer(Vec::new(), StopReason::Pending)) })
+        self.put(TurnInput::Built { ticket, tokens, blank: Box::new(answer(Vec::new(), StopReason::Pending)) })
     }
 
     fn delta(&mut self, delta: Delta) -> &mut Self {
         let ticket = self.ticket();
-        self.put(Input::Delta { ticket, delta })
+        self.put(TurnInput::Delta { ticket, delta })
     }
 
     fn answered(&mut self, message: AssistantMessage, failure: Option<Failure>) -> &mut Self {
@@ -67,46 +75,46 @@ impl Run {
 
     fn recorded(&mut self) -> &mut Self {
         let ticket = self.ticket();
-        self.put(Input::Recorded { ticket })
+        self.put(TurnInput::Recorded { ticket })
     }
 
     fn ended(&mut self, call: usize, text: &str) -> &mut Self {
         let ticket = self.ticket();
-        self.put(Input::Ended { ticket, call, outcome: Outcome::text(text), at: 7 })
+        self.put(TurnInput::Ended { ticket, call, outcome: ToolOutcome::text(text), at: 7 })
     }
 
     fn planned(&mut self) -> &mut Self {
         let ticket = self.ticket();
-        self.put(Input::Planned { ticket })
+        self.put(TurnInput::Planned { ticket })
     }
 
     fn trying(&mut self, trying: Trying) -> &mut Self {
         let ticket = self.ticket();
-        self.put(Input::Trying { ticket, trying })
+        self.put(TurnInput::Trying { ticket, trying })
     }
 
     /// A compaction that finds something to do and a summary.
     fn summarised(&mut self) -> &mut Self {
-        self.planned().drafted(Draft::Ready { warning: None })
+        self.planned().drafted(JobDraft::Ready { warning: None })
     }
 
-    fn drafted(&mut self, draft: Draft) -> &mut Self {
+    fn drafted(&mut self, draft: JobDraft) -> &mut Self {
         let ticket = self.ticket();
-        self.put(Input::Drafted { ticket, draft })
+        self.put(TurnInput::Drafted { ticket, draft })
     }
 
     fn committed(&mut self) -> &mut Self {
         let ticket = self.ticket();
-        self.put(Input::Committed { ticket, result: Raw(r#"{"summary":"S"}"#.to_owned()) })
+        self.put(TurnInput::Committed { ticket, result: compacted() })
     }
 
     fn abort(&mut self) -> &mut Self {
-        self.put(Input::Abort { at: 9 })
+        self.put(TurnInput::Abort { at: 9 })
     }
 
     fn elapsed(&mut self) -> &mut Self {
         let ticket = self.ticket();
-        self.put(Input::Elapsed { ticket })
+        self.put(TurnInput::Elapsed { ticket })
     }
 
     /// A run that waits for its answer.
@@ -125,6 +133,27 @@ impl Run {
         run.said.clear();
         run
     }
+}
+
+fn compacted() -> JobResult {
+    JobResult::Compaction(Arc::new(CompactionResult {
+        summary: "S".to_owned(),
+        first_kept_entry_id: "e".to_owned(),
+        tokens_before: 1000,
+        estimated_tokens_after: 10,
+        details: RawJson("{}".to_owned()),
+        usage: None,
+        report: RawJson("{}".to_owned()),
+    }))
+}
+
+fn ran(command: &str) -> TurnInput {
+    let (command, run) = (command.to_owned(), BashRun::stopped());
+    TurnInput::Ran(Arc::new(BashResult { command, run, timestamp: 3, exclude_from_context: false }))
+}
+
+fn walk() -> TurnInput {
+    TurnInput::Do(Job::Navigation(Box::default()))
 }
 
 fn user(text: &str) -> UserMessage {
@@ -228,7 +257,7 @@ fn effect(effect: &Effect) -> String {
         Effect::Append { records, then, .. } => {
             let record = |record: &Record| match record {
                 Record::Message(said) => message(said),
-                Record::Bash(json) => format!("bash {}", json.0),
+                Record::Bash(result) => format!("bash {}", result.command),
             };
             let records: Vec<_> = records.iter().map(record).collect();
             let then: Vec<_> = then.iter().map(|told| event(told).split(' ').next().unwrap().to_owned()).collect();
@@ -239,12 +268,14 @@ fn effect(effect: &Effect) -> String {
         Effect::Send { .. } => "SEND".to_owned(),
         Effect::Run { index, call, .. } => format!("RUN {index} {}", call.name),
         Effect::Wait { ms, .. } => format!("WAIT {ms}"),
-        Effect::Draft { job: Job::Navigation, .. } => "DRAFT navigation".to_owned(),
-        Effect::Draft { job: Job::Compaction { reason, .. }, .. } => format!("DRAFT {reason:?}"),
+        Effect::JobDraft { job: Job::Navigation(_), .. } => "DRAFT navigation".to_owned(),
+        Effect::JobDraft { job: Job::Compaction { reason, .. }, .. } => format!("DRAFT {reason:?}"),
         Effect::Commit { .. } => "COMMIT".to_owned(),
         Effect::Cancel => "CANCEL".to_owned(),
-        Effect::Settle(Settled::Failed(why)) => format!("SETTLE Failed({:?})", why.to_string()),
-        Effect::Settle(Settled::Broken(why)) => format!("SETTLE Broken({:?})", why.to_string()),
-        Effect::Settle(how) => format!("SETTLE {how:?}"),
+        Effect::Admit { .. } => "ADMIT".to_owned(),
+        Effect::Refuse(why) => format!("REFUSE {why}"),
+        Effect::Settle { how: Settled::Failed(why), .. } => format!("SETTLE Failed({:?})", why.to_string()),
+        Effect::Settle { how: Settled::Broken(why), .. } => format!("SETTLE Broken({:?})", why.to_string()),
+        Effect::Settle { how, .. } => format!("SETTLE {how:?}"),
     }
 }

@@ -1,14 +1,15 @@
 //! The state in which tools run. Their results are written in the order of the calls, whichever ends first.
 
+use std::sync::Arc;
+
 use offshoot_session::clock::Millis;
 
-use super::answer::turn_end;
-use super::effect::{Call, Effect, Input, Record, Settled};
-use super::state::{Phase, Slot, State, Status, Work};
-use super::step::{cancel, end_run, next_turn, settle, stopped};
-use crate::event::{Event, Shown};
+use super::effect::{Call, Effect, Record, Settled};
+use super::state::{Phase, Slot, Status, TurnState, Work};
+use super::transition::{end_run, next_turn, settle, started_and_ended, turn_end};
+use crate::event::Event;
 use crate::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
-use crate::tool::Outcome;
+use crate::tool::ToolOutcome;
 
 /// The calls of an answer.
 pub(super) fn calls(message: &AssistantMessage) -> Vec<Call> {
@@ -31,19 +32,19 @@ pub(super) fn tokens(message: &AssistantMessage) -> u64 {
 }
 
 /// The message that a tool's outcome becomes.
-pub(super) fn result(call: &Call, outcome: Outcome, timestamp: Millis) -> ToolResultMessage {
-    ToolResultMessage {
+fn result(call: &Call, outcome: ToolOutcome, timestamp: Millis) -> Arc<ToolResultMessage> {
+    Arc::new(ToolResultMessage {
         tool_call_id: call.id.clone(),
         tool_name: call.name.clone(),
         content: outcome.content,
         details: outcome.details,
         is_error: outcome.is_error,
         timestamp,
-    }
+    })
 }
 
 /// Begins with the calls of an answer that is durable.
-pub(super) fn begin(state: &mut State, answer: AssistantMessage, calls: Vec<Call>, out: &mut Vec<Effect>) {
+pub(super) fn begin(state: &mut TurnState, answer: Arc<AssistantMessage>, calls: Vec<Call>, out: &mut Vec<Effect>) {
     let is_cut_off = answer.stop_reason == StopReason::Length;
     let at = answer.timestamp;
     let slots = calls.into_iter().map(|call| Slot { call, status: Status::Waiting }).collect();
@@ -53,47 +54,31 @@ pub(super) fn begin(state: &mut State, answer: AssistantMessage, calls: Vec<Call
         for index in 0..work.slots.len() {
             started(&work, index, out);
             let what = "Not run: the answer reached its limit, so these arguments may be cut off. Call the tool again.";
-            ended(&mut work, index, Outcome::failed(what), at, out);
+            work.finish(index, ToolOutcome::failed(what), at, out);
         }
     }
-    go_on(state, work, out);
+    proceed(state, work, out);
 }
 
-pub(super) fn working(state: &mut State, mut work: Work, input: Input, out: &mut Vec<Effect>) {
-    match input {
-        Input::Partial { call, outcome, .. } => {
-            if let Some(slot) = work.slots.get(call).filter(|slot| slot.status == Status::Running) {
-                let Call { id, name, arguments } = slot.call.clone();
-                out.push(Effect::Emit(Event::ToolExecutionUpdate {
-                    tool_call_id: id,
-                    tool_name: name,
-                    args: arguments,
-                    partial_result: Shown { content: outcome.content, details: outcome.details },
-                }));
-            }
-            state.phase = Phase::Working(work);
-        }
-        Input::Ended { call, outcome, at, .. } => {
-            if work.slots.get(call).is_some_and(|slot| slot.status == Status::Running) {
-                ended(&mut work, call, outcome, at, out);
-            }
-            go_on(state, work, out);
-        }
-        Input::Abort { at } => {
-            cancel(state, out);
-            stop_rest(state, work, at, out);
-        }
-        _ => state.phase = Phase::Working(work),
+/// A running tool shows what it has so far.
+pub(super) fn shown(state: &mut TurnState, work: Work, call: usize, outcome: ToolOutcome, out: &mut Vec<Effect>) {
+    if let Some(slot) = work.slots.get(call).filter(|slot| slot.status == Status::Running) {
+        let Call { id, name, arguments } = slot.call.clone();
+        let partial_result = result(&slot.call, outcome, 0);
+        let update = Event::ToolExecutionUpdate { tool_call_id: id, tool_name: name, args: arguments, partial_result };
+        out.push(Effect::Emit(update));
     }
+    state.phase = Phase::Working(work);
 }
 
 /// Every call of an answer gets a result that says that the user stopped it.
-pub(super) fn all_stopped(state: &mut State, answer: AssistantMessage, at: Millis, out: &mut Vec<Effect>) {
+pub(super) fn all_stopped(state: &mut TurnState, answer: Arc<AssistantMessage>, at: Millis, out: &mut Vec<Effect>) {
     let slots = calls(&answer).into_iter().map(|call| Slot { call, status: Status::Waiting }).collect();
     stop_rest(state, Work { answer, slots, appended: 0 }, at, out);
 }
 
-fn stop_rest(state: &mut State, mut work: Work, at: Millis, out: &mut Vec<Effect>) {
+/// Calls that have not ended get a result that says that the user stopped them.
+pub(super) fn stop_rest(state: &mut TurnState, mut work: Work, at: Millis, out: &mut Vec<Effect>) {
     for index in 0..work.slots.len() {
         let Some(slot) = work.slots.get_mut(index) else { continue };
         let was_running = match slot.status {
@@ -101,7 +86,8 @@ fn stop_rest(state: &mut State, mut work: Work, at: Millis, out: &mut Vec<Effect
             Status::Running => true,
             Status::Waiting => false,
         };
-        let message = stopped(at, &slot.call);
+        let message =
+            result(&slot.call, ToolOutcome::failed("The user stopped this tool call before it was done."), at);
         if was_running {
             out.push(Effect::Emit(end_event(&message)));
         }
@@ -114,7 +100,7 @@ fn stop_rest(state: &mut State, mut work: Work, at: Millis, out: &mut Vec<Effect
 }
 
 /// Writes what ended, starts what may start, or ends the turn.
-fn go_on(state: &mut State, mut work: Work, out: &mut Vec<Effect>) {
+pub(super) fn proceed(state: &mut TurnState, mut work: Work, out: &mut Vec<Effect>) {
     append_ended(state, &mut work, out);
     if work.appended == work.slots.len() {
         turn_end(work.answer, Vec::from_iter(work.slots.into_iter().filter_map(into_result)), out);
@@ -132,7 +118,7 @@ fn go_on(state: &mut State, mut work: Work, out: &mut Vec<Effect>) {
 }
 
 /// The next call that may run beside those that do: tools that change things run alone, in the order of their calls.
-fn startable(state: &State, work: &Work) -> Option<usize> {
+fn startable(state: &TurnState, work: &Work) -> Option<usize> {
     let is_shared = |slot: &Slot| state.config.shared.contains(&slot.call.name);
     let next = work.slots.iter().position(|slot| slot.status == Status::Waiting)?;
     let mut running = work.slots.iter().filter(|slot| slot.status == Status::Running).peekable();
@@ -146,35 +132,43 @@ fn started(work: &Work, index: usize, out: &mut Vec<Effect>) {
     out.push(Effect::Emit(Event::ToolExecutionStart { tool_call_id: id, tool_name: name, args: arguments }));
 }
 
-fn ended(work: &mut Work, index: usize, outcome: Outcome, at: Millis, out: &mut Vec<Effect>) {
-    let Some(slot) = work.slots.get_mut(index) else { return };
-    let message = result(&slot.call, outcome, at);
-    out.push(Effect::Emit(end_event(&message)));
-    slot.status = Status::Ended(message);
+impl Work {
+    /// A tool ended, if it was running.
+    pub(super) fn end(&mut self, index: usize, outcome: ToolOutcome, at: Millis, out: &mut Vec<Effect>) {
+        if self.slots.get(index).is_some_and(|slot| slot.status == Status::Running) {
+            self.finish(index, outcome, at, out);
+        }
+    }
+
+    fn finish(&mut self, index: usize, outcome: ToolOutcome, at: Millis, out: &mut Vec<Effect>) {
+        let Some(slot) = self.slots.get_mut(index) else { return };
+        let message = result(&slot.call, outcome, at);
+        out.push(Effect::Emit(end_event(&message)));
+        slot.status = Status::Ended(message);
+    }
 }
 
-fn end_event(message: &ToolResultMessage) -> Event {
+fn end_event(message: &Arc<ToolResultMessage>) -> Event {
     Event::ToolExecutionEnd {
         tool_call_id: message.tool_call_id.clone(),
         tool_name: message.tool_name.clone(),
-        result: Shown { content: message.content.clone(), details: message.details.clone() },
+        result: Arc::clone(message),
         is_error: message.is_error,
     }
 }
 
 /// Writes the results that are next in the order of the calls.
-fn append_ended(state: &mut State, work: &mut Work, out: &mut Vec<Effect>) {
+fn append_ended(state: &mut TurnState, work: &mut Work, out: &mut Vec<Effect>) {
     while let Some(Slot { status: Status::Ended(result), .. }) = work.slots.get(work.appended) {
-        let message = Message::ToolResult(result.clone());
+        let message = Message::ToolResult(Arc::clone(result));
         work.appended += 1;
         state.messages.push(message.clone());
-        let then =
-            vec![Event::MessageStart { message: message.clone() }, Event::MessageEnd { message: message.clone() }];
-        out.push(Effect::Append { records: vec![Record::Message(Box::new(message))], then, ticket: None });
+        let then = started_and_ended(&message).into();
+        out.push(Effect::Append { records: vec![Record::Message(message)], then, ticket: None });
     }
 }
 
-fn into_result(slot: Slot) -> Option<ToolResultMessage> {
+fn into_result(slot: Slot) -> Option<Arc<ToolResultMessage>> {
     match slot.status {
         Status::Ended(result) => Some(result),
         Status::Waiting | Status::Running => None,

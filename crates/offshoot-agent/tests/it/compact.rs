@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use offshoot_agent::command::Navigation;
 use offshoot_agent::message::{StopReason, Usage};
 use offshoot_agent::provider::Model;
 use offshoot_agent::testing::script::Reply;
-use offshoot_agent::turn::Settled;
+use offshoot_agent::turn::{Navigation, Settled};
 use serde_json::Value;
 
 use crate::world::{World, run};
@@ -39,7 +38,7 @@ fn a_session_is_compacted_by_the_model() {
         agent.prompt(long("second").as_str()).await.unwrap();
         events.names();
         let result: Value =
-            serde_json::from_str(&agent.compact(Some("mind the words".to_owned())).await.unwrap().0).unwrap();
+            serde_json::from_str(&agent.compact(Some("mind the words".to_owned())).await.unwrap().to_json()).unwrap();
         assert_snapshot!(events.names().join(" "), @"compaction_start compaction_end agent_settled");
         assert!(result["summary"].as_str().unwrap().starts_with("## Goal\nWords."));
         assert!(
@@ -66,7 +65,7 @@ fn summaries_that_are_cut_off_or_fail_are_never_kept() {
             agent.prompt("first").await.unwrap();
             agent.prompt("second").await.unwrap();
             let result = agent.compact(None).await.unwrap();
-            assert!(result.0.contains(r#""summariser":"extractive""#), "{}", result.0);
+            assert!(result.details.0.contains(r#""summariser":"extractive""#), "{result:?}");
             assert!(!world.entries().contains("Half a"));
         });
     }
@@ -194,7 +193,7 @@ fn a_model_that_is_overloaded_is_asked_for_its_summary_again() {
         agent.prompt("first").await.unwrap();
         agent.prompt("second").await.unwrap();
         events.names();
-        assert!(agent.compact(None).await.unwrap().0.contains("Words."));
+        assert!(agent.compact(None).await.unwrap().summary.contains("Words."));
         let told = "compaction_start summarization_retry_scheduled summarization_retry_attempt_start \
                     summarization_retry_finished compaction_end agent_settled";
         assert_eq!(events.names().join(" "), told);

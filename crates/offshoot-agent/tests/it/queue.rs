@@ -79,9 +79,9 @@ fn commands_of_the_user_stand_between_turns() {
         });
         events.until(|event| matches!(event, Event::ToolExecutionStart { .. })).await;
         let ran = agent.bash("echo seen", false).await.unwrap();
-        assert!(ran.0.contains(r#""output":"seen"#) && ran.0.contains(r#""exitCode":0"#), "{}", ran.0);
+        assert!(ran.run.output.starts_with("seen") && ran.run.exit_code == Some(0), "{ran:?}");
         let hidden = agent.bash("echo hidden", true).await.unwrap();
-        assert!(hidden.0.contains(r#""excludeFromContext":true"#));
+        assert!(hidden.exclude_from_context);
         gate.open();
         talking.await.unwrap().unwrap();
         agent.prompt("what did I run?").await.unwrap();
@@ -119,7 +119,7 @@ fn what_a_command_of_the_user_prints_is_told_while_it_runs() {
             }
         }
         assert_eq!(told, "the beginning\nthe end");
-        assert!(ran.0.contains(r#""output":"the beginning\nthe end""#), "{}", ran.0);
+        assert!(ran.run.output.starts_with("the beginning\nthe end"), "{ran:?}");
         // The entry is in the file before the answer comes.
         assert!(world.entries().contains("bash mkfifo gate"));
     });
@@ -140,7 +140,7 @@ fn a_command_that_is_stopped_is_recorded_so() {
         assert!(matches!(agent.bash("echo two", false).await, Err(AgentError::Busy(_))));
         agent.ask(Command::AbortBash).await.unwrap();
         let ran = running.await.unwrap().unwrap();
-        assert!(ran.0.contains(r#""cancelled":true"#) && !ran.0.contains("exitCode"), "{}", ran.0);
+        assert!(ran.run.cancelled && ran.run.exit_code.is_none(), "{ran:?}");
         agent.wait_for_idle().await.unwrap();
         assert!(world.entries().ends_with("bash echo $$ > up; sleep 1000"));
     });

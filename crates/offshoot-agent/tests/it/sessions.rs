@@ -1,14 +1,17 @@
 //! Other sessions: new, opened, forked, cloned; and the settings that go with them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use offshoot_agent::command::{Command, Navigation};
+use offshoot_agent::command::Command;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::model::{Access, KeyError};
-use offshoot_agent::provider::{Model, ThinkingLevel};
+use offshoot_agent::provider::{Model, Secret, ThinkingLevel};
 use offshoot_agent::testing::script::{Gate, Reply};
-use offshoot_agent::turn::Settled;
+use offshoot_agent::testing::server::KEY;
+use offshoot_agent::turn::{Navigation, Settled};
+use offshoot_agent::{Accessing, Setup};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Error;
@@ -246,8 +249,9 @@ fn a_level_comes_back_behind_a_model_that_does_not_think() {
 fn without_a_key_nothing_is_recorded() {
     struct None;
     impl offshoot_agent::KeySource for None {
-        fn access(&self, model: &Arc<Model>) -> Result<Access, KeyError> {
-            Err(KeyError::None { provider: model.provider.clone(), variables: "KEY".to_owned() })
+        fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a> {
+            let none = KeyError::None { provider: model.provider.clone(), variables: "KEY".to_owned() };
+            Box::pin(std::future::ready(Err(none)))
         }
     }
     run(async {
@@ -256,6 +260,61 @@ fn without_a_key_nothing_is_recorded() {
         setup.keys = Arc::new(None);
         let (agent, mut events) = world.start_with(world.session(), setup);
         assert!(matches!(agent.prompt("hi").await, Err(AgentError::NoAccess(KeyError::None { .. }))));
+        assert_eq!(events.names(), [""; 0]);
+        assert!(!world.path("sessions").exists());
+    });
+}
+
+/// A provider that refuses a key (401): whoever gave it hears of that once, and may find another.
+#[test]
+fn a_key_that_is_refused_is_told_to_who_gave_it() {
+    #[derive(Default)]
+    struct Refusals(AtomicUsize);
+    impl offshoot_agent::KeySource for Refusals {
+        fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a> {
+            let access = Access { model: Arc::clone(model), key: Some(Secret::new(KEY)) };
+            Box::pin(std::future::ready(Ok(access)))
+        }
+
+        fn refused(&self, provider: &str) {
+            assert_eq!(provider, "anthropic");
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    run(async {
+        let world = World::new([Reply::error(401, "bad key"), Reply::text("fine")]);
+        let keys = Arc::new(Refusals::default());
+        let setup = Setup { keys: keys.clone(), ..world.setup() };
+        let (agent, _events) = world.start_with(world.session(), setup);
+        assert!(matches!(agent.prompt("hi").await, Ok(Settled::Failed(_))));
+        assert_eq!(keys.0.load(Ordering::Relaxed), 1);
+        assert_eq!(agent.prompt("again").await, Ok(Settled::Done));
+        assert_eq!(keys.0.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// A command that takes long to say its key: the agent answers meanwhile, and a prompt that is stopped is not recorded.
+#[test]
+fn a_key_that_does_not_come_holds_up_nothing() {
+    struct Never;
+    impl offshoot_agent::KeySource for Never {
+        fn access<'a>(&'a self, _: &'a Arc<Model>) -> Accessing<'a> {
+            Box::pin(std::future::pending())
+        }
+    }
+    run(async {
+        let world = World::new([]);
+        let setup = Setup { keys: Arc::new(Never), ..world.setup() };
+        let (agent, mut events) = world.start_with(world.session(), setup);
+        let talking = tokio::spawn({
+            let agent = agent.clone();
+            async move { agent.prompt("hi").await }
+        });
+        while !agent.standing().await.unwrap().is_streaming {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(agent.abort().await, Ok(Settled::Done));
+        assert!(matches!(talking.await.unwrap(), Err(AgentError::Failed(_))));
         assert_eq!(events.names(), [""; 0]);
         assert!(!world.path("sessions").exists());
     });

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use offshoot_agent::message::Block;
 use offshoot_agent::tool::bash::run as run_by_hand;
-use offshoot_agent::tool::{self, Bash, BashRun, Outcome, Place, Shell, Tool};
+use offshoot_agent::tool::{self, Bash, BashRun, Shell, Tool, ToolContext, ToolOutcome};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
 
 use crate::world::PATIENCE;
 
-fn place(dir: &Path) -> Place {
-    Place { cwd: dir.to_owned(), home: None, spill: dir.join("spill"), images: true, hidden: None }
+fn place(dir: &Path) -> ToolContext {
+    ToolContext { cwd: dir.to_owned(), home: None, spill: dir.join("spill"), images: true, hidden: None }
 }
 
 fn on_a_runtime<T>(work: impl Future<Output = T>) -> T {
@@ -22,16 +22,16 @@ fn on_a_runtime<T>(work: impl Future<Output = T>) -> T {
     runtime.block_on(async { tokio::time::timeout(PATIENCE, work).await }).expect("waited in vain")
 }
 
-fn start(tool: &dyn Tool, arguments: Value, dir: &Path) -> (tool::Running, UnboundedReceiver<Outcome>) {
+fn start(tool: &dyn Tool, arguments: Value, dir: &Path) -> (tool::Running, UnboundedReceiver<ToolOutcome>) {
     let (partial, received) = unbounded_channel();
     (tool.run(arguments, Arc::new(place(dir)), partial), received)
 }
 
-fn bash(command: &str, dir: &Path) -> Outcome {
+fn bash(command: &str, dir: &Path) -> ToolOutcome {
     on_a_runtime(start(&Bash::default(), json!({ "command": command }), dir).0)
 }
 
-fn text(outcome: &Outcome) -> &str {
+fn text(outcome: &ToolOutcome) -> &str {
     let first = outcome.content.first().and_then(|block| match block {
         Block::Text { text, .. } => Some(text.as_str()),
         Block::Thinking { .. } | Block::Image { .. } | Block::ToolCall { .. } => None,
@@ -64,7 +64,7 @@ fn lives(group: i32) -> bool {
 }
 
 /// Starts a command, waits until it has written its id into a file, and gives that back beside the running command.
-async fn started(command: &str, dir: &Path) -> (tokio::task::JoinHandle<Outcome>, i32) {
+async fn started(command: &str, dir: &Path) -> (tokio::task::JoinHandle<ToolOutcome>, i32) {
     let command = format!("echo $$ > id.new; {command}");
     let running = tokio::spawn(start(&Bash::default(), json!({ "command": command }), dir).0);
     let file = dir.join("id");
@@ -258,7 +258,7 @@ fn edits_of_one_file_at_the_same_time_lose_nothing() {
 fn tools_are_chosen_by_name() {
     let names = |chosen: &str| {
         let tools = tool::select(chosen, &Shell::default()).map_err(|unknown| unknown.to_string())?;
-        Ok::<_, String>(tools.iter().map(|tool| tool.spec().name).collect::<Vec<_>>().join(","))
+        Ok::<_, String>(tools.iter().map(|tool| tool.name().to_owned()).collect::<Vec<_>>().join(","))
     };
     assert_eq!(names(tool::DEFAULT).unwrap(), "read,bash,edit,write");
     assert_eq!(names(" grep, ls,grep,").unwrap(), "grep,ls");

@@ -64,7 +64,7 @@ pub(crate) fn request(model: Model, messages: Vec<Message>) -> Request {
 }
 
 pub(crate) fn user(text: &str) -> Message {
-    Message::User(UserMessage { content: Content::Text(text.to_owned()), timestamp: 1 })
+    UserMessage { content: Content::Text(text.to_owned()), timestamp: 1 }.into()
 }
 
 pub(crate) fn text(text: &str) -> Block {
@@ -83,7 +83,7 @@ pub(crate) fn results(answer: &AssistantMessage, content: &[Block]) -> Vec<Messa
     });
     let result = |(tool_call_id, tool_name)| {
         let content = content.to_vec();
-        Message::ToolResult(ToolResultMessage {
+        Message::from(ToolResultMessage {
             tool_call_id,
             tool_name,
             content,

@@ -4,9 +4,9 @@ use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_agent::command::Said;
+use offshoot_agent::command::UserPrompt;
 use offshoot_agent::message::Block;
-use offshoot_agent::tool::{Place, Read, Tool as _};
+use offshoot_agent::tool::{Read, Tool as _, ToolContext};
 use serde_json::json;
 
 use super::Args;
@@ -14,14 +14,14 @@ use crate::app::App;
 use crate::error::{CommandError, Result};
 
 /// Everything that is to be said, in order. Files and what is piped in go with the first.
-pub(crate) fn prompts(app: &App, args: &Args, cwd: Option<&str>) -> Result<Vec<Said>> {
+pub(crate) fn prompts(app: &App, args: &Args, cwd: Option<&str>) -> Result<Vec<UserPrompt>> {
     let piped = piped()?;
     let (mut files, mut images) = (String::new(), Vec::new());
-    let mut said: Vec<Said> = Vec::new();
+    let mut said: Vec<UserPrompt> = Vec::new();
     for word in &args.prompts {
         match word.strip_prefix('@').filter(|name| !name.is_empty()) {
             Some(name) => file(app, name, cwd, &mut files, &mut images)?,
-            None => said.push(Said::from(word.as_str())),
+            None => said.push(UserPrompt::from(word.as_str())),
         }
     }
     let words = said.first().map(|first| first.text.clone());
@@ -30,7 +30,7 @@ pub(crate) fn prompts(app: &App, args: &Args, cwd: Option<&str>) -> Result<Vec<S
     if text.trim().is_empty() && images.is_empty() {
         return Ok(Vec::new());
     }
-    let first = Said { text, images };
+    let first = UserPrompt { text, images };
     Ok(std::iter::once(first).chain(said.into_iter().skip(1)).collect())
 }
 
@@ -68,7 +68,7 @@ fn file(app: &App, name: &str, cwd: Option<&str>, texts: &mut String, images: &m
 /// A picture as the read tool gives it: checked, and made smaller if models would not take it.
 fn picture(app: &App, path: &Path, cwd: Option<&str>) -> Result<Vec<Block>> {
     let cwd = cwd.map_or_else(|| app.settings.cwd.clone(), PathBuf::from);
-    let place = Place { spill: cwd.clone(), cwd, home: app.settings.home.clone(), images: true, hidden: None };
+    let place = ToolContext { spill: cwd.clone(), cwd, home: app.settings.home.clone(), images: true, hidden: None };
     let (partial, _partials) = tokio::sync::mpsc::unbounded_channel();
     let reading = Read.run(json!({ "path": path.display().to_string() }), Arc::new(place), partial);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

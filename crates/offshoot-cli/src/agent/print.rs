@@ -20,7 +20,7 @@ pub(crate) struct Printer<'a> {
     app: &'a App,
     form: PrintForm,
     out: Output,
-    last: Option<AssistantMessage>,
+    last: Option<Arc<AssistantMessage>>,
     session_id: String,
     file: Option<String>,
 }

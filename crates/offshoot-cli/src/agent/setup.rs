@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::context_files;
-use offshoot_agent::model::{Access, KeyError, Keys, Models};
+use offshoot_agent::model::{Keys, Models};
 use offshoot_agent::provider::{Http, Model};
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::system_prompt::SystemPrompt;
-use offshoot_agent::tool::{self, Place, Shell};
-use offshoot_agent::{KeySource, Setup};
+use offshoot_agent::tool::{self, Shell, ToolContext};
+use offshoot_agent::{Accessing, KeySource, Setup};
 use offshoot_session::clock::{SystemClock, to_iso};
 use offshoot_session::error::{Invalid, Result as Read};
 use offshoot_session::session::{NewSession, Session};
@@ -56,7 +56,8 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
     setup.thinking = thinking;
     setup.system = system;
     setup.tools = tools;
-    setup.place = Place { spill, cwd, home: app.settings.home.clone(), images: setup.model.images, hidden: None };
+    setup.tool_context =
+        ToolContext { spill, cwd, home: app.settings.home.clone(), images: setup.model.images, hidden: None };
     setup.shell = shell;
     setup.retry = user.retry;
     setup.compaction = user.compaction;
@@ -83,11 +84,23 @@ struct ReloadingKeys {
 }
 
 impl KeySource for ReloadingKeys {
-    fn access(&self, model: &Arc<Model>) -> std::result::Result<Access, KeyError> {
-        self.first.access(model).or_else(|_| {
-            let ModelTable { models, keys } = ModelTable::read(&self.app).0.with_key(self.key.as_deref());
-            (models, keys).access(model)
+    fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a> {
+        Box::pin(async move {
+            let first = self.first.access(model).await;
+            if first.is_ok() {
+                return first;
+            }
+            let app = self.app.clone();
+            let Ok((table, _)) = tokio::task::spawn_blocking(move || ModelTable::read(&app)).await else {
+                return first;
+            };
+            let ModelTable { models, keys } = table.with_key(self.key.as_deref());
+            keys.remembering_with(&self.first.1).access(&models, model).await
         })
+    }
+
+    fn refused(&self, provider: &str) {
+        self.first.refused(provider);
     }
 }
 

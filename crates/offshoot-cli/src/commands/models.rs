@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use offshoot_agent::model::{Keys, Models, Source};
+use offshoot_agent::model::{KeyOrigin, Keys, Models};
 use offshoot_agent::provider::{Model, Price, ThinkingLevel};
 use offshoot_session::json::{Object, quote};
 use offshoot_session::text::one_line;
@@ -76,10 +76,10 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 /// Where the key of a model comes from, in a word or two.
 fn key(models: &Models, keys: &Keys, model: &Model) -> Option<&'static str> {
     keys.source(models, &model.provider).map(|source| match source {
-        Source::Explicit => "given",
-        Source::AuthFile => "auth.json",
-        Source::ModelsFile => "models.json",
-        Source::Variable(name) => name,
+        KeyOrigin::Explicit => "given",
+        KeyOrigin::AuthFile => "auth.json",
+        KeyOrigin::ModelsFile => "models.json",
+        KeyOrigin::Variable(name) => name,
     })
 }
 

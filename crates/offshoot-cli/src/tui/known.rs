@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::Standing;
 use offshoot_agent::error::AgentError;
-use offshoot_agent::writer::{Beside, is_deleted};
+use offshoot_agent::writer::{ForeignChanges, is_deleted};
 use offshoot_session::clock::to_iso;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Code, Diagnostic, Error, Severity};
@@ -131,7 +131,7 @@ pub(super) async fn watch(world: World, agent: AgentSession, told: Told) {
 }
 
 /// Tells what other programs have written.
-pub(super) async fn tell(world: &World, agent: &AgentSession, beside: Beside) {
+pub(super) async fn tell(world: &World, agent: &AgentSession, beside: ForeignChanges) {
     beside.news.into_iter().for_each(|news| world.notice(Level::Info, in_words(&news)));
     if beside.has_grown {
         look(world, agent).await;

@@ -11,7 +11,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use offshoot_agent::event::{Event, Update};
-use offshoot_agent::message::{AssistantMessage, Block as Content, Message, StopReason, Usage, UserMessage};
+use offshoot_agent::message::{
+    AssistantMessage, Block as Content, Message, StopReason, ToolResultMessage, Usage, UserMessage,
+};
 use offshoot_agent::provider::{Model as LanguageModel, ThinkingLevel};
 use offshoot_session::entry::Source as _;
 use offshoot_session::json::Json;
@@ -182,7 +184,7 @@ fn opened(model: &mut Model, tail: Vec<ConversationBlock>) {
 }
 
 fn answer(content: Vec<Content>) -> Message {
-    Message::Assistant(AssistantMessage {
+    Message::from(AssistantMessage {
         content,
         api: String::new(),
         provider: "test".to_owned(),
@@ -195,6 +197,24 @@ fn answer(content: Vec<Content>) -> Message {
     })
 }
 
+/// What a call gave back.
+fn gave(call: &str, tool: &str, text: &str) -> Arc<ToolResultMessage> {
+    Arc::new(ToolResultMessage {
+        tool_call_id: call.to_owned(),
+        tool_name: tool.to_owned(),
+        content: vec![Content::text(text)],
+        details: None,
+        is_error: false,
+        timestamp: 0,
+    })
+}
+
+/// The call `1` of the last answer shows what it has so far.
+fn tool_prints(model: &mut Model, tool: &str, args: serde_json::Value, text: &str) {
+    let (tool_call_id, tool_name, partial_result) = ("1".to_owned(), tool.to_owned(), gave("1", tool, text));
+    heard(model, Event::ToolExecutionUpdate { tool_call_id, tool_name, args, partial_result });
+}
+
 fn updated(model: &mut Model, update: Update) {
     heard(model, Event::MessageUpdate { usage: Usage::default(), assistant_message_event: update });
 }
@@ -202,7 +222,7 @@ fn updated(model: &mut Model, update: Update) {
 /// A question, and an answer that is still coming in.
 fn streaming(model: &mut Model, question: &str, thought: &str, said: &str) {
     heard(model, Event::AgentStart);
-    heard(model, Event::MessageEnd { message: Message::User(UserMessage::new(question, Vec::new(), 0)) });
+    heard(model, Event::MessageEnd { message: UserMessage::new(question, Vec::new(), 0).into() });
     heard(model, Event::MessageStart { message: answer(Vec::new()) });
     updated(model, Update::ThinkingStart { content_index: 0 });
     updated(model, Update::ThinkingDelta { content_index: 0, delta: thought.to_owned() });

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::event::{Shown, Update};
+use offshoot_agent::event::Update;
 use offshoot_agent::message::{Block, Message, ToolResultMessage};
 
 use super::ConversationBlock;
@@ -159,17 +159,12 @@ impl LiveAnswer {
 }
 
 /// What a tool has shown so far.
-pub(super) fn tool_result(call: &str, tool: &str, shown: &Shown, is_error: bool) -> ToolResult {
-    let message = Message::ToolResult(ToolResultMessage {
-        tool_call_id: call.to_owned(),
-        tool_name: tool.to_owned(),
-        content: shown.content.clone(),
-        details: shown.details.clone(),
-        is_error,
-        timestamp: 0,
-    });
-    match item_of_live(&message) {
-        Some(Item::Result(result)) => result,
-        _ => ToolResult { call: call.to_owned(), tool: tool.to_owned(), is_error, ..ToolResult::default() },
+pub(super) fn tool_result(result: &Arc<ToolResultMessage>) -> ToolResult {
+    match item_of_live(&Message::ToolResult(Arc::clone(result))) {
+        Some(Item::Result(shown)) => shown,
+        _ => {
+            let (call, tool) = (result.tool_call_id.clone(), result.tool_name.clone());
+            ToolResult { call, tool, is_error: result.is_error, ..ToolResult::default() }
+        }
     }
 }

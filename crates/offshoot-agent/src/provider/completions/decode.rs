@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::Model;
-use super::super::classify::Trouble;
-use super::super::draft::Draft;
-use super::super::wire::{self, Next, cut_off, malformed, said};
+use super::super::classify::AnswerTrouble;
+use super::super::decoding::{self, CachedTokens, Next, cut_off, malformed, reported};
+use super::super::draft::AnswerDraft;
 use crate::message::{Block, StopReason, Usage};
 
 /// Reads the stream.
@@ -94,19 +94,11 @@ struct Tokens {
     #[serde(default)]
     completion_tokens: Option<u64>,
     #[serde(default)]
-    prompt_tokens_details: Option<Details>,
+    prompt_tokens_details: Option<CachedTokens>,
     #[serde(default)]
     prompt_cache_hit_tokens: Option<u64>,
     #[serde(default)]
     cached_tokens: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct Details {
-    #[serde(default)]
-    cached_tokens: Option<u64>,
-    #[serde(default)]
-    cache_write_tokens: Option<u64>,
 }
 
 impl Decoder {
@@ -115,17 +107,17 @@ impl Decoder {
     }
 }
 
-impl wire::Decoder for Decoder {
-    fn event(&mut self, name: &str, data: &str, draft: &mut Draft) -> Result<Next, Trouble> {
+impl decoding::Decoder for Decoder {
+    fn event(&mut self, name: &str, data: &str, draft: &mut AnswerDraft) -> Result<Next, AnswerTrouble> {
         if data.trim() == "[DONE]" {
             return self.end(draft).map(Next::Complete);
         }
         if name == "error" {
-            return Err(said(data));
+            return Err(reported(data));
         }
         let chunk: Chunk<'_> = serde_json::from_str(data).map_err(|error| malformed("Completions", &error, data))?;
         if chunk.error.as_ref().is_some_and(|error| !error.is_null()) {
-            return Err(said(data));
+            return Err(reported(data));
         }
         draft.response_id(chunk.id.as_deref().unwrap_or_default());
         let choice = chunk.choices.unwrap_or_default().into_iter().next();
@@ -144,13 +136,13 @@ impl wire::Decoder for Decoder {
         Ok(Next::More)
     }
 
-    fn end(&mut self, draft: &mut Draft) -> Result<StopReason, Trouble> {
+    fn end(&mut self, draft: &mut AnswerDraft) -> Result<StopReason, AnswerTrouble> {
         if let (Some(place), false) = (self.thinking, self.details.is_empty()) {
             sign(place, &Value::Array(std::mem::take(&mut self.details)).to_string(), draft);
         }
         match self.stop.take() {
             Some(Ok(stop)) => Ok(stop),
-            Some(Err(text)) => Err(said(text)),
+            Some(Err(text)) => Err(reported(text)),
             None if self.may_end => Ok(if draft.has_calls() { StopReason::ToolUse } else { StopReason::Stop }),
             None => Err(cut_off("Completions", "finish_reason")),
         }
@@ -158,7 +150,7 @@ impl wire::Decoder for Decoder {
 }
 
 impl Decoder {
-    fn delta(&mut self, delta: Delta<'_>, draft: &mut Draft) {
+    fn delta(&mut self, delta: Delta<'_>, draft: &mut AnswerDraft) {
         if let Some(text) = delta.content.filter(|text| !text.is_empty()) {
             let place = *self.text.get_or_insert_with(|| draft.text_start());
             draft.more(place, &text);
@@ -182,7 +174,7 @@ impl Decoder {
         }
     }
 
-    fn think(&mut self, signature: &str, draft: &mut Draft) -> usize {
+    fn think(&mut self, signature: &str, draft: &mut AnswerDraft) -> usize {
         *self.thinking.get_or_insert_with(|| {
             let place = draft.thinking_start();
             if !signature.is_empty() {
@@ -192,7 +184,7 @@ impl Decoder {
         })
     }
 
-    fn call(&mut self, call: &ToolCall<'_>, draft: &mut Draft) {
+    fn call(&mut self, call: &ToolCall<'_>, draft: &mut AnswerDraft) {
         let id = call.id.as_deref().unwrap_or_default();
         let name = call.function.as_ref().and_then(|function| function.name.as_deref()).unwrap_or_default();
         let known = self.calls.iter().position(|known| {
@@ -235,7 +227,7 @@ impl Decoder {
     }
 }
 
-fn sign(place: usize, signature: &str, draft: &mut Draft) {
+fn sign(place: usize, signature: &str, draft: &mut AnswerDraft) {
     if let Some(Block::Thinking { thinking_signature, .. }) = draft.block_mut(place) {
         *thinking_signature = Some(signature.to_owned());
     }
@@ -278,7 +270,7 @@ fn stop(reason: &str) -> Result<StopReason, String> {
 }
 
 /// Prompt tokens include those that the cache had: they are counted once.
-fn count(tokens: Option<Tokens>, draft: &mut Draft) {
+fn count(tokens: Option<Tokens>, draft: &mut AnswerDraft) {
     let Some(tokens) = tokens else { return };
     let details = tokens.prompt_tokens_details;
     let (hit, cache_write) =

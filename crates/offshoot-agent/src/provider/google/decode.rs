@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::super::classify::Trouble;
-use super::super::draft::Draft;
-use super::super::wire::{self, Next, cut_off, malformed, said};
+use super::super::classify::AnswerTrouble;
+use super::super::decoding::{self, Next, cut_off, malformed, reported};
+use super::super::draft::AnswerDraft;
 use crate::message::{Block, StopReason, Usage};
 
 /// Reads the stream.
@@ -47,12 +47,12 @@ struct Candidate<'a> {
 #[derive(Deserialize)]
 struct Content<'a> {
     #[serde(borrow, default)]
-    parts: Option<Vec<Part<'a>>>,
+    parts: Option<Vec<GooglePart<'a>>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Part<'a> {
+struct GooglePart<'a> {
     #[serde(borrow, default)]
     text: Option<Cow<'a, str>>,
     #[serde(default)]
@@ -91,15 +91,15 @@ struct Tokens {
     total_token_count: u64,
 }
 
-impl wire::Decoder for Decoder {
-    fn event(&mut self, _: &str, data: &str, draft: &mut Draft) -> Result<Next, Trouble> {
+impl decoding::Decoder for Decoder {
+    fn event(&mut self, _: &str, data: &str, draft: &mut AnswerDraft) -> Result<Next, AnswerTrouble> {
         let chunk: Chunk<'_> = serde_json::from_str(data).map_err(|error| malformed("Google", &error, data))?;
         if chunk.error.as_ref().is_some_and(|error| !error.is_null()) {
-            return Err(said(data));
+            return Err(reported(data));
         }
         draft.response_id(chunk.response_id.as_deref().unwrap_or_default());
         if let Some(reason) = chunk.prompt_feedback.and_then(|feedback| feedback.block_reason) {
-            return Err(said(format!("the provider refused the prompt: {reason}")));
+            return Err(reported(format!("the provider refused the prompt: {reason}")));
         }
         if let Some(candidate) = chunk.candidates.unwrap_or_default().into_iter().next() {
             for part in candidate.content.and_then(|content| content.parts).unwrap_or_default() {
@@ -114,18 +114,18 @@ impl wire::Decoder for Decoder {
     }
 
     /// Usage may come after the reason: only the body's end is the end.
-    fn end(&mut self, draft: &mut Draft) -> Result<StopReason, Trouble> {
+    fn end(&mut self, draft: &mut AnswerDraft) -> Result<StopReason, AnswerTrouble> {
         match self.stop.take() {
             Some(Ok(StopReason::Stop)) if draft.has_calls() => Ok(StopReason::ToolUse),
             Some(Ok(stop)) => Ok(stop),
-            Some(Err(text)) => Err(said(text)),
+            Some(Err(text)) => Err(reported(text)),
             None => Err(cut_off("Google", "a finish reason")),
         }
     }
 }
 
 impl Decoder {
-    fn part(&mut self, part: Part<'_>, draft: &mut Draft) {
+    fn part(&mut self, part: GooglePart<'_>, draft: &mut AnswerDraft) {
         let signature = part.thought_signature.filter(|signature| !signature.is_empty());
         if let Some(call) = part.function_call {
             self.close(draft);
@@ -139,7 +139,7 @@ impl Decoder {
         }
     }
 
-    fn open(&mut self, is_thought: bool, draft: &mut Draft) -> usize {
+    fn open(&mut self, is_thought: bool, draft: &mut AnswerDraft) -> usize {
         if let Some((place, is_open)) = self.open
             && is_open == is_thought
         {
@@ -151,14 +151,14 @@ impl Decoder {
         place
     }
 
-    fn close(&mut self, draft: &mut Draft) {
+    fn close(&mut self, draft: &mut AnswerDraft) {
         if let Some((place, _)) = self.open.take() {
             draft.end(place);
         }
     }
 
     /// Calls come whole. An id that is missing or not new is made up: unique in the answer, and plain.
-    fn call(&self, call: Call, signature: Option<&str>, draft: &mut Draft) {
+    fn call(&self, call: Call, signature: Option<&str>, draft: &mut AnswerDraft) {
         let name = call.name.unwrap_or_default();
         let id = call.id.filter(|id| !id.is_empty() && !draft.has_call(id));
         let id = id.unwrap_or_else(|| format!("{name}_{}_{}", draft.timestamp(), draft.len()));
@@ -172,7 +172,7 @@ impl Decoder {
 }
 
 /// The last signature of a block counts.
-fn sign(place: usize, signature: &str, draft: &mut Draft) {
+fn sign(place: usize, signature: &str, draft: &mut AnswerDraft) {
     match draft.block_mut(place) {
         Some(
             Block::Text { text_signature: mark, .. }
@@ -196,7 +196,7 @@ fn stop(reason: &str, message: Option<String>) -> Result<StopReason, String> {
 }
 
 /// Prompt tokens include those that the cache had: they are counted once. Thinking is output.
-fn count(tokens: Option<Tokens>, draft: &mut Draft) {
+fn count(tokens: Option<Tokens>, draft: &mut AnswerDraft) {
     let Some(tokens) = tokens else { return };
     let cache_read = tokens.cached_content_token_count;
     draft.set_usage(Usage {

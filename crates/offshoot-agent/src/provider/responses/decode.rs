@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::super::classify::Trouble;
-use super::super::draft::Draft;
-use super::super::wire::{self, Next, cut_off, malformed, said};
+use super::super::classify::AnswerTrouble;
+use super::super::decoding::{self, CachedTokens, Next, cut_off, malformed, reported};
+use super::super::draft::AnswerDraft;
 use crate::message::{Block, StopReason, Usage};
 
 /// Reads the stream.
@@ -55,13 +55,13 @@ struct Item {
     #[serde(default)]
     phase: Option<String>,
     #[serde(default)]
-    summary: Option<Vec<Part>>,
+    summary: Option<Vec<ResponsePart>>,
     #[serde(default)]
-    content: Option<Vec<Part>>,
+    content: Option<Vec<ResponsePart>>,
 }
 
 #[derive(Deserialize)]
-struct Part {
+struct ResponsePart {
     #[serde(default)]
     text: Option<String>,
     #[serde(default)]
@@ -107,19 +107,11 @@ struct Tokens {
     #[serde(default)]
     total_tokens: u64,
     #[serde(default)]
-    input_tokens_details: Option<Details>,
+    input_tokens_details: Option<CachedTokens>,
 }
 
-#[derive(Deserialize)]
-struct Details {
-    #[serde(default)]
-    cached_tokens: Option<u64>,
-    #[serde(default)]
-    cache_write_tokens: Option<u64>,
-}
-
-impl wire::Decoder for Decoder {
-    fn event(&mut self, _: &str, data: &str, draft: &mut Draft) -> Result<Next, Trouble> {
+impl decoding::Decoder for Decoder {
+    fn event(&mut self, _: &str, data: &str, draft: &mut AnswerDraft) -> Result<Next, AnswerTrouble> {
         if data.trim() == "[DONE]" {
             return Ok(Next::More);
         }
@@ -172,9 +164,9 @@ impl wire::Decoder for Decoder {
             "error" => {
                 let code = event.code.filter(|code| !code.is_null());
                 return Err(match (code, event.message) {
-                    (Some(code), Some(message)) => said(format!("{}: {message}", code.as_str().unwrap_or("error"))),
-                    (None, Some(message)) => said(message),
-                    (_, None) => said(data),
+                    (Some(code), Some(message)) => reported(format!("{}: {message}", code.as_str().unwrap_or("error"))),
+                    (None, Some(message)) => reported(message),
+                    (_, None) => reported(data),
                 });
             }
             // Progress of which the items tell as well, and what is yet to be invented.
@@ -183,7 +175,7 @@ impl wire::Decoder for Decoder {
         Ok(Next::More)
     }
 
-    fn end(&mut self, _: &mut Draft) -> Result<StopReason, Trouble> {
+    fn end(&mut self, _: &mut AnswerDraft) -> Result<StopReason, AnswerTrouble> {
         Err(cut_off("Responses", "response.completed"))
     }
 }
@@ -193,7 +185,7 @@ impl Decoder {
         self.places.iter().rfind(|(theirs, _)| *theirs == index).map(|(_, ours)| *ours)
     }
 
-    fn begin(&mut self, index: u64, item: &Item, draft: &mut Draft) -> Option<usize> {
+    fn begin(&mut self, index: u64, item: &Item, draft: &mut AnswerDraft) -> Option<usize> {
         let place = match item.kind.as_str() {
             "reasoning" => draft.thinking_start(),
             "message" => draft.text_start(),
@@ -214,10 +206,10 @@ impl Decoder {
     }
 
     /// The item is complete: what it says as a whole counts.
-    fn finish(&mut self, place: usize, item: &Item, raw: &str, draft: &mut Draft) {
+    fn finish(&mut self, place: usize, item: &Item, raw: &str, draft: &mut AnswerDraft) {
         match draft.block_mut(place) {
             Some(Block::Thinking { thinking, thinking_signature, .. }) if item.kind == "reasoning" => {
-                let texts = |parts: &Option<Vec<Part>>| {
+                let texts = |parts: &Option<Vec<ResponsePart>>| {
                     let texts = parts.iter().flatten().filter_map(|part| part.text.as_deref());
                     texts.collect::<Vec<_>>().join("\n\n")
                 };
@@ -231,7 +223,7 @@ impl Decoder {
             }
             Some(Block::Text { text, text_signature }) if item.kind == "message" => {
                 if let Some(parts) = &item.content {
-                    let said = |part: &Part| part.text.clone().or_else(|| part.refusal.clone());
+                    let said = |part: &ResponsePart| part.text.clone().or_else(|| part.refusal.clone());
                     *text = parts.iter().filter_map(said).collect();
                 }
                 *text_signature = item.id.as_deref().map(|id| sign(id, item.phase.as_deref()));
@@ -246,7 +238,7 @@ impl Decoder {
         draft.end(place);
     }
 
-    fn close(&self, response: Response, draft: &mut Draft) -> Result<StopReason, Trouble> {
+    fn close(&self, response: Response, draft: &mut AnswerDraft) -> Result<StopReason, AnswerTrouble> {
         for item in response.output.iter().flatten() {
             self.backfill(item, draft);
         }
@@ -257,14 +249,14 @@ impl Decoder {
             ("completed" | "in_progress" | "queued", _) if draft.has_calls() => Ok(StopReason::ToolUse),
             ("completed" | "in_progress" | "queued", _) => Ok(StopReason::Stop),
             ("incomplete", Some("max_output_tokens")) => Ok(StopReason::Length),
-            ("incomplete", Some(reason)) => Err(said(format!("the response is incomplete: {reason}"))),
-            ("incomplete", None) => Err(said("the response is incomplete, and the provider does not say why")),
-            (status, _) => Err(said(format!("the provider stopped with: {status}"))),
+            ("incomplete", Some(reason)) => Err(reported(format!("the response is incomplete: {reason}"))),
+            ("incomplete", None) => Err(reported("the response is incomplete, and the provider does not say why")),
+            (status, _) => Err(reported(format!("the provider stopped with: {status}"))),
         }
     }
 
     /// Some servers give the encrypted thought only with the whole response.
-    fn backfill(&self, item: &Value, draft: &mut Draft) {
+    fn backfill(&self, item: &Value, draft: &mut AnswerDraft) {
         let text = |name: &str| item.get(name).and_then(Value::as_str);
         let (Some("reasoning"), Some(id), Some(encrypted)) = (text("type"), text("id"), text("encrypted_content"))
         else {
@@ -281,7 +273,7 @@ impl Decoder {
     }
 }
 
-fn more(place: usize, kind: &str, delta: &str, draft: &mut Draft) {
+fn more(place: usize, kind: &str, delta: &str, draft: &mut AnswerDraft) {
     let fits = match draft.block(place) {
         Some(Block::Text { .. }) => matches!(kind, "response.output_text.delta" | "response.refusal.delta"),
         Some(Block::Thinking { .. }) => kind.starts_with("response.reasoning"),
@@ -294,7 +286,7 @@ fn more(place: usize, kind: &str, delta: &str, draft: &mut Draft) {
 }
 
 /// All the arguments are known: what had not come yet is a delta.
-fn complete_arguments(place: usize, all: &str, draft: &mut Draft) {
+fn complete_arguments(place: usize, all: &str, draft: &mut AnswerDraft) {
     if !matches!(draft.block(place), Some(Block::ToolCall { .. })) {
         return;
     }
@@ -315,7 +307,7 @@ fn sign(id: &str, phase: Option<&str>) -> String {
     Value::Object(object).to_string()
 }
 
-fn failed(response: Option<Response>) -> Trouble {
+fn failed(response: Option<Response>) -> AnswerTrouble {
     let (error, details) = response.map_or((None, None), |response| (response.error, response.incomplete_details));
     let text = match (error, details.and_then(|details| details.reason)) {
         (Some(error), _) => {
@@ -325,11 +317,11 @@ fn failed(response: Option<Response>) -> Trouble {
         (None, Some(reason)) => format!("incomplete: {reason}"),
         (None, None) => "the response failed, and the provider does not say why".to_owned(),
     };
-    said(text)
+    reported(text)
 }
 
 /// Input tokens include those that the cache had: they are counted once.
-fn count(tokens: Option<Tokens>, draft: &mut Draft) {
+fn count(tokens: Option<Tokens>, draft: &mut AnswerDraft) {
     let Some(tokens) = tokens else { return };
     let details = tokens.input_tokens_details;
     let (cache_read, cache_write) =

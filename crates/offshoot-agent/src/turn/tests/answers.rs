@@ -45,7 +45,7 @@ fn arguments_come_in_pieces() {
 
 #[test]
 fn commands_of_the_user_stand_between_turns() {
-    let bash = || Input::Ran(Raw("{}".to_owned()));
+    let bash = || ran("{}");
     let mut run = Run::working(&["bash"]);
     assert_eq!(run.put(bash()).said(), "", "not between a call and its result");
     let told = run.ended(0, "done").said();
@@ -62,7 +62,7 @@ fn a_request_that_cannot_be_made_ends_the_run() {
     let mut run = Run::new();
     run.prompt("go").said();
     let ticket = run.ticket();
-    assert_snapshot!(run.put(Input::BuildFailed { ticket, error: AgentError::Failed("no key".to_owned()) }).said(), @r#"
+    assert_snapshot!(run.put(TurnInput::BuildFailed { ticket, error: AgentError::Failed("no key".to_owned()) }).said(), @r#"
     failed
     agent_end 1 retry=false
     agent_settled aborted=false
@@ -73,7 +73,7 @@ fn a_request_that_cannot_be_made_ends_the_run() {
 #[test]
 fn nothing_goes_on_when_the_session_cannot_be_written() {
     for mut run in [Run::streaming(), Run::working(&["bash"])] {
-        let told = run.put(Input::WriteFailed { error: AgentError::Failed("disk full".to_owned()) }).said();
+        let told = run.put(TurnInput::WriteFailed { error: AgentError::Failed("disk full".to_owned()) }).said();
         assert!(told.starts_with("CANCEL\nfailed\nagent_end"), "{told}");
         assert!(told.ends_with(r#"SETTLE Broken("disk full")"#), "{told}");
         assert!(run.state.is_idle());

@@ -7,30 +7,40 @@ use super::*;
 fn every_input_in_every_state() {
     let inputs = |ticket: Ticket| {
         vec![
-            Input::Prompt(vec![user("p")]),
-            Input::Steer(user("s")),
-            Input::FollowUp(user("f")),
-            Input::ClearQueue,
-            Input::Do(Job::Navigation),
-            Input::Ran(Raw("{}".to_owned())),
-            Input::Built { ticket, tokens: 5, blank: Box::new(said("")) },
-            Input::BuildFailed { ticket, error: AgentError::Ended },
-            Input::Delta { ticket, delta: Delta::Start },
-            Input::Delta { ticket, delta: Delta::Done(Box::new(Answer { message: calling(&["x"]), failure: None })) },
-            Input::Recorded { ticket },
-            Input::Partial { ticket, call: 0, outcome: Outcome::text("x") },
-            Input::Ended { ticket, call: 0, outcome: Outcome::text("x"), at: 1 },
-            Input::Elapsed { ticket },
-            Input::Planned { ticket },
-            Input::Trying { ticket, trying: Trying::Started },
-            Input::Drafted { ticket, draft: Draft::Ready { warning: None } },
-            Input::Committed { ticket, result: Raw("null".to_owned()) },
-            Input::WriteFailed { error: AgentError::Ended },
-            Input::Abort { at: 3 },
+            TurnInput::Prompt(vec![user("p")]),
+            TurnInput::Steer(user("s")),
+            TurnInput::FollowUp(user("f")),
+            TurnInput::ClearQueue,
+            walk(),
+            ran("x"),
+            TurnInput::Admitted { ticket },
+            TurnInput::NotAdmitted { ticket, error: AgentError::Ended },
+            TurnInput::Built { ticket, tokens: 5, blank: Box::new(said("")) },
+            TurnInput::BuildFailed { ticket, error: AgentError::Ended },
+            TurnInput::Delta { ticket, delta: Delta::Start },
+            TurnInput::Delta {
+                ticket,
+                delta: Delta::Done(Box::new(Answer { message: calling(&["x"]), failure: None })),
+            },
+            TurnInput::Recorded { ticket },
+            TurnInput::Partial { ticket, call: 0, outcome: ToolOutcome::text("x") },
+            TurnInput::Ended { ticket, call: 0, outcome: ToolOutcome::text("x"), at: 1 },
+            TurnInput::Elapsed { ticket },
+            TurnInput::Planned { ticket },
+            TurnInput::Trying { ticket, trying: Trying::Started },
+            TurnInput::Drafted { ticket, draft: JobDraft::Ready { warning: None } },
+            TurnInput::Committed { ticket, result: compacted() },
+            TurnInput::WriteFailed { error: AgentError::Ended },
+            TurnInput::Abort { at: 3 },
         ]
     };
-    let states: [fn() -> Run; 8] = [
+    let states: [fn() -> Run; 9] = [
         Run::new,
+        || {
+            let mut run = Run::new();
+            run.put(TurnInput::Prompt(vec![user("go")]));
+            run
+        },
         || {
             let mut run = Run::new();
             run.prompt("go");
@@ -50,12 +60,12 @@ fn every_input_in_every_state() {
         },
         || {
             let mut run = Run::new();
-            run.put(Input::Do(Job::Compaction { reason: Reason::Manual, instructions: None }));
+            run.put(TurnInput::Do(Job::Compaction { reason: Reason::Manual, instructions: None }));
             run
         },
         || {
             let mut run = Run::new();
-            run.put(Input::Do(Job::Navigation)).drafted(Draft::Ready { warning: None });
+            run.put(walk()).drafted(JobDraft::Ready { warning: None });
             run
         },
     ];

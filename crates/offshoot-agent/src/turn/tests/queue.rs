@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn what_is_said_meanwhile_waits_for_its_turn() {
     let mut run = Run::working(&["bash"]);
-    run.put(Input::Steer(user("s1"))).put(Input::Steer(user("s2"))).put(Input::FollowUp(user("f1")));
+    run.put(TurnInput::Steer(user("s1"))).put(TurnInput::Steer(user("s2"))).put(TurnInput::FollowUp(user("f1")));
     assert_snapshot!(run.said(), @r#"
     queue ["s1"] []
     queue ["s1", "s2"] []
@@ -50,17 +50,17 @@ fn what_is_said_meanwhile_waits_for_its_turn() {
 fn all_of_a_queue_may_be_said_at_once() {
     let mut run = Run::working(&["bash"]);
     run.state.config.steering = QueueMode::All;
-    run.put(Input::Steer(user("s1"))).put(Input::Steer(user("s2"))).said();
+    run.put(TurnInput::Steer(user("s1"))).put(TurnInput::Steer(user("s2"))).said();
     assert!(run.ended(0, "done").said().contains(r#"APPEND user "s1", user "s2""#));
 }
 
 #[test]
 fn what_waits_can_be_taken_back_and_survives_a_stop() {
     let mut run = Run::working(&["bash"]);
-    run.put(Input::Steer(user("s1"))).abort();
+    run.put(TurnInput::Steer(user("s1"))).abort();
     assert_eq!(run.state.queued(), (vec!["s1".to_owned()], Vec::new()));
     run.said();
-    assert_snapshot!(run.put(Input::ClearQueue).said(), @"queue [] []");
+    assert_snapshot!(run.put(TurnInput::ClearQueue).said(), @"queue [] []");
 }
 
 #[test]
@@ -72,5 +72,5 @@ fn a_prompt_that_comes_too_early_is_not_lost() {
 #[test]
 fn steering_an_idle_agent_begins_a_run() {
     let mut run = Run::new();
-    assert!(run.put(Input::Steer(user("go"))).said().starts_with("agent_start"));
+    assert!(run.put(TurnInput::Steer(user("go"))).said().starts_with("agent_start"));
 }

@@ -5,7 +5,7 @@ use super::*;
 /// An answer that ended for its length although more was wanted: the file keeps it, the model does not see it again.
 #[test]
 fn an_answer_that_was_cut_short_is_asked_for_once_more() {
-    let config = Config { recover_overflow: true, ..Config::default() };
+    let config = TurnConfig { recover_overflow: true, ..TurnConfig::default() };
     let half = || Block::Text { text: "half".to_owned(), text_signature: None };
     let cut = || answer(vec![half()], StopReason::Length);
     let mut run = Run::with(config);
@@ -84,8 +84,8 @@ fn a_full_context_is_compacted_after_the_run() {
     let mut run = Run::streaming();
     let full = AssistantMessage { usage: Usage { total_tokens: 2000, ..Usage::default() }, ..said("long") };
     assert!(run.answered(full, None).said().ends_with("DRAFT Threshold"));
-    run.put(Input::FollowUp(user("and"))).said();
-    run.planned().drafted(Draft::Failed(AgentError::Failed("no model".to_owned())));
+    run.put(TurnInput::FollowUp(user("and"))).said();
+    run.planned().drafted(JobDraft::Failed(AgentError::Failed("no model".to_owned())));
     assert_snapshot!(run.said(), @r#"
     compaction_start
     compaction_end result=false aborted=false retry=false Some("no model")
@@ -107,9 +107,9 @@ fn an_answer_that_is_complete_is_not_asked_for_again() {
 
 #[test]
 fn a_compaction_that_is_asked_for_succeeds_fails_or_is_stopped() {
-    let manual = || Input::Do(Job::Compaction { reason: Reason::Manual, instructions: None });
+    let manual = || TurnInput::Do(Job::Compaction { reason: Reason::Manual, instructions: None });
     let mut run = Run::new();
-    run.put(manual()).drafted(Draft::Ready { warning: Some("no model".to_owned()) }).committed();
+    run.put(manual()).drafted(JobDraft::Ready { warning: Some("no model".to_owned()) }).committed();
     assert_snapshot!(run.said(), @r#"
     compaction_start
     DRAFT Manual
@@ -118,7 +118,7 @@ fn a_compaction_that_is_asked_for_succeeds_fails_or_is_stopped() {
     agent_settled aborted=false
     SETTLE Done
     "#);
-    run.put(manual()).drafted(Draft::Nothing("too small"));
+    run.put(manual()).drafted(JobDraft::Nothing("too small"));
     assert!(run.said().ends_with(r#"SETTLE Failed("too small")"#));
     run.put(manual()).said();
     assert_snapshot!(run.abort().said(), @"
@@ -127,7 +127,7 @@ fn a_compaction_that_is_asked_for_succeeds_fails_or_is_stopped() {
     agent_settled aborted=true
     SETTLE Aborted
     ");
-    assert_eq!(run.drafted(Draft::Ready { warning: None }).said(), "", "what comes in later is not written");
+    assert_eq!(run.drafted(JobDraft::Ready { warning: None }).said(), "", "what comes in later is not written");
 }
 
 #[test]
@@ -146,14 +146,14 @@ fn a_stop_while_the_compaction_is_written_comes_too_late_for_it() {
 #[test]
 fn a_walk_through_the_tree() {
     let mut run = Run::new();
-    run.put(Input::Do(Job::Navigation)).drafted(Draft::Ready { warning: None }).committed();
+    run.put(walk()).drafted(JobDraft::Ready { warning: None }).committed();
     assert_snapshot!(run.said(), @"
     DRAFT navigation
     COMMIT
     agent_settled aborted=false
     SETTLE Done
     ");
-    run.put(Input::Do(Job::Navigation)).abort();
+    run.put(walk()).abort();
     assert!(run.said().ends_with("SETTLE Aborted"));
 }
 
@@ -162,9 +162,9 @@ fn a_walk_through_the_tree() {
 fn a_context_that_cannot_be_made_smaller() {
     let mut run = Run::new();
     run.prompt("go").built(1001).said();
-    assert_snapshot!(run.drafted(Draft::Nothing("too small")).said(), @"BUILD");
+    assert_snapshot!(run.drafted(JobDraft::Nothing("too small")).said(), @"BUILD");
     run.built(1001).answered(error("too long"), overflow()).said();
-    assert_snapshot!(run.drafted(Draft::Nothing("too small")).said(), @r#"
+    assert_snapshot!(run.drafted(JobDraft::Nothing("too small")).said(), @r#"
     agent_settled aborted=false
     SETTLE Failed("too long (no room was made: too small)")
     "#);
@@ -174,7 +174,7 @@ fn a_context_that_cannot_be_made_smaller() {
 #[test]
 fn an_answer_that_was_cut_short_stays_if_something_waits_to_be_said() {
     let mut run = Run::streaming();
-    run.put(Input::Steer(user("shorter"))).said();
+    run.put(TurnInput::Steer(user("shorter"))).said();
     let cut = answer(vec![Block::text("half")], StopReason::Length);
     assert_snapshot!(run.answered(cut, overflow()).said(), @r#"
     message_start assistant "half" Length
@@ -193,7 +193,7 @@ fn asking_again_for_a_summary_is_told() {
         || Trying::Scheduled { attempt: 1, max_attempts: 3, delay_ms: 2000, error_message: "overloaded".to_owned() };
     let mut run = Run::new();
     run.prompt("go").built(1001).planned().said();
-    run.trying(again()).trying(Trying::Started).trying(Trying::Finished).drafted(Draft::Ready { warning: None });
+    run.trying(again()).trying(Trying::Started).trying(Trying::Finished).drafted(JobDraft::Ready { warning: None });
     assert_snapshot!(run.said(), @r#"
     summarization_retry_scheduled 1/3 2000 "overloaded"
     summarization_retry_attempt_start Compaction Some(Threshold)
@@ -201,7 +201,7 @@ fn asking_again_for_a_summary_is_told() {
     COMMIT
     "#);
     let mut run = Run::new();
-    run.put(Input::Do(Job::Navigation)).trying(again()).trying(Trying::Started).said();
+    run.put(walk()).trying(again()).trying(Trying::Started).said();
     assert_snapshot!(run.abort().said(), @"
     CANCEL
     summarization_retry_finished

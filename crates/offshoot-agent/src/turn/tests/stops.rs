@@ -14,7 +14,7 @@ fn stopping_an_answer_keeps_what_was_said_and_no_call() {
     CANCEL
     APPEND assistant "half" Aborted => message_end
     "#);
-    run.put(Input::Delta { ticket: stale, delta: Delta::Text { index: 0, delta: "late".to_owned() } });
+    run.put(TurnInput::Delta { ticket: stale, delta: Delta::Text { index: 0, delta: "late".to_owned() } });
     assert_eq!(run.said(), "", "what still comes in belongs to nobody");
     assert_snapshot!(run.recorded().said(), @"
     turn_end results=0
@@ -76,4 +76,23 @@ fn stopping_before_the_request_and_while_waiting() {
     "#);
     assert_eq!(run.elapsed().said(), "");
     assert_eq!(Run::new().abort().said(), "", "there is nothing to stop");
+}
+
+/// Before a prompt is recorded somebody must be able to answer it: of one that is refused nothing is told.
+#[test]
+fn a_prompt_waits_until_it_is_known_that_the_model_can_be_asked() {
+    let mut run = Run::new();
+    run.put(TurnInput::Prompt(vec![user("go")])).put(ran("ls"));
+    assert_snapshot!(run.said(), @"ADMIT");
+    let ticket = run.ticket();
+    let error = AgentError::Failed("no key".to_owned());
+    assert_eq!(run.put(TurnInput::NotAdmitted { ticket, error }).said(), "APPEND bash ls => \nREFUSE no key");
+    assert!(run.state.is_idle());
+    run.put(TurnInput::Prompt(vec![user("go")])).said();
+    assert_snapshot!(run.abort().said(), @r"
+    CANCEL
+    REFUSE stopped before there was a key for the model: nothing was recorded
+    ");
+    assert_snapshot!(run.put(TurnInput::Admitted { ticket: ticket + 1 }).said(), @"");
+    assert!(run.state.is_idle());
 }

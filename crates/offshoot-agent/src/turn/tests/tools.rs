@@ -41,9 +41,9 @@ fn tools_run_when_their_calls_are_durable_and_alone_unless_shared() {
 fn what_a_tool_shows_on_the_way_is_told_and_not_recorded() {
     let mut run = Run::working(&["bash"]);
     let ticket = run.ticket();
-    run.put(Input::Partial { ticket, call: 0, outcome: Outcome::text("so far") });
+    run.put(TurnInput::Partial { ticket, call: 0, outcome: ToolOutcome::text("so far") });
     assert_snapshot!(run.said(), @"tool_execution_update");
-    run.put(Input::Partial { ticket, call: 5, outcome: Outcome::text("whose?") });
+    run.put(TurnInput::Partial { ticket, call: 5, outcome: ToolOutcome::text("whose?") });
     assert_eq!(run.said(), "");
 }
 

@@ -4,7 +4,8 @@ use offshoot_agent::message::{AssistantMessage, Message, StopReason, Usage};
 use offshoot_agent::provider::{Api, is_silent_overflow, problems};
 use offshoot_agent::testing::check;
 use offshoot_agent::testing::script::{Reply, Say};
-use offshoot_agent::testing::server::{KEY, Seen};
+use offshoot_agent::testing::seen::Seen;
+use offshoot_agent::testing::server::KEY;
 use serde_json::{Value, json};
 
 use super::{ask_once, results, text, user};
@@ -63,7 +64,7 @@ fn a_key_in_the_wrong_place_and_a_strange_signature_are_seen() {
 fn problems_are_named_by_their_message() {
     let (_, answer) = ask_once(Api::Anthropic, Reply::call("read", "c1", json!({})));
     let turn = answer.message;
-    let asked = Message::Assistant(turn.clone());
+    let asked = Message::from(turn.clone());
     let answered = results(&turn, &[text("x")]).remove(0);
     assert_eq!(problems(&[user("x"), asked.clone(), answered.clone(), user("y")]), [""; 0]);
     assert_eq!(problems(std::slice::from_ref(&asked)), ["before message 1: call `c1` has no result"]);
@@ -72,7 +73,7 @@ fn problems_are_named_by_their_message() {
     let twice = problems(&[asked, answered.clone(), answered]);
     assert_eq!(twice, ["message 2: result of call `c1`, which is not open"]);
     let failed = AssistantMessage { stop_reason: StopReason::Aborted, ..turn };
-    assert_eq!(problems(&[Message::Assistant(failed)]), ["message 0: an answer that failed or was stopped"]);
+    assert_eq!(problems(&[failed.into()]), ["message 0: an answer that failed or was stopped"]);
 }
 
 #[test]

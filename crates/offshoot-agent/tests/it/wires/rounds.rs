@@ -1,6 +1,6 @@
 //! Conversations that go back: signatures byte for byte, results after their calls, other models' turns converted.
 
-use offshoot_agent::message::{AssistantMessage, Content, Message, StopReason, UserMessage};
+use offshoot_agent::message::{AssistantMessage, Content, StopReason, UserMessage};
 use offshoot_agent::provider::{Api, Compat, Levels, Model, Outgoing, ThinkingLevel, problems};
 use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::testing::server::Server;
@@ -52,7 +52,7 @@ fn signatures_and_results_go_back_to_the_model_that_they_came_from() {
         let mut messages = vec![user("go")];
         for _ in 0..2 {
             let (_, answer) = ask(request(model(api, &server.base_url(api)), messages.clone()));
-            messages.push(Message::Assistant(answer.message.clone()));
+            messages.push(answer.message.clone().into());
             messages.extend(results(&answer.message, &[text("content"), image()]));
         }
         let (_, answer) = ask(request(model(api, &server.base_url(api)), messages));
@@ -74,7 +74,7 @@ fn the_thought_of_a_responses_model_goes_back_as_the_text_that_came() {
     let server = Server::start([Reply::raw(&stream), Reply::text("done")]).unwrap();
     let model = model(Api::Responses, &server.base_url(Api::Responses));
     let (_, answer) = ask(request(model.clone(), vec![user("go")]));
-    ask(request(model, vec![user("go"), Message::Assistant(answer.message), user("on")]));
+    ask(request(model, vec![user("go"), answer.message.into(), user("on")]));
     let body = &server.seen()[1].body;
     assert!(body.contains(item), "{body}");
 }
@@ -86,7 +86,7 @@ fn a_session_of_all_providers_goes_to_each_of_them() {
         let server = Server::start([Reply::text("done")]).unwrap();
         let mut messages = vec![user("go")];
         for (_, turn) in turns.iter().filter(|(from, _)| *from != api) {
-            messages.push(Message::Assistant(turn.clone()));
+            messages.push(turn.clone().into());
             messages.extend(results(turn, &[text("content")]));
         }
         ask(request(model(api, &server.base_url(api)), messages));
@@ -105,7 +105,7 @@ fn another_model_of_the_same_provider_gets_no_signatures() {
         let server = Server::start([Reply::text("done")]).unwrap();
         let mut other = model(api, &server.base_url(api));
         other.id = format!("{}-2", other.id);
-        let mut messages = vec![user("go"), Message::Assistant(turn.clone())];
+        let mut messages = vec![user("go"), turn.clone().into()];
         messages.extend(results(&turn, &[text("content")]));
         ask(request(other, messages));
         assert_eq!(server.problems(), [""; 0], "{api:?}");
@@ -122,11 +122,11 @@ fn conversations_that_are_broken_are_mended_before_they_leave() {
         let stray = results(&turn, &[text("nobody asked")]);
         let one = results(&turn, &[]).into_iter().take(1);
         let mut messages = stray;
-        messages.extend([user("go"), Message::Assistant(failed), Message::Assistant(empty), user("and")]);
-        messages.push(Message::Assistant(turn.clone()));
+        messages.extend([user("go"), failed.into(), empty.into(), user("and")]);
+        messages.push(turn.clone().into());
         messages.extend(one);
         // The same ids once more, and never answered.
-        messages.extend([user("again"), Message::Assistant(turn), user("last")]);
+        messages.extend([user("again"), turn.into(), user("last")]);
         assert!(!problems(&messages).is_empty());
         ask_anyway(request(model(api, &server.base_url(api)), messages));
         assert_eq!(server.problems(), [""; 0], "{api:?}");
@@ -138,7 +138,7 @@ fn pictures_go_to_models_that_see_and_become_words_for_others() {
     for (api, turn) in first_turns() {
         let server = server(api, [Reply::text("seen"), Reply::text("not seen")]);
         let shown = UserMessage { content: Content::Blocks(vec![text("look"), image(), image()]), timestamp: 1 };
-        let mut messages = vec![Message::User(shown), Message::Assistant(turn.clone())];
+        let mut messages = vec![shown.into(), turn.clone().into()];
         messages.extend(results(&turn, &[image()]));
         let mut model = model(api, &server.base_url(api));
         ask(request(model.clone(), messages.clone()));

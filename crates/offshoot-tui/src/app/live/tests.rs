@@ -1,8 +1,11 @@
 //! What is printed of an answer while it comes in: each row once, in its order, and no more work for a long one.
 
+use std::sync::Arc;
+
 use offshoot_agent::command::Reply;
-use offshoot_agent::event::{Event, Raw, Update};
+use offshoot_agent::event::{BashResult, Event, RawJson, Update};
 use offshoot_agent::message::{AssistantMessage, Block as Content, Message, StopReason, ToolResultMessage, Usage};
+use offshoot_agent::tool::BashRun;
 
 use super::*;
 use crate::message::Habits;
@@ -10,7 +13,7 @@ use crate::theme::Theme;
 use offshoot_session::transcript::Level;
 
 fn message(content: Vec<Content>, stop_reason: StopReason) -> Message {
-    Message::Assistant(AssistantMessage {
+    Message::from(AssistantMessage {
         content,
         api: String::new(),
         provider: "p".to_owned(),
@@ -110,7 +113,7 @@ impl Printed {
 }
 
 fn result(id: &str, text: &str) -> Message {
-    Message::ToolResult(ToolResultMessage {
+    Message::from(ToolResultMessage {
         tool_call_id: id.to_owned(),
         tool_name: "bash".to_owned(),
         content: vec![Content::text(text)],
@@ -196,9 +199,11 @@ fn what_tools_gave_is_printed_as_soon_as_it_can_be() {
     assert!(!has(&printed, "pwd"), "its place is behind the one that runs: {:?}", printed.rows);
     // What stands in the session behind the answer is printed behind it.
     let entry = r#"{"type":"custom_message","customType":"between","content":"","display":true}"#;
-    printed.conversation.apply(&Event::EntryAppended { entry: Raw(entry.to_owned()) });
-    let ran = r#"{"role":"bashExecution","command":"what the user ran","output":"","exitCode":0}"#;
-    printed.conversation.take_reply(&Reply::Ran(Raw(ran.to_owned())));
+    printed.conversation.apply(&Event::EntryAppended { entry: RawJson(entry.to_owned()) });
+    let run = BashRun { exit_code: Some(0), cancelled: false, ..BashRun::stopped() };
+    let command = "what the user ran".to_owned();
+    let ran = BashResult { command, run, timestamp: 0, exclude_from_context: false };
+    printed.conversation.take_reply(&Reply::Ran(Arc::new(ran)));
     printed.result("2", "rested");
     printed.conversation.apply(&Event::AgentSettled { aborted: false });
     printed.frame();

@@ -1,6 +1,5 @@
 //! The conversation and what stands below it, in both sizes and both themes.
 
-use offshoot_agent::event::Shown;
 use serde_json::json;
 
 use super::*;
@@ -42,18 +41,7 @@ fn running(model: &mut Model) {
         thought_signature: None,
     };
     heard(model, Event::MessageEnd { message: answer(vec![Content::text("I run them."), call]) });
-    heard(
-        model,
-        Event::ToolExecutionUpdate {
-            tool_call_id: "1".to_owned(),
-            tool_name: "bash".to_owned(),
-            args: json!({}),
-            partial_result: Shown {
-                content: vec![Content::text("running 2 tests\ntest first ... ok\n")],
-                details: None,
-            },
-        },
-    );
+    tool_prints(model, "bash", json!({}), "running 2 tests\ntest first ... ok\n");
 }
 
 fn waiting(model: &mut Model) {

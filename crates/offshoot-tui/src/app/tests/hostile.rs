@@ -1,6 +1,6 @@
 //! Hostile text in every field that the front end shows: only words reach the terminal.
 
-use offshoot_agent::event::{Raw, Reason, Shown};
+use offshoot_agent::event::{RawJson, Reason};
 use offshoot_session::json::quote;
 use serde_json::json;
 
@@ -121,9 +121,7 @@ fn at_work(model: &mut Model, text: &str) {
     let (name, arguments) = (text.to_owned(), json!({ "path": text, "command": text }));
     let call = Content::ToolCall { id: "1".to_owned(), name, arguments: arguments.clone(), thought_signature: None };
     heard(model, Event::MessageEnd { message: answer(vec![Content::text(text), call]) });
-    let partial_result = Shown { content: vec![Content::text(text)], details: None };
-    let (tool_call_id, tool_name) = ("1".to_owned(), text.to_owned());
-    heard(model, Event::ToolExecutionUpdate { tool_call_id, tool_name, args: arguments, partial_result });
+    tool_prints(model, text, arguments, text);
     model.conversation.start_shell(text, true);
     heard(model, Event::BashExecutionUpdate { delta: text.to_owned(), omitted: 0 });
 }
@@ -147,7 +145,7 @@ fn noticed(model: &mut Model, text: &str) {
         },
     );
     let note = format!(r#"{{"type":"custom_message","customType":{0},"content":{0},"display":true}}"#, quote(text));
-    heard(model, Event::EntryAppended { entry: Raw(note) });
+    heard(model, Event::EntryAppended { entry: RawJson(note) });
     update(model, Msg::Opened(Opened { reason: "resume", id: text.to_owned(), ..Opened::default() }));
 }
 

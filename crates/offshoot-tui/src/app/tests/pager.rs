@@ -1,8 +1,9 @@
 //! The pager shows what the main screen shows, whatever happens: each thing once, in the same order.
 
-use offshoot_agent::command::{Command, Navigated, Reply};
-use offshoot_agent::event::{Raw, Reason, Shown};
-use offshoot_agent::message::ToolResultMessage;
+use offshoot_agent::command::{Command, Reply};
+use offshoot_agent::event::{BashResult, CompactionResult, RawJson, Reason};
+use offshoot_agent::tool::BashRun;
+use offshoot_agent::turn::Navigated;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::session::{NewSession, Options, Session};
 use proptest::prelude::*;
@@ -32,19 +33,19 @@ const STEPS: &[Step] = &[
     |model, nth| heard(model, Event::MessageEnd { message: answer(vec![Content::text(format!("answer {nth}"))]) }),
     |model, nth| {
         let (tool_call_id, tool_name) = (nth.to_string(), "bash".to_owned());
-        let partial_result = Shown { content: vec![Content::text("some of it")], details: None };
+        let partial_result = gave(&tool_call_id, "bash", "some of it");
         let args = serde_json::Value::Null;
         heard(model, Event::ToolExecutionUpdate { tool_call_id, tool_name, args, partial_result });
     },
     |model, nth| {
         let (tool_call_id, tool_name) = (nth.to_string(), "bash".to_owned());
-        let result = Shown { content: vec![Content::text(format!("result {nth}"))], details: None };
+        let result = gave(&tool_call_id, "bash", &format!("result {nth}"));
         heard(model, Event::ToolExecutionEnd { tool_call_id, tool_name, result, is_error: false });
     },
     |model, nth| heard(model, Event::MessageEnd { message: result(nth) }),
     |model, nth| model.conversation.start_shell(&format!("make {nth}"), false),
     |model, _| heard(model, Event::BashExecutionUpdate { delta: "printed\n".to_owned(), omitted: 0 }),
-    |model, nth| replied(model, Reply::Ran(Raw(ran(nth)))),
+    |model, nth| replied(model, Reply::Ran(Arc::new(ran(nth)))),
     |model, nth| {
         let (error_message, attempt) = ("overloaded".to_owned(), 1);
         heard(model, Event::AutoRetryStart { attempt, max_attempts: 3, delay_ms: nth as u64 * 1000, error_message });
@@ -64,7 +65,7 @@ const STEPS: &[Step] = &[
     |model, _| compacted(model, None, Some("there is too little")),
     |model, nth| {
         let entry = format!(r#"{{"type":"custom_message","customType":"note {nth}","content":"so","display":true}}"#);
-        heard(model, Event::EntryAppended { entry: Raw(entry) });
+        heard(model, Event::EntryAppended { entry: RawJson(entry) });
     },
     |model, nth| heard(model, Event::SessionInfoChanged { name: Some(format!("name {nth}")) }),
     |model, nth| heard(model, Event::Failed { error: format!("the disk is full {nth}") }),
@@ -77,7 +78,7 @@ const STEPS: &[Step] = &[
 ];
 
 fn question(text: &str) -> Message {
-    Message::User(UserMessage::new(text, Vec::new(), 0))
+    UserMessage::new(text, Vec::new(), 0).into()
 }
 
 fn calls(nth: usize) -> Message {
@@ -91,22 +92,26 @@ fn calls(nth: usize) -> Message {
 }
 
 fn result(nth: usize) -> Message {
-    Message::ToolResult(ToolResultMessage {
-        tool_call_id: nth.to_string(),
-        tool_name: "bash".to_owned(),
-        content: vec![Content::text(format!("result {nth}"))],
-        details: None,
-        is_error: false,
-        timestamp: 0,
-    })
+    Message::ToolResult(gave(&nth.to_string(), "bash", &format!("result {nth}")))
 }
 
-fn ran(nth: usize) -> String {
-    format!(r#"{{"role":"bashExecution","command":"make {nth}","output":"done {nth}\n","exitCode":0}}"#)
+fn ran(nth: usize) -> BashResult {
+    let run = BashRun { output: format!("done {nth}\n"), exit_code: Some(0), cancelled: false, ..BashRun::stopped() };
+    BashResult { command: format!("make {nth}"), run, timestamp: 0, exclude_from_context: false }
 }
 
 fn compacted(model: &mut Model, summary: Option<&str>, why: Option<&str>) {
-    let result = summary.map(|summary| Raw(format!(r#"{{"summary":"{summary}","tokensBefore":7}}"#)));
+    let result = summary.map(|summary| {
+        Arc::new(CompactionResult {
+            summary: summary.to_owned(),
+            first_kept_entry_id: "kept".to_owned(),
+            tokens_before: 7,
+            estimated_tokens_after: 3,
+            details: RawJson("{}".to_owned()),
+            usage: None,
+            report: RawJson("{}".to_owned()),
+        })
+    });
     let error_message = why.map(str::to_owned);
     let reason = Reason::Manual;
     heard(model, Event::CompactionEnd { reason, result, aborted: false, will_retry: false, error_message });

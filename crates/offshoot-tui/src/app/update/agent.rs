@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::command::{Command, Navigated, Reply};
+use offshoot_agent::command::{Command, Reply};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::{Message, StopReason};
+use offshoot_agent::turn::Navigated;
 
 use super::overlay;
 use crate::app::cmd::{Cmd, ProgramTask};

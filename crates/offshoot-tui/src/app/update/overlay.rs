@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::command::{Command, Navigation};
+use offshoot_agent::command::Command;
 use offshoot_agent::provider::Model as LanguageModel;
+use offshoot_agent::turn::Navigation;
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
 use ratatui::crossterm::event::KeyEvent;

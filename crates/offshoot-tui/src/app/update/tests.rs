@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use offshoot_agent::command::{Command, Navigated, Reply};
+use offshoot_agent::command::{Command, Reply};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::{Event, Update};
 use offshoot_agent::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
 use offshoot_agent::model::KeyError;
 use offshoot_agent::provider::{Model as LanguageModel, ThinkingLevel};
+use offshoot_agent::turn::{Navigated, Navigation};
 use offshoot_session::session::{Options, Session};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Size;
@@ -200,7 +201,7 @@ fn a_quiet_start_names_no_keys() {
 }
 
 fn answer(text: &str, usage: Usage) -> Message {
-    Message::Assistant(AssistantMessage {
+    Message::from(AssistantMessage {
         content: vec![Block::text(text)],
         api: String::new(),
         provider: "test".to_owned(),
@@ -219,7 +220,7 @@ fn heard(model: &mut Model, event: Event) -> Vec<Cmd> {
 
 fn streaming(model: &mut Model) {
     heard(model, Event::AgentStart);
-    heard(model, Event::MessageEnd { message: Message::User(UserMessage::new("what is it?", Vec::new(), 0)) });
+    heard(model, Event::MessageEnd { message: UserMessage::new("what is it?", Vec::new(), 0).into() });
     heard(model, Event::MessageStart { message: answer("", Usage::default()) });
     for update in [
         Update::TextStart { content_index: 0 },
@@ -300,7 +301,7 @@ fn every_command_asks_for_what_it_says() {
     /quit: []
     !ls: [Ask(Bash { command: "ls", exclude_from_context: false })]
     !!ls: [Ask(Bash { command: "ls", exclude_from_context: true })]
-    hello: [Ask(Prompt(Said { text: "hello", images: [] }))]
+    hello: [Ask(Prompt(UserPrompt { text: "hello", images: [] }))]
     "#);
 }
 
@@ -401,7 +402,7 @@ fn a_text_of_the_tree_waits_for_what_is_written() {
     let mut model = model(80, 24);
     update(&mut model, Msg::Paste("mine".to_owned()));
     let navigated = Navigated { editor_text: Some("old".to_owned()), ..Navigated::default() };
-    let command = Box::new(Command::NavigateTree(offshoot_agent::command::Navigation::default()));
+    let command = Box::new(Command::NavigateTree(Navigation::default()));
     update(&mut model, Msg::Answered(command, Ok(Reply::Navigated(navigated))));
     assert_eq!(model.editor.draft(), "mine");
 }

@@ -30,7 +30,17 @@ pub(crate) struct Job<'a> {
     pub(crate) cwd: &'a Path,
     /// Beyond the environment that is there.
     pub(crate) env: &'a [(String, String)],
+    pub(crate) errors: Errors,
     pub(crate) timeout: Option<Duration>,
+}
+
+/// What becomes of standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Errors {
+    /// It comes along with the output.
+    Shown,
+    /// Nobody sees it.
+    Dropped,
 }
 
 /// How it ended.
@@ -133,7 +143,11 @@ fn start(job: &Job<'_>) -> io::Result<(Child, Receiver)> {
     let mut command = Command::new(job.shell);
     command.arg("-c").arg(job.command).current_dir(job.cwd);
     command.envs(job.env.iter().map(|(name, value)| (name, value)));
-    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).process_group(0).kill_on_drop(true);
+    match job.errors {
+        Errors::Shown => command.stderr(writer.try_clone()?),
+        Errors::Dropped => command.stderr(Stdio::null()),
+    };
+    command.stdin(Stdio::null()).stdout(writer).process_group(0).kill_on_drop(true);
     let child = command.spawn()?;
     // `command` is dropped with this function, and with it our ends of the pipe for writing.
     Ok((child, Receiver::from_owned_fd(reader.into())?))

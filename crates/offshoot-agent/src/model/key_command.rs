@@ -1,0 +1,175 @@
+//! The commands by which files name keys (`!command`): run by `sh`, for a limited time and with limited output, and what
+//! they said is remembered for a while. Knows no provider but by name.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use offshoot_session::clock::{Clock, Millis};
+use tokio::sync::oneshot;
+
+use crate::process::{self, End, Errors, Job, News};
+use crate::provider::Secret;
+
+/// How long a command may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How much a command may say.
+const MAX_BYTES: usize = 64 * 1024;
+/// How long what it said is taken for true.
+const KEPT_MS: Millis = 10 * 60 * 1000;
+
+/// Runs commands and remembers what they said. Clones remember together.
+#[derive(Clone)]
+pub(super) struct KeyCommands {
+    clock: Arc<dyn Clock>,
+    patience: Duration,
+    said: Arc<Mutex<HashMap<CommandName, KeptAnswer>>>,
+}
+
+/// A provider and its command.
+type CommandName = (String, String);
+
+/// What a command said, and when.
+type KeptAnswer = (Secret, Millis);
+
+impl KeyCommands {
+    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock, patience: PATIENCE, said: Arc::default() }
+    }
+
+    /// What a command says on its standard output. The error is in words, and nothing of the output is in it.
+    pub(super) async fn ask(&self, provider: &str, command: &str) -> Result<Secret, String> {
+        let name = (provider.to_owned(), command.to_owned());
+        if let Some(secret) = self.remembered(&name) {
+            return Ok(secret);
+        }
+        let secret = Secret::new(run(command, self.patience).await?);
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.insert(name, (secret.clone(), self.clock.now()));
+        Ok(secret)
+    }
+
+    fn remembered(&self, name: &CommandName) -> Option<Secret> {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let (secret, at) = said.get(name)?;
+        (0..KEPT_MS).contains(&(self.clock.now() - at)).then(|| secret.clone())
+    }
+
+    /// The provider took a key for wrong: its commands are asked anew.
+    pub(super) fn forget(&self, provider: &str) {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _), _| known != provider);
+    }
+}
+
+async fn run(command: &str, patience: Duration) -> Result<String, String> {
+    let (shell, cwd) = (Path::new("sh"), Path::new("."));
+    let job = Job { shell, command, cwd, env: &[], errors: Errors::Dropped, timeout: Some(patience) };
+    let mut said: Vec<u8> = Vec::new();
+    let (full, is_full) = oneshot::channel();
+    let mut full = Some(full);
+    let running = process::run(job, |news| match news {
+        News::Piece(bytes) if said.len() + bytes.len() <= MAX_BYTES => said.extend_from_slice(bytes),
+        News::Piece(_) => full.take().into_iter().for_each(|full: oneshot::Sender<()>| full.send(()).unwrap_or(())),
+        News::Tick => {}
+    });
+    let end = tokio::select! {
+        biased;
+        // The command that still runs is dropped with its whole group.
+        Ok(()) = is_full => return Err(format!("it said more than {} KiB", MAX_BYTES / 1024)),
+        end = running => end.map_err(|error| format!("could not run sh: {error}"))?,
+    };
+    match end {
+        End::TimedOut => return Err(format!("it took longer than {} seconds and was stopped", patience.as_secs_f32())),
+        End::Exited(0) | End::Lingers(0) => {}
+        End::Exited(code) | End::Lingers(code) => return Err(format!("it ended with exit code {code}")),
+    }
+    let text = String::from_utf8(said).map_err(|_| "it said something that is not UTF-8".to_owned())?;
+    match text.trim() {
+        "" => Err("it said nothing".to_owned()),
+        text => Ok(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicI64, Ordering};
+    use std::time::Instant;
+
+    /// A clock that is set by hand.
+    #[derive(Default)]
+    struct Hands(AtomicI64);
+
+    impl Clock for Hands {
+        fn now(&self) -> Millis {
+            self.0.load(Ordering::Relaxed)
+        }
+    }
+
+    fn commands(patience: Duration) -> (KeyCommands, Arc<Hands>) {
+        let clock = Arc::new(Hands::default());
+        (KeyCommands { patience, ..KeyCommands::new(clock.clone()) }, clock)
+    }
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+    }
+
+    fn said(command: &str) -> Result<String, String> {
+        let (commands, _) = commands(PATIENCE);
+        block_on(commands.ask("p", command)).map(|secret| secret.expose().to_owned())
+    }
+
+    #[test]
+    fn a_command_says_the_key_or_fails() {
+        assert_eq!(said("printf ' %s\\n' secret; echo loud >&2").as_deref(), Ok("secret"));
+        assert_eq!(said("echo secret; exit 3"), Err("it ended with exit code 3".to_owned()));
+        assert_eq!(said("true"), Err("it said nothing".to_owned()));
+        assert_eq!(said("cat"), Err("it said nothing".to_owned()), "it has no input");
+    }
+
+    #[test]
+    fn a_command_that_never_stops_talking_is_stopped() {
+        let began = Instant::now();
+        assert_eq!(said("yes"), Err("it said more than 64 KiB".to_owned()));
+        assert!(began.elapsed() < PATIENCE, "it was not listened to for the whole time");
+    }
+
+    /// Whoever started it, everything that a command started is gone once its time is over.
+    #[test]
+    fn a_command_that_takes_too_long_is_killed_with_its_children() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pid");
+        let (commands, _) = commands(Duration::from_millis(500));
+        let command = format!("sleep 60 & echo $! > {}; sleep 60", file.display());
+        let refused = block_on(commands.ask("p", &command)).unwrap_err();
+        assert_eq!(refused, "it took longer than 0.5 seconds and was stopped");
+        let pid = std::fs::read_to_string(&file).unwrap();
+        let state = || std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        let is_gone = || state().is_empty() || state().contains(") Z ");
+        let began = Instant::now();
+        while !is_gone() {
+            assert!(began.elapsed() < Duration::from_secs(30), "{}", state());
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn what_was_said_counts_for_ten_minutes_or_until_it_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("asked");
+        let command = format!("echo x >> {0}; wc -l < {0}", file.display());
+        let (commands, clock) = commands(PATIENCE);
+        let ask = |provider: &str| block_on(commands.ask(provider, &command)).unwrap().expose().to_owned();
+        assert_eq!(ask("p"), "1");
+        clock.0.store(KEPT_MS - 1, Ordering::Relaxed);
+        assert_eq!(ask("p"), "1");
+        clock.0.store(KEPT_MS, Ordering::Relaxed);
+        assert_eq!(ask("p"), "2", "its time is over");
+        commands.clone().forget("other");
+        assert_eq!(ask("p"), "2");
+        commands.clone().forget("p");
+        assert_eq!(ask("p"), "3", "it was refused");
+    }
+}

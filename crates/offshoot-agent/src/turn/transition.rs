@@ -1,0 +1,151 @@
+//! What several states do on the way to the next one. Knows no state in particular.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::effect::{Effect, Job, Record, Settled};
+use super::state::{AfterJob, Phase, QueueMode, RunningJob, TurnState};
+use crate::event::{Event, Reason};
+use crate::message::{AssistantMessage, Message, ToolResultMessage, UserMessage};
+
+/// Begins a run with what the user says.
+pub(super) fn begin(state: &mut TurnState, messages: Vec<UserMessage>, out: &mut Vec<Effect>) {
+    state.ticket += 1;
+    state.attempt = 0;
+    state.messages.clear();
+    flush_bash(state, out);
+    out.push(Effect::Emit(Event::AgentStart));
+    out.push(Effect::Emit(Event::TurnStart));
+    say(state, messages, out);
+    request(state, out);
+}
+
+/// Sends the failed request once more, as a run of its own.
+pub(super) fn again(state: &mut TurnState, out: &mut Vec<Effect>) {
+    state.messages.clear();
+    out.push(Effect::Emit(Event::AgentStart));
+    out.push(Effect::Emit(Event::TurnStart));
+    request(state, out);
+}
+
+/// Puts messages of the user into the session. Each of them may have its compaction.
+pub(super) fn say(state: &mut TurnState, messages: Vec<UserMessage>, out: &mut Vec<Effect>) {
+    state.recovered = false;
+    let messages: Vec<Message> = messages.into_iter().map(Message::from).collect();
+    state.messages.extend(messages.iter().cloned());
+    let then = messages.iter().flat_map(started_and_ended).collect();
+    let records = messages.into_iter().map(Record::Message).collect();
+    out.push(Effect::Append { records, then, ticket: None });
+}
+
+/// What is told of a message that is written as a whole.
+pub(super) fn started_and_ended(message: &Message) -> [Event; 2] {
+    [Event::MessageStart { message: message.clone() }, Event::MessageEnd { message: message.clone() }]
+}
+
+/// Asks for the next request.
+pub(super) fn request(state: &mut TurnState, out: &mut Vec<Effect>) {
+    flush_bash(state, out);
+    out.push(Effect::Build { ticket: state.ticket });
+    state.phase = Phase::Building;
+}
+
+/// The next turn of the run, with what waits to be said; no turn if the tools are done and nothing waits.
+pub(super) fn next_turn(state: &mut TurnState, after_tools: bool, out: &mut Vec<Effect>) -> bool {
+    let (mode, follow_up_mode) = (state.config.steering, state.config.follow_up);
+    let mut said = take_some(&mut state.steering, mode);
+    if said.is_empty() && !after_tools {
+        said = take_some(&mut state.follow_up, follow_up_mode);
+    }
+    if said.is_empty() && !after_tools {
+        return false;
+    }
+    if said.is_empty() {
+        state.is_turn_due = true;
+    } else {
+        out.push(Effect::Emit(Event::TurnStart));
+        out.push(queue_update(state));
+        say(state, said, out);
+    }
+    request(state, out);
+    true
+}
+
+fn take_some(queue: &mut VecDeque<UserMessage>, mode: QueueMode) -> Vec<UserMessage> {
+    match mode {
+        QueueMode::All => queue.drain(..).collect(),
+        QueueMode::OneAtATime => queue.pop_front().into_iter().collect(),
+    }
+}
+
+/// Tells that the run is over.
+pub(super) fn end_run(state: &mut TurnState, will_retry: bool, out: &mut Vec<Effect>) {
+    let messages = std::mem::take(&mut state.messages);
+    out.push(Effect::Emit(Event::AgentEnd { messages, will_retry }));
+}
+
+/// The end of all that goes on by itself; what waits to be said begins anew.
+pub(super) fn settle(state: &mut TurnState, how: Settled, out: &mut Vec<Effect>) {
+    flush_bash(state, out);
+    state.phase = Phase::Idle;
+    state.squeezed = false;
+    state.is_turn_due = false;
+    if how == Settled::Done {
+        let (mode, follow_up_mode) = (state.config.steering, state.config.follow_up);
+        let mut said = take_some(&mut state.steering, mode);
+        if said.is_empty() {
+            said = take_some(&mut state.follow_up, follow_up_mode);
+        }
+        if !said.is_empty() {
+            out.push(queue_update(state));
+            return begin(state, said, out);
+        }
+    }
+    out.push(Effect::Emit(Event::AgentSettled { aborted: how == Settled::Aborted }));
+    out.push(Effect::Settle { how, job: state.job_end.take() });
+}
+
+/// Stops all that is under way. Nothing that it still says counts.
+pub(super) fn cancel(state: &mut TurnState, out: &mut Vec<Effect>) {
+    state.ticket += 1;
+    out.push(Effect::Cancel);
+}
+
+/// Begins a job. A compaction that nobody asked for is told of once it has something to do.
+pub(super) fn side_job(state: &mut TurnState, job: Job, then: AfterJob, out: &mut Vec<Effect>) {
+    let mut side = RunningJob { job, then, is_told: false, is_trying: false };
+    if matches!(side.job, Job::Compaction { reason: Reason::Manual, .. }) {
+        begun(&mut side, out);
+    }
+    out.push(Effect::JobDraft { ticket: state.ticket, job: side.job.clone() });
+    state.phase = Phase::Drafting(side);
+}
+
+pub(super) fn queue_update(state: &TurnState) -> Effect {
+    let (steering, follow_up) = state.queued();
+    Effect::Emit(Event::QueueUpdate { steering, follow_up })
+}
+
+pub(super) fn flush_bash(state: &mut TurnState, out: &mut Vec<Effect>) {
+    if !state.bash.is_empty() {
+        let records = std::mem::take(&mut state.bash).into_iter().map(Record::Bash).collect();
+        out.push(Effect::Append { records, then: Vec::new(), ticket: None });
+    }
+}
+
+/// Tells that a compaction begins, once; a walk tells of itself.
+pub(super) fn begun(side: &mut RunningJob, out: &mut Vec<Effect>) {
+    let Job::Compaction { reason, .. } = &side.job else { return };
+    if !std::mem::replace(&mut side.is_told, true) {
+        out.push(Effect::Emit(Event::CompactionStart { reason: *reason }));
+    }
+}
+
+/// Tells that a turn is over.
+pub(super) fn turn_end(
+    answer: Arc<AssistantMessage>,
+    tool_results: Vec<Arc<ToolResultMessage>>,
+    out: &mut Vec<Effect>,
+) {
+    out.push(Effect::Emit(Event::TurnEnd { message: Message::Assistant(answer), tool_results }));
+}
