@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use offshoot_session::medium::Stamp;
-use offshoot_session::store::{Folder, Found};
+use offshoot_session::store::{Folder, FoundFile};
 use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension as _, TransactionBehavior, params, params_from_iter,
 };
 
 use crate::Rows;
-use crate::row::{COLUMNS, Row};
+use crate::row::{COLUMNS, StoredReading};
 
 /// The layout of the tables; a database of another one is emptied.
 const VERSION: i64 = 1;
@@ -36,7 +36,7 @@ pub(crate) struct Database {
 /// What is to be remembered and forgotten; folders by their number in the list.
 #[derive(Default)]
 pub(crate) struct Changes {
-    pub(crate) rows: Vec<(usize, OsString, Row)>,
+    pub(crate) rows: Vec<(usize, OsString, StoredReading)>,
     pub(crate) gone: Vec<(usize, OsString)>,
 }
 
@@ -48,15 +48,15 @@ impl Changes {
 
 /// A file's place in the list, its folder, and the file.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct ListedFile<'a> {
     pub(crate) at: usize,
     pub(crate) folder: &'a Folder,
-    pub(crate) found: &'a Found,
+    pub(crate) found: &'a FoundFile,
 }
 
 /// How a catalogue stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct State {
+pub struct CatalogueState {
     /// Whether it can be used.
     pub standing: Standing,
     /// How many bytes it has.
@@ -114,13 +114,13 @@ impl Database {
     }
 
     /// What is remembered of some files; without those that cannot be had.
-    pub(crate) fn some<'a>(&self, files: impl Iterator<Item = Place<'a>>) -> Vec<(Place<'a>, Row)> {
+    pub(crate) fn some<'a>(&self, files: impl Iterator<Item = ListedFile<'a>>) -> Vec<(ListedFile<'a>, StoredReading)> {
         let query = format!("{} = (SELECT id FROM folder WHERE path = ?1) AND file = ?2", select());
         let Ok(mut query) = self.connection.prepare(&query) else { return Vec::new() };
-        let mut row = |place: &Place<'_>| {
+        let mut row = |place: &ListedFile<'_>| {
             let name = place.found.path.file_name()?;
             let key = params![place.folder.real.as_os_str().as_bytes(), name.as_bytes()];
-            query.query_row(key, |columns| Ok(Row::from_columns(columns))).ok()?
+            query.query_row(key, |columns| Ok(StoredReading::from_columns(columns))).ok()?
         };
         files.filter_map(|place| row(&place).map(|(_, row)| (place, row))).collect()
     }
@@ -210,7 +210,7 @@ fn rows(connection: &Connection, folders: &[Folder]) -> Sqlite<Vec<Rows>> {
             let mut known = HashMap::with_capacity(folder.files.len());
             let mut found = rows.query([id])?;
             while let Some(columns) = found.next()? {
-                known.extend(Row::from_columns(columns));
+                known.extend(StoredReading::from_columns(columns));
             }
             Ok(known)
         })
@@ -326,13 +326,13 @@ fn unchanging(file: &Path) -> String {
 }
 
 /// How the database stands; see [`crate::Catalogue::state`].
-pub(crate) fn state(file: &Path) -> State {
+pub(crate) fn state(file: &Path) -> CatalogueState {
     let size = match fs::metadata(file) {
         Ok(meta) => meta.len(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return State { standing: Standing::Absent, size: 0, sessions: 0 };
+            return CatalogueState { standing: Standing::Absent, size: 0, sessions: 0 };
         }
-        Err(error) => return State { standing: Standing::Unusable(error.to_string()), size: 0, sessions: 0 },
+        Err(error) => return CatalogueState { standing: Standing::Unusable(error.to_string()), size: 0, sessions: 0 },
     };
     let (standing, sessions) = match examine(file) {
         Ok((VERSION, sessions)) => (Standing::Sound, sessions),
@@ -340,7 +340,7 @@ pub(crate) fn state(file: &Path) -> State {
         Err(error) if is_damage(&error) => (Standing::Damaged(error.to_string()), 0),
         Err(error) => (Standing::Unusable(error.to_string()), 0),
     };
-    State { standing, size, sessions }
+    CatalogueState { standing, size, sessions }
 }
 
 fn examine(file: &Path) -> Sqlite<(i64, u64)> {

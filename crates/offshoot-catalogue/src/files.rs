@@ -10,9 +10,9 @@ use offshoot_session::clock::Millis;
 use offshoot_session::error::{Error, Result};
 use offshoot_session::list::{Reading, SessionInfo};
 use offshoot_session::medium::{FileMedium, Medium, Stamp, read_exact_at};
-use offshoot_session::store::Found;
+use offshoot_session::store::FoundFile;
 
-use crate::row::Row;
+use crate::row::StoredReading;
 
 /// How much of the head and of the end of what was read is compared when a file has grown.
 const SAMPLE: u64 = 4096;
@@ -25,8 +25,8 @@ pub(crate) struct Task<'a> {
     pub(crate) at: usize,
     /// The number of its folder.
     pub(crate) folder: usize,
-    pub(crate) found: &'a Found,
-    pub(crate) row: Option<Row>,
+    pub(crate) found: &'a FoundFile,
+    pub(crate) row: Option<StoredReading>,
 }
 
 /// What came of a [`Task`].
@@ -41,12 +41,12 @@ pub(crate) struct Looked {
 /// What becomes of what was remembered.
 pub(crate) enum Memory {
     Stays,
-    New(Box<Row>),
+    New(Box<StoredReading>),
     Goes,
 }
 
 /// Whether a row says everything about a file as it stands now.
-pub(crate) fn stands(found: &Found, row: &Row) -> bool {
+pub(crate) fn stands(found: &FoundFile, row: &StoredReading) -> bool {
     row.is_settled && found.stamp == Some(row.stamp) && row.is_whole()
 }
 
@@ -87,7 +87,7 @@ fn read(task: &Task<'_>, now: Millis) -> Looked {
 }
 
 /// The new row of a file, and how far its last line goes if that is not ended.
-fn file(task: &Task<'_>, now: Millis) -> Result<(Row, Option<Reading>)> {
+fn file(task: &Task<'_>, now: Millis) -> Result<(StoredReading, Option<Reading>)> {
     let path = &task.found.path;
     let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
     let stamp = medium.stamp().map_err(Error::io("read", path))?;
@@ -99,12 +99,12 @@ fn file(task: &Task<'_>, now: Millis) -> Result<(Row, Option<Reading>)> {
     };
     let whole = reading.go_on(&medium, stamp.length)?;
     let samples = samples(&medium, reading.offset).map_err(Error::io("read", path))?;
-    Ok((Row { stamp, is_settled: stamp.is_settled(now), samples, reading }, whole))
+    Ok((StoredReading { stamp, is_settled: stamp.is_settled(now), samples, reading }, whole))
 }
 
 /// Whether the file may only have grown since it was read: then its samples decide. One that was not at rest is read again
 /// even if its stamp is the same, unless it is big.
-fn may_go_on(row: &Row, now: &Stamp) -> bool {
+fn may_go_on(row: &StoredReading, now: &Stamp) -> bool {
     let is_same_file = (row.stamp.device, row.stamp.inode) == (now.device, now.inode);
     let has_grown = row.stamp.length < now.length;
     let stands = row.stamp == *now && (row.is_settled || now.length > SMALL);

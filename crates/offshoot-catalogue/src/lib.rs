@@ -19,12 +19,12 @@ use std::path::{Path, PathBuf};
 use offshoot_session::clock::Millis;
 use offshoot_session::error::{Diagnostic, Result};
 use offshoot_session::list::{SessionInfo, sort_by_activity};
-use offshoot_session::store::{DirStore, Folder, Found, Progress, unreadable};
+use offshoot_session::store::{DirStore, Folder, FoundFile, Progress, unreadable};
 
-use database::{Changes, Database, Place};
-pub use database::{Standing, State};
+pub use database::{CatalogueState, Standing};
+use database::{Changes, Database, ListedFile};
 use files::{Memory, Task};
-use row::Row;
+use row::StoredReading;
 
 /// The catalogue in a cache folder.
 #[derive(Debug, Clone)]
@@ -44,7 +44,7 @@ impl Catalogue {
     }
 
     /// How the database stands. Makes and changes nothing.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> CatalogueState {
         database::state(&self.file)
     }
 
@@ -152,7 +152,7 @@ pub struct Portion {
 }
 
 /// The rows of one folder, by file name.
-type Rows = HashMap<OsString, Row>;
+type Rows = HashMap<OsString, StoredReading>;
 
 /// A file's place in the list, and what the list shows of it.
 type Known = (usize, Result<SessionInfo>);
@@ -161,10 +161,10 @@ type Known = (usize, Result<SessionInfo>);
 const PORTION: usize = 32;
 
 /// The places of the files that were written last.
-fn newest(folders: &[Folder], count: usize) -> impl Iterator<Item = Place<'_>> {
+fn newest(folders: &[Folder], count: usize) -> impl Iterator<Item = ListedFile<'_>> {
     let files = folders.iter().flat_map(|folder| folder.files.iter().map(move |found| (folder, found)));
-    let mut places: Vec<_> = files.enumerate().map(|(at, (folder, found))| Place { at, folder, found }).collect();
-    let age = |place: &Place<'_>| Reverse(place.found.stamp.map(|stamp| stamp.modified));
+    let mut places: Vec<_> = files.enumerate().map(|(at, (folder, found))| ListedFile { at, folder, found }).collect();
+    let age = |place: &ListedFile<'_>| Reverse(place.found.stamp.map(|stamp| stamp.modified));
     if (1..places.len()).contains(&count) {
         places.select_nth_unstable_by_key(count, age);
     }
@@ -176,7 +176,7 @@ fn newest(folders: &[Folder], count: usize) -> impl Iterator<Item = Place<'_>> {
 /// What is left to be told of.
 struct Work<'a> {
     /// The files of which what is remembered still holds, with their places in the list.
-    standing: Vec<(usize, &'a Found, Row)>,
+    standing: Vec<(usize, &'a FoundFile, StoredReading)>,
     /// Those that must be read, the last written first.
     tasks: Vec<Task<'a>>,
     /// How many were told of before.

@@ -8,12 +8,12 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use offshoot_session::error::Result;
 use offshoot_session::list::{Beginning, Reading, SessionInfo};
 use offshoot_session::medium::Stamp;
-use offshoot_session::store::Found;
+use offshoot_session::store::FoundFile;
 use rusqlite::types::{Value, ValueRef};
 
 /// What is remembered of a session file.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Row {
+pub(crate) struct StoredReading {
     /// How the file stood when it was read.
     pub(crate) stamp: Stamp,
     /// Whether the file had been at rest then, so that every later change shows in the stamp.
@@ -56,14 +56,14 @@ pub(crate) const COLUMNS: [(&str, &str); COUNT] = [
     ("sum", "INTEGER"),
 ];
 
-impl Row {
+impl StoredReading {
     /// Whether everything that stands in the file was read, its last line too.
     pub(crate) fn is_whole(&self) -> bool {
         self.reading.offset == self.stamp.length || self.reading.refused.is_some()
     }
 
     /// What a list shows.
-    pub(crate) fn into_info(self, found: &Found) -> Result<SessionInfo> {
+    pub(crate) fn into_info(self, found: &FoundFile) -> Result<SessionInfo> {
         self.reading.into_info(&found.path, self.stamp.modified_at())
     }
 

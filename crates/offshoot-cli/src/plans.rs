@@ -1,7 +1,7 @@
 //! Plans of compactions and branch summaries as JSON: one shape for commands and for `offshoot api`.
 
 use offshoot_session::branch_summary::BranchPlan;
-use offshoot_session::compact::{Plan, Said};
+use offshoot_session::compact::{Plan, PlannedMessage};
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{Object, quote};
 use offshoot_session::tree::{NodeIx, Tree};
@@ -44,7 +44,7 @@ pub(crate) fn branch_summary(tree: &Tree, plan: &BranchPlan) -> Object {
     plan.files.details(object).str("conversation", &plan.text())
 }
 
-fn said(tree: &Tree, said: &[Said]) -> String {
+fn said(tree: &Tree, said: &[PlannedMessage]) -> String {
     list(said.iter().map(|said| {
         Object::new()
             .str_or_null("entryId", id(tree, Some(said.ix)))

@@ -10,7 +10,7 @@ use std::io;
 
 use offshoot_session::json::Json;
 use offshoot_session::text::one_line;
-use offshoot_session::transcript::{Call, End, Item, Part, value_text};
+use offshoot_session::transcript::{Call, End, Item, ItemPart, value_text};
 
 /// Whose words follow a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub(crate) fn say(item: &Item, words: &mut dyn ItemWords) -> io::Result<()> {
             }
         }
         Item::Result(result) => result.parts.iter().try_for_each(|part| match part {
-            Part::Text(text) if !text.trim().is_empty() => words.output(text.trim_end()),
+            ItemPart::Text(text) if !text.trim().is_empty() => words.output(text.trim_end()),
             part => say_part(part, words),
         }),
         Item::Run(run) => {
@@ -93,19 +93,19 @@ pub(crate) fn say(item: &Item, words: &mut dyn ItemWords) -> io::Result<()> {
     }
 }
 
-fn say_parts(parts: &[Part], words: &mut dyn ItemWords) -> io::Result<()> {
+fn say_parts(parts: &[ItemPart], words: &mut dyn ItemWords) -> io::Result<()> {
     parts.iter().try_for_each(|part| say_part(part, words))
 }
 
-fn say_part(part: &Part, words: &mut dyn ItemWords) -> io::Result<()> {
+fn say_part(part: &ItemPart, words: &mut dyn ItemWords) -> io::Result<()> {
     match part {
-        Part::Text(text) | Part::Thinking(text) | Part::Other(text) if text.trim().is_empty() => Ok(()),
-        Part::Text(text) => words.text(text.trim_end()),
-        Part::Thinking(text) => words.thinking(text.trim()),
-        Part::Call(call) => words.call(&call_line(call)),
-        Part::Picture(picture) if picture.mime_type.is_empty() => words.block("image"),
-        Part::Picture(picture) => words.block(&one_line(&picture.mime_type, 40)),
-        Part::Other(kind) => words.block(&one_line(kind, 40)),
+        ItemPart::Text(text) | ItemPart::Thinking(text) | ItemPart::Other(text) if text.trim().is_empty() => Ok(()),
+        ItemPart::Text(text) => words.text(text.trim_end()),
+        ItemPart::Thinking(text) => words.thinking(text.trim()),
+        ItemPart::Call(call) => words.call(&call_line(call)),
+        ItemPart::Picture(picture) if picture.mime_type.is_empty() => words.block("image"),
+        ItemPart::Picture(picture) => words.block(&one_line(&picture.mime_type, 40)),
+        ItemPart::Other(kind) => words.block(&one_line(kind, 40)),
     }
 }
 

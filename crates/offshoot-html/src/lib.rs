@@ -22,11 +22,10 @@ use offshoot_session::entry::{Entry, Source as _};
 use offshoot_session::header::CURRENT_VERSION;
 use offshoot_session::json::Object;
 use offshoot_session::outline::{Filter, Outline};
-use offshoot_session::session::Session;
-use offshoot_session::tree::NodeIx;
+use offshoot_session::session::{Session, SessionPart};
 
 use picked::Picked;
-use row::{Row, Shown};
+use row::{PageEntry, Shown};
 use streams::{BLOCK, Stream};
 use totals::Totals;
 
@@ -34,21 +33,9 @@ use totals::Totals;
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Which entries.
-    pub part: Part,
+    pub part: SessionPart,
     /// The home directory: rows of the tree show paths inside it as `~`. The lines themselves are not changed.
     pub home: Option<String>,
-}
-
-/// Which entries of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Part {
-    /// All of them, on every branch.
-    #[default]
-    Whole,
-    /// Those from the root to this one.
-    Path(NodeIx),
-    /// This one and everything below it.
-    Subtree(NodeIx),
 }
 
 /// Why a page is not finished.
@@ -119,8 +106,9 @@ struct Page<'a, W> {
 const PIECE: u64 = 1 << 20;
 
 impl<'a, W: Write> Page<'a, W> {
-    fn new(session: &'a Session, part: Part, picked: &'a Picked, mut outline: Outline, out: &'a mut W) -> Self {
-        let is_verbatim = part == Part::Whole && session.version() >= CURRENT_VERSION && session.raw_length() > 0;
+    fn new(session: &'a Session, part: SessionPart, picked: &'a Picked, mut outline: Outline, out: &'a mut W) -> Self {
+        let is_verbatim =
+            part == SessionPart::Everything && session.version() >= CURRENT_VERSION && session.raw_length() > 0;
         let [lines, beside, rows] = ["s", "x", "i"].map(Stream::new);
         let shown = Shown::new(session, &mut outline);
         Self { session, picked, outline, shown, out, lines, beside, rows, is_verbatim, copied: 0 }
@@ -134,7 +122,7 @@ impl<'a, W: Write> Page<'a, W> {
         }
         let beside = beside::of(self.session, entry).unwrap_or_default();
         let text = self.outline.text(self.session, entry.ix)?;
-        let row = Row {
+        let row = PageEntry {
             parent: self.picked.parent(self.session, entry.ix),
             line: self.lines.span(line.len()),
             beside: self.beside.span(beside.len()),

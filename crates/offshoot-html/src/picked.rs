@@ -1,10 +1,8 @@
 //! Which entries a page holds, in which order, and where among them each stands.
 
 use offshoot_session::entry::Source as _;
-use offshoot_session::session::Session;
+use offshoot_session::session::{Session, SessionPart};
 use offshoot_session::tree::{NodeIx, Tree};
-
-use crate::Part;
 
 const OUTSIDE: u32 = u32::MAX;
 
@@ -19,13 +17,15 @@ pub(crate) struct Picked {
 }
 
 impl Picked {
-    pub(crate) fn new(session: &Session, part: Part) -> Self {
+    pub(crate) fn new(session: &Session, part: SessionPart) -> Self {
         let tree = session.tree();
         let open = session.leaf().and_then(|leaf| tree.behind_markers(leaf));
         let (mut entries, leaf): (Vec<NodeIx>, _) = match part {
-            Part::Whole => (tree.entries().collect(), open),
-            Part::Path(end) => (tree.path(end), Some(end)),
-            Part::Subtree(top) => (tree.walk_from(top).map(|(_, ix)| ix).collect(), Some(below(tree, open, top))),
+            SessionPart::Everything => (tree.entries().collect(), open),
+            SessionPart::Path(end) => (tree.path(end), Some(end)),
+            SessionPart::Subtree(top) => {
+                (tree.walk_from(top).map(|(_, ix)| ix).collect(), Some(below(tree, open, top)))
+            }
         };
         entries.sort_unstable();
         let mut places = vec![OUTSIDE; entries.last().map_or(0, |last| last.index() + 1)];

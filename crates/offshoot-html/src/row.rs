@@ -14,7 +14,7 @@ use offshoot_session::tree::NodeIx;
 const MARKER: u8 = 1 << 5;
 
 /// Where an entry stands.
-pub(crate) struct Row {
+pub(crate) struct PageEntry {
     pub(crate) parent: i64,
     /// First byte and length in the stream of lines.
     pub(crate) line: (u64, usize),
@@ -22,7 +22,7 @@ pub(crate) struct Row {
     pub(crate) beside: (u64, usize),
 }
 
-impl Row {
+impl PageEntry {
     pub(crate) fn json(&self, session: &Session, entry: &Entry, shown: &Shown, text: &str) -> String {
         let node = session.tree().node(entry.ix);
         let time = node.time().map_or("null".to_owned(), |time| time.to_string());

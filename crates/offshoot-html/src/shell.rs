@@ -11,10 +11,9 @@ use sha2::{Digest as _, Sha256};
 use offshoot_session::clock::{parse_iso, to_iso};
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Diagnostic, Result, Severity};
-use offshoot_session::session::Session;
+use offshoot_session::session::{Session, SessionPart};
 use offshoot_session::text::one_line;
 
-use crate::Part;
 use crate::picked::Picked;
 use crate::totals::Totals;
 
@@ -101,7 +100,7 @@ pub(crate) struct Card<'a> {
     pub(crate) session: &'a Session,
     pub(crate) title: &'a str,
     pub(crate) totals: &'a Totals,
-    pub(crate) part: Part,
+    pub(crate) part: SessionPart,
     pub(crate) picked: &'a Picked,
 }
 
@@ -156,8 +155,8 @@ impl Card<'_> {
         let tree = self.session.tree();
         let is_shown = |ix: &offshoot_session::tree::NodeIx| self.picked.place(*ix) >= 0;
         let ends = match self.part {
-            Part::Path(_) => 1,
-            Part::Whole | Part::Subtree(_) => tree.leaves().filter(is_shown).count(),
+            SessionPart::Path(_) => 1,
+            SessionPart::Everything | SessionPart::Subtree(_) => tree.leaves().filter(is_shown).count(),
         };
         let mut parts = vec![counted(self.totals.entries, "entries"), counted(ends as u64, "branches")];
         parts.extend((self.totals.compactions > 0).then(|| counted(self.totals.compactions, "compactions")));
@@ -170,9 +169,11 @@ impl Card<'_> {
         let id = |ix| tree.node(ix).id().map_or("an entry", |id| id.as_str());
         let (here, all) = (self.picked.entries.len(), tree.len());
         match self.part {
-            Part::Whole => None,
-            Part::Path(end) => Some(format!("This page holds the path to {}: {here} of {all} entries.", id(end))),
-            Part::Subtree(top) => {
+            SessionPart::Everything => None,
+            SessionPart::Path(end) => {
+                Some(format!("This page holds the path to {}: {here} of {all} entries.", id(end)))
+            }
+            SessionPart::Subtree(top) => {
                 Some(format!("This page holds {} and what is below it: {here} of {all} entries.", id(top)))
             }
         }

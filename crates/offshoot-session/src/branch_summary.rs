@@ -3,7 +3,7 @@
 //!
 //! As pi does it. Writes nothing and asks nobody. See `docs/compaction.md`, *Branch summaries*.
 
-use crate::compact::{Said, focused, prompt};
+use crate::compact::{PlannedMessage, focused, prompt};
 use crate::compose::NewEntry;
 use crate::context::Message;
 use crate::conversation::{self, Results, parts};
@@ -53,7 +53,7 @@ pub struct BranchPlan {
     /// What is left behind, from the ancestor (excluded) to the leaf.
     pub entries: Vec<NodeIx>,
     /// The newest of it, as much as the budget holds, in its order.
-    pub said: Vec<Said>,
+    pub said: Vec<PlannedMessage>,
     /// What that is estimated at.
     pub tokens: u64,
     /// How many messages the budget did not hold.
@@ -116,7 +116,7 @@ impl BranchPlan {
             }
             self.tokens += tokens;
             let parts = parts(message, Results::Cut);
-            self.said.push(Said { ix: *ix, role, tokens, parts, files: Files::default() });
+            self.said.push(PlannedMessage { ix: *ix, role, tokens, parts, files: Files::default() });
         }
         self.said.reverse();
         Ok(())

@@ -9,7 +9,7 @@ mod cut;
 pub mod report;
 
 use crate::compose::NewEntry;
-use crate::conversation::{self, Part};
+use crate::conversation::{self, SpokenPart};
 use crate::entry::Source;
 use crate::error::{Error, Result};
 use crate::files::{FileLists, Files};
@@ -74,7 +74,7 @@ impl Planned {
 
 /// One message of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct PlannedMessage {
     /// The entry that it comes from.
     pub ix: NodeIx,
     /// Its role.
@@ -82,7 +82,7 @@ pub struct Said {
     /// What it is estimated at.
     pub tokens: u64,
     /// What a summariser is told of it.
-    pub parts: Vec<Part>,
+    pub parts: Vec<SpokenPart>,
     /// The files that its tool calls read or changed.
     pub(crate) files: Files,
 }
@@ -97,11 +97,11 @@ pub struct Plan {
     /// Where the turn begins that the cut goes through; `None` if it goes between turns.
     pub turn_start: Option<NodeIx>,
     /// What goes, without the beginning of a cut turn. Empty where only such a beginning goes.
-    pub history: Vec<Said>,
+    pub history: Vec<PlannedMessage>,
     /// The beginning of a cut turn: it goes, with a summary of its own.
-    pub turn_prefix: Vec<Said>,
+    pub turn_prefix: Vec<PlannedMessage>,
     /// What stays.
-    pub kept: Vec<Said>,
+    pub kept: Vec<PlannedMessage>,
     /// Tokens of the context as it is.
     pub tokens_before: u64,
     /// The compaction that the context starts with.
@@ -179,7 +179,7 @@ impl Plan {
     }
 
     /// All that goes, in its order.
-    pub fn dropped(&self) -> impl Iterator<Item = &Said> {
+    pub fn dropped(&self) -> impl Iterator<Item = &PlannedMessage> {
         self.history.iter().chain(&self.turn_prefix)
     }
 
@@ -211,7 +211,7 @@ impl Plan {
     /// What to ask a summariser, in this order: for the history, unless there is none, and for the beginning of a turn
     /// that is cut. `instructions` are the person's own.
     pub fn requests(&self, instructions: Option<&str>) -> Vec<Request> {
-        let entries = |said: &[Said]| said.iter().map(|said| said.ix).collect();
+        let entries = |said: &[PlannedMessage]| said.iter().map(|said| said.ix).collect();
         let mut requests = Vec::new();
         if !self.history.is_empty() {
             let previous = self.earlier.as_ref().filter(|earlier| !earlier.is_empty());
@@ -291,7 +291,7 @@ impl Plan {
     }
 }
 
-fn text_of(said: &[Said]) -> String {
+fn text_of(said: &[PlannedMessage]) -> String {
     conversation::text(said.iter().flat_map(|said| &said.parts))
 }
 

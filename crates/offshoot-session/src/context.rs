@@ -43,7 +43,7 @@ impl Message {
 
 /// How one or more messages come out of an entry.
 #[derive(Debug, Clone)]
-enum Step {
+enum RenderStep {
     /// The entry's own message.
     Entry(NodeIx),
     /// The entry's own message exactly as it is stored.
@@ -58,7 +58,7 @@ enum Step {
     Ready(Message),
 }
 
-impl Step {
+impl RenderStep {
     /// The entry whose line it reads.
     fn entry(&self) -> Option<NodeIx> {
         match self {
@@ -75,7 +75,7 @@ impl Step {
 /// The context at one entry. See [`build`].
 #[derive(Debug, Clone, Default)]
 pub struct Context {
-    steps: Vec<Step>,
+    steps: Vec<RenderStep>,
     /// The thinking level, as JSON; `None` where the last change of it names none.
     pub thinking_level: Option<String>,
     /// pi: the model as `{"provider":…,"modelId":…}`; `None` if nothing on the path names one.
@@ -115,8 +115,8 @@ impl Context {
         let mut replay = Replay::default();
         for step in &self.steps {
             let may_be = match step {
-                Step::Entry(ix) => source.tree().node(*ix).role() == Some(Role::System),
-                Step::Compaction(_) => true,
+                RenderStep::Entry(ix) => source.tree().node(*ix).role() == Some(Role::System),
+                RenderStep::Compaction(_) => true,
                 _ => false,
             };
             if may_be {

@@ -15,7 +15,7 @@ use crate::transcript::blocks;
 /// How much of a tool's result a summariser is given, in UTF-16 units.
 pub const RESULT_UNITS: usize = 2000;
 
-/// Who speaks in a [`Part`].
+/// Who speaks in a [`SpokenPart`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Speaker {
     /// The person, and everything that a model takes as a person's: commands, notes, summaries.
@@ -32,14 +32,14 @@ pub enum Speaker {
 
 /// One thing that was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct SpokenPart {
     /// By whom.
     pub speaker: Speaker,
     /// What.
     pub text: String,
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for SpokenPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let who = match self.speaker {
             Speaker::User => "User",
@@ -62,11 +62,11 @@ pub enum Results {
 }
 
 /// What a message of a context says; nothing for one that no model may see. Pictures say nothing.
-pub fn parts(message: Message, results: Results) -> Vec<Part> {
+pub fn parts(message: Message, results: Results) -> Vec<SpokenPart> {
     let Some(message) = to_llm(message) else { return Vec::new() };
     let json = message.json();
     let Some(content) = json.get("content") else { return Vec::new() };
-    let part = |speaker, text| Part { speaker, text };
+    let part = |speaker, text| SpokenPart { speaker, text };
     match message.role {
         Role::User => said(Speaker::User, text_of(content, "")),
         Role::ToolResult => {
@@ -93,13 +93,13 @@ pub fn parts(message: Message, results: Results) -> Vec<Part> {
 }
 
 /// Parts as one text, a blank line between them.
-pub fn text<'a>(parts: impl IntoIterator<Item = &'a Part>) -> String {
+pub fn text<'a>(parts: impl IntoIterator<Item = &'a SpokenPart>) -> String {
     let parts: Vec<String> = parts.into_iter().map(ToString::to_string).collect();
     parts.join("\n\n")
 }
 
-fn said(speaker: Speaker, text: String) -> Vec<Part> {
-    if text.is_empty() { Vec::new() } else { vec![Part { speaker, text }] }
+fn said(speaker: Speaker, text: String) -> Vec<SpokenPart> {
+    if text.is_empty() { Vec::new() } else { vec![SpokenPart { speaker, text }] }
 }
 
 fn texts(content: Json<'_>, kind: &'static str, member: &str) -> Vec<String> {
@@ -151,7 +151,7 @@ mod tests {
     }
 
     fn said(messages: &[&str]) -> String {
-        let parts: Vec<Part> = messages.iter().flat_map(|json| parts(message(json), Results::Cut)).collect();
+        let parts: Vec<SpokenPart> = messages.iter().flat_map(|json| parts(message(json), Results::Cut)).collect();
         text(&parts)
     }
 

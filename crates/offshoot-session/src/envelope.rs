@@ -108,7 +108,7 @@ fn scan_any(line: LineBytes<'_>) -> Result<Envelope<'_>, NoEnvelope> {
         return Err(NoEnvelope::Malformed(start));
     }
     let end = trimmed_end(line.tail.unwrap_or(line.head));
-    let mut found = Found::default();
+    let mut found = EnvelopeMembers::default();
     match front(line.head, start + 1, &mut found) {
         Front::Whole(at) => {
             let rest = skip_space(line.head, at);
@@ -147,7 +147,7 @@ fn whole(line: LineBytes<'_>) -> Result<Envelope<'_>, NoEnvelope> {
     if line.tail.is_some() {
         return Err(NoEnvelope::NeedWholeLine);
     }
-    let mut found = Found::default();
+    let mut found = EnvelopeMembers::default();
     let checked = validate_members(line.head, |name, value| match name.contains(&b'\\') {
         true => found.take(unescaped(name).as_bytes(), value),
         false => found.take(name, value),
@@ -171,7 +171,7 @@ enum Front {
 }
 
 /// Reads members from the front while their values are scalars.
-fn front<'a>(bytes: &'a [u8], mut at: usize, found: &mut Found<'a>) -> Front {
+fn front<'a>(bytes: &'a [u8], mut at: usize, found: &mut EnvelopeMembers<'a>) -> Front {
     loop {
         at = skip_space(bytes, at);
         match bytes.get(at) {
@@ -220,7 +220,7 @@ fn role_at_front(bytes: &[u8], at: usize) -> Option<Role> {
 
 /// Reads members backwards from the last brace (which is not in `bytes`) while their values are scalars. The values it
 /// finds are the later ones, so they win. Answers how many there were; `None` if it did not understand what it saw.
-fn back<'a>(bytes: &'a [u8], found: &mut Found<'a>) -> Option<usize> {
+fn back<'a>(bytes: &'a [u8], found: &mut EnvelopeMembers<'a>) -> Option<usize> {
     let mut end = trimmed_end(bytes);
     let mut taken = Taken::default();
     loop {
@@ -275,7 +275,7 @@ struct Taken<'a> {
 }
 
 impl<'a> Taken<'a> {
-    fn once(&mut self, name: &'a [u8], value: &'a [u8], found: &mut Found<'a>) {
+    fn once(&mut self, name: &'a [u8], value: &'a [u8], found: &mut EnvelopeMembers<'a>) {
         if !self.names.contains(&name) {
             self.names.push(name);
             found.take(name, value);
@@ -285,7 +285,7 @@ impl<'a> Taken<'a> {
 
 /// The members that make an envelope, as raw JSON values.
 #[derive(Default)]
-struct Found<'a> {
+struct EnvelopeMembers<'a> {
     kind: Option<&'a [u8]>,
     id: Option<&'a [u8]>,
     parent: Option<&'a [u8]>,
@@ -297,7 +297,7 @@ struct Found<'a> {
     role: Option<Role>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> EnvelopeMembers<'a> {
     fn take(&mut self, name: &[u8], value: &'a [u8]) {
         match name {
             b"type" => self.kind = Some(value),

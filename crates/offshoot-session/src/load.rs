@@ -20,11 +20,11 @@ use crate::id::EntryId;
 use crate::json::{Json, validate};
 use crate::lines::LineSpan;
 use crate::medium::{Medium, read_exact_at};
-use crate::migrate::{Place, SPLICE_SAMPLE, kept_index, splice, spliced, takes_splice, upgrade_entry};
+use crate::migrate::{SPLICE_SAMPLE, TreePlace, kept_index, splice, spliced, takes_splice, upgrade_entry};
 use crate::tree::{Label, NewNode, Node, NodeIx, Tree};
 
 pub(crate) use extend::More;
-use found::{Found, for_each_found};
+use found::{FoundLine, for_each_found};
 use scan::Scan;
 
 /// After so many lines, how far the reading is is told again.
@@ -135,8 +135,8 @@ pub(crate) fn load_some(
     let mut entries = 0;
     for_each_found(medium, (0, length), 1, |found| {
         let next = match found {
-            Found::Line(span, line) => scan.line(span, line).map(|()| span.offset + span.length + 1),
-            Found::Entry(new) => {
+            FoundLine::Line(span, line) => scan.line(span, line).map(|()| span.offset + span.length + 1),
+            FoundLine::Entry(new) => {
                 let next = new.offset + new.length + 1;
                 scan.entry(new).map(|()| next)
             }
@@ -187,7 +187,7 @@ impl Loaded {
 
     fn upgrade<'a>(&self, ix: NodeIx, line: &'a str) -> Cow<'a, str> {
         let id = |ix: NodeIx| self.tree.node(ix).id().map(EntryId::as_str);
-        let mut place = Place { id: id(ix), parent: self.tree.parent_id(ix).map(EntryId::as_str), kept: None };
+        let mut place = TreePlace { id: id(ix), parent: self.tree.parent_id(ix).map(EntryId::as_str), kept: None };
         if self.version() < 2
             && let Some(upgraded) = spliced(line, place)
         {
@@ -245,7 +245,7 @@ impl Source for Opened<'_> {
         let failed = || Error::io("read", self.medium.path());
         if self.loaded.version() < 2 && is_spliceable(self.medium, node).map_err(failed())? {
             let id = node.id().map(EntryId::as_str);
-            let place = Place { id, parent: self.loaded.tree.parent_id(ix).map(EntryId::as_str), kept: None };
+            let place = TreePlace { id, parent: self.loaded.tree.parent_id(ix).map(EntryId::as_str), kept: None };
             return Ok(Some((offset, length - 1, splice(place))));
         }
         let line = line_text(self.medium, node).map_err(failed())?;

@@ -33,7 +33,7 @@ pub(crate) fn upgrade_header(header: &Header) -> Option<String> {
 
 /// Where an old line stands in the tree.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct TreePlace<'a> {
     /// Its id.
     pub(crate) id: Option<&'a str>,
     /// Its parent's id.
@@ -63,13 +63,13 @@ pub(crate) fn takes_splice(head: &[u8], end: &[u8]) -> bool {
 }
 
 /// What stands at the end of such a line instead of its last brace.
-pub(crate) fn splice(place: Place<'_>) -> String {
+pub(crate) fn splice(place: TreePlace<'_>) -> String {
     let ids = Object::new().opt_str("id", place.id).str_or_null("parentId", place.parent).finish();
     ids.replacen('{', ",", 1)
 }
 
 /// Such a line as version 3 has it; `None` if it is none.
-pub(crate) fn spliced(line: &str, place: Place<'_>) -> Option<String> {
+pub(crate) fn spliced(line: &str, place: TreePlace<'_>) -> Option<String> {
     takes_splice(line.as_bytes(), line.as_bytes()).then(|| format!("{}{}", &line[..line.len() - 1], splice(place)))
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn spliced(line: &str, place: Place<'_>) -> Option<String> {
 ///
 /// A damaged line becomes an empty entry that keeps its text. Others get ids if they lack them; a compaction's
 /// kept index becomes an id, and the role `hookMessage` gets its new name.
-pub(crate) fn upgrade_entry<'a>(line: &'a str, place: Place<'_>) -> Cow<'a, str> {
+pub(crate) fn upgrade_entry<'a>(line: &'a str, place: TreePlace<'_>) -> Cow<'a, str> {
     if validate(line.as_bytes()).is_err() {
         return Cow::Owned(held(line, place));
     }
@@ -102,7 +102,7 @@ pub(crate) fn upgrade_entry<'a>(line: &'a str, place: Place<'_>) -> Cow<'a, str>
 
 /// In the place of a damaged line, whose members nobody can take apart: an empty entry that names it for its children
 /// and keeps its text.
-fn held(line: &str, place: Place<'_>) -> String {
+fn held(line: &str, place: TreePlace<'_>) -> String {
     let time = Json::trusted(line).str("timestamp");
     let text = Object::new().str("line", line).finish();
     let object = Object::new().str("type", "custom").str("customType", DAMAGED).json("data", Json::trusted(&text));
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn version_1_lines_get_ids_and_keep_their_numbers() {
-        let place = Place { id: Some("i"), parent: Some("p"), kept: Some("k") };
+        let place = TreePlace { id: Some("i"), parent: Some("p"), kept: Some("k") };
         let line =
             r#"{"type":"compaction","timestamp":"t","firstKeptEntryIndex":2,"n":1.0,"big":123456789012345680000}"#;
         assert_eq!(
@@ -152,7 +152,7 @@ mod tests {
     /// The quick way gives what the careful one gives, or leaves it to that.
     #[test]
     fn ids_are_spliced_into_messages_as_pi_wrote_them() {
-        let place = Place { id: Some("i\""), parent: None, kept: None };
+        let place = TreePlace { id: Some("i\""), parent: None, kept: None };
         let (head, end) = (r#"{"type":"message","timestamp":"t","message":{"role":"user","#, r#""timestamp":12}}"#);
         let plain = format!(r#"{head}"content":[{{"a":"}}"}}],{end}"#);
         assert_eq!(spliced(&plain, place).as_deref(), Some(upgrade_entry(&plain, place).as_ref()));
@@ -174,7 +174,7 @@ mod tests {
     /// Taking what could be read of it lost the rest, and its children their parent.
     #[test]
     fn in_the_place_of_a_damaged_line_stays_an_entry_with_its_text() {
-        let place = Place { id: Some("i"), parent: Some("p"), kept: None };
+        let place = TreePlace { id: Some("i"), parent: Some("p"), kept: None };
         let line = r#"{"type":"message","timestamp":"t","message":{"role":"user","content":u}}"#;
         let held = upgrade_entry(line, place);
         let json = Json::parse(&held).unwrap();
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn version_2_changes_only_the_role() {
-        let place = Place { id: Some("i"), parent: None, kept: None };
+        let place = TreePlace { id: Some("i"), parent: None, kept: None };
         let line = r#"{"type":"message", "id":"i","parentId":null,"message":{"role":"hookMessage","content":"x"}}"#;
         assert_eq!(
             upgrade_entry(line, place),

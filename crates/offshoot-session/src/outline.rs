@@ -61,7 +61,7 @@ impl Filter {
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct OutlineRow {
     /// The entry.
     pub ix: NodeIx,
     /// The lines that connect it to its branch point.
@@ -76,7 +76,7 @@ pub struct Row {
     pub text: String,
 }
 
-impl Row {
+impl OutlineRow {
     /// The whole row as plain text.
     pub fn line(&self) -> String {
         let cursor = if self.is_selected { "› " } else { "  " };
@@ -269,10 +269,10 @@ impl Outline {
     ///
     /// # Errors
     /// The medium cannot be read.
-    pub fn row(&self, source: &dyn Source, at: usize) -> Result<Option<Row>> {
+    pub fn row(&self, source: &dyn Source, at: usize) -> Result<Option<OutlineRow>> {
         let Some(ix) = self.entry(at) else { return Ok(None) };
         let tree = source.tree();
-        Ok(Some(Row {
+        Ok(Some(OutlineRow {
             ix,
             prefix: self.layout.prefix(at, false),
             is_on_path: self.is_on_path(at),
@@ -283,7 +283,7 @@ impl Outline {
     }
 
     /// Every row from the top, read one by one.
-    pub fn rows<'a>(&'a self, source: &'a dyn Source) -> impl Iterator<Item = Result<Row>> + 'a {
+    pub fn rows<'a>(&'a self, source: &'a dyn Source) -> impl Iterator<Item = Result<OutlineRow>> + 'a {
         (0..self.len()).filter_map(|at| self.row(source, at).transpose())
     }
 

@@ -19,7 +19,7 @@ use crate::medium::{FileMedium, Medium, read_exact_at};
 use crate::pieces::Pieces;
 use crate::tree::NodeIx;
 
-use split::{Part, is_whole, parts};
+use split::{LinePart, is_whole, parts};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -47,7 +47,7 @@ impl Action {
 
 /// One thing to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct RepairStep {
     /// What is wrong there.
     pub code: Code,
     /// On which line, from 1.
@@ -64,7 +64,7 @@ pub struct Step {
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     /// Everything to be done, in file order; empty if the file needs no repair.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RepairStep>,
     repaired: Pieces,
     quarantined: Pieces,
     length: u64,
@@ -186,7 +186,7 @@ impl<'a> Planner<'a> {
         let mut records = 0;
         for part in parts {
             match part {
-                Part::Record(range) => {
+                LinePart::Record(range) => {
                     if records > 0 {
                         self.step(span, &range, Code::MalformedLine, Action::OwnLine);
                     }
@@ -194,8 +194,8 @@ impl<'a> Planner<'a> {
                     self.plan.repaired.range(span.offset + range.start as u64, range.len() as u64);
                     self.plan.repaired.text("\n");
                 }
-                Part::Nuls(range) => self.isolate(span, &range, (Code::NulBytes, Action::Quarantine)),
-                Part::Junk(range) => {
+                LinePart::Nuls(range) => self.isolate(span, &range, (Code::NulBytes, Action::Quarantine)),
+                LinePart::Junk(range) => {
                     let held = lost.take().filter(|ix| self.hold_place(*ix));
                     let what = match held {
                         Some(_) => (Code::DamagedEntry, Action::HoldPlace),
@@ -209,8 +209,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Whether a part is the record of an entry.
-    fn is_entry(&self, ix: NodeIx, part: &Part, bytes: &[u8]) -> bool {
-        let Part::Record(range) = part else { return false };
+    fn is_entry(&self, ix: NodeIx, part: &LinePart, bytes: &[u8]) -> bool {
+        let LinePart::Record(range) = part else { return false };
         let text = String::from_utf8_lossy(&bytes[range.clone()]);
         let id = Json::trusted(&text).str("id").map(std::borrow::Cow::into_owned);
         id.as_deref() == self.loaded.tree.node(ix).id().map(crate::id::EntryId::as_str)
@@ -238,6 +238,6 @@ impl<'a> Planner<'a> {
 
     fn step(&mut self, span: LineSpan, range: &Range<usize>, code: Code, action: Action) {
         let (offset, length) = (span.offset + range.start as u64, range.len() as u64);
-        self.plan.steps.push(Step { code, line: span.number, offset, length, action });
+        self.plan.steps.push(RepairStep { code, line: span.number, offset, length, action });
     }
 }

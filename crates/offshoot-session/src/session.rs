@@ -31,7 +31,7 @@ use crate::medium::{FileMedium, Medium};
 use crate::migrate::upgrade_header;
 use crate::tree::{NodeIx, Tree};
 
-pub use branch::{Extracted, Part, Popped};
+pub use branch::{Extracted, Popped, SessionPart};
 pub use open::NewSession;
 pub use snapshot::Snapshot;
 

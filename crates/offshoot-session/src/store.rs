@@ -14,7 +14,7 @@ use crate::list::SessionInfo;
 use crate::session::{NewSession, Options, Session};
 
 pub use dir::{DirStore, file_name, unreadable};
-pub use folders::{Folder, Found};
+pub use folders::{Folder, FoundFile};
 pub use memory::MemoryStore;
 pub use roots::{Flavour, Root, encode_cwd};
 

@@ -15,7 +15,7 @@ const SECTION: usize = 12;
 const LINE: usize = 240;
 
 #[derive(Default)]
-struct Found {
+struct SummaryFacts {
     goal: Option<String>,
     constraints: Vec<String>,
     done: Vec<String>,
@@ -31,7 +31,7 @@ struct Found {
 /// # Errors
 /// The medium cannot be read.
 pub fn extractive(source: &dyn Source, entries: &[NodeIx]) -> Result<String> {
-    let mut found = Found::default();
+    let mut found = SummaryFacts::default();
     for ix in entries {
         if matches!(source.tree().node(*ix).kind(), Kind::Message | Kind::BranchSummary | Kind::Compaction) {
             found.take(&source.entry(*ix)?);
@@ -40,7 +40,7 @@ pub fn extractive(source: &dyn Source, entries: &[NodeIx]) -> Result<String> {
     source.tree().whole(found.summary())
 }
 
-impl Found {
+impl SummaryFacts {
     fn take(&mut self, entry: &Entry) {
         match (entry.kind, entry.role) {
             (Kind::BranchSummary | Kind::Compaction, _) => {

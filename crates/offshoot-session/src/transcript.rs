@@ -20,7 +20,7 @@ use crate::tree::NodeIx;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Item {
     /// What the person said.
-    User(Vec<Part>),
+    User(Vec<ItemPart>),
     /// What the model answered.
     Answer(Answer),
     /// What a tool gave back, where the call is not at hand.
@@ -34,7 +34,7 @@ pub enum Item {
         /// Whose.
         label: String,
         /// What it says.
-        parts: Vec<Part>,
+        parts: Vec<ItemPart>,
     },
     /// Something about the conversation, in a few words.
     Notice(Level, String),
@@ -44,7 +44,7 @@ pub enum Item {
         /// What it is, or all of it: `model: x/y`.
         label: String,
         /// What it says besides.
-        parts: Vec<Part>,
+        parts: Vec<ItemPart>,
     },
 }
 
@@ -67,7 +67,7 @@ pub enum ItemShape {
 
 /// A part of a message.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Part {
+pub enum ItemPart {
     /// Words.
     Text(String),
     /// What the model thought.
@@ -93,7 +93,7 @@ pub struct StoredPicture {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Answer {
     /// In the order in which it came.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ItemPart>,
     /// The model, if the message names it.
     pub model: String,
     /// How it ended, if that is worth a word.
@@ -133,7 +133,7 @@ pub struct ToolResult {
     /// The tool.
     pub tool: String,
     /// Text and pictures.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ItemPart>,
     /// What only people and renderers see, as JSON.
     pub details: Option<String>,
     /// Whether it failed.
@@ -257,8 +257,8 @@ impl Answer {
     /// The calls in it, in order.
     pub fn calls(&self) -> impl Iterator<Item = &Call> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Call(call) => Some(call),
-            Part::Text(_) | Part::Thinking(_) | Part::Picture(_) | Part::Other(_) => None,
+            ItemPart::Call(call) => Some(call),
+            ItemPart::Text(_) | ItemPart::Thinking(_) | ItemPart::Picture(_) | ItemPart::Other(_) => None,
         })
     }
 

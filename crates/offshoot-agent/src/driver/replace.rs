@@ -8,7 +8,7 @@ use offshoot_session::entry::{Source as _, text_of};
 use offshoot_session::header::Dialect;
 use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
-use offshoot_session::session::{NewSession, Options, Part, Session};
+use offshoot_session::session::{NewSession, Options, Session, SessionPart};
 
 use super::{Driver, DriverInput, Waiter};
 use crate::command::{Forked, Reply};
@@ -168,7 +168,7 @@ fn copied(owned: &mut OwnedSession, sessions: &dyn Sessions, at: Option<&str>) -
         return Ok(None);
     }
     // From what is open here: another program may have put something else at its path.
-    let copy = owned.write(|session| session.export(Part::Path(leaf), None, place))?;
+    let copy = owned.write(|session| session.export(SessionPart::Path(leaf), None, place))?;
     let file = copy.file.ok_or_else(|| AgentError::Failed("the copy has no file".to_owned()))?;
     Ok(Some(sessions.open(&file)?))
 }

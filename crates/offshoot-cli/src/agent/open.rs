@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use offshoot_session::session::{NewSession, Part, Session};
+use offshoot_session::session::{NewSession, Session, SessionPart};
 use offshoot_session::store::Store as _;
 
 use super::Args;
@@ -40,7 +40,7 @@ pub(crate) fn open(app: &App, args: &Args) -> Result<Session> {
     let store = app.store()?;
     if let Some(given) = &args.fork {
         let mut source = app.open(given)?;
-        let copy = source.export(Part::Everything, Some(&cwd), |id, time| store.place(&cwd, id, time))?;
+        let copy = source.export(SessionPart::Everything, Some(&cwd), |id, time| store.place(&cwd, id, time))?;
         let file = copy.file.ok_or_else(|| CommandError::new(Kind::Failed, "the copy has no file"))?;
         return app.open_file(&file);
     }

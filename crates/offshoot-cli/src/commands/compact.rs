@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use offshoot_session::compact::report::{Finding, Report, report};
-use offshoot_session::compact::{Plan, Planned, Said, Settings, plan};
+use offshoot_session::compact::{Plan, Planned, PlannedMessage, Settings, plan};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::session::Session;
@@ -210,7 +210,7 @@ fn preview(app: &App, session: &Session, plan: &Plan) -> Result<()> {
     Ok(out.finish()?)
 }
 
-fn row(session: &Session, plan: &Plan, what: &str, said: &Said) -> Result<Vec<String>> {
+fn row(session: &Session, plan: &Plan, what: &str, said: &PlannedMessage) -> Result<Vec<String>> {
     let is_pinned = plan.pinned.iter().any(|pinned| pinned.ix == said.ix);
     let what = if is_pinned { "pinned" } else { what };
     let id = session.tree().node(said.ix).id().map_or("-", EntryId::as_str);

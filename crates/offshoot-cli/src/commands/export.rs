@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
-use offshoot_session::session::{Part, Session};
+use offshoot_session::session::{Session, SessionPart};
 use offshoot_session::text::one_line;
 use offshoot_session::transcript::items;
 use offshoot_session::tree::NodeIx;
@@ -83,24 +83,25 @@ pub(crate) fn write(app: &App, session: &Path, output: PathBuf, at: Option<Strin
     run(app, &Args { session: session.display().to_string(), output, at, subtree: None })
 }
 
+fn part(session: &Session, args: &Args) -> Result<SessionPart> {
+    Ok(match (&args.at, &args.subtree) {
+        (Some(given), _) => SessionPart::Path(select::entry(session, given)?),
+        (None, Some(given)) => SessionPart::Subtree(select::entry(session, given)?),
+        (None, None) => SessionPart::Everything,
+    })
+}
+
 fn jsonl(mut session: Session, args: &Args) -> Result<()> {
-    let part = match (&args.at, &args.subtree) {
-        (Some(given), _) => Part::Path(select::entry(&session, given)?),
-        (None, Some(given)) => Part::Subtree(select::entry(&session, given)?),
-        (None, None) => return Ok(session.copy_to(&args.output)?),
-    };
-    session.export(part, None, |_, _| args.output.clone())?;
-    Ok(())
+    match part(&session, args)? {
+        // A copy keeps the session's id.
+        SessionPart::Everything => Ok(session.copy_to(&args.output)?),
+        part => Ok(session.export(part, None, |_, _| args.output.clone()).map(drop)?),
+    }
 }
 
 fn page(app: &App, session: &Session, args: &Args) -> Result<()> {
-    let part = match (&args.at, &args.subtree) {
-        (Some(given), _) => offshoot_html::Part::Path(select::entry(session, given)?),
-        (None, Some(given)) => offshoot_html::Part::Subtree(select::entry(session, given)?),
-        (None, None) => offshoot_html::Part::Whole,
-    };
     let options = offshoot_html::Options {
-        part,
+        part: part(session, args)?,
         home: app.settings.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
     };
     create(&args.output, |file| match offshoot_html::render(session, &options, file) {

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use offshoot_session::session::Part;
+use offshoot_session::session::SessionPart;
 
 use crate::app::App;
 use crate::error::{CommandError, Kind, Result};
@@ -47,9 +47,9 @@ Examples:
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = app.open(&args.session)?;
     let part = match (&args.at, args.all) {
-        (Some(given), _) => Part::Path(select::entry(&session, given)?),
-        (None, true) => Part::Everything,
-        (None, false) => Part::Path(session.leaf().ok_or_else(empty)?),
+        (Some(given), _) => SessionPart::Path(select::entry(&session, given)?),
+        (None, true) => SessionPart::Everything,
+        (None, false) => SessionPart::Path(session.leaf().ok_or_else(empty)?),
     };
     let cwd = match &args.cwd {
         Some(cwd) => app.absolute(cwd),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{Object, quote};
 use offshoot_session::medium::FileMedium;
-use offshoot_session::repair::{Action, Plan, Repaired, Step, plan};
+use offshoot_session::repair::{Action, Plan, RepairStep, Repaired, plan};
 use offshoot_session::session::Session;
 use offshoot_session::text::one_line;
 
@@ -132,7 +132,7 @@ fn hinted(error: CommandError, given: &str) -> CommandError {
     error
 }
 
-fn words(step: &Step, bytes: &str) -> String {
+fn words(step: &RepairStep, bytes: &str) -> String {
     match step.action {
         Action::Quarantine => format!("{bytes} from byte {} on to the quarantine", step.offset),
         Action::HoldPlace => {
@@ -161,7 +161,7 @@ fn json(app: &App, file: &Path, (plan, repaired): (&Plan, Option<&Repaired>), re
     Ok(out.finish()?)
 }
 
-fn step_json(step: &Step) -> String {
+fn step_json(step: &RepairStep) -> String {
     Object::new()
         .str("code", step.code.as_str())
         .raw("line", step.line)

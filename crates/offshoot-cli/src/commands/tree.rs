@@ -5,7 +5,7 @@ mod flat;
 use std::io::Write as _;
 
 use clap::builder::PossibleValuesParser;
-use offshoot_session::outline::{Filter, Outline, Row};
+use offshoot_session::outline::{Filter, Outline, OutlineRow};
 use offshoot_session::session::Session;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -94,8 +94,8 @@ fn draw(app: &App, session: &Session, filter: Filter) -> Result<()> {
     Ok(out.finish()?)
 }
 
-/// What [`Row::line`] says, with colours, cut to the screen.
-fn draw_row(out: &mut dyn std::io::Write, row: &Row, screen: Option<usize>) -> std::io::Result<()> {
+/// What [`OutlineRow::line`] says, with colours, cut to the screen.
+fn draw_row(out: &mut dyn std::io::Write, row: &OutlineRow, screen: Option<usize>) -> std::io::Result<()> {
     let cursor = if row.is_selected { "› " } else { "  " };
     let bullet = if row.is_on_path { "• " } else { "" };
     let label = row.label.as_ref().map(|label| format!("[{label}] ")).unwrap_or_default();

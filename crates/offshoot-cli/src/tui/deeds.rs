@@ -8,7 +8,7 @@ use offshoot_agent::command::Command;
 use offshoot_agent::turn::Navigation;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
-use offshoot_session::session::{Part, Session};
+use offshoot_session::session::{Session, SessionPart};
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::cmd::Deed;
@@ -111,7 +111,7 @@ fn here(app: &App, file: PathBuf) -> Result<(PathBuf, Option<String>)> {
     let gone = session.cwd().filter(|cwd| !cwd.is_empty() && !Path::new(cwd).is_dir()).map(str::to_owned);
     let Some(gone) = gone else { return Ok((file, None)) };
     let (store, cwd) = (app.store()?, app.cwd());
-    let copy = session.export(Part::Everything, Some(&cwd), |id, time| store.place(&cwd, id, time))?;
+    let copy = session.export(SessionPart::Everything, Some(&cwd), |id, time| store.place(&cwd, id, time))?;
     let copied = copy.file.ok_or_else(|| CommandError::new(Kind::Failed, "the copy has no file"))?;
     let cwd = app.settings.short(&cwd);
     Ok((copied, Some(format!("the session's folder {gone} is not there: this is a copy of it in {cwd}"))))

@@ -4,9 +4,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use offshoot_html::{Error, Options, Part, render};
+use offshoot_html::{Error, Options, render};
 use offshoot_session::entry::Source as _;
-use offshoot_session::session::{self, Session};
+use offshoot_session::session::{self, Session, SessionPart};
 use sha2::{Digest as _, Sha256};
 
 const SAMPLE: &str = include_str!("../../../../examples/sample-session.jsonl");
@@ -15,7 +15,7 @@ fn session(text: &str) -> Session {
     Session::from_text(text, session::Options::default()).unwrap()
 }
 
-fn page(session: &Session, part: Part) -> String {
+fn page(session: &Session, part: SessionPart) -> String {
     let mut out = Vec::new();
     render(session, &Options { part, home: None }, &mut out).unwrap();
     String::from_utf8(out).unwrap()
@@ -34,7 +34,7 @@ fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
 
 #[test]
 fn the_page_carries_the_session_as_it_stands() {
-    let page = page(&session(SAMPLE), Part::Whole);
+    let page = page(&session(SAMPLE), SessionPart::Everything);
     assert_eq!(stream(&page, "s"), SAMPLE);
     assert_eq!(stream(&page, "i").lines().count(), SAMPLE.lines().count() - 1);
 }
@@ -43,13 +43,13 @@ fn the_page_carries_the_session_as_it_stands() {
 fn old_sessions_are_carried_as_version_3() {
     let old = "{\"type\":\"session\",\"id\":\"old\",\"timestamp\":\"2025-12-01T00:00:00.000Z\",\"cwd\":\"/w\"}\n\
                {\"type\":\"message\",\"timestamp\":\"2025-12-01T00:00:01.000Z\",\"message\":{\"role\":\"user\",\"content\":\"q\"}}\n";
-    let lines = stream(&page(&session(old), Part::Whole), "s");
+    let lines = stream(&page(&session(old), SessionPart::Everything), "s");
     assert!(lines.contains("\"version\":3") && lines.contains("\"parentId\":null"), "{lines}");
 }
 
 #[test]
 fn the_policy_names_the_one_script_and_the_one_style() {
-    let page = page(&session(SAMPLE), Part::Whole);
+    let page = page(&session(SAMPLE), SessionPart::Everything);
     let policy = between(&page, "Content-Security-Policy\" content=\"", "\"");
     for (element, end) in [("<style>", "</style>"), ("<script>", "</script>")] {
         let hash = STANDARD.encode(Sha256::digest(between(&page, element, end)));
@@ -68,7 +68,7 @@ fn nothing_of_a_session_is_written_as_html() {
          {{\"type\":\"message\",\"id\":\"b\",\"parentId\":\"{hostile}\",\"timestamp\":\"t\",\"message\":{{\"role\":\"assistant\",\"model\":\"{hostile}\",\"provider\":\"{hostile}\",\"content\":[{{\"type\":\"text\",\"text\":\"{hostile}\"}}]}}}}\n\
          {{broken {hostile}\n"
     );
-    let page = page(&session(&text), Part::Whole);
+    let page = page(&session(&text), SessionPart::Everything);
     assert!(page.contains("&lt;img src=x"), "the card shows it as text");
     let own = page.find("<script>").unwrap();
     assert!(!page[..own].contains("<img") && !page[..own].contains("onerror=\"pwn"), "{}", &page[..own]);
@@ -83,10 +83,10 @@ fn a_path_and_a_subtree_hold_their_entries_only() {
         stream(page, "s").lines().skip(1).map(|line| between(line, "\"id\":\"", "\"").to_owned()).collect()
     };
     let at = |id: &str| session.tree().find_prefix(id).unwrap();
-    let path = page(&session, Part::Path(at("1b9d")));
+    let path = page(&session, SessionPart::Path(at("1b9d")));
     assert_eq!(ids(&path), ["6c1f0a52", "a83e5d17", "1b9d40c6"]);
     assert!(path.contains("This page holds the path to 1b9d40c6: 3 of 28 entries."));
-    let below = page(&session, Part::Subtree(at("dd37")));
+    let below = page(&session, SessionPart::Subtree(at("dd37")));
     assert_eq!(ids(&below).len(), 13);
     assert!(stream(&below, "i").starts_with("[-1,"), "what the subtree begins with has no parent on the page");
 }
@@ -95,17 +95,17 @@ fn a_path_and_a_subtree_hold_their_entries_only() {
 fn lines_that_are_no_entries_are_said_on_the_page_and_are_in_the_download() {
     let (header, entries) = SAMPLE.split_at(SAMPLE.find('\n').unwrap() + 1);
     let text = format!("{header}null\n\n{entries}no json");
-    let page = page(&session(&text), Part::Whole);
+    let page = page(&session(&text), SessionPart::Everything);
     assert_eq!(stream(&page, "s"), format!("{text}\n"));
     assert!(page.contains("malformed-line"));
-    let page = self::page(&session(&format!("{SAMPLE}no json\n")), Part::Whole);
+    let page = self::page(&session(&format!("{SAMPLE}no json\n")), SessionPart::Everything);
     assert!(page.contains("What is odd about the file: 1") && page.contains("malformed-line"));
 }
 
 #[test]
 fn an_empty_session_is_a_page() {
     let header = "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"t\",\"cwd\":\"/w\"}\n";
-    let page = page(&session(header), Part::Whole);
+    let page = page(&session(header), SessionPart::Everything);
     assert_eq!(stream(&page, "s"), header);
     assert!(page.ends_with("</html>\n"));
 }
@@ -117,7 +117,7 @@ fn bytes_that_are_no_utf8_reach_the_download_as_they_are() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("s.jsonl");
     std::fs::write(&file, [&header[..], &line[..]].concat()).unwrap();
-    let page = page(&Session::open(&file, session::Options::default()).unwrap(), Part::Whole);
+    let page = page(&Session::open(&file, session::Options::default()).unwrap(), SessionPart::Everything);
     let block = between(&page, "class=\"s\">", "</script>");
     assert_eq!(STANDARD.decode(block).unwrap(), [&header[..], &line[..]].concat());
 }
@@ -139,7 +139,7 @@ fn a_page_that_cannot_be_written_is_an_error() {
         }
     }
     let session = session(SAMPLE);
-    let whole = page(&session, Part::Whole).len();
+    let whole = page(&session, SessionPart::Everything).len();
     for room in (0..whole).step_by(997) {
         let failed = render(&session, &Options::default(), &mut Full(room)).unwrap_err();
         assert!(matches!(failed, Error::Write(_)), "{room}: {failed}");

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::Said;
+use super::PlannedMessage;
 use crate::context::{self, Message};
 use crate::conversation::{Results, parts};
 use crate::entry::Source;
@@ -21,7 +21,7 @@ use crate::tree::NodeIx;
 pub(super) struct Projected {
     pub(super) ix: NodeIx,
     pub(super) kind: Kind,
-    pub(super) said: Vec<Said>,
+    pub(super) said: Vec<PlannedMessage>,
 }
 
 /// The context at a leaf.
@@ -42,7 +42,7 @@ impl Projection {
     }
 
     /// The conversation in a range of entries: no compactions, no system prompts.
-    pub(super) fn said(&self, range: Range<usize>) -> Vec<Said> {
+    pub(super) fn said(&self, range: Range<usize>) -> Vec<PlannedMessage> {
         let entries = self.entries.get(range).unwrap_or_default();
         let spoken = entries.iter().filter(|entry| entry.kind != Kind::Compaction).flat_map(|entry| &entry.said);
         spoken.filter(|said| said.role != Role::System).cloned().collect()
@@ -104,7 +104,7 @@ fn place(source: &dyn Source, entries: &[Projected], at: usize, message: &Messag
     ahead.or_else(|| entries.iter().position(is_its)).unwrap_or(at)
 }
 
-fn take(ix: NodeIx, message: Message) -> Said {
+fn take(ix: NodeIx, message: Message) -> PlannedMessage {
     // The name of version 2, as the node may still have it.
     let role = if message.role == Role::HookMessage { Role::Custom } else { message.role };
     let mut files = Files::default();
@@ -112,7 +112,7 @@ fn take(ix: NodeIx, message: Message) -> Said {
         files.take_calls(message.json());
     }
     let tokens = estimate(message.json());
-    Said { ix, role, tokens, files, parts: parts(message, Results::Cut) }
+    PlannedMessage { ix, role, tokens, files, parts: parts(message, Results::Cut) }
 }
 
 /// Whether nothing behind an entry made what a provider reported there untrue.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::Plan;
-use crate::conversation::{Part, Speaker};
+use crate::conversation::{Speaker, SpokenPart};
 use crate::json::{Object, quote};
 use crate::summary::{is_rule, sentences};
 use crate::text::one_line;
@@ -122,7 +122,7 @@ struct Weight {
 }
 
 impl Seen {
-    fn take(&mut self, part: &Part) {
+    fn take(&mut self, part: &SpokenPart) {
         let weight = match part.speaker {
             Speaker::User => 8,
             Speaker::Assistant => 4,

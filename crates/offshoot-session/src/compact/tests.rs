@@ -68,7 +68,9 @@ fn planned(words: &str, tokens: u64) -> String {
         Planned::AlreadyCompacted => "already".to_owned(),
         Planned::TooSmall => "too small".to_owned(),
         Planned::Cut(plan) => {
-            let ids = |said: &[Said]| said.iter().map(|said| said.ix.index().to_string()).collect::<Vec<_>>().join(",");
+            let ids = |said: &[PlannedMessage]| {
+                said.iter().map(|said| said.ix.index().to_string()).collect::<Vec<_>>().join(",")
+            };
             let turn = plan.turn_start.map_or("-".to_owned(), |start| start.index().to_string());
             format!("{} / {turn} / {} | {}", plan.first_kept.index(), ids(&plan.history), ids(&plan.turn_prefix))
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-use super::{Step, render};
+use super::{RenderStep, render};
 use crate::entry::Source;
 use crate::error::Result;
 
@@ -23,7 +23,7 @@ const THREADS: usize = 4;
 /// The medium cannot be read, or what `each` says.
 pub(super) fn for_each(
     source: &dyn Source,
-    steps: &[Step],
+    steps: &[RenderStep],
     mut each: impl FnMut(&str) -> io::Result<()>,
 ) -> io::Result<()> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS);
@@ -60,7 +60,7 @@ pub(super) fn for_each(
 }
 
 /// Steps in groups of a bearable size.
-fn groups(source: &dyn Source, steps: &[Step]) -> Vec<Range<usize>> {
+fn groups(source: &dyn Source, steps: &[RenderStep]) -> Vec<Range<usize>> {
     let mut groups = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (at, step) in steps.iter().enumerate() {
@@ -73,7 +73,7 @@ fn groups(source: &dyn Source, steps: &[Step]) -> Vec<Range<usize>> {
     groups
 }
 
-fn render(source: &dyn Source, steps: &[Step]) -> Result<String> {
+fn render(source: &dyn Source, steps: &[RenderStep]) -> Result<String> {
     let mut text = String::new();
     for step in steps {
         for message in render::step(source, step)? {

@@ -5,7 +5,7 @@ mod checkpoint;
 mod pairs;
 mod settings;
 
-use super::{Context, Step, damaged, kept_missing};
+use super::{Context, RenderStep, damaged, kept_missing};
 use crate::entry::{Entry, Source, is_truthy};
 use crate::error::{Diagnostic, Result};
 use crate::json::{Json, JsonKind, Object};
@@ -138,7 +138,7 @@ fn draft(source: &dyn Source, ix: NodeIx, diagnostics: &mut Vec<Diagnostic>) -> 
                     let role = entry.role.unwrap_or(Role::Unknown);
                     Draft::ready(&super::Message { entry: entry.id.clone(), role, json })
                 }
-                None => Draft::new(Step::Verbatim(ix), message),
+                None => Draft::new(RenderStep::Verbatim(ix), message),
             }),
         Kind::CustomMessage => custom_message(&entry).as_ref().map(Draft::ready),
         _ => render::branch_summary(&entry).as_ref().map(Draft::ready),

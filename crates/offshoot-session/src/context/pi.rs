@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Context, Step, damaged, kept_missing};
+use super::{Context, RenderStep, damaged, kept_missing};
 use crate::entry::{Entry, Source};
 use crate::error::{Diagnostic, Result};
 use crate::id::EntryId;
@@ -105,14 +105,14 @@ fn edits(source: &dyn Source, selection: &[Chosen]) -> Result<HashMap<EntryId, E
     Ok(edits)
 }
 
-fn step(source: &dyn Source, chosen: Chosen, edits: &HashMap<EntryId, Edit>) -> Option<Step> {
+fn step(source: &dyn Source, chosen: Chosen, edits: &HashMap<EntryId, Edit>) -> Option<RenderStep> {
     let ix = chosen.ix();
     let node = source.tree().node(ix);
     let plain = match (chosen, node.kind()) {
-        (Chosen::Compaction(_), _) => Step::Compaction(ix),
+        (Chosen::Compaction(_), _) => RenderStep::Compaction(ix),
         // The compaction's own system message stands for those before it.
         (Chosen::Kept(_), Kind::Message) if node.role() == Some(Role::System) => return None,
-        (_, Kind::Message | Kind::CustomMessage | Kind::BranchSummary) => Step::Entry(ix),
+        (_, Kind::Message | Kind::CustomMessage | Kind::BranchSummary) => RenderStep::Entry(ix),
         _ => return None,
     };
     let editable = matches!(
@@ -121,8 +121,8 @@ fn step(source: &dyn Source, chosen: Chosen, edits: &HashMap<EntryId, Edit>) -> 
     );
     match node.id().and_then(|id| edits.get(id)) {
         Some(Edit::Omit) => None,
-        Some(Edit::Content(content)) if editable => Some(Step::Edited(ix, content.clone())),
-        Some(Edit::NoContent) if editable => Some(Step::WithoutContent(ix)),
+        Some(Edit::Content(content)) if editable => Some(RenderStep::Edited(ix, content.clone())),
+        Some(Edit::NoContent) if editable => Some(RenderStep::WithoutContent(ix)),
         Some(Edit::Content(_) | Edit::NoContent) | None => Some(plain),
     }
 }

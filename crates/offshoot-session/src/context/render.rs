@@ -1,29 +1,29 @@
 //! From a step of a plan to messages, with the members and their order as the peers write them.
 
 use crate::blobs::resolve;
-use crate::context::{Message, Step};
+use crate::context::{Message, RenderStep};
 use crate::entry::{Entry, Source, is_truthy};
 use crate::error::Result;
 use crate::json::{Json, JsonKind, Object, quote};
 use crate::kind::{Kind, Role};
 
 /// The messages of a step.
-pub(super) fn step(source: &dyn Source, step: &Step) -> Result<Vec<Message>> {
+pub(super) fn step(source: &dyn Source, step: &RenderStep) -> Result<Vec<Message>> {
     Ok(match step {
-        Step::Entry(ix) => entry_message(&source.entry(*ix)?).into_iter().collect(),
-        Step::Verbatim(ix) => {
+        RenderStep::Entry(ix) => entry_message(&source.entry(*ix)?).into_iter().collect(),
+        RenderStep::Verbatim(ix) => {
             verbatim(&source.entry(*ix)?).map(|message| with_blobs(source, message)).into_iter().collect()
         }
-        Step::Edited(ix, content) => {
+        RenderStep::Edited(ix, content) => {
             let message = entry_message(&source.entry(*ix)?);
             message.map(|message| edited(message, content)).into_iter().collect()
         }
-        Step::WithoutContent(ix) => {
+        RenderStep::WithoutContent(ix) => {
             let message = entry_message(&source.entry(*ix)?);
             message.map(|message| Message { json: without(message.json(), "content"), ..message }).into_iter().collect()
         }
-        Step::Compaction(ix) => compaction(&source.entry(*ix)?),
-        Step::Ready(message) => vec![with_blobs(source, message.clone())],
+        RenderStep::Compaction(ix) => compaction(&source.entry(*ix)?),
+        RenderStep::Ready(message) => vec![with_blobs(source, message.clone())],
     })
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Of;
 use super::bytes::{Reader, Writer};
 use super::ids::Run;
-use super::pages::Place;
+use super::pages::PageSpan;
 use crate::error::{Code, Diagnostic};
 use crate::header::{Dialect, Header, TitleSlot};
 use crate::id::EntryId;
@@ -31,12 +31,12 @@ pub(super) struct Head {
     shape: StoredShape,
     pub(super) count: u32,
     pub(super) ends: Vec<BranchEnd>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<PageSpan>,
     pub(super) runs: Vec<Run>,
 }
 
 impl Head {
-    pub(super) fn new(of: Of, loaded: &Loaded, places: Vec<Place>, runs: Vec<Run>) -> Self {
+    pub(super) fn new(of: Of, loaded: &Loaded, places: Vec<PageSpan>, runs: Vec<Run>) -> Self {
         let labels = loaded.tree.labels().into_iter();
         Self {
             of,
@@ -124,7 +124,7 @@ impl Head {
                 Some(BranchEnd { at: reader.short()?, work: reader.short()?, time: reader.number()?.cast_signed() })
             })?,
             places: read_list(reader, |reader| {
-                Some(Place { offset: reader.number()?, length: reader.short()?, sum: reader.number()? })
+                Some(PageSpan { offset: reader.number()?, length: reader.short()?, sum: reader.number()? })
             })?,
             runs: read_list(reader, Run::read)?,
         })

@@ -19,7 +19,7 @@ use crate::tree::{Node, Tree};
 
 /// Where a page stands in the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct PageSpan {
     pub(super) offset: u64,
     pub(super) length: u32,
     pub(super) sum: u64,
@@ -32,7 +32,7 @@ pub(super) struct IndexPages {
     /// The index's own path: a damaged one is removed.
     pub(super) path: PathBuf,
     pub(super) count: usize,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<PageSpan>,
     pub(super) runs: Vec<Run>,
     pub(super) ends: Vec<BranchEnd>,
     /// The session file and how much of it is indexed.

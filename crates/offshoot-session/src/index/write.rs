@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 use super::bytes::hash;
 use super::head::Head;
 use super::ids::{Run, hashed, table};
-use super::pages::{IndexPages, Place, encode};
+use super::pages::{IndexPages, PageSpan, encode};
 use super::{MAGIC, Of};
 use crate::load::Loaded;
 use crate::medium::FileMedium;
@@ -124,7 +124,7 @@ fn damaged() -> io::Error {
     io::Error::other("the old index is damaged")
 }
 
-fn put_pages(out: &mut Out<'_>, loaded: &Loaded, old: Old<'_>) -> io::Result<Vec<Place>> {
+fn put_pages(out: &mut Out<'_>, loaded: &Loaded, old: Old<'_>) -> io::Result<Vec<PageSpan>> {
     let pages = loaded.tree.stored_len().div_ceil(PAGE);
     let mut places = Vec::with_capacity(pages);
     for page in 0..pages {
@@ -138,7 +138,7 @@ fn put_pages(out: &mut Out<'_>, loaded: &Loaded, old: Old<'_>) -> io::Result<Vec
             (PageOf::Unchanged, Old::Nowhere) => return Err(damaged()),
         };
         let (length, sum) = (bytes.len() as u32, hash(&bytes));
-        places.push(Place { offset: out.put(&bytes)?, length, sum });
+        places.push(PageSpan { offset: out.put(&bytes)?, length, sum });
     }
     loaded.tree.whole(places).map_err(io::Error::other)
 }

@@ -8,7 +8,7 @@ use super::{Json, JsonKind};
 /// quadratic time. JavaScript gives up at such depths.
 const DEPTH: usize = 256;
 
-enum Step<'a> {
+enum StringifyStep<'a> {
     Value(Json<'a>, usize),
     Text(Cow<'a, str>),
 }
@@ -17,11 +17,11 @@ enum Step<'a> {
 /// one name the last, members that are array indexes first.
 pub fn stringify(json: Json<'_>) -> String {
     let mut out = String::with_capacity(json.text().len());
-    let mut steps = vec![Step::Value(json, 0)];
+    let mut steps = vec![StringifyStep::Value(json, 0)];
     while let Some(step) = steps.pop() {
         match step {
-            Step::Text(text) => out.push_str(&text),
-            Step::Value(value, depth) => match value.kind() {
+            StringifyStep::Text(text) => out.push_str(&text),
+            StringifyStep::Value(value, depth) => match value.kind() {
                 JsonKind::String => string(value.text(), &mut out),
                 JsonKind::Number => out.push_str(&number(value)),
                 JsonKind::Null | JsonKind::Bool => out.push_str(value.text()),
@@ -42,22 +42,22 @@ pub fn stringify(json: Json<'_>) -> String {
 
 /// Puts a container's parts on the stack, the first one on top.
 fn open<'a>(
-    steps: &mut Vec<Step<'a>>,
+    steps: &mut Vec<StringifyStep<'a>>,
     parts: Vec<(Option<Cow<'a, str>>, Json<'a>)>,
     brackets: [&'static str; 2],
     depth: usize,
 ) {
     let [open, close] = brackets;
-    steps.push(Step::Text(close.into()));
+    steps.push(StringifyStep::Text(close.into()));
     for (at, (name, value)) in parts.into_iter().enumerate().rev() {
-        steps.push(Step::Value(value, depth + 1));
+        steps.push(StringifyStep::Value(value, depth + 1));
         let comma = if at > 0 { "," } else { "" };
         match name {
-            Some(name) => steps.push(Step::Text(format!("{comma}{}:", super::quote(&name)).into())),
-            None => steps.push(Step::Text(comma.into())),
+            Some(name) => steps.push(StringifyStep::Text(format!("{comma}{}:", super::quote(&name)).into())),
+            None => steps.push(StringifyStep::Text(comma.into())),
         }
     }
-    steps.push(Step::Text(open.into()));
+    steps.push(StringifyStep::Text(open.into()));
 }
 
 /// The members of an object as JavaScript holds them: each name once, with its last value, array indexes first.

@@ -14,9 +14,9 @@ pub struct SyntaxError {
     pub expected: &'static str,
 }
 
-type Step = Result<usize, SyntaxError>;
+type ValidationStep = Result<usize, SyntaxError>;
 
-fn fail(at: usize, expected: &'static str) -> Step {
+fn fail(at: usize, expected: &'static str) -> ValidationStep {
     Err(SyntaxError { at, expected })
 }
 
@@ -118,7 +118,7 @@ fn name_before(bytes: &[u8], at: usize) -> &[u8] {
 }
 
 /// Reads `"name" :` and gives the position of the value behind it.
-fn member_name(bytes: &[u8], at: usize, clean: bool) -> Step {
+fn member_name(bytes: &[u8], at: usize, clean: bool) -> ValidationStep {
     if bytes.get(at) != Some(&b'"') {
         return fail(at, "a member name");
     }
@@ -129,7 +129,7 @@ fn member_name(bytes: &[u8], at: usize, clean: bool) -> Step {
     Ok(skip_space(bytes, at + 1))
 }
 
-fn string(bytes: &[u8], start: usize, clean: bool) -> Step {
+fn string(bytes: &[u8], start: usize, clean: bool) -> ValidationStep {
     let mut at = start + 1;
     loop {
         let rest = bytes.get(at..).unwrap_or(&[]);
@@ -157,12 +157,12 @@ fn string(bytes: &[u8], start: usize, clean: bool) -> Step {
     }
 }
 
-fn digits(bytes: &[u8], at: usize) -> Step {
+fn digits(bytes: &[u8], at: usize) -> ValidationStep {
     let count = bytes.get(at..).unwrap_or(&[]).iter().take_while(|b| b.is_ascii_digit()).count();
     if count == 0 { fail(at, "a digit") } else { Ok(at + count) }
 }
 
-fn number(bytes: &[u8], start: usize) -> Step {
+fn number(bytes: &[u8], start: usize) -> ValidationStep {
     let first = start + usize::from(bytes.get(start) == Some(&b'-'));
     let mut at = digits(bytes, first)?;
     if bytes.get(first) == Some(&b'0') && at > first + 1 {
@@ -178,7 +178,7 @@ fn number(bytes: &[u8], start: usize) -> Step {
     Ok(at)
 }
 
-fn literal(bytes: &[u8], at: usize, word: &'static [u8]) -> Step {
+fn literal(bytes: &[u8], at: usize, word: &'static [u8]) -> ValidationStep {
     if bytes.get(at..).unwrap_or(&[]).starts_with(word) { Ok(at + word.len()) } else { fail(at, "a value") }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use super::found::{Found, for_each_found};
+use super::found::{FoundLine, for_each_found};
 use super::scan::dialect_of;
 use super::{Loaded, PROGRESS, Stretch, is_sound, label_of, new_node};
 use crate::envelope::{Envelope, LineBytes, scan};
@@ -52,11 +52,11 @@ impl Loaded {
         let (from, first) = (self.end.length, self.end.lines + 1);
         for_each_found(medium, (from, length), first, |found| {
             simple = match found {
-                Found::Line(span, line) => {
+                FoundLine::Line(span, line) => {
                     let envelope = scan(line).ok().filter(|_| span.terminated);
                     envelope.is_some_and(|envelope| self.join_line(span, line, &envelope, (&missing, more)))
                 }
-                Found::Entry(new) => self.join(&new, (&missing, more)).is_some(),
+                FoundLine::Entry(new) => self.join(&new, (&missing, more)).is_some(),
             };
             lines += 1;
             if lines % PROGRESS == 0 {

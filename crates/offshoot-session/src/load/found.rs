@@ -29,7 +29,7 @@ const END: u64 = 64 << 10;
 const PIECE: u64 = 64 << 10;
 
 /// A line.
-pub(super) enum Found<'a> {
+pub(super) enum FoundLine<'a> {
     /// As it stands.
     Line(LineSpan, LineBytes<'a>),
     /// An entry that its line alone makes clear.
@@ -45,13 +45,13 @@ pub(super) fn for_each_found(
     medium: &dyn Medium,
     (from, to): (u64, u64),
     first_number: u64,
-    mut each: impl FnMut(Found<'_>) -> Result<ControlFlow<()>>,
+    mut each: impl FnMut(FoundLine<'_>) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS);
     if to.saturating_sub(from) < SMALL || threads < 2 {
         let mut trouble = Ok(());
         for_each_line(medium, from, to, first_number, |span, line| {
-            each(Found::Line(span, line)).unwrap_or_else(|error| {
+            each(FoundLine::Line(span, line)).unwrap_or_else(|error| {
                 trouble = Err(error);
                 ControlFlow::Break(())
             })
@@ -76,7 +76,7 @@ fn in_order(
     medium: &dyn Medium,
     chunks: &[Receiver<Result<Chunk>>],
     first_number: u64,
-    mut each: impl FnMut(Found<'_>) -> Result<ControlFlow<()>>,
+    mut each: impl FnMut(FoundLine<'_>) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
     let mut number = first_number;
     for receiver in chunks.iter().cycle() {
@@ -86,11 +86,11 @@ fn in_order(
             let flow = match seen {
                 Seen::Entry(mut new) => {
                     new.line += number;
-                    each(Found::Entry(new))?
+                    each(FoundLine::Entry(new))?
                 }
                 Seen::Line(mut span) => {
                     span.number += number;
-                    with_line(medium, span, |line| each(Found::Line(span, line)))?
+                    with_line(medium, span, |line| each(FoundLine::Line(span, line)))?
                 }
             };
             if flow.is_break() {
@@ -231,8 +231,8 @@ mod tests {
         let mut out = Vec::new();
         for_each_found(&medium, (0, bytes.len() as u64), 1, |found| {
             out.push(match found {
-                Found::Line(span, _) => (span.number, span.offset, span.length),
-                Found::Entry(new) => (new.line, new.offset, new.length),
+                FoundLine::Line(span, _) => (span.number, span.offset, span.length),
+                FoundLine::Entry(new) => (new.line, new.offset, new.length),
             });
             Ok(ControlFlow::Continue(()))
         })

@@ -13,7 +13,7 @@ const PATIENCE: usize = 64;
 
 /// A part of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum LinePart {
     /// A record of a session.
     Record(Range<usize>),
     /// Bytes that are no record, none of them NUL at the ends.
@@ -28,11 +28,11 @@ pub(super) fn is_whole(line: &[u8]) -> bool {
 }
 
 /// The parts of a line in their order; white space between them belongs to none.
-pub(super) fn parts(line: &[u8]) -> Vec<Part> {
+pub(super) fn parts(line: &[u8]) -> Vec<LinePart> {
     let mut parts = Vec::new();
     if let Some(whole) = whole_between_nuls(line) {
         nuls(line, 0..whole.start, &mut parts);
-        parts.push(Part::Record(whole.clone()));
+        parts.push(LinePart::Record(whole.clone()));
         nuls(line, whole.end..line.len(), &mut parts);
         return parts;
     }
@@ -46,7 +46,7 @@ pub(super) fn parts(line: &[u8]) -> Vec<Part> {
             at = next;
             continue;
         };
-        parts.push(Part::Record(at..end));
+        parts.push(LinePart::Record(at..end));
         at = end;
     }
     parts
@@ -105,22 +105,22 @@ fn is_record(bytes: &[u8]) -> bool {
 }
 
 /// Takes bytes that are no record apart: NULs at both ends, and what is between.
-fn rubble(line: &[u8], range: Range<usize>, parts: &mut Vec<Part>) {
+fn rubble(line: &[u8], range: Range<usize>, parts: &mut Vec<LinePart>) {
     let bytes = &line[range.clone()];
     let Some(first) = bytes.iter().position(|byte| !is_empty(*byte)) else {
         return nuls(line, range, parts);
     };
     let last = bytes.iter().rposition(|byte| !is_empty(*byte)).unwrap_or(first);
     nuls(line, range.start..range.start + first, parts);
-    parts.push(Part::Junk(range.start + first..range.start + last + 1));
+    parts.push(LinePart::Junk(range.start + first..range.start + last + 1));
     nuls(line, range.start + last + 1..range.end, parts);
 }
 
-fn nuls(line: &[u8], range: Range<usize>, parts: &mut Vec<Part>) {
+fn nuls(line: &[u8], range: Range<usize>, parts: &mut Vec<LinePart>) {
     let bytes = &line[range.clone()];
     let (first, last) = (bytes.iter().position(|byte| *byte == 0), bytes.iter().rposition(|byte| *byte == 0));
     if let (Some(first), Some(last)) = (first, last) {
-        parts.push(Part::Nuls(range.start + first..range.start + last + 1));
+        parts.push(LinePart::Nuls(range.start + first..range.start + last + 1));
     }
 }
 
@@ -131,10 +131,10 @@ mod tests {
     const A: &str = r#"{"type":"x","id":"a","parentId":null}"#;
 
     fn shown(line: &str) -> String {
-        let show = |part: Part| match part {
-            Part::Record(range) => format!("R<{}>", line[range].replace(A, "A")),
-            Part::Junk(range) => format!("J<{}>", line[range].replace(A, "A")),
-            Part::Nuls(range) => format!("N<{}>", range.len()),
+        let show = |part: LinePart| match part {
+            LinePart::Record(range) => format!("R<{}>", line[range].replace(A, "A")),
+            LinePart::Junk(range) => format!("J<{}>", line[range].replace(A, "A")),
+            LinePart::Nuls(range) => format!("N<{}>", range.len()),
         };
         parts(line.as_bytes()).into_iter().map(show).collect()
     }

@@ -109,7 +109,7 @@ impl Session {
         if let Backing::Unborn(path) = &self.backing {
             let path = path.clone();
             let batch = self.composed(chain, parent.cloned(), at, 0);
-            self.backing = be_born(&path, &batch.bytes, &self.options)?;
+            self.backing = create_file(&path, &batch.bytes, &self.options)?;
             return Ok(self.take_in(&batch));
         }
         for _ in 0..ATTEMPTS {
@@ -291,7 +291,7 @@ impl Session {
 }
 
 /// A new session's file: it appears with its header and its first entries, or not at all.
-pub(super) fn be_born(path: &Path, text: &str, options: &Options) -> Result<Backing> {
+pub(super) fn create_file(path: &Path, text: &str, options: &Options) -> Result<Backing> {
     create_folder_of(path)?;
     let mut pieces = Pieces::default();
     pieces.text(text);

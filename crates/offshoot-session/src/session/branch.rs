@@ -166,16 +166,16 @@ impl Session {
     /// [`Error::Conflict`] if the file exists; [`Error::Io`].
     pub fn export(
         &mut self,
-        part: Part,
+        part: SessionPart,
         cwd: Option<&str>,
         place: impl FnOnce(&str, &str) -> PathBuf,
     ) -> Result<Extracted> {
         let header = self.child_header(cwd);
         let now = self.options.clock.now();
         let pieces = match part {
-            Part::Path(leaf) => extract::path(self, leaf, &header, &mut crate::id::RandomIds, now)?,
-            Part::Subtree(top) => extract::subtree(self, top, &header)?,
-            Part::Everything => extract::everything(self, &self.loaded, Some(&header))?,
+            SessionPart::Path(leaf) => extract::path(self, leaf, &header, &mut crate::id::RandomIds, now)?,
+            SessionPart::Subtree(top) => extract::subtree(self, top, &header)?,
+            SessionPart::Everything => extract::everything(self, &self.loaded, Some(&header))?,
         };
         let path = place(header.id(), header.timestamp().unwrap_or_default());
         create_folder_of(&path)?;
@@ -253,7 +253,7 @@ impl Session {
             check_session_id(id)?;
             session.options.ids = Box::new(GivenId(Some(id.to_owned()), session.options.ids));
         }
-        session.export(Part::Everything, Some(new.cwd), place)
+        session.export(SessionPart::Everything, Some(new.cwd), place)
     }
 }
 
@@ -274,14 +274,15 @@ fn lexical(path: &str) -> String {
     clean.to_string_lossy().into_owned()
 }
 
-/// Which part of a session goes into a new one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+/// Which entries of a session go into a file or onto a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SessionPart {
     /// The path from the root to an entry.
     Path(NodeIx),
     /// An entry and its descendants.
     Subtree(NodeIx),
     /// All branches.
+    #[default]
     Everything,
 }
 

@@ -7,7 +7,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::append::be_born;
+use super::append::create_file;
 use super::put::put;
 use super::{Backing, Durability, Options, Session};
 use crate::clock::Millis;
@@ -157,7 +157,7 @@ impl Session {
         self.refuse_if_broken()?;
         if let Backing::Unborn(path) = &self.backing {
             let text = self.opening_lines() + &joined(lines.iter());
-            self.backing = be_born(path, &text, &self.options)?;
+            self.backing = create_file(path, &text, &self.options)?;
             self.reload()?;
         } else {
             self.upgrade()?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 
-use super::folders::{Folder, Found, READ_FOLDER, folders, take};
+use super::folders::{Folder, FoundFile, READ_FOLDER, folders, take};
 use super::{Flavour, Progress, Root, Scope, Store};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::list::{SessionInfo, header, session_info, sort_by_activity};
@@ -75,10 +75,11 @@ impl DirStore {
     pub fn path_of(&self, id: &str) -> Result<PathBuf> {
         let files = self.files(None)?;
         // Nearly all names end with the id: look there first. The header decides.
-        let named = |found: &&Found| found.path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(id));
+        let named =
+            |found: &&FoundFile| found.path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(id));
         let first = files.iter().filter(named);
         let rest = files.iter().filter(|found| !named(found));
-        let is_it = |found: &&Found| read_id(&found.path).is_some_and(|found| found == id);
+        let is_it = |found: &&FoundFile| read_id(&found.path).is_some_and(|found| found == id);
         let found = first.chain(rest).find(is_it);
         found.map(|found| found.path.clone()).ok_or_else(|| Error::SessionNotFound { given: id.to_owned() })
     }
@@ -89,7 +90,7 @@ impl DirStore {
     /// A root cannot be read.
     pub fn recent_files(&self, cwd: Option<&str>) -> Result<Vec<PathBuf>> {
         let mut files = self.files(cwd)?;
-        let modified = |found: &Found| found.stamp.map(|stamp| stamp.modified);
+        let modified = |found: &FoundFile| found.stamp.map(|stamp| stamp.modified);
         files.sort_by(|a, b| modified(b).cmp(&modified(a)).then_with(|| b.path.cmp(&a.path)));
         Ok(files.into_iter().map(|found| found.path).collect())
     }
@@ -127,7 +128,7 @@ impl DirStore {
     }
 
     /// Every `*.jsonl` where sessions of this working directory may be, or in all folders that can be read.
-    fn files(&self, cwd: Option<&str>) -> Result<Vec<Found>> {
+    fn files(&self, cwd: Option<&str>) -> Result<Vec<FoundFile>> {
         Ok(self.folders(cwd)?.0.into_iter().flat_map(|folder| folder.files).collect())
     }
 
@@ -139,7 +140,7 @@ impl DirStore {
     }
 
     /// Reads the files on all cores; answers in their order.
-    fn infos(&self, files: &[Found], with_text: bool, progress: Progress<'_>) -> Vec<Result<SessionInfo>> {
+    fn infos(&self, files: &[FoundFile], with_text: bool, progress: Progress<'_>) -> Vec<Result<SessionInfo>> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let next = AtomicUsize::new(0);
         let (send, receive) = std::sync::mpsc::channel();
@@ -165,7 +166,7 @@ impl DirStore {
         })
     }
 
-    fn info(&self, found: &Found, with_text: bool) -> Result<SessionInfo> {
+    fn info(&self, found: &FoundFile, with_text: bool) -> Result<SessionInfo> {
         let medium = FileMedium::open(&found.path).map_err(Error::io("open", &found.path))?;
         session_info(&medium, found.stamp.and_then(|stamp| stamp.modified_at()), with_text)
     }
@@ -187,7 +188,7 @@ impl Store for DirStore {
 
     fn list(&self, scope: Scope<'_>, progress: Progress<'_>) -> Result<(Vec<SessionInfo>, Vec<Diagnostic>)> {
         let (folders, unread) = self.folders(scope.cwd)?;
-        let files: Vec<Found> = folders.into_iter().flat_map(|folder| folder.files).collect();
+        let files: Vec<FoundFile> = folders.into_iter().flat_map(|folder| folder.files).collect();
         let mut sessions = Vec::new();
         let mut diagnostics: Vec<Diagnostic> = unread.iter().map(unreadable).collect();
         for info in self.infos(&files, scope.with_text, progress) {

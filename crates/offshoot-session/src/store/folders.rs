@@ -18,12 +18,12 @@ pub struct Folder {
     /// The folder without links.
     pub real: PathBuf,
     /// Its `*.jsonl` files, in no order.
-    pub files: Vec<Found>,
+    pub files: Vec<FoundFile>,
 }
 
 /// A session file that was found.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct FoundFile {
     /// Where it is.
     pub path: PathBuf,
     /// How it stood then.
@@ -75,7 +75,7 @@ pub(super) fn folders(roots: &[Root], cwd: Option<&str>) -> Result<(Vec<Folder>,
 }
 
 /// Reads folders on all cores; answers in their order.
-fn read_all(folders: Vec<Folder>) -> Vec<(Folder, Result<Vec<Found>>)> {
+fn read_all(folders: Vec<Folder>) -> Vec<(Folder, Result<Vec<FoundFile>>)> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(folders.len());
     let next = AtomicUsize::new(0);
     let work = || {
@@ -132,7 +132,7 @@ fn read_folder(folder: &Path) -> Result<Vec<DirEntry>> {
     }
 }
 
-fn session_files(folder: &Path) -> Result<Vec<Found>> {
+fn session_files(folder: &Path) -> Result<Vec<FoundFile>> {
     let entries = read_folder(folder)?;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     if entries.len() < MANY || cores < 2 {
@@ -147,15 +147,15 @@ fn session_files(folder: &Path) -> Result<Vec<Found>> {
     }))
 }
 
-fn session_file(entry: &DirEntry) -> Option<Found> {
+fn session_file(entry: &DirEntry) -> Option<FoundFile> {
     let name = entry.file_name();
     Path::new(&name).extension().filter(|extension| *extension == "jsonl")?;
     let path = entry.path();
     let is_link = entry.file_type().map_or(true, |kind| kind.is_symlink());
     let meta = if is_link { fs::metadata(&path) } else { entry.metadata() };
     match meta {
-        Ok(meta) => meta.is_file().then(|| Found { path, stamp: Some(Stamp::of(&meta)), is_link }),
+        Ok(meta) => meta.is_file().then(|| FoundFile { path, stamp: Some(Stamp::of(&meta)), is_link }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None, // deleted meanwhile, or a link to nowhere
-        Err(_) => Some(Found { path, stamp: None, is_link }),          // opening it will say why
+        Err(_) => Some(FoundFile { path, stamp: None, is_link }),      // opening it will say why
     }
 }

@@ -55,11 +55,11 @@ pub enum Operation {
 /// Bytes in memory behind operations that fail on demand. Clones share them, as two openings of a file would.
 #[derive(Debug, Clone, Default)]
 pub struct FaultMedium {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<FaultState>>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct FaultState {
     seen: Vec<u8>,
     /// How many of the seen bytes are on the disk.
     synced: usize,
@@ -73,7 +73,7 @@ struct State {
 impl FaultMedium {
     /// Starts with these bytes, which are on the disk.
     pub fn new(bytes: Vec<u8>) -> Self {
-        let state = State { synced: bytes.len(), seen: bytes, ..State::default() };
+        let state = FaultState { synced: bytes.len(), seen: bytes, ..FaultState::default() };
         Self { state: Arc::new(Mutex::new(state)) }
     }
 
@@ -129,12 +129,12 @@ impl FaultMedium {
         state.synced = state.seen.len();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FaultState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts an operation; an error if it goes wrong.
-    fn begin(&self, operation: Operation) -> (MutexGuard<'_, State>, Option<Fault>) {
+    fn begin(&self, operation: Operation) -> (MutexGuard<'_, FaultState>, Option<Fault>) {
         let mut state = self.state();
         if state.crashed.is_some() {
             return (state, Some(Fault::Fail));
@@ -154,7 +154,7 @@ impl FaultMedium {
     }
 
     /// An operation that goes wrong by failing.
-    fn whole(&self, operation: Operation) -> io::Result<MutexGuard<'_, State>> {
+    fn whole(&self, operation: Operation) -> io::Result<MutexGuard<'_, FaultState>> {
         match self.begin(operation) {
             (state, None) => Ok(state),
             (_, Some(_)) => Err(failure()),

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use super::{Answer, Call, End, Item, Level, Part, Run, RunLanguage, StoredPicture, Summary, ToolResult, value_text};
+use super::{
+    Answer, Call, End, Item, ItemPart, Level, Run, RunLanguage, StoredPicture, Summary, ToolResult, value_text,
+};
 use crate::entry::{Entry, text_of};
 use crate::json::{Json, JsonKind};
 use crate::kind::{DAMAGED, Kind, KindClass, Role};
@@ -116,14 +118,14 @@ fn note(json: Json<'_>, name: &str) -> Item {
     let label = member(json, name);
     let said = parts(json.get("content"));
     let files = json.get("files").into_iter().flat_map(Json::items).filter_map(|file| file.str("path"));
-    let parts = if said.is_empty() { files.map(|path| Part::Text(path.into_owned())).collect() } else { said };
+    let parts = if said.is_empty() { files.map(|path| ItemPart::Text(path.into_owned())).collect() } else { said };
     match json.get("display").and_then(Json::as_bool) {
         Some(false) => system(label, parts),
         Some(true) | None => Item::Note { label, parts },
     }
 }
 
-fn system(label: String, parts: Vec<Part>) -> Item {
+fn system(label: String, parts: Vec<ItemPart>) -> Item {
     Item::System { label, parts }
 }
 
@@ -167,27 +169,28 @@ fn grouped(number: u64) -> String {
 }
 
 /// The parts of a message's content: a string, or blocks.
-fn parts(content: Option<Json<'_>>) -> Vec<Part> {
+fn parts(content: Option<Json<'_>>) -> Vec<ItemPart> {
     let Some(content) = content else { return Vec::new() };
     match content.kind() {
-        JsonKind::String => vec![Part::Text(content.as_str().unwrap_or_default().into_owned())],
+        JsonKind::String => vec![ItemPart::Text(content.as_str().unwrap_or_default().into_owned())],
         _ => content.items().map(part).collect(),
     }
 }
 
-fn part(block: Json<'_>) -> Part {
+fn part(block: Json<'_>) -> ItemPart {
     match block.str("type").unwrap_or_default().as_ref() {
-        "text" => Part::Text(member(block, "text")),
-        "thinking" => Part::Thinking(member(block, "thinking")),
-        "toolCall" => Part::Call(Call {
+        "text" => ItemPart::Text(member(block, "text")),
+        "thinking" => ItemPart::Thinking(member(block, "thinking")),
+        "toolCall" => ItemPart::Call(Call {
             id: member(block, "id"),
             name: member(block, "name"),
             arguments: block.get("arguments").map(|json| json.text().to_owned()).unwrap_or_default(),
         }),
-        "image" => {
-            Part::Picture(Arc::new(StoredPicture { data: member(block, "data"), mime_type: member(block, "mimeType") }))
-        }
-        other => Part::Other(other.to_owned()),
+        "image" => ItemPart::Picture(Arc::new(StoredPicture {
+            data: member(block, "data"),
+            mime_type: member(block, "mimeType"),
+        })),
+        other => ItemPart::Other(other.to_owned()),
     }
 }
 

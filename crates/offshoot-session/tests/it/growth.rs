@@ -8,7 +8,7 @@ use offshoot_session::compose::{NewBranchSummary, NewEntry};
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Code, Conflict, Error, Invalid};
 use offshoot_session::json::Json;
-use offshoot_session::session::{Options, Part, Session};
+use offshoot_session::session::{Options, Session, SessionPart};
 use offshoot_session::stats;
 use offshoot_session::store::{DirStore, Flavour, Root, Store as _};
 use offshoot_session::testing::fixed_options;
@@ -283,16 +283,16 @@ fn parts_become_sessions() {
         move |_: &str, _: &str| path
     };
     let c = session.find("c").unwrap();
-    let path = session.export(Part::Path(c), Some("/x"), place("path.jsonl")).unwrap().file.unwrap();
+    let path = session.export(SessionPart::Path(c), Some("/x"), place("path.jsonl")).unwrap().file.unwrap();
     assert_eq!(shape(&open(&path)), "0a 1b 2c 3".to_owned() + ids(&open(&path)).last().unwrap());
     assert_eq!(open(&path).cwd(), Some("/x"));
     let d = session.find("d").unwrap();
-    let subtree = session.export(Part::Subtree(d), None, place("subtree.jsonl")).unwrap().file.unwrap();
+    let subtree = session.export(SessionPart::Subtree(d), None, place("subtree.jsonl")).unwrap().file.unwrap();
     assert_eq!(shape(&open(&subtree)), "0d 1k");
-    let all = session.export(Part::Everything, None, place("all.jsonl")).unwrap().file.unwrap();
+    let all = session.export(SessionPart::Everything, None, place("all.jsonl")).unwrap().file.unwrap();
     assert_eq!(shape(&open(&all)), shape(&session));
     assert!(matches!(
-        session.export(Part::Everything, None, place("all.jsonl")),
+        session.export(SessionPart::Everything, None, place("all.jsonl")),
         Err(Error::Conflict { why: Conflict::Exists, .. })
     ));
     let copy = file.path.with_file_name("copy.jsonl");

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use offshoot_session::entry::Source as _;
-use offshoot_session::session::{Options, Part, Session};
+use offshoot_session::session::{Options, Session, SessionPart};
 use proptest::prelude::*;
 
 use super::common::{HEADER, messages, text};
@@ -159,7 +159,8 @@ fn a_subtree_of_everything_is_everything() {
     let mut session = super::common::session(&pictures);
     let folder = tempfile::tempdir().unwrap();
     let root = session.find("a").unwrap();
-    let file = session.export(Part::Subtree(root), None, |_, _| folder.path().join("x.jsonl")).unwrap().file.unwrap();
+    let file =
+        session.export(SessionPart::Subtree(root), None, |_, _| folder.path().join("x.jsonl")).unwrap().file.unwrap();
     let copy = Session::open(&file, Options::default()).unwrap();
     assert_eq!(super::common::shape(&copy), super::common::shape(&session));
 }

@@ -13,6 +13,7 @@ use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
 use offshoot_session::session::{Options, Session};
 use offshoot_session::stats::{Overview, overview};
+use offshoot_session::text::one_line;
 use offshoot_session::tokens::Usage;
 use offshoot_session::tree::{NodeIx, Tree};
 use proptest::prelude::*;
@@ -109,7 +110,7 @@ fn from_scratch(session: &Session) -> Overview {
     for ix in open.into_iter().flat_map(|open| tree.ancestors(open)) {
         if matches!(tree.node(ix).role(), Some(Role::User | Role::Assistant)) && all.last_words.is_empty() {
             let words = session.entry(ix).unwrap().message().unwrap().str("content").unwrap().into_owned();
-            all.last_words = words.chars().take(200).collect();
+            all.last_words = one_line(&words, 200);
         }
     }
     let is_shared = |ix: NodeIx| ends.iter().filter(|end| tree.ancestors(**end).any(|at| at == ix)).count() > 1;

@@ -8,7 +8,7 @@ use offshoot_agent::message::{Block, Message, ToolResultMessage};
 
 use super::ConversationBlock;
 use crate::message::item_of_live;
-use offshoot_session::transcript::{Answer, Call, Item, Part, ToolResult};
+use offshoot_session::transcript::{Answer, Call, Item, ItemPart, ToolResult};
 
 /// A part with a larger number is none that anybody could see.
 const MAX_PARTS: usize = 10_000;
@@ -52,13 +52,13 @@ impl LiveAnswer {
     }
 
     /// Whether this part is a call that still runs, or will.
-    pub(crate) fn is_open(&self, part: &Part) -> bool {
+    pub(crate) fn is_open(&self, part: &ItemPart) -> bool {
         match part {
-            Part::Call(call) => {
+            ItemPart::Call(call) => {
                 let result = self.block.results.iter().find(|result| result.call == call.id);
                 !self.is_complete() || result.is_none_or(|result| result.is_partial)
             }
-            Part::Text(_) | Part::Thinking(_) | Part::Picture(_) | Part::Other(_) => false,
+            ItemPart::Text(_) | ItemPart::Thinking(_) | ItemPart::Picture(_) | ItemPart::Other(_) => false,
         }
     }
 
@@ -89,17 +89,17 @@ impl LiveAnswer {
             Update::ThinkingDelta { content_index, delta } => self.add_thought(*content_index, delta),
             Update::ToolCallStart { content_index, id, tool_name } => {
                 let call = Call { id: id.clone(), name: tool_name.clone(), arguments: String::new() };
-                self.set(*content_index, Part::Call(call));
+                self.set(*content_index, ItemPart::Call(call));
             }
             Update::ToolCallDelta { content_index, delta } => {
-                if let Some(Part::Call(call)) = self.part(*content_index) {
+                if let Some(ItemPart::Call(call)) = self.part(*content_index) {
                     call.arguments.push_str(delta);
                 }
             }
             Update::ToolCallEnd { content_index, tool_call } => {
                 if let Block::ToolCall { id, name, arguments, .. } = tool_call {
                     let call = Call { id: id.clone(), name: name.clone(), arguments: arguments.to_string() };
-                    self.set(*content_index, Part::Call(call));
+                    self.set(*content_index, ItemPart::Call(call));
                 }
             }
             // The end brings nothing that the pieces did not.
@@ -109,11 +109,11 @@ impl LiveAnswer {
 
     /// All of it has come in.
     pub(super) fn complete(&mut self, answer: Answer) {
-        let is_replaced = |(at, part): &(usize, &Part)| match (part, answer.parts.get(*at)) {
-            (Part::Text(came), Some(Part::Text(whole))) => !whole.trim_start().starts_with(came.as_str()),
-            (Part::Thinking(came), Some(Part::Thinking(whole))) => !whole.starts_with(came.as_str()),
-            (Part::Text(came) | Part::Thinking(came), _) => !came.is_empty(),
-            (Part::Call(_) | Part::Picture(_) | Part::Other(_), _) => false,
+        let is_replaced = |(at, part): &(usize, &ItemPart)| match (part, answer.parts.get(*at)) {
+            (ItemPart::Text(came), Some(ItemPart::Text(whole))) => !whole.trim_start().starts_with(came.as_str()),
+            (ItemPart::Thinking(came), Some(ItemPart::Thinking(whole))) => !whole.starts_with(came.as_str()),
+            (ItemPart::Text(came) | ItemPart::Thinking(came), _) => !came.is_empty(),
+            (ItemPart::Call(_) | ItemPart::Picture(_) | ItemPart::Other(_), _) => false,
         };
         let parts = self.block.parts().iter().enumerate();
         self.progress.replaced = parts.filter(is_replaced).map(|(at, _)| at).collect();
@@ -126,10 +126,10 @@ impl LiveAnswer {
     }
 
     /// A part by its number. Blocks come in order; the place of one that was left out stays empty.
-    fn part(&mut self, at: usize) -> Option<&mut Part> {
+    fn part(&mut self, at: usize) -> Option<&mut ItemPart> {
         let Item::Answer(Answer { parts, .. }) = &mut self.block.item else { return None };
         if at >= parts.len() {
-            parts.resize(at.min(MAX_PARTS) + 1, Part::Text(String::new()));
+            parts.resize(at.min(MAX_PARTS) + 1, ItemPart::Text(String::new()));
         }
         parts.get_mut(at)
     }
@@ -137,21 +137,21 @@ impl LiveAnswer {
     fn add_text(&mut self, at: usize, delta: &str) {
         match self.part(at) {
             // As the whole will be: without blanks at its beginning.
-            Some(Part::Text(text)) => text.push_str(if text.is_empty() { delta.trim_start() } else { delta }),
-            Some(other) => *other = Part::Text(delta.trim_start().to_owned()),
+            Some(ItemPart::Text(text)) => text.push_str(if text.is_empty() { delta.trim_start() } else { delta }),
+            Some(other) => *other = ItemPart::Text(delta.trim_start().to_owned()),
             None => {}
         }
     }
 
     fn add_thought(&mut self, at: usize, delta: &str) {
         match self.part(at) {
-            Some(Part::Thinking(thought)) => thought.push_str(delta),
-            Some(other) => *other = Part::Thinking(delta.to_owned()),
+            Some(ItemPart::Thinking(thought)) => thought.push_str(delta),
+            Some(other) => *other = ItemPart::Thinking(delta.to_owned()),
             None => {}
         }
     }
 
-    fn set(&mut self, at: usize, new: Part) {
+    fn set(&mut self, at: usize, new: ItemPart) {
         if let Some(part) = self.part(at) {
             *part = new;
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::message::{Beside, Folds, Laid, Look};
-use offshoot_session::transcript::{Item, Part, ToolResult};
+use offshoot_session::transcript::{Item, ItemPart, ToolResult};
 
 /// An item with what belongs to it.
 #[derive(Debug, Clone)]
@@ -30,20 +30,20 @@ impl ConversationBlock {
     /// The words of an answer; `None` if it has none, or is none.
     #[must_use]
     pub fn words(&self) -> Option<String> {
-        let text = |part: &Part| if let Part::Text(text) = part { Some(text.clone()) } else { None };
+        let text = |part: &ItemPart| if let ItemPart::Text(text) = part { Some(text.clone()) } else { None };
         let words = self.parts().iter().filter_map(text).collect::<Vec<_>>().join("\n\n");
         (!words.trim().is_empty()).then_some(words)
     }
 
     /// The parts of an answer.
     #[must_use]
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[ItemPart] {
         if let Item::Answer(answer) = &self.item { &answer.parts } else { &[] }
     }
 
     /// Whether this is the answer with this call.
     #[must_use]
     pub fn has_call(&self, id: &str) -> bool {
-        self.parts().iter().any(|part| matches!(part, Part::Call(call) if call.id == id))
+        self.parts().iter().any(|part| matches!(part, ItemPart::Call(call) if call.id == id))
     }
 }

@@ -5,7 +5,7 @@ use ratatui::text::Span;
 
 use offshoot_session::json::{Json, JsonKind};
 use offshoot_session::text::one_line;
-use offshoot_session::transcript::{Call, Part, ToolResult, line_range, value_text};
+use offshoot_session::transcript::{Call, ItemPart, ToolResult, line_range, value_text};
 
 use super::page::{Page, head, more, tail};
 use super::preview::{Keep, window};
@@ -65,7 +65,7 @@ pub(super) fn rows(page: &mut Page<'_>, part: usize, call: &Call, result: Option
         _ => other(page, &shown),
     }
     for part in result.into_iter().flat_map(|result| &result.parts) {
-        if let Part::Picture(picture) = part {
+        if let ItemPart::Picture(picture) = part {
             page.picture(picture);
         }
     }
@@ -200,8 +200,8 @@ impl Shown<'_> {
 
     fn outputs(&self) -> impl Iterator<Item = &str> {
         self.result.into_iter().flat_map(|result| &result.parts).filter_map(|part| match part {
-            Part::Text(text) => Some(text.as_str()),
-            Part::Thinking(_) | Part::Call(_) | Part::Picture(_) | Part::Other(_) => None,
+            ItemPart::Text(text) => Some(text.as_str()),
+            ItemPart::Thinking(_) | ItemPart::Call(_) | ItemPart::Picture(_) | ItemPart::Other(_) => None,
         })
     }
 

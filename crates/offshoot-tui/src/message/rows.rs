@@ -14,7 +14,7 @@ use crate::text;
 use crate::theme::{Theme, Token};
 use offshoot_session::json::Json;
 use offshoot_session::text::one_line;
-use offshoot_session::transcript::{Answer, End, Item, Level, Part, Run, Summary};
+use offshoot_session::transcript::{Answer, End, Item, ItemPart, Level, Run, Summary};
 
 /// How many rows of a command of the person are shown while it is folded.
 const RUN_ROWS: usize = 20;
@@ -43,21 +43,21 @@ pub(super) fn bytes(size: usize) -> String {
     }
 }
 
-fn user(page: &mut Page<'_>, parts: &[Part]) {
+fn user(page: &mut Page<'_>, parts: &[ItemPart]) {
     page.block(page.style(Token::UserMessageBg));
     let style = page.style(Token::UserMessageText);
     let mark = page.style(Token::Accent).add_modifier(Modifier::BOLD);
     let mut is_marked = false;
     for part in parts {
         match part {
-            Part::Text(words) if !words.trim().is_empty() => {
+            ItemPart::Text(words) if !words.trim().is_empty() => {
                 let rows = shown_whole(words.trim_end(), style, page.room());
                 page.marked(if is_marked { "  " } else { "› " }, mark, rows);
                 is_marked = true;
             }
-            Part::Picture(picture) => page.picture(picture),
-            Part::Text(_) | Part::Thinking(_) | Part::Call(_) => {}
-            Part::Other(kind) => page.words(&format!("[{}]", one_line(kind, 40)), style),
+            ItemPart::Picture(picture) => page.picture(picture),
+            ItemPart::Text(_) | ItemPart::Thinking(_) | ItemPart::Call(_) => {}
+            ItemPart::Other(kind) => page.words(&format!("[{}]", one_line(kind, 40)), style),
         }
     }
 }
@@ -79,18 +79,18 @@ fn answer_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>, stretch
         let known = beside.texts.and_then(|texts| texts.get(&at));
         let is_begun = stretch.is_begun && at == stretch.from;
         match part {
-            Part::Text(words) if !words.trim().is_empty() => text_rows(page, words, is_begun, known),
-            Part::Thinking(_) if is_thinking(at.checked_sub(1).and_then(|at| answer.parts.get(at))) => {}
-            Part::Thinking(_) => thinking(page, (at, answer.parts.get(at..).unwrap_or_default()), is_begun, known),
-            Part::Call(call) => {
+            ItemPart::Text(words) if !words.trim().is_empty() => text_rows(page, words, is_begun, known),
+            ItemPart::Thinking(_) if is_thinking(at.checked_sub(1).and_then(|at| answer.parts.get(at))) => {}
+            ItemPart::Thinking(_) => thinking(page, (at, answer.parts.get(at..).unwrap_or_default()), is_begun, known),
+            ItemPart::Call(call) => {
                 call::rows(page, at, call, call.result(beside.results), beside.is_live);
             }
-            Part::Picture(picture) => {
+            ItemPart::Picture(picture) => {
                 page.block(Style::new());
                 page.picture(picture);
             }
-            Part::Text(_) => {}
-            Part::Other(kind) => {
+            ItemPart::Text(_) => {}
+            ItemPart::Other(kind) => {
                 page.block(Style::new());
                 page.words(&format!("[{}]", one_line(kind, 40)), page.style(Token::Muted));
             }
@@ -148,8 +148,8 @@ fn text_rows(page: &mut Page<'_>, words: &str, is_begun: bool, known: Option<&Ve
     }
 }
 
-fn is_thinking(part: Option<&Part>) -> bool {
-    matches!(part, Some(Part::Thinking(_)))
+fn is_thinking(part: Option<&ItemPart>) -> bool {
+    matches!(part, Some(ItemPart::Thinking(_)))
 }
 
 /// How thoughts look.
@@ -158,9 +158,14 @@ pub(super) fn thinking_style(theme: &Theme) -> Style {
 }
 
 /// Thoughts that follow each other: folded their first words, else all of them.
-fn thinking(page: &mut Page<'_>, (at, parts): (usize, &[Part]), is_begun: bool, known: Option<&Vec<Line<'static>>>) {
+fn thinking(
+    page: &mut Page<'_>,
+    (at, parts): (usize, &[ItemPart]),
+    is_begun: bool,
+    known: Option<&Vec<Line<'static>>>,
+) {
     let thoughts = parts.iter().map_while(|part| match part {
-        Part::Thinking(thought) => Some(thought.trim()),
+        ItemPart::Thinking(thought) => Some(thought.trim()),
         _ => None,
     });
     let thoughts: Vec<_> = thoughts.filter(|thought| !thought.is_empty()).collect();
@@ -225,7 +230,7 @@ fn summary_rows(page: &mut Page<'_>, summary: &Summary) {
     }
 }
 
-fn note(page: &mut Page<'_>, label: &str, parts: &[Part]) {
+fn note(page: &mut Page<'_>, label: &str, parts: &[ItemPart]) {
     page.block(page.style(Token::CustomMessageBg));
     let style = page.style(Token::CustomMessageLabel);
     let title = Span::styled(one_line(label, 200), style.add_modifier(Modifier::BOLD));
@@ -233,10 +238,10 @@ fn note(page: &mut Page<'_>, label: &str, parts: &[Part]) {
     let base = page.style(Token::CustomMessageText);
     for part in parts {
         match part {
-            Part::Text(words) => page.lines(markdown::lines(words.trim(), &page.sheet(base))),
-            Part::Picture(picture) => page.picture(picture),
-            Part::Thinking(_) | Part::Call(_) => {}
-            Part::Other(kind) => page.words(&format!("[{}]", one_line(kind, 40)), base),
+            ItemPart::Text(words) => page.lines(markdown::lines(words.trim(), &page.sheet(base))),
+            ItemPart::Picture(picture) => page.picture(picture),
+            ItemPart::Thinking(_) | ItemPart::Call(_) => {}
+            ItemPart::Other(kind) => page.words(&format!("[{}]", one_line(kind, 40)), base),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use offshoot_session::json::{Json, quote};
 use offshoot_session::kind::Role;
-use offshoot_session::transcript::{Answer, Call, Part};
+use offshoot_session::transcript::{Answer, Call, ItemPart};
 use proptest::prelude::*;
 
 use super::*;
@@ -375,7 +375,7 @@ fn arguments_that_come_in_show_what_there_is() {
         ("other", r#"{"path":"a"#, "◦ other"),
     ] {
         let call = Call { id: String::new(), name: tool.to_owned(), arguments: arguments.to_owned() };
-        let item = Item::Answer(Answer { parts: vec![Part::Call(call)], ..Answer::default() });
+        let item = Item::Answer(Answer { parts: vec![ItemPart::Call(call)], ..Answer::default() });
         assert_eq!(rows_of(&look.rows(&item, Folds::default(), beside).lines).trim(), expected);
     }
 }

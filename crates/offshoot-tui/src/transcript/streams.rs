@@ -8,7 +8,7 @@ use ratatui::text::Line;
 use crate::conversation::AnswerProgress;
 use crate::markdown::Stream;
 use crate::message::{Folds, Look, Stretch};
-use offshoot_session::transcript::Part;
+use offshoot_session::transcript::ItemPart;
 
 /// Texts and thoughts of an answer, by part. Thoughts that follow each other are one, with the first.
 #[derive(Debug, Default)]
@@ -139,7 +139,7 @@ impl Streams {
 
     /// Takes what came of an answer since the last time; `printed`: what of it was given away. What is not as it came is
     /// laid out from the whole, unless rows of it are given away.
-    pub(crate) fn follow(&mut self, parts: &[Part], progress: &AnswerProgress, printed: Stretch) {
+    pub(crate) fn follow(&mut self, parts: &[ItemPart], progress: &AnswerProgress, printed: Stretch) {
         if progress.is_complete && !std::mem::replace(&mut self.is_complete, true) {
             let is_given = |at: usize| at < printed.from || (at == printed.from && printed.is_begun);
             for at in progress.replaced.iter().copied().filter(|at| !is_given(*at)) {
@@ -151,9 +151,9 @@ impl Streams {
         let (mut first, mut was_thought) = (0, false);
         for (at, part) in parts.iter().enumerate() {
             let (text, is_thought) = match part {
-                Part::Text(text) => (text.trim_start(), false),
-                Part::Thinking(thought) => (thought.as_str(), true),
-                Part::Call(_) | Part::Picture(_) | Part::Other(_) => ("", false),
+                ItemPart::Text(text) => (text.trim_start(), false),
+                ItemPart::Thinking(thought) => (thought.as_str(), true),
+                ItemPart::Call(_) | ItemPart::Picture(_) | ItemPart::Other(_) => ("", false),
             };
             first = if is_thought && was_thought { first } else { at };
             was_thought = is_thought;
@@ -178,8 +178,8 @@ impl Streams {
 }
 
 /// The first of the thoughts that follow each other up to a part; the part itself if it is none.
-pub(crate) fn first_thought(parts: &[Part], at: usize) -> usize {
-    let is_thought = |at: usize| matches!(parts.get(at), Some(Part::Thinking(_)));
+pub(crate) fn first_thought(parts: &[ItemPart], at: usize) -> usize {
+    let is_thought = |at: usize| matches!(parts.get(at), Some(ItemPart::Thinking(_)));
     let mut first = at;
     while first > 0 && is_thought(first) && is_thought(first - 1) {
         first -= 1;

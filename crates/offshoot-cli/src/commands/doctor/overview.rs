@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use offshoot_catalogue::{Catalogue, Standing, State};
+use offshoot_catalogue::{Catalogue, CatalogueState, Standing};
 use offshoot_session::store::Flavour;
 
 use super::examine::hidden;
@@ -77,7 +77,7 @@ fn wide<'a>(open: &mut Vec<(PathBuf, u32)>, paths: impl Iterator<Item = &'a Path
 pub(super) struct Rest {
     /// The side indexes: folder, files, bytes.
     pub(super) index: Option<(PathBuf, u64, u64)>,
-    pub(super) catalogue: Option<(PathBuf, State)>,
+    pub(super) catalogue: Option<(PathBuf, CatalogueState)>,
     pub(super) spill: Option<PathBuf>,
     pub(super) waiting: Vec<Spill>,
     pub(super) unread: Vec<String>,
@@ -98,7 +98,7 @@ pub(super) fn rest(app: &App) -> Rest {
 }
 
 /// The word for a standing, and what SQLite says.
-pub(super) fn standing(state: &State) -> (&'static str, Option<&str>) {
+pub(super) fn standing(state: &CatalogueState) -> (&'static str, Option<&str>) {
     match &state.standing {
         Standing::Absent => ("absent", None),
         Standing::Sound => ("sound", None),

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::context::{Message, Step, render};
+use crate::context::{Message, RenderStep, render};
 use crate::entry::{Source, is_truthy};
 use crate::error::Result;
 use crate::json::Json;
@@ -11,7 +11,7 @@ use crate::transcript::call_blocks;
 /// A message on its way into the context, with what decides whether it stays.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
-    step: Step,
+    step: RenderStep,
     is_assistant: bool,
     /// The ids of its tool calls.
     calls: Vec<String>,
@@ -23,7 +23,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    pub(super) fn new(step: Step, message: Json<'_>) -> Self {
+    pub(super) fn new(step: RenderStep, message: Json<'_>) -> Self {
         let role = message.str("role");
         let is = |wanted: &str| role.as_deref() == Some(wanted);
         let is_assistant = is("assistant");
@@ -40,7 +40,7 @@ impl Draft {
     }
 
     pub(super) fn ready(message: &Message) -> Self {
-        Self::new(Step::Ready(message.clone()), message.json())
+        Self::new(RenderStep::Ready(message.clone()), message.json())
     }
 }
 
@@ -50,7 +50,7 @@ fn calls(message: Json<'_>) -> impl Iterator<Item = (String, Json<'_>)> {
 }
 
 /// Drops calls that nothing answers, then failed turns with their results.
-pub(super) fn settle(source: &dyn Source, drafts: Vec<Draft>) -> Result<Vec<Step>> {
+pub(super) fn settle(source: &dyn Source, drafts: Vec<Draft>) -> Result<Vec<RenderStep>> {
     let drafts = drop_dangling(source, drafts)?;
     Ok(drop_failed(drafts).into_iter().map(|draft| draft.step).collect())
 }
@@ -63,7 +63,7 @@ fn drop_dangling(source: &dyn Source, drafts: Vec<Draft>) -> Result<Vec<Draft>> 
             let Some(message) = render::step(source, &draft.step)?.pop() else { continue };
             let Some(repaired) = without_calls(&message, &answered) else { continue };
             draft.calls.retain(|id| answered.contains(id));
-            draft.step = Step::Ready(repaired);
+            draft.step = RenderStep::Ready(repaired);
         }
         kept.push(draft);
     }

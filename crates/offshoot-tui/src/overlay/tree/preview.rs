@@ -2,7 +2,7 @@
 
 use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
-use offshoot_session::transcript::{End, Item, Part};
+use offshoot_session::transcript::{End, Item, ItemPart};
 use offshoot_session::tree::NodeIx;
 
 /// How much of an entry is kept for the preview.
@@ -57,7 +57,7 @@ fn said(source: &dyn Source, ix: NodeIx) -> String {
 
 /// All that an item says, with what was called and answered; `None` if it says nothing in words.
 fn whole(item: &Item) -> Option<String> {
-    let said = |parts: &[Part]| parts.iter().map(block).collect::<Vec<_>>().join("\n");
+    let said = |parts: &[ItemPart]| parts.iter().map(block).collect::<Vec<_>>().join("\n");
     match item {
         Item::User(parts) | Item::Note { parts, .. } | Item::System { parts, .. } => Some(said(parts)),
         Item::Answer(answer) => match &answer.end {
@@ -73,22 +73,22 @@ fn whole(item: &Item) -> Option<String> {
 }
 
 /// A part of a message.
-fn block(part: &Part) -> String {
+fn block(part: &ItemPart) -> String {
     match part {
-        Part::Text(text) => text.clone(),
-        Part::Thinking(text) => format!("(thinking) {text}"),
-        Part::Call(call) => format!("[{}] {}", call.name, call.arguments),
-        Part::Picture(_) => "[image]".to_owned(),
-        Part::Other(kind) => format!("[{kind}]"),
+        ItemPart::Text(text) => text.clone(),
+        ItemPart::Thinking(text) => format!("(thinking) {text}"),
+        ItemPart::Call(call) => format!("[{}] {}", call.name, call.arguments),
+        ItemPart::Picture(_) => "[image]".to_owned(),
+        ItemPart::Other(kind) => format!("[{kind}]"),
     }
 }
 
 /// What is copied of an entry: the words of a message, a command, an error, a summary.
 pub(super) fn copied(source: &dyn Source, ix: NodeIx) -> Result<Option<String>> {
-    let words = |parts: &[Part]| {
+    let words = |parts: &[ItemPart]| {
         let texts = parts.iter().filter_map(|part| match part {
-            Part::Text(text) => Some(text.as_str()),
-            Part::Thinking(_) | Part::Call(_) | Part::Picture(_) | Part::Other(_) => None,
+            ItemPart::Text(text) => Some(text.as_str()),
+            ItemPart::Thinking(_) | ItemPart::Call(_) | ItemPart::Picture(_) | ItemPart::Other(_) => None,
         });
         texts.collect::<String>()
     };
