@@ -15,7 +15,7 @@ use offshoot_session::session::Session;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::App;
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 use crate::models::WithoutKey;
 pub(crate) use args::{Args, PrintForm};
 pub(crate) use input::prompts;
@@ -103,7 +103,7 @@ fn outcome(settled: std::result::Result<Settled, AgentError>) -> Result<()> {
         Ok(Settled::Done) => Ok(()),
         Ok(Settled::Aborted) => Err(stopped()),
         Ok(Settled::Failed(AgentError::Failed(why))) => {
-            Err(CommandError { causes: vec![why], ..CommandError::new(Kind::Model, "the model gave no answer") })
+            Err(CommandError { causes: vec![why], ..CommandError::new(FailureKind::Model, "the model gave no answer") })
         }
         Ok(Settled::Failed(why) | Settled::Broken(why)) => Err(CommandError::from(&why).of("the agent had to stop")),
         Err(error) => Err((&error).into()),
@@ -111,5 +111,5 @@ fn outcome(settled: std::result::Result<Settled, AgentError>) -> Result<()> {
 }
 
 fn stopped() -> CommandError {
-    CommandError::new(Kind::Stopped, "stopped: what was said so far is in the session")
+    CommandError::new(FailureKind::Stopped, "stopped: what was said so far is in the session")
 }

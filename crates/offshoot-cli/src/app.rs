@@ -12,11 +12,11 @@ use offshoot_session::list::SessionInfo;
 use offshoot_session::session::{Durability, Options, Session};
 use offshoot_session::store::{DirStore, Flavour, Progress, Root, Scope, Store as _};
 use offshoot_session::tree::NodeIx;
-use offshoot_settings::Settings as UserSettings;
+use offshoot_settings::Settings;
 
-use crate::config::Settings;
-use crate::config::settings::Files as SettingsFiles;
-use crate::error::{CommandError, Kind, Result};
+use crate::config::Environment;
+use crate::config::settings::SettingsFiles;
+use crate::error::{CommandError, FailureKind, Result};
 use crate::ui::Ui;
 
 /// How many diagnostics of one sort are said before the rest is only counted.
@@ -26,7 +26,7 @@ const SAID: usize = 3;
 #[derive(Debug, Clone)]
 pub(crate) struct App {
     pub(crate) ui: Ui,
-    pub(crate) settings: Settings,
+    pub(crate) environment: Environment,
     pub(crate) session_dir: Option<PathBuf>,
     /// What appends promise.
     pub(crate) durability: Durability,
@@ -39,27 +39,27 @@ impl App {
             let store = DirStore::new(Root::new(folder, Flavour::Flat), Vec::new());
             return Ok(store.with_index(self.index_folder()));
         }
-        let own = self.settings.own.clone().ok_or_else(|| {
-            CommandError::new(Kind::Failed, "there is no home directory to keep sessions in")
+        let own = self.environment.own.clone().ok_or_else(|| {
+            CommandError::new(FailureKind::Failed, "there is no home directory to keep sessions in")
                 .hint("set OFFSHOOT_HOME, or name a folder with --session-dir")
         })?;
-        Ok(DirStore::new(own, self.settings.others.clone()).with_index(self.index_folder()))
+        Ok(DirStore::new(own, self.environment.others.clone()).with_index(self.index_folder()))
     }
 
     /// How long a lock is waited for.
     pub(crate) fn lock_wait(&self) -> Duration {
-        let wait = self.settings.lock_wait.and_then(|wait| Duration::try_from_secs_f64(wait).ok());
+        let wait = self.environment.lock_wait.and_then(|wait| Duration::try_from_secs_f64(wait).ok());
         wait.unwrap_or(Options::default().lock_wait)
     }
 
     /// Where side indexes go.
     fn index_folder(&self) -> Option<PathBuf> {
-        self.settings.cache.as_ref().map(|cache| cache.join("index"))
+        self.environment.cache.as_ref().map(|cache| cache.join("index"))
     }
 
     /// What is remembered of sessions for lists, unless this run does without.
     pub(crate) fn catalogue(&self) -> Option<Catalogue> {
-        self.settings.cache.as_deref().map(Catalogue::new)
+        self.environment.cache.as_deref().map(Catalogue::new)
     }
 
     /// Lists sessions, last activity first: through the catalogue if that can tell.
@@ -78,18 +78,18 @@ impl App {
 
     /// The working directory as text.
     pub(crate) fn cwd(&self) -> String {
-        self.settings.cwd.to_string_lossy().into_owned()
+        self.environment.cwd.to_string_lossy().into_owned()
     }
 
     /// A folder that was named, as a working directory: absolute, links resolved if it is there.
     pub(crate) fn absolute(&self, folder: &Path) -> String {
-        let whole = self.settings.cwd.join(folder);
+        let whole = self.environment.cwd.join(folder);
         whole.canonicalize().unwrap_or(whole).to_string_lossy().into_owned()
     }
 
     /// The present moment.
     pub(crate) fn now(&self) -> Millis {
-        self.settings.now.unwrap_or_else(|| SystemClock.now())
+        self.environment.now.unwrap_or_else(|| SystemClock.now())
     }
 
     /// How sessions are opened and grown.
@@ -102,12 +102,12 @@ impl App {
         let options = Options {
             index: self.index_folder(),
             progress: Some(Box::new(progress)),
-            spill: self.settings.spill.clone(),
+            spill: self.environment.spill.clone(),
             durability: self.durability,
             lock_wait: self.lock_wait(),
             ..Options::default()
         };
-        match self.settings.now {
+        match self.environment.now {
             Some(now) => Options { clock: Box::new(FixedClock(now)), ..options },
             None => options,
         }
@@ -128,19 +128,19 @@ impl App {
 
     /// The folder that a session works in.
     pub(crate) fn folder_of(&self, session: &Session) -> PathBuf {
-        session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| self.settings.cwd.clone(), PathBuf::from)
+        session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| self.environment.cwd.clone(), PathBuf::from)
     }
 
     /// The files of settings for a session.
     pub(crate) fn settings_files(&self, session: &Session) -> SettingsFiles {
-        SettingsFiles::of(self.settings.data.as_deref(), &self.folder_of(session))
+        SettingsFiles::of(self.environment.data.as_deref(), &self.folder_of(session))
     }
 
     /// The settings in effect for a session; warns about those that have no effect.
-    pub(crate) fn user_settings(&self, session: &Session) -> Result<UserSettings> {
+    pub(crate) fn user_settings(&self, session: &Session) -> Result<Settings> {
         let (layers, troubles) = self.settings_files(session).load()?;
         troubles.iter().for_each(|trouble| self.ui.warning(trouble));
-        Ok(UserSettings::from(&layers))
+        Ok(Settings::from(&layers))
     }
 
     /// Upgrades a session of an old version, as its first append would, and says where the old bytes are.

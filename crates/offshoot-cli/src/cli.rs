@@ -11,7 +11,7 @@ use crate::commands::{
     append, branches, check, compact, completions, context, doctor, entry, export, fork, import, label, list, man,
     migrate, models, name, pop, repair, show, switch, tail, trash, tree,
 };
-use crate::config::Settings;
+use crate::config::Environment;
 use crate::error::{CommandError, Result};
 use crate::ui::{self, ColorWhen, Ui};
 use crate::{agent, api, tui};
@@ -157,12 +157,12 @@ pub(crate) fn run() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let mut settings = Settings::read();
-    settings.cache = settings.cache.filter(|_| !cli.global.no_index);
-    let ui = Ui::new(&settings, cli.global.color, !cli.global.no_pager);
-    let durability = settings.durability.as_deref().map(Durability::from_word).transpose();
+    let mut environment = Environment::read();
+    environment.cache = environment.cache.filter(|_| !cli.global.no_index);
+    let ui = Ui::new(&environment, cli.global.color, !cli.global.no_pager);
+    let durability = environment.durability.as_deref().map(Durability::from_word).transpose();
     let level = durability.as_ref().ok().copied().flatten().unwrap_or_default();
-    let app = App { ui, settings, session_dir: cli.global.session_dir, durability: level };
+    let app = App { ui, environment, session_dir: cli.global.session_dir, durability: level };
     let ran = match durability {
         Ok(_) => match &cli.command {
             Some(command) => command.run(&app),

@@ -18,7 +18,7 @@ use offshoot_tui::theme::Background;
 
 /// Everything that a run takes from its surroundings.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Settings {
+pub(crate) struct Environment {
     /// The working directory.
     pub(crate) cwd: PathBuf,
     /// The home directory.
@@ -71,7 +71,7 @@ pub(crate) enum ClipboardTool {
 /// Variables by name.
 type Env<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
-impl Settings {
+impl Environment {
     /// Reads the surroundings of this process.
     #[expect(clippy::disallowed_methods, reason = "the one reader of environment, home and working directory")]
     pub(crate) fn read() -> Self {
@@ -227,10 +227,10 @@ fn expand(path: OsString, home: Option<&Path>) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn settings(variables: &[(&str, &str)]) -> Settings {
+    fn settings(variables: &[(&str, &str)]) -> Environment {
         let env =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(*value));
-        Settings::from(&env, "/work".into(), Some("/home/u".into()), Path::new("/tmp"))
+        Environment::from(&env, "/work".into(), Some("/home/u".into()), Path::new("/tmp"))
     }
 
     fn folders(variables: &[(&str, &str)]) -> Vec<String> {

@@ -14,7 +14,7 @@ pub(crate) type Result<T> = std::result::Result<T, CommandError>;
 
 /// What sort of failure it is: each has its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FailureKind {
     /// The system refused, or something else went wrong.
     Failed,
     /// The command line or the input asks for something that makes no sense.
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
     ClosedPipe,
 }
 
-impl Kind {
+impl FailureKind {
     /// The exit code.
     pub(crate) fn code(self) -> u8 {
         match self {
@@ -52,7 +52,7 @@ impl Kind {
 /// Why a command failed.
 #[derive(Debug)]
 pub(crate) struct CommandError {
-    pub(crate) kind: Kind,
+    pub(crate) kind: FailureKind,
     pub(crate) message: String,
     pub(crate) causes: Vec<String>,
     pub(crate) hints: Vec<String>,
@@ -60,13 +60,13 @@ pub(crate) struct CommandError {
 
 impl CommandError {
     /// A failure without a cause below it.
-    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), causes: Vec::new(), hints: Vec::new() }
     }
 
     /// The command line asks for something that makes no sense.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self::new(Kind::Usage, message)
+        Self::new(FailureKind::Usage, message)
     }
 
     /// Adds what the person can do.
@@ -96,9 +96,9 @@ impl CommandError {
     /// The system refused `action` (a verb and its object).
     pub(crate) fn io(action: impl std::fmt::Display, source: &io::Error) -> Self {
         let kind = match source.kind() {
-            io::ErrorKind::NotFound => Kind::NotFound,
-            io::ErrorKind::AlreadyExists => Kind::Conflict,
-            _ => Kind::Failed,
+            io::ErrorKind::NotFound => FailureKind::NotFound,
+            io::ErrorKind::AlreadyExists => FailureKind::Conflict,
+            _ => FailureKind::Failed,
         };
         Self { causes: chain(source), ..Self::new(kind, format!("could not {action}")) }
     }
@@ -125,11 +125,11 @@ impl From<&Error> for CommandError {
     fn from(error: &Error) -> Self {
         let kind = match error {
             Error::Io { source, .. } => return from_system(error, source),
-            Error::NotASession { .. } => Kind::Damaged,
-            Error::EntryNotFound { .. } | Error::SessionNotFound { .. } => Kind::NotFound,
-            Error::Ambiguous { .. } | Error::Invalid(_) => Kind::Usage,
-            Error::Conflict { .. } | Error::Locked { .. } => Kind::Conflict,
-            _ => Kind::Failed,
+            Error::NotASession { .. } => FailureKind::Damaged,
+            Error::EntryNotFound { .. } | Error::SessionNotFound { .. } => FailureKind::NotFound,
+            Error::Ambiguous { .. } | Error::Invalid(_) => FailureKind::Usage,
+            Error::Conflict { .. } | Error::Locked { .. } => FailureKind::Conflict,
+            _ => FailureKind::Failed,
         };
         let hint = match error {
             Error::NotASession { .. } => Some("a session file begins with a line like {\"type\":\"session\",\"id\":…}"),
@@ -162,7 +162,7 @@ impl From<&AgentError> for CommandError {
             AgentError::Session(session) | AgentError::NotWritten(session) => session.get().into(),
             AgentError::NoAccess(why) => why.into(),
             AgentError::Busy(_) | AgentError::Failed(_) | AgentError::Ended => {
-                Self::new(Kind::Failed, error.to_string())
+                Self::new(FailureKind::Failed, error.to_string())
             }
         }
     }
@@ -170,7 +170,7 @@ impl From<&AgentError> for CommandError {
 
 impl From<&KeyError> for CommandError {
     fn from(error: &KeyError) -> Self {
-        Self { causes: vec![error.to_string()], ..Self::new(Kind::Model, "the model cannot be asked") }
+        Self { causes: vec![error.to_string()], ..Self::new(FailureKind::Model, "the model cannot be asked") }
             .hint("`offshoot models` shows where keys come from")
     }
 }
@@ -179,7 +179,7 @@ impl From<&KeyError> for CommandError {
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            return Self::new(Kind::ClosedPipe, "nobody reads the output");
+            return Self::new(FailureKind::ClosedPipe, "nobody reads the output");
         }
         match error.downcast::<Error>() {
             Ok(error) => error.into(),
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn a_librarys_error_survives_the_way_through_io() {
         let error = CommandError::from(io::Error::other(Error::EntryNotFound { id: "x".to_owned() }));
-        assert_eq!((error.kind, error.message.as_str()), (Kind::NotFound, "entry x not found"));
+        assert_eq!((error.kind, error.message.as_str()), (FailureKind::NotFound, "entry x not found"));
     }
 
     /// What the agent hands on of the session has the code and the hint that it has in every other command.

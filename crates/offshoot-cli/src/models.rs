@@ -11,7 +11,7 @@ use offshoot_settings::Settings;
 
 use crate::app::App;
 use crate::config;
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 
 /// The model that is asked, as typed.
 #[derive(Debug, Default, clap::Args)]
@@ -67,7 +67,7 @@ pub(crate) struct ModelTable {
 impl ModelTable {
     /// Reads the user's files; also tells what is wrong with them.
     pub(crate) fn read(app: &App) -> (Self, Vec<Trouble>) {
-        let home = app.settings.data.as_deref();
+        let home = app.environment.data.as_deref();
         let (models, mut troubles) = Models::load(home);
         let mut keys = Keys::new(config::variables(), Arc::new(SystemClock));
         if let Some(home) = home {
@@ -112,7 +112,7 @@ impl ModelTable {
         let (models, typed, user) = (&self.models, wishes.typed, wishes.settings);
         let find = |provider: Option<&str>, name: &str| {
             self.find(provider, name).map_err(|error| {
-                CommandError::new(Kind::NotFound, error.to_string()).hint("`offshoot models` lists the models")
+                CommandError::new(FailureKind::NotFound, error.to_string()).hint("`offshoot models` lists the models")
             })
         };
         let (recorded, level) = recorded(wishes.session);
@@ -126,7 +126,7 @@ impl ModelTable {
         } else if let Some(provider) = typed.provider.as_deref() {
             let model = models.default_of(provider);
             model.cloned().ok_or_else(|| {
-                CommandError::new(Kind::NotFound, format!("there is no provider {provider}"))
+                CommandError::new(FailureKind::NotFound, format!("there is no provider {provider}"))
                     .hint("`offshoot models` lists the models; models.json adds others")
             })?
         } else if let Some(model) = own.filter(|model| self.can_ask(model)) {
@@ -149,7 +149,7 @@ impl ModelTable {
 }
 
 fn no_key() -> CommandError {
-    CommandError::new(Kind::Model, "there is no model to ask: no provider has a key")
+    CommandError::new(FailureKind::Model, "there is no model to ask: no provider has a key")
         .hint("set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or write the key into auth.json")
         .hint(
             "a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where",

@@ -10,7 +10,7 @@ use offshoot_session::store::{DirStore, Flavour, Scope};
 use offshoot_session::tree::NodeIx;
 
 use crate::app::App;
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 
 /// The word for the session that was written to last.
 pub(crate) const LATEST: &str = "latest";
@@ -84,7 +84,7 @@ fn latest(app: &App, store: &DirStore, cwd: &str) -> Result<PathBuf> {
         return Ok(newest.path);
     }
     app.report_all(&diagnostics, LATEST);
-    Err(CommandError::new(Kind::NotFound, format!("there is no session of {cwd} yet"))
+    Err(CommandError::new(FailureKind::NotFound, format!("there is no session of {cwd} yet"))
         .hint("`offshoot list --all` shows the sessions of other folders"))
 }
 

@@ -15,7 +15,7 @@ use offshoot_session::medium::{FileMedium, Medium as _};
 use offshoot_session::pieces::Pieces;
 
 use crate::app::App;
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 
 /// The note of where a session came from: its path, byte for byte.
 const ORIGIN: &str = "origin";
@@ -44,8 +44,9 @@ pub(crate) struct Trashed {
 impl Trash {
     /// The trash of this run: below the data folder.
     pub(crate) fn of(app: &App) -> Result<Self> {
-        let data = app.settings.data.as_ref().ok_or_else(|| {
-            CommandError::new(Kind::Failed, "there is no home directory to keep a trash in").hint("set OFFSHOOT_HOME")
+        let data = app.environment.data.as_ref().ok_or_else(|| {
+            CommandError::new(FailureKind::Failed, "there is no home directory to keep a trash in")
+                .hint("set OFFSHOOT_HOME")
         })?;
         Ok(Self { folder: data.join("trash"), patience: app.lock_wait() })
     }
@@ -121,7 +122,7 @@ impl Trashed {
         let failed = |error: io::Error| {
             let origin = self.origin.display();
             let refused = CommandError::io(format!("bring {} back to {origin}", self.file.display()), &error);
-            if refused.kind == Kind::Conflict {
+            if refused.kind == FailureKind::Conflict {
                 refused.hint(format!("{origin} is there again: move it away"))
             } else {
                 refused
@@ -228,7 +229,7 @@ mod tests {
         let (_folder, trash, file) = world();
         let first = trash.put(&file, 5).unwrap();
         File::create_new(&file).unwrap().write_all(SESSION.as_bytes()).unwrap();
-        assert_eq!(first.restore().unwrap_err().kind, Kind::Conflict);
+        assert_eq!(first.restore().unwrap_err().kind, FailureKind::Conflict);
         let second = trash.put(&file, 5).unwrap();
         assert_eq!(trash.list().unwrap(), [second.clone(), first.clone()], "two of one moment, the later one first");
         first.restore().unwrap();
@@ -240,9 +241,9 @@ mod tests {
         let (_folder, trash, file) = world();
         let other = file.with_file_name("notes.txt");
         File::create_new(&other).unwrap().write_all(b"my notes").unwrap();
-        assert_eq!(trash.put(&other, 5).unwrap_err().kind, Kind::Damaged);
+        assert_eq!(trash.put(&other, 5).unwrap_err().kind, FailureKind::Damaged);
         assert!(other.exists() && trash.list().unwrap().is_empty());
-        assert_eq!(trash.put(&file.with_file_name("none"), 5).unwrap_err().kind, Kind::NotFound);
+        assert_eq!(trash.put(&file.with_file_name("none"), 5).unwrap_err().kind, FailureKind::NotFound);
     }
 
     #[test]

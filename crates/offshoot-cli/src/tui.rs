@@ -8,14 +8,14 @@ mod wishes;
 mod drafts;
 mod session_list;
 mod pick;
-mod world;
+mod job_context;
 mod choices;
 mod clipboard;
 mod files;
-mod known;
-mod reading;
+mod session_facts;
+mod snapshots;
 mod settings;
-mod deeds;
+mod actions;
 mod serve;
 mod program;
 
@@ -37,11 +37,11 @@ use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::models::{ModelTable, WithoutKey};
 use drafts::{DraftFiles, DraftWriter};
+use job_context::JobContext;
 use program::Program;
 use session_list::SessionListWorker;
 use signals::Signals;
 use wishes::wishes;
-use world::World;
 
 /// Opens the session, or lets the user pick one, and shows it until the user ends the front end.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
@@ -87,8 +87,8 @@ fn converse(
         let what = format!("what is being written cannot be kept: {error}");
         drop(told.send(Msg::Notice(Level::Warning, what)));
     })?;
-    let world = World { app: app.clone(), news: sender.clone(), drafts, session_list: Arc::new(session_list) };
-    let mut program = Program::start(world, session, setup)?;
+    let context = JobContext { app: app.clone(), news: sender.clone(), drafts, session_list: Arc::new(session_list) };
+    let mut program = Program::start(context, session, setup)?;
     program.take(ProgramTask::Look);
     for said in said {
         program.take(ProgramTask::Ask(Box::new(Command::FollowUp(said))));
@@ -107,7 +107,7 @@ fn converse(
 
 /// What somebody does who has no key yet.
 fn keyless(app: &App) -> String {
-    let folder = app.settings.data.as_deref().map(|data| app.settings.short(&data.display().to_string()));
+    let folder = app.environment.data.as_deref().map(|data| app.environment.short(&data.display().to_string()));
     let folder = folder.unwrap_or_default();
     format!(
         "no model can be asked yet: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY and start again, or write \

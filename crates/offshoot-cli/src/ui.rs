@@ -17,8 +17,8 @@ use std::io::{self, BufWriter, IsTerminal as _, StderrLock, StdoutLock, Write};
 use anstream::{AutoStream, ColorChoice};
 use offshoot_session::text::clean_lines;
 
-use crate::config::Settings;
-use crate::error::{CommandError, Kind};
+use crate::config::Environment;
+use crate::error::{CommandError, FailureKind};
 use harmless::Harmless;
 pub(crate) use progress::Progress;
 use style::{ERROR, HINT, NOTE, WARNING};
@@ -49,7 +49,7 @@ pub(crate) struct Ui {
 
 impl Ui {
     /// `paging` is what the command line says of the pager.
-    pub(crate) fn new(settings: &Settings, color: ColorWhen, paging: bool) -> Self {
+    pub(crate) fn new(environment: &Environment, color: ColorWhen, paging: bool) -> Self {
         let color = match color {
             ColorWhen::Auto => ColorChoice::Auto,
             ColorWhen::Always => ColorChoice::Always,
@@ -57,9 +57,9 @@ impl Ui {
         };
         let is_terminal = io::stdout().is_terminal();
         let terminal = terminal_size::terminal_size().filter(|_| is_terminal).map(|(width, _)| usize::from(width.0));
-        let pager = settings.pager.clone().unwrap_or_else(|| pager::DEFAULT.to_owned());
+        let pager = environment.pager.clone().unwrap_or_else(|| pager::DEFAULT.to_owned());
         let pager = Some(pager).filter(|_| paging && is_terminal);
-        Self { color, pager, is_terminal, is_quiet: false, width: settings.columns.or(terminal) }
+        Self { color, pager, is_terminal, is_quiet: false, width: environment.columns.or(terminal) }
     }
 
     /// The same, saying nothing on stderr: the front end has the terminal.
@@ -109,7 +109,7 @@ impl Ui {
 
     /// Says on stderr what went wrong and what can be done.
     pub(crate) fn error(&self, error: &CommandError) {
-        if error.kind == Kind::ClosedPipe {
+        if error.kind == FailureKind::ClosedPipe {
             return;
         }
         let mut lines = vec![format!("{ERROR}error:{ERROR:#} {}", clean_lines(&error.message))];

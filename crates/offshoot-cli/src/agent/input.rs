@@ -47,11 +47,11 @@ fn piped() -> Result<Option<String>> {
 
 /// A file as text, or a picture.
 fn file(app: &App, name: &str, cwd: Option<&str>, texts: &mut String, images: &mut Vec<Block>) -> Result<()> {
-    let name = match (name.strip_prefix("~/"), &app.settings.home) {
+    let name = match (name.strip_prefix("~/"), &app.environment.home) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(name),
     };
-    let path = app.settings.cwd.join(name);
+    let path = app.environment.cwd.join(name);
     let bytes = std::fs::read(&path).map_err(|error| CommandError::io(format!("read {}", path.display()), &error))?;
     let shown = path.display();
     match String::from_utf8(bytes) {
@@ -67,8 +67,8 @@ fn file(app: &App, name: &str, cwd: Option<&str>, texts: &mut String, images: &m
 
 /// A picture as the read tool gives it: checked, and made smaller if models would not take it.
 fn picture(app: &App, path: &Path, cwd: Option<&str>) -> Result<Vec<Block>> {
-    let cwd = cwd.map_or_else(|| app.settings.cwd.clone(), PathBuf::from);
-    let place = ToolContext { spill: cwd.clone(), cwd, home: app.settings.home.clone(), images: true, hidden: None };
+    let cwd = cwd.map_or_else(|| app.environment.cwd.clone(), PathBuf::from);
+    let place = ToolContext { spill: cwd.clone(), cwd, home: app.environment.home.clone(), images: true, hidden: None };
     let (partial, _partials) = tokio::sync::mpsc::unbounded_channel();
     let reading = Read.run(json!({ "path": path.display().to_string() }), Arc::new(place), partial);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

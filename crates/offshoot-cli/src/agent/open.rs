@@ -7,7 +7,7 @@ use offshoot_session::store::Store as _;
 
 use super::Args;
 use crate::app::{App, quoted};
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 use crate::select;
 
 /// Tells what is odd about the session. Its folder must still be there.
@@ -17,7 +17,7 @@ pub(crate) fn check_folder(app: &App, args: &Args, session: &Session) -> Result<
     match session.cwd().filter(|cwd| !cwd.is_empty() && !Path::new(cwd).is_dir()) {
         None => Ok(()),
         Some(gone) => {
-            Err(CommandError::new(Kind::NotFound, format!("the session's folder {gone} is not there any more"))
+            Err(CommandError::new(FailureKind::NotFound, format!("the session's folder {gone} is not there any more"))
                 .hint(format!("`offshoot --fork {}` goes on with a copy in this folder", quoted(given))))
         }
     }
@@ -41,7 +41,7 @@ pub(crate) fn open(app: &App, args: &Args) -> Result<Session> {
     if let Some(given) = &args.fork {
         let mut source = app.open(given)?;
         let copy = source.export(SessionPart::Everything, Some(&cwd), |id, time| store.place(&cwd, id, time))?;
-        let file = copy.file.ok_or_else(|| CommandError::new(Kind::Failed, "the copy has no file"))?;
+        let file = copy.file.ok_or_else(|| CommandError::new(FailureKind::Failed, "the copy has no file"))?;
         return app.open_file(&file);
     }
     let newest = if args.go_on { store.most_recent_file(Some(&cwd))? } else { None };

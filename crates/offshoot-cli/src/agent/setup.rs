@@ -33,7 +33,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
     let wanted = args.tools.clone().or_else(|| user.tools.as_ref().map(|tools| tools.join(",")));
     let tools = tool::select(wanted.as_deref().unwrap_or(tool::DEFAULT), &shell)
         .map_err(|error| CommandError::usage(error.to_string()))?;
-    let home = app.settings.data.clone().unwrap_or_default();
+    let home = app.environment.data.clone().unwrap_or_default();
     let (context, unreadable) = context_files::find(&home, &cwd);
     unreadable.iter().for_each(|file| app.ui.warning(&format!("{file}: {}", file.source)));
     let date = to_iso(app.now());
@@ -46,7 +46,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
         cwd: &cwd,
     };
     let system = prompt.text();
-    let spill = app.settings.cache.clone().unwrap_or_else(|| home.clone()).join("output");
+    let spill = app.environment.cache.clone().unwrap_or_else(|| home.clone()).join("output");
     // Others are opened while a screen is shown.
     let quiet = App { ui: app.ui.quiet(), ..app.clone() };
     let sessions = StoreSessions { app: quiet, store: app.store().ok(), table: table.models.clone() };
@@ -57,7 +57,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
     setup.system = system;
     setup.tools = tools;
     setup.tool_context =
-        ToolContext { spill, cwd, home: app.settings.home.clone(), images: setup.model.images, hidden: None };
+        ToolContext { spill, cwd, home: app.environment.home.clone(), images: setup.model.images, hidden: None };
     setup.shell = shell;
     setup.retry = user.retry;
     setup.compaction = user.compaction;

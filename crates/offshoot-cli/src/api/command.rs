@@ -23,7 +23,7 @@ Examples:
 /// Serves until the input ends.
 pub(crate) fn run(app: &App, _args: &Args) -> Result<()> {
     let mut out = app.ui.raw();
-    let (spill, durability, lock_wait) = (app.settings.spill.clone(), app.durability, app.lock_wait());
+    let (spill, durability, lock_wait) = (app.environment.spill.clone(), app.durability, app.lock_wait());
     let defaults = Defaults { spill, durability, lock_wait };
     serve((&app.store()?, defaults), &app.cwd(), io::stdin().lock(), &mut out)?;
     Ok(out.finish()?)

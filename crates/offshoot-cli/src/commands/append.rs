@@ -14,7 +14,7 @@ use offshoot_session::session::{Durability, NewSession, Session};
 use offshoot_session::store::Store as _;
 
 use crate::app::{App, quoted};
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 use crate::select;
 use crate::transcript::screen::entries;
 use crate::ui::Output;
@@ -207,7 +207,7 @@ impl AppendRun<'_> {
         }
         let what = format!("{} could not be written to {} and wait outside it", entries(self.kept), self.name);
         let hint = format!("`offshoot repair {}` puts them into the session", quoted(&self.name));
-        Err(CommandError::new(Kind::Failed, what).hint(hint))
+        Err(CommandError::new(FailureKind::Failed, what).hint(hint))
     }
 }
 

@@ -9,7 +9,7 @@ use offshoot_session::medium::FileMedium;
 use offshoot_session::text::one_line;
 
 use crate::app::App;
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 use crate::transcript::screen::count;
 use crate::ui::style::{BOLD, DIM, ERROR, NOTE, Painted, WARNING};
 
@@ -77,7 +77,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     out.finish()?;
     if damaged > 0 {
         let what = format!("{damaged} of {} damaged", count(files.len(), "session"));
-        return Err(CommandError::new(Kind::Damaged, what)
+        return Err(CommandError::new(FailureKind::Damaged, what)
             .hint("what is damaged stays where it is; everything else can be read and continued"));
     }
     Ok(())

@@ -12,7 +12,7 @@ use offshoot_session::summariser::Drafted;
 use offshoot_session::text::one_line;
 
 use crate::app::{App, quoted};
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 use crate::models::ModelArgs;
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{BOLD, DIM, ID, MARK, PLAIN, Painted};
@@ -87,13 +87,14 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let plan = match plan(&session, session.leaf(), session.dialect(), &settings)? {
         Planned::Cut(plan) => plan,
         Planned::AlreadyCompacted => {
-            let error = CommandError::new(Kind::Failed, "the session was just compacted: nothing was said since");
+            let error =
+                CommandError::new(FailureKind::Failed, "the session was just compacted: nothing was said since");
             return nothing(app, args, error);
         }
         Planned::TooSmall => {
             let why = "there is nothing to compact: everything is recent enough to be kept";
             let hint = format!("--keep-recent-tokens N keeps less than {keep_recent_tokens} tokens");
-            return nothing(app, args, CommandError::new(Kind::Failed, why).hint(hint));
+            return nothing(app, args, CommandError::new(FailureKind::Failed, why).hint(hint));
         }
     };
     match (args.dry_run, args.json) {

@@ -9,7 +9,7 @@ mod overview;
 mod report;
 
 use crate::app::App;
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 
 /// Say why a session does not show and where it is, or how everything stands
 ///
@@ -75,7 +75,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let (found, unread) = search::search(app, given)?;
     report::found(app, args.json, given, (&found, &unread))?;
     if found.is_empty() {
-        return Err(CommandError::new(Kind::NotFound, format!("nothing resembles {given:?}"))
+        return Err(CommandError::new(FailureKind::NotFound, format!("nothing resembles {given:?}"))
             .hint("`offshoot doctor` says where it was looked for"));
     }
     Ok(())

@@ -14,7 +14,7 @@ use offshoot_session::tree::NodeIx;
 use super::fork::empty;
 use super::show::title;
 use crate::app::App;
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 use crate::select;
 use crate::transcript::markdown;
 
@@ -102,7 +102,7 @@ fn jsonl(mut session: Session, args: &Args) -> Result<()> {
 fn page(app: &App, session: &Session, args: &Args) -> Result<()> {
     let options = offshoot_html::Options {
         part: part(session, args)?,
-        home: app.settings.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
+        home: app.environment.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
     };
     create(&args.output, |file| match offshoot_html::render(session, &options, file) {
         Ok(()) => Ok(()),
@@ -153,7 +153,7 @@ fn create(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()
     match file.persist_noclobber(path) {
         Ok(_) => Ok(()),
         Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => {
-            Err(CommandError::new(Kind::Conflict, format!("{}: the file exists already", path.display())))
+            Err(CommandError::new(FailureKind::Conflict, format!("{}: the file exists already", path.display())))
         }
         Err(error) => Err(not_written(path, &error.error)),
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use offshoot_session::session::SessionPart;
 
 use crate::app::App;
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 use crate::select;
 
 /// Make a new session out of the path to an entry
@@ -66,5 +66,5 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 
 /// There is nothing to copy.
 pub(crate) fn empty() -> CommandError {
-    CommandError::new(Kind::Usage, "the session is empty: there is nothing to copy")
+    CommandError::new(FailureKind::Usage, "the session is empty: there is nothing to copy")
 }

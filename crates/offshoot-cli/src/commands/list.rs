@@ -90,7 +90,7 @@ fn table(app: &App, store: &DirStore, args: &Args, sessions: &[SessionInfo]) -> 
         Column::new("SESSION", Align::Left, PLAIN).last(),
     ]);
     for ((info, mark), id) in sessions.iter().zip(marks).zip(ids) {
-        let folder = if args.all { one_line(&app.settings.short(&info.cwd), 200) } else { String::new() };
+        let folder = if args.all { one_line(&app.environment.short(&info.cwd), 200) } else { String::new() };
         let name = info.name.as_deref().map(|name| one_line(name, 200));
         let style = if name.is_some() { BOLD } else { PLAIN };
         let said = name.unwrap_or_else(|| one_line(&info.first_message, 200));
@@ -134,6 +134,6 @@ fn say_nothing_is_there(app: &App, args: &Args, cwd: &str) {
         app.ui.note("there are no sessions yet");
         return;
     }
-    app.ui.note(&format!("there are no sessions of {} yet", app.settings.short(cwd)));
+    app.ui.note(&format!("there are no sessions of {} yet", app.environment.short(cwd)));
     app.ui.hint("`offshoot list --all` shows those of every folder");
 }

@@ -11,7 +11,7 @@ use offshoot_session::session::Session;
 use offshoot_session::text::one_line;
 
 use crate::app::{App, quoted};
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 use crate::select::is_path;
 use crate::transcript::screen::{count, entries};
 use crate::ui::style::{BOLD, DIM, Painted, WARNING};
@@ -126,7 +126,7 @@ fn returned(app: &App, args: &Args) -> Result<(PathBuf, Vec<EntryId>)> {
 
 /// Old versions are the one thing that a person can do something about.
 fn hinted(error: CommandError, given: &str) -> CommandError {
-    if error.kind == Kind::Usage {
+    if error.kind == FailureKind::Usage {
         return error.hint(format!("`offshoot migrate {}` upgrades it", quoted(given)));
     }
     error

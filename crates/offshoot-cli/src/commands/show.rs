@@ -73,7 +73,7 @@ fn transcript(app: &App, session: &Session, path: &[NodeIx], length: Length) -> 
     if let Some(name) = title(session)? {
         writeln!(out, "{}", Painted(BOLD, &name))?;
     }
-    let cwd = session.cwd().map(|cwd| app.settings.short(cwd)).unwrap_or_default();
+    let cwd = session.cwd().map(|cwd| app.environment.short(cwd)).unwrap_or_default();
     let about = [session.id(), &cwd].map(|word| one_line(word, 200)).join("  ");
     writeln!(out, "{}\n", Painted(DIM, about.trim_end()))?;
     let mut screen = Screen::new(&mut out, length);

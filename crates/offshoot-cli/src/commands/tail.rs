@@ -11,7 +11,7 @@ use offshoot_session::transcript::Item;
 use offshoot_session::tree::NodeIx;
 
 use crate::app::App;
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 use crate::records;
 use crate::transcript::screen::{Heading, Length, Screen};
 
@@ -63,7 +63,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
             if !session.is_current()? {
                 let path = session.file().unwrap_or(Path::new(""));
                 let what = format!("{}: the file was replaced or deleted", path.display());
-                return Err(CommandError::new(Kind::Conflict, what));
+                return Err(CommandError::new(FailureKind::Conflict, what));
             }
             session.refresh()?;
         }

@@ -10,7 +10,7 @@ use offshoot_session::medium::FileMedium;
 use offshoot_session::text::one_line;
 
 use crate::app::App;
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 use crate::trash::{Trash, Trashed};
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{BOLD, DIM, ID, PLAIN, Painted};
@@ -85,10 +85,10 @@ fn restore(app: &App, trash: &Trash, given: Option<&str>) -> Result<()> {
 /// The session that is meant; of several that fit equally the last thrown away.
 fn find(all: Vec<Trashed>, given: Option<&str>) -> Result<Trashed> {
     let nothing = |message: String| {
-        CommandError::new(Kind::NotFound, message).hint("`offshoot trash --list` shows what is in the trash")
+        CommandError::new(FailureKind::NotFound, message).hint("`offshoot trash --list` shows what is in the trash")
     };
     let Some(given) = given else {
-        return all.into_iter().next().ok_or_else(|| CommandError::new(Kind::NotFound, "the trash is empty"));
+        return all.into_iter().next().ok_or_else(|| CommandError::new(FailureKind::NotFound, "the trash is empty"));
     };
     let fits = |trashed: &Trashed, is_whole: bool| {
         let info = info(trashed);
@@ -178,5 +178,5 @@ fn words(info: &SessionInfo) -> String {
 }
 
 fn path(app: &App, path: &Path) -> String {
-    one_line(&app.settings.short(&path.to_string_lossy()), 400)
+    one_line(&app.environment.short(&path.to_string_lossy()), 400)
 }

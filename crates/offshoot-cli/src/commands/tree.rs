@@ -84,7 +84,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 }
 
 fn draw(app: &App, session: &Session, filter: Filter) -> Result<()> {
-    let home = app.settings.home.as_ref().map(|home| home.to_string_lossy());
+    let home = app.environment.home.as_ref().map(|home| home.to_string_lossy());
     let outline = Outline::with_home(session, session.leaf(), filter, home.as_deref())?;
     let mut out = app.ui.paged();
     for row in outline.rows(session) {

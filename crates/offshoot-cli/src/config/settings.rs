@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 
 use offshoot_settings::{Layer, Layers, Scope, Value, edit};
 
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 
 /// Where settings stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Files {
+pub(crate) struct SettingsFiles {
     /// The user's; `None`: there is no data folder.
     pub(crate) global: Option<PathBuf>,
     /// The project's; `None`: it would be the user's.
     pub(crate) project: Option<PathBuf>,
 }
 
-impl Files {
+impl SettingsFiles {
     /// Those of the data folder and of a session's folder.
     pub(crate) fn of(data: Option<&Path>, cwd: &Path) -> Self {
         let global = data.map(|data| data.join("settings.json"));
@@ -55,7 +55,8 @@ impl Files {
     /// Puts a value into a file, or takes it out. The file is replaced as a whole: a crash leaves the old one or the new one.
     pub(crate) fn store(&self, scope: Scope, key: &str, value: Option<&Value>) -> Result<()> {
         let path = self.path(scope).ok_or_else(|| {
-            CommandError::new(Kind::Failed, "there is no home directory to keep settings in").hint("set OFFSHOOT_HOME")
+            CommandError::new(FailureKind::Failed, "there is no home directory to keep settings in")
+                .hint("set OFFSHOOT_HOME")
         })?;
         let old = text(path)?;
         let new = edit(&old, key, value).map_err(|error| {
@@ -80,7 +81,7 @@ impl Files {
 }
 
 fn unreadable() -> CommandError {
-    CommandError::new(Kind::Damaged, "could not read the settings")
+    CommandError::new(FailureKind::Damaged, "could not read the settings")
 }
 
 /// The text of a file; none for one that is not there.
@@ -117,9 +118,9 @@ fn replace(path: &Path, text: &str, scope: Scope) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn files() -> (tempfile::TempDir, Files) {
+    fn files() -> (tempfile::TempDir, SettingsFiles) {
         let folder = tempfile::tempdir().unwrap();
-        let files = Files::of(Some(&folder.path().join("data")), &folder.path().join("work"));
+        let files = SettingsFiles::of(Some(&folder.path().join("data")), &folder.path().join("work"));
         (folder, files)
     }
 
@@ -133,13 +134,13 @@ mod tests {
     fn what_is_not_there_says_nothing() {
         let (_folder, files) = files();
         assert_eq!(files.load().unwrap(), (Layers::default(), Vec::new()));
-        let nowhere = Files::of(None, Path::new("/dev/null"));
+        let nowhere = SettingsFiles::of(None, Path::new("/dev/null"));
         assert_eq!(nowhere.load().unwrap().0, Layers::default());
     }
 
     #[test]
     fn the_users_own_folder_is_no_project() {
-        let same = Files::of(Some(Path::new("/w/.offshoot")), Path::new("/w"));
+        let same = SettingsFiles::of(Some(Path::new("/w/.offshoot")), Path::new("/w"));
         assert_eq!(same.project, None);
     }
 
@@ -159,7 +160,7 @@ mod tests {
         let (_folder, files) = files();
         write(files.project.as_deref(), "{\"theme\": }");
         let error = files.load().unwrap_err();
-        assert_eq!((error.kind, error.message.as_str()), (Kind::Damaged, "could not read the settings"));
+        assert_eq!((error.kind, error.message.as_str()), (FailureKind::Damaged, "could not read the settings"));
         assert!(error.causes[0].ends_with("settings.json:1:11: expected a value for JSON"), "{error:?}");
         write(files.project.as_deref(), b"{\"theme\": \"\xff\"}");
         let error = files.load().unwrap_err();

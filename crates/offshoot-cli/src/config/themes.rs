@@ -4,11 +4,11 @@ use std::path::Path;
 
 use offshoot_tui::theme::{Theme, Themes};
 
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 
 /// The themes that a setting names, and what of their files has no effect.
 pub(crate) fn named(data: Option<&Path>, setting: Option<&str>) -> Result<(Themes, Vec<String>)> {
-    let (light, dark) = Themes::named(setting).map_err(|why| CommandError::new(Kind::NotFound, why))?;
+    let (light, dark) = Themes::named(setting).map_err(|why| CommandError::new(FailureKind::NotFound, why))?;
     let (light_theme, mut troubles) = one(data, &light)?;
     if light == dark {
         return Ok((Themes { dark: light_theme.clone(), light: light_theme }, troubles));
@@ -47,12 +47,12 @@ fn load(data: Option<&Path>, name: &str) -> Result<(Theme, Vec<String>)> {
     let path = data.filter(|_| is_name(name)).map(|data| data.join("themes").join(format!("{name}.json")));
     let text = path.as_deref().map(super::settings::text).transpose()?.unwrap_or_default();
     let Some(path) = path.filter(|_| !text.is_empty()) else {
-        return Err(CommandError::new(Kind::NotFound, format!("there is no theme {name:?}"))
+        return Err(CommandError::new(FailureKind::NotFound, format!("there is no theme {name:?}"))
             .hint("`theme` in settings.json names dark, light or a file of the data folder's themes, without .json"));
     };
     let file = path.display().to_string();
     let (theme, problems) = Theme::read(&text, &file).map_err(|error| {
-        CommandError::new(Kind::Damaged, error.to_string()).hint("correct the file, or choose another theme")
+        CommandError::new(FailureKind::Damaged, error.to_string()).hint("correct the file, or choose another theme")
     })?;
     Ok((theme, problems.iter().map(ToString::to_string).collect()))
 }

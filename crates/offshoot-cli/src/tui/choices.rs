@@ -18,17 +18,17 @@ use offshoot_tui::editor::Choice;
 use offshoot_tui::markdown::plain;
 use offshoot_tui::slash::Argument;
 
-use super::world::World;
+use super::job_context::JobContext;
 
 /// How many columns of its last words stand beside a branch.
 const WORDS: usize = 80;
 
 /// Finds them, and tells them.
-pub(super) async fn find(world: &World, agent: &AgentSession, argument: Argument) {
+pub(super) async fn find(context: &JobContext, agent: &AgentSession, argument: Argument) {
     let found = match argument {
         Argument::Model => {
             let name = |model: &Arc<Model>| Choice::new(format!("{}/{}", model.provider, model.id));
-            let table = world.model_table().await.map_err(|error| error.on_one_line());
+            let table = context.model_table().await.map_err(|error| error.on_one_line());
             table.map(|table| table.usable().iter().map(name).collect())
         }
         Argument::Entry => match agent.read(entries).await {
@@ -44,8 +44,8 @@ pub(super) async fn find(world: &World, agent: &AgentSession, argument: Argument
         Argument::Session | Argument::Thinking | Argument::File | Argument::Text => return,
     };
     match found {
-        Ok(choices) => world.tell(Msg::Choices(argument, choices)),
-        Err(why) => world.notice(Level::Error, format!("what could be meant is not known: {why}")),
+        Ok(choices) => context.tell(Msg::Choices(argument, choices)),
+        Err(why) => context.notice(Level::Error, format!("what could be meant is not known: {why}")),
     }
 }
 

@@ -9,7 +9,7 @@ use offshoot_session::transcript::Level;
 use offshoot_tui::app::msg::Msg;
 use tokio::process::Command;
 
-use super::world::{World, blocking};
+use super::job_context::{JobContext, blocking};
 use crate::config::ClipboardTool;
 use crate::error::CommandError;
 
@@ -27,21 +27,21 @@ enum ClipboardContent {
 }
 
 /// Tells the front end what to paste, or why there is nothing.
-pub(super) async fn paste(world: &World) {
-    match read_clipboard(&world.app.settings.clipboard).await {
+pub(super) async fn paste(context: &JobContext) {
+    match read_clipboard(&context.app.environment.clipboard).await {
         Ok(ClipboardContent::Picture(bytes, ending)) => {
             let what = "put the picture of the clipboard into a file";
             let kept = blocking(move || keep(&bytes, ending).map_err(|error| CommandError::io(what, &error))).await;
             match kept {
-                Ok(path) => world.tell(Msg::Clipboard(path)),
-                Err(error) => world.notice(Level::Error, error.on_one_line()),
+                Ok(path) => context.tell(Msg::Clipboard(path)),
+                Err(error) => context.notice(Level::Error, error.on_one_line()),
             }
         }
-        Ok(ClipboardContent::Text(text)) => world.tell(Msg::Clipboard(text)),
+        Ok(ClipboardContent::Text(text)) => context.tell(Msg::Clipboard(text)),
         Ok(ClipboardContent::Nothing) => {
-            world.notice(Level::Info, "the clipboard holds neither text nor a png, jpeg, webp or gif");
+            context.notice(Level::Info, "the clipboard holds neither text nor a png, jpeg, webp or gif");
         }
-        Err(why) => world.notice(Level::Warning, why),
+        Err(why) => context.notice(Level::Warning, why),
     }
 }
 

@@ -110,7 +110,7 @@ pub(super) struct DraftFiles {
 impl DraftFiles {
     /// What is kept for a session.
     pub(super) fn of(app: &App, session: &Session) -> Self {
-        let folder = app.settings.spill.as_ref().and_then(|spill| spill.parent()).map(Path::to_path_buf);
+        let folder = app.environment.spill.as_ref().and_then(|spill| spill.parent()).map(Path::to_path_buf);
         let draft = match session.tree().is_empty() {
             true => format!("new{}", encode_cwd(session.cwd().unwrap_or_default())),
             false => session.id().to_owned(),

@@ -3,16 +3,16 @@
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_tui::app::msg::Msg;
 
-use super::world::World;
+use super::job_context::JobContext;
 
 /// So many are told at most, and so many at a time.
 const MOST: usize = 50_000;
 const PORTION: usize = 2_000;
 
 /// Finds them on a thread of its own.
-pub(super) async fn find(world: &World, agent: &AgentSession) {
+pub(super) async fn find(context: &JobContext, agent: &AgentSession) {
     let Ok(cwd) = agent.read(|session| session.cwd().unwrap_or_default().to_owned()).await else { return };
-    let world = world.clone();
+    let context = context.clone();
     tokio::task::spawn_blocking(move || {
         let mut portion = Vec::new();
         for found in ignore::WalkBuilder::new(&cwd).hidden(false).require_git(false).build().flatten().take(MOST) {
@@ -24,9 +24,9 @@ pub(super) async fn find(world: &World, agent: &AgentSession) {
             }
             portion.push(format!("{name}{}", if is_folder { "/" } else { "" }));
             if portion.len() >= PORTION {
-                world.tell(Msg::Files(std::mem::take(&mut portion)));
+                context.tell(Msg::Files(std::mem::take(&mut portion)));
             }
         }
-        world.tell(Msg::Files(portion));
+        context.tell(Msg::Files(portion));
     });
 }

@@ -17,7 +17,7 @@ use super::signals::Signals;
 use super::stop::stop;
 use super::wishes::wishes;
 use crate::app::App;
-use crate::config::settings::Files as SettingsFiles;
+use crate::config::settings::SettingsFiles;
 use crate::error::{CommandError, Result};
 
 /// Lets the user pick a session on the terminal; `None` if none is wanted. Signals are heard from then on: the conversation
@@ -29,7 +29,7 @@ pub(super) fn session(app: &App) -> Result<Option<(PathBuf, Signals)>> {
     let told = sender.clone();
     // A front end that has ended needs no answers.
     let session_list = SessionListWorker::start(&app, move |answer| drop(told.send(Msg::Sessions(answer))))?;
-    let files = SettingsFiles::of(app.settings.data.as_deref(), &app.settings.cwd);
+    let files = SettingsFiles::of(app.environment.data.as_deref(), &app.environment.cwd);
     let wishes = wishes(&app, &files, &app.cwd())?;
     let mut sessions = Sessions::new(Setting { keymap: wishes.keymap.clone(), ..surroundings(&app) });
     sessions.requests().into_iter().for_each(|request| session_list.take(request));

@@ -14,9 +14,9 @@ use offshoot_tui::app::msg::Msg;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::drafts::DraftWriter;
+use super::job_context::JobContext;
 use super::serve::serve;
 use super::stop::stop;
-use super::world::World;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 
@@ -31,15 +31,15 @@ pub(super) struct Program {
 
 impl Program {
     /// Starts the agent.
-    pub(super) fn start(world: World, session: Session, setup: Setup) -> Result<Self> {
+    pub(super) fn start(context: JobContext, session: Session, setup: Setup) -> Result<Self> {
         let failed = |error| CommandError::io("start the agent", &error);
         // Unbounded: it carries what the user does, and the screen waits for nobody.
         let (tasks, wanted) = unbounded_channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let (app, drafts) = (world.app.clone(), world.drafts.clone());
+        let (app, drafts) = (context.app.clone(), context.drafts.clone());
         let thread = std::thread::Builder::new().name("agent".to_owned()).spawn(move || {
-            let news = world.news.clone();
-            if let Err(error) = runtime.block_on(serve(world, session, setup, wanted)) {
+            let news = context.news.clone();
+            if let Err(error) = runtime.block_on(serve(context, session, setup, wanted)) {
                 drop(news.send(Msg::Notice(Level::Error, format!("the agent could not be started: {error}"))));
             }
             // What runs longer is not waited for.
@@ -76,7 +76,7 @@ impl offshoot_tui::app::run::Program for Program {
     }
 
     fn edit(&mut self, text: &str, editor: Option<&str>) -> io::Result<Option<String>> {
-        let editor = editor.or(self.app.settings.editor.as_deref()).unwrap_or("nano");
+        let editor = editor.or(self.app.environment.editor.as_deref()).unwrap_or("nano");
         let mut words = editor.split_whitespace();
         let program = words.next().ok_or_else(|| io::Error::other("no editor is named"))?;
         let mut file = tempfile::Builder::new().prefix("offshoot-").suffix(".md").tempfile()?;

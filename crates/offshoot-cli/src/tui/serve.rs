@@ -14,15 +14,15 @@ use offshoot_tui::app::cmd::ProgramTask;
 use offshoot_tui::app::msg::Msg;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::world::{World, ask};
-use super::{choices, clipboard, deeds, files, known, reading, settings};
+use super::job_context::{JobContext, ask};
+use super::{actions, choices, clipboard, files, session_facts, settings, snapshots};
 
 /// How often it is looked whether another program has written to the session.
 const WATCH: Duration = Duration::from_secs(2);
 
 /// Does what is wanted, and tells what happens, until the end.
 pub(super) async fn serve(
-    world: World,
+    context: JobContext,
     session: Session,
     setup: Setup,
     mut wanted: UnboundedReceiver<ProgramTask>,
@@ -30,21 +30,21 @@ pub(super) async fn serve(
     let agent = AgentSession::start(session, setup)?;
     let mut events = agent.subscribe();
     let mut watch = tokio::time::interval(WATCH);
-    let told = known::Told::default();
-    known::open(&world, &agent, "").await;
+    let told = session_facts::LastWarning::default();
+    session_facts::open(&context, &agent, "").await;
     loop {
         tokio::select! {
             biased;
             event = events.recv() => match event {
-                Some(event) => heard(&world, &agent, event).await,
+                Some(event) => heard(&context, &agent, event).await,
                 None => break,
             },
             task = wanted.recv() => match task {
                 None => break,
-                Some(ProgramTask::SaveDraft(text)) => world.drafts.save(text),
-                Some(task) => drop(tokio::spawn(act(world.clone(), agent.clone(), task))),
+                Some(ProgramTask::SaveDraft(text)) => context.drafts.save(text),
+                Some(task) => drop(tokio::spawn(act(context.clone(), agent.clone(), task))),
             },
-            _ = watch.tick() => drop(tokio::spawn(known::watch(world.clone(), agent.clone(), told.clone()))),
+            _ = watch.tick() => drop(tokio::spawn(session_facts::watch(context.clone(), agent.clone(), told.clone()))),
         }
     }
     agent.close().await;
@@ -52,45 +52,45 @@ pub(super) async fn serve(
 }
 
 /// An event goes on; before what follows another session's opening, what stands in it.
-async fn heard(world: &World, agent: &AgentSession, event: Arc<Event>) {
+async fn heard(context: &JobContext, agent: &AgentSession, event: Arc<Event>) {
     let reason = if let Event::SessionChanged { reason, .. } = event.as_ref() { Some(*reason) } else { None };
-    world.tell(Msg::Agent(event));
+    context.tell(Msg::Agent(event));
     if let Some(reason) = reason {
-        known::open(world, agent, reason).await;
+        session_facts::open(context, agent, reason).await;
     }
 }
 
 /// Does one task. What goes wrong is a notice.
-async fn act(world: World, agent: AgentSession, task: ProgramTask) {
+async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
     let done = match task {
-        ProgramTask::Ask(command) => return ask(&world, &agent, *command).await,
-        ProgramTask::Look => return known::look(&world, &agent).await,
-        ProgramTask::Snapshot(purpose) => return reading::snapshot(&world, &agent, purpose).await,
-        ProgramTask::Branches => return known::branches(&world, &agent).await,
-        ProgramTask::Describe => return known::describe(&world, &agent).await,
-        ProgramTask::Paste => return clipboard::paste(&world).await,
-        ProgramTask::Choices(argument) => return choices::find(&world, &agent, argument).await,
-        ProgramTask::Files => return files::find(&world, &agent).await,
-        ProgramTask::Remember(prompt) => return world.drafts.remember(prompt),
-        ProgramTask::Sessions(request) => return world.session_list.take(request),
-        ProgramTask::Settings => return settings::open(&world, &agent).await,
-        ProgramTask::Themes(setting) => return settings::themes(&world, setting).await,
-        ProgramTask::Store(scope, key, value) => return settings::store(&world, &agent, scope, key, value).await,
-        ProgramTask::Models => world.model_table().await.map(|table| world.tell(Msg::Models(table.usable()))),
+        ProgramTask::Ask(command) => return ask(&context, &agent, *command).await,
+        ProgramTask::Look => return session_facts::look(&context, &agent).await,
+        ProgramTask::Snapshot(purpose) => return snapshots::snapshot(&context, &agent, purpose).await,
+        ProgramTask::Branches => return session_facts::branches(&context, &agent).await,
+        ProgramTask::Describe => return session_facts::describe(&context, &agent).await,
+        ProgramTask::Paste => return clipboard::paste(&context).await,
+        ProgramTask::Choices(argument) => return choices::find(&context, &agent, argument).await,
+        ProgramTask::Files => return files::find(&context, &agent).await,
+        ProgramTask::Remember(prompt) => return context.drafts.remember(prompt),
+        ProgramTask::Sessions(request) => return context.session_list.take(request),
+        ProgramTask::Settings => return settings::open(&context, &agent).await,
+        ProgramTask::Themes(setting) => return settings::themes(&context, setting).await,
+        ProgramTask::Store(scope, key, value) => return settings::store(&context, &agent, scope, key, value).await,
+        ProgramTask::Models => context.model_table().await.map(|table| context.tell(Msg::Models(table.usable()))),
         // The loop saves drafts, in their order.
         ProgramTask::SaveDraft(_) => Ok(()),
-        ProgramTask::UseModel(name) => deeds::use_model(&world, &agent, &name).await,
-        ProgramTask::NextModel { is_forward } => deeds::next_model(&world, &agent, is_forward).await,
-        ProgramTask::Named(deed, entry) => deeds::named(&world, &agent, deed, entry).await,
-        ProgramTask::Pop => deeds::pop(&world, &agent).await,
-        ProgramTask::Resume(given) => deeds::resume(&world, &agent, given).await,
-        ProgramTask::Open(file) => deeds::open(&world, &agent, file).await,
-        ProgramTask::Label(text) => deeds::label(&world, &agent, text).await,
-        ProgramTask::Export(path) => deeds::export_session(&world, &agent, None, path).await,
-        ProgramTask::ExportBranch { entry, path } => deeds::export_session(&world, &agent, Some(entry), path).await,
-        ProgramTask::Import(path) => deeds::import_file(&world, &agent, path).await,
+        ProgramTask::UseModel(name) => actions::use_model(&context, &agent, &name).await,
+        ProgramTask::NextModel { is_forward } => actions::next_model(&context, &agent, is_forward).await,
+        ProgramTask::Named(action, entry) => actions::named(&context, &agent, action, entry).await,
+        ProgramTask::Pop => actions::pop(&context, &agent).await,
+        ProgramTask::Resume(given) => actions::resume(&context, &agent, given).await,
+        ProgramTask::Open(file) => actions::open(&context, &agent, file).await,
+        ProgramTask::Label(text) => actions::label(&context, &agent, text).await,
+        ProgramTask::Export(path) => actions::export_session(&context, &agent, None, path).await,
+        ProgramTask::ExportBranch { entry, path } => actions::export_session(&context, &agent, Some(entry), path).await,
+        ProgramTask::Import(path) => actions::import_file(&context, &agent, path).await,
     };
     if let Err(error) = done {
-        world.notice(Level::Error, error.with_hints_on_one_line());
+        context.notice(Level::Error, error.with_hints_on_one_line());
     }
 }

@@ -43,7 +43,7 @@ impl SessionListWorker {
         let (changes, orders) = channel();
         let (for_previews, for_changes) = ((app.clone(), tell.clone()), (app.clone(), tell.clone()));
         spawn("previews", move || preview::serve(&for_previews.0, &wanted, &for_previews.1))?;
-        spawn("deeds", move || serve(&for_changes.0, &orders, &for_changes.1))?;
+        spawn("changes", move || serve(&for_changes.0, &orders, &for_changes.1))?;
         Ok(Self { app: app.clone(), tell, search: Arc::new(AtomicU64::new(NO_SEARCH)), previews, changes })
     }
 
@@ -91,7 +91,7 @@ impl Drop for SessionListWorker {
 
 /// What the selector is told of its surroundings.
 pub(super) fn surroundings(app: &App) -> Setting {
-    Setting { now: app.now(), home: app.settings.home.clone(), ..Setting::default() }
+    Setting { now: app.now(), home: app.environment.home.clone(), ..Setting::default() }
 }
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
@@ -149,7 +149,7 @@ fn restore(app: &App, file: &Path) -> Result<()> {
     match Trash::of(app)?.list()?.into_iter().find(|trashed| is_it(&trashed.origin)) {
         Some(trashed) => trashed.restore(),
         None => Err(CommandError::new(
-            crate::error::Kind::NotFound,
+            crate::error::FailureKind::NotFound,
             format!("{} is not in the trash any more", file.display()),
         )),
     }

@@ -6,50 +6,56 @@ use offshoot_settings::{Scope, Value};
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::overlay::settings::Files as Shown;
 
-use super::world::{World, blocking};
-use crate::config::settings::Files;
+use super::job_context::{JobContext, blocking};
+use crate::config::settings::SettingsFiles;
 use crate::config::themes;
 
 /// Reads the files for the list.
-pub(super) async fn open(world: &World, agent: &AgentSession) {
-    let Some(files) = files(world, agent).await else { return };
-    let short = |file: &std::path::PathBuf| world.app.settings.short(&file.display().to_string());
+pub(super) async fn open(context: &JobContext, agent: &AgentSession) {
+    let Some(files) = files(context, agent).await else { return };
+    let short = |file: &std::path::PathBuf| context.app.environment.short(&file.display().to_string());
     let shown = Shown {
         global: files.global.as_ref().map(short).unwrap_or_default(),
         project: files.project.as_ref().map(short),
     };
-    let data = world.app.settings.data.clone();
+    let data = context.app.environment.data.clone();
     let read = blocking(move || Ok((files.load()?.0, themes::names(data.as_deref())))).await;
-    world.tell(match read {
+    context.tell(match read {
         Ok((layers, names)) => Msg::Settings(layers, shown, names),
         Err(error) => Msg::Notice(Level::Error, error.with_hints_on_one_line()),
     });
 }
 
 /// Reads the themes that the setting names.
-pub(super) async fn themes(world: &World, setting: Option<String>) {
-    let data = world.app.settings.data.clone();
+pub(super) async fn themes(context: &JobContext, setting: Option<String>) {
+    let data = context.app.environment.data.clone();
     let (themes, troubles) = match blocking(move || themes::named(data.as_deref(), setting.as_deref())).await {
         Ok((themes, troubles)) => (Ok(Box::new(themes)), troubles),
         Err(error) => (Err(error.with_hints_on_one_line()), Vec::new()),
     };
-    troubles.into_iter().for_each(|trouble| world.notice(Level::Warning, trouble));
-    world.tell(Msg::Themes(themes));
+    troubles.into_iter().for_each(|trouble| context.notice(Level::Warning, trouble));
+    context.tell(Msg::Themes(themes));
 }
 
 /// Changes one value, and reads the files again.
-pub(super) async fn store(world: &World, agent: &AgentSession, scope: Scope, key: &'static str, value: Option<Value>) {
-    let Some(files) = files(world, agent).await else { return };
+pub(super) async fn store(
+    context: &JobContext,
+    agent: &AgentSession,
+    scope: Scope,
+    key: &'static str,
+    value: Option<Value>,
+) {
+    let Some(files) = files(context, agent).await else { return };
     let stored = blocking(move || files.store(scope, key, value.as_ref()).and_then(|()| files.load())).await;
-    world.tell(Msg::Stored(stored.map(|(layers, _)| layers).map_err(|error| error.with_hints_on_one_line())));
+    context.tell(Msg::Stored(stored.map(|(layers, _)| layers).map_err(|error| error.with_hints_on_one_line())));
 }
 
-async fn files(world: &World, agent: &AgentSession) -> Option<Files> {
-    let app = world.app.clone();
+async fn files(context: &JobContext, agent: &AgentSession) -> Option<SettingsFiles> {
+    let app = context.app.clone();
     match agent.read(move |session| app.settings_files(session)).await {
         Ok(files) => Some(files),
         Err(error) => {
-            world.notice(Level::Error, format!("the settings cannot be found: {error}"));
+            context.notice(Level::Error, format!("the settings cannot be found: {error}"));
             None
         }
     }

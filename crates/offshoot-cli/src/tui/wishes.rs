@@ -8,17 +8,17 @@ use offshoot_tui::theme::Themes;
 
 use crate::app::App;
 use crate::config;
-use crate::config::settings::Files as SettingsFiles;
+use crate::config::settings::SettingsFiles;
 use crate::error::Result;
 
 /// What the user has set, by these files, for a session of this folder. What of the settings has no effect was told when
 /// the agent was put together.
 pub(super) fn wishes(app: &App, files: &SettingsFiles, cwd: &str) -> Result<Wishes> {
-    let (keymap, troubles) = config::keys::load(app.settings.data.as_deref())?;
+    let (keymap, troubles) = config::keys::load(app.environment.data.as_deref())?;
     troubles.iter().for_each(|trouble| app.ui.warning(trouble));
     let (layers, _) = files.load()?;
     let settings = Settings::from(&layers);
-    let home = app.settings.home.as_ref().map(|home| home.display().to_string());
+    let home = app.environment.home.as_ref().map(|home| home.display().to_string());
     let habits = Habits {
         cwd: cwd.to_owned(),
         home: home.clone().unwrap_or_default(),
@@ -26,17 +26,17 @@ pub(super) fn wishes(app: &App, files: &SettingsFiles, cwd: &str) -> Result<Wish
         thinking_key: keymap.hint(Action::ToggleThinking).unwrap_or_default(),
         ..Habits::default()
     };
-    let background = app.settings.background.unwrap_or_default();
+    let background = app.environment.background.unwrap_or_default();
     let themes = themes(app, &settings, &files.place(&layers, "theme"));
-    let depth = app.settings.terminal.colours;
-    let images = app.settings.terminal.images;
+    let depth = app.environment.terminal.colours;
+    let images = app.environment.terminal.images;
     let wishes = Wishes { themes, background, depth, keymap, habits, settings, home, images, ..Wishes::default() };
     Ok(Wishes { theme: wishes.dressed(), ..wishes })
 }
 
 /// The themes of the settings; instead of those that cannot be used, which is told, the built-in ones.
 fn themes(app: &App, settings: &Settings, place: &str) -> Themes {
-    let loaded = config::themes::named(app.settings.data.as_deref(), settings.theme.as_deref());
+    let loaded = config::themes::named(app.environment.data.as_deref(), settings.theme.as_deref());
     let (themes, troubles) = loaded.unwrap_or_else(|error| {
         let told = std::iter::once(format!("{place}{}", error.message)).chain(error.hints);
         (Themes::default(), told.collect())

@@ -83,7 +83,7 @@ pub enum ProgramTask {
     /// The branches of the session; answered with [`super::msg::Msg::Branches`].
     Branches,
     /// Something with an entry that the user named by its id, the start of one, or its label.
-    Named(Deed, String),
+    Named(EntryAction, String),
     /// Back to the last message of the user, with a summary of what is left.
     Pop,
     /// Open the session of this name, id or path.
@@ -132,7 +132,7 @@ pub enum Purpose {
 
 /// What is done with an entry that was named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deed {
+pub enum EntryAction {
     /// Go there.
     Switch,
     /// Go behind it, whatever it is.

@@ -50,9 +50,9 @@ pub(super) fn roots(app: &App) -> (Vec<Standings>, Vec<(PathBuf, u32)>) {
         all.push(Standings { exists: place.root.folder.exists(), sessions: sessions.len(), hidden, unread, place });
     }
     let private = [
-        app.settings.cache.clone(),
-        app.settings.spill.clone(),
-        app.settings.data.as_ref().map(|data| data.join("auth.json")),
+        app.environment.cache.clone(),
+        app.environment.spill.clone(),
+        app.environment.data.as_ref().map(|data| data.join("auth.json")),
     ];
     for path in private.iter().flatten() {
         let inside = fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -84,17 +84,17 @@ pub(super) struct Rest {
 }
 
 pub(super) fn rest(app: &App) -> Rest {
-    let index = app.settings.cache.as_ref().map(|cache| {
+    let index = app.environment.cache.as_ref().map(|cache| {
         let folder = cache.join("index");
         let metas = fs::read_dir(&folder).into_iter().flatten().flatten().filter_map(|entry| entry.metadata().ok());
         let (files, bytes) =
             metas.filter(fs::Metadata::is_file).fold((0, 0), |(files, bytes), meta| (files + 1, bytes + meta.len()));
         (folder, files, bytes)
     });
-    let catalogue = app.settings.cache.as_deref().map(Catalogue::new);
+    let catalogue = app.environment.cache.as_deref().map(Catalogue::new);
     let catalogue = catalogue.map(|catalogue| (catalogue.file().to_path_buf(), catalogue.state()));
-    let (waiting, unread) = app.settings.spill.as_deref().map(spills).unwrap_or_default();
-    Rest { index, catalogue, spill: app.settings.spill.clone(), waiting, unread }
+    let (waiting, unread) = app.environment.spill.as_deref().map(spills).unwrap_or_default();
+    Rest { index, catalogue, spill: app.environment.spill.clone(), waiting, unread }
 }
 
 /// The word for a standing, and what SQLite says.

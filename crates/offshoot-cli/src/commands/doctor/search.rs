@@ -58,7 +58,7 @@ struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     fn new(app: &App, given: &'a str) -> Self {
-        let path = app.settings.cwd.join(given);
+        let path = app.environment.cwd.join(given);
         let stem = Path::new(given).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let stem = stem.strip_suffix(".jsonl").map(str::to_owned).unwrap_or(stem).to_lowercase();
         let is_there = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_dir());
@@ -130,7 +130,7 @@ pub(super) fn search(app: &App, given: &str) -> Result<(Vec<Candidate>, Vec<Stri
         let reasons = vec![reason.unwrap_or(HiddenReason::Outside)];
         found.push(Candidate { path: file, fits: Fit::Path, who, reasons });
     }
-    let (waiting, trouble) = app.settings.spill.as_deref().map(spills).unwrap_or_default();
+    let (waiting, trouble) = app.environment.spill.as_deref().map(spills).unwrap_or_default();
     unread.extend(trouble);
     for spill in waiting {
         let who = FileIdentity { id: Some(spill.session_id), ..FileIdentity::default() };

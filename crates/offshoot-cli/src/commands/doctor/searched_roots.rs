@@ -33,7 +33,7 @@ pub(super) enum FileDepth {
 
 /// Every place, those that lists look into first; no folder twice.
 pub(super) fn searched_roots(app: &App) -> Vec<SearchedRoot> {
-    let settings = &app.settings;
+    let settings = &app.environment;
     let roots = settings.own.iter().chain(&settings.others);
     let mut all = Vec::new();
     if let Some(folder) = &app.session_dir {
@@ -75,7 +75,7 @@ fn owner_of(flavour: Flavour) -> &'static str {
 
 /// The roots of oh-my-pi's profiles that are there.
 fn profiles(app: &App) -> Vec<Root> {
-    let folder = app.settings.home.as_ref().map(|home| home.join(".omp/profiles"));
+    let folder = app.environment.home.as_ref().map(|home| home.join(".omp/profiles"));
     let entries = folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let folders = entries.map(|entry| entry.path().join("agent/sessions")).filter(|folder| folder.exists());
     let mut roots: Vec<Root> = folders.map(|folder| Root::new(folder, Flavour::Omp)).collect();

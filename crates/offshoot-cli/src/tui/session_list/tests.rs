@@ -11,7 +11,7 @@ use offshoot_tui::overlay::sessions::{Answer, Listed, Origin, Request, Scope, Sp
 
 use super::SessionListWorker;
 use crate::app::App;
-use crate::config::Settings;
+use crate::config::Environment;
 use crate::ui::{ColorWhen, Ui};
 
 struct World {
@@ -28,17 +28,18 @@ impl World {
         for (place, cwd, name, said) in sessions {
             write(&root.join(place), cwd, name, said);
         }
-        let settings = Settings {
+        let environment = Environment {
             cwd: "/w/a".into(),
             data: Some(root.join("data")),
             own: Some(Root::new(root.join("own"), Flavour::Offshoot)),
             others: vec![Root::new(root.join("pi"), Flavour::Pi)],
             cache: Some(root.join("cache")),
             now: Some(1_769_947_200_000),
-            ..Settings::default()
+            ..Environment::default()
         };
-        let ui = Ui::new(&settings, ColorWhen::Never, false);
-        let app = App { ui, settings, session_dir: None, durability: offshoot_session::session::Durability::default() };
+        let ui = Ui::new(&environment, ColorWhen::Never, false);
+        let app =
+            App { ui, environment, session_dir: None, durability: offshoot_session::session::Durability::default() };
         let (sender, answers) = channel();
         let sender = Mutex::new(sender);
         let tell = move |answer| drop(sender.lock().unwrap_or_else(PoisonError::into_inner).send(answer));

@@ -4,7 +4,7 @@ use offshoot_agent::command::Command;
 use offshoot_agent::provider::ThinkingLevel;
 
 use super::end;
-use crate::app::cmd::{Cmd, Deed, ProgramTask, Purpose, ScreenTask};
+use crate::app::cmd::{Cmd, EntryAction, ProgramTask, Purpose, ScreenTask};
 use crate::app::model::{Model, Overlay, Picking};
 use crate::conversation::ConversationBlock;
 use crate::overlay::help::Help;
@@ -22,14 +22,14 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::Tree => vec![ProgramTask::Snapshot(Purpose::Tree).into()],
         SlashCommand::Branches => vec![ProgramTask::Branches.into()],
         SlashCommand::Switch(entry) | SlashCommand::BranchHere(Some(entry)) => {
-            vec![ProgramTask::Named(Deed::Switch, entry).into()]
+            vec![ProgramTask::Named(EntryAction::Switch, entry).into()]
         }
         SlashCommand::BranchHere(None) => vec![ProgramTask::Snapshot(Purpose::BranchHere).into()],
         SlashCommand::Branch(None) => vec![ProgramTask::Snapshot(Purpose::Fork).into()],
-        SlashCommand::Branch(Some(entry)) => vec![ProgramTask::Named(Deed::Fork, entry).into()],
+        SlashCommand::Branch(Some(entry)) => vec![ProgramTask::Named(EntryAction::Fork, entry).into()],
         SlashCommand::Clone => vec![Cmd::ask(Command::Clone)],
         SlashCommand::Pop(None) => vec![ProgramTask::Pop.into()],
-        SlashCommand::Pop(Some(entry)) => vec![ProgramTask::Named(Deed::Pop, entry).into()],
+        SlashCommand::Pop(Some(entry)) => vec![ProgramTask::Named(EntryAction::Pop, entry).into()],
         SlashCommand::ExportBranch { entry, path } => vec![ProgramTask::ExportBranch { entry, path }.into()],
         SlashCommand::Label(text) => vec![ProgramTask::Label(text).into()],
         SlashCommand::Name(Some(name)) => vec![Cmd::ask(Command::SetName(name))],
@@ -121,7 +121,7 @@ pub(super) fn copy(model: &mut Model) -> Vec<Cmd> {
 /// Goes to newer work on another branch.
 pub(super) fn go_to_diverged(model: &mut Model) -> Vec<Cmd> {
     match model.looked.diverged.clone() {
-        Some(diverged) => vec![ProgramTask::Named(Deed::GoOn, diverged.entry).into()],
+        Some(diverged) => vec![ProgramTask::Named(EntryAction::GoOn, diverged.entry).into()],
         None => {
             model.notice(Level::Info, "no other branch holds newer work");
             Vec::new()

@@ -22,7 +22,7 @@ use offshoot_tui::markdown::plain;
 use offshoot_tui::overlay::pick::Choice;
 use offshoot_tui::transcript::Path;
 
-use super::world::World;
+use super::job_context::JobContext;
 use crate::app::App;
 use crate::ui::when;
 
@@ -32,17 +32,17 @@ const NAMED: usize = 80;
 const TAIL: usize = 60;
 
 /// Tells what was said last where the session is open now.
-pub(super) async fn open(world: &World, agent: &AgentSession, reason: &'static str) {
+pub(super) async fn open(context: &JobContext, agent: &AgentSession, reason: &'static str) {
     let read = agent.read(move |session| opened(session, reason)).await;
     match read {
         Ok(Ok((opened, odd))) => {
             if reason != "tree" && !reason.is_empty() {
-                odd.into_iter().for_each(|told| world.notice(Level::Warning, told));
+                odd.into_iter().for_each(|told| context.notice(Level::Warning, told));
             }
-            world.tell(Msg::Opened(opened));
+            context.tell(Msg::Opened(opened));
         }
-        Ok(Err(error)) => world.notice(Level::Error, format!("the session cannot be read: {error}")),
-        Err(error) => world.notice(Level::Error, error.to_string()),
+        Ok(Err(error)) => context.notice(Level::Error, format!("the session cannot be read: {error}")),
+        Err(error) => context.notice(Level::Error, error.to_string()),
     }
 }
 
@@ -88,27 +88,27 @@ fn add_result(blocks: &mut Vec<ConversationBlock>, result: ToolResult) {
 }
 
 /// Tells what is known of the session.
-pub(super) async fn look(world: &World, agent: &AgentSession) {
+pub(super) async fn look(context: &JobContext, agent: &AgentSession) {
     let Ok(standing) = agent.standing().await else { return };
-    let app = world.app.clone();
+    let app = context.app.clone();
     match agent.read(move |session| seen(&app, session, &standing)).await {
-        Ok(Ok(looked)) => world.tell(Msg::Looked(Box::new(looked))),
-        Ok(Err(error)) => world.notice(Level::Error, format!("the session cannot be looked at: {error}")),
+        Ok(Ok(looked)) => context.tell(Msg::Looked(Box::new(looked))),
+        Ok(Err(error)) => context.notice(Level::Error, format!("the session cannot be looked at: {error}")),
         // It has ended.
         Err(_) => {}
     }
 }
 
 /// What is odd about the session's file, as it was told last.
-pub(super) type Told = Arc<Mutex<Option<String>>>;
+pub(super) type LastWarning = Arc<Mutex<Option<String>>>;
 
 /// Looks whether another program has done something to the session; what is to be known is told once.
-pub(super) async fn watch(world: World, agent: AgentSession, told: Told) {
+pub(super) async fn watch(context: JobContext, agent: AgentSession, told: LastWarning) {
     let mut is_readable = true;
     let odd = match agent.read(odd).await {
         Ok(None) => match agent.refresh().await {
             Ok(beside) => {
-                tell(&world, &agent, beside).await;
+                tell(&context, &agent, beside).await;
                 None
             }
             Err(AgentError::Ended) => return,
@@ -123,18 +123,18 @@ pub(super) async fn watch(world: World, agent: AgentSession, told: Told) {
     };
     let is_news = told.lock().is_ok_and(|mut told| std::mem::replace(&mut *told, odd.clone()) != odd);
     if is_news {
-        odd.into_iter().for_each(|odd| world.notice(Level::Warning, odd));
+        odd.into_iter().for_each(|odd| context.notice(Level::Warning, odd));
         if is_readable {
-            look(&world, &agent).await;
+            look(&context, &agent).await;
         }
     }
 }
 
 /// Tells what other programs have written.
-pub(super) async fn tell(world: &World, agent: &AgentSession, beside: ForeignChanges) {
-    beside.news.into_iter().for_each(|news| world.notice(Level::Info, in_words(&news)));
+pub(super) async fn tell(context: &JobContext, agent: &AgentSession, beside: ForeignChanges) {
+    beside.news.into_iter().for_each(|news| context.notice(Level::Info, in_words(&news)));
     if beside.has_grown {
-        look(world, agent).await;
+        look(context, agent).await;
     }
 }
 
@@ -169,10 +169,10 @@ fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Err
     let file = session.file();
     Ok(Looked {
         id: session.id().to_owned(),
-        file: file.map(|file| app.settings.short(&file.display().to_string())),
+        file: file.map(|file| app.environment.short(&file.display().to_string())),
         path: file.map(|file| file.canonicalize().unwrap_or_else(|_| file.to_path_buf())),
         name: session.name()?.or_else(|| session.title().map(str::to_owned)),
-        cwd: app.settings.short(session.cwd().unwrap_or_default()),
+        cwd: app.environment.short(session.cwd().unwrap_or_default()),
         model: Some(standing.model.clone()),
         thinking: Some(standing.thinking),
         tokens: tokens(session)?,
@@ -211,8 +211,8 @@ fn newer(session: &Session) -> Option<Diverged> {
 }
 
 /// Tells the branches, to choose one of.
-pub(super) async fn branches(world: &World, agent: &AgentSession) {
-    let now = world.app.now();
+pub(super) async fn branches(context: &JobContext, agent: &AgentSession) {
+    let now = context.app.now();
     let listed = agent.read(move |session| {
         let mut branches = stats::branches(session, session.leaf())?;
         branches.sort_by_key(|branch| std::cmp::Reverse(branch.time));
@@ -231,21 +231,21 @@ pub(super) async fn branches(world: &World, agent: &AgentSession) {
         Ok::<_, Error>(shown.collect::<Vec<_>>())
     });
     match listed.await {
-        Ok(Ok(branches)) => world.tell(Msg::Branches(branches)),
-        Ok(Err(error)) => world.notice(Level::Error, format!("the branches cannot be listed: {error}")),
-        Err(error) => world.notice(Level::Error, error.to_string()),
+        Ok(Ok(branches)) => context.tell(Msg::Branches(branches)),
+        Ok(Err(error)) => context.notice(Level::Error, format!("the branches cannot be listed: {error}")),
+        Err(error) => context.notice(Level::Error, error.to_string()),
     }
 }
 
 /// Tells what the session holds and what it cost.
-pub(super) async fn describe(world: &World, agent: &AgentSession) {
+pub(super) async fn describe(context: &JobContext, agent: &AgentSession) {
     let Ok(standing) = agent.standing().await else { return };
-    let app = world.app.clone();
+    let app = context.app.clone();
     let about = agent.read(move |session| seen(&app, session, &standing)).await;
     let (looked, stats) = match (about, agent.stats().await) {
         (Ok(Ok(looked)), Ok(stats)) => (looked, stats),
-        (Ok(Err(error)), _) => return world.notice(Level::Error, format!("the session cannot be read: {error}")),
-        (Err(error), _) | (_, Err(error)) => return world.notice(Level::Error, error.to_string()),
+        (Ok(Err(error)), _) => return context.notice(Level::Error, format!("the session cannot be read: {error}")),
+        (Err(error), _) | (_, Err(error)) => return context.notice(Level::Error, error.to_string()),
     };
     let row = |name: &str, value: String| format!("{name:<12}{value}");
     let usage = &stats.usage;
@@ -267,5 +267,5 @@ pub(super) async fn describe(world: &World, agent: &AgentSession) {
         ),
         row("Cost", format!("${:.3} in all, ${:.3} on this branch", usage.cost, stats.path.cost)),
     ];
-    world.tell(Msg::Page("Session".to_owned(), lines));
+    context.tell(Msg::Page("Session".to_owned(), lines));
 }

@@ -11,19 +11,19 @@ use offshoot_tui::app::msg::Msg;
 use super::drafts::DraftWriter;
 use super::session_list::SessionListWorker;
 use crate::app::App;
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 use crate::models::ModelTable;
 
 /// What the program holds beside the agent.
 #[derive(Clone)]
-pub(super) struct World {
+pub(super) struct JobContext {
     pub(super) app: App,
     pub(super) news: Sender<Msg>,
     pub(super) drafts: DraftWriter,
     pub(super) session_list: Arc<SessionListWorker>,
 }
 
-impl World {
+impl JobContext {
     /// Tells the front end; one that has ended needs no news.
     pub(super) fn tell(&self, msg: Msg) {
         drop(self.news.send(msg));
@@ -41,15 +41,15 @@ impl World {
 }
 
 /// Says something to the agent, and tells what it answers.
-pub(super) async fn ask(world: &World, agent: &AgentSession, command: Command) {
+pub(super) async fn ask(context: &JobContext, agent: &AgentSession, command: Command) {
     let reply = agent.ask(command.clone()).await;
-    world.tell(Msg::Answered(Box::new(command), reply));
+    context.tell(Msg::Answered(Box::new(command), reply));
 }
 
 /// Work that waits for disks, on a thread of its own: the agent lives on the one that would wait.
 pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
-        Err(error) => Err(CommandError::new(Kind::Failed, format!("a part of the program failed: {error}"))),
+        Err(error) => Err(CommandError::new(FailureKind::Failed, format!("a part of the program failed: {error}"))),
     }
 }

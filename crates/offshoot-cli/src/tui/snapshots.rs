@@ -10,21 +10,21 @@ use offshoot_session::transcript::Level;
 use offshoot_tui::app::cmd::Purpose;
 use offshoot_tui::app::msg::Msg;
 
-use super::known;
-use super::world::World;
+use super::job_context::JobContext;
+use super::session_facts;
 
 /// Tells the front end the session as it stands, with what others have written into it. Neither the agent nor the screen
 /// waits while a long one is read.
-pub(super) async fn snapshot(world: &World, agent: &AgentSession, purpose: Purpose) {
+pub(super) async fn snapshot(context: &JobContext, agent: &AgentSession, purpose: Purpose) {
     if let Ok(beside) = agent.refresh().await {
-        known::tell(world, agent, beside).await;
+        session_facts::tell(context, agent, beside).await;
     }
     match taken(agent, purpose).await {
         Ok(snapshot) => {
             let leaf = snapshot.leaf();
-            world.tell(Msg::Snapshot(purpose, Arc::new(snapshot), leaf));
+            context.tell(Msg::Snapshot(purpose, Arc::new(snapshot), leaf));
         }
-        Err(why) => world.notice(Level::Error, format!("the session cannot be read: {why}")),
+        Err(why) => context.notice(Level::Error, format!("the session cannot be read: {why}")),
     }
 }
 

@@ -11,27 +11,27 @@ use offshoot_session::id::EntryId;
 use offshoot_session::session::{Session, SessionPart};
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
-use offshoot_tui::app::cmd::Deed;
+use offshoot_tui::app::cmd::EntryAction;
 
-use super::world::{World, ask, blocking};
+use super::job_context::{JobContext, ask, blocking};
 use crate::app::App;
 use crate::commands::{export, import};
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 use crate::select;
 
-pub(super) async fn use_model(world: &World, agent: &AgentSession, name: &str) -> Result<()> {
-    let found = world.model_table().await?.find(None, name);
+pub(super) async fn use_model(context: &JobContext, agent: &AgentSession, name: &str) -> Result<()> {
+    let found = context.model_table().await?.find(None, name);
     let found =
-        found.map_err(|error| CommandError::new(Kind::NotFound, error.to_string()).hint("/model lists them"))?;
-    ask(world, agent, Command::SetModel(Arc::new(found.model))).await;
+        found.map_err(|error| CommandError::new(FailureKind::NotFound, error.to_string()).hint("/model lists them"))?;
+    ask(context, agent, Command::SetModel(Arc::new(found.model))).await;
     if let Some(level) = found.level {
-        ask(world, agent, Command::SetThinkingLevel(level)).await;
+        ask(context, agent, Command::SetThinkingLevel(level)).await;
     }
     Ok(())
 }
 
-pub(super) async fn next_model(world: &World, agent: &AgentSession, is_forward: bool) -> Result<()> {
-    let models = world.model_table().await?.usable();
+pub(super) async fn next_model(context: &JobContext, agent: &AgentSession, is_forward: bool) -> Result<()> {
+    let models = context.model_table().await?.usable();
     let now = agent.standing().await?.model;
     let at = models.iter().position(|model| (&model.provider, &model.id) == (&now.provider, &now.id));
     let count = models.len();
@@ -41,8 +41,8 @@ pub(super) async fn next_model(world: &World, agent: &AgentSession, is_forward: 
         (None, _) => 0,
     };
     match models.get(next).filter(|_| count > 1) {
-        Some(model) => ask(world, agent, Command::SetModel(Arc::clone(model))).await,
-        None => world.notice(Level::Info, "there is no other model with a key"),
+        Some(model) => ask(context, agent, Command::SetModel(Arc::clone(model))).await,
+        None => context.notice(Level::Info, "there is no other model with a key"),
     }
     Ok(())
 }
@@ -60,7 +60,7 @@ fn find(session: &Session, given: &str) -> Result<NodeIx> {
 
 fn id_of(session: &Session, ix: NodeIx) -> Result<String> {
     let id = session.tree().node(ix).id().map(EntryId::as_str);
-    id.map(str::to_owned).ok_or_else(|| CommandError::new(Kind::NotFound, "the entry has no id"))
+    id.map(str::to_owned).ok_or_else(|| CommandError::new(FailureKind::NotFound, "the entry has no id"))
 }
 
 async fn read<T: Send + 'static>(
@@ -70,39 +70,48 @@ async fn read<T: Send + 'static>(
     agent.read(look).await?
 }
 
-pub(super) async fn named(world: &World, agent: &AgentSession, deed: Deed, entry: String) -> Result<()> {
+pub(super) async fn named(
+    context: &JobContext,
+    agent: &AgentSession,
+    action: EntryAction,
+    entry: String,
+) -> Result<()> {
     // Another program may just have written it; a file that cannot be read on says so itself.
     drop(agent.refresh().await);
     let entry = read(agent, move |session| id_of(session, find(session, &entry)?)).await?;
-    let command = match deed {
-        Deed::Fork => Command::Fork { entry },
-        Deed::Switch => Command::NavigateTree(Navigation { target: entry, ..Navigation::default() }),
-        Deed::GoOn => Command::NavigateTree(Navigation { target: entry, is_behind: true, ..Navigation::default() }),
-        Deed::Pop => Command::NavigateTree(Navigation { target: entry, summarize: true, ..Navigation::default() }),
+    let command = match action {
+        EntryAction::Fork => Command::Fork { entry },
+        EntryAction::Switch => Command::NavigateTree(Navigation { target: entry, ..Navigation::default() }),
+        EntryAction::GoOn => {
+            Command::NavigateTree(Navigation { target: entry, is_behind: true, ..Navigation::default() })
+        }
+        EntryAction::Pop => {
+            Command::NavigateTree(Navigation { target: entry, summarize: true, ..Navigation::default() })
+        }
     };
-    ask(world, agent, command).await;
+    ask(context, agent, command).await;
     Ok(())
 }
 
-pub(super) async fn pop(world: &World, agent: &AgentSession) -> Result<()> {
+pub(super) async fn pop(context: &JobContext, agent: &AgentSession) -> Result<()> {
     let target = read(agent, |session| id_of(session, session.pop_target(None)?)).await?;
     let navigation = Navigation { target, summarize: true, ..Navigation::default() };
-    ask(world, agent, Command::NavigateTree(navigation)).await;
+    ask(context, agent, Command::NavigateTree(navigation)).await;
     Ok(())
 }
 
-pub(super) async fn resume(world: &World, agent: &AgentSession, given: String) -> Result<()> {
-    let app = world.app.clone();
+pub(super) async fn resume(context: &JobContext, agent: &AgentSession, given: String) -> Result<()> {
+    let app = context.app.clone();
     let file = blocking(move || app.file(&given)).await?;
-    open(world, agent, file).await
+    open(context, agent, file).await
 }
 
 /// Opens a session file. One whose folder is gone, as that of another machine, goes on as a copy in this folder.
-pub(super) async fn open(world: &World, agent: &AgentSession, file: PathBuf) -> Result<()> {
-    let app = world.app.clone();
+pub(super) async fn open(context: &JobContext, agent: &AgentSession, file: PathBuf) -> Result<()> {
+    let app = context.app.clone();
     let (file, note) = blocking(move || here(&app, file)).await?;
-    note.into_iter().for_each(|note| world.notice(Level::Warning, note));
-    ask(world, agent, Command::SwitchSession(file)).await;
+    note.into_iter().for_each(|note| context.notice(Level::Warning, note));
+    ask(context, agent, Command::SwitchSession(file)).await;
     Ok(())
 }
 
@@ -112,33 +121,34 @@ fn here(app: &App, file: PathBuf) -> Result<(PathBuf, Option<String>)> {
     let Some(gone) = gone else { return Ok((file, None)) };
     let (store, cwd) = (app.store()?, app.cwd());
     let copy = session.export(SessionPart::Everything, Some(&cwd), |id, time| store.place(&cwd, id, time))?;
-    let copied = copy.file.ok_or_else(|| CommandError::new(Kind::Failed, "the copy has no file"))?;
-    let cwd = app.settings.short(&cwd);
+    let copied = copy.file.ok_or_else(|| CommandError::new(FailureKind::Failed, "the copy has no file"))?;
+    let cwd = app.environment.short(&cwd);
     Ok((copied, Some(format!("the session's folder {gone} is not there: this is a copy of it in {cwd}"))))
 }
 
-pub(super) async fn label(world: &World, agent: &AgentSession, text: Option<String>) -> Result<()> {
+pub(super) async fn label(context: &JobContext, agent: &AgentSession, text: Option<String>) -> Result<()> {
     let entry = read(agent, |session| {
         let last = session.leaf().and_then(|leaf| session.tree().behind_markers(leaf));
-        let last = last.ok_or_else(|| CommandError::new(Kind::NotFound, "there is no entry to label yet"))?;
+        let last = last.ok_or_else(|| CommandError::new(FailureKind::NotFound, "there is no entry to label yet"))?;
         id_of(session, last)
     });
     let entry = entry.await?;
     let said = text.as_ref().map_or("the label is gone".to_owned(), |text| format!("labelled {text}"));
-    ask(world, agent, Command::SetLabel { entry, label: text }).await;
-    world.notice(Level::Info, said);
+    ask(context, agent, Command::SetLabel { entry, label: text }).await;
+    context.notice(Level::Info, said);
     Ok(())
 }
 
 pub(super) async fn export_session(
-    world: &World,
+    context: &JobContext,
     agent: &AgentSession,
     entry: Option<String>,
     path: Option<String>,
 ) -> Result<()> {
     let (file, cwd) = read(agent, |session| {
         let file = session.file().filter(|file| file.exists()).map(PathBuf::from);
-        let nowhere = || CommandError::new(Kind::Failed, "the session is in no file yet: there is nothing to export");
+        let nowhere =
+            || CommandError::new(FailureKind::Failed, "the session is in no file yet: there is nothing to export");
         Ok((file.ok_or_else(nowhere)?, session.cwd().map(PathBuf::from).unwrap_or_default()))
     })
     .await?;
@@ -147,11 +157,11 @@ pub(super) async fn export_session(
         None => None,
     };
     let name = path.unwrap_or_else(|| default_name(&file, at.as_deref()));
-    let output = cwd.join(expanded(&world.app, &name));
-    let app = world.app.clone();
-    let shown = app.settings.short(&output.display().to_string());
+    let output = cwd.join(expanded(&context.app, &name));
+    let app = context.app.clone();
+    let shown = app.environment.short(&output.display().to_string());
     blocking(move || export::write(&app, &file, output, at)).await?;
-    world.notice(Level::Info, format!("written to {shown}"));
+    context.notice(Level::Info, format!("written to {shown}"));
     Ok(())
 }
 
@@ -165,18 +175,18 @@ fn default_name(file: &std::path::Path, at: Option<&str>) -> String {
 }
 
 fn expanded(app: &App, path: &str) -> PathBuf {
-    match (path.strip_prefix("~/"), &app.settings.home) {
+    match (path.strip_prefix("~/"), &app.environment.home) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(path),
     }
 }
 
-pub(super) async fn import_file(world: &World, agent: &AgentSession, path: String) -> Result<()> {
-    let app = world.app.clone();
-    let file = app.settings.cwd.join(expanded(&app, &path));
+pub(super) async fn import_file(context: &JobContext, agent: &AgentSession, path: String) -> Result<()> {
+    let app = context.app.clone();
+    let file = app.environment.cwd.join(expanded(&app, &path));
     let (file, note) = blocking(move || import::take(&app, &file)).await?;
     if let Some(note) = note {
-        world.notice(Level::Info, note);
+        context.notice(Level::Info, note);
     }
-    open(world, agent, file).await
+    open(context, agent, file).await
 }
