@@ -7,6 +7,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use offshoot_session::medium::{read_regular, read_regular_text};
+
+/// A larger file is reported, not read.
+const LIMIT: u64 = 1 << 20;
+
 /// Of one folder the first of these counts.
 const NAMES: [&str; 5] = ["AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"];
 
@@ -50,7 +55,7 @@ pub fn find(home: &Path, cwd: &Path) -> (Vec<ContextFile>, Vec<Unreadable>) {
 fn of_folder(folder: &Path, unreadable: &mut Vec<Unreadable>) -> Option<ContextFile> {
     let there = NAMES.iter().map(|name| folder.join(name)).filter(|path| path.is_file());
     for path in there {
-        match fs::read(&path) {
+        match read_regular(&path, LIMIT) {
             Ok(bytes) => {
                 let text = String::from_utf8_lossy(&bytes);
                 let content = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
@@ -65,9 +70,9 @@ fn of_folder(folder: &Path, unreadable: &mut Vec<Unreadable>) -> Option<ContextF
 /// The main repository's file that a worktree within it has a copy of.
 fn shadowed(cwd: &Path) -> Option<PathBuf> {
     let worktree = cwd.ancestors().find(|folder| folder.join(".git").exists())?;
-    let link = fs::read_to_string(worktree.join(".git")).ok()?;
+    let link = read_regular_text(&worktree.join(".git"), LIMIT).ok()?;
     let git = fs::canonicalize(worktree.join(link.trim().strip_prefix("gitdir: ")?.trim())).ok()?;
-    let common = fs::read_to_string(git.join("commondir")).ok()?;
+    let common = read_regular_text(&git.join("commondir"), LIMIT).ok()?;
     let common = fs::canonicalize(git.join(common.trim())).ok()?;
     let main = common.parent()?;
     let worktree = fs::canonicalize(worktree).ok()?;

@@ -36,6 +36,9 @@ impl App {
 ///
 /// Ids and names are looked for among the sessions of the working directory first, then among all.
 fn session_file(app: &App, given: &str) -> Result<PathBuf> {
+    if given.is_empty() {
+        return Err(CommandError::usage("an empty text names no session").hint("`offshoot list` shows the sessions"));
+    }
     if is_path(given) {
         return existing(Path::new(given));
     }

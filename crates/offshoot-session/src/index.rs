@@ -21,7 +21,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
 use crate::load::{Loaded, More, Stretch, load_some};
-use crate::medium::{FileMedium, Identity, Medium, read_exact_at};
+use crate::medium::{FileMedium, Identity, Medium, open_regular, read_exact_at};
 
 use bytes::hash;
 use filter::Filter;
@@ -88,7 +88,7 @@ type Indexed = (Loaded, Arc<IndexPages>);
 /// Reads what is not in the index, and brings the index up to date if that is much; `None` if there is none that fits, or
 /// the file has to be read whole.
 fn grow(medium: &FileMedium, place: &Path, length: u64, progress: &mut dyn FnMut(u64)) -> Result<Option<Loaded>> {
-    let index = File::open(place).ok();
+    let index = open_regular(place).ok();
     let Some((mut loaded, pages)) = index.and_then(|index| read(medium, index, place, length)) else { return Ok(None) };
     let from = loaded.end.length;
     if from < length && !loaded.extend_some(medium, length, &mut More::all(progress))? {

@@ -5,6 +5,7 @@
 
 mod ahead;
 mod holders;
+mod regular;
 mod file;
 mod memory;
 
@@ -14,6 +15,7 @@ use std::path::Path;
 
 pub use file::{FileMedium, Identity, Stamp};
 pub use memory::MemoryMedium;
+pub use regular::{open_regular, read_regular, read_regular_text};
 
 /// How a medium stands while its lock is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

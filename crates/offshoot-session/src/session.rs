@@ -27,7 +27,7 @@ use crate::facts::Facts;
 use crate::header::{Dialect, Header};
 use crate::id::{EntryId, IdSource, RandomIds};
 use crate::load::{Loaded, Opened};
-use crate::medium::{FileMedium, Medium};
+use crate::medium::{FileMedium, Medium, read_regular};
 use crate::migrate::upgrade_header;
 use crate::tree::{NodeIx, Tree};
 
@@ -311,7 +311,7 @@ impl Source for Session {
     }
 
     fn blob(&self, hash: &str) -> Option<Vec<u8>> {
-        std::fs::read(self.options.blobs.as_ref()?.join(hash)).ok()
+        read_regular(&self.options.blobs.as_ref()?.join(hash), u64::MAX).ok()
     }
 
     fn facts(&self) -> Result<Option<Arc<Facts>>> {

@@ -100,7 +100,7 @@ impl ImageProtocol {
     }
 }
 
-/// What counts. The names in the files are those of [`SETTINGS`].
+/// What counts. The names in the files are those of `SETTINGS`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Whose model is asked at the start.

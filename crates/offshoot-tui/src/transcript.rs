@@ -178,7 +178,7 @@ impl Transcript {
     }
 
     /// Shows after the path the blocks of the conversation from a number on, and follows it as it goes on. What is in the
-    /// path is not shown again: see [`Conversation::joint`].
+    /// path is not shown again: see `Conversation::joint`.
     pub fn join(&mut self, conversation: &Conversation, first: u64) {
         let (answer, streams) = (0, Streams::default());
         self.followed = Some(Followed { place: conversation.place(), next: first, version: None, answer, streams });

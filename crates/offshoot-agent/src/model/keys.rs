@@ -1,9 +1,10 @@
 //! What opens the door to a provider: where keys come from, in which order, and that nobody else can read them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use offshoot_session::clock::Clock;
+use offshoot_session::medium::read_regular_text;
 use serde::Deserialize;
 
 use super::key_command::KeyCommands;
@@ -13,6 +14,9 @@ use crate::provider::{Model, Secret};
 
 /// Variables by name.
 pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// A larger file of keys is refused.
+const LIMIT: u64 = 1 << 20;
 
 /// The variables in which providers' keys are looked for.
 const VARIABLES: [(&str, &[&str]); 16] = [
@@ -211,9 +215,9 @@ fn needs_key(models: &Models, model: &Model) -> bool {
     !has_header && (known || models.key_of(&model.provider).is_some())
 }
 
-fn read(path: &PathBuf) -> Result<Vec<(String, Secret)>, Option<Trouble>> {
-    let trouble = |line: Option<usize>, what: String| Some(Trouble { path: path.clone(), line, what });
-    let text = match std::fs::read_to_string(path) {
+fn read(path: &Path) -> Result<Vec<(String, Secret)>, Option<Trouble>> {
+    let trouble = |line: Option<usize>, what: String| Some(Trouble { path: path.to_path_buf(), line, what });
+    let text = match read_regular_text(path, LIMIT) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(None),
         Err(error) => return Err(trouble(None, format!("could not be read: {error}"))),

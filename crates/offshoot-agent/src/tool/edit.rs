@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use offshoot_session::medium::read_regular;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,6 +13,9 @@ use super::files::{self, reason};
 use super::replace::{self, Replacement};
 use super::{Running, Tool, ToolContext, ToolOutcome, args, diff};
 use crate::provider::ToolSpec;
+
+/// A larger file is refused: the whole of it is held while it is edited.
+const LIMIT: u64 = 256 << 20;
 
 /// Replaces parts of a file. The old text of each edit must be in the file exactly once; all are looked for in the file as it
 /// was before the call, so that edits may neither overlap nor build on one another. If one fails, nothing is changed.
@@ -94,10 +98,7 @@ fn edit(path: &Path, input: EditInput) -> Result<ToolOutcome, ToolOutcome> {
     if input.edits.is_empty() {
         return Err(cannot("edits holds no replacement"));
     }
-    if std::fs::metadata(path).map_err(|error| cannot(&reason(&error)))?.is_dir() {
-        return Err(cannot("it is a folder"));
-    }
-    let bytes = std::fs::read(path).map_err(|error| cannot(&reason(&error)))?;
+    let bytes = read_regular(path, LIMIT).map_err(|error| cannot(&reason(&error)))?;
     let Ok(text) = String::from_utf8(bytes) else {
         return Err(cannot("it is not UTF-8, and editing would damage it; use bash, for instance perl or sed"));
     };

@@ -154,7 +154,9 @@ pub(crate) fn reason(error: &io::Error) -> String {
         io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
         io::ErrorKind::NotADirectory => "a part of the path is not a folder".to_owned(),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "the disk is full".to_owned(),
-        io::ErrorKind::FileTooLarge => "it would be larger than a file may be here".to_owned(),
+        io::ErrorKind::FileTooLarge if error.raw_os_error().is_some() => {
+            "it would be larger than a file may be here".to_owned()
+        }
         io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
         _ => error.to_string(),
     }

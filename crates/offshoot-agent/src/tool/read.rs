@@ -7,6 +7,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use offshoot_session::medium::open_regular;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -79,7 +80,7 @@ fn read(path: &Path, input: &ReadInput, place: &ToolContext) -> io::Result<ToolO
             path.display()
         )));
     }
-    let mut file = File::open(path)?;
+    let mut file = open_regular(path)?;
     let mut start = vec![0; 8192];
     let length = fill(&mut file, &mut start)?;
     start.truncate(length);

@@ -6,9 +6,13 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use offshoot_session::medium::read_regular;
 use offshoot_settings::{Layer, Layers, Scope, Value, edit};
 
 use crate::error::{CommandError, FailureKind, Result};
+
+/// A larger file of settings is refused: a cloned project may bring anything.
+const LIMIT: u64 = 1 << 20;
 
 /// Where settings stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +90,7 @@ fn unreadable() -> CommandError {
 
 /// The text of a file; none for one that is not there.
 pub(super) fn text(path: &Path) -> Result<String> {
-    match fs::read(path) {
+    match read_regular(path, LIMIT) {
         Ok(bytes) => String::from_utf8(bytes).map_err(|error| {
             let what = format!("{} is not UTF-8 from byte {}", path.display(), error.utf8_error().valid_up_to());
             CommandError { causes: vec![what], ..unreadable() }

@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use offshoot_session::entry::Source as _;
+use offshoot_session::medium::{open_regular, read_regular_text};
 use offshoot_session::session::Session;
 use offshoot_session::store::encode_cwd;
 use offshoot_tui::editor::History;
@@ -125,7 +126,8 @@ impl DraftFiles {
 
     /// What was being written when the program ended.
     pub(super) fn draft(&self) -> String {
-        self.draft_file().and_then(|file| std::fs::read_to_string(file).ok()).unwrap_or_default()
+        let read = |file: PathBuf| read_regular_text(&file, u64::MAX).ok();
+        self.draft_file().and_then(read).unwrap_or_default()
     }
 
     /// Keeps what is being written: the file has the old text or the new one, whatever happens.
@@ -155,7 +157,7 @@ impl DraftFiles {
     pub(super) fn history(&self) -> String {
         use std::io::{Read as _, Seek as _, SeekFrom};
         let read = |file: PathBuf| {
-            let mut file = std::fs::File::open(file).ok()?;
+            let mut file = open_regular(&file).ok()?;
             let length = file.metadata().ok()?.len();
             file.seek(SeekFrom::Start(length.saturating_sub(READ))).ok()?;
             let mut bytes = Vec::new();

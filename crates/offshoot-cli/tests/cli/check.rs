@@ -65,3 +65,21 @@ fn nothing_to_check() {
     assert_snapshot!(world.run("check empty"), @"no session files");
     assert_eq!(world.stdout("check empty --json"), "[]\n");
 }
+
+/// Nobody writes into the FIFO: opening it once waited for ever, and what is piped in was an empty session.
+#[test]
+fn what_is_no_regular_file_is_refused() {
+    let world = World::new();
+    let fifo = world.work().join("pipe.jsonl");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    for command in ["check", "show", "tree", "tail"] {
+        insta::allow_duplicates! {
+            assert_snapshot!(world.run(&format!("{command} pipe.jsonl")), @"
+            [stderr]
+            error: could not open pipe.jsonl
+            caused by: it is not a regular file: save its content in one first
+            [exit code 1]
+            ");
+        }
+    }
+}

@@ -90,3 +90,13 @@ fn what_is_no_session_is_not_taken_in() {
     note: there are no sessions yet
     ");
 }
+
+/// Without `.jsonl` in its name the file is named after its header, which may be anybody's.
+#[test]
+fn a_hostile_header_names_a_file_of_the_folder() {
+    let world = World::new();
+    let header =
+        r#"{"type":"session","version":3,"id":"../../../../../../.bashrc.d/x","timestamp":"/etc/cron.d/y","cwd":"/"}"#;
+    world.write("evil", format!("{header}\n{}\n", crate::world::message("aaaa0001", None, 1, "user", "hello")));
+    assert_snapshot!(world.run("import evil"), @"[HOME]/.local/share/offshoot/sessions/----/etc-cron-d-y_bashrc.d-x.jsonl");
+}

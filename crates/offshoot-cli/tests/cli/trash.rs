@@ -85,3 +85,16 @@ fn words_that_make_no_sense_together() {
     [exit code 3]
     "#);
 }
+
+/// It once took the only session.
+#[test]
+fn an_empty_text_names_nothing() {
+    let world = World::new();
+    world.own("0000aaaa-1", &[&crate::world::message("aaaa0001", None, 1, "user", "hello")]);
+    let before = world.snapshot();
+    for arguments in [&["trash", ""][..], &["name", "", "x"], &["show", ""]] {
+        let output = world.command(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", world.shown(&output));
+    }
+    assert_eq!(world.snapshot(), before);
+}

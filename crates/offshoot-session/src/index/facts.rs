@@ -9,7 +9,7 @@ use crate::entry::Source;
 use crate::error::Result;
 use crate::facts::{Facts, Reported, Totals};
 use crate::gather;
-use crate::medium::FileMedium;
+use crate::medium::{FileMedium, read_regular};
 
 /// Changes whenever the layout does.
 const MAGIC: &[u8; 8] = b"offfact2";
@@ -35,7 +35,7 @@ pub(crate) fn facts(source: &dyn Source, file: &Path, length: u64, folder: Optio
 }
 
 fn read(medium: &FileMedium, place: &Path, length: u64) -> Option<Facts> {
-    let bytes = std::fs::read(place).ok()?;
+    let bytes = read_regular(place, u64::MAX).ok()?;
     let (body, sum) = bytes.split_last_chunk::<8>()?;
     let body = body.strip_prefix(MAGIC).filter(|body| hash(body) == u64::from_le_bytes(*sum))?;
     let reader = &mut Reader::new(body);

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::ahead::Ahead;
 use super::holders::holders;
+use super::regular::open_regular;
 use super::{Medium, Standing};
 use crate::clock::Millis;
 use crate::error::Held;
@@ -109,12 +110,12 @@ impl FileMedium {
         Ok(Identity { device: meta.dev(), inode: meta.ino(), modified: modified.cast_unsigned() })
     }
 
-    /// Opens an existing file for reading.
+    /// Opens an existing regular file for reading.
     ///
     /// # Errors
-    /// What the system says.
+    /// As [`open_regular`].
     pub fn open(path: &Path) -> io::Result<Self> {
-        let reader = File::open(path)?;
+        let reader = open_regular(path)?;
         Ok(Self {
             path: path.to_path_buf(),
             reader,

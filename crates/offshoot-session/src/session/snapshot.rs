@@ -10,7 +10,7 @@ use crate::facts::Facts;
 use crate::gather;
 use crate::index;
 use crate::load::{Loaded, Opened};
-use crate::medium::{Medium, MemoryMedium};
+use crate::medium::{Medium, MemoryMedium, read_regular};
 use crate::tree::{NodeIx, Tree};
 
 /// A session as it stood when [`Session::snapshot`] was called. What the session appends later is not in it.
@@ -77,7 +77,7 @@ impl Source for Snapshot {
     }
 
     fn blob(&self, hash: &str) -> Option<Vec<u8>> {
-        std::fs::read(self.blobs.as_ref()?.join(hash)).ok()
+        read_regular(&self.blobs.as_ref()?.join(hash), u64::MAX).ok()
     }
 
     fn facts(&self) -> Result<Option<Arc<Facts>>> {

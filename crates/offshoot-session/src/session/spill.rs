@@ -17,7 +17,7 @@ use crate::error::{Code, Conflict, Diagnostic, Error, Result};
 use crate::header::Header;
 use crate::id::EntryId;
 use crate::json::{Json, Object};
-use crate::medium::{FileMedium, Medium as _, read_exact_at};
+use crate::medium::{FileMedium, Medium as _, read_exact_at, read_regular};
 use crate::pieces::{create_folder_of, sync_folder};
 use crate::tree::NodeIx;
 
@@ -227,7 +227,7 @@ struct Kept {
 impl Kept {
     /// `None` if there is no such file, or nothing in it.
     fn read(place: &Path) -> Result<Option<Self>> {
-        let text = match std::fs::read(place) {
+        let text = match read_regular(place, u64::MAX) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io("read", place)(error)),

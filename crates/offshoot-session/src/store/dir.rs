@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicUsize;
 use super::folders::{Folder, FoundFile, READ_FOLDER, folders, take};
 use super::{Flavour, Progress, Root, Scope, Store};
 use crate::error::{Code, Diagnostic, Error, Result};
+use crate::id::is_valid_session_id;
 use crate::list::{SessionInfo, header, session_info, sort_by_activity};
 use crate::medium::FileMedium;
 use crate::session::{NewSession, Options, Session};
@@ -18,10 +19,23 @@ pub struct DirStore {
     index: Option<PathBuf>,
 }
 
-/// The name of a session's file: its creation time with `:` and `.` as `-`, and its id.
+/// The name of a session's file: its creation time with `:` and `.` as `-`, and its id. Both may come from a foreign header:
+/// what is no time or no session id is spelled with ASCII letters, digits, `.`, `_` and `-` alone, so the name is always that of
+/// a file in the folder that it is joined to.
 pub fn file_name(id: &str, timestamp: &str) -> String {
-    format!("{}_{id}.jsonl", timestamp.replace([':', '.'], "-"))
+    let id = if is_valid_session_id(id) && id.len() <= LONGEST_PART { id.to_owned() } else { harmless_part(id) };
+    format!("{}_{id}.jsonl", harmless_part(&timestamp.replace([':', '.'], "-")))
 }
+
+/// Foreign text as a part of a file name.
+fn harmless_part(text: &str) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
+    let part: String = text.chars().map(letter).take(LONGEST_PART).collect();
+    part.trim_matches(['.', '-']).to_owned()
+}
+
+/// A file name has at most 255 bytes, two parts and an ending.
+const LONGEST_PART: usize = 100;
 
 impl DirStore {
     /// A store over these roots; there must be one.
@@ -239,4 +253,42 @@ pub fn unreadable(error: &Error) -> Diagnostic {
         _ => (Code::UnreadableSession, error.to_string()),
     };
     Diagnostic { code, line, offset, entry: None, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_name_is_the_peers() {
+        let name = file_name("0198c9d4-5b6e-7000-8000-000000000001", "2026-01-14T10:00:00.000Z");
+        assert_eq!(name, "2026-01-14T10-00-00-000Z_0198c9d4-5b6e-7000-8000-000000000001.jsonl");
+    }
+
+    /// `import` once wrote `~/.bashrc.d/x.jsonl` for a header with the id `../../.bashrc.d/x`.
+    #[test]
+    fn a_foreign_header_leads_nowhere_else() {
+        for (id, time, name) in [
+            ("../../.bashrc.d/x", "2026-01-14T10:00:00.000Z", "2026-01-14T10-00-00-000Z_bashrc.d-x.jsonl"),
+            ("x", "/etc/cron.d/y", "etc-cron-d-y_x.jsonl"),
+            ("", "", "_.jsonl"),
+            ("a\0b\nc", "\u{202e}", "_a-b-c.jsonl"),
+        ] {
+            assert_eq!(file_name(id, time), name);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_header_says_the_file_is_in_the_folder_of_its_directory(id: String, time: String, cwd: String) {
+            let store = DirStore::new(Root::new("/store", Flavour::Offshoot), Vec::new());
+            let place = store.place(&cwd, &id, &time);
+            let folders = store.roots()[0].folders_of(&cwd);
+            prop_assert_eq!(place.parent(), folders.first().map(PathBuf::as_path));
+            prop_assert_eq!(place.parent().and_then(Path::parent), Some(Path::new("/store")));
+            prop_assert!(place.file_name().is_some_and(|name| name.len() <= 255));
+        }
+    }
 }

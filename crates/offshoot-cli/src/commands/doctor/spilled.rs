@@ -5,6 +5,7 @@ use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 use offshoot_session::json::Json;
+use offshoot_session::medium::open_regular;
 
 /// One spill file.
 #[derive(Debug)]
@@ -37,7 +38,7 @@ pub(super) fn spills(folder: &Path) -> (Vec<Spill>, Vec<String>) {
 
 /// `None` if the file is no spill file, or nothing waits in it. A torn last line was never acknowledged.
 fn read(path: &Path) -> io::Result<Option<Spill>> {
-    let mut lines = BufReader::new(fs::File::open(path)?);
+    let mut lines = BufReader::new(open_regular(path)?);
     let mut head = Vec::new();
     lines.read_until(b'\n', &mut head)?;
     let text = String::from_utf8_lossy(&head);
