@@ -1,5 +1,5 @@
 //! Where the user writes: the text, its history, completion, and what waits to be said. Keys and pastes go in, an
-//! [`Outcome`] says what the program has to do. Knows no agent, no file and no clock.
+//! [`EditorOutcome`] says what the program has to do. Knows no agent, no file and no clock.
 //!
 //! The program calls [`Editor::resize`] before the first view and whenever the terminal changes, draws
 //! [`Editor::view`] on [`Editor::height`] rows, and keeps [`Editor::draft`] when typing pauses, so that what was being
@@ -25,7 +25,7 @@ use layout::Layout;
 
 /// What a key or a paste came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum EditorOutcome {
     /// It means nothing here.
     Ignored,
     /// The editor looks other than before.
@@ -216,16 +216,16 @@ impl Editor {
     }
 
     /// A paste.
-    pub fn paste(&mut self, text: &str) -> Outcome {
+    pub fn paste(&mut self, text: &str) -> EditorOutcome {
         self.history.leave();
         self.buffer.paste(text);
         self.changed();
         self.completion.close();
-        Outcome::Edited
+        EditorOutcome::Edited
     }
 
     /// A key.
-    pub fn key(&mut self, keymap: &Keymap, event: KeyEvent) -> Outcome {
+    pub fn key(&mut self, keymap: &Keymap, event: KeyEvent) -> EditorOutcome {
         self.dequeue_hint = keymap.hint(Action::Dequeue);
         let typed = typed(event);
         // Any other key ends the jump.
@@ -246,54 +246,54 @@ impl Editor {
         }
         match typed {
             Some(letter) => self.edit(|buffer| buffer.type_char(letter)),
-            None => Outcome::Ignored,
+            None => EditorOutcome::Ignored,
         }
     }
 
     /// Does an action; `None`: it means nothing now, and the next one of the key is tried.
-    fn act(&mut self, action: Action) -> Option<Outcome> {
+    fn act(&mut self, action: Action) -> Option<EditorOutcome> {
         Some(match action {
             Action::SelectUp | Action::SelectDown | Action::SelectPageUp | Action::SelectPageDown => {
                 return self.select(action);
             }
             Action::SelectCancel if self.completion.is_open() => {
                 self.completion.dismiss();
-                Outcome::Moved
+                EditorOutcome::Moved
             }
             Action::SelectConfirm => return self.confirm(),
             Action::Tab if self.is_plain => return None,
             Action::Tab if self.completion.is_open() => {
                 self.take();
-                Outcome::Edited
+                EditorOutcome::Edited
             }
             Action::Tab => {
                 self.completion.ask(self.buffer.text(), self.buffer.cursor());
-                Outcome::Moved
+                EditorOutcome::Moved
             }
             Action::Submit => self.submit(),
             Action::NewLine => self.edit(|buffer| buffer.insert("\n")),
             Action::FollowUp => match self.submit() {
-                Outcome::Submit(submission) => Outcome::FollowUp(submission),
+                EditorOutcome::Submit(submission) => EditorOutcome::FollowUp(submission),
                 other => other,
             },
-            Action::ExternalEditor => Outcome::External(self.buffer.expanded()),
+            Action::ExternalEditor => EditorOutcome::External(self.buffer.expanded()),
             Action::Exit if !self.buffer.is_empty() => return None,
             Action::Undo => {
                 if !self.buffer.undo() {
-                    return Some(Outcome::Moved);
+                    return Some(EditorOutcome::Moved);
                 }
                 self.history.leave();
                 self.changed();
                 self.completion.close();
-                Outcome::Edited
+                EditorOutcome::Edited
             }
-            action if action.group() == crate::keymap::Group::App => Outcome::Act(action),
+            action if action.group() == crate::keymap::Group::App => EditorOutcome::Act(action),
             action => return self.write(action).or_else(|| self.walk(action)),
         })
     }
 
     /// What concerns the text alone.
-    fn write(&mut self, action: Action) -> Option<Outcome> {
+    fn write(&mut self, action: Action) -> Option<EditorOutcome> {
         Some(match self.buffer.act(action)? {
             Did::Edit => self.edited(),
             Did::Move => self.moved(),
@@ -301,7 +301,7 @@ impl Editor {
     }
 
     /// Movements by rows and through the history.
-    fn walk(&mut self, action: Action) -> Option<Outcome> {
+    fn walk(&mut self, action: Action) -> Option<EditorOutcome> {
         let page = isize::try_from(self.text_rows()).unwrap_or(isize::MAX);
         Some(match action {
             Action::CursorUp => self.up(),
@@ -316,29 +316,29 @@ impl Editor {
         })
     }
 
-    fn edit(&mut self, change: impl FnOnce(&mut EditBuffer)) -> Outcome {
+    fn edit(&mut self, change: impl FnOnce(&mut EditBuffer)) -> EditorOutcome {
         change(&mut self.buffer);
         self.edited()
     }
 
     /// The text was changed by the user.
-    fn edited(&mut self) -> Outcome {
+    fn edited(&mut self) -> EditorOutcome {
         self.history.leave();
         self.changed();
-        Outcome::Edited
+        EditorOutcome::Edited
     }
 
-    fn go(&mut self, way: Way, reach: Reach) -> Outcome {
+    fn go(&mut self, way: Way, reach: Reach) -> EditorOutcome {
         self.buffer.go(way, reach);
         self.moved()
     }
 
-    fn begin_jump(&mut self, way: Way) -> Outcome {
+    fn begin_jump(&mut self, way: Way) -> EditorOutcome {
         self.jump = Some(way);
-        Outcome::Moved
+        EditorOutcome::Moved
     }
 
-    fn up(&mut self) -> Outcome {
+    fn up(&mut self) -> EditorOutcome {
         let (at, row) = (self.buffer.cursor(), self.layout.row_of(self.buffer.cursor()));
         match row {
             0 if at == 0 || self.history.is_walked() => self.older(),
@@ -347,7 +347,7 @@ impl Editor {
         }
     }
 
-    fn down(&mut self) -> Outcome {
+    fn down(&mut self) -> EditorOutcome {
         let is_last = self.layout.row_of(self.buffer.cursor()) + 1 >= self.layout.len();
         match is_last {
             true if self.history.is_walked() => self.newer(),
@@ -357,7 +357,7 @@ impl Editor {
     }
 
     /// So many rows further, in the same column.
-    fn rows_on(&mut self, by: isize) -> Outcome {
+    fn rows_on(&mut self, by: isize) -> EditorOutcome {
         let (text, at) = (self.buffer.text(), self.buffer.cursor());
         let goal = self.goal.unwrap_or_else(|| self.layout.column_of(text, at));
         let row = self.layout.row_of(at).saturating_add_signed(by).min(self.layout.len().saturating_sub(1));
@@ -368,23 +368,23 @@ impl Editor {
         outcome
     }
 
-    fn older(&mut self) -> Outcome {
+    fn older(&mut self) -> EditorOutcome {
         let now = self.buffer.expanded();
-        let Some(prompt) = self.history.older(&now).map(str::to_owned) else { return Outcome::Moved };
+        let Some(prompt) = self.history.older(&now).map(str::to_owned) else { return EditorOutcome::Moved };
         self.buffer.set(&prompt);
         self.buffer.go_to(0);
         self.moved();
-        Outcome::Edited
+        EditorOutcome::Edited
     }
 
-    fn newer(&mut self) -> Outcome {
-        let Some(prompt) = self.history.newer() else { return Outcome::Moved };
+    fn newer(&mut self) -> EditorOutcome {
+        let Some(prompt) = self.history.newer() else { return EditorOutcome::Moved };
         self.buffer.set(&prompt);
         self.moved();
-        Outcome::Edited
+        EditorOutcome::Edited
     }
 
-    fn select(&mut self, action: Action) -> Option<Outcome> {
+    fn select(&mut self, action: Action) -> Option<EditorOutcome> {
         if !self.completion.is_open() {
             return None;
         }
@@ -395,11 +395,11 @@ impl Editor {
             Action::SelectPageUp => -page,
             _ => page,
         });
-        Some(Outcome::Moved)
+        Some(EditorOutcome::Moved)
     }
 
     /// Enter in an open list: a whole command is sent at once, as in pi.
-    fn confirm(&mut self) -> Option<Outcome> {
+    fn confirm(&mut self) -> Option<EditorOutcome> {
         if !self.completion.is_open() {
             return None;
         }
@@ -407,7 +407,7 @@ impl Editor {
             return Some(self.submit());
         }
         let is_command = self.take();
-        Some(if is_command { self.submit() } else { Outcome::Edited })
+        Some(if is_command { self.submit() } else { EditorOutcome::Edited })
     }
 
     fn take(&mut self) -> bool {
@@ -421,7 +421,7 @@ impl Editor {
         taken.is_command
     }
 
-    fn submit(&mut self) -> Outcome {
+    fn submit(&mut self) -> EditorOutcome {
         let before = self.buffer.text().get(..self.buffer.cursor()).unwrap_or_default();
         if before.ends_with('\\') {
             // For terminals that cannot tell shift+enter from enter, as in pi.
@@ -434,8 +434,8 @@ impl Editor {
         let sent = if self.is_plain { Ok(Some(Sent::Prompt(text.clone()))) } else { sent(&text) };
         let what = match sent {
             Ok(Some(what)) => what,
-            Ok(None) => return Outcome::Moved,
-            Err(mistake) => return Outcome::Mistake(mistake),
+            Ok(None) => return EditorOutcome::Moved,
+            Err(mistake) => return EditorOutcome::Mistake(mistake),
         };
         if !self.is_plain {
             self.history.add(&text);
@@ -443,7 +443,7 @@ impl Editor {
         self.buffer.reset();
         self.changed();
         self.completion.close();
-        Outcome::Submit(Submission { what, text })
+        EditorOutcome::Submit(Submission { what, text })
     }
 
     /// After a change of the text.
@@ -456,11 +456,11 @@ impl Editor {
     }
 
     /// After a change of the cursor.
-    fn moved(&mut self) -> Outcome {
+    fn moved(&mut self) -> EditorOutcome {
         self.goal = None;
         self.settle();
         self.completion.close();
-        Outcome::Moved
+        EditorOutcome::Moved
     }
 }
 

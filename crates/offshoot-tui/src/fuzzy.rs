@@ -63,14 +63,14 @@ impl Searched {
 }
 
 /// The score of what has been found of a token so far.
-struct Found {
+struct TokenScore {
     score: f64,
     run: f64,
     /// Before the first place there is place -1: a match at the very front counts as one that follows another.
     last: i64,
 }
 
-impl Found {
+impl TokenScore {
     const NOTHING: Self = Self { score: 0.0, run: 0.0, last: -1 };
 
     /// The next character is at this place, behind another one.
@@ -94,7 +94,7 @@ impl Found {
 
 /// From one place of the token to the next, in a text of which every unit is a byte.
 fn leap(token: &[u16], text: &[u8]) -> Option<f64> {
-    let (mut found, mut from) = (Found::NOTHING, 0);
+    let (mut found, mut from) = (TokenScore::NOTHING, 0);
     for unit in token {
         let at = from + memchr::memchr(u8::try_from(*unit).ok()?, text.get(from..)?)?;
         let before = at.checked_sub(1).and_then(|before| text.get(before));
@@ -108,7 +108,7 @@ fn leap(token: &[u16], text: &[u8]) -> Option<f64> {
 fn walk(token: &[u16], text: &str) -> Option<f64> {
     let mut wanted = token.iter().copied();
     let Some(mut next) = wanted.next() else { return Some(0.0) };
-    let (mut found, mut before) = (Found::NOTHING, None);
+    let (mut found, mut before) = (TokenScore::NOTHING, None);
     for (at, unit) in (0_i64..).zip(text.encode_utf16()) {
         if unit == next {
             found.at(at, before);

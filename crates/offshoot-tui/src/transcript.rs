@@ -65,7 +65,7 @@ pub enum Parts {
 
 /// A group and a row of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Place {
+struct RowPlace {
     group: usize,
     row: usize,
 }
@@ -73,7 +73,7 @@ struct Place {
 /// Rows of a group that are on the screen.
 #[derive(Debug, Clone, Copy)]
 struct Slice {
-    at: Place,
+    at: RowPlace,
     key: Key,
     rows: usize,
 }
@@ -109,7 +109,7 @@ pub struct Transcript {
     tools: bool,
     /// Parts that are folded otherwise than the rest.
     flipped: HashMap<Key, Vec<usize>>,
-    top: Place,
+    top: RowPlace,
     is_at_end: bool,
     moves: Vec<Move>,
     visible: Vec<Slice>,
@@ -155,7 +155,7 @@ impl Transcript {
             thinking: false,
             tools: false,
             flipped: HashMap::new(),
-            top: Place::default(),
+            top: RowPlace::default(),
             is_at_end: true,
             moves: Vec::new(),
             visible: Vec::new(),

@@ -31,7 +31,7 @@ pub(super) fn wishes(app: &App, files: &SettingsFiles, cwd: &str) -> Result<Wish
     let depth = app.environment.terminal.colours;
     let images = app.environment.terminal.images;
     let wishes = Wishes { themes, background, depth, keymap, habits, settings, home, images, ..Wishes::default() };
-    Ok(Wishes { theme: wishes.dressed(), ..wishes })
+    Ok(Wishes { theme: wishes.theme_for_terminal(), ..wishes })
 }
 
 /// The themes of the settings; instead of those that cannot be used, which is told, the built-in ones.

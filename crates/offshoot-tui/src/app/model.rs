@@ -72,7 +72,7 @@ impl Default for Wishes {
 impl Wishes {
     /// The colours for the terminal, by what is set and what the terminal is.
     #[must_use]
-    pub fn dressed(&self) -> Theme {
+    pub fn theme_for_terminal(&self) -> Theme {
         self.themes.on(self.background).clone().at(self.depth.with_true_color(self.settings.true_color))
     }
 
@@ -141,12 +141,12 @@ impl Model {
         }
         let folds = (!wishes.settings.hide_thinking, false);
         let mut model = Self { wishes, editor, folds, ..Self::default() };
-        model.heed();
+        model.apply_settings();
         model
     }
 
     /// Has the editor and what is said look as the settings say; whether what is said looks otherwise than before.
-    pub fn heed(&mut self) -> bool {
+    pub fn apply_settings(&mut self) -> bool {
         let settings = &self.wishes.settings;
         self.editor.set_completion_rows(settings.completion_rows);
         self.editor.set_padding(settings.editor_padding);

@@ -25,14 +25,14 @@ use crate::text::width;
 #[derive(Debug)]
 pub struct Screen<W: Write> {
     out: Pending<W>,
-    place: Rc<Cell<Place>>,
+    place: Rc<Cell<ScreenPlace>>,
     inline: Terminal<Reckoned<W>>,
     full: Option<Terminal<Reckoned<W>>>,
 }
 
 /// How large the terminal is and where its cursor stands.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct ScreenPlace {
     size: Size,
     cursor: Position,
 }
@@ -44,7 +44,7 @@ impl<W: Write> Screen<W> {
     /// The terminal takes nothing.
     pub fn new(out: W, size: Size, cursor: Position) -> io::Result<Self> {
         let out = Pending { bytes: Rc::default(), out: Rc::new(RefCell::new(out)) };
-        let place = Rc::new(Cell::new(Place { size, cursor }));
+        let place = Rc::new(Cell::new(ScreenPlace { size, cursor }));
         let mut backend = Reckoned::new(&out, &place);
         if cursor.x > 0 {
             backend.new_line()?;
@@ -158,7 +158,7 @@ impl<W: Write> Screen<W> {
     pub fn repaint(&mut self, size: Size, lines: &[Line<'_>], insets: &[Inset], again: usize) -> io::Result<()> {
         let area = self.inline.get_frame().area();
         let height = area.height.min(size.height);
-        self.place.set(Place { size, cursor: Position::ORIGIN });
+        self.place.set(ScreenPlace { size, cursor: Position::ORIGIN });
         let mut backend = Reckoned::new(&self.out, &self.place);
         backend.set_cursor_position(Position::ORIGIN)?;
         backend.clear_region(ClearType::AfterCursor)?;
@@ -171,7 +171,7 @@ impl<W: Write> Screen<W> {
 
     /// Takes another size for the whole screen; the rows at the bottom wait for [`Screen::repaint`].
     pub fn resize_full(&mut self, size: Size) {
-        self.place.set(Place { size, ..self.place.get() });
+        self.place.set(ScreenPlace { size, ..self.place.get() });
     }
 
     /// Wipes the rows at the bottom and leaves the cursor where they began.
@@ -190,7 +190,7 @@ impl<W: Write> Screen<W> {
     /// # Errors
     /// As [`Screen::send`].
     pub fn begin_again(&mut self, size: Size, cursor: Position) -> io::Result<()> {
-        self.place.set(Place { size, cursor });
+        self.place.set(ScreenPlace { size, cursor });
         let mut backend = Reckoned::new(&self.out, &self.place);
         if cursor.x > 0 {
             backend.new_line()?;
@@ -258,11 +258,11 @@ impl<W> Write for Pending<W> {
 #[derive(Debug)]
 struct Reckoned<W: Write> {
     inner: CrosstermBackend<Pending<W>>,
-    place: Rc<Cell<Place>>,
+    place: Rc<Cell<ScreenPlace>>,
 }
 
 impl<W: Write> Reckoned<W> {
-    fn new(out: &Pending<W>, place: &Rc<Cell<Place>>) -> Self {
+    fn new(out: &Pending<W>, place: &Rc<Cell<ScreenPlace>>) -> Self {
         Self { inner: CrosstermBackend::new(out.clone()), place: place.clone() }
     }
 
@@ -285,7 +285,7 @@ impl<W: Write> Reckoned<W> {
     /// One line of text. Blanks at its end are not written, so that whoever copies it, and terminals that wrap lines
     /// anew, find none.
     fn line(&mut self, line: &Line<'_>) -> io::Result<()> {
-        let Place { size, cursor } = self.place.get();
+        let ScreenPlace { size, cursor } = self.place.get();
         let mut row = Buffer::empty(Rect::new(0, cursor.y, size.width, 1));
         row.set_style(row.area, line.style);
         row.set_line(0, cursor.y, line, size.width);
@@ -303,8 +303,8 @@ impl<W: Write> Reckoned<W> {
     fn new_line(&mut self) -> io::Result<()> {
         self.inner.write_all(b"\r")?;
         self.append_lines(1)?;
-        let Place { size, cursor } = self.place.get();
-        self.place.set(Place { size, cursor: Position::new(0, cursor.y) });
+        let ScreenPlace { size, cursor } = self.place.get();
+        self.place.set(ScreenPlace { size, cursor: Position::new(0, cursor.y) });
         Ok(())
     }
 }
@@ -320,9 +320,9 @@ impl<W: Write> Backend for Reckoned<W> {
     }
 
     fn append_lines(&mut self, count: u16) -> io::Result<()> {
-        let Place { size, cursor } = self.place.get();
+        let ScreenPlace { size, cursor } = self.place.get();
         let y = cursor.y.saturating_add(count).min(size.height.saturating_sub(1));
-        self.place.set(Place { size, cursor: Position::new(cursor.x, y) });
+        self.place.set(ScreenPlace { size, cursor: Position::new(cursor.x, y) });
         self.inner.append_lines(count)
     }
 
@@ -340,7 +340,7 @@ impl<W: Write> Backend for Reckoned<W> {
 
     fn set_cursor_position<P: Into<Position>>(&mut self, position: P) -> io::Result<()> {
         let cursor = position.into();
-        self.place.set(Place { cursor, ..self.place.get() });
+        self.place.set(ScreenPlace { cursor, ..self.place.get() });
         self.inner.set_cursor_position(cursor)
     }
 
@@ -351,7 +351,7 @@ impl<W: Write> Backend for Reckoned<W> {
     /// Some terminals (tmux) take a screen that is wiped from its first cell on for one that scrolls away, and keep it: what
     /// is drawn anew would stand in the scrollback many times. So the first row is wiped by itself.
     fn clear_region(&mut self, clear_type: ClearType) -> io::Result<()> {
-        let Place { size, cursor } = self.place.get();
+        let ScreenPlace { size, cursor } = self.place.get();
         if clear_type == ClearType::AfterCursor && cursor == Position::ORIGIN && size.height > 1 {
             self.inner.clear_region(ClearType::UntilNewLine)?;
             self.inner.set_cursor_position(Position::new(0, 1))?;

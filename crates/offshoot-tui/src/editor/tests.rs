@@ -11,8 +11,8 @@ fn event(name: &str) -> KeyEvent {
     Key::parse(name).unwrap().event()
 }
 
-fn press(editor: &mut Editor, keys: &str) -> Outcome {
-    let mut outcome = Outcome::Ignored;
+fn press(editor: &mut Editor, keys: &str) -> EditorOutcome {
+    let mut outcome = EditorOutcome::Ignored;
     for key in keys.split(' ') {
         outcome = editor.key(&Keymap::default(), event(key));
     }
@@ -51,9 +51,9 @@ fn screen(editor: &mut Editor, columns: u16, rows: u16) -> String {
     area.rows().map(line).map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
-fn sent_text(outcome: Outcome) -> Option<Sent> {
+fn sent_text(outcome: EditorOutcome) -> Option<Sent> {
     match outcome {
-        Outcome::Submit(submission) => Some(submission.what),
+        EditorOutcome::Submit(submission) => Some(submission.what),
         _ => None,
     }
 }
@@ -61,7 +61,7 @@ fn sent_text(outcome: Outcome) -> Option<Sent> {
 #[test]
 fn enter_sends_and_shift_enter_does_not() {
     let mut editor = Editor::default();
-    assert_eq!(press(&mut editor, "enter"), Outcome::Moved);
+    assert_eq!(press(&mut editor, "enter"), EditorOutcome::Moved);
     write(&mut editor, "one");
     press(&mut editor, "shift+enter");
     write(&mut editor, "two\\");
@@ -80,21 +80,24 @@ fn one_mark_runs_a_command_and_two_hide_it() {
     assert_eq!(sent, Some(Sent::Bash { command: "ls -l".to_owned(), exclude_from_context: false }));
     let sent = sent_text(press(&mut with("!! make"), "enter"));
     assert_eq!(sent, Some(Sent::Bash { command: "make".to_owned(), exclude_from_context: true }));
-    assert_eq!(press(&mut with("!!"), "enter"), Outcome::Moved);
+    assert_eq!(press(&mut with("!!"), "enter"), EditorOutcome::Moved);
 }
 
 #[test]
 fn a_mistyped_command_stays() {
     let mut editor = with("/tere");
     let outcome = press(&mut editor, "enter");
-    assert!(matches!(outcome, Outcome::Mistake(Mistake::Unknown { suggestion: Some("tree"), .. })), "{outcome:?}");
+    assert!(
+        matches!(outcome, EditorOutcome::Mistake(Mistake::Unknown { suggestion: Some("tree"), .. })),
+        "{outcome:?}"
+    );
     assert_eq!(editor.draft(), "/tere");
 }
 
 #[test]
 fn alt_enter_says_it_later() {
     let outcome = press(&mut with("then this"), "alt+enter");
-    assert!(matches!(outcome, Outcome::FollowUp(Submission { what: Sent::Prompt(_), .. })), "{outcome:?}");
+    assert!(matches!(outcome, EditorOutcome::FollowUp(Submission { what: Sent::Prompt(_), .. })), "{outcome:?}");
 }
 
 #[test]
@@ -109,14 +112,14 @@ fn keys_of_the_program_go_to_the_program() {
         ("shift+tab", Action::CycleThinking),
         ("?", Action::Help),
     ] {
-        assert_eq!(press(&mut editor, key), Outcome::Act(action), "{key}");
+        assert_eq!(press(&mut editor, key), EditorOutcome::Act(action), "{key}");
     }
     write(&mut editor, "why");
-    assert_eq!(press(&mut editor, "?"), Outcome::Edited);
+    assert_eq!(press(&mut editor, "?"), EditorOutcome::Edited);
     press(&mut editor, "home");
-    assert_eq!(press(&mut editor, "ctrl+d"), Outcome::Edited);
+    assert_eq!(press(&mut editor, "ctrl+d"), EditorOutcome::Edited);
     assert_eq!(editor.draft(), "hy?");
-    assert_eq!(press(&mut editor, "ctrl+g"), Outcome::External("hy?".to_owned()));
+    assert_eq!(press(&mut editor, "ctrl+g"), EditorOutcome::External("hy?".to_owned()));
 }
 
 #[test]
@@ -125,7 +128,7 @@ fn one_press_empties_the_editor_and_escape_closes_the_list_only() {
         let mut editor = Editor::default();
         write(&mut editor, "/mod");
         assert!(editor.is_completing());
-        let outcome = if is_clear { Outcome::Act(Action::Clear) } else { Outcome::Moved };
+        let outcome = if is_clear { EditorOutcome::Act(Action::Clear) } else { EditorOutcome::Moved };
         assert_eq!(press(&mut editor, key), outcome, "{key}");
     }
 }
@@ -186,7 +189,7 @@ fn enter_in_the_list_sends_a_whole_command() {
     assert!(editor.is_completing());
     assert_eq!(sent_text(press(&mut editor, "enter")), Some(Sent::Command(SlashCommand::Tree)));
     write(&mut editor, "/swi");
-    assert_eq!(press(&mut editor, "enter"), Outcome::Edited);
+    assert_eq!(press(&mut editor, "enter"), EditorOutcome::Edited);
     assert_eq!(editor.draft(), "/switch ");
 }
 
@@ -205,7 +208,7 @@ fn enter_in_a_list_of_arguments_sends_what_is_typed() {
         assert_eq!(sent_text(press(&mut editor, "enter")), Some(Sent::Command(expected)));
     }
     write(&mut editor, "/export notes.md");
-    assert_eq!(press(&mut editor, "down enter"), Outcome::Edited);
+    assert_eq!(press(&mut editor, "down enter"), EditorOutcome::Edited);
     assert_eq!(editor.draft(), "/export \"old notes.md\"");
     editor.replace("");
     // What can be nothing but one of the list is taken and sent.
@@ -232,7 +235,7 @@ fn what_no_list_has_is_sent_as_it_is_typed() {
         assert_eq!(sent_text(press(&mut editor, "enter")), Some(Sent::Command(expected)));
     }
     write(&mut editor, "/switch fix");
-    assert_eq!(press(&mut editor, "tab"), Outcome::Edited);
+    assert_eq!(press(&mut editor, "tab"), EditorOutcome::Edited);
     assert_eq!(editor.draft(), "/switch \"the fix\"");
     assert_eq!(sent_text(press(&mut editor, "enter")), Some(Sent::Command(SlashCommand::Switch("the fix".to_owned()))));
     write(&mut editor, "/model gp");
@@ -244,8 +247,8 @@ fn what_no_list_has_is_sent_as_it_is_typed() {
 fn escape_closes_the_list_first() {
     let mut editor = Editor::default();
     write(&mut editor, "/tr");
-    assert_eq!(press(&mut editor, "escape"), Outcome::Moved);
-    assert_eq!(press(&mut editor, "escape"), Outcome::Act(Action::Interrupt));
+    assert_eq!(press(&mut editor, "escape"), EditorOutcome::Moved);
+    assert_eq!(press(&mut editor, "escape"), EditorOutcome::Act(Action::Interrupt));
     assert_eq!(editor.draft(), "/tr");
 }
 

@@ -26,7 +26,7 @@ const COMMAND_ROWS: usize = 4;
 
 /// Where a call stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum CallState {
     Runs,
     Done,
     Failed,
@@ -38,18 +38,18 @@ struct Shown<'a> {
     call: &'a Call,
     arguments: Option<Json<'a>>,
     result: Option<&'a ToolResult>,
-    state: State,
+    state: CallState,
     is_open: bool,
 }
 
 /// A call and its result.
 pub(super) fn rows(page: &mut Page<'_>, part: usize, call: &Call, result: Option<&ToolResult>, is_live: bool) {
     let state = match result {
-        Some(result) if result.is_partial => State::Runs,
-        Some(result) if result.is_error => State::Failed,
-        Some(_) => State::Done,
-        None if is_live => State::Runs,
-        None => State::Lost,
+        Some(result) if result.is_partial => CallState::Runs,
+        Some(result) if result.is_error => CallState::Failed,
+        Some(_) => CallState::Done,
+        None if is_live => CallState::Runs,
+        None => CallState::Lost,
     };
     block(page, state);
     let is_open = page.fold(part, page.folds.tools);
@@ -69,7 +69,7 @@ pub(super) fn rows(page: &mut Page<'_>, part: usize, call: &Call, result: Option
             page.picture(picture);
         }
     }
-    if state == State::Lost {
+    if state == CallState::Lost {
         page.words("no result", page.style(Token::Muted));
     }
 }
@@ -80,11 +80,11 @@ pub(super) fn orphan(page: &mut Page<'_>, result: &ToolResult) {
     rows(page, usize::MAX, &call, Some(result), false);
 }
 
-fn block(page: &mut Page<'_>, state: State) {
+fn block(page: &mut Page<'_>, state: CallState) {
     page.block(page.style(match state {
-        State::Runs | State::Lost => Token::ToolPendingBg,
-        State::Done => Token::ToolSuccessBg,
-        State::Failed => Token::ToolErrorBg,
+        CallState::Runs | CallState::Lost => Token::ToolPendingBg,
+        CallState::Done => Token::ToolSuccessBg,
+        CallState::Failed => Token::ToolErrorBg,
     }));
 }
 
@@ -131,10 +131,10 @@ fn title(page: &mut Page<'_>, shown: &Shown<'_>) {
     }
     row.retain(|span| !span.content.is_empty());
     let (mark, token) = match shown.state {
-        State::Runs => ("◦ ", Token::Muted),
-        State::Done => ("• ", Token::Success),
-        State::Failed => ("✗ ", Token::Error),
-        State::Lost => ("◦ ", Token::Warning),
+        CallState::Runs => ("◦ ", Token::Muted),
+        CallState::Done => ("• ", Token::Success),
+        CallState::Failed => ("✗ ", Token::Error),
+        CallState::Lost => ("◦ ", Token::Warning),
     };
     let mut rows = flow::words(&row, page.room());
     let is_long = rows.len() > COMMAND_ROWS && !shown.is_open;
@@ -166,7 +166,7 @@ impl Shown<'_> {
         let counted = |count: usize| if count == 1 { "  1 line".to_owned() } else { format!("  {count} lines") };
         match self.call.name.as_str() {
             "write" => self.text("content").map(|text| counted(text.lines().count())).unwrap_or_default(),
-            "read" if self.state == State::Done => {
+            "read" if self.state == CallState::Done => {
                 let lines: usize = self.outputs().map(|text| text.lines().count()).sum();
                 if lines == 0 { String::new() } else { counted(lines) }
             }
@@ -186,7 +186,7 @@ impl Shown<'_> {
         {
             return Some(told);
         }
-        if self.state == State::Failed {
+        if self.state == CallState::Failed {
             return None;
         }
         let arguments = self.arguments?;
@@ -234,7 +234,7 @@ fn beginning(json: &str, name: &str) -> Option<String> {
 }
 
 fn failed(page: &mut Page<'_>, shown: &Shown<'_>) -> bool {
-    let is_failed = shown.state == State::Failed;
+    let is_failed = shown.state == CallState::Failed;
     if is_failed {
         let style = page.style(Token::Error);
         head(page, &shown.output(), style, shown.keep(Keep::First(LIST_ROWS)));
@@ -247,7 +247,7 @@ fn bash(page: &mut Page<'_>, shown: &Shown<'_>) {
     let output = output.trim_end();
     // How it ended stands on its last line.
     let (output, status) = match output.rsplit_once('\n') {
-        Some((output, last)) if shown.state == State::Failed && last.starts_with('[') => (output, Some(last)),
+        Some((output, last)) if shown.state == CallState::Failed && last.starts_with('[') => (output, Some(last)),
         _ => (output, None),
     };
     let style = page.style(Token::ToolOutput);

@@ -16,7 +16,7 @@ use crate::theme::{Theme, Token};
 
 /// What came of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum HelpOutcome {
     /// Go on.
     Open,
     /// The user has seen enough.
@@ -25,7 +25,7 @@ pub enum Outcome {
 
 /// A row of the help.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Row {
+enum HelpRow {
     Title(&'static str),
     /// How, and what it does.
     Told(String, String),
@@ -34,7 +34,7 @@ enum Row {
 /// The help.
 #[derive(Debug, Clone)]
 pub struct Help {
-    rows: Vec<Row>,
+    rows: Vec<HelpRow>,
     search: LineInput,
     /// The first line that is seen.
     top: usize,
@@ -59,19 +59,19 @@ impl Help {
     /// The help for these keys, on a screen of this size.
     #[must_use]
     pub fn new(keymap: &Keymap, size: Size) -> Self {
-        let mut rows = vec![Row::Title("Commands")];
+        let mut rows = vec![HelpRow::Title("Commands")];
         for spec in COMMANDS {
-            rows.push(Row::Told(spec.typed(), spec.says.to_owned()));
-            let same = |name: &&str| Row::Told(format!("/{name}"), format!("the same as /{}", spec.name));
+            rows.push(HelpRow::Told(spec.typed(), spec.says.to_owned()));
+            let same = |name: &&str| HelpRow::Told(format!("/{name}"), format!("the same as /{}", spec.name));
             rows.extend(spec.aliases.iter().map(same));
         }
-        rows.push(Row::Title("In a message"));
-        rows.extend(WRITTEN.iter().map(|(how, says)| Row::Told((*how).to_owned(), (*says).to_owned())));
+        rows.push(HelpRow::Title("In a message"));
+        rows.extend(WRITTEN.iter().map(|(how, says)| HelpRow::Told((*how).to_owned(), (*says).to_owned())));
         for group in Group::ALL {
-            rows.push(Row::Title(group.title()));
+            rows.push(HelpRow::Title(group.title()));
             let actions = Action::ALL.iter().filter(|action| action.group() == group);
             let bound = actions.filter(|action| !keymap.keys(**action).is_empty());
-            rows.extend(bound.map(|action| Row::Told(keymap.all(*action), action.says().to_owned())));
+            rows.extend(bound.map(|action| HelpRow::Told(keymap.all(*action), action.says().to_owned())));
         }
         let hints = hint::parts(
             keymap,
@@ -94,10 +94,10 @@ impl Help {
     }
 
     /// A key.
-    pub fn key(&mut self, keymap: &Keymap, event: KeyEvent) -> Outcome {
+    pub fn key(&mut self, keymap: &Keymap, event: KeyEvent) -> HelpOutcome {
         let opens = keymap.actions(Context::Editor, event).contains(&Action::Help);
         if opens && self.search.is_empty() {
-            return Outcome::Closed;
+            return HelpOutcome::Closed;
         }
         let (last, page) = (self.last(), usize::from(self.room()).max(1));
         match keymap.in_list(event) {
@@ -105,20 +105,20 @@ impl Help {
             Some(Action::SelectDown) => self.top = (self.top + 1).min(last),
             Some(Action::SelectPageUp) => self.top = self.top.saturating_sub(page),
             Some(Action::SelectPageDown) => self.top = (self.top + page).min(last),
-            Some(Action::SelectCancel) if self.search.is_empty() => return Outcome::Closed,
+            Some(Action::SelectCancel) if self.search.is_empty() => return HelpOutcome::Closed,
             Some(Action::SelectCancel) => (self.search, self.top) = (LineInput::default(), 0),
             _ if self.search.key(keymap, event) == Typed::Changed => self.top = 0,
             _ => {}
         }
-        Outcome::Open
+        HelpOutcome::Open
     }
 
     /// The rows that fit what is searched for, without headings.
-    fn shown(&self) -> Vec<&Row> {
+    fn shown(&self) -> Vec<&HelpRow> {
         let wanted = self.search.text().to_lowercase();
-        let fits = |row: &&Row| match row {
-            Row::Title(_) => wanted.trim().is_empty(),
-            Row::Told(how, says) => {
+        let fits = |row: &&HelpRow| match row {
+            HelpRow::Title(_) => wanted.trim().is_empty(),
+            HelpRow::Told(how, says) => {
                 let text = format!("{how} {says}").to_lowercase();
                 wanted.split_whitespace().all(|word| text.contains(word))
             }
@@ -166,7 +166,7 @@ impl Help {
     }
 }
 
-impl Row {
+impl HelpRow {
     /// How, and what it does, wrapped beside each other.
     fn wrapped(&self, columns: usize) -> (Vec<Line<'static>>, Vec<Line<'static>>) {
         match self {
@@ -219,8 +219,8 @@ mod tests {
 
     const SIZE: Size = Size::new(80, 24);
 
-    fn press(help: &mut Help, keys: &str) -> Outcome {
-        let mut outcome = Outcome::Open;
+    fn press(help: &mut Help, keys: &str) -> HelpOutcome {
+        let mut outcome = HelpOutcome::Open;
         for key in keys.split(' ') {
             outcome = help.key(&Keymap::default(), Key::parse(key).unwrap().event());
         }
@@ -327,10 +327,10 @@ mod tests {
     #[test]
     fn a_question_mark_closes_only_while_nothing_is_searched_for() {
         let mut help = Help::new(&Keymap::default(), SIZE);
-        assert_eq!(press(&mut help, "f ?"), Outcome::Open);
-        assert_eq!(press(&mut help, "escape"), Outcome::Open);
-        assert_eq!(press(&mut help, "?"), Outcome::Closed);
-        assert_eq!(press(&mut help, "escape"), Outcome::Closed);
+        assert_eq!(press(&mut help, "f ?"), HelpOutcome::Open);
+        assert_eq!(press(&mut help, "escape"), HelpOutcome::Open);
+        assert_eq!(press(&mut help, "?"), HelpOutcome::Closed);
+        assert_eq!(press(&mut help, "escape"), HelpOutcome::Closed);
     }
 
     /// What needs more than one line is neither passed over nor keeps the end away.

@@ -34,7 +34,7 @@ impl Choice {
 
 /// What came of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum PickOutcome {
     /// Nothing yet: go on.
     Open,
     /// None is wanted.
@@ -97,40 +97,40 @@ impl Pick {
     }
 
     /// Takes a key.
-    pub fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> Outcome {
+    pub fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> PickOutcome {
         let last = self.shown.len().saturating_sub(1);
         match keymap.in_list(key) {
-            Some(Action::SelectCancel) => return Outcome::Cancelled,
-            Some(Action::SelectConfirm) => return self.chosen().map_or(Outcome::Open, Outcome::Picked),
+            Some(Action::SelectCancel) => return PickOutcome::Cancelled,
+            Some(Action::SelectConfirm) => return self.chosen().map_or(PickOutcome::Open, PickOutcome::Picked),
             Some(Action::SelectUp) => self.cursor = self.cursor.checked_sub(1).unwrap_or(last),
             Some(Action::SelectDown) => self.cursor = if self.cursor >= last { 0 } else { self.cursor + 1 },
             Some(Action::SelectPageUp) => self.cursor = self.cursor.saturating_sub(PAGE),
             Some(Action::SelectPageDown) => self.cursor = self.cursor.saturating_add(PAGE).min(last),
             _ => return self.typed(keymap, key),
         }
-        Outcome::Open
+        PickOutcome::Open
     }
 
     /// A key that belongs to what is typed; where nothing is, it may be an answer.
-    fn typed(&mut self, keymap: &Keymap, key: KeyEvent) -> Outcome {
+    fn typed(&mut self, keymap: &Keymap, key: KeyEvent) -> PickOutcome {
         match (&mut self.line, key.code) {
             (Some(line), _) => {
                 if line.key(keymap, key) == Typed::Changed {
                     self.narrow();
                 }
-                Outcome::Open
+                PickOutcome::Open
             }
             (None, KeyCode::Char(letter)) if !key.modifiers.contains(KeyModifiers::CONTROL) => self.answer_of(letter),
-            (None, _) => Outcome::Open,
+            (None, _) => PickOutcome::Open,
         }
     }
 
-    fn answer_of(&self, letter: char) -> Outcome {
+    fn answer_of(&self, letter: char) -> PickOutcome {
         let begins = |choice: &Choice| choice.label.to_lowercase().starts_with(&letter.to_lowercase().to_string());
         let mut fitting = self.choices.iter().enumerate().filter(|(_, choice)| begins(choice));
         match (fitting.next(), fitting.next()) {
-            (Some((at, _)), None) => Outcome::Picked(at),
-            _ => Outcome::Open,
+            (Some((at, _)), None) => PickOutcome::Picked(at),
+            _ => PickOutcome::Open,
         }
     }
 
@@ -216,7 +216,7 @@ mod tests {
 
     use super::*;
 
-    fn press(pick: &mut Pick, code: KeyCode) -> Outcome {
+    fn press(pick: &mut Pick, code: KeyCode) -> PickOutcome {
         pick.key(&Keymap::default(), KeyEvent::new(code, KeyModifiers::NONE))
     }
 
@@ -261,15 +261,15 @@ mod tests {
         > open
         › gpt-5.2 ✓                       openai
         ");
-        assert_eq!(press(&mut pick, KeyCode::Enter), Outcome::Picked(1));
+        assert_eq!(press(&mut pick, KeyCode::Enter), PickOutcome::Picked(1));
         press(&mut pick, KeyCode::Char('z'));
         insta::assert_snapshot!(screen(&pick, 40, 6), @"
         Model
         > openz
           nothing fits
         ");
-        assert_eq!(press(&mut pick, KeyCode::Enter), Outcome::Open);
-        assert_eq!(press(&mut pick, KeyCode::Esc), Outcome::Cancelled);
+        assert_eq!(press(&mut pick, KeyCode::Enter), PickOutcome::Open);
+        assert_eq!(press(&mut pick, KeyCode::Esc), PickOutcome::Cancelled);
     }
 
     #[test]
@@ -296,11 +296,11 @@ mod tests {
         let mut pick = models();
         let mut press = |code, modifiers| pick.key(&keymap, KeyEvent::new(code, modifiers));
         for usual in [KeyCode::Down, KeyCode::Enter, KeyCode::Esc] {
-            assert_eq!(press(usual, KeyModifiers::NONE), Outcome::Open, "{usual}");
+            assert_eq!(press(usual, KeyModifiers::NONE), PickOutcome::Open, "{usual}");
         }
         press(KeyCode::Char('n'), KeyModifiers::CONTROL);
-        assert_eq!(press(KeyCode::Tab, KeyModifiers::NONE), Outcome::Picked(2));
-        assert_eq!(press(KeyCode::F(10), KeyModifiers::NONE), Outcome::Cancelled);
+        assert_eq!(press(KeyCode::Tab, KeyModifiers::NONE), PickOutcome::Picked(2));
+        assert_eq!(press(KeyCode::F(10), KeyModifiers::NONE), PickOutcome::Cancelled);
     }
 
     #[test]
@@ -312,9 +312,9 @@ mod tests {
         › Yes
           No
         ");
-        assert_eq!(press(&mut pick, KeyCode::Char('n')), Outcome::Picked(1));
-        assert_eq!(press(&mut pick, KeyCode::Char('x')), Outcome::Open);
-        assert_eq!(press(&mut pick, KeyCode::Enter), Outcome::Picked(0));
+        assert_eq!(press(&mut pick, KeyCode::Char('n')), PickOutcome::Picked(1));
+        assert_eq!(press(&mut pick, KeyCode::Char('x')), PickOutcome::Open);
+        assert_eq!(press(&mut pick, KeyCode::Enter), PickOutcome::Picked(0));
     }
 
     proptest! {

@@ -4,11 +4,11 @@
 //! or done for that; whoever holds the selector hands back an [`Answer`]. Answers that come late are no harm: each says
 //! what it belongs to.
 
-mod forest;
+mod lineage;
 pub mod search;
 mod list;
-mod talk;
-mod deeds;
+mod protocol;
+mod file_actions;
 mod view;
 #[cfg(test)]
 mod tests;
@@ -20,10 +20,10 @@ use ratatui::crossterm::event::KeyEvent;
 
 use crate::keymap::{Action, Context, Keymap};
 use crate::overlay::line::{LineInput, Typed};
-use list::{Filling, Kept, List, Row};
+use list::{Filling, Kept, List, SessionListRow};
 pub use list::{Listed, Names, Origin, Sort};
+pub use protocol::{Answer, Preview, Request, Said, Scope, SessionsOutcome, Speaker};
 use search::Query;
-pub use talk::{Answer, Outcome, Preview, Request, Said, Scope, Speaker};
 
 /// What the selector is told when it is made.
 #[derive(Debug, Clone, Default)]
@@ -182,7 +182,7 @@ impl Sessions {
     }
 
     /// Takes a key.
-    pub fn key(&mut self, key: KeyEvent) -> Outcome {
+    pub fn key(&mut self, key: KeyEvent) -> SessionsOutcome {
         match std::mem::replace(&mut self.mode, Mode::Browse) {
             Mode::Browse => self.browse(key),
             Mode::Rename(file, line) => self.rename(key, file, line),
@@ -190,7 +190,7 @@ impl Sessions {
         }
     }
 
-    fn browse(&mut self, key: KeyEvent) -> Outcome {
+    fn browse(&mut self, key: KeyEvent) -> SessionsOutcome {
         self.notice = None;
         let actions = self.setting.keymap.actions(Context::Sessions, key);
         if let Some(outcome) = actions.into_iter().find_map(|action| self.act(action)) {
@@ -199,15 +199,17 @@ impl Sessions {
         if self.line.letter(key) == Typed::Changed {
             self.search_anew();
         }
-        Outcome::Open
+        SessionsOutcome::Open
     }
 
     /// Does an action; `None`: it means nothing now, and the next one of the key is tried.
-    fn act(&mut self, action: Action) -> Option<Outcome> {
+    fn act(&mut self, action: Action) -> Option<SessionsOutcome> {
         match action {
-            Action::SelectCancel => return Some(Outcome::Cancelled),
+            Action::SelectCancel => return Some(SessionsOutcome::Cancelled),
             Action::SelectConfirm => {
-                return Some(self.chosen().map_or(Outcome::Open, |row| Outcome::Chosen(row.path.clone())));
+                return Some(
+                    self.chosen().map_or(SessionsOutcome::Open, |row| SessionsOutcome::Chosen(row.path.clone())),
+                );
             }
             Action::SelectUp => self.go(self.cursor.saturating_sub(1)),
             Action::SelectDown => self.go(self.cursor.saturating_add(1)),
@@ -232,7 +234,7 @@ impl Sessions {
                 }
             }
         }
-        Some(Outcome::Open)
+        Some(SessionsOutcome::Open)
     }
 
     fn change_sort(&mut self) {
@@ -335,7 +337,7 @@ impl Sessions {
         self.held = self.chosen().map(|row| row.real.clone());
     }
 
-    fn chosen(&self) -> Option<&Row> {
+    fn chosen(&self) -> Option<&SessionListRow> {
         self.list().at(self.cursor)
     }
 

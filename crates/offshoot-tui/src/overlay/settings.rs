@@ -11,7 +11,7 @@ use offshoot_settings::{Layers, SETTINGS, Scope, Setting, SettingKind, Value};
 
 /// What came of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum SettingsOutcome {
     /// Nothing yet: go on.
     Open,
     /// The user is done.
@@ -99,7 +99,7 @@ impl Settings {
     }
 
     /// A key.
-    pub fn key(&mut self, keymap: &Keymap, event: KeyEvent) -> Outcome {
+    pub fn key(&mut self, keymap: &Keymap, event: KeyEvent) -> SettingsOutcome {
         let action = keymap.in_list(event);
         if self.editing.is_some() {
             return self.edit(keymap, event);
@@ -112,7 +112,7 @@ impl Settings {
             Some(Action::SelectPageUp) => self.cursor = self.cursor.saturating_sub(PAGE),
             Some(Action::SelectPageDown) => self.cursor = self.cursor.saturating_add(PAGE).min(last),
             Some(Action::SelectConfirm) => return self.change(),
-            Some(Action::SelectCancel) if self.search.is_empty() => return Outcome::Closed,
+            Some(Action::SelectCancel) if self.search.is_empty() => return SettingsOutcome::Closed,
             Some(Action::SelectCancel) => {
                 self.search = LineInput::default();
                 self.narrow();
@@ -122,7 +122,7 @@ impl Settings {
             _ if self.search.key(keymap, event) == Typed::Changed => self.narrow(),
             _ => {}
         }
-        Outcome::Open
+        SettingsOutcome::Open
     }
 
     fn chosen(&self) -> Option<&'static Setting> {
@@ -148,15 +148,15 @@ impl Settings {
     }
 
     /// The next of a few values, or a line to type one.
-    fn change(&mut self) -> Outcome {
-        let Some(setting) = self.chosen() else { return Outcome::Open };
+    fn change(&mut self) -> SettingsOutcome {
+        let Some(setting) = self.chosen() else { return SettingsOutcome::Open };
         if !setting.may_stand_in(self.scope) {
             self.notice = Some(format!("{} counts in the user's own settings only", setting.key));
-            return Outcome::Open;
+            return SettingsOutcome::Open;
         }
         if setting.kind == SettingKind::PerModel {
             self.notice = Some(format!("{} is written in the file", setting.key));
-            return Outcome::Open;
+            return SettingsOutcome::Open;
         }
         let now = self.in_scope(setting);
         let names = self.names.iter().find(|(key, names)| *key == setting.key && !names.is_empty());
@@ -179,7 +179,7 @@ impl Settings {
             Some(value) => self.store(setting, Some(value)),
             None => {
                 self.editing = Some(LineInput::new(&now.map_or_else(String::new, |value| value.to_string())));
-                Outcome::Open
+                SettingsOutcome::Open
             }
         }
     }
@@ -190,26 +190,26 @@ impl Settings {
         own.or_else(|| self.layers.value(setting).0)
     }
 
-    fn take_out(&mut self) -> Outcome {
+    fn take_out(&mut self) -> SettingsOutcome {
         match self.chosen() {
             Some(setting) if self.layers.layer(self.scope).get(setting.key).is_some() => self.store(setting, None),
             _ => {
                 self.notice = Some("this file does not say it".to_owned());
-                Outcome::Open
+                SettingsOutcome::Open
             }
         }
     }
 
-    fn store(&self, setting: &Setting, value: Option<Value>) -> Outcome {
-        Outcome::Store { scope: self.scope, key: setting.key, value }
+    fn store(&self, setting: &Setting, value: Option<Value>) -> SettingsOutcome {
+        SettingsOutcome::Store { scope: self.scope, key: setting.key, value }
     }
 
     /// A key while a value is typed.
-    fn edit(&mut self, keymap: &Keymap, event: KeyEvent) -> Outcome {
+    fn edit(&mut self, keymap: &Keymap, event: KeyEvent) -> SettingsOutcome {
         let (Some(line), Some(setting)) =
             (&mut self.editing, self.shown.get(self.cursor).and_then(|at| SETTINGS.get(*at)))
         else {
-            return Outcome::Open;
+            return SettingsOutcome::Open;
         };
         match keymap.in_list(event) {
             Some(Action::SelectCancel) => (self.editing, self.notice) = (None, None),
@@ -222,7 +222,7 @@ impl Settings {
             },
             _ => _ = line.key(keymap, event),
         }
-        Outcome::Open
+        SettingsOutcome::Open
     }
 }
 

@@ -1,7 +1,7 @@
 //! The tree of a session, to walk, search, fold, label and leave: its state, what keys do to it, and what they ask for.
 //!
 //! It reads a snapshot of the session ([`Snapshot`]). Entries are read when they are shown. Nothing is written here: labels,
-//! copies and walks leave as an [`Outcome`].
+//! copies and walks leave as an [`TreeOutcome`].
 
 mod draw;
 mod keys;
@@ -32,13 +32,13 @@ use crate::keymap::Keymap;
 use crate::overlay::line::LineInput;
 
 use compare::Compare;
-use keys::Step;
+use keys::TreeAction;
 use labels::Labels;
 use list::{Limits, List, cycled};
 use panes::Panes;
 use preview::Preview;
 use question::Question;
-use search::{Place, Search};
+use search::{Search, SearchedTree};
 
 /// What the selector reads: a session that was opened for reading, or anything else that gives a tree and its bodies.
 pub type Snapshot = Arc<dyn Source + Send + Sync>;
@@ -46,7 +46,7 @@ pub type Snapshot = Arc<dyn Source + Send + Sync>;
 /// What a status line says when there is no tree to open.
 pub const NO_ENTRIES: &str = "no entries in this session";
 
-/// What a status line says to [`Outcome::AlreadyHere`].
+/// What a status line says to [`TreeOutcome::AlreadyHere`].
 pub const ALREADY_HERE: &str = "already at this point";
 
 /// How much a search reads before a key is answered; what is left is for [`TreeSelector::work`].
@@ -93,7 +93,7 @@ impl Default for Setup {
 
 /// What a key came to, for the caller to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum TreeOutcome {
     /// Nothing but another picture.
     Stay,
     /// Close the selector.
@@ -213,10 +213,10 @@ impl TreeSelector {
     }
 
     /// Takes a key.
-    pub fn key(&mut self, key: KeyEvent) -> Outcome {
+    pub fn key(&mut self, key: KeyEvent) -> TreeOutcome {
         self.notice = None;
         let outcome = match &mut self.mode {
-            Mode::Browse => Step::of(&self.setup.keymap, key).map_or(Outcome::Stay, |step| self.act(step)),
+            Mode::Browse => TreeAction::of(&self.setup.keymap, key).map_or(TreeOutcome::Stay, |step| self.act(step)),
             Mode::Compare(_) => self.compare_key(key),
             Mode::Label(..) => self.label_key(key),
             Mode::Question(..) => self.question_key(key),
@@ -241,52 +241,52 @@ impl TreeSelector {
     }
 
     /// Does something while the tree is shown.
-    fn act(&mut self, step: Step) -> Outcome {
-        let mut outcome = Outcome::Stay;
+    fn act(&mut self, step: TreeAction) -> TreeOutcome {
+        let mut outcome = TreeOutcome::Stay;
         match step {
-            Step::Up => self.list.step(false),
-            Step::Down => self.list.step(true),
-            Step::PageUp => self.list.select(self.list.selected.saturating_sub(self.page())),
-            Step::PageDown => self.list.select(self.list.selected + self.page()),
-            Step::First => self.list.select(0),
-            Step::Last => self.list.select(usize::MAX),
-            Step::Confirm => outcome = self.confirm(),
-            Step::Cancel if self.search.query().is_empty() => outcome = Outcome::Close,
-            Step::Cancel => self.look_for(String::new()),
-            Step::FoldOrUp => {
+            TreeAction::Up => self.list.step(false),
+            TreeAction::Down => self.list.step(true),
+            TreeAction::PageUp => self.list.select(self.list.selected.saturating_sub(self.page())),
+            TreeAction::PageDown => self.list.select(self.list.selected + self.page()),
+            TreeAction::First => self.list.select(0),
+            TreeAction::Last => self.list.select(usize::MAX),
+            TreeAction::Confirm => outcome = self.confirm(),
+            TreeAction::Cancel if self.search.query().is_empty() => outcome = TreeOutcome::Close,
+            TreeAction::Cancel => self.look_for(String::new()),
+            TreeAction::FoldOrUp => {
                 if self.list.fold_or_up() {
                     self.arrange();
                 }
             }
-            Step::UnfoldOrDown => {
+            TreeAction::UnfoldOrDown => {
                 if self.list.unfold_or_down() {
                     self.arrange();
                 }
             }
-            Step::EditLabel => self.edit_label(),
-            Step::ToggleLabelTimes => self.shows_label_times = !self.shows_label_times,
-            Step::Copy => outcome = self.copy(),
-            Step::Filter(filter) if filter == self.list.filter => self.filter(Filter::Default),
-            Step::Filter(filter) => self.filter(filter),
-            Step::NextFilter => self.filter(cycled(self.list.filter, 1)),
-            Step::PreviousFilter => self.filter(cycled(self.list.filter, Filter::NAMES.len() - 1)),
-            Step::Mark => self.mark(),
-            Step::Compare => self.compare(),
-            Step::ToggleSums => self.shows_sums = !self.shows_sums,
-            Step::JumpToLabel => {
+            TreeAction::EditLabel => self.edit_label(),
+            TreeAction::ToggleLabelTimes => self.shows_label_times = !self.shows_label_times,
+            TreeAction::Copy => outcome = self.copy(),
+            TreeAction::Filter(filter) if filter == self.list.filter => self.filter(Filter::Default),
+            TreeAction::Filter(filter) => self.filter(filter),
+            TreeAction::NextFilter => self.filter(cycled(self.list.filter, 1)),
+            TreeAction::PreviousFilter => self.filter(cycled(self.list.filter, Filter::NAMES.len() - 1)),
+            TreeAction::Mark => self.mark(),
+            TreeAction::Compare => self.compare(),
+            TreeAction::ToggleSums => self.shows_sums = !self.shows_sums,
+            TreeAction::JumpToLabel => {
                 let query = format!("{} #", self.search.query());
                 self.look_for(query.trim_start().to_owned());
             }
-            Step::TogglePreview => self.setup.shows_preview = !self.setup.shows_preview,
-            Step::PreviewUp => self.preview.scroll(false),
-            Step::PreviewDown => self.preview.scroll(true),
-            Step::DeleteBack => {
+            TreeAction::TogglePreview => self.setup.shows_preview = !self.setup.shows_preview,
+            TreeAction::PreviewUp => self.preview.scroll(false),
+            TreeAction::PreviewDown => self.preview.scroll(true),
+            TreeAction::DeleteBack => {
                 let mut query = self.search.query().to_owned();
                 if query.pop().is_some() {
                     self.look_for(query);
                 }
             }
-            Step::Type(c) => {
+            TreeAction::Type(c) => {
                 let query = format!("{}{c}", self.search.query());
                 self.look_for(query);
             }
@@ -364,7 +364,7 @@ impl TreeSelector {
         let was_running = self.search.is_running();
         let (labels, tree) = (&self.labels, self.source.tree());
         let label = |ix: NodeIx| labels.of(tree, ix).map(|label| label.text.clone());
-        let place = Place { source: self.source.as_ref(), outline: &self.list.outline, label: &label };
+        let place = SearchedTree { source: self.source.as_ref(), outline: &self.list.outline, label: &label };
         match self.search.work(&place, budget) {
             Ok(true) => self.arrange(),
             Ok(false) => {}
@@ -375,14 +375,14 @@ impl TreeSelector {
         }
     }
 
-    fn copy(&mut self) -> Outcome {
-        let Some(ix) = self.list.entry() else { return Outcome::Stay };
+    fn copy(&mut self) -> TreeOutcome {
+        let Some(ix) = self.list.entry() else { return TreeOutcome::Stay };
         match preview::copied(self.source.as_ref(), ix) {
-            Ok(Some(text)) => return Outcome::Copy(text),
+            Ok(Some(text)) => return TreeOutcome::Copy(text),
             Ok(None) => self.notice = Some("the entry has no text to copy".to_owned()),
             Err(error) => self.notice = Some(error.to_string()),
         }
-        Outcome::Stay
+        TreeOutcome::Stay
     }
 
     /// Reads what the next picture needs.

@@ -3,7 +3,7 @@
 use offshoot_session::transcript::ItemShape;
 
 use super::path::Key;
-use super::{Place, Slice, Transcript};
+use super::{RowPlace, Slice, Transcript};
 
 /// A way to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Transcript {
             Move::Down(rows) => self.down(rows),
             Move::PageUp => self.up(page),
             Move::PageDown => self.down(page),
-            Move::Top => self.land(Place::default()),
+            Move::Top => self.land(RowPlace::default()),
             Move::Bottom => {
                 self.is_at_end = true;
                 true
@@ -72,10 +72,10 @@ impl Transcript {
             Move::PreviousUser => {
                 let before = self.top.group + usize::from(self.top.row > 1);
                 let found = (0..before.min(self.path.len())).rev().find(|at| self.is_user(*at));
-                self.land(Place { group: found.unwrap_or(0), row: 0 })
+                self.land(RowPlace { group: found.unwrap_or(0), row: 0 })
             }
             Move::NextUser => match (self.top.group + 1..self.path.len()).find(|at| self.is_user(*at)) {
-                Some(group) => self.land(Place { group, row: 0 }),
+                Some(group) => self.land(RowPlace { group, row: 0 }),
                 None => {
                     self.is_at_end = true;
                     true
@@ -88,7 +88,7 @@ impl Transcript {
         self.group(at).is_some_and(|group| group.shape == ItemShape::User)
     }
 
-    fn land(&mut self, place: Place) -> bool {
+    fn land(&mut self, place: RowPlace) -> bool {
         self.top = place;
         self.is_at_end = false;
         true
@@ -98,11 +98,11 @@ impl Transcript {
         let (mut place, mut left) = (self.top, rows);
         while left > place.row {
             left -= place.row;
-            let Some(group) = place.group.checked_sub(1) else { return self.land(Place::default()) };
+            let Some(group) = place.group.checked_sub(1) else { return self.land(RowPlace::default()) };
             let Some(height) = self.height_of(group) else { return false };
-            place = Place { group, row: height };
+            place = RowPlace { group, row: height };
         }
-        self.land(Place { row: place.row - left, ..place })
+        self.land(RowPlace { row: place.row - left, ..place })
     }
 
     fn down(&mut self, rows: usize) -> bool {
@@ -113,10 +113,10 @@ impl Transcript {
         loop {
             let Some(height) = self.height_of(place.group) else { return false };
             if place.row + left < height {
-                return self.land(Place { row: place.row + left, ..place });
+                return self.land(RowPlace { row: place.row + left, ..place });
             }
             left -= height.saturating_sub(place.row).min(left);
-            place = Place { group: place.group + 1, row: 0 };
+            place = RowPlace { group: place.group + 1, row: 0 };
             if place.group >= self.count() {
                 self.is_at_end = true;
                 return true;
@@ -130,24 +130,24 @@ impl Transcript {
     }
 
     /// The first row of the last screen; `None` if bodies lack.
-    fn top_of_end(&mut self) -> Option<Place> {
+    fn top_of_end(&mut self) -> Option<RowPlace> {
         let mut left = self.height;
         let mut at = self.count();
         let mut is_known = true;
         while left > 0 {
             let Some(group) = at.checked_sub(1) else {
-                return is_known.then(Place::default);
+                return is_known.then(RowPlace::default);
             };
             let height = self.height_of(group);
             is_known &= height.is_some();
             let height = height.unwrap_or(UNKNOWN);
             if height >= left {
-                return is_known.then_some(Place { group, row: height - left });
+                return is_known.then_some(RowPlace { group, row: height - left });
             }
             left -= height;
             at = group;
         }
-        is_known.then_some(Place { group: at, row: 0 })
+        is_known.then_some(RowPlace { group: at, row: 0 })
     }
 
     /// Finds the rows that are on the screen.
@@ -168,7 +168,7 @@ impl Transcript {
         }
     }
 
-    fn show_from(&mut self, top: Place) -> usize {
+    fn show_from(&mut self, top: RowPlace) -> usize {
         let (mut place, mut shown) = (top, 0);
         while shown < self.height && place.group < self.count() {
             let (key, height) = self.known_or_not(place.group);
@@ -177,7 +177,7 @@ impl Transcript {
                 self.visible.push(Slice { at: place, key, rows });
             }
             shown += rows;
-            place = Place { group: place.group + 1, row: 0 };
+            place = RowPlace { group: place.group + 1, row: 0 };
         }
         shown
     }
@@ -190,7 +190,7 @@ impl Transcript {
             let (key, height) = self.known_or_not(group);
             let rows = height.min(left);
             if rows > 0 {
-                self.visible.push(Slice { at: Place { group, row: height - rows }, key, rows });
+                self.visible.push(Slice { at: RowPlace { group, row: height - rows }, key, rows });
             }
             left -= rows;
             at = group;

@@ -22,7 +22,7 @@ pub(super) struct Keys(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<KeysState>,
     changed: Condvar,
 }
 
@@ -34,7 +34,7 @@ impl Shared {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct KeysState {
     shall_wait: bool,
     /// The terminal was asked something.
     expects: bool,

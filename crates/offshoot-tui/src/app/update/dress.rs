@@ -36,7 +36,7 @@ pub(super) fn themes(model: &mut Model, themes: Result<Box<Themes>, String>) -> 
 
 /// Draws everything anew if other colours are used than before.
 pub(super) fn dress(model: &mut Model) -> Vec<Cmd> {
-    let theme = model.wishes.dressed();
+    let theme = model.wishes.theme_for_terminal();
     if model.wishes.theme == theme {
         return Vec::new();
     }

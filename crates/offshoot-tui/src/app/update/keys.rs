@@ -7,7 +7,7 @@ use ratatui::crossterm::event::KeyEvent;
 use super::{commands, end};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
 use crate::app::model::{Model, Overlay};
-use crate::editor::{Offers, Outcome, Sent, Submission};
+use crate::editor::{EditorOutcome, Offers, Sent, Submission};
 use crate::keymap::Action;
 use crate::slash::Argument;
 use offshoot_settings::DoubleEscape;
@@ -18,8 +18,8 @@ const DOUBLE: i64 = 500;
 pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
     let wanted = model.editor.wants();
     let outcome = model.editor.key(&model.wishes.keymap, key);
-    let is_escape = matches!(outcome, Outcome::Act(Action::Interrupt));
-    if !is_escape && outcome != Outcome::Ignored {
+    let is_escape = matches!(outcome, EditorOutcome::Act(Action::Interrupt));
+    if !is_escape && outcome != EditorOutcome::Ignored {
         model.escaped = None;
     }
     let mut cmds = apply(model, outcome);
@@ -61,18 +61,18 @@ pub(super) fn written(model: &mut Model, text: Option<String>) -> Vec<Cmd> {
     vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
 }
 
-fn apply(model: &mut Model, outcome: Outcome) -> Vec<Cmd> {
+fn apply(model: &mut Model, outcome: EditorOutcome) -> Vec<Cmd> {
     match outcome {
-        Outcome::Ignored | Outcome::Moved => Vec::new(),
-        Outcome::Edited => vec![ProgramTask::SaveDraft(model.editor.draft()).into()],
-        Outcome::Submit(submission) => submitted(model, submission, false),
-        Outcome::FollowUp(submission) => submitted(model, submission, true),
-        Outcome::Mistake(mistake) => {
+        EditorOutcome::Ignored | EditorOutcome::Moved => Vec::new(),
+        EditorOutcome::Edited => vec![ProgramTask::SaveDraft(model.editor.draft()).into()],
+        EditorOutcome::Submit(submission) => submitted(model, submission, false),
+        EditorOutcome::FollowUp(submission) => submitted(model, submission, true),
+        EditorOutcome::Mistake(mistake) => {
             model.notice(Level::Error, mistake.to_string());
             Vec::new()
         }
-        Outcome::External(text) => vec![ScreenTask::Edit(text).into()],
-        Outcome::Act(action) => act(model, action),
+        EditorOutcome::External(text) => vec![ScreenTask::Edit(text).into()],
+        EditorOutcome::Act(action) => act(model, action),
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
             keep(model, stays)
         }
         Overlay::Help(help) => {
-            let stays = help.key(&model.wishes.keymap, key) == help::Outcome::Open;
+            let stays = help.key(&model.wishes.keymap, key) == help::HelpOutcome::Open;
             keep(model, stays)
         }
         Overlay::Settings(list) => {
@@ -92,45 +92,45 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Cmd> {
     Vec::new()
 }
 
-fn tree_outcome(model: &mut Model, outcome: tree::Outcome) -> Vec<Cmd> {
+fn tree_outcome(model: &mut Model, outcome: tree::TreeOutcome) -> Vec<Cmd> {
     match outcome {
-        tree::Outcome::Stay => Vec::new(),
-        tree::Outcome::Close => keep(model, false),
-        tree::Outcome::AlreadyHere => {
+        tree::TreeOutcome::Stay => Vec::new(),
+        tree::TreeOutcome::Close => keep(model, false),
+        tree::TreeOutcome::AlreadyHere => {
             model.notice(Level::Info, tree::ALREADY_HERE);
             keep(model, false)
         }
-        tree::Outcome::Navigate { target, summarize, instructions } => {
+        tree::TreeOutcome::Navigate { target, summarize, instructions } => {
             if summarize {
                 model.conversation.set_job(Some("summarising what is left behind"));
             }
             let navigation = Navigation { target, summarize, instructions, ..Navigation::default() };
             vec![Cmd::ask(Command::NavigateTree(navigation))]
         }
-        tree::Outcome::Abort => vec![Cmd::ask(Command::Abort)],
-        tree::Outcome::Label { entry, text } => vec![Cmd::ask(Command::SetLabel { entry, label: text })],
-        tree::Outcome::Copy(text) => vec![ScreenTask::Copy(text).into()],
-        tree::Outcome::Edit(text) => vec![ScreenTask::Edit(text).into()],
+        tree::TreeOutcome::Abort => vec![Cmd::ask(Command::Abort)],
+        tree::TreeOutcome::Label { entry, text } => vec![Cmd::ask(Command::SetLabel { entry, label: text })],
+        tree::TreeOutcome::Copy(text) => vec![ScreenTask::Copy(text).into()],
+        tree::TreeOutcome::Edit(text) => vec![ScreenTask::Edit(text).into()],
     }
 }
 
-fn sessions_outcome(model: &mut Model, outcome: selector::Outcome) -> Vec<Cmd> {
+fn sessions_outcome(model: &mut Model, outcome: selector::SessionsOutcome) -> Vec<Cmd> {
     let Some(Overlay::Sessions(sessions)) = &mut model.overlay else { return Vec::new() };
     let mut cmds: Vec<Cmd> =
         sessions.requests().into_iter().map(|request| ProgramTask::Sessions(request).into()).collect();
     match outcome {
-        selector::Outcome::Open => {}
+        selector::SessionsOutcome::Open => {}
         // The list stays on the screen until the terminal is given back.
-        selector::Outcome::Cancelled | selector::Outcome::Chosen(_) if model.is_choosing => {
-            model.chosen = if let selector::Outcome::Chosen(file) = outcome { Some(file) } else { None };
+        selector::SessionsOutcome::Cancelled | selector::SessionsOutcome::Chosen(_) if model.is_choosing => {
+            model.chosen = if let selector::SessionsOutcome::Chosen(file) = outcome { Some(file) } else { None };
             model.is_ending = true;
             cmds.push(ProgramTask::Sessions(selector::Request::StopSearch).into());
         }
-        selector::Outcome::Cancelled => {
+        selector::SessionsOutcome::Cancelled => {
             model.overlay = None;
             cmds.push(ProgramTask::Sessions(selector::Request::StopSearch).into());
         }
-        selector::Outcome::Chosen(file) => {
+        selector::SessionsOutcome::Chosen(file) => {
             model.overlay = None;
             cmds.push(ProgramTask::Sessions(selector::Request::StopSearch).into());
             cmds.push(ProgramTask::Open(file).into());
@@ -152,11 +152,11 @@ fn fork_outcome(model: &mut Model, outcome: ForkOutcome, used: ForkUse) -> Vec<C
     })]
 }
 
-fn picked(model: &mut Model, outcome: pick::Outcome, picking: &Picking) -> Vec<Cmd> {
+fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> Vec<Cmd> {
     let number = match outcome {
-        pick::Outcome::Open => return Vec::new(),
-        pick::Outcome::Cancelled => return keep(model, false),
-        pick::Outcome::Picked(number) => number,
+        pick::PickOutcome::Open => return Vec::new(),
+        pick::PickOutcome::Cancelled => return keep(model, false),
+        pick::PickOutcome::Picked(number) => number,
     };
     model.overlay = None;
     let command = match picking {

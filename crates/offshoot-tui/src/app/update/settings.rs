@@ -5,7 +5,7 @@ use offshoot_agent::command::{Command, Rules};
 use super::dress;
 use crate::app::cmd::{Cmd, ProgramTask, ScreenTask};
 use crate::app::model::{Model, Overlay};
-use crate::overlay::settings::{Files, Outcome, Settings as SettingsList};
+use crate::overlay::settings::{Files, Settings as SettingsList, SettingsOutcome};
 use offshoot_settings::{Layers, Settings};
 
 /// The files were read: opens the list.
@@ -16,14 +16,14 @@ pub(super) fn open(model: &mut Model, layers: Layers, files: Files, themes: Vec<
     Vec::new()
 }
 
-pub(super) fn outcome(model: &mut Model, outcome: Outcome) -> Vec<Cmd> {
+pub(super) fn outcome(model: &mut Model, outcome: SettingsOutcome) -> Vec<Cmd> {
     match outcome {
-        Outcome::Open => Vec::new(),
-        Outcome::Closed => {
+        SettingsOutcome::Open => Vec::new(),
+        SettingsOutcome::Closed => {
             model.overlay = None;
             vec![ScreenTask::Repaint.into()]
         }
-        Outcome::Store { scope, key, value } => vec![ProgramTask::Store(scope, key, value).into()],
+        SettingsOutcome::Store { scope, key, value } => vec![ProgramTask::Store(scope, key, value).into()],
     }
 }
 
@@ -55,7 +55,7 @@ fn minded(model: &mut Model, new: Settings) -> Vec<Cmd> {
         cmds.push(ProgramTask::Themes(new.theme.clone()).into());
     }
     // Both are to be done.
-    if model.heed() | model.measure() {
+    if model.apply_settings() | model.measure() {
         cmds.push(ScreenTask::Repaint.into());
     }
     let new = &model.wishes.settings;

@@ -7,7 +7,7 @@ use offshoot_session::clock::Millis;
 use offshoot_session::list::SessionInfo;
 use offshoot_session::text::one_line;
 
-use super::forest::{self, Member, Shown};
+use super::lineage::{self, Member, Shown};
 use super::search::{Query, text_of};
 use crate::fuzzy::Searched;
 
@@ -91,7 +91,7 @@ impl Kept {
 
 /// A session as it is shown: few words of it, already harmless.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct SessionListRow {
     pub(super) path: PathBuf,
     pub(super) real: PathBuf,
     pub(super) id: String,
@@ -125,7 +125,7 @@ enum Score {
 /// So much of a name or first message is kept.
 pub(super) const KEPT: usize = 300;
 
-impl Row {
+impl SessionListRow {
     fn new(listed: Listed) -> Self {
         let Listed { info, real, origin, .. } = listed;
         let is_named = info.name.as_deref().is_some_and(|name| !name.trim().is_empty());
@@ -176,7 +176,7 @@ impl Row {
 /// The sessions of one scope.
 #[derive(Debug, Default)]
 pub(super) struct List {
-    rows: Vec<Row>,
+    rows: Vec<SessionListRow>,
     /// Row numbers by file without links.
     by_real: HashMap<PathBuf, usize>,
     /// Rows whose parent has not come yet, by its file.
@@ -192,7 +192,7 @@ impl List {
     pub(super) fn add(&mut self, batch: Vec<Listed>, query: Option<&Query>) {
         for listed in batch {
             let parent = listed.parent.clone();
-            let mut row = Row::new(listed);
+            let mut row = SessionListRow::new(listed);
             if let Some(query) = query {
                 row.score = row.guess(query);
             }
@@ -204,7 +204,7 @@ impl List {
         self.order();
     }
 
-    fn place(&mut self, row: Row) -> usize {
+    fn place(&mut self, row: SessionListRow) -> usize {
         let children = self.waiting.remove(&row.real).unwrap_or_default();
         let at = match self.by_real.get(&row.real) {
             Some(at) => {
@@ -302,16 +302,16 @@ impl List {
     /// Works out what is shown.
     pub(super) fn arrange(&mut self, sort: Sort, names: Names, is_search: bool) {
         let rows = &self.rows;
-        let is_shown = |row: &Row| (names == Names::All || row.name.is_some()) && row.fits().is_some();
+        let is_shown = |row: &SessionListRow| (names == Names::All || row.name.is_some()) && row.fits().is_some();
         let order: Vec<usize> = self.recent.iter().copied().filter(|at| rows.get(*at).is_some_and(is_shown)).collect();
         self.shown = match (sort, is_search) {
             (Sort::Threaded, false) => {
-                let member = |row: &Row| Member { modified: row.modified, parent: row.parent };
-                forest::grow(&rows.iter().map(member).collect::<Vec<_>>(), &order)
+                let member = |row: &SessionListRow| Member { modified: row.modified, parent: row.parent };
+                lineage::grow(&rows.iter().map(member).collect::<Vec<_>>(), &order)
             }
             (Sort::Recent, _) | (Sort::Relevance, false) => order.into_iter().map(Shown::alone).collect(),
             (Sort::Threaded | Sort::Relevance, true) => {
-                let score = |at: usize| rows.get(at).and_then(Row::fits).unwrap_or_default();
+                let score = |at: usize| rows.get(at).and_then(SessionListRow::fits).unwrap_or_default();
                 let mut scored: Vec<(f64, usize)> = order.into_iter().map(|at| (score(at), at)).collect();
                 scored.sort_by(|a, b| a.0.total_cmp(&b.0));
                 scored.into_iter().map(|(_, at)| Shown::alone(at)).collect()
@@ -330,7 +330,7 @@ impl List {
     }
 
     /// The row at a place of what is shown.
-    pub(super) fn at(&self, place: usize) -> Option<&Row> {
+    pub(super) fn at(&self, place: usize) -> Option<&SessionListRow> {
         self.rows.get(self.shown.get(place)?.row)
     }
 
@@ -341,7 +341,7 @@ impl List {
     }
 
     /// The row of a session.
-    pub(super) fn row_mut(&mut self, real: &Path) -> Option<&mut Row> {
+    pub(super) fn row_mut(&mut self, real: &Path) -> Option<&mut SessionListRow> {
         self.rows.get_mut(*self.by_real.get(real)?)
     }
 

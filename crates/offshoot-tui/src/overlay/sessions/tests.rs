@@ -14,7 +14,7 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
 
-use super::{Answer, Listed, Origin, Outcome, Preview, Request, Said, Scope, Sessions, Setting, Speaker};
+use super::{Answer, Listed, Origin, Preview, Request, Said, Scope, Sessions, SessionsOutcome, Setting, Speaker};
 use crate::testing::{SIZES, a_megabyte, assert_inside, assert_no_remains, hostile, hostile_texts, screen_of, text_of};
 use crate::theme::{Theme, Token};
 
@@ -105,11 +105,11 @@ fn preview() -> Preview {
     }
 }
 
-fn press(sessions: &mut Sessions, code: KeyCode) -> Outcome {
+fn press(sessions: &mut Sessions, code: KeyCode) -> SessionsOutcome {
     sessions.key(KeyEvent::new(code, KeyModifiers::NONE))
 }
 
-fn ctrl(sessions: &mut Sessions, letter: char) -> Outcome {
+fn ctrl(sessions: &mut Sessions, letter: char) -> SessionsOutcome {
     sessions.key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::CONTROL))
 }
 

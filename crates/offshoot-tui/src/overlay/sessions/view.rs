@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::list::{Filling, Row};
+use super::list::{Filling, SessionListRow};
 use super::{Mode, Names, Notice, Origin, Preview, Said, Scope, Sessions, Sort, Speaker};
 use crate::keymap::Action;
 use crate::overlay::hint;
@@ -246,7 +246,7 @@ impl Sessions {
         }
     }
 
-    fn row(&self, theme: &Theme, place: usize, row: &Row, columns: usize) -> Line<'static> {
+    fn row(&self, theme: &Theme, place: usize, row: &SessionListRow, columns: usize) -> Line<'static> {
         let is_chosen = place == self.cursor;
         let is_going = matches!(&self.mode, Mode::Confirm(file) if *file == row.path);
         let is_open = self.setting.current.as_ref() == Some(&row.real);
@@ -292,7 +292,7 @@ impl Sessions {
     }
 
     /// What stands at the right end of a row: path and folder as far as there is room, whose it is, count and age.
-    fn right(&self, theme: &Theme, row: &Row, room: usize, style: Style) -> Line<'static> {
+    fn right(&self, theme: &Theme, row: &SessionListRow, room: usize, style: Style) -> Line<'static> {
         let age = row.modified.map_or_else(|| "?".to_owned(), |time| age(time, self.setting.now));
         let mut spans = Vec::new();
         if let Some(mark) = mark(row.origin) {

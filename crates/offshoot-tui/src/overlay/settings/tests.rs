@@ -22,8 +22,8 @@ fn open(global: &str, project: &str) -> Settings {
     Settings::new(layers(global, project), files)
 }
 
-fn press(settings: &mut Settings, keys: &str) -> Outcome {
-    let mut outcome = Outcome::Open;
+fn press(settings: &mut Settings, keys: &str) -> SettingsOutcome {
+    let mut outcome = SettingsOutcome::Open;
     for key in keys.split(' ') {
         outcome = settings.key(&Keymap::default(), Key::parse(key).unwrap().event());
     }
@@ -36,9 +36,9 @@ fn find(settings: &mut Settings, key: &str) {
     settings.narrow();
 }
 
-fn stored(outcome: Outcome) -> String {
+fn stored(outcome: SettingsOutcome) -> String {
     match outcome {
-        Outcome::Store { scope, key, value } => {
+        SettingsOutcome::Store { scope, key, value } => {
             format!("{scope:?} {key} = {}", value.map_or_else(|| "-".to_owned(), |value| value.json()))
         }
         other => format!("{other:?}"),
@@ -86,7 +86,7 @@ fn other_values_are_typed() {
     nobody says it · a whole number from 0
     enter store · esc leave it
     ");
-    assert_eq!(press(&mut settings, "x enter"), Outcome::Open);
+    assert_eq!(press(&mut settings, "x enter"), SettingsOutcome::Open);
     insta::assert_snapshot!(screen(&settings, 60, 8), @r#"
     Settings  everywhere  ~/.local/share/offshoot/settings.js…
     > keepRecent
@@ -99,9 +99,9 @@ fn other_values_are_typed() {
     "#);
     assert_eq!(stored(press(&mut settings, "backspace 0 enter")), "Global compaction.keepRecentTokens = 200000");
     press(&mut settings, "enter");
-    assert_eq!(press(&mut settings, "escape"), Outcome::Open);
-    assert_eq!(press(&mut settings, "escape"), Outcome::Open);
-    assert_eq!(press(&mut settings, "escape"), Outcome::Closed);
+    assert_eq!(press(&mut settings, "escape"), SettingsOutcome::Open);
+    assert_eq!(press(&mut settings, "escape"), SettingsOutcome::Open);
+    assert_eq!(press(&mut settings, "escape"), SettingsOutcome::Closed);
 }
 
 #[test]
@@ -110,9 +110,9 @@ fn the_projects_file_is_another() {
     find(&mut settings, "theme");
     assert_eq!(stored(press(&mut settings, "tab delete")), "Project theme = -");
     find(&mut settings, "shellPath");
-    assert_eq!(press(&mut settings, "enter"), Outcome::Open);
+    assert_eq!(press(&mut settings, "enter"), SettingsOutcome::Open);
     assert_eq!(settings.notice.as_deref(), Some("shellPath counts in the user's own settings only"));
-    assert_eq!(press(&mut settings, "delete"), Outcome::Open);
+    assert_eq!(press(&mut settings, "delete"), SettingsOutcome::Open);
 }
 
 #[test]

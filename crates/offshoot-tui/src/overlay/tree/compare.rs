@@ -16,9 +16,9 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::draw::{ago, draw, held, row, rule};
-use super::keys::Step;
+use super::keys::TreeAction;
 use super::panes::Panes;
-use super::{AT_ONCE, Mode, Outcome, TreeSelector};
+use super::{AT_ONCE, Mode, TreeOutcome, TreeSelector};
 use crate::keymap::{Action, Keymap};
 use crate::overlay::hint;
 use crate::text;
@@ -141,26 +141,26 @@ impl TreeSelector {
         }
     }
 
-    pub(super) fn compare_key(&mut self, key: KeyEvent) -> Outcome {
-        let Mode::Compare(compare) = &mut self.mode else { return Outcome::Stay };
+    pub(super) fn compare_key(&mut self, key: KeyEvent) -> TreeOutcome {
+        let Mode::Compare(compare) = &mut self.mode else { return TreeOutcome::Stay };
         let (columns, rows) = self.setup.size;
         let room = usize::from(rows.min(Panes::wanted(self.setup.size, self.setup.shows_preview))).saturating_sub(5);
         let page = isize::try_from(room).unwrap_or(isize::MAX);
-        let by = match Step::of(&self.setup.keymap, key) {
-            Some(Step::Up) => -1,
-            Some(Step::Down) => 1,
-            Some(Step::PageUp) => -page,
-            Some(Step::PageDown) => page,
-            Some(Step::First) => isize::MIN,
-            Some(Step::Last) => isize::MAX,
-            Some(Step::Cancel | Step::Confirm | Step::Compare) => {
+        let by = match TreeAction::of(&self.setup.keymap, key) {
+            Some(TreeAction::Up) => -1,
+            Some(TreeAction::Down) => 1,
+            Some(TreeAction::PageUp) => -page,
+            Some(TreeAction::PageDown) => page,
+            Some(TreeAction::First) => isize::MIN,
+            Some(TreeAction::Last) => isize::MAX,
+            Some(TreeAction::Cancel | TreeAction::Confirm | TreeAction::Compare) => {
                 self.mode = Mode::Browse;
-                return Outcome::Stay;
+                return TreeOutcome::Stay;
             }
             _ => 0,
         };
         compare.scroll(by, columns, room);
-        Outcome::Stay
+        TreeOutcome::Stay
     }
 }
 

@@ -7,7 +7,7 @@ use crate::keymap::{Action, Context, Keymap};
 
 /// What can be done in the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum TreeAction {
     Up,
     Down,
     PageUp,
@@ -39,7 +39,7 @@ pub(super) enum Step {
     Type(char),
 }
 
-impl Step {
+impl TreeAction {
     /// What a key means. Capitals with a meaning cannot be typed into the search, which does not tell them from small
     /// letters.
     pub(super) fn of(keymap: &Keymap, key: KeyEvent) -> Option<Self> {

@@ -7,7 +7,7 @@ use offshoot_session::clock::to_iso;
 use offshoot_session::tree::{Label, NodeIx, Tree};
 use ratatui::crossterm::event::KeyEvent;
 
-use super::{Mode, Outcome, TreeSelector};
+use super::{Mode, TreeOutcome, TreeSelector};
 use crate::keymap::Action;
 use crate::overlay::line::LineInput;
 
@@ -53,8 +53,8 @@ impl TreeSelector {
         self.mode = Mode::Label(ix, LineInput::new(&known));
     }
 
-    pub(super) fn label_key(&mut self, key: KeyEvent) -> Outcome {
-        let Mode::Label(ix, input) = &mut self.mode else { return Outcome::Stay };
+    pub(super) fn label_key(&mut self, key: KeyEvent) -> TreeOutcome {
+        let Mode::Label(ix, input) = &mut self.mode else { return TreeOutcome::Stay };
         let ix = *ix;
         match self.setup.keymap.in_list(key) {
             Some(Action::SelectCancel) => self.mode = Mode::Browse,
@@ -63,11 +63,11 @@ impl TreeSelector {
                 self.mode = Mode::Browse;
                 let label = text.clone().map(|text| Label { text, timestamp: Some(to_iso(self.setup.now)) });
                 self.labels.set(ix, label);
-                return self.id(ix).map_or(Outcome::Stay, |entry| Outcome::Label { entry, text });
+                return self.id(ix).map_or(TreeOutcome::Stay, |entry| TreeOutcome::Label { entry, text });
             }
             _ => _ = input.key(&self.setup.keymap, key),
         }
-        Outcome::Stay
+        TreeOutcome::Stay
     }
 
     /// Selects the bookmark that was asked for: the one of that name, or one that begins so, or one with it in it.

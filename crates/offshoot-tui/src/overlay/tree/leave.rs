@@ -5,7 +5,7 @@ use offshoot_session::tree::NodeIx;
 use ratatui::crossterm::event::KeyEvent;
 
 use super::question::{Answer, Question};
-use super::{Mode, Outcome, TreeSelector};
+use super::{Mode, TreeOutcome, TreeSelector};
 use crate::keymap::{Action, Context};
 
 impl TreeSelector {
@@ -16,26 +16,26 @@ impl TreeSelector {
         self.fetch();
     }
 
-    pub(super) fn confirm(&mut self) -> Outcome {
-        let Some(ix) = self.list.entry() else { return Outcome::Stay };
+    pub(super) fn confirm(&mut self) -> TreeOutcome {
+        let Some(ix) = self.list.entry() else { return TreeOutcome::Stay };
         if self.list.outline.open() == Some(ix) {
-            return Outcome::AlreadyHere;
+            return TreeOutcome::AlreadyHere;
         }
         if self.id(ix).is_none() {
             self.notice = Some("this entry has no id, so nothing can follow it".to_owned());
-            return Outcome::Stay;
+            return TreeOutcome::Stay;
         }
         if self.setup.skips_question {
             return self.leave(ix, false, None);
         }
         self.mode = Mode::Question(ix, Question::new(self.setup.size));
-        Outcome::Stay
+        TreeOutcome::Stay
     }
 
-    fn leave(&mut self, ix: NodeIx, summarize: bool, instructions: Option<String>) -> Outcome {
-        let Some(target) = self.id(ix) else { return Outcome::Stay };
+    fn leave(&mut self, ix: NodeIx, summarize: bool, instructions: Option<String>) -> TreeOutcome {
+        let Some(target) = self.id(ix) else { return TreeOutcome::Stay };
         self.mode = Mode::Leaving { summarize, is_stopping: false };
-        Outcome::Navigate { target, summarize, instructions }
+        TreeOutcome::Navigate { target, summarize, instructions }
     }
 
     /// Takes what was written in the external editor; `None`: the text stays.
@@ -45,28 +45,28 @@ impl TreeSelector {
         }
     }
 
-    pub(super) fn question_key(&mut self, key: KeyEvent) -> Outcome {
-        let Mode::Question(ix, question) = &mut self.mode else { return Outcome::Stay };
+    pub(super) fn question_key(&mut self, key: KeyEvent) -> TreeOutcome {
+        let Mode::Question(ix, question) = &mut self.mode else { return TreeOutcome::Stay };
         let ix = *ix;
         match question.key(&self.setup.keymap, key) {
-            Answer::Open => Outcome::Stay,
-            Answer::External(text) => Outcome::Edit(text),
+            Answer::Open => TreeOutcome::Stay,
+            Answer::External(text) => TreeOutcome::Edit(text),
             Answer::Back => {
                 self.mode = Mode::Browse;
-                Outcome::Stay
+                TreeOutcome::Stay
             }
             Answer::Leave { summarize, instructions } => self.leave(ix, summarize, instructions),
         }
     }
 
-    pub(super) fn leaving_key(&mut self, key: KeyEvent) -> Outcome {
+    pub(super) fn leaving_key(&mut self, key: KeyEvent) -> TreeOutcome {
         let is_cancel = self.setup.keymap.actions(Context::Dialog, key).contains(&Action::SelectCancel);
         match &mut self.mode {
             Mode::Leaving { is_stopping: is_stopping @ false, .. } if is_cancel => {
                 *is_stopping = true;
-                Outcome::Abort
+                TreeOutcome::Abort
             }
-            _ => Outcome::Stay,
+            _ => TreeOutcome::Stay,
         }
     }
 }

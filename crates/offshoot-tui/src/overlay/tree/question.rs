@@ -2,7 +2,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
-use crate::editor::{Editor, Outcome, Submission};
+use crate::editor::{Editor, EditorOutcome, Submission};
 use crate::keymap::{Action, Context, Keymap};
 
 /// What may be answered.
@@ -64,15 +64,19 @@ impl Question {
             return Answer::Open;
         }
         match self.prompt.key(keymap, key) {
-            Outcome::Submit(Submission { text, .. }) | Outcome::FollowUp(Submission { text, .. }) => {
+            EditorOutcome::Submit(Submission { text, .. }) | EditorOutcome::FollowUp(Submission { text, .. }) => {
                 Answer::Leave { summarize: true, instructions: (!text.is_empty()).then_some(text) }
             }
-            Outcome::External(text) => Answer::External(text),
-            Outcome::Act(Action::Interrupt) => {
+            EditorOutcome::External(text) => Answer::External(text),
+            EditorOutcome::Act(Action::Interrupt) => {
                 self.is_writing = false;
                 Answer::Open
             }
-            Outcome::Ignored | Outcome::Moved | Outcome::Edited | Outcome::Mistake(_) | Outcome::Act(_) => Answer::Open,
+            EditorOutcome::Ignored
+            | EditorOutcome::Moved
+            | EditorOutcome::Edited
+            | EditorOutcome::Mistake(_)
+            | EditorOutcome::Act(_) => Answer::Open,
         }
     }
 

@@ -81,7 +81,7 @@ impl Search {
     ///
     /// # Errors
     /// The medium cannot be read.
-    pub(super) fn work(&mut self, place: &Place<'_>, budget: usize) -> Result<bool> {
+    pub(super) fn work(&mut self, place: &SearchedTree<'_>, budget: usize) -> Result<bool> {
         let mut left = budget;
         while self.is_running() && left > 0 {
             let at = self.next;
@@ -110,7 +110,7 @@ impl Search {
 }
 
 /// Where a search looks.
-pub(super) struct Place<'a> {
+pub(super) struct SearchedTree<'a> {
     pub(super) source: &'a dyn Source,
     pub(super) outline: &'a Outline,
     /// The bookmark of an entry.
@@ -151,7 +151,7 @@ impl Span {
 
 impl Words {
     /// The words at a place, and what it cost to get them.
-    fn get(&mut self, place: &Place<'_>, at: usize) -> Result<(std::borrow::Cow<'_, str>, usize)> {
+    fn get(&mut self, place: &SearchedTree<'_>, at: usize) -> Result<(std::borrow::Cow<'_, str>, usize)> {
         if self.spans.len() <= at {
             self.spans.resize(place.outline.places().max(at + 1), Span::NONE);
         }

@@ -36,8 +36,8 @@ fn picture(selector: &TreeSelector) -> String {
     screen_of(columns, rows, |theme, area, buf| selector.view(theme, area, buf))
 }
 
-fn press(selector: &mut TreeSelector, keys: &str) -> Outcome {
-    let mut outcome = Outcome::Stay;
+fn press(selector: &mut TreeSelector, keys: &str) -> TreeOutcome {
+    let mut outcome = TreeOutcome::Stay;
     for word in keys.split(' ') {
         let (modifiers, name) = match word.rsplit_once('+') {
             Some(("ctrl", name)) => (KeyModifiers::CONTROL, name),

@@ -17,7 +17,7 @@ fn a_session_is_renamed_in_its_place() {
     enter saves the name · esc leaves it
     Name: the table
     ");
-    assert_eq!(press(&mut sessions, KeyCode::Enter), Outcome::Open);
+    assert_eq!(press(&mut sessions, KeyCode::Enter), SessionsOutcome::Open);
     assert_eq!(deeds(&mut sessions), [Request::Rename(file("02b"), "the table".to_owned())]);
     sessions.take(Answer::Renamed(file("02b"), Ok("the table".to_owned())));
     insta::assert_snapshot!(above(&sessions), @"
@@ -32,9 +32,9 @@ fn a_session_is_renamed_in_its_place() {
     assert!(list(&sessions).contains("├─ the table "), "{}", list(&sessions));
     ctrl(&mut sessions, 'r');
     ctrl(&mut sessions, 'u');
-    assert_eq!(press(&mut sessions, KeyCode::Enter), Outcome::Open, "an empty name is none");
-    assert_eq!(press(&mut sessions, KeyCode::Esc), Outcome::Open);
-    assert_eq!(press(&mut sessions, KeyCode::Esc), Outcome::Cancelled);
+    assert_eq!(press(&mut sessions, KeyCode::Enter), SessionsOutcome::Open, "an empty name is none");
+    assert_eq!(press(&mut sessions, KeyCode::Esc), SessionsOutcome::Open);
+    assert_eq!(press(&mut sessions, KeyCode::Esc), SessionsOutcome::Cancelled);
     sessions.take(Answer::Renamed(file("02b"), Err("write: no space left".to_owned())));
     assert!(wide(&sessions).contains("no space left"));
 }
@@ -54,9 +54,9 @@ fn the_trash_is_asked_for_twice_and_gives_back() {
     ");
     let before = list(&sessions);
     write(&mut sessions, "x");
-    assert_eq!(press(&mut sessions, KeyCode::Esc), Outcome::Open);
+    assert_eq!(press(&mut sessions, KeyCode::Esc), SessionsOutcome::Open);
     sessions.key(KeyEvent::new(KeyCode::Backspace, KeyModifiers::CONTROL));
-    assert_eq!(press(&mut sessions, KeyCode::Enter), Outcome::Open);
+    assert_eq!(press(&mut sessions, KeyCode::Enter), SessionsOutcome::Open);
     assert_eq!(deeds(&mut sessions), [Request::Trash(file("01a"))]);
     assert!(wide(&sessions).contains("the parser"), "it is there until it is gone");
     sessions.take(Answer::Trashed(file("01a"), Ok(())));
@@ -100,13 +100,13 @@ fn the_open_session_stays() {
     press(&mut sessions, KeyCode::Down);
     ctrl(&mut sessions, 'd');
     assert!(wide(&sessions).contains("cannot go to the trash"));
-    assert_eq!(press(&mut sessions, KeyCode::Enter), Outcome::Chosen(file("02b")), "nothing was begun");
+    assert_eq!(press(&mut sessions, KeyCode::Enter), SessionsOutcome::Chosen(file("02b")), "nothing was begun");
     let mut sessions = filled();
     write(&mut sessions, "a");
     sessions.key(KeyEvent::new(KeyCode::Backspace, KeyModifiers::CONTROL));
     assert_eq!(
         press(&mut sessions, KeyCode::Enter),
-        Outcome::Chosen(file("01a")),
+        SessionsOutcome::Chosen(file("01a")),
         "with a search the key deletes a word"
     );
 }

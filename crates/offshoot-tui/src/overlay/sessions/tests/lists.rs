@@ -200,11 +200,11 @@ fn nothing_is_there() {
     sessions.take(Answer::Done(Scope::Folder, Err("read folder /s: denied".to_owned())));
     assert!(wide(&sessions).contains("the list cannot be read: read folder /s: denied"));
     for key in [KeyCode::Down, KeyCode::PageUp, KeyCode::End, KeyCode::Enter] {
-        assert_eq!(press(&mut sessions, key), Outcome::Open);
+        assert_eq!(press(&mut sessions, key), SessionsOutcome::Open);
     }
     ctrl(&mut sessions, 'd');
     ctrl(&mut sessions, 'r');
-    assert_eq!(press(&mut sessions, KeyCode::Esc), Outcome::Cancelled);
+    assert_eq!(press(&mut sessions, KeyCode::Esc), SessionsOutcome::Cancelled);
 }
 
 #[test]
@@ -245,9 +245,9 @@ fn the_chosen_session_stays_chosen_while_others_come_in() {
     ");
     press(&mut sessions, KeyCode::Down);
     sessions.take(Answer::Listed(Scope::Folder, WORLD.iter().take(4).map(listed).collect()));
-    assert_eq!(press(&mut sessions, KeyCode::Enter), Outcome::Chosen(file("06f")));
+    assert_eq!(press(&mut sessions, KeyCode::Enter), SessionsOutcome::Chosen(file("06f")));
     ctrl(&mut sessions, 's');
-    assert_eq!(press(&mut sessions, KeyCode::Enter), Outcome::Chosen(file("06f")));
+    assert_eq!(press(&mut sessions, KeyCode::Enter), SessionsOutcome::Chosen(file("06f")));
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn pages_and_ends() {
     let mut at = |code| {
         press(&mut sessions, code);
         match press(&mut sessions, KeyCode::Enter) {
-            Outcome::Chosen(file) => file.file_stem().unwrap().to_string_lossy().into_owned(),
+            SessionsOutcome::Chosen(file) => file.file_stem().unwrap().to_string_lossy().into_owned(),
             other => panic!("{other:?}"),
         }
     };

@@ -23,7 +23,7 @@ fn a_search_narrows_and_escape_clears_it() {
     › • assistant: altr2 ← here
       (4/4)
     ");
-    assert_eq!(press(&mut selector, "esc"), Outcome::Stay);
+    assert_eq!(press(&mut selector, "esc"), TreeOutcome::Stay);
     insta::assert_snapshot!(rows(&selector), @"
       • user: q1
       • assistant: r1
@@ -35,35 +35,35 @@ fn a_search_narrows_and_escape_clears_it() {
             assistant: r2
       (6/8)
     ");
-    assert_eq!(press(&mut selector, "esc"), Outcome::Close);
+    assert_eq!(press(&mut selector, "esc"), TreeOutcome::Close);
 }
 
 #[test]
 fn enter_asks_and_leaves() {
     let mut selector = opened(&[&OLD[..], &NEW[..]].concat(), (80, 24));
-    assert_eq!(press(&mut selector, "enter"), Outcome::AlreadyHere);
-    assert_eq!(press(&mut selector, "end enter"), Outcome::Stay);
-    assert_eq!(press(&mut selector, "esc"), Outcome::Stay);
+    assert_eq!(press(&mut selector, "enter"), TreeOutcome::AlreadyHere);
+    assert_eq!(press(&mut selector, "end enter"), TreeOutcome::Stay);
+    assert_eq!(press(&mut selector, "esc"), TreeOutcome::Stay);
     assert_eq!(selector.list.entry(), selector.source.tree().find("d"));
     let target = "d".to_owned();
-    let plain = Outcome::Navigate { target: target.clone(), summarize: false, instructions: None };
+    let plain = TreeOutcome::Navigate { target: target.clone(), summarize: false, instructions: None };
     assert_eq!(press(&mut selector, "enter enter"), plain);
     selector.stopped();
-    let summary = Outcome::Navigate { target: target.clone(), summarize: true, instructions: None };
+    let summary = TreeOutcome::Navigate { target: target.clone(), summarize: true, instructions: None };
     assert_eq!(press(&mut selector, "enter down enter"), summary);
-    assert_eq!(press(&mut selector, "esc"), Outcome::Abort);
-    assert_eq!(press(&mut selector, "esc"), Outcome::Stay);
+    assert_eq!(press(&mut selector, "esc"), TreeOutcome::Abort);
+    assert_eq!(press(&mut selector, "esc"), TreeOutcome::Stay);
     selector.stopped();
-    assert_eq!(press(&mut selector, "enter up enter tests esc up down enter only"), Outcome::Stay);
-    let minding = Outcome::Navigate { target, summarize: true, instructions: Some("testsonly".to_owned()) };
+    assert_eq!(press(&mut selector, "enter up enter tests esc up down enter only"), TreeOutcome::Stay);
+    let minding = TreeOutcome::Navigate { target, summarize: true, instructions: Some("testsonly".to_owned()) };
     assert_eq!(press(&mut selector, "enter"), minding);
 }
 
 #[test]
 fn a_label_is_set_at_once_and_found_by_its_name() {
     let mut selector = opened(&OLD, (80, 24));
-    let named = Outcome::Label { entry: "a".to_owned(), text: Some("the start".to_owned()) };
-    assert_eq!(press(&mut selector, "home L"), Outcome::Stay);
+    let named = TreeOutcome::Label { entry: "a".to_owned(), text: Some("the start".to_owned()) };
+    assert_eq!(press(&mut selector, "home L"), TreeOutcome::Stay);
     selector.paste("  the start ");
     assert_eq!(press(&mut selector, "enter"), named);
     press(&mut selector, "T ctrl+l");
@@ -74,8 +74,8 @@ fn a_label_is_set_at_once_and_found_by_its_name() {
     press(&mut selector, "ctrl+d end J sta");
     assert_eq!(selector.list.entry(), selector.source.tree().find("a"));
     press(&mut selector, "esc L back back back back back back back back back");
-    assert_eq!(press(&mut selector, "enter"), Outcome::Label { entry: "a".to_owned(), text: None });
-    assert_eq!(press(&mut selector, "L x esc enter esc"), Outcome::Stay);
+    assert_eq!(press(&mut selector, "enter"), TreeOutcome::Label { entry: "a".to_owned(), text: None });
+    assert_eq!(press(&mut selector, "L x esc enter esc"), TreeOutcome::Stay);
     assert!(selector.label(selector.source.tree().find("a").unwrap()).is_none());
 }
 
@@ -124,9 +124,9 @@ fn ends_and_pages() {
 #[test]
 fn what_an_entry_says_is_copied_whole() {
     let mut selector = at_work((80, 24));
-    let copied = Outcome::Copy("Twice as fast.\nThe arena holds all tokens.".to_owned());
+    let copied = TreeOutcome::Copy("Twice as fast.\nThe arena holds all tokens.".to_owned());
     assert_eq!(press(&mut selector, "end ctrl+x"), copied);
-    assert_eq!(press(&mut selector, "ctrl+a ctrl+x esc"), Outcome::Close);
+    assert_eq!(press(&mut selector, "ctrl+a ctrl+x esc"), TreeOutcome::Close);
     press(&mut selector, "shift+up end up up up up");
 }
 

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use ratatui::crossterm::event::KeyEvent;
 
-use super::{Mode, Notice, Outcome, Request, Sessions, list};
+use super::{Mode, Notice, Request, Sessions, SessionsOutcome, list};
 use crate::keymap::Action;
 use crate::overlay::line::LineInput;
 use crate::text;
 
 impl Sessions {
-    pub(super) fn rename(&mut self, key: KeyEvent, file: PathBuf, mut line: LineInput) -> Outcome {
+    pub(super) fn rename(&mut self, key: KeyEvent, file: PathBuf, mut line: LineInput) -> SessionsOutcome {
         match self.setting.keymap.in_list(key) {
             Some(Action::SelectCancel) => {}
             Some(Action::SelectConfirm) => {
@@ -27,16 +27,16 @@ impl Sessions {
                 self.mode = Mode::Rename(file, line);
             }
         }
-        Outcome::Open
+        SessionsOutcome::Open
     }
 
-    pub(super) fn confirm(&mut self, key: KeyEvent, file: PathBuf) -> Outcome {
+    pub(super) fn confirm(&mut self, key: KeyEvent, file: PathBuf) -> SessionsOutcome {
         match self.setting.keymap.in_list(key) {
             Some(Action::SelectConfirm) => self.requests.push(Request::Trash(file)),
             Some(Action::SelectCancel) => {}
             _ => self.mode = Mode::Confirm(file),
         }
-        Outcome::Open
+        SessionsOutcome::Open
     }
 
     pub(super) fn begin_rename(&mut self) {

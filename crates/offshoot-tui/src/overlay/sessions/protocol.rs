@@ -16,7 +16,7 @@ pub enum Scope {
 
 /// What the person decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum SessionsOutcome {
     /// Nothing yet: go on.
     Open,
     /// Not to choose.
