@@ -12,7 +12,6 @@ use crate::steps::{self, Outcome, Scene};
 
 /// Which steps to take.
 pub(crate) enum Plan {
-    /// All that CI does.
     Everything,
     /// Only what runs tests.
     Tests,

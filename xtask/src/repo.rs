@@ -23,9 +23,7 @@ const TEXT_BY_NAME: &[&str] = &[".ci/run", "LICENSE-MIT", "LICENSE-APACHE", ".gi
 pub(crate) struct RepoFile {
     /// Path from the root, with `/`.
     pub(crate) path: String,
-    /// Its text, when it is a text file.
     pub(crate) text: Option<String>,
-    /// Its tokens, when it is Rust that can be read.
     pub(crate) tokens: Vec<Token>,
     /// Why the tokens could not be read.
     pub(crate) unreadable: Option<String>,

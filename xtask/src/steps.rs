@@ -15,9 +15,7 @@ use crate::{fuzz, repo, tidy};
 /// What the steps share.
 pub(crate) struct Scene {
     no_peers: bool,
-    /// Tests so far.
     pub(crate) tally: Tally,
-    /// Said again under the summary.
     pub(crate) notes: Vec<String>,
 }
 

@@ -11,9 +11,7 @@ use proc_macro2::{Delimiter, Group, Punct, Spacing, TokenStream, TokenTree};
 /// What a token is, as far as checks care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A name or a keyword.
     Word,
-    /// A string, character or number, as written.
     Literal,
     /// One sign, `::`, or one bracket.
     Sign,
@@ -24,7 +22,6 @@ pub(crate) enum Kind {
 pub(crate) struct Token {
     /// As written; `::` is one token.
     pub(crate) text: String,
-    /// Name, literal or sign.
     pub(crate) kind: Kind,
     /// Line in the file, from 1.
     pub(crate) line: usize,

@@ -41,31 +41,51 @@ use replace::Replaced;
 
 /// What wakes the driver.
 pub(crate) enum DriverInput {
-    /// Something for the machine.
     Machine(TurnInput),
-    /// A front end wants something.
     Asked(Command, Waiter),
-    /// A front end wants to hear events.
     Subscribe(UnboundedSender<Arc<Event>>),
-    /// Somebody wants to look at the session.
     Read(Box<dyn FnOnce(&mut OwnedSession) + Send>),
     /// The oldest append that is under way has ended.
-    Written { result: Written, ticket: Option<Ticket> },
+    Written {
+        result: Written,
+        ticket: Option<Ticket>,
+    },
     /// A request is made.
-    Built { ticket: Ticket, built: Box<Result<Built, AgentError>> },
+    Built {
+        ticket: Ticket,
+        built: Box<Result<Built, AgentError>>,
+    },
     /// A job has something to write.
-    Drafted { ticket: Ticket, ready: Box<Result<ReadyJob, JobDraft>> },
+    Drafted {
+        ticket: Ticket,
+        ready: Box<Result<ReadyJob, JobDraft>>,
+    },
     /// What a job came to is in the file.
-    Committed { ticket: Ticket, result: Result<jobs::Committed, AgentError> },
+    Committed {
+        ticket: Ticket,
+        result: Result<jobs::Committed, AgentError>,
+    },
     /// Another session is open, or not.
-    Replaced { result: Box<Result<Replaced, AgentError>>, reply: Waiter },
+    Replaced {
+        result: Box<Result<Replaced, AgentError>>,
+        reply: Waiter,
+    },
     /// A change of the session outside the turns is in the file, or not.
-    Changed { result: Written, reply: Waiter, with: Reply },
+    Changed {
+        result: Written,
+        reply: Waiter,
+        with: Reply,
+    },
     /// A command of the user printed something.
-    Printed { run_number: u64, printed: Printed },
+    Printed {
+        run_number: u64,
+        printed: Printed,
+    },
     /// A command of the user ended.
-    Ran { run_number: u64, run: Result<BashRun, String> },
-    /// The front end has gone.
+    Ran {
+        run_number: u64,
+        run: Result<BashRun, String>,
+    },
     End,
 }
 
@@ -88,7 +108,6 @@ enum Waiting {
     Prompt(Waiter),
     /// That nothing is under way, and how it ended.
     Settled(Waiter),
-    /// What the job came to.
     Job(Waiter),
 }
 
@@ -108,7 +127,6 @@ pub(crate) struct Driver {
     ready: Option<ReadyJob>,
     /// Hides the key of the last request.
     redactor: KeyRedactor,
-    /// Who is answered when the machine settles.
     waiting: Vec<Waiting>,
     /// Commands that wait until the machine is idle and the session is there, with who is answered.
     deferred: VecDeque<(Command, Waiter)>,
@@ -116,11 +134,9 @@ pub(crate) struct Driver {
     is_replacing: bool,
     /// The user's own command. It runs beside the turns; the machine hears of its end.
     bash: Option<UserCommand>,
-    /// Commands of the user so far.
     runs: u64,
     /// Whether a write has failed: the writer refuses others until it is told to try again.
     is_broken: bool,
-    /// What the session says of model and thinking.
     recorded: Recorded,
     /// What the user set; the machine goes by [`TurnConfig`], which depends on the model as well.
     auto_compaction: bool,

@@ -28,7 +28,6 @@ pub(crate) struct Job<'a> {
     pub(crate) shell: &'a Path,
     pub(crate) command: &'a str,
     pub(crate) cwd: &'a Path,
-    /// Beyond the environment that is there.
     pub(crate) env: &'a [(String, String)],
     pub(crate) errors: Errors,
     pub(crate) timeout: Option<Duration>,
@@ -37,9 +36,7 @@ pub(crate) struct Job<'a> {
 /// What becomes of standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Errors {
-    /// It comes along with the output.
     Shown,
-    /// Nobody sees it.
     Dropped,
 }
 
@@ -56,7 +53,6 @@ pub(crate) enum End {
 
 /// What happens while a command runs.
 pub(crate) enum News<'a> {
-    /// It wrote this.
     Piece(&'a [u8]),
     /// Some time went by since the last piece or tick was told.
     Tick,

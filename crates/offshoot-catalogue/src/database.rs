@@ -29,7 +29,6 @@ const MANY: usize = 1024;
 pub(crate) struct Database {
     connection: Connection,
     file: PathBuf,
-    /// Which file it was when it was opened.
     stamp: Option<Stamp>,
 }
 

@@ -21,9 +21,7 @@ const SMALL: u64 = 4 << 20;
 
 /// A file that must be opened, and what was remembered of it.
 pub(crate) struct Task<'a> {
-    /// Its place in the list.
     pub(crate) at: usize,
-    /// The number of its folder.
     pub(crate) folder: usize,
     pub(crate) found: &'a FoundFile,
     pub(crate) row: Option<StoredReading>,

@@ -14,7 +14,6 @@ use rusqlite::types::{Value, ValueRef};
 /// What is remembered of a session file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StoredReading {
-    /// How the file stood when it was read.
     pub(crate) stamp: Stamp,
     /// Whether the file had been at rest then, so that every later change shows in the stamp.
     pub(crate) is_settled: bool,

@@ -28,7 +28,6 @@ pub(crate) struct App {
     pub(crate) ui: Ui,
     pub(crate) environment: Environment,
     pub(crate) session_dir: Option<PathBuf>,
-    /// What appends promise.
     pub(crate) durability: Durability,
 }
 

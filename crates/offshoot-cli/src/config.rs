@@ -19,9 +19,7 @@ use offshoot_tui::theme::Background;
 /// Everything that a run takes from its surroundings.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Environment {
-    /// The working directory.
     pub(crate) cwd: PathBuf,
-    /// The home directory.
     pub(crate) home: Option<PathBuf>,
     /// The data folder, `OFFSHOOT_HOME`: sessions, models.json and auth.json lie in it.
     pub(crate) data: Option<PathBuf>,
@@ -31,11 +29,9 @@ pub(crate) struct Environment {
     pub(crate) cache: Option<PathBuf>,
     /// Where entries go that could not be written to their session.
     pub(crate) spill: Option<PathBuf>,
-    /// What appends promise, as the environment spells it.
     pub(crate) durability: Option<String>,
     /// How long an append waits for another program's lock, in seconds, if the environment says.
     pub(crate) lock_wait: Option<f64>,
-    /// The roots of pi and oh-my-pi.
     pub(crate) others: Vec<Root>,
     /// What names each root, the own one first: a variable, or `default`.
     pub(crate) named_by: Vec<&'static str>,
@@ -43,28 +39,23 @@ pub(crate) struct Environment {
     pub(crate) passed_over: Vec<Root>,
     /// The program that long text goes through; `None` for the default.
     pub(crate) pager: Option<String>,
-    /// What the terminal can show.
     pub(crate) terminal: Capabilities,
     /// How bright its background is, if it sets the variable that says so.
     pub(crate) background: Option<Background>,
-    /// The user's editor.
     pub(crate) editor: Option<String>,
     /// The programs that may know the clipboard, in the order in which they are asked.
     pub(crate) clipboard: Vec<ClipboardTool>,
     /// `COLUMNS`, for output that is no terminal.
     pub(crate) columns: Option<usize>,
-    /// The present moment, held still.
     pub(crate) now: Option<Millis>,
 }
 
 /// A program that tells what the clipboard holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClipboardTool {
-    /// Wayland's.
     WlPaste,
     /// X11's.
     Xclip,
-    /// Those of macOS.
     Mac,
 }
 

@@ -15,7 +15,6 @@ pub(crate) type Result<T> = std::result::Result<T, CommandError>;
 /// What sort of failure it is: each has its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureKind {
-    /// The system refused, or something else went wrong.
     Failed,
     /// The command line or the input asks for something that makes no sense.
     Usage,
@@ -23,11 +22,8 @@ pub(crate) enum FailureKind {
     NotFound,
     /// A session file is damaged, or none at all.
     Damaged,
-    /// A file is in the way, or was changed by somebody else.
     Conflict,
-    /// The model, or the way to it, failed.
     Model,
-    /// The user stopped it.
     Stopped,
     /// Nobody reads the output any more: no error.
     ClosedPipe,

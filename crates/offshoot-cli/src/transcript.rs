@@ -30,7 +30,6 @@ pub(crate) struct ItemHeading {
     pub(crate) voice: Voice,
     /// One or two words: `user`, `assistant`, the tool's name.
     pub(crate) title: String,
-    /// What else belongs beside the title, such as the model.
     pub(crate) beside: String,
 }
 

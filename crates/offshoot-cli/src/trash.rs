@@ -24,20 +24,15 @@ const ORIGIN: &str = "origin";
 #[derive(Debug, Clone)]
 pub(crate) struct Trash {
     folder: PathBuf,
-    /// How long another program's lock is waited for.
     patience: Duration,
 }
 
 /// A session in the trash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Trashed {
-    /// Its folder in the trash.
     folder: PathBuf,
-    /// Its file, where it is now.
     pub(crate) file: PathBuf,
-    /// Where it came from, and goes back to.
     pub(crate) origin: PathBuf,
-    /// When it was put there.
     pub(crate) at: Millis,
 }
 

@@ -92,13 +92,10 @@ struct Page<'a, W> {
     out: &'a mut W,
     /// The session's lines: what the download gives.
     lines: Stream,
-    /// What an entry needs besides its line.
     beside: Stream,
-    /// What the tree needs.
     rows: Stream,
     /// Whether the lines are the whole file, byte for byte, with what is no entry.
     is_verbatim: bool,
-    /// How much of the file has been copied.
     copied: u64,
 }
 

@@ -10,7 +10,6 @@ const OUTSIDE: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct Picked {
     pub(crate) entries: Vec<NodeIx>,
-    /// The entry at which the page opens.
     pub(crate) leaf: Option<NodeIx>,
     /// An entry's place on the page, by its place in file order.
     places: Vec<u32>,

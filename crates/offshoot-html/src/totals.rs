@@ -12,7 +12,6 @@ use offshoot_session::transcript::call_blocks;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Totals {
     pub(crate) entries: u64,
-    /// Message entries by role.
     pub(crate) user: u64,
     pub(crate) assistant: u64,
     pub(crate) results: u64,

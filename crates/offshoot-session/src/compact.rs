@@ -83,7 +83,6 @@ pub struct PlannedMessage {
     pub tokens: u64,
     /// What a summariser is told of it.
     pub parts: Vec<SpokenPart>,
-    /// The files that its tool calls read or changed.
     pub(crate) files: Files,
 }
 

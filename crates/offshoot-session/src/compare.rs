@@ -24,7 +24,6 @@ pub struct Side {
     /// When the last of them was written.
     pub newest: Option<Millis>,
     files: Files,
-    /// How many entries were read for files.
     read: usize,
 }
 

@@ -18,7 +18,6 @@ pub struct NewEntry {
     /// The word for the type; unknown types can be appended too.
     word: String,
     role: Option<Role>,
-    /// Members besides type, id, parentId and timestamp, as JSON.
     payload: Vec<(String, String)>,
 }
 

@@ -54,7 +54,6 @@ enum RenderStep {
     WithoutContent(NodeIx),
     /// The compaction: its system message, if it has one, and its summary.
     Compaction(NodeIx),
-    /// A message that is finished.
     Ready(Message),
 }
 

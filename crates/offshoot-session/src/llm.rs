@@ -23,7 +23,6 @@ const NO_RESULT: &str = "No result: the tool call was not completed.";
 pub struct Converter {
     /// Calls of the last assistant turn that have no result yet: id and tool.
     open: Vec<(String, String)>,
-    /// The entry of that turn.
     turn: Option<EntryId>,
     diagnostics: Vec<Diagnostic>,
 }

@@ -34,9 +34,7 @@ pub(crate) fn upgrade_header(header: &Header) -> Option<String> {
 /// Where an old line stands in the tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TreePlace<'a> {
-    /// Its id.
     pub(crate) id: Option<&'a str>,
-    /// Its parent's id.
     pub(crate) parent: Option<&'a str>,
     /// The entry that a compaction keeps from, if it said so by index.
     pub(crate) kept: Option<&'a str>,

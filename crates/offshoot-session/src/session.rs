@@ -156,13 +156,11 @@ pub struct Session {
     holds_lock: bool,
     /// What the last failed append tried to write.
     attempted: Option<put::Batch>,
-    /// What it has spilled.
     own: spill::Own,
     /// What other programs have appended meanwhile.
     others: diverged::Others,
     /// What has been found out since the caller asked last.
     news: Vec<Diagnostic>,
-    /// What is known of the bodies, once somebody asked.
     facts: snapshot::Known,
 }
 

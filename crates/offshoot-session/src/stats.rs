@@ -139,9 +139,7 @@ fn above_tail(tree: &Tree, ix: NodeIx) -> Option<NodeIx> {
 enum Below {
     /// Nothing, or markers, labels and names.
     Nothing,
-    /// Settings that belong to the entry.
     Settings,
-    /// Another branch, or several.
     Branch,
 }
 
@@ -189,7 +187,6 @@ pub(crate) fn of(source: &dyn Source, facts: &Facts, ix: NodeIx) -> Totals {
 struct Reading<'a> {
     source: &'a dyn Source,
     facts: Arc<Facts>,
-    /// Sums from the root to every entry.
     whole: HashMap<NodeIx, Totals>,
     /// How many branches go through an entry; of entries that several share, at least 2 at the lowest one.
     uses: HashMap<NodeIx, u32>,

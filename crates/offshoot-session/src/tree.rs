@@ -48,9 +48,7 @@ pub struct Node {
     first_child: u32,
     last_child: u32,
     next_sibling: u32,
-    /// The nearest compaction at or above this entry.
     compaction: u32,
-    /// The nearest change of the thinking level at or above this entry.
     thinking: u32,
     line: u32,
     kind: Kind,

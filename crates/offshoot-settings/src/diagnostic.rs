@@ -5,9 +5,7 @@ use std::fmt;
 /// A line and a column, both from 1; columns are characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TextPosition {
-    /// The line.
     pub line: usize,
-    /// The column.
     pub column: usize,
 }
 
@@ -40,9 +38,7 @@ impl fmt::Display for TextPosition {
 /// Something in a file of the user's that has no effect, or is not what it seems.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigDiagnostic {
-    /// Where in the file.
     pub place: TextPosition,
-    /// What is wrong and what to do.
     pub what: String,
 }
 

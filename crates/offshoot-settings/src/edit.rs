@@ -61,7 +61,6 @@ pub fn edit(text: &str, key: &str, value: Option<&Value>) -> Result<String, Edit
 struct ObjectMember<'a> {
     json: Json<'a>,
     value: Range<usize>,
-    /// Where its name begins.
     start: usize,
     /// Where the value before it ends.
     before: Option<usize>,

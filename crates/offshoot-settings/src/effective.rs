@@ -103,33 +103,23 @@ impl ImageProtocol {
 /// What counts. The names in the files are those of `SETTINGS`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Whose model is asked at the start.
     pub provider: Option<String>,
-    /// Which model is asked at the start.
     pub model: Option<String>,
-    /// How much it thinks at the start.
     pub thinking: ThinkingLevel,
-    /// Whether thoughts are folded.
     pub hide_thinking: bool,
-    /// How much of the steering queue is said at once.
     pub steering: QueueMode,
-    /// How much of the follow-up queue is said at once.
     pub follow_up: QueueMode,
     /// The command of the external editor; `None`: the environment says.
     pub external_editor: Option<String>,
-    /// What two presses of Escape do.
     pub double_escape: DoubleEscape,
     /// What the tree shows first.
     pub tree_filter: Filter,
-    /// How many completions are shown at once.
     pub completion_rows: usize,
     /// The tools that the model has; `None`: the usual ones.
     pub tools: Option<Vec<String>>,
-    /// When contexts are compacted, and what is kept.
     pub compaction: compact::Settings,
     /// The same for single models, by `provider/id`.
     pub compaction_for: BTreeMap<String, compact::Settings>,
-    /// Tokens that stay free when a branch is summarised.
     pub branch_reserve: u64,
     /// Whether a branch is left without being asked for a summary.
     pub skip_summary_prompt: bool,
@@ -139,19 +129,15 @@ pub struct Settings {
     pub is_quiet: bool,
     /// Columns on either side of the text in the editor.
     pub editor_padding: u16,
-    /// Whether the words of answers are indented.
     pub indents_answers: bool,
     /// Whether the terminal has 24 bits of colour; `None`: as it is taken to have.
     pub true_color: Option<bool>,
-    /// Whether the terminal's tab shows that the agent is at work.
     pub shows_progress: bool,
     /// How pictures are sent; `None`: as the terminal is taken to take them.
     pub images: Option<ImageProtocol>,
-    /// Whether pictures are shown where the terminal can.
     pub show_images: bool,
     /// How many columns a picture takes at most.
     pub image_columns: u16,
-    /// How failed requests are tried again.
     pub retry: Retry,
     /// The shell; `None`: bash.
     pub shell: Option<String>,

@@ -18,9 +18,7 @@ pub struct Layer {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {what}")]
 pub struct UnreadableSettings {
-    /// Where it stops being one.
     pub place: TextPosition,
-    /// What should stand there.
     pub what: String,
 }
 
@@ -59,18 +57,14 @@ impl Layer {
 /// Where a value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingOrigin {
-    /// Nobody says anything.
     Default,
-    /// A file says it.
     File(Scope),
 }
 
 /// What both files say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layers {
-    /// The user's file.
     pub global: Layer,
-    /// The project's file.
     pub project: Layer,
 }
 

@@ -5,8 +5,6 @@
 //!
 //! The modules stand in reading order, each using only those above it.
 
-#![warn(missing_docs)]
-
 pub mod nearest;
 pub mod diagnostic;
 mod comments;

@@ -7,28 +7,19 @@ use crate::value::{SAFE, SettingKind, Value};
 /// Which file: what the project's says comes before what the global one says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// The user's, for all folders.
     Global,
-    /// That of a folder.
     Project,
 }
 
 /// What a setting belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Section {
-    /// Which model is asked.
     Model,
-    /// How one writes and walks.
     Interaction,
-    /// What the model may use.
     Tools,
-    /// Sessions and contexts.
     Context,
-    /// What the terminal shows.
     Display,
-    /// Failed requests.
     Retries,
-    /// Commands.
     Shell,
 }
 
@@ -53,15 +44,12 @@ impl Section {
 pub struct Setting {
     /// Its name; a point stands between an object and its member.
     pub key: &'static str,
-    /// What it belongs to.
     pub section: Section,
-    /// What sort of value it has.
     pub kind: SettingKind,
     /// The JSON of its value when nobody says anything; `None`: offshoot finds out by itself.
     pub usual: Option<&'static str>,
     /// Whether a project may say it: not what would run a program of the project's choice.
     pub in_projects: bool,
-    /// What it does.
     pub says: &'static str,
 }
 

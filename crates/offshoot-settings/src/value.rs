@@ -14,29 +14,21 @@ pub enum SettingKind {
     Flag,
     /// Yes, no, or as the terminal is taken to be.
     Switch,
-    /// One of a few names.
     Choice(&'static [&'static str]),
     /// One of a few names, or no.
     ChoiceOrNo(&'static [&'static str]),
-    /// A whole number within bounds.
     Number {
-        /// The least.
         least: u64,
-        /// The greatest.
         greatest: u64,
     },
-    /// Any text.
     Text,
-    /// Several texts.
     Texts,
-    /// Tokens for single models.
     PerModel,
 }
 
 /// What is said of one model; what is not said is as for all models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ModelTokens {
-    /// Tokens that stay free.
     pub reserve: Option<u64>,
     /// Tokens of the newest messages that are kept.
     pub keep_recent: Option<u64>,
@@ -47,11 +39,8 @@ pub struct ModelTokens {
 pub enum Value {
     /// Yes or no.
     Flag(bool),
-    /// A whole number.
     Number(u64),
-    /// A text, or one of a few names.
     Text(String),
-    /// Several texts.
     Texts(Vec<String>),
     /// Tokens for single models, by `provider/id`.
     PerModel(Vec<(String, ModelTokens)>),

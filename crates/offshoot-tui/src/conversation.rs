@@ -35,7 +35,6 @@ pub struct Conversation {
     /// The number of the oldest block that is kept.
     oldest: u64,
     answer: Option<LiveAnswer>,
-    /// How many answers there were.
     answers: u64,
     /// Items of the session after the answer that is under way, and commands that are recorded later.
     waiting: Vec<WaitingItem>,
@@ -44,7 +43,6 @@ pub struct Conversation {
     job: Option<String>,
     shell: Option<RunningShell>,
     place: ConversationPlace,
-    /// How many entries of the path are shown, as far as events told.
     entries: usize,
     version: u64,
 }
@@ -52,7 +50,6 @@ pub struct Conversation {
 /// A place in a session that was opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct ConversationPlace {
-    /// Which one.
     number: u64,
     /// The first block that finished there.
     first: u64,

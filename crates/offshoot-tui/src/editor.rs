@@ -48,7 +48,6 @@ pub enum EditorOutcome {
 /// Something that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
-    /// What it is.
     pub what: Sent,
     /// As it was written, pastes in their places: a line for the history, see [`History::line`].
     pub text: String,
@@ -57,16 +56,12 @@ pub struct Submission {
 /// What was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sent {
-    /// Something to say to the model.
     Prompt(String),
-    /// A command for the shell.
     Bash {
-        /// The command.
         command: String,
         /// Whether the model is not to see it: `!!`.
         exclude_from_context: bool,
     },
-    /// A command of offshoot.
     Command(SlashCommand),
 }
 
@@ -92,7 +87,6 @@ pub struct Editor {
     padding: u16,
     /// The first row of the text that is shown.
     top: usize,
-    /// The column that moving up and down keeps to.
     goal: Option<usize>,
     jump: Option<Way>,
     border: Token,

@@ -46,9 +46,7 @@ pub enum ImageError {
 /// How many pixels a cell of the terminal has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CellSize {
-    /// From left to right.
     pub width: u16,
-    /// From top to bottom.
     pub height: u16,
 }
 

@@ -15,7 +15,6 @@ use offshoot_settings::diagnostic::ConfigDiagnostic;
 /// Where a key was pressed. The same key may do different things in different places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Context {
-    /// In the editor.
     Editor,
     /// In the editor while a list of completions is open.
     Completion,
@@ -23,9 +22,7 @@ pub enum Context {
     Tree,
     /// In `/resume`.
     Sessions,
-    /// In the whole conversation, and in pages to be read.
     Transcript,
-    /// In a small list or a question.
     Dialog,
 }
 

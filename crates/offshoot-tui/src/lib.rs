@@ -6,8 +6,6 @@
 //!
 //! The modules stand in the order of the flow, each using only those above it.
 
-#![warn(missing_docs)]
-
 pub mod text;
 pub mod terminal;
 pub mod theme;

@@ -30,11 +30,9 @@ pub const MAX_BYTES: usize = 256 * 1024;
 /// What text is laid out on.
 #[derive(Debug, Clone, Copy)]
 pub struct Sheet<'a> {
-    /// The colours.
     pub theme: &'a Theme,
     /// How many columns there are.
     pub width: usize,
-    /// The style of plain text.
     pub base: Style,
 }
 

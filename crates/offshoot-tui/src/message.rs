@@ -28,22 +28,17 @@ pub(crate) use rows::error_words;
 /// Which parts of an item show all they have.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Folds<'a> {
-    /// Whether thoughts do.
     pub thinking: bool,
-    /// Whether tools, commands and summaries do.
     pub tools: bool,
-    /// The parts, by number, that do otherwise than the rest.
     pub other: &'a [usize],
 }
 
 /// How items are laid out.
 #[derive(Debug, Clone, Copy)]
 pub struct Look<'a> {
-    /// The colours.
     pub theme: &'a Theme,
     /// How many columns there are.
     pub width: usize,
-    /// The rest.
     pub habits: &'a Habits,
 }
 
@@ -56,11 +51,9 @@ pub struct Habits {
     pub home: String,
     /// The key that opens tools and summaries, such as `ctrl+o`.
     pub expand_key: String,
-    /// The key that opens thoughts.
     pub thinking_key: String,
     /// How large pictures are shown; `None` shows words in their place.
     pub picture_size: Option<PictureSize>,
-    /// What is known of the pictures.
     pub pictures: PictureFacts,
     /// Whether the words of answers begin in the first column, without a margin.
     pub is_flush: bool,
@@ -88,11 +81,9 @@ impl PictureSize {
 /// An item as rows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Laid {
-    /// The rows.
     pub lines: Vec<Line<'static>>,
     /// Where parts begin that can be opened and closed: the row, and the part's number.
     pub folds: Vec<(usize, usize)>,
-    /// Where pictures stand.
     pub pictures: Vec<Placed>,
 }
 
@@ -122,7 +113,6 @@ impl Laid {
 pub struct Stretch {
     /// The first one.
     pub from: usize,
-    /// Whether the beginning of that one stands elsewhere already.
     pub is_begun: bool,
     /// The one behind the last; [`usize::MAX`]: all, and how the answer ended.
     pub to: usize,
@@ -143,9 +133,7 @@ pub struct Placed {
     pub column: u16,
     /// How many columns and rows.
     pub size: (u16, u16),
-    /// The picture.
     pub picture: Arc<StoredPicture>,
-    /// What is known of it.
     pub about: About,
 }
 

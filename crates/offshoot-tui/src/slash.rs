@@ -9,27 +9,20 @@ pub use parse::{Mistake, parse};
 /// A command with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SlashCommand {
-    /// Begin a session.
     New,
     /// Open another session: this one, or one that is chosen.
     Resume(Option<String>),
-    /// Open the tree.
     Tree,
-    /// List the branches of the session.
     Branches,
-    /// Go to an entry.
     Switch(String),
     /// Go on from an earlier message in this file: from this entry, or one that is chosen.
     BranchHere(Option<String>),
     /// Begin a session before an earlier message: this entry, or one that is chosen.
     Branch(Option<String>),
-    /// Begin a session with all that stands up to here.
     Clone,
     /// Back to the last message of the user, or to this entry, with a summary of what is left.
     Pop(Option<String>),
-    /// Write the branch that ends in an entry into a file.
     ExportBranch {
-        /// The entry.
         entry: String,
         /// The file; `None` for one in this folder.
         path: Option<String>,
@@ -38,47 +31,32 @@ pub enum SlashCommand {
     Label(Option<String>),
     /// Name the session; no text asks for the name.
     Name(Option<String>),
-    /// Summarise and cut.
     Compact {
-        /// What the summary shall mind.
         instructions: Option<String>,
     },
     /// Use a model: this one, or one that is chosen.
     Model(Option<String>),
-    /// Think so much, or as is chosen.
     Thinking(Option<ThinkingLevel>),
-    /// Show what is known of the session.
     Session,
     /// Write the session into a file, by its ending; no path: a page in this folder.
     Export(Option<String>),
-    /// Take a session file into the store and open it.
     Import(String),
     /// Copy the last answer.
     Copy,
-    /// Open the settings.
     Settings,
-    /// Show commands and keys.
     Help,
-    /// Leave.
     Quit,
 }
 
 /// What an argument names, so that it can be completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Argument {
-    /// An entry, by its id or label.
     Entry,
-    /// A session.
     Session,
-    /// A model.
     Model,
-    /// How much a model thinks.
     Thinking,
-    /// A label.
     Label,
-    /// A file of this folder.
     File,
-    /// Words.
     Text,
 }
 
@@ -103,7 +81,6 @@ pub struct Spec {
     pub usage: &'static str,
     /// What the first argument names; `None`: it takes none.
     pub argument: Option<Argument>,
-    /// What it does, in a few words.
     pub says: &'static str,
 }
 

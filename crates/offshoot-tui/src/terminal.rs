@@ -34,7 +34,6 @@ impl ColourDepth {
 /// What may be sent to a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Capabilities {
-    /// How many colours.
     pub colours: ColourDepth,
     /// How images, if at all.
     pub images: Option<ImageProtocol>,

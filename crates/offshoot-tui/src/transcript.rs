@@ -57,9 +57,7 @@ impl Body {
 /// Which parts of all items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parts {
-    /// Thoughts.
     Thinking,
-    /// Tools, commands and summaries.
     Tools,
 }
 
@@ -85,9 +83,7 @@ pub struct Standing {
     pub first: usize,
     /// The last one.
     pub last: usize,
-    /// How many there are.
     pub count: usize,
-    /// Whether the end is on the screen, and stays there when more comes.
     pub is_at_end: bool,
 }
 
@@ -103,11 +99,9 @@ pub struct Transcript {
     /// The finished blocks of the conversation that stand after the path.
     live: HashMap<u64, Arc<ConversationBlock>>,
     followed: Option<Followed>,
-    /// The rows of what is under way.
     under_way: Vec<Arc<Laid>>,
     thinking: bool,
     tools: bool,
-    /// Parts that are folded otherwise than the rest.
     flipped: HashMap<Key, Vec<usize>>,
     top: RowPlace,
     is_at_end: bool,
@@ -120,7 +114,6 @@ pub struct Transcript {
 /// How far the conversation is followed.
 #[derive(Debug)]
 struct Followed {
-    /// Which place of which session.
     place: u64,
     /// The first finished block that did not stand here.
     next: u64,

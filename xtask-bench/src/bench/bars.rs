@@ -19,7 +19,6 @@ struct Bar {
 }
 
 enum Limit {
-    /// So many times faster than this peer, or than the faster of both.
     Faster(&'static [&'static str], f64),
     /// At most so many times the bare work.
     Floors(f64),

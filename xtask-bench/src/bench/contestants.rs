@@ -12,27 +12,18 @@ use super::floor::{FLOOR, FLOOR_APPEND, FLOOR_COPY};
 /// Work that can be asked for; every contestant gives the same kind of answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
-    /// The messages the model would see, as JSON.
     Context,
-    /// One line per node.
     Tree,
     /// The same, up to its first line.
     TreeFirst,
-    /// One element per leaf, as JSON.
     Branches,
-    /// The path to the leaf as a new session, whose path is printed.
     Fork,
-    /// Every branch as a new session, whose path is printed.
     ForkAll,
     /// As `Fork`, through the JSON-RPC interface.
     Branched,
-    /// An old file made new.
     Migrate,
-    /// Every diagnostic.
     Check,
-    /// Sessions of a folder, as JSON.
     List,
-    /// Sessions of all folders, as JSON.
     ListAll,
     /// The context of the session of a folder that was written last, as JSON.
     Latest,
@@ -90,7 +81,6 @@ pub(super) const NEW: &str = "new.jsonl";
 #[derive(Debug, Clone)]
 pub(super) struct Contestant {
     pub(super) name: &'static str,
-    /// Name and version of everything that runs, for the report.
     pub(super) version: String,
     how: How,
 }

@@ -46,7 +46,6 @@ pub(super) struct Cost {
 pub(super) struct Job {
     pub(super) words: Vec<String>,
     pub(super) folder: PathBuf,
-    /// Variables on top of ours.
     pub(super) vars: Vec<(String, String)>,
     /// What stdin reads; nothing when `None`.
     pub(super) stdin: Option<PathBuf>,
@@ -54,7 +53,6 @@ pub(super) struct Job {
     pub(super) first_line: bool,
     /// Where stdout goes; nowhere when `None`.
     pub(super) stdout: Option<PathBuf>,
-    /// Where stderr goes.
     pub(super) stderr: PathBuf,
     pub(super) timeout: Duration,
 }

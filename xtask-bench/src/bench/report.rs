@@ -22,14 +22,12 @@ pub(super) struct Row {
     pub(super) case: String,
     pub(super) unit: &'static str,
     pub(super) cells: Vec<Cell>,
-    /// Every run of each contestant.
     pub(super) runs: Vec<Vec<Cost>>,
 }
 
 /// All that is reported.
 #[derive(Debug)]
 pub(super) struct Report {
-    /// Name and version of each.
     pub(super) contestants: Vec<(&'static str, String)>,
     pub(super) rows: Vec<Row>,
     pub(super) inputs: Vec<(&'static str, String, &'static str)>,

@@ -15,7 +15,6 @@ pub(super) const EPOCH_MS: i64 = 1_767_225_600_000;
 pub(super) enum Version {
     /// No ids: the order of lines is the conversation.
     V1,
-    /// Ids and parents.
     V3,
 }
 

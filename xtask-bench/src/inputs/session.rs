@@ -22,12 +22,10 @@ pub(super) struct Shape {
     pub(super) entries: u32,
     pub(super) branches: usize,
     pub(super) compactions: u32,
-    /// One more compaction at exactly this entry.
     pub(super) compact_at: Option<u32>,
     pub(super) labels: usize,
     pub(super) images: usize,
     pub(super) image_bytes: usize,
-    /// Median length of a tool's result.
     pub(super) result: usize,
     pub(super) version: Version,
     pub(super) seed: u64,
@@ -63,7 +61,6 @@ struct Writer<'a, W> {
     prose: &'a Prose,
     shape: &'a Shape,
     chance: Chance,
-    /// Parent of every entry written.
     parents: Vec<Option<u32>>,
     leaf: Option<u32>,
     ms: i64,

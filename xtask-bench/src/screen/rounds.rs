@@ -7,7 +7,6 @@ use crate::figures::median;
 /// What one scene came to in one round.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
-    /// Times by what took them, in milliseconds.
     times: Vec<(&'static str, Vec<f64>)>,
     peak_mib: Option<f64>,
 }
@@ -59,7 +58,6 @@ impl Round {
 #[derive(Debug, Default)]
 pub(super) struct Figures {
     pub(super) rows: Vec<Row>,
-    /// Peaks of every round, by scene.
     pub(super) peaks: Vec<(&'static str, Vec<f64>)>,
 }
 

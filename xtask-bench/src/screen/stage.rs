@@ -18,7 +18,6 @@ const MODELS: &str = r#"{"providers": {"none": {"baseUrl": "http://127.0.0.1:9",
 pub(super) struct Stage {
     pub(super) binary: PathBuf,
     pub(super) scratch: PathBuf,
-    /// The folder of the sessions.
     pub(super) project: PathBuf,
     pub(super) fifty: PathBuf,
     pub(super) hundred: PathBuf,

@@ -36,7 +36,6 @@ pub(super) struct Terminal {
     started: Instant,
     /// When the picture on the screen was whole; `None` if it is not, or was there before the last key.
     last: Option<Instant>,
-    /// Closes the terminal when it goes.
     _master: Box<dyn MasterPty + Send>,
 }
 
@@ -49,7 +48,6 @@ struct Piece {
 
 /// What came of a key.
 pub(super) struct Seen {
-    /// When it was typed.
     pub(super) at: Instant,
     pub(super) took: Duration,
     /// Whether the picture is another one than before.

@@ -19,7 +19,6 @@ pub(super) struct SourceFile<'a> {
     pub(super) place: Vec<String>,
     /// The modules that it declares, in order, without those of tests.
     pub(super) declared: Vec<String>,
-    /// The paths in its shipped code.
     pub(super) paths: Vec<CodePath>,
 }
 

@@ -36,7 +36,6 @@ fn is_root(path: &str) -> bool {
 
 /// An import of something that is not above.
 struct Disorder {
-    /// The file that declares both modules.
     declared_in: String,
     finding: Finding,
 }

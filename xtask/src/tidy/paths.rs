@@ -12,7 +12,6 @@ pub(super) struct CodePath {
     /// The name that a `use` gives it in the file.
     pub(super) bound: Option<String>,
     pub(super) line: usize,
-    /// How many inline modules enclose it.
     pub(super) depth: usize,
 }
 

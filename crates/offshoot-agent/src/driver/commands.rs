@@ -14,11 +14,8 @@ use crate::writer::OwnedSession;
 
 /// What becomes of a command that comes while a turn or a job is under way.
 enum WhileBusy {
-    /// It begins at once.
     Begins,
-    /// It is refused.
     Refused(&'static str),
-    /// What is under way is stopped, and then it begins.
     StopsTurn,
 }
 

@@ -21,7 +21,6 @@ use crate::writer::OwnedSession;
 /// What a session says of model and thinking.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Recorded {
-    /// Provider and id.
     pub(crate) model: Option<(String, String)>,
     pub(crate) thinking: Option<ThinkingLevel>,
     pub(crate) has_entries: bool,
@@ -57,11 +56,9 @@ pub(crate) struct Replaced {
 pub(super) enum NextSession {
     /// A new one of the same folder.
     Fresh,
-    /// The one in this file.
     Stored(PathBuf),
     /// A new one with what stands before a message of the user.
     Before(String),
-    /// A copy of the open one, up to the leaf.
     Copy,
 }
 

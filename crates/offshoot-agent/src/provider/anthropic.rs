@@ -215,7 +215,6 @@ fn assistant_content(answer: &AssistantMessage, model: &Model) -> Vec<Value> {
 /// Reads the stream.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
-    /// The provider's numbers of blocks, and ours.
     places: Vec<(u64, usize)>,
     stop: Option<StopReason>,
     refusal: Option<String>,

@@ -8,9 +8,7 @@ use crate::message::{AssistantMessage, StopReason};
 pub(super) struct AnswerTrouble {
     /// The HTTP status, if there was one.
     pub(super) status: Option<u16>,
-    /// In the provider's words, as far as it had any.
     pub(super) text: String,
-    /// How long the server asked to wait, in milliseconds.
     pub(super) retry_after: Option<u64>,
     /// Whether the server said that the same request may succeed later.
     pub(super) may_retry: Option<bool>,

@@ -19,7 +19,6 @@ pub(super) struct CachedTokens {
 /// What an event means for the answer as a whole.
 #[derive(Debug, PartialEq)]
 pub(super) enum Next {
-    /// More is to come.
     More,
     /// It was the last one.
     Complete(StopReason),

@@ -94,7 +94,6 @@ struct Answering {
 enum StreamState {
     /// Nothing was sent.
     Before(Request),
-    /// The body comes in.
     Within(Box<(Response, Reader, Mask)>),
     /// The last delta was given, or is in the queue.
     After,

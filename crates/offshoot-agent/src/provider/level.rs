@@ -54,7 +54,6 @@ pub(super) enum Named<'a> {
     Lacking,
     /// The model does not say.
     Unsaid,
-    /// By this name.
     As(&'a str),
 }
 

@@ -46,7 +46,6 @@ struct Maker<'a> {
     out: Vec<Message>,
     /// The last turn's calls without result: the id that it had, the id that it has now, the tool.
     open: Vec<(String, String, String)>,
-    /// Every id that the request has so far.
     taken: HashSet<String>,
 }
 

@@ -6,7 +6,6 @@ const LONGEST: usize = 64 << 20;
 /// Splits a body into events.
 #[derive(Debug, Default)]
 pub(super) struct Sse {
-    /// The part of a line that has come in.
     line: Vec<u8>,
     /// Whether the last byte was a CR, whose LF may follow.
     after_cr: bool,

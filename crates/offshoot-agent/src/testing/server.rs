@@ -22,7 +22,6 @@ struct Inner {
     problems: Vec<String>,
     issued: Vec<Issued>,
     is_closed: bool,
-    /// Connections that are open, to be closed at the end.
     streams: Vec<TcpStream>,
 }
 

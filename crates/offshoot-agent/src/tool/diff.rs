@@ -12,7 +12,6 @@ const AROUND: usize = 4;
 pub(crate) struct Change {
     /// Lines as `+12 new`, `-12 old`, ` 12 same`, with ` ... ` where same lines are left out.
     pub(crate) diff: String,
-    /// A unified patch.
     pub(crate) patch: String,
     /// The first line that changed, in the new text, counted from 1.
     pub(crate) first: Option<usize>,

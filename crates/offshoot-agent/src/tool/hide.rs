@@ -12,7 +12,6 @@ const SHORTEST: usize = 20;
 #[derive(Debug, Default)]
 pub(crate) struct Hide {
     key: Option<Secret>,
-    /// What may be the key's beginning.
     held: Vec<u8>,
 }
 

@@ -33,7 +33,6 @@ pub(crate) struct Output {
     held: Vec<u8>,
     spill: Spill,
     tail: String,
-    /// Whether the tail begins with a whole line.
     is_line_start: bool,
     bytes: u64,
     feeds: u64,

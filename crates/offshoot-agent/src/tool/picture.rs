@@ -24,7 +24,6 @@ pub(crate) enum Kind {
     Jpeg,
     Gif,
     WebP,
-    /// Providers refuse it.
     AnimatedPng,
 }
 

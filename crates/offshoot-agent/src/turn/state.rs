@@ -75,17 +75,14 @@ pub struct TurnState {
     pub(super) ticket: Ticket,
     pub(super) steering: VecDeque<UserMessage>,
     pub(super) follow_up: VecDeque<UserMessage>,
-    /// Commands of the user that wait for a place between two turns.
     pub(super) bash: Vec<Arc<BashResult>>,
     /// Attempts since the last answer.
     pub(super) attempt: u32,
     /// Whether this input has had its compaction after an overflow.
     pub(super) recovered: bool,
-    /// Whether a compaction was tried for the next request.
     pub(super) squeezed: bool,
     /// Whether a turn is to be told of as soon as its request goes: a compaction before it is not part of it.
     pub(super) is_turn_due: bool,
-    /// What the run brought forth.
     pub(super) messages: Vec<Message>,
     /// How the job ended that the user asked for, until everything has settled.
     pub(super) job_end: Option<Result<JobResult, AgentError>>,
@@ -99,19 +96,12 @@ pub(super) enum Phase {
     Idle,
     /// A prompt waits until it is known whether the model can be asked.
     Admitting(Vec<UserMessage>),
-    /// A request is being made.
     Building,
-    /// An answer comes in.
     Streaming(Partial),
-    /// An answer is being written.
     Recording(Recording),
-    /// Tools run.
     Working(Work),
-    /// A failed request is to be sent again.
     Waiting,
-    /// A job is under way.
     Drafting(RunningJob),
-    /// What a job came to is being written.
     Committing(Commit),
 }
 
@@ -120,7 +110,6 @@ pub(super) enum Phase {
 pub(super) struct Recording {
     pub(super) message: Arc<AssistantMessage>,
     pub(super) failure: Option<Failure>,
-    /// When the user stopped it meanwhile.
     pub(super) aborted: Option<Millis>,
 }
 
@@ -151,18 +140,15 @@ pub(super) struct RunningJob {
     pub(super) then: AfterJob,
     /// Whether anybody knows of it: its end is told then.
     pub(super) is_told: bool,
-    /// Whether its request for a summary is being tried again.
     pub(super) is_trying: bool,
 }
 
 /// What comes after a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AfterJob {
-    /// The request that waited for it.
     Request,
     /// The failed request once more, as a run of its own. With what the model said of its failure.
     Again(Option<String>),
-    /// The end.
     Settle,
 }
 
@@ -217,7 +203,6 @@ impl TurnState {
 pub(super) struct Partial {
     pub(super) message: AssistantMessage,
     pub(super) is_started: bool,
-    /// The arguments of the call that is coming in, as text.
     arguments: String,
 }
 

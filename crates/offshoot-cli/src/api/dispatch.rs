@@ -23,9 +23,7 @@ enum MethodKind {
     Free(fn(&mut ApiServer<'_>, &Params<'_>, &mut dyn Write) -> MethodResult),
     /// By making an entry, which is then appended below the leaf; the answer is its id.
     Append(fn(&Session, &Params<'_>) -> Result<NewEntry, ApiFailure>),
-    /// By looking at an open session.
     Read(fn(&OpenSession, &Params<'_>, &mut dyn Write) -> MethodResult),
-    /// By changing an open session in another way.
     Change(fn(&mut OpenSession, &Params<'_>, &mut dyn Write) -> MethodResult),
 }
 

@@ -30,9 +30,7 @@ pub(super) struct ApiServer<'a> {
 pub(crate) struct Defaults {
     /// Where entries go that could not be written to their session.
     pub(crate) spill: Option<PathBuf>,
-    /// What an answered append promises.
     pub(crate) durability: Durability,
-    /// How long an append waits for another program's lock.
     pub(crate) lock_wait: Duration,
 }
 
@@ -45,13 +43,11 @@ impl Defaults {
 
 /// An open session.
 pub(super) struct OpenSession {
-    /// The session.
     pub(super) session: Session,
     /// The working directory that its successors get; pi lets a caller of `open` say another than the header's.
     pub(super) cwd: String,
     /// The folder that its successors go to; `None` in memory.
     pub(super) folder: Option<PathBuf>,
-    /// How it is written, and its successors.
     pub(super) defaults: Defaults,
 }
 

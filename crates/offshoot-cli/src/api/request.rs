@@ -12,9 +12,7 @@ use super::wire::ApiFailure;
 pub(super) struct ApiRequest<'a> {
     /// What names the answer; `None` for notifications.
     pub(super) id: Option<Json<'a>>,
-    /// The method.
     pub(super) method: Cow<'a, str>,
-    /// Its arguments.
     pub(super) params: Params<'a>,
 }
 

@@ -41,16 +41,8 @@ const HELD_BACK: usize = 1 << 20;
 /// Why a request has no result.
 #[derive(Debug)]
 pub(super) enum ApiFailure {
-    /// The request is wrong as JSON-RPC or for its method.
-    Refused {
-        /// A code of JSON-RPC.
-        code: i32,
-        /// What is wrong.
-        message: String,
-    },
-    /// The library's error.
+    Refused { code: i32, message: String },
     Library(Error),
-    /// The answer cannot be written.
     Output(io::Error),
 }
 
@@ -148,7 +140,6 @@ fn io_kind(error: &io::Error) -> &'static str {
 
 /// An answer in the making: the method writes the result into it.
 pub(super) struct ApiAnswer<'a> {
-    /// Everything up to the result.
     head: String,
     id: &'a str,
     before: &'a str,

@@ -24,9 +24,7 @@ pub(crate) struct Heading {
 /// Whether long output of tools is shown as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// A few lines, and how many more there are.
     Cut,
-    /// All of it.
     Whole,
 }
 

@@ -33,9 +33,7 @@ pub(super) struct DraftWriter {
 enum DraftJob {
     /// The text in the editor; empty: there is no draft any more.
     Draft(String),
-    /// A prompt for the history.
     Prompt(String),
-    /// Write what is still to be written, and end.
     Close,
 }
 

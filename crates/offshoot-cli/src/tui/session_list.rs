@@ -25,7 +25,6 @@ type SendAnswer = Arc<dyn Fn(Answer) + Send + Sync>;
 pub(crate) struct SessionListWorker {
     app: App,
     tell: SendAnswer,
-    /// The search that counts.
     search: Arc<AtomicU64>,
     previews: Sender<PathBuf>,
     changes: Sender<Request>,

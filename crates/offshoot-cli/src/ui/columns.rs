@@ -22,7 +22,6 @@ pub(crate) struct Column {
     title: &'static str,
     align: Align,
     style: Style,
-    /// The most it takes of a screen.
     max: Option<usize>,
     is_last: bool,
 }
@@ -53,7 +52,6 @@ pub(crate) struct Table {
     cells: Vec<(String, usize)>,
     /// The style of each row's last column.
     styles: Vec<Style>,
-    /// How much of a screen the widest cell of each column takes.
     content: Vec<usize>,
 }
 

@@ -15,7 +15,6 @@ use crate::kind::{Kind, Role};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
     pub(super) first_kept: usize,
-    /// Where the turn begins that is cut.
     pub(super) turn_start: Option<usize>,
 }
 

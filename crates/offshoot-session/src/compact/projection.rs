@@ -29,9 +29,7 @@ pub(super) struct Projected {
 pub(super) struct Projection {
     /// The newest compaction, then what it keeps, then what comes after it; or the whole path.
     pub(super) entries: Vec<Projected>,
-    /// The compaction that the context starts with.
     pub(super) previous: Option<NodeIx>,
-    /// Tokens of the whole context.
     pub(super) tokens: u64,
 }
 

@@ -35,7 +35,6 @@ pub(super) struct IndexPages {
     pub(super) places: Vec<PageSpan>,
     pub(super) runs: Vec<Run>,
     pub(super) ends: Vec<BranchEnd>,
-    /// The session file and how much of it is indexed.
     pub(super) session: FileMedium,
     pub(super) indexed: u64,
     /// The tree read anew, once a page was found damaged; or why that failed.

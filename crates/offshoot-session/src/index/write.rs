@@ -24,7 +24,6 @@ pub(super) const RUNS: usize = 8;
 #[derive(Clone, Copy)]
 enum Old<'a> {
     Nowhere,
-    /// In another file, from which they are copied.
     Other(&'a IndexPages),
     /// In the file that is written: they stay where they are.
     Same(&'a IndexPages),

@@ -19,7 +19,6 @@ use crate::tree::{NewNode, NodeIx};
 
 /// How reading on goes.
 pub(crate) struct More<'a> {
-    /// How much of it.
     pub(crate) stretch: Stretch,
     /// Whether an entry that is in no memory may have this id; what it denies is not looked up.
     pub(crate) may_be_known: &'a dyn Fn(&str) -> bool,

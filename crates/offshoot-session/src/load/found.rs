@@ -30,9 +30,7 @@ const PIECE: u64 = 64 << 10;
 
 /// A line.
 pub(super) enum FoundLine<'a> {
-    /// As it stands.
     Line(LineSpan, LineBytes<'a>),
-    /// An entry that its line alone makes clear.
     Entry(NewNode),
 }
 

@@ -17,17 +17,13 @@ pub(super) const LEVEL: usize = 3;
 struct Placed {
     /// The entry's place in the order.
     place: u32,
-    /// The row of its parent.
     parent: u32,
-    /// How many rows have it as parent.
     children: u32,
-    /// Levels.
     indent: u32,
     /// The nearest row above it in the tree with a connector, whose line runs past this one.
     gutter: u32,
     /// The same among rows inside [`MAX_LEVELS`].
     near_gutter: u32,
-    /// Its parent branches.
     is_branch: bool,
     is_last: bool,
 }

@@ -22,7 +22,6 @@ const ON_PATH: u8 = 16;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Order {
     entries: Vec<NodeIx>,
-    /// The parent's place.
     parents: Vec<u32>,
     /// The place behind the last descendant.
     ends: Vec<u32>,

@@ -14,7 +14,6 @@ const PATIENCE: usize = 64;
 /// A part of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum LinePart {
-    /// A record of a session.
     Record(Range<usize>),
     /// Bytes that are no record, none of them NUL at the ends.
     Junk(Range<usize>),

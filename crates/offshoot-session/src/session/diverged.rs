@@ -20,19 +20,16 @@ const RECENT: usize = 1000;
 #[derive(Debug, Default)]
 pub(super) struct Others {
     branches: Vec<Branch>,
-    /// Which branch an entry is of.
     members: HashMap<EntryId, usize>,
 }
 
 #[derive(Debug)]
 struct Branch {
-    /// The entry that it continues.
     fork: Option<EntryId>,
     /// Its last work.
     tip: EntryId,
     entries: usize,
     has_work: bool,
-    /// Whether it was judged whether it stands beside ours.
     is_judged: bool,
 }
 
@@ -175,7 +172,6 @@ fn interleaved(tree: &Tree, leaf: NodeIx) -> Vec<(NodeIx, usize)> {
 #[derive(Debug, Default)]
 struct Runs {
     runs: usize,
-    /// A run of the open path begins within a turn.
     is_within_a_turn: bool,
     others: usize,
 }

@@ -13,11 +13,9 @@ use crate::tree::NewNode;
 
 /// Lines that are written together.
 pub(super) struct Batch {
-    /// Where they are to stand.
     pub(super) start: u64,
     /// With everything that has to stand before them.
     pub(super) bytes: String,
-    /// Their entries.
     pub(super) nodes: Vec<NewNode>,
 }
 
@@ -32,7 +30,6 @@ impl Batch {
 /// A write that did not happen.
 #[derive(Debug)]
 pub(super) struct Failed {
-    /// What to tell.
     pub(super) error: Error,
     /// Why the session cannot simply go on; `None` if the medium is as it was.
     pub(super) broken: Option<Broken>,

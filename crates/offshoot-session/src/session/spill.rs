@@ -24,7 +24,6 @@ use crate::tree::NodeIx;
 /// What this session has spilled itself.
 #[derive(Debug, Default)]
 pub(super) struct Own {
-    /// Whether there is something.
     pub(super) is_pending: bool,
     /// The entry that would be the leaf if it stood in the session.
     pub(super) tail: Option<EntryId>,

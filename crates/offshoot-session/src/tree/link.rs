@@ -19,7 +19,6 @@ pub(crate) struct TreeBuilder {
     tree: Tree,
     /// Children whose parent has not come yet.
     waiting: Vec<(u32, EntryId)>,
-    /// Entries whose id came again, and the entry that has it now.
     superseded: HashMap<u32, u32>,
     diagnostics: Vec<Diagnostic>,
 }

@@ -22,7 +22,6 @@ pub(crate) struct BranchEnd {
     pub(crate) at: u32,
     /// The nearest node at or above it that is no marker, or none.
     pub(crate) work: u32,
-    /// When that was written.
     pub(crate) time: Millis,
 }
 

@@ -29,7 +29,6 @@ pub(crate) struct StoredNode<'a> {
 pub(crate) struct StoredShape {
     pub(crate) first_root: u32,
     pub(crate) last_root: u32,
-    /// How many nodes were taken out.
     pub(crate) dead: u32,
     /// Entries whose parent is not in the file, and the parent's id.
     pub(crate) orphans: Vec<(u32, EntryId)>,
@@ -37,9 +36,7 @@ pub(crate) struct StoredShape {
 
 /// Where the nodes of one page are.
 pub(crate) enum PageOf<'a> {
-    /// In the pages that the tree was made over, unchanged.
     Unchanged,
-    /// Here.
     Here(Vec<&'a Node>),
 }
 

@@ -11,9 +11,7 @@ use offshoot_settings::{Scope, Value};
 /// Something to be done.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cmd {
-    /// By the loop.
     Screen(ScreenTask),
-    /// By the program around it.
     Program(ProgramTask),
 }
 
@@ -40,9 +38,7 @@ impl From<ProgramTask> for Cmd {
 /// What the loop does with the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScreenTask {
-    /// Put a text into the clipboard.
     Copy(String),
-    /// Have a text written on in the user's editor.
     Edit(String),
     /// Give the terminal back to the shell for a while.
     Suspend,
@@ -67,7 +63,6 @@ pub enum ProgramTask {
     Sessions(Request),
     /// Which models can be asked; answered with [`super::msg::Msg::Models`].
     Models,
-    /// Use the model of this name.
     UseModel(String),
     /// Use the model behind, or before, the one that answers.
     NextModel {
@@ -86,9 +81,7 @@ pub enum ProgramTask {
     Named(EntryAction, String),
     /// Back to the last message of the user, with a summary of what is left.
     Pop,
-    /// Open the session of this name, id or path.
     Resume(String),
-    /// Open the session of this file.
     Open(PathBuf),
     /// Put a label on the last entry, or take it away.
     Label(Option<String>),
@@ -96,14 +89,10 @@ pub enum ProgramTask {
     Describe,
     /// Write the session into a file; no name: a page in the session's folder.
     Export(Option<String>),
-    /// Write the path to an entry into a file.
     ExportBranch {
-        /// The entry, as the user named it.
         entry: String,
-        /// The file.
         path: Option<String>,
     },
-    /// Take a session file into the store and open it.
     Import(String),
     /// Find what this argument may be, for completion; answered with [`super::msg::Msg::Choices`].
     Choices(Argument),
@@ -111,7 +100,6 @@ pub enum ProgramTask {
     Files,
     /// Keep what is being written, so that it survives a crash; nothing to keep removes it.
     SaveDraft(String),
-    /// Keep a prompt for the history.
     Remember(String),
     /// Find out what the clipboard holds; answered with [`super::msg::Msg::Clipboard`].
     Paste,
@@ -120,9 +108,7 @@ pub enum ProgramTask {
 /// What the session is wanted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// The tree.
     Tree,
-    /// The whole transcript.
     Transcript,
     /// A message to begin a session before.
     Fork,
@@ -133,11 +119,9 @@ pub enum Purpose {
 /// What is done with an entry that was named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryAction {
-    /// Go there.
     Switch,
     /// Go behind it, whatever it is.
     GoOn,
-    /// Go there, with a summary of what is left.
     Pop,
     /// Begin a session before it.
     Fork,

@@ -30,25 +30,17 @@ use offshoot_settings::{ImageProtocol, Settings};
 /// What the user has set, as far as it concerns the front end.
 #[derive(Debug, Clone)]
 pub struct Wishes {
-    /// The colours that are used.
     pub theme: Theme,
-    /// Those for light and for dark terminals.
     pub themes: Themes,
-    /// What the terminal is taken to be.
     pub background: Background,
-    /// How many colours it is taken to have.
     pub depth: ColourDepth,
-    /// The keys.
     pub keymap: Keymap,
-    /// How things are shown.
     pub habits: Habits,
-    /// What the files of settings say.
     pub settings: Settings,
     /// The home folder, which is shown as `~`.
     pub home: Option<String>,
     /// How the terminal takes pictures, if it does.
     pub images: Option<ImageProtocol>,
-    /// Where the clock on the wall hangs.
     pub zone: jiff::tz::TimeZone,
 }
 
@@ -92,33 +84,22 @@ impl Wishes {
 /// All that the front end holds.
 #[derive(Debug, Default)]
 pub struct Model {
-    /// What time it is.
     pub now: Millis,
-    /// How large the terminal is.
     pub size: Size,
     /// How many pixels one of its cells has.
     pub cell: CellSize,
-    /// What the user has set.
     pub wishes: Wishes,
-    /// What is being written.
     pub editor: Editor,
-    /// What was said, and what goes on.
     pub conversation: Conversation,
-    /// What of it is printed.
     pub live: Live,
-    /// What covers the conversation.
     pub overlay: Option<Overlay>,
-    /// What is known of the session.
     pub looked: Looked,
     /// Ids and names of the sessions that were open, the last one at the end.
     pub visited: Vec<(String, Option<String>)>,
-    /// Whether the agent is at work.
     pub is_working: bool,
-    /// When the request that failed is sent again.
     pub retry_at: Option<Millis>,
     /// What waits to be said: after the current turn, and when the agent would stop.
     pub queue: (Vec<String>, Vec<String>),
-    /// Whether thoughts, and whether tools are open.
     pub folds: (bool, bool),
     /// When Ctrl+C was pressed last.
     pub interrupted: Option<Millis>,
@@ -126,9 +107,7 @@ pub struct Model {
     pub escaped: Option<Millis>,
     /// Whether the program runs for nothing but the choice of a session, and ends with it.
     pub is_choosing: bool,
-    /// The session that was chosen then.
     pub chosen: Option<PathBuf>,
-    /// Whether the program is about to end.
     pub is_ending: bool,
 }
 
@@ -191,21 +170,13 @@ impl Model {
 /// What covers the conversation.
 #[derive(Debug)]
 pub enum Overlay {
-    /// The tree of the session.
     Tree(Box<TreeSelector>),
-    /// The sessions.
     Sessions(Box<Sessions>),
-    /// A message of the user, and what is done with it.
     Fork(Box<ForkSelector>, ForkUse),
-    /// The whole transcript.
     Transcript(Box<Pager>),
-    /// Commands and keys.
     Help(Box<Help>),
-    /// The settings.
     Settings(Box<SettingsList>),
-    /// Lines to be read.
     Page(Page),
-    /// A small list, shown in the place of the editor.
     Pick(Box<Pick>, Picking),
 }
 
@@ -220,9 +191,7 @@ impl Overlay {
 /// What a small list is of.
 #[derive(Debug, Clone)]
 pub enum Picking {
-    /// Models.
     Model(Vec<Arc<LanguageModel>>),
-    /// How much the model thinks.
     Thinking(Vec<ThinkingLevel>),
     /// Branches, by their last entries.
     Branch(Vec<String>),

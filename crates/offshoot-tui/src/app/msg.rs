@@ -27,39 +27,25 @@ use offshoot_settings::Layers;
 
 /// Something that happened.
 pub enum Msg {
-    /// What time it is.
     Now(Millis),
     /// Nothing: there is time for what is under way.
     Idle,
-    /// A key.
     Key(KeyEvent),
-    /// Text that was pasted.
     Paste(String),
     /// How many pixels a cell of the terminal has.
     Cell(CellSize),
-    /// The terminal has another size.
     Resized(Size),
-    /// Whether the terminal is looked at.
     Focus(bool),
-    /// The terminal says how bright its background is.
     Background(Background),
-    /// Something that the agent does.
     Agent(Arc<Event>),
-    /// What a command for the agent came to.
     Answered(Box<Command>, Result<Reply, AgentError>),
-    /// What is known of the open session.
     Looked(Box<Looked>),
-    /// Another session is open, or another place of it.
     Opened(Opened),
-    /// The open session, to be read.
     Snapshot(Purpose, Snapshot, Option<NodeIx>),
-    /// What the selector of sessions asked for.
     Sessions(Answer),
-    /// The models that can be asked.
     Models(Vec<Arc<Model>>),
     /// The branches of the session: the last entry of each, and how it is shown.
     Branches(Vec<(String, Choice)>),
-    /// Lines to be read.
     Page(String, Vec<String>),
     /// What the files of settings say, where they are, and which themes there are.
     Settings(Layers, Files, Vec<String>),
@@ -69,19 +55,16 @@ pub enum Msg {
     Stored(Result<Layers, String>),
     /// What an argument may be, for completion, in the order in which it is shown.
     Choices(Argument, Vec<editor::Choice>),
-    /// More files of the session's folder.
     Files(Vec<String>),
     /// What the clipboard holds: text, or the path of a file with its picture.
     Clipboard(String),
     /// A text that was written on in the user's editor; `None`: it stays.
     Written(Option<String>),
-    /// Something that the user shall know.
     Notice(Level, String),
     /// The system wants the program to stop for a while.
     Suspend,
     /// The program goes on after it was stopped.
     Continued,
-    /// The system wants the program to end.
     End,
 }
 
@@ -103,13 +86,10 @@ impl std::fmt::Debug for Msg {
 pub struct Opened {
     /// Why it was opened, as the agent says: `new`, `resume`, `fork`, `tree`; empty at the start.
     pub reason: &'static str,
-    /// The session's id.
     pub id: String,
     /// What was said last, oldest first.
     pub tail: Vec<ConversationBlock>,
-    /// How many entries stand above it.
     pub hidden: usize,
-    /// How many entries of the path are shown.
     pub entries: usize,
 }
 
@@ -121,7 +101,6 @@ pub enum Persistence {
     Durable,
     /// Some of them wait beside it, because the file could not be written.
     Spilled,
-    /// In a file that another program deleted.
     Deleted,
     /// Nowhere but in memory.
     InMemory,
@@ -130,19 +109,13 @@ pub enum Persistence {
 /// What is known of the open session and of who answers.
 #[derive(Debug, Clone, Default)]
 pub struct Looked {
-    /// The session's id.
     pub id: String,
-    /// Its file, for people.
     pub file: Option<String>,
     /// The same, without links.
     pub path: Option<PathBuf>,
-    /// Its name.
     pub name: Option<String>,
-    /// Its folder, for people.
     pub cwd: String,
-    /// Who answers.
     pub model: Option<Arc<Model>>,
-    /// How much the model thinks.
     pub thinking: Option<ThinkingLevel>,
     /// Estimated tokens of the context.
     pub tokens: u64,
@@ -150,19 +123,14 @@ pub struct Looked {
     pub cost: f64,
     /// The label that names the open branch, or its last words.
     pub branch: Option<String>,
-    /// How many branches there are.
     pub branches: usize,
-    /// Where the words are kept.
     pub persistence: Persistence,
-    /// Newer work on another branch.
     pub diverged: Option<Diverged>,
 }
 
 /// Newer work on another branch than the open one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diverged {
-    /// Where it stands.
     pub entry: String,
-    /// What is known of it, in words.
     pub message: String,
 }

@@ -35,9 +35,7 @@ struct Made {
 pub struct Inset {
     /// The last of its rows, and the last of its columns.
     pub at: (usize, u16),
-    /// How many rows it takes.
     pub height: u16,
-    /// What shows it, with the cursor there.
     pub sequence: Arc<str>,
 }
 

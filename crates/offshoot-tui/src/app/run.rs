@@ -33,9 +33,7 @@ const TICK: Duration = Duration::from_millis(500);
 /// The two ends of the way to the loop.
 #[derive(Debug)]
 pub struct Inbox {
-    /// For all who tell the loop something.
     pub sender: Sender<Msg>,
-    /// For the loop.
     pub receiver: Receiver<Msg>,
 }
 
@@ -147,18 +145,13 @@ struct Hands<'a> {
     keys: &'a input::Keys,
     guard: &'a tty::Guard,
     program: &'a mut dyn Program,
-    /// The size, or how things are shown, is another.
     is_stale: bool,
-    /// The program has stopped itself, and will hear that it goes on.
     was_stopped: bool,
     /// Something has taken the whole screen since it was printed last.
     is_covered: bool,
-    /// Whether the terminal was told that there is work.
     shows_work: bool,
-    /// How the pictures were sent that are on the screen.
     protocol: Option<ImageProtocol>,
     pictures: Pictures,
-    /// The pictures on what takes the whole screen.
     shown: Vec<(Rect, Arc<str>)>,
 }
 

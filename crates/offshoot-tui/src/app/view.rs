@@ -15,9 +15,7 @@ use crate::theme::Token;
 /// The rows at the bottom.
 #[derive(Debug, Clone, Default)]
 pub struct Bottom {
-    /// What goes on, as far as there is room.
     live: Vec<Line<'static>>,
-    /// How many rows the editor takes, or what stands in its place.
     middle: u16,
     status: Vec<Line<'static>>,
 }

@@ -25,9 +25,7 @@ pub(crate) struct LiveAnswer {
 /// How an answer came.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AnswerProgress {
-    /// Which answer.
     pub(crate) id: u64,
-    /// Whether all of it has come in.
     pub(crate) is_complete: bool,
     /// The parts that are not what came in pieces, and more.
     pub(crate) replaced: Vec<usize>,

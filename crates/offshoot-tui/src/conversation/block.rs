@@ -8,9 +8,7 @@ use offshoot_session::transcript::{Item, ItemPart, ToolResult};
 /// An item with what belongs to it.
 #[derive(Debug, Clone)]
 pub struct ConversationBlock {
-    /// The item.
     pub item: Item,
-    /// The results of its calls.
     pub results: Vec<Arc<ToolResult>>,
 }
 

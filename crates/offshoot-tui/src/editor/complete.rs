@@ -22,7 +22,6 @@ pub(super) struct Popup {
     /// The best first; indexes into what is offered.
     matches: Vec<usize>,
     selected: usize,
-    /// The user went to it.
     is_chosen: bool,
     /// The first row that is shown.
     first: usize,
@@ -45,7 +44,6 @@ pub(super) struct Completion {
     popup: Option<Popup>,
     /// What is completed, also while nothing that fits is known yet.
     wanted: Option<Token>,
-    /// The user closed the list of the token that begins here.
     dismissed: Option<usize>,
 }
 

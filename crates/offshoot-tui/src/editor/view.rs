@@ -13,7 +13,6 @@ use crate::theme::{Theme, Token};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Parts {
     queue: u16,
-    /// Above and below the text.
     border: u16,
     text: u16,
     popup: u16,

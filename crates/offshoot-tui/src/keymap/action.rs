@@ -5,19 +5,12 @@
 /// What an action belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Group {
-    /// Writing.
     Editor,
-    /// Sending what was written.
     Input,
-    /// Choosing from a list.
     Select,
-    /// Moving in the transcript.
     Transcript,
-    /// The program.
     App,
-    /// The selector of sessions.
     Sessions,
-    /// The tree.
     Tree,
 }
 

@@ -34,7 +34,6 @@ pub(super) fn read(text: &str, map: &mut Keymap) -> Vec<ConfigDiagnostic> {
 struct Reader<'a> {
     text: &'a str,
     diagnostics: Vec<ConfigDiagnostic>,
-    /// The keys of the file, and where they stand.
     given: Vec<(Action, Key, TextPosition)>,
 }
 

@@ -19,15 +19,11 @@ use crate::theme::Token;
 #[derive(Debug, Default)]
 struct BlockFrame {
     prefix: Prefix,
-    /// Whether a row has been written in it.
     is_begun: bool,
-    /// Whether a block stands in it.
     is_filled: bool,
     /// Whether a row is left free before the next one.
     wants_gap: bool,
-    /// Whether blocks in it stand as close together as they were written.
     is_listed: bool,
-    /// The number of the next item.
     number: Option<u64>,
 }
 
@@ -45,31 +41,21 @@ pub(super) enum Behind {
     /// Other blocks.
     Blocks,
     /// Items of the list that the first block goes on with.
-    Items {
-        /// The number of the next one.
-        number: Option<u64>,
-        /// Whether an empty line was written between them and the next one.
-        is_apart: bool,
-    },
+    Items { number: Option<u64>, is_apart: bool },
 }
 
 /// Makes rows of events.
 pub(super) struct Layout<'a> {
     sheet: &'a Sheet<'a>,
-    /// What the events were read from.
     source: &'a str,
     behind: Behind,
-    /// Whether an empty line was written above the source.
     first_is_apart: bool,
-    /// Where in the source the block that is under way begins.
     began: Option<usize>,
     rows: Vec<SpanRow>,
     frames: Vec<BlockFrame>,
-    /// The text of the block that is under way.
     inline: SpanRow,
     styles: Vec<Style>,
     links: Vec<Link>,
-    /// The text of a block of code, or of HTML.
     verbatim: Option<String>,
     language: String,
     table: Option<Table>,

@@ -23,7 +23,6 @@ const PART: usize = 4;
 /// A text that grows.
 #[derive(Debug, Default)]
 pub struct Stream {
-    /// The lines that are complete, ready to be read.
     text: String,
     /// The line that is not, as it came.
     tail: String,
@@ -32,12 +31,9 @@ pub struct Stream {
     kept: usize,
     is_full: bool,
     is_ended: bool,
-    /// How much of the text is laid out for good.
     settled_to: usize,
-    /// How much of it has been looked at for blocks that are finished.
     looked_to: usize,
     behind: Behind,
-    /// The block of code that is open.
     fence: Option<Fence>,
     settled: Vec<Line<'static>>,
     /// How much of the text was there when rows were given away last.
@@ -278,9 +274,7 @@ impl Fence {
 /// Where what is finished ends.
 #[derive(Debug, Default)]
 struct Cut {
-    /// How many events belong to it.
     events: usize,
-    /// Where the next one begins.
     at: usize,
     /// Whether that is an item of the list whose other items are finished, and its number.
     item: Option<Option<u64>>,

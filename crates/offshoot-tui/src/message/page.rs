@@ -28,7 +28,6 @@ pub(super) struct Page<'a> {
     pub(super) look: &'a Look<'a>,
     pub(super) folds: Folds<'a>,
     pub(super) laid: Laid,
-    /// The background of the rows that are written.
     ground: Style,
 }
 

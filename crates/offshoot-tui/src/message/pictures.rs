@@ -10,7 +10,6 @@ use crate::image::{About, Picture};
 /// Clones share what they know.
 #[derive(Debug, Clone, Default)]
 pub struct PictureFacts {
-    /// By address.
     known: Arc<Mutex<HashMap<usize, KnownPicture>>>,
 }
 

@@ -21,7 +21,6 @@ pub(super) struct Preview {
     pub(super) rows: Vec<SpanRow>,
     /// How many lines are left out, those that are shown in part not counted.
     pub(super) hidden: usize,
-    /// Whether a line is shown in part.
     pub(super) is_cut: bool,
 }
 

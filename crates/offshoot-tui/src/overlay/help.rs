@@ -17,9 +17,7 @@ use crate::theme::{Theme, Token};
 /// What came of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HelpOutcome {
-    /// Go on.
     Open,
-    /// The user has seen enough.
     Closed,
 }
 
@@ -27,7 +25,6 @@ pub enum HelpOutcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum HelpRow {
     Title(&'static str),
-    /// How, and what it does.
     Told(String, String),
 }
 
@@ -38,9 +35,7 @@ pub struct Help {
     search: LineInput,
     /// The first line that is seen.
     top: usize,
-    /// Of the screen.
     size: Size,
-    /// What the keys do here.
     hints: Vec<String>,
 }
 

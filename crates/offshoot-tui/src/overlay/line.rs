@@ -20,9 +20,7 @@ pub struct LineInput {
 /// What a key did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Typed {
-    /// The text is another one.
     Changed,
-    /// The cursor moved, or had nowhere to go.
     Moved,
     /// The key is not for a line.
     Ignored,

@@ -18,9 +18,7 @@ use crate::theme::{Theme, Token};
 pub struct Choice {
     /// What it is called; what is typed is looked for here and in the detail.
     pub label: String,
-    /// What else there is to say of it, at the right end.
     pub detail: String,
-    /// Whether it is the one that counts now.
     pub is_current: bool,
 }
 
@@ -39,7 +37,6 @@ pub enum PickOutcome {
     Open,
     /// None is wanted.
     Cancelled,
-    /// This one, by its number among the choices that were given.
     Picked(usize),
 }
 
@@ -52,7 +49,6 @@ pub struct Pick {
     choices: Vec<Choice>,
     /// `None`: nothing can be typed.
     line: Option<LineInput>,
-    /// The choices that fit what was typed.
     shown: Vec<usize>,
     cursor: usize,
 }

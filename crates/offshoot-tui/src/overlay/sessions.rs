@@ -28,13 +28,11 @@ use search::Query;
 /// What the selector is told when it is made.
 #[derive(Debug, Clone, Default)]
 pub struct Setting {
-    /// The present moment.
     pub now: Millis,
     /// The home directory, which is shown as `~`.
     pub home: Option<PathBuf>,
     /// The session that is open, its file without links: it cannot go to the trash.
     pub current: Option<PathBuf>,
-    /// Which key does what.
     pub keymap: Keymap,
 }
 
@@ -43,7 +41,6 @@ pub struct Setting {
 enum Mode {
     Browse,
     Rename(PathBuf, LineInput),
-    /// A session's file, and whether it is to go to the trash.
     Confirm(PathBuf),
 }
 
@@ -69,7 +66,6 @@ pub struct Sessions {
     hides_preview: bool,
     line: LineInput,
     query: Option<Query>,
-    /// What the query was read from.
     searched: String,
     search: u64,
     mode: Mode,

@@ -14,13 +14,10 @@ use offshoot_settings::{Layers, SETTINGS, Scope, Setting, SettingKind, Value};
 pub enum SettingsOutcome {
     /// Nothing yet: go on.
     Open,
-    /// The user is done.
     Closed,
     /// Store this; then comes [`Settings::stored`] or [`Settings::failed`].
     Store {
-        /// In which file.
         scope: Scope,
-        /// The name of the setting.
         key: &'static str,
         /// Its value; `None` takes it out of the file.
         value: Option<Value>,
@@ -30,7 +27,6 @@ pub enum SettingsOutcome {
 /// The files, as they are shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Files {
-    /// The user's.
     pub global: String,
     /// The project's; `None`: there is no folder for one.
     pub project: Option<String>,
@@ -47,7 +43,6 @@ pub struct Settings {
     shown: Vec<usize>,
     cursor: usize,
     editing: Option<LineInput>,
-    /// Names that a text may be, for settings that are gone through.
     names: Vec<(&'static str, Vec<String>)>,
     notice: Option<String>,
 }

@@ -61,17 +61,13 @@ pub struct Setup {
     pub filter: Filter,
     /// Leave without a summary and without a question (pi's setting `branchSummary.skipPrompt`).
     pub skips_question: bool,
-    /// Whether the preview is shown.
     pub shows_preview: bool,
     /// The home directory, which paths show as `~`.
     pub home: Option<String>,
-    /// Where the clock on the wall hangs.
     pub zone: TimeZone,
-    /// What it says.
     pub now: Millis,
     /// The terminal's columns and rows.
     pub size: (u16, u16),
-    /// Which key does what.
     pub keymap: Keymap,
 }
 
@@ -96,30 +92,24 @@ impl Default for Setup {
 pub enum TreeOutcome {
     /// Nothing but another picture.
     Stay,
-    /// Close the selector.
     Close,
     /// Close it and say [`ALREADY_HERE`].
     AlreadyHere,
     /// Go to an entry. The selector stays and shows that it waits: close it when the walk is done, or call
     /// [`TreeSelector::stopped`] or [`TreeSelector::failed`].
     Navigate {
-        /// The entry's id.
         target: String,
         /// Whether what is left behind is summarised.
         summarize: bool,
-        /// What the summary shall mind.
         instructions: Option<String>,
     },
-    /// Stop the summary that is being written.
     Abort,
     /// Set or clear a bookmark, at once; the selector shows it already.
     Label {
-        /// The entry's id.
         entry: String,
         /// The bookmark; `None` clears it.
         text: Option<String>,
     },
-    /// Copy this text.
     Copy(String),
     /// Have this text written on in the external editor; [`TreeSelector::written`] takes what comes of it.
     Edit(String),
@@ -129,13 +119,10 @@ pub enum TreeOutcome {
 #[derive(Debug)]
 enum Mode {
     Browse,
-    /// A bookmark is being written for an entry.
     Label(NodeIx, LineInput),
     /// Before leaving to an entry.
     Question(NodeIx, Question),
-    /// Two marked branches side by side.
     Compare(Box<Compare>),
-    /// On the way, perhaps with a summary.
     Leaving {
         summarize: bool,
         is_stopping: bool,
@@ -156,7 +143,6 @@ pub struct TreeSelector {
     sums: Option<Sums>,
     preview: Preview,
     rows: rows::Texts,
-    /// What went wrong, or was done.
     notice: Option<String>,
 }
 

@@ -10,19 +10,13 @@ use offshoot_settings::nearest::nearest;
 pub enum Mistake {
     /// No command has this name.
     #[error("there is no command /{name}{}; /help shows them all", meant(.suggestion))]
-    Unknown {
-        /// The name.
-        name: String,
-        /// The nearest one that there is.
-        suggestion: Option<&'static str>,
-    },
+    Unknown { name: String, suggestion: Option<&'static str> },
     /// It needs an argument.
     #[error("/{} needs an argument: {}", .0.name, .0.typed())]
     Missing(&'static Spec),
     /// It takes none, or fewer.
     #[error("/{} takes no {given:?}: {}", .spec.name, .spec.typed())]
     TooMuch {
-        /// The command.
         spec: &'static Spec,
         /// What is too much.
         given: String,

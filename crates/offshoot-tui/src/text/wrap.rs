@@ -57,13 +57,10 @@ struct WrapPosition {
 /// What is known of the row that is being filled.
 struct Filling {
     from: WrapPosition,
-    /// Up to here it fits.
     fits: WrapPosition,
     columns: usize,
-    /// Something else than spaces stands in it.
     inked: bool,
     before: Option<BreakClass>,
-    /// Where the row may end, and where the next one then begins.
     may_break: Option<(WrapPosition, WrapPosition)>,
 }
 

@@ -8,7 +8,6 @@ pub enum Background {
     /// Rather dark; also where nobody knows.
     #[default]
     Dark,
-    /// Rather light.
     Light,
 }
 

@@ -6,9 +6,7 @@ use crate::terminal::ColourDepth;
 /// A theme for each background; often the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Themes {
-    /// On light terminals.
     pub light: Theme,
-    /// On dark ones.
     pub dark: Theme,
 }
 

@@ -29,7 +29,6 @@ impl fmt::Display for Problem {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot read the theme {file}: {}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub struct ThemeError {
-    /// The file, as the caller names it.
     pub file: String,
     /// Everything that is wrong, in the order of the file.
     pub problems: Vec<Problem>,

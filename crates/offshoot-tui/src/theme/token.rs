@@ -8,7 +8,6 @@ macro_rules! tokens {
         ///
         /// Names are those of pi's themes, so that a theme file of pi's reads here.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        #[allow(missing_docs, reason = "the names are the field's, and say it")]
         pub enum Token {
             $($token,)*
         }

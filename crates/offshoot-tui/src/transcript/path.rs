@@ -8,9 +8,7 @@ use offshoot_session::tree::{NodeIx, Tree};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Key {
     Entry(NodeIx),
-    /// A finished block of the conversation, by its number.
     Live(u64),
-    /// Something that is under way, by its place among the rest of that.
     UnderWay(usize),
 }
 
@@ -29,7 +27,6 @@ pub(super) struct Group {
 pub struct Path {
     groups: Vec<Group>,
     results: Vec<NodeIx>,
-    /// The answer that results belong to.
     answer: Option<usize>,
 }
 

@@ -14,7 +14,6 @@ use offshoot_session::transcript::ItemPart;
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
     flows: HashMap<usize, Flow>,
-    /// How much of each part was taken.
     taken: Vec<usize>,
     is_complete: bool,
 }

@@ -8,15 +8,10 @@ use super::{RowPlace, Slice, Transcript};
 /// A way to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
-    /// So many rows up.
     Up(usize),
-    /// So many rows down.
     Down(usize),
-    /// A screen up, less two rows.
     PageUp,
-    /// A screen down, less two rows.
     PageDown,
-    /// To the beginning.
     Top,
     /// To the end; what comes in is followed.
     Bottom,

@@ -17,7 +17,6 @@ pub(in super::super) struct Decoder {
     text: Option<usize>,
     thinking: Option<usize>,
     calls: Vec<Call>,
-    /// Structured reasoning, to be sent back as it came.
     details: Vec<Value>,
     stop: Option<Result<StopReason, String>>,
     /// Whether this server ends its streams without saying why.

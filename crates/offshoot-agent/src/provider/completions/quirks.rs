@@ -11,21 +11,14 @@ pub(super) struct Quirks {
     pub(super) developer: bool,
     /// `reasoning_effort` is known.
     pub(super) effort: bool,
-    /// Usage comes with the stream when asked for.
     pub(super) usage: bool,
-    /// The name of the limit.
     pub(super) limit: String,
-    /// Results name their tool.
     pub(super) result_name: bool,
-    /// Between a result and a user's message stands one of the assistant.
     pub(super) bridge: bool,
-    /// Thinking goes back as text.
     pub(super) thinking_as_text: bool,
     /// Every assistant message has `reasoning_content`.
     pub(super) always_reasoning: bool,
-    /// How thinking is asked for.
     pub(super) thinking: String,
-    /// Anthropic's cache marks are understood.
     pub(super) anthropic_cache: bool,
 }
 

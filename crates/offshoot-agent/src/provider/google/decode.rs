@@ -13,7 +13,6 @@ use crate::message::{Block, StopReason, Usage};
 /// Reads the stream.
 #[derive(Debug, Default)]
 pub(in super::super) struct Decoder {
-    /// The text or thought that is open, and whether it is a thought.
     open: Option<(usize, bool)>,
     stop: Option<Result<StopReason, String>>,
 }

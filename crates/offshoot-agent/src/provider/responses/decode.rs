@@ -14,9 +14,7 @@ use crate::message::{Block, StopReason, Usage};
 /// Reads the stream.
 #[derive(Debug, Default)]
 pub(in super::super) struct Decoder {
-    /// The provider's numbers of items, and our blocks.
     places: Vec<(u64, usize)>,
-    /// Ids of reasoning items, and their blocks.
     thoughts: Vec<(String, usize)>,
 }
 

@@ -19,7 +19,6 @@ use crate::app::App;
 #[derive(Debug)]
 pub(super) struct Standings {
     pub(super) place: SearchedRoot,
-    /// Whether the folder is there.
     pub(super) exists: bool,
     pub(super) sessions: usize,
     /// Files that are no sessions in a list, and why.

@@ -7,9 +7,7 @@ use crate::app::quoted;
 /// Why a file does or does not show in lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum HiddenReason {
-    /// It shows.
     Listed,
-    /// It is of another folder.
     OtherFolder(String),
     /// It is of a folder that is no more.
     FolderGone(String),
@@ -19,9 +17,7 @@ pub(super) enum HiddenReason {
     PassedOver(String),
     /// It lies in none of the folders that lists look into.
     Outside,
-    /// It lies beside the folders that lists look into.
     Above,
-    /// It lies deeper than lists look.
     Below,
     /// Its name does not end in `.jsonl`.
     Extension,
@@ -33,19 +29,15 @@ pub(super) enum HiddenReason {
     NoHeader,
     /// A header stands at this line, behind other records.
     LateHeader(u64),
-    /// The system says this.
     Unreadable(String),
     /// The old bytes of a session that was upgraded or repaired.
     Backup,
-    /// What a repair took out.
     Quarantine,
-    /// What a writer left that was killed.
     Temporary,
     /// Entries that could not be written to the session of this file.
     Spilled(String, usize),
     /// Other programs do not look where it lies.
     NotForOthers,
-    /// pi lists it here, by the folder that it lies in.
     PiListsHere,
 }
 

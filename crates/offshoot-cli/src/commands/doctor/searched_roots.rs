@@ -23,11 +23,9 @@ pub(super) struct SearchedRoot {
 /// How a file lies in a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileDepth {
-    /// Where lists look.
     Usual,
     /// In the root itself, where only folders count.
     Above,
-    /// Deeper.
     Below,
 }
 

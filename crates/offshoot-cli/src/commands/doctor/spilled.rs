@@ -11,7 +11,6 @@ use offshoot_session::medium::open_regular;
 #[derive(Debug)]
 pub(super) struct Spill {
     pub(super) path: PathBuf,
-    /// The session's file.
     pub(super) file: String,
     pub(super) session_id: String,
     pub(super) entries: usize,

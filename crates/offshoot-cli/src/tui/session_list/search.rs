@@ -16,7 +16,6 @@ use super::SendAnswer;
 /// A search.
 pub(super) struct SearchJob {
     pub(super) search: u64,
-    /// The number of the search that counts.
     pub(super) current: Arc<AtomicU64>,
     pub(super) query: String,
     pub(super) files: Vec<PathBuf>,

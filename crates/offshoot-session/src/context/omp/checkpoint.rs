@@ -10,7 +10,6 @@ use crate::tree::NodeIx;
 /// What a compaction's preserved data asks for.
 #[derive(Debug, Default)]
 pub(super) struct Checkpoint {
-    /// The payload that the provider wants back.
     payload: Option<String>,
     /// The provider's own history stands for the kept range.
     pub(super) replaces_kept_range: bool,

@@ -13,9 +13,7 @@ use crate::transcript::call_blocks;
 pub(super) struct Draft {
     step: RenderStep,
     is_assistant: bool,
-    /// The ids of its tool calls.
     calls: Vec<String>,
-    /// The id of the call that it answers.
     answers: Option<String>,
     failed: bool,
     /// Whether it says that the turn before it was interrupted while thinking.

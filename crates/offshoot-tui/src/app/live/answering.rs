@@ -15,7 +15,6 @@ type Texts = HashMap<usize, Vec<Line<'static>>>;
 /// How an answer is printed that is under way.
 #[derive(Debug)]
 pub(super) struct Answering {
-    /// Which answer.
     id: u64,
     streams: Streams,
     printed: Printed,

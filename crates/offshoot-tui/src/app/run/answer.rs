@@ -11,9 +11,7 @@ const LONGEST: usize = 64;
 /// What an event turned out to be.
 #[derive(Debug, PartialEq)]
 pub(super) enum Heard {
-    /// What it seems.
     Event(Event),
-    /// The end of an answer.
     Background(Background),
 }
 
@@ -21,9 +19,7 @@ pub(super) enum Heard {
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     is_expected: bool,
-    /// What may be the beginning of one.
     held: Vec<Event>,
-    /// What stands in it.
     text: String,
 }
 
@@ -80,7 +76,6 @@ enum Piece {
     /// `ESC ]`.
     Start,
     Letter(char),
-    /// The end came in two parts.
     Escape,
     /// `ESC \` or BEL.
     End,

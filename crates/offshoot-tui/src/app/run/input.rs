@@ -36,7 +36,6 @@ impl Shared {
 #[derive(Debug, Default)]
 struct KeysState {
     shall_wait: bool,
-    /// The terminal was asked something.
     expects: bool,
     waits: bool,
     shall_end: bool,

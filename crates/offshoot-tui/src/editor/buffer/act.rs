@@ -6,9 +6,7 @@ use crate::keymap::Action;
 /// What an action did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Did {
-    /// The text may be another one.
     Edit,
-    /// The cursor may be elsewhere.
     Move,
 }
 

@@ -10,7 +10,6 @@ use crate::slash::{Argument, COMMANDS};
 /// Something that can be taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// What is written.
     pub insert: String,
     /// What is shown and searched; foreign text.
     pub label: String,

@@ -9,9 +9,7 @@ use crate::slash::{self, Argument};
 pub(super) enum Of {
     /// The name of a command, behind a `/`.
     Command,
-    /// An argument of a command.
     Argument(Argument),
-    /// A file.
     File {
         /// Behind an `@`.
         at: bool,
@@ -22,7 +20,6 @@ pub(super) enum Of {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) of: Of,
-    /// What is replaced.
     pub(super) range: Range<usize>,
     pub(super) query: String,
 }

@@ -5,13 +5,10 @@ use offshoot_session::clock::Millis;
 /// A row of a list with its place in the forest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shown {
-    /// The number of the row.
     pub(super) row: usize,
-    /// How many are above it in its family.
     pub(super) depth: usize,
     /// Whether no sibling follows.
     pub(super) is_last: bool,
-    /// The place of its parent among the shown ones.
     pub(super) parent: Option<usize>,
 }
 
@@ -42,7 +39,6 @@ struct Forest<'a> {
     members: &'a [Member],
     /// By row: whether it takes part.
     is_in: Vec<bool>,
-    /// By row.
     children: Vec<Vec<usize>>,
     latest: Vec<Option<Millis>>,
     is_visited: Vec<bool>,

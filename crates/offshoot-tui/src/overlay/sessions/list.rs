@@ -17,9 +17,7 @@ pub enum Origin {
     /// offshoot's own.
     #[default]
     Own,
-    /// pi's.
     Pi,
-    /// oh-my-pi's.
     Omp,
 }
 
@@ -32,7 +30,6 @@ pub struct Listed {
     pub real: PathBuf,
     /// The file of the session that it came of, without links.
     pub parent: Option<PathBuf>,
-    /// Whose it is.
     pub origin: Origin,
 }
 
@@ -54,7 +51,6 @@ pub enum Names {
     /// All.
     #[default]
     All,
-    /// Those that somebody named.
     Named,
 }
 
@@ -107,7 +103,6 @@ pub(super) struct SessionListRow {
     parent: Option<usize>,
     is_gone: bool,
     score: Score,
-    /// Whether somebody was asked to search its text.
     is_asked: bool,
 }
 
@@ -116,9 +111,7 @@ pub(super) struct SessionListRow {
 enum Score {
     #[default]
     Unknown,
-    /// By what is shown of it.
     Guess(Option<f64>),
-    /// By everything that was said.
     Sure(Option<f64>),
 }
 

@@ -10,7 +10,6 @@ pub enum Scope {
     /// Those of the working directory.
     #[default]
     Folder,
-    /// All.
     All,
 }
 
@@ -21,7 +20,6 @@ pub enum SessionsOutcome {
     Open,
     /// Not to choose.
     Cancelled,
-    /// To go on with the session in this file.
     Chosen(PathBuf),
 }
 
@@ -35,7 +33,6 @@ pub enum Request {
     /// Find how well these sessions fit a search, whole texts taken, in any portions: [`Answer::Judged`]. A later request
     /// of another number makes this one needless.
     Search {
-        /// The number of the search.
         search: u64,
         /// What was typed: see [`super::search::Query`].
         query: String,
@@ -88,7 +85,6 @@ pub struct Preview {
 /// Something that somebody said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
-    /// Who.
     pub by: Speaker,
     /// The text; only its beginning is shown.
     pub text: String,
@@ -97,8 +93,6 @@ pub struct Said {
 /// Who says something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
-    /// The person.
     Person,
-    /// The model, or a summary in its place.
     Model,
 }

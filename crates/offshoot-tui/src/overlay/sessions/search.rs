@@ -12,7 +12,6 @@ pub struct Query(Asked);
 
 #[derive(Debug, Clone)]
 enum Asked {
-    /// All of these.
     Tokens(Vec<Token>),
     Pattern(Regex),
     /// A pattern that is none, and why: nothing fits.
@@ -21,7 +20,6 @@ enum Asked {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Token {
-    /// In lower case, white space as single blanks.
     Phrase(String),
     Fuzzy(Wanted),
 }

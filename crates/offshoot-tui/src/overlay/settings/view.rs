@@ -33,7 +33,6 @@ const TWO_FILES: &[hint::Hint<'static>] = &[
 #[derive(Debug, Clone, Copy)]
 enum SettingsListRow {
     Title(Section),
-    /// The place in what is shown.
     Setting(usize),
 }
 

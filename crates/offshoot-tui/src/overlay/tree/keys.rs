@@ -15,7 +15,6 @@ pub(super) enum TreeAction {
     First,
     Last,
     Confirm,
-    /// Clear the search, or else leave.
     Cancel,
     FoldOrUp,
     UnfoldOrDown,
@@ -32,10 +31,8 @@ pub(super) enum TreeAction {
     ToggleSums,
     PreviewUp,
     PreviewDown,
-    /// Search for a bookmark.
     JumpToLabel,
     DeleteBack,
-    /// Add to the search.
     Type(char),
 }
 

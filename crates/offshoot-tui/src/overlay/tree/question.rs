@@ -22,11 +22,12 @@ pub(super) struct Question {
 pub(super) enum Answer {
     /// Not answered yet.
     Open,
-    /// Back to the tree.
     Back,
     /// Leave, without or with a summary.
-    Leave { summarize: bool, instructions: Option<String> },
-    /// The prompt is to be written on in the external editor.
+    Leave {
+        summarize: bool,
+        instructions: Option<String>,
+    },
     External(String),
 }
 

@@ -22,7 +22,6 @@ pub(super) struct Search {
     found: Vec<bool>,
     /// What may be found: what less of the same query has found.
     candidates: Vec<bool>,
-    /// The place to look at next.
     next: usize,
     /// How many were found, and how many when rows were laid out last.
     count: usize,
@@ -113,7 +112,6 @@ impl Search {
 pub(super) struct SearchedTree<'a> {
     pub(super) source: &'a dyn Source,
     pub(super) outline: &'a Outline,
-    /// The bookmark of an entry.
     pub(super) label: &'a dyn Fn(offshoot_session::tree::NodeIx) -> Option<String>,
 }
 
@@ -132,7 +130,6 @@ const PIECE: usize = u16::MAX as usize;
 #[derive(Debug, Default)]
 struct Words {
     pieces: Vec<String>,
-    /// Where they are, by place.
     spans: Vec<Span>,
 }
 
