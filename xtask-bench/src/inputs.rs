@@ -198,7 +198,6 @@ impl Inputs {
         Ok(path)
     }
 
-    /// Path of an input that is there.
     pub(crate) fn path_if_there(&self, input: Input) -> Option<PathBuf> {
         Some(self.folder.join(input.name()).with_extension("jsonl")).filter(|path| path.exists())
     }

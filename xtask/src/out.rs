@@ -6,7 +6,6 @@
 
 use std::io::Write as _;
 
-/// One line on stdout.
 pub fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     out.write_all(line.as_bytes()).ok();
@@ -16,7 +15,6 @@ pub fn say(line: &str) {
     out.flush().ok();
 }
 
-/// One line on stderr.
 pub fn warn(line: &str) {
     let mut err = std::io::stderr().lock();
     err.write_all(line.as_bytes()).ok();

@@ -18,7 +18,6 @@ const TEXT: &[&str] = &["rs", "md", "toml", "mjs", "js", "ts", "css", "html", "s
 /// Text files without an ending.
 const TEXT_BY_NAME: &[&str] = &[".ci/run", "LICENSE-MIT", "LICENSE-APACHE", ".gitignore"];
 
-/// One file.
 #[derive(Debug)]
 pub(crate) struct RepoFile {
     /// Path from the root, with `/`.
@@ -61,7 +60,6 @@ impl Repo {
         Self { files }
     }
 
-    /// The file at exactly this path.
     pub(crate) fn file(&self, path: &str) -> Option<&RepoFile> {
         self.files.iter().find(|file| file.path == path)
     }
@@ -76,12 +74,10 @@ impl Repo {
         self.files.iter().filter(move |file| file.path.starts_with(folder))
     }
 
-    /// All Rust files.
     pub(crate) fn rust(&self) -> impl Iterator<Item = &RepoFile> {
         self.files.iter().filter(|file| file.is_rust())
     }
 
-    /// All files with text, and the text.
     pub(crate) fn texts(&self) -> impl Iterator<Item = (&RepoFile, &str)> {
         self.files.iter().filter_map(|file| Some((file, file.text.as_deref()?)))
     }

@@ -12,7 +12,6 @@ use xtask::{cargo, env, out, run};
 use crate::tally::Tally;
 use crate::{fuzz, repo, tidy};
 
-/// What the steps share.
 pub(crate) struct Scene {
     no_peers: bool,
     pub(crate) tally: Tally,

@@ -12,7 +12,6 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Adds another sum.
     pub(crate) fn add(&mut self, other: Self) {
         self.passed += other.passed;
         self.failed += other.failed;

@@ -28,7 +28,6 @@ use xtask::{env, out};
 use crate::repo::Repo;
 use finding::Finding;
 
-/// A named check.
 struct Check {
     name: &'static str,
     run: fn(&Repo) -> Vec<Finding>,

@@ -39,7 +39,6 @@ use refusal::RefusalWatch;
 pub(crate) use replace::Recorded;
 use replace::Replaced;
 
-/// What wakes the driver.
 pub(crate) enum DriverInput {
     Machine(TurnInput),
     Asked(Command, Waiter),
@@ -143,7 +142,6 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// A driver, and the way to it.
     pub(crate) fn new(setup: Setup, writer: Writer, recorded: Recorded) -> (Self, UnboundedSender<DriverInput>) {
         // Not bounded: the writer's thread must never wait for the driver, which may wait for the writer. Front ends put one
         // command at a time into it, tasks what providers and tools give, which this loop takes as it comes.

@@ -23,7 +23,6 @@ const IDLE: Duration = Duration::from_millis(100);
 /// How long the background is listened to at all.
 const LINGER: Duration = Duration::from_secs(5);
 
-/// What to run, where.
 pub(crate) struct Job<'a> {
     pub(crate) shell: &'a Path,
     pub(crate) command: &'a str,
@@ -40,7 +39,6 @@ pub(crate) enum Errors {
     Dropped,
 }
 
-/// How it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     /// With this code; for a signal 128 and its number, as shells say.

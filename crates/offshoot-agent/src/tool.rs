@@ -190,7 +190,6 @@ mod testing {
         runtime.block_on(tool.run(arguments, Arc::new(place), partial))
     }
 
-    /// All texts of an outcome.
     pub(super) fn text_of(outcome: &ToolOutcome) -> String {
         let texts = outcome.content.iter().filter_map(|block| match block {
             Block::Text { text, .. } => Some(text.as_str()),

@@ -19,7 +19,6 @@ use tokio::sync::oneshot;
 use crate::error::{AgentError, SessionError};
 use crate::event::{Event, RawJson};
 
-/// One job of the thread.
 type Job = Box<dyn FnOnce(&mut OwnedSession) + Send>;
 
 /// The session, and the write that failed.
@@ -90,7 +89,6 @@ impl OwnedSession {
         }
     }
 
-    /// The event that announces the entry at the leaf.
     pub(crate) fn leaf_entry(&self) -> Option<Event> {
         let session = &self.session;
         let line = session.leaf().and_then(|leaf| session.entry(leaf).ok()).map(|entry| entry.line().to_owned())?;

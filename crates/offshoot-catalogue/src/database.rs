@@ -25,7 +25,6 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// From so many files on, two threads read.
 const MANY: usize = 1024;
 
-/// An open database.
 pub(crate) struct Database {
     connection: Connection,
     file: PathBuf,

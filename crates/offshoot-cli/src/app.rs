@@ -45,7 +45,6 @@ impl App {
         Ok(DirStore::new(own, self.environment.others.clone()).with_index(self.index_folder()))
     }
 
-    /// How long a lock is waited for.
     pub(crate) fn lock_wait(&self) -> Duration {
         let wait = self.environment.lock_wait.and_then(|wait| Duration::try_from_secs_f64(wait).ok());
         wait.unwrap_or(Options::default().lock_wait)
@@ -117,7 +116,6 @@ impl App {
         Ok(Session::open(file, self.options_for(file))?)
     }
 
-    /// How a file is opened.
     pub(crate) fn options_for(&self, file: &Path) -> Options {
         match self.store() {
             Ok(store) => store.options_for(file, self.options()),
@@ -125,12 +123,10 @@ impl App {
         }
     }
 
-    /// The folder that a session works in.
     pub(crate) fn folder_of(&self, session: &Session) -> PathBuf {
         session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| self.environment.cwd.clone(), PathBuf::from)
     }
 
-    /// The files of settings for a session.
     pub(crate) fn settings_files(&self, session: &Session) -> SettingsFiles {
         SettingsFiles::of(self.environment.data.as_deref(), &self.folder_of(session))
     }

@@ -135,7 +135,6 @@ pub(crate) fn variables() -> Variables {
     Arc::new(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
 }
 
-/// Who knows the clipboard here.
 fn clipboard(env: Env<'_>) -> Vec<ClipboardTool> {
     if cfg!(target_os = "macos") {
         return vec![ClipboardTool::Mac];

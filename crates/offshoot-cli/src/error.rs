@@ -9,7 +9,6 @@ use offshoot_agent::error::AgentError;
 use offshoot_agent::model::KeyError;
 use offshoot_session::error::Error;
 
-/// The result of a command.
 pub(crate) type Result<T> = std::result::Result<T, CommandError>;
 
 /// What sort of failure it is: each has its exit code.
@@ -30,7 +29,6 @@ pub(crate) enum FailureKind {
 }
 
 impl FailureKind {
-    /// The exit code.
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::ClosedPipe => 0,
@@ -79,7 +77,6 @@ impl CommandError {
         self
     }
 
-    /// The error and its causes, on one line.
     pub(crate) fn on_one_line(&self) -> String {
         std::iter::once(&self.message).chain(&self.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
     }

@@ -32,7 +32,6 @@ pub(crate) fn compaction(tree: &Tree, plan: &Plan) -> Object {
         .raw("settings", settings.finish())
 }
 
-/// A branch summary's plan.
 pub(crate) fn branch_summary(tree: &Tree, plan: &BranchPlan) -> Object {
     let entries = plan.entries.iter().filter_map(|ix| id(tree, Some(*ix))).map(quote);
     let object = Object::new()

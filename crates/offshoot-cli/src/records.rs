@@ -15,7 +15,6 @@ pub(crate) fn write_entry(out: &mut dyn Write, source: &dyn Source, ix: NodeIx) 
     out.write_all(entry.to_json(source.tree()).as_bytes())
 }
 
-/// Writes an array of entries.
 pub(crate) fn write_entries(out: &mut dyn Write, source: &dyn Source, entries: &[NodeIx]) -> io::Result<()> {
     out.write_all(b"[")?;
     for (at, ix) in entries.iter().enumerate() {

@@ -26,7 +26,6 @@ impl App {
         session_file(self, given)
     }
 
-    /// Opens a session, from what was typed.
     pub(crate) fn open(&self, given: &str) -> Result<Session> {
         self.open_file(&self.file(given)?)
     }

@@ -56,7 +56,6 @@ impl ItemHeading {
 pub(crate) trait ItemWords {
     fn text(&mut self, text: &str) -> io::Result<()>;
     fn thinking(&mut self, text: &str) -> io::Result<()>;
-    /// A call or a command, on one line.
     fn call(&mut self, line: &str) -> io::Result<()>;
     fn output(&mut self, text: &str) -> io::Result<()>;
     /// A picture or another block, by its type on one line.
@@ -65,7 +64,6 @@ pub(crate) trait ItemWords {
     fn trouble(&mut self, line: &str) -> io::Result<()>;
 }
 
-/// Says what an item says.
 pub(crate) fn say(item: &Item, words: &mut dyn ItemWords) -> io::Result<()> {
     match item {
         Item::User(parts) | Item::Note { parts, .. } | Item::System { parts, .. } => say_parts(parts, words),

@@ -20,14 +20,12 @@ use crate::error::{CommandError, FailureKind, Result};
 /// The note of where a session came from: its path, byte for byte.
 const ORIGIN: &str = "origin";
 
-/// The trash.
 #[derive(Debug, Clone)]
 pub(crate) struct Trash {
     folder: PathBuf,
     patience: Duration,
 }
 
-/// A session in the trash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Trashed {
     folder: PathBuf,

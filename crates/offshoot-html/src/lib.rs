@@ -83,7 +83,6 @@ pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Res
     Ok(out.flush()?)
 }
 
-/// A page in the making.
 struct Page<'a, W> {
     session: &'a Session,
     picked: &'a Picked,

@@ -13,7 +13,6 @@ use offshoot_session::tree::NodeIx;
 
 const MARKER: u8 = 1 << 5;
 
-/// Where an entry stands.
 pub(crate) struct PageEntry {
     pub(crate) parent: i64,
     /// First byte and length in the stream of lines.

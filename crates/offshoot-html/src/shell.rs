@@ -30,7 +30,6 @@ const SCRIPT: &str = concat!(
 /// How many models and how many findings the card names; of more it says how many.
 const NAMED: usize = 20;
 
-/// What a session is called.
 pub(crate) fn title(session: &Session) -> Result<String> {
     let name = session.name()?.or_else(|| session.title().map(str::to_owned));
     let name = name.map(|name| one_line(&name, 200)).filter(|name| !name.is_empty());

@@ -97,7 +97,6 @@ fn plain(text: &str) -> Option<(&str, &str)> {
     Some((&text[..end], text[end..].strip_prefix('"')?))
 }
 
-/// Any line.
 fn scan_any(line: LineBytes<'_>) -> Result<Envelope<'_>, NoEnvelope> {
     let start = skip_space(line.head, 0);
     if line.head.get(start) != Some(&b'{') {

@@ -82,7 +82,6 @@ fn may_say_something(node: &Node) -> bool {
     }
 }
 
-/// What an entry reports of usage.
 fn reported(entry: &Entry) -> Option<Usage> {
     let usage = match entry.kind {
         Kind::Message => entry.message()?.get("usage"),

@@ -171,7 +171,6 @@ fn ending(json: Json<'_>) -> String {
     text
 }
 
-/// Text between fences.
 fn fenced(text: &str) -> String {
     format!("```\n{text}\n```")
 }

@@ -111,7 +111,6 @@ pub(crate) struct Stretch {
 }
 
 impl Stretch {
-    /// All there is.
     pub(crate) const ALL: Self = Self { lines: usize::MAX, bytes: u64::MAX };
 
     fn is_full(self, lines: usize, bytes: u64) -> bool {

@@ -134,7 +134,6 @@ fn above_tail(tree: &Tree, ix: NodeIx) -> Option<NodeIx> {
     tree.ancestors(ix).find(|at| !is_tail(tree.node(*at)))
 }
 
-/// What is below an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Below {
     /// Nothing, or markers, labels and names.

@@ -15,7 +15,6 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    /// Takes the next system message.
     pub(crate) fn take(&mut self, message: Json<'_>) {
         self.seen = true;
         let text = message.get("content").map(|content| text_of(content, "\n")).unwrap_or_default();

@@ -57,7 +57,6 @@ pub fn edit(text: &str, key: &str, value: Option<&Value>) -> Result<String, Edit
     Ok(text.to_owned())
 }
 
-/// A member of an object, and where it stands.
 struct ObjectMember<'a> {
     json: Json<'a>,
     value: Range<usize>,

@@ -43,7 +43,6 @@ impl Layer {
         self.last(key).map(|(_, value, _)| value)
     }
 
-    /// Where it says that.
     #[must_use]
     pub fn place(&self, key: &str) -> Option<TextPosition> {
         self.last(key).map(|(_, _, place)| *place)

@@ -24,7 +24,6 @@ pub enum Section {
 }
 
 impl Section {
-    /// Its heading.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -39,7 +38,6 @@ impl Section {
     }
 }
 
-/// A row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
     /// Its name; a point stands between an object and its member.
@@ -314,7 +312,6 @@ mod tests {
         }
     }
 
-    /// The row of a setting in the document.
     fn documented(setting: &Setting) -> String {
         let usual = setting.default().map_or_else(|| "automatic".to_owned(), |value| format!("`{value}`"));
         let whose = if setting.in_projects { "" } else { ". The user's own file only" };

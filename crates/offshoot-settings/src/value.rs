@@ -7,7 +7,6 @@ use offshoot_session::text::one_line;
 
 use crate::nearest::nearest;
 
-/// What sort of value a setting has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingKind {
     /// Yes or no.
@@ -34,7 +33,6 @@ pub struct ModelTokens {
     pub keep_recent: Option<u64>,
 }
 
-/// A value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// Yes or no.
@@ -142,7 +140,6 @@ impl SettingKind {
     }
 }
 
-/// What is said of one model.
 fn tokens(json: Json<'_>) -> Result<ModelTokens, String> {
     let mut tokens = ModelTokens::default();
     if json.kind() != JsonKind::Object {

@@ -80,7 +80,6 @@ pub(crate) enum UnderWay<'a> {
 }
 
 impl Conversation {
-    /// Takes an event.
     pub fn apply(&mut self, event: &Event) {
         self.version += 1;
         match event {
@@ -236,7 +235,6 @@ impl Conversation {
         self.finished.iter().map(|finished| finished.block.as_ref())
     }
 
-    /// The finished blocks from a number on.
     pub(crate) fn finished_from(&self, number: u64) -> impl Iterator<Item = (u64, &FinishedBlock)> {
         let skipped = usize::try_from(number.saturating_sub(self.oldest)).unwrap_or(usize::MAX);
         (self.oldest..).zip(&self.finished).skip(skipped)

@@ -53,7 +53,6 @@ pub struct Submission {
     pub text: String,
 }
 
-/// What was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sent {
     Prompt(String),
@@ -72,7 +71,6 @@ struct Queue {
     follow_up: Vec<String>,
 }
 
-/// The editor.
 #[derive(Debug, Clone)]
 pub struct Editor {
     buffer: EditBuffer,
@@ -209,7 +207,6 @@ impl Editor {
         }
     }
 
-    /// A paste.
     pub fn paste(&mut self, text: &str) -> EditorOutcome {
         self.history.leave();
         self.buffer.paste(text);
@@ -218,7 +215,6 @@ impl Editor {
         EditorOutcome::Edited
     }
 
-    /// A key.
     pub fn key(&mut self, keymap: &Keymap, event: KeyEvent) -> EditorOutcome {
         self.dequeue_hint = keymap.hint(Action::Dequeue);
         let typed = typed(event);

@@ -27,7 +27,6 @@ pub enum Context {
 }
 
 impl Context {
-    /// All of them.
     pub const ALL: [Self; 6] =
         [Self::Editor, Self::Completion, Self::Tree, Self::Sessions, Self::Transcript, Self::Dialog];
 

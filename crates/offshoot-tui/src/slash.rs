@@ -6,7 +6,6 @@ use offshoot_agent::provider::ThinkingLevel;
 
 pub use parse::{Mistake, parse};
 
-/// A command with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SlashCommand {
     New,
@@ -134,7 +133,6 @@ pub const COMMANDS: &[Spec] = &[
     spec("quit", "", None, "leave"),
 ];
 
-/// The row of a name or of another name for it.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Spec> {
     position(name).and_then(|at| COMMANDS.get(at))

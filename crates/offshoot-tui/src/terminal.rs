@@ -55,7 +55,6 @@ pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Capabilities {
     found
 }
 
-/// Terminals that say who they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TerminalKind {
     Dumb,

@@ -97,7 +97,6 @@ pub(crate) fn tokens_of(mut draw: impl FnMut(&Theme) -> Buffer) -> Buffer {
     screen
 }
 
-/// The token whose colour this is.
 fn token(colour: Color) -> Token {
     let nth = if let Color::Rgb(0, 0, nth) = colour { usize::from(nth).checked_sub(1) } else { None };
     nth.and_then(|nth| Token::ALL.get(nth).copied()).unwrap_or_else(|| panic!("{colour:?} is no token's colour"))

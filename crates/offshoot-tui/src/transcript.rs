@@ -54,14 +54,12 @@ impl Body {
     }
 }
 
-/// Which parts of all items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parts {
     Thinking,
     Tools,
 }
 
-/// A group and a row of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct RowPlace {
     group: usize,
@@ -87,7 +85,6 @@ pub struct Standing {
     pub is_at_end: bool,
 }
 
-/// The conversation.
 pub struct Transcript {
     habits: Habits,
     theme: Theme,
@@ -131,7 +128,6 @@ impl std::fmt::Debug for Transcript {
 }
 
 impl Transcript {
-    /// An empty one.
     #[must_use]
     pub fn new(habits: Habits) -> Self {
         Self {
@@ -187,7 +183,6 @@ impl Transcript {
         self.followed.iter_mut().for_each(|followed| followed.version = None);
     }
 
-    /// Where the screen stands.
     #[must_use]
     pub fn standing(&self) -> Standing {
         let group = |slice: Option<&Slice>| slice.map_or(0, |slice| slice.at.group);

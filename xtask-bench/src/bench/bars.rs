@@ -11,7 +11,6 @@ const WARM: &str = "offshoot again";
 const FLOOR: &str = "floor";
 const PEERS: [&str; 2] = ["pi", "omp"];
 
-/// One promise.
 struct Bar {
     case: &'static str,
     who: &'static str,
@@ -103,7 +102,6 @@ impl Bar {
     }
 }
 
-/// The table of bars in Markdown.
 pub(super) fn table(report: &Report) -> String {
     let mut text = String::from("| bar | measured | holds |\n|---|--:|---|\n");
     for bar in BARS {

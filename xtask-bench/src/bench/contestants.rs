@@ -77,7 +77,6 @@ impl Task {
 /// The file that a task makes in the folder where it runs.
 pub(super) const NEW: &str = "new.jsonl";
 
-/// One program.
 #[derive(Debug, Clone)]
 pub(super) struct Contestant {
     pub(super) name: &'static str,

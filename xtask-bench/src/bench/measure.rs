@@ -31,7 +31,6 @@ pub(crate) const MEASURE: &str = "bench-measure";
 const FIRST_LINE: &str = "first-line";
 const END: &str = "end";
 
-/// What one run cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Cost {
     pub(super) wall_s: f64,

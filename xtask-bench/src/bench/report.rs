@@ -25,7 +25,6 @@ pub(super) struct Row {
     pub(super) runs: Vec<Vec<Cost>>,
 }
 
-/// All that is reported.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) contestants: Vec<(&'static str, String)>,
@@ -162,7 +161,6 @@ fn shown(cell: &Cell) -> String {
     }
 }
 
-/// A report of one case, for tests.
 #[cfg(test)]
 pub(super) fn example(case: &str, walls: &[(&'static str, f64)]) -> Report {
     let cost = |wall_s| Cost { wall_s, cpu_s: wall_s, peak_mib: wall_s * 1000.0, failure: None };

@@ -29,12 +29,10 @@ impl Chance {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// True with this probability.
     pub(super) fn happens(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 
-    /// One of the items.
     pub(super) fn pick<'a>(&mut self, items: &[&'a str]) -> &'a str {
         items.get(self.below(items.len())).copied().unwrap_or_default()
     }

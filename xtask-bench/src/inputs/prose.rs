@@ -38,7 +38,6 @@ impl Prose {
         &self.text[start..end]
     }
 
-    /// One word.
     pub(super) fn word(chance: &mut Chance) -> &'static str {
         chance.pick(WORDS)
     }

@@ -16,7 +16,6 @@ const TOOLS: &[&str] = &["bash", "read", "edit", "grep"];
 /// Base64 of an image comes in blocks of this many bytes.
 const IMAGE_BLOCK: usize = 4096;
 
-/// What to generate.
 #[derive(Debug, Clone)]
 pub(super) struct Shape {
     pub(super) entries: u32,
@@ -48,7 +47,6 @@ impl Default for Shape {
     }
 }
 
-/// Whose turn it is.
 enum Turn {
     User,
     Assistant { calls_left: usize },

@@ -24,7 +24,6 @@ const STARTS: &[(&str, &str)] = &[
     ("pick-first", FIRST),
 ];
 
-/// One bar of this run.
 struct Bar {
     promise: String,
     measured: String,
@@ -67,7 +66,6 @@ fn bars(report: &Report) -> Vec<Bar> {
     bars
 }
 
-/// The table of bars in Markdown.
 pub(super) fn table(report: &Report) -> String {
     let mut text = String::from("| bar | measured | holds |\n|---|--:|---|\n");
     for bar in bars(report) {

@@ -6,7 +6,6 @@ use super::scroll::Scrolled;
 use super::terminal::{COLUMNS, ROWS};
 use crate::figures::{median, significant};
 
-/// All that is reported.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) figures: Figures,
@@ -83,7 +82,6 @@ impl Report {
         text
     }
 
-    /// Every round.
     fn raw(&self) -> String {
         let mut text = String::from(
             "\n## Raw rows\n\nEvery round in ms: p50 / p95 / longest, or one time; peaks in MiB.\n\n| scene | what | rounds |\n|---|---|---|\n",

@@ -54,7 +54,6 @@ impl Round {
     }
 }
 
-/// All rounds.
 #[derive(Debug, Default)]
 pub(super) struct Figures {
     pub(super) rows: Vec<Row>,

@@ -12,7 +12,6 @@ use super::terminal::Terminal;
 /// Whether a screen shows what is waited for.
 type IsSo = fn(&str) -> bool;
 
-/// One of them.
 pub(super) struct Scene {
     pub(super) name: &'static str,
     pub(super) what: &'static str,
@@ -85,7 +84,6 @@ fn opened(home: &Home<'_>, file: &Path) -> Result<Taken> {
     finish(terminal, taken)
 }
 
-/// What is waited for at the start.
 fn starts(terminal: &mut Terminal, taken: &mut Taken, wanted: &[&'static str]) -> Result<()> {
     let is_so: [(&str, IsSo); 3] = [(FIRST, |_| true), (WORDS, has_words), (STATUS, has_status)];
     for what in wanted {

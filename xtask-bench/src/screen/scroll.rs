@@ -6,7 +6,6 @@ use anyhow::{Context as _, Result};
 use serde::Deserialize;
 use xtask::run;
 
-/// One list that was scrolled.
 #[derive(Debug, Deserialize)]
 pub(super) struct Scrolled {
     pub(super) view: String,

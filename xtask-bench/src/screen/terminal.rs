@@ -130,7 +130,6 @@ impl Terminal {
         Ok(())
     }
 
-    /// What is on the screen.
     pub(super) fn screen(&self) -> String {
         self.parser.screen().contents()
     }

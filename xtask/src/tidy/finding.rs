@@ -11,7 +11,6 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    /// About a line.
     pub(crate) fn at(path: &str, line: usize, what: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line: Some(line), what: what.into() }
     }

@@ -12,7 +12,6 @@ use crate::tokens::{Kind, Token, find};
 /// How many re-exports a path may pass through.
 const RE_EXPORTS: usize = 16;
 
-/// One source file, which is one module.
 pub(super) struct SourceFile<'a> {
     file: &'a RepoFile,
     /// Where the module is in the crate: `[tree, walk]`; the root is `[]`.
@@ -28,7 +27,6 @@ impl SourceFile<'_> {
     }
 }
 
-/// All modules of one crate.
 pub(super) struct Modules<'a> {
     files: HashMap<Vec<String>, SourceFile<'a>>,
 }
@@ -52,7 +50,6 @@ impl<'a> Modules<'a> {
         Self { files: read.collect() }
     }
 
-    /// All files, by path.
     pub(super) fn iter(&self) -> impl Iterator<Item = &SourceFile<'a>> {
         let mut files: Vec<_> = self.files.values().collect();
         files.sort_by(|a, b| a.file.path.cmp(&b.file.path));
@@ -69,7 +66,6 @@ impl<'a> Modules<'a> {
         (0..file.place.len()).all(declared)
     }
 
-    /// Where a path of a file leads.
     pub(super) fn target(&self, from: &SourceFile<'a>, path: &CodePath) -> Option<Target<'_>> {
         self.resolve(&from.place, path.depth, &path.names, RE_EXPORTS)
     }

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use super::finding::Finding;
 use crate::repo::Repo;
 
-/// Must be there.
 const REQUIRED: &[&str] = &[
     ".cargo",
     ".ci",
@@ -33,7 +32,6 @@ const REQUIRED: &[&str] = &[
     "xtask-bench",
 ];
 
-/// May be there.
 const OPTIONAL: &[&str] = &[".config", ".gitattributes", ".github", "fuzz"];
 
 pub(crate) fn check(repo: &Repo) -> Vec<Finding> {

@@ -7,7 +7,6 @@ use crate::message::Block;
 use crate::provider::Secret;
 use crate::tool::{ToolOutcome, is_telling};
 
-/// Removes one key.
 #[derive(Clone, Default)]
 pub(super) struct KeyRedactor(Option<Secret>);
 
@@ -17,7 +16,6 @@ impl KeyRedactor {
         Self(key.filter(is_telling))
     }
 
-    /// The key that it removes.
     pub(super) fn key(&self) -> Option<Secret> {
         self.0.clone()
     }

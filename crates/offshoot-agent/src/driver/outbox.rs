@@ -10,7 +10,6 @@ use crate::command::Reply;
 use crate::error::AgentError;
 use crate::event::Event;
 
-/// Who is answered what.
 pub(super) type Answers = Vec<(Waiter, Result<Reply, AgentError>)>;
 
 enum Out {

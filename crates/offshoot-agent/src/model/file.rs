@@ -8,7 +8,6 @@ use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 
 use crate::provider::Compat;
 
-/// The file.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct File {
     pub(super) providers: Ordered<Provider>,
@@ -27,7 +26,6 @@ pub(super) struct Provider {
     pub(super) model_overrides: Ordered<Details>,
 }
 
-/// A model.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Definition {

@@ -27,10 +27,8 @@ pub(super) struct KeyCommands {
     said: Arc<Mutex<HashMap<CommandName, KeptAnswer>>>,
 }
 
-/// A provider and its command.
 type CommandName = (String, String);
 
-/// What a command said, and when.
 type KeptAnswer = (Secret, Millis);
 
 impl KeyCommands {

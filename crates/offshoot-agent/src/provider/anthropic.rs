@@ -19,7 +19,6 @@ const REDACTED: &str = "[Reasoning redacted]";
 /// The least that stays for the answer when thinking shares its limit.
 const ANSWER: u64 = 1024;
 
-/// Betas that the request needs.
 pub(super) fn beta(request: &Request) -> Option<&'static str> {
     let model = &request.model;
     let budgeted = model.reasoning && request.thinking != ThinkingLevel::Off && !is_adaptive(model);
@@ -30,7 +29,6 @@ fn is_adaptive(model: &Model) -> bool {
     model.compat.force_adaptive_thinking == Some(true)
 }
 
-/// The request's body.
 pub(super) fn body(request: &Request) -> String {
     let model = &request.model;
     let mut messages = messages(request);

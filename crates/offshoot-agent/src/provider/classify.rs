@@ -99,7 +99,6 @@ const PASSING: &[&str] = &[
 ];
 
 impl AnswerTrouble {
-    /// A connection that was lost.
     pub(super) fn lost(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_lost: true, ..Self::default() }
     }

@@ -20,7 +20,6 @@ const LONGEST_KEY: usize = 64;
 /// The members that servers put thinking into.
 const THINKING: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_text"];
 
-/// The request's body.
 pub(super) fn body(request: &Request) -> String {
     let model = &request.model;
     let quirks = Quirks::of(model);

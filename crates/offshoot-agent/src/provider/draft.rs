@@ -164,7 +164,6 @@ impl AnswerDraft {
         self.message.usage = Usage { cost: cost(&self.model, &usage), ..usage };
     }
 
-    /// The answer is complete.
     pub(super) fn complete(&mut self, stop: StopReason) {
         for index in 0..self.message.content.len() {
             self.end(index);

@@ -171,7 +171,6 @@ fn headers(outgoing: &Outgoing) -> Result<HeaderMap, AnswerTrouble> {
     Ok(map)
 }
 
-/// No answer at all.
 fn unreachable(url: &str, error: reqwest::Error) -> AnswerTrouble {
     let is_lost = !error.is_builder();
     let error = error.without_url();

@@ -39,7 +39,6 @@ enum Item {
     AsItCame(Box<RawValue>),
 }
 
-/// The request's body.
 pub(super) fn body(request: &Request) -> String {
     let model = &request.model;
     let limited = model.compat.supports_max_output_tokens != Some(false);

@@ -37,7 +37,6 @@ fn plain(out: &mut String, data: &Value) {
     out.push_str(&format!("data: {data}\n\n"));
 }
 
-/// A text in pieces of so many characters.
 fn pieces(text: &str, size: usize) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
     characters.chunks(size.max(1)).map(|piece| piece.iter().collect()).collect()

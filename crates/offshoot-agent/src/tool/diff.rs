@@ -7,7 +7,6 @@ use similar::{ChangeTag, DiffOp, TextDiff};
 /// How many lines are shown around a change.
 const AROUND: usize = 4;
 
-/// The change from one text to another.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     /// Lines as `+12 new`, `-12 old`, ` 12 same`, with ` ... ` where same lines are left out.

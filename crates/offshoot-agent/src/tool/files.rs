@@ -22,7 +22,6 @@ static QUEUES: LazyLock<Mutex<HashMap<PathBuf, Weak<Queue>>>> = LazyLock::new(Mu
 
 /// Arguments of a change.
 pub(crate) trait Change: DeserializeOwned + Send + 'static {
-    /// The file.
     fn path(&self) -> &str;
 }
 

@@ -13,7 +13,6 @@ use super::truncate::{self, Hit, Limits, MAX_BYTES, Truncation};
 /// How much of the end is held; twice of it at most.
 const ROLLING: usize = 2 * 50 * 1024;
 
-/// Where the whole output is.
 #[derive(Debug, Default)]
 enum Spill {
     /// Short enough to be held.
@@ -56,7 +55,6 @@ pub(crate) struct Recent {
 }
 
 impl Recent {
-    /// More output.
     pub(crate) fn push(&mut self, text: &str) {
         self.text.push_str(text);
         if self.text.len() > 2 * ROLLING {
@@ -81,7 +79,6 @@ impl Recent {
     }
 }
 
-/// What there is to show of it.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) truncation: Truncation,
@@ -109,7 +106,6 @@ impl Output {
         }
     }
 
-    /// More output.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         let text = self.decoder.push(bytes);
         self.add(&text);

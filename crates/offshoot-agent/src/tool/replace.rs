@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// One replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Replacement {
     pub(crate) old: String,

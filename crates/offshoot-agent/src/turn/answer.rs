@@ -48,7 +48,6 @@ fn record(
     state.phase = Phase::Recording(Recording { message, failure, aborted: None });
 }
 
-/// The answer is in the file.
 pub(super) fn recorded(state: &mut TurnState, answer: Recording, out: &mut Vec<Effect>) {
     let Recording { message, failure, aborted } = answer;
     state.messages.push(Message::Assistant(message.clone()));

@@ -80,7 +80,6 @@ fn ticket_of(input: &TurnInput) -> Option<u64> {
     }
 }
 
-/// What an input means in the phase that the turn is in.
 fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
     match (std::mem::take(&mut state.phase), input) {
         (Phase::Idle, TurnInput::Prompt(messages)) => admit(state, messages, out),

@@ -11,7 +11,6 @@ use crate::event::Event;
 use crate::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
 use crate::tool::ToolOutcome;
 
-/// The calls of an answer.
 pub(super) fn calls(message: &AssistantMessage) -> Vec<Call> {
     let call = |block: &Block| match block {
         Block::ToolCall { id, name, arguments, .. } => {
@@ -43,7 +42,6 @@ fn result(call: &Call, outcome: ToolOutcome, timestamp: Millis) -> Arc<ToolResul
     })
 }
 
-/// Begins with the calls of an answer that is durable.
 pub(super) fn begin(state: &mut TurnState, answer: Arc<AssistantMessage>, calls: Vec<Call>, out: &mut Vec<Effect>) {
     let is_cut_off = answer.stop_reason == StopReason::Length;
     let at = answer.timestamp;

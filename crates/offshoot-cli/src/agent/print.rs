@@ -15,7 +15,6 @@ use crate::app::App;
 use crate::error::Result;
 use crate::ui::Output;
 
-/// Prints what happens.
 pub(crate) struct Printer<'a> {
     app: &'a App,
     form: PrintForm,

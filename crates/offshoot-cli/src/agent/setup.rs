@@ -104,7 +104,6 @@ impl KeySource for ReloadingKeys {
     }
 }
 
-/// Sessions of the store.
 struct StoreSessions {
     app: App,
     store: Option<DirStore>,

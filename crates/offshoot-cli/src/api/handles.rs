@@ -41,7 +41,6 @@ impl Defaults {
     }
 }
 
-/// An open session.
 pub(super) struct OpenSession {
     pub(super) session: Session,
     /// The working directory that its successors get; pi lets a caller of `open` say another than the header's.

@@ -50,7 +50,6 @@ impl<'a> Params<'a> {
         self.opt(name).ok_or_else(|| ApiFailure::params(format!("the argument {name:?} is missing")))
     }
 
-    /// A needed string.
     pub(super) fn str(&self, name: &str) -> ArgumentResult<Cow<'a, str>> {
         self.raw(name)?.as_str().ok_or_else(|| wrong(name, "a string"))
     }
@@ -87,7 +86,6 @@ impl<'a> Params<'a> {
         number.map(|number| number as u64).ok_or_else(|| wrong(name, "a whole number from 0"))
     }
 
-    /// A needed array.
     pub(super) fn array(&self, name: &str) -> ArgumentResult<Json<'a>> {
         let value = self.raw(name)?;
         if value.kind() == JsonKind::Array { Ok(value) } else { Err(wrong(name, "an array")) }

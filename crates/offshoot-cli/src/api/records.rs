@@ -44,7 +44,6 @@ pub(super) fn write_entry(out: &mut dyn Write, source: &dyn Source, ix: Option<N
     }
 }
 
-/// Writes an array of entries.
 pub(super) fn write_entries(
     out: &mut dyn Write,
     source: &dyn Source,

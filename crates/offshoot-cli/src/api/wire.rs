@@ -94,7 +94,6 @@ impl From<io::Error> for ApiFailure {
     }
 }
 
-/// An error and its causes.
 fn chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")

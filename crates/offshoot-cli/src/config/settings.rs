@@ -14,7 +14,6 @@ use crate::error::{CommandError, FailureKind, Result};
 /// A larger file of settings is refused: a cloned project may bring anything.
 const LIMIT: u64 = 1 << 20;
 
-/// Where settings stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SettingsFiles {
     /// The user's; `None`: there is no data folder.
@@ -32,7 +31,6 @@ impl SettingsFiles {
         Self { global, project }
     }
 
-    /// The file of a scope.
     fn path(&self, scope: Scope) -> Option<&Path> {
         match scope {
             Scope::Global => self.global.as_deref(),

@@ -8,7 +8,6 @@ use offshoot_session::transcript::Item;
 
 use super::{ItemHeading, ItemWords, Voice, say};
 
-/// Writes an item.
 pub(crate) fn write(out: &mut dyn Write, item: &Item, id: &str, label: Option<&str>) -> io::Result<()> {
     let heading = ItemHeading::of(item);
     let beside = if heading.beside.is_empty() { String::new() } else { format!(", {}", heading.beside) };

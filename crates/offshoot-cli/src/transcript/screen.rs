@@ -43,7 +43,6 @@ impl<'a> Screen<'a> {
         Self { out, length, last: None, model: String::new(), day: String::new() }
     }
 
-    /// Writes an item.
     pub(crate) fn item(&mut self, item: &Item, beside: &Heading) -> io::Result<()> {
         let heading = ItemHeading::of(item);
         let stays_close = heading.voice == Voice::Aside && self.last == Some(Voice::Aside);

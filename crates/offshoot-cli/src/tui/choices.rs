@@ -23,7 +23,6 @@ use super::job_context::JobContext;
 /// How many columns of its last words stand beside a branch.
 const WORDS: usize = 80;
 
-/// Finds them, and tells them.
 pub(super) async fn find(context: &JobContext, agent: &AgentSession, argument: Argument) {
     let found = match argument {
         Argument::Model => {

@@ -19,7 +19,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PICTURES: [(&str, &str); 4] =
     [("image/png", ".png"), ("image/jpeg", ".jpg"), ("image/webp", ".webp"), ("image/gif", ".gif")];
 
-/// What was found.
 enum ClipboardContent {
     Picture(Vec<u8>, &'static str),
     Text(String),
@@ -70,7 +69,6 @@ fn keep(bytes: &[u8], ending: &str) -> io::Result<String> {
 }
 
 impl ClipboardTool {
-    /// Its name, and where it comes from.
     fn package_name(self) -> &'static str {
         match self {
             Self::WlPaste => "wl-paste (of wl-clipboard)",

@@ -53,7 +53,6 @@ impl DraftWriter {
         self.send(DraftJob::Draft(draft));
     }
 
-    /// A prompt was said.
     pub(super) fn remember(&self, prompt: String) {
         self.send(DraftJob::Prompt(prompt));
     }
@@ -107,7 +106,6 @@ pub(super) struct DraftFiles {
 }
 
 impl DraftFiles {
-    /// What is kept for a session.
     pub(super) fn of(app: &App, session: &Session) -> Self {
         let folder = app.environment.spill.as_ref().and_then(|spill| spill.parent()).map(Path::to_path_buf);
         let draft = match session.tree().is_empty() {

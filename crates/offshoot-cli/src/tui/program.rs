@@ -30,7 +30,6 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Starts the agent.
     pub(super) fn start(context: JobContext, session: Session, setup: Setup) -> Result<Self> {
         let failed = |error| CommandError::io("start the agent", &error);
         // Unbounded: it carries what the user does, and the screen waits for nobody.

@@ -34,7 +34,6 @@ pub(crate) struct SessionListWorker {
 const NO_SEARCH: u64 = u64::MAX;
 
 impl SessionListWorker {
-    /// Starts the threads.
     pub(crate) fn start(app: &App, tell: impl Fn(Answer) + Send + Sync + 'static) -> Result<Self> {
         let tell: SendAnswer = Arc::new(tell);
         // Unbounded: the screen does not wait. Of previews only the last is read; the others are one for a key press.

@@ -15,7 +15,6 @@ use crate::error::{CommandError, Result};
 #[derive(Debug)]
 pub(super) struct Signals(Arc<Mutex<SignalTarget>>);
 
-/// Who is told.
 #[derive(Debug, Default)]
 struct SignalTarget {
     to: Option<Sender<Msg>>,
@@ -24,7 +23,6 @@ struct SignalTarget {
 }
 
 impl Signals {
-    /// Starts it.
     pub(super) fn listen() -> Result<Self> {
         let failed = |error| CommandError::io("listen to signals", &error);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;

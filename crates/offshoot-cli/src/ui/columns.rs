@@ -16,7 +16,6 @@ pub(crate) enum Align {
     Right,
 }
 
-/// One column.
 #[derive(Debug)]
 pub(crate) struct Column {
     title: &'static str,

@@ -21,9 +21,7 @@ pub(crate) const ASSISTANT: Style = color(AnsiColor::Green).bold();
 pub(crate) const TOOL: Style = color(AnsiColor::Blue);
 /// Compactions, summaries, settings.
 pub(crate) const MARK: Style = color(AnsiColor::Magenta);
-/// Bookmarks.
 pub(crate) const LABEL: Style = color(AnsiColor::Yellow);
-/// Ids.
 pub(crate) const ID: Style = color(AnsiColor::Yellow);
 /// What is there only to orient.
 pub(crate) const DIM: Style = Style::new().dimmed();

@@ -7,7 +7,6 @@ use crate::error::Result;
 use crate::json::{Json, JsonKind, Object, quote};
 use crate::kind::{Kind, Role};
 
-/// The messages of a step.
 pub(super) fn step(source: &dyn Source, step: &RenderStep) -> Result<Vec<Message>> {
     Ok(match step {
         RenderStep::Entry(ix) => entry_message(&source.entry(*ix)?).into_iter().collect(),
@@ -35,7 +34,6 @@ fn with_blobs(source: &dyn Source, message: Message) -> Message {
     }
 }
 
-/// The message of a message entry, untouched.
 fn verbatim(entry: &Entry) -> Option<Message> {
     let json = entry.message()?.text().to_owned();
     Some(Message { entry: entry.id.clone(), role: entry.role.unwrap_or(Role::Unknown), json })

@@ -27,7 +27,6 @@ pub(crate) struct More<'a> {
 }
 
 impl<'a> More<'a> {
-    /// All there is.
     pub(crate) fn all(progress: &'a mut dyn FnMut(u64)) -> Self {
         Self { stretch: Stretch::ALL, may_be_known: &|_| true, progress }
     }

@@ -28,7 +28,6 @@ const END: u64 = 64 << 10;
 /// How much is read at once to find where a line ends.
 const PIECE: u64 = 64 << 10;
 
-/// A line.
 pub(super) enum FoundLine<'a> {
     Line(LineSpan, LineBytes<'a>),
     Entry(NewNode),

@@ -137,7 +137,6 @@ impl Layout {
         if self.has_many_roots { indent.saturating_sub(1) } else { indent }
     }
 
-    /// How many columns the row is moved in.
     pub(super) fn columns(&self, row: usize) -> usize {
         self.shown_indent(row as u32) as usize * LEVEL
     }

@@ -11,7 +11,6 @@ use crate::json::{Json, is_space, skip_value, validate};
 /// How many times its length is read of a line while records are searched in it: the search is linear.
 const PATIENCE: usize = 64;
 
-/// A part of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum LinePart {
     Record(Range<usize>),

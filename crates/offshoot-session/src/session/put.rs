@@ -20,7 +20,6 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// The line of one of the entries.
     pub(super) fn line(&self, node: &NewNode) -> &str {
         let place = |at: u64| usize::try_from(at - self.start).unwrap_or(usize::MAX);
         self.bytes.get(place(node.offset)..place(node.offset + node.length)).unwrap_or_default()

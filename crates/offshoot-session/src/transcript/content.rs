@@ -35,7 +35,6 @@ pub fn line_range(offset: Option<&str>, limit: Option<&str>) -> String {
     }
 }
 
-/// What an edit of the context does.
 pub(crate) fn context_edit(entry: &Entry) -> &'static str {
     if entry.get("replacement").is_some_and(Json::is_null) { "omit" } else { "replace" }
 }

@@ -27,10 +27,8 @@ pub(crate) struct BranchEnd {
 
 /// Nodes that are kept elsewhere. What it answers never changes.
 pub(crate) trait Pages: Send + Sync + fmt::Debug {
-    /// How many nodes there are.
     fn count(&self) -> usize;
 
-    /// The nodes of a page.
     fn page(&self, page: usize) -> Arc<[Node]>;
 
     /// Places of nodes that may have this id, in no order.

@@ -34,7 +34,6 @@ pub(crate) struct StoredShape {
     pub(crate) orphans: Vec<(u32, EntryId)>,
 }
 
-/// Where the nodes of one page are.
 pub(crate) enum PageOf<'a> {
     Unchanged,
     Here(Vec<&'a Node>),
@@ -116,7 +115,6 @@ impl Tree {
         self.nodes.paged_count()
     }
 
-    /// The nodes of one page.
     pub(crate) fn stored_page(&self, page: usize) -> PageOf<'_> {
         let range = page * PAGE..((page + 1) * PAGE).min(self.nodes.len());
         let is_whole = range.end <= self.nodes.paged_count() || range.start >= self.nodes.paged_count();

@@ -11,7 +11,6 @@ use crate::overlay::hint;
 use crate::text;
 use crate::theme::{Theme, Token};
 
-/// A page.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
     title: String,
@@ -55,7 +54,6 @@ impl Page {
         true
     }
 
-    /// Draws it.
     pub fn view(&self, keymap: &Keymap, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let columns = usize::from(area.width);
         let mut lines = vec![Line::styled(

@@ -39,29 +39,19 @@ pub struct Inbox {
 
 /// The program around the front end.
 pub trait Program {
-    /// What time it is.
     fn now(&self) -> Millis;
 
     /// Begins a task; its outcome arrives as a message.
     fn take(&mut self, task: ProgramTask);
 
     /// Gives the terminal to the shell, and returns when the user comes back.
-    ///
-    /// # Errors
-    /// There is no shell to come back from.
     fn stop(&mut self) -> io::Result<()>;
 
     /// Has the user write on a text in an editor of his own, by the settings `editor`; `None`: the text stays as it was.
-    ///
-    /// # Errors
-    /// There is no editor, or it fails.
     fn edit(&mut self, text: &str, editor: Option<&str>) -> io::Result<Option<String>>;
 }
 
 /// Runs the front end until it ends, and gives the terminal back. `open` opens the terminal for writing.
-///
-/// # Errors
-/// The terminal cannot be used.
 pub fn run(
     mut model: Model,
     inbox: &Inbox,

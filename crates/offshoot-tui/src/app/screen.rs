@@ -21,7 +21,6 @@ use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use super::pictures::Inset;
 use crate::text::width;
 
-/// The surface.
 #[derive(Debug)]
 pub struct Screen<W: Write> {
     out: Pending<W>,
@@ -39,9 +38,6 @@ struct ScreenPlace {
 
 impl<W: Write> Screen<W> {
     /// A surface that begins at the row of the cursor.
-    ///
-    /// # Errors
-    /// The terminal takes nothing.
     pub fn new(out: W, size: Size, cursor: Position) -> io::Result<Self> {
         let out = Pending { bytes: Rc::default(), out: Rc::new(RefCell::new(out)) };
         let place = Rc::new(Cell::new(ScreenPlace { size, cursor }));
@@ -59,25 +55,16 @@ impl<W: Write> Screen<W> {
     }
 
     /// Sends everything that was drawn.
-    ///
-    /// # Errors
-    /// The terminal takes nothing.
     pub fn send(&mut self) -> io::Result<()> {
         self.out.send()
     }
 
     /// A sequence of its own, such as the title or a text for the clipboard.
-    ///
-    /// # Errors
-    /// None that matter: it is sent with the rest.
     pub fn put(&mut self, command: impl Command) -> io::Result<()> {
         queue!(self.out, command)
     }
 
     /// Puts finished lines with their pictures above the rows that are drawn anew.
-    ///
-    /// # Errors
-    /// As [`Screen::send`].
     pub fn print(&mut self, lines: &[Line<'_>], insets: &[Inset]) -> io::Result<()> {
         if lines.is_empty() {
             return Ok(());
@@ -89,9 +76,6 @@ impl<W: Write> Screen<W> {
     }
 
     /// Draws the rows at the bottom; there are as many as `height` says, as far as there is room.
-    ///
-    /// # Errors
-    /// As [`Screen::send`].
     pub fn draw(&mut self, height: u16, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         let height = height.clamp(1, self.size().height.max(1));
         if self.inline.get_frame().area().height != height {
@@ -103,9 +87,6 @@ impl<W: Write> Screen<W> {
     }
 
     /// Draws the whole screen, leaving what was there for [`Screen::leave_full`].
-    ///
-    /// # Errors
-    /// As [`Screen::send`].
     pub fn draw_full(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         if self.full.is_none() {
             queue!(self.out, EnterAlternateScreen)?;
@@ -120,25 +101,16 @@ impl<W: Write> Screen<W> {
     }
 
     /// Has the whole screen drawn anew, every cell of it.
-    ///
-    /// # Errors
-    /// As [`Screen::send`].
     pub fn clear_full(&mut self) -> io::Result<()> {
         self.full.as_mut().map_or(Ok(()), Terminal::clear)
     }
 
     /// Sends a sequence with the rest.
-    ///
-    /// # Errors
-    /// None that matter.
     pub fn put_sequence(&mut self, sequence: &str) -> io::Result<()> {
         self.out.write_all(sequence.as_bytes())
     }
 
     /// Back from the whole screen to the rows at the bottom.
-    ///
-    /// # Errors
-    /// As [`Screen::send`].
     pub fn leave_full(&mut self) -> io::Result<()> {
         if self.full.take().is_some() {
             queue!(self.out, LeaveAlternateScreen)?;
@@ -152,9 +124,6 @@ impl<W: Write> Screen<W> {
     /// Begins anew at the top of a terminal of this size: what was visible is wiped and `lines`, the last ones that are
     /// finished, take its place. What has left the screen at its top stays as the terminal has it. The first `again` of the
     /// lines were printed before; the others were not, and all of them are now, behind what was visible of the first ones.
-    ///
-    /// # Errors
-    /// As [`Screen::send`].
     pub fn repaint(&mut self, size: Size, lines: &[Line<'_>], insets: &[Inset], again: usize) -> io::Result<()> {
         let area = self.inline.get_frame().area();
         let height = area.height.min(size.height);
@@ -175,9 +144,6 @@ impl<W: Write> Screen<W> {
     }
 
     /// Wipes the rows at the bottom and leaves the cursor where they began.
-    ///
-    /// # Errors
-    /// As [`Screen::send`].
     pub fn close(&mut self) -> io::Result<()> {
         self.leave_full()?;
         let mut backend = self.wiped()?;
@@ -186,9 +152,6 @@ impl<W: Write> Screen<W> {
     }
 
     /// Begins anew where the cursor stands: another program has used the terminal.
-    ///
-    /// # Errors
-    /// As [`Screen::send`].
     pub fn begin_again(&mut self, size: Size, cursor: Position) -> io::Result<()> {
         self.place.set(ScreenPlace { size, cursor });
         let mut backend = Reckoned::new(&self.out, &self.place);

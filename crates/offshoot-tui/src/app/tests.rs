@@ -197,7 +197,6 @@ fn answer(content: Vec<Content>) -> Message {
     })
 }
 
-/// What a call gave back.
 fn gave(call: &str, tool: &str, text: &str) -> Arc<ToolResultMessage> {
     Arc::new(ToolResultMessage {
         tool_call_id: call.to_owned(),

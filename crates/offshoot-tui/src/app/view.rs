@@ -12,7 +12,6 @@ use crate::message::{Folds, Laid, Look};
 use crate::text::{ELLIPSIS, draw, fit, joined, width};
 use crate::theme::Token;
 
-/// The rows at the bottom.
 #[derive(Debug, Clone, Default)]
 pub struct Bottom {
     live: Vec<Line<'static>>,
@@ -94,13 +93,11 @@ fn invitation(model: &Model, columns: u16) -> Option<Line<'static>> {
 }
 
 impl Bottom {
-    /// How many rows there are.
     pub fn height(&self) -> u16 {
         let rows = self.live.len() + self.status.len();
         u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(self.middle)
     }
 
-    /// Draws them.
     pub fn draw(&self, model: &Model, frame: &mut Frame<'_>) {
         let area = frame.area();
         let theme = &model.wishes.theme;

@@ -22,7 +22,6 @@ pub(crate) struct LiveAnswer {
     pub(super) entries_before: Option<usize>,
 }
 
-/// How an answer came.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AnswerProgress {
     pub(crate) id: u64,
@@ -105,7 +104,6 @@ impl LiveAnswer {
         }
     }
 
-    /// All of it has come in.
     pub(super) fn complete(&mut self, answer: Answer) {
         let is_replaced = |(at, part): &(usize, &ItemPart)| match (part, answer.parts.get(*at)) {
             (ItemPart::Text(came), Some(ItemPart::Text(whole))) => !whole.trim_start().starts_with(came.as_str()),

@@ -13,13 +13,11 @@ pub struct ConversationBlock {
 }
 
 impl ConversationBlock {
-    /// An item by itself.
     #[must_use]
     pub fn new(item: Item) -> Self {
         Self { item, results: Vec::new() }
     }
 
-    /// Its rows.
     #[must_use]
     pub fn rows(&self, look: &Look<'_>, folds: Folds<'_>) -> Laid {
         look.rows(&self.item, folds, Beside { results: &self.results, is_live: false, texts: None })
@@ -33,7 +31,6 @@ impl ConversationBlock {
         (!words.trim().is_empty()).then_some(words)
     }
 
-    /// The parts of an answer.
     #[must_use]
     pub fn parts(&self) -> &[ItemPart] {
         if let Item::Answer(answer) = &self.item { &answer.parts } else { &[] }

@@ -62,14 +62,12 @@ enum Last {
     Yanked(Range<usize>),
 }
 
-/// Which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     Back,
     Forward,
 }
 
-/// How far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
     Unit,

@@ -36,7 +36,6 @@ pub(super) struct Taken {
     pub(super) is_command: bool,
 }
 
-/// Completion in the editor.
 #[derive(Debug, Clone)]
 pub(super) struct Completion {
     pub(super) offers: Offers,

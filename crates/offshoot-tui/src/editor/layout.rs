@@ -48,7 +48,6 @@ impl Layout {
         Self { rows: out, columns }
     }
 
-    /// How many rows.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }

@@ -38,7 +38,6 @@ impl Editor {
         Some(Position { x, y: area.y + parts.queue + parts.border + row })
     }
 
-    /// Draws it.
     pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let area = area.intersection(buf.area);
         if area.is_empty() {

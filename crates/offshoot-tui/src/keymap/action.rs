@@ -2,7 +2,6 @@
 //!
 //! Names are pi's where pi has the action, so that a file of key bindings reads here as it does there.
 
-/// What an action belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Group {
     Editor,
@@ -54,7 +53,6 @@ macro_rules! actions {
                 }
             }
 
-            /// What it belongs to.
             #[must_use]
             pub fn group(self) -> Group {
                 match self {
@@ -180,7 +178,6 @@ actions! {
 }
 
 impl Action {
-    /// The action of this name.
     #[must_use]
     pub fn parse(id: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|action| action.id() == id)

@@ -58,9 +58,6 @@ pub enum KeyError {
 
 impl Key {
     /// The key that is written thus: modifiers in any order, then the key, joined by `+`. Case does not count.
-    ///
-    /// # Errors
-    /// What of the text names no key.
     pub fn parse(text: &str) -> Result<Self, KeyError> {
         let text = text.trim();
         // The last `+` of `ctrl++` is the key itself.
@@ -81,7 +78,6 @@ impl Key {
         Ok(Self::of(code, modifiers))
     }
 
-    /// The key of an event.
     #[must_use]
     pub fn pressed(event: KeyEvent) -> Self {
         Self::of(event.code, event.modifiers)

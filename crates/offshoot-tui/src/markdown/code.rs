@@ -8,7 +8,6 @@ use crate::highlight::Highlighter;
 use crate::text;
 use crate::theme::Token;
 
-/// The rows of a block of code.
 pub(super) fn rows(language: &str, code: &str, sheet: &Sheet<'_>) -> Vec<SpanRow> {
     let mut highlighter = highlighter(language);
     let mut rows = vec![fence(language, sheet)];

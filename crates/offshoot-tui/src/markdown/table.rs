@@ -11,7 +11,6 @@ use super::flow::{self, SpanRow};
 const LEAST: usize = 4;
 const BETWEEN: &str = " │ ";
 
-/// A table on its way.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     alignments: Vec<Alignment>,
@@ -24,7 +23,6 @@ impl Table {
         Self { alignments, ..Self::default() }
     }
 
-    /// Begins a row.
     pub(super) fn row(&mut self) {
         self.rows.push(Vec::new());
     }
@@ -41,7 +39,6 @@ impl Table {
         }
     }
 
-    /// The rows on the screen.
     pub(super) fn rows(&self, width: usize, rule: Style) -> Vec<SpanRow> {
         match self.widths(width) {
             Some(widths) => self.grid(&widths, rule),

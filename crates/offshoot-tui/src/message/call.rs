@@ -24,7 +24,6 @@ const DIFF_ROWS: usize = 40;
 /// How many rows of a command's own text are shown while it is folded.
 const COMMAND_ROWS: usize = 4;
 
-/// Where a call stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CallState {
     Runs,
@@ -42,7 +41,6 @@ struct Shown<'a> {
     is_open: bool,
 }
 
-/// A call and its result.
 pub(super) fn rows(page: &mut Page<'_>, part: usize, call: &Call, result: Option<&ToolResult>, is_live: bool) {
     let state = match result {
         Some(result) if result.is_partial => CallState::Runs,

@@ -87,7 +87,6 @@ impl<'a> Page<'a> {
         self.rows(lines.into_iter().map(|line| line.spans));
     }
 
-    /// Words in one style, wrapped.
     pub(super) fn words(&mut self, words: &str, style: Style) {
         self.rows(flow::words(&[Span::styled(harmless(words), style)], self.room()));
     }

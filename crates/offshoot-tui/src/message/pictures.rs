@@ -21,7 +21,6 @@ struct KnownPicture {
 }
 
 impl PictureFacts {
-    /// What is known of a picture.
     #[must_use]
     pub fn about(&self, picture: &Arc<StoredPicture>) -> About {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -36,7 +35,6 @@ impl PictureFacts {
     }
 }
 
-/// The picture itself.
 pub(crate) fn decoded(picture: &StoredPicture) -> Picture {
     Picture::of_block(&picture.data, &picture.mime_type)
 }

@@ -66,7 +66,6 @@ impl ForkSelector {
         self.messages.is_empty()
     }
 
-    /// Takes a key.
     pub fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> ForkOutcome {
         let last = self.messages.len().saturating_sub(1);
         match keymap.in_list(key) {

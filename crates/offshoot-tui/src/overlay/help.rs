@@ -21,14 +21,12 @@ pub enum HelpOutcome {
     Closed,
 }
 
-/// A row of the help.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum HelpRow {
     Title(&'static str),
     Told(String, String),
 }
 
-/// The help.
 #[derive(Debug, Clone)]
 pub struct Help {
     rows: Vec<HelpRow>,
@@ -75,7 +73,6 @@ impl Help {
         Self { rows, search: LineInput::default(), top: 0, size, hints }
     }
 
-    /// The screen has another size.
     pub fn resize(&mut self, size: Size) {
         self.size = size;
         self.top = self.top.min(self.last());
@@ -88,7 +85,6 @@ impl Help {
         }
     }
 
-    /// A key.
     pub fn key(&mut self, keymap: &Keymap, event: KeyEvent) -> HelpOutcome {
         let opens = keymap.actions(Context::Editor, event).contains(&Action::Help);
         if opens && self.search.is_empty() {

@@ -35,7 +35,6 @@ impl LineInput {
         Self { buffer }
     }
 
-    /// What was typed.
     #[must_use]
     pub fn text(&self) -> &str {
         self.buffer.text()

@@ -13,7 +13,6 @@ use crate::overlay::line::{LineInput, Typed};
 use crate::text;
 use crate::theme::{Theme, Token};
 
-/// One thing that can be picked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
     /// What it is called; what is typed is looked for here and in the detail.
@@ -40,7 +39,6 @@ pub enum PickOutcome {
     Picked(usize),
 }
 
-/// The list.
 #[derive(Debug, Clone)]
 pub struct Pick {
     title: String,
@@ -92,7 +90,6 @@ impl Pick {
         }
     }
 
-    /// Takes a key.
     pub fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> PickOutcome {
         let last = self.shown.len().saturating_sub(1);
         match keymap.in_list(key) {

@@ -53,7 +53,6 @@ enum Notice {
     Trouble(String),
 }
 
-/// The selector.
 #[derive(Debug)]
 pub struct Sessions {
     setting: Setting,
@@ -177,7 +176,6 @@ impl Sessions {
         }
     }
 
-    /// Takes a key.
     pub fn key(&mut self, key: KeyEvent) -> SessionsOutcome {
         match std::mem::replace(&mut self.mode, Mode::Browse) {
             Mode::Browse => self.browse(key),

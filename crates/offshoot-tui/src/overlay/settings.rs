@@ -32,7 +32,6 @@ pub struct Files {
     pub project: Option<String>,
 }
 
-/// The list of settings.
 #[derive(Debug, Clone)]
 pub struct Settings {
     layers: Layers,
@@ -93,7 +92,6 @@ impl Settings {
         }
     }
 
-    /// A key.
     pub fn key(&mut self, keymap: &Keymap, event: KeyEvent) -> SettingsOutcome {
         let action = keymap.in_list(event);
         if self.editing.is_some() {

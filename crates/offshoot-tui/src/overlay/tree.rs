@@ -129,7 +129,6 @@ enum Mode {
     },
 }
 
-/// The selector.
 pub struct TreeSelector {
     source: Snapshot,
     setup: Setup,
@@ -148,9 +147,6 @@ pub struct TreeSelector {
 
 impl TreeSelector {
     /// Opens the selector over a session that is at `leaf`.
-    ///
-    /// # Errors
-    /// The session cannot be read.
     pub fn new(source: Snapshot, leaf: Option<NodeIx>, setup: Setup) -> Result<Self> {
         let outline = Outline::with_home(source.as_ref(), leaf, setup.filter, setup.home.as_deref())?.reading_near();
         let mut list = List::new(outline, setup.selected);
@@ -188,7 +184,6 @@ impl TreeSelector {
         self.fetch();
     }
 
-    /// It is later now.
     pub fn tick(&mut self, now: Millis) {
         self.setup.now = now;
     }
@@ -198,7 +193,6 @@ impl TreeSelector {
         Panes::wanted(self.setup.size, self.shows_preview())
     }
 
-    /// Takes a key.
     pub fn key(&mut self, key: KeyEvent) -> TreeOutcome {
         self.notice = None;
         let outcome = match &mut self.mode {
@@ -212,7 +206,6 @@ impl TreeSelector {
         outcome
     }
 
-    /// Takes a text that was pasted.
     pub fn paste(&mut self, text: &str) {
         match &mut self.mode {
             Mode::Browse => {

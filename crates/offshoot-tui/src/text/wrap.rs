@@ -35,7 +35,6 @@ pub struct WrappedRows<'a> {
     next: Option<WrapPosition>,
 }
 
-/// One row of a line.
 #[derive(Debug, Clone)]
 pub struct WrappedRow<'a> {
     line: &'a Line<'a>,

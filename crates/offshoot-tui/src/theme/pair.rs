@@ -23,9 +23,6 @@ impl Themes {
 
     /// The names of the themes for light and for dark terminals that a setting means: one for both, or two with a stroke
     /// between them, the light one first, as in pi. No setting means the built-in ones.
-    ///
-    /// # Errors
-    /// In words: what the setting should be.
     pub fn named(setting: Option<&str>) -> Result<(String, String), String> {
         let setting = setting.unwrap_or(Self::AUTOMATIC);
         let parts: Vec<&str> = setting.split('/').map(str::trim).collect();
@@ -36,7 +33,6 @@ impl Themes {
         }
     }
 
-    /// The theme for a background.
     #[must_use]
     pub fn on(&self, background: Background) -> &Theme {
         match background {

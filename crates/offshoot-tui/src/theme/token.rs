@@ -15,7 +15,6 @@ macro_rules! tokens {
         impl Token {
             /// Every token, in the order of a theme file.
             pub const ALL: [Self; Self::COUNT] = [$(Self::$token,)*];
-            /// How many there are.
             pub const COUNT: usize = [$($name,)*].len();
 
             /// Its name in a theme file.
@@ -89,7 +88,6 @@ tokens! {
 }
 
 impl Token {
-    /// The token of a name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|token| token.name() == name)

@@ -55,9 +55,6 @@ impl Transcript {
     }
 
     /// Lays out and reads what that takes.
-    ///
-    /// # Errors
-    /// The session cannot be read. What could be read is shown.
     pub fn fill(&mut self, source: &dyn Source, conversation: &Conversation, theme: &Theme, size: Size) -> Result<()> {
         loop {
             let wanted = self.lay_out(conversation, theme, size);

@@ -50,13 +50,11 @@ impl Path {
         path
     }
 
-    /// How many entries are shown.
     #[must_use]
     pub fn entries(&self) -> usize {
         self.groups.len() + self.results.len()
     }
 
-    /// How many groups there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.groups.len()

@@ -23,7 +23,6 @@ pub(super) struct Quirks {
 }
 
 impl Quirks {
-    /// Of the server that has the model.
     pub(super) fn of(model: &Model) -> Self {
         let url = model.base_url.to_lowercase();
         let is = |names: &[&str], hosts: &[&str]| {

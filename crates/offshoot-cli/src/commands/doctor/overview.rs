@@ -15,7 +15,6 @@ use super::searched_roots::{SearchedRoot, files, searched_roots};
 use super::spilled::{Spill, spills};
 use crate::app::App;
 
-/// A root.
 #[derive(Debug)]
 pub(super) struct Standings {
     pub(super) place: SearchedRoot,

@@ -68,7 +68,6 @@ impl HiddenReason {
         }
     }
 
-    /// One sentence.
     pub(super) fn message(&self) -> String {
         let text = match self {
             Self::Listed => "`offshoot list` shows it",

@@ -10,7 +10,6 @@ use offshoot_session::store::{Flavour, Root};
 
 use crate::app::App;
 
-/// A root, and what names it.
 #[derive(Debug)]
 pub(super) struct SearchedRoot {
     pub(super) root: Root,
@@ -20,7 +19,6 @@ pub(super) struct SearchedRoot {
     pub(super) passed_over: Option<String>,
 }
 
-/// How a file lies in a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileDepth {
     Usual,

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use offshoot_session::json::Json;
 use offshoot_session::medium::open_regular;
 
-/// One spill file.
 #[derive(Debug)]
 pub(super) struct Spill {
     pub(super) path: PathBuf,

@@ -14,7 +14,6 @@ use crate::error::Result;
 
 /// How many of the last words are told.
 const LAST: usize = 3;
-/// How many characters of each.
 const LONG: usize = 2000;
 
 /// Answers until nobody asks any more; of several that wait, only the last.

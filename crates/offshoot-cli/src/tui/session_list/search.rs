@@ -13,7 +13,6 @@ use offshoot_tui::overlay::sessions::search::{Query, searched};
 
 use super::SendAnswer;
 
-/// A search.
 pub(super) struct SearchJob {
     pub(super) search: u64,
     pub(super) current: Arc<AtomicU64>,
@@ -25,7 +24,6 @@ pub(super) struct SearchJob {
 /// sorts the list anew.
 const TOGETHER: usize = 64;
 
-/// Searches, and tells in portions.
 pub(super) fn run(job: &SearchJob, tell: &SendAnswer) {
     let query = Query::parse(&job.query);
     let next = AtomicUsize::new(0);

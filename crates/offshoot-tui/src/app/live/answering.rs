@@ -44,7 +44,6 @@ impl<'a> AnswerSource<'a> {
     }
 }
 
-/// How far an answer is printed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Printed {
     /// What is not.
@@ -96,7 +95,6 @@ impl Printed {
     }
 }
 
-/// How it looks.
 type Seen<'a> = (&'a Look<'a>, Folds<'a>);
 
 /// Lays out a stretch of an answer with the rows of its texts.
@@ -107,7 +105,6 @@ impl Answering {
         Self { id: answer.progress.id, streams: Streams::default(), printed: Printed::default() }
     }
 
-    /// Whether this is the answer.
     pub(super) fn is_of(&self, answer: AnswerSource<'_>) -> bool {
         self.id == answer.progress.id
     }

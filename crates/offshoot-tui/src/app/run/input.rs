@@ -16,7 +16,6 @@ use crate::app::msg::Msg;
 pub(super) const LONG: Duration = Duration::from_millis(100);
 pub(super) const SHORT: Duration = Duration::from_millis(20);
 
-/// The thread.
 #[derive(Debug)]
 pub(super) struct Keys(Arc<Shared>);
 

@@ -22,7 +22,6 @@ use ratatui::layout::{Position, Size};
 use crate::app::msg::Msg;
 use crate::image::CellSize;
 
-/// Opens the terminal for writing.
 pub(super) type Open = fn() -> Box<dyn Write>;
 
 /// Whether the modes are set.
@@ -41,7 +40,6 @@ impl Guard {
         Ok(guard)
     }
 
-    /// Sets the modes.
     pub(super) fn set(&self) -> io::Result<()> {
         enable_raw_mode()?;
         IS_SET.store(true, Ordering::SeqCst);

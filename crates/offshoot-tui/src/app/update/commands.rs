@@ -13,7 +13,6 @@ use crate::overlay::sessions::{Sessions, Setting};
 use crate::slash::SlashCommand;
 use offshoot_session::transcript::Level;
 
-/// Does a command.
 pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
     match command {
         SlashCommand::New => vec![Cmd::ask(Command::NewSession)],

@@ -3,7 +3,6 @@
 use super::{EditBuffer, Reach, Way};
 use crate::keymap::Action;
 
-/// What an action did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Did {
     Edit,

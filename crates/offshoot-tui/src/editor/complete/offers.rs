@@ -31,7 +31,6 @@ impl Choice {
     }
 }
 
-/// Everything that is offered.
 #[derive(Debug, Clone)]
 pub struct Offers {
     commands: Vec<Choice>,

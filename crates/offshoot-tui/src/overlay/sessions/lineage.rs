@@ -13,7 +13,6 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// A row that stands alone.
     pub(super) fn alone(row: usize) -> Self {
         Self { row, depth: 0, is_last: true, parent: None }
     }

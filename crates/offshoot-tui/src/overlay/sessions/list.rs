@@ -11,7 +11,6 @@ use super::lineage::{self, Member, Shown};
 use super::search::{Query, text_of};
 use crate::fuzzy::Searched;
 
-/// Whose session it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Origin {
     /// offshoot's own.
@@ -148,7 +147,6 @@ impl SessionListRow {
         self.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&self.first)
     }
 
-    /// Gives it another name.
     pub(super) fn rename(&mut self, name: Option<String>) {
         self.name = name;
         self.searched = Searched::new(&text_of(&self.id, self.name.as_deref(), &self.first, &self.cwd));
@@ -312,17 +310,14 @@ impl List {
         };
     }
 
-    /// What is shown.
     pub(super) fn shown(&self) -> &[Shown] {
         &self.shown
     }
 
-    /// How many sessions there are.
     pub(super) fn len(&self) -> usize {
         self.recent.len()
     }
 
-    /// The row at a place of what is shown.
     pub(super) fn at(&self, place: usize) -> Option<&SessionListRow> {
         self.rows.get(self.shown.get(place)?.row)
     }
@@ -333,7 +328,6 @@ impl List {
         self.shown.iter().position(|shown| shown.row == row)
     }
 
-    /// The row of a session.
     pub(super) fn row_mut(&mut self, real: &Path) -> Option<&mut SessionListRow> {
         self.rows.get_mut(*self.by_real.get(real)?)
     }

@@ -410,7 +410,6 @@ fn words(theme: &Theme, preview: &Preview, area: Rect) -> Vec<Line<'static>> {
     lines
 }
 
-/// What was said, each on its share of so many rows.
 fn said(theme: &Theme, all: &[Said], columns: usize, rows: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for (number, said) in all.iter().enumerate() {

@@ -29,7 +29,6 @@ const TWO_FILES: &[hint::Hint<'static>] = &[
     (&[Action::DeleteCharForward], "take out"),
 ];
 
-/// One row of the list.
 #[derive(Debug, Clone, Copy)]
 enum SettingsListRow {
     Title(Section),

@@ -50,7 +50,6 @@ impl List {
         self.outline.len()
     }
 
-    /// The selected entry.
     pub(super) fn entry(&self) -> Option<NodeIx> {
         self.outline.entry(self.selected)
     }
@@ -97,7 +96,6 @@ impl List {
     }
 }
 
-/// The filter so many places on.
 pub(super) fn cycled(filter: Filter, steps: usize) -> Filter {
     let names = Filter::NAMES;
     let at = names.iter().position(|(_, known)| *known == filter).unwrap_or_default();

@@ -74,7 +74,6 @@ impl Panes {
     }
 }
 
-/// How many rows the help takes.
 fn help_rows(columns: u16) -> u16 {
     if columns < 70 { 3 } else { 2 }
 }

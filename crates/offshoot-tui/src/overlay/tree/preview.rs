@@ -31,7 +31,6 @@ impl Preview {
     }
 }
 
-/// What the preview shows.
 fn said(source: &dyn Source, ix: NodeIx) -> String {
     let entry = match source.entry(ix) {
         Ok(entry) => entry,
@@ -72,7 +71,6 @@ fn whole(item: &Item) -> Option<String> {
     }
 }
 
-/// A part of a message.
 fn block(part: &ItemPart) -> String {
     match part {
         ItemPart::Text(text) => text.clone(),

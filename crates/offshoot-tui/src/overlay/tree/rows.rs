@@ -23,7 +23,6 @@ const HERE: &str = " ← here";
 /// How many texts are kept.
 const KEPT: usize = 1024;
 
-/// The texts of rows that were read.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     texts: HashMap<NodeIx, String>,
@@ -68,7 +67,6 @@ struct Body {
 }
 
 impl TreeSelector {
-    /// The rows that are seen, for so many columns and rows.
     pub fn lines(&self, theme: &Theme, columns: usize, room: usize) -> Vec<Line<'static>> {
         let seen = window(self.list.selected, self.list.len(), room);
         let here = self.list.outline.open().and_then(|open| self.list.outline.nearest(open));

@@ -13,7 +13,6 @@ const PART: usize = 8;
 /// What it costs to fetch a line, besides its bytes.
 const FETCH: usize = 2_000;
 
-/// A search in the tree.
 #[derive(Debug, Default)]
 pub(super) struct Search {
     query: String,
@@ -44,7 +43,6 @@ impl Search {
         !self.tokens.is_empty() && self.next < self.found.len()
     }
 
-    /// How much was looked at, in percent.
     pub(super) fn percent(&self) -> usize {
         (self.next * 100).checked_div(self.found.len()).unwrap_or(100)
     }
@@ -77,9 +75,6 @@ impl Search {
 
     /// Looks on until so many bytes were looked at. Says whether rows should be laid out anew: at the end, and on the way when
     /// the first was found and then whenever twice as many were, so that all of it costs a few layouts.
-    ///
-    /// # Errors
-    /// The medium cannot be read.
     pub(super) fn work(&mut self, place: &SearchedTree<'_>, budget: usize) -> Result<bool> {
         let mut left = budget;
         while self.is_running() && left > 0 {
@@ -108,7 +103,6 @@ impl Search {
     }
 }
 
-/// Where a search looks.
 pub(super) struct SearchedTree<'a> {
     pub(super) source: &'a dyn Source,
     pub(super) outline: &'a Outline,

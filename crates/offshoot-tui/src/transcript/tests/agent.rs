@@ -170,7 +170,6 @@ fn converse(width: impl Fn(usize) -> usize) -> Talk {
     })
 }
 
-/// All rows of a transcript.
 fn all(transcript: &mut Transcript, conversation: &Conversation, width: u16, supply: &[Entry]) -> Vec<Line<'static>> {
     loop {
         let wanted = transcript.lay_out(conversation, &Theme::default(), Size::new(width, u16::MAX));
