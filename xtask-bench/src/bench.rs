@@ -1,8 +1,6 @@
 //! `cargo xtask bench`: whole processes against the peers, on generated inputs.
 //!
-//! Owns the list of cases and the order of runs: contestants take turns (A B C A B C ...), so that a
-//! drift of the machine hits all alike. How one run is measured, who the contestants are and what the
-//! inputs look like is in the files below.
+//! Contestants take turns (A B C A B C ...), so that a drift of the machine affects all alike.
 
 mod options;
 mod floor;
@@ -34,14 +32,13 @@ pub(crate) use floor::{FLOOR, FLOOR_APPEND, FLOOR_COPY, floor, floor_append, flo
 pub(crate) use measure::{MEASURE, measure_one};
 
 const TIMEOUT: Duration = Duration::from_secs(180);
-/// A contestant slower than so many seconds runs at most so often.
+/// A contestant slower than this many seconds runs at most this often.
 const SLOW: [(f64, usize); 2] = [(2.0, 3), (15.0, 1)];
 /// The copy of an input that a task changes, in the folder where it runs.
 const COPY: &str = "session.jsonl";
-/// The number of the request that makes a branch a session.
+/// The id of the request that makes a branch a session.
 const BRANCHED: u64 = 2;
 
-/// One case: a task on an input.
 #[derive(Clone, Copy)]
 struct Case {
     task: Task,
@@ -84,7 +81,6 @@ const CASES: &[Case] = &[
 const HUGE: &[Case] =
     &[case(Task::Context, Input::Huge), case(Task::TreeFirst, Input::Huge), case(Task::Fork, Input::Huge)];
 
-/// Entry point of the command.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     let options = Options::parse(args)?;
     if cfg!(debug_assertions) {
@@ -122,7 +118,6 @@ fn name(case: Case) -> String {
     format!("{}/{}", case.task.name(), case.input.name())
 }
 
-/// What all cases share.
 struct Bench<'a> {
     options: &'a Options,
     inputs: Inputs,
@@ -181,7 +176,7 @@ fn contestants(options: &Options) -> Result<(Vec<Contestant>, Vec<String>)> {
 }
 
 impl Bench<'_> {
-    /// Warms up everyone once, counting answers, then measures in turn.
+    /// Warms up every contestant once, counting answers, then measures in turn.
     fn case(&self, case: Case) -> Result<Row> {
         let input = self.inputs.path(case.input)?;
         let before = stamp(&input)?;
@@ -222,7 +217,7 @@ impl Bench<'_> {
         Ok(cell)
     }
 
-    /// One run from an empty home; `None` when the contestant has no such command.
+    /// One run from an empty home; `None` if the contestant has no such command.
     fn one_run(&self, contestant: &Contestant, case: Case, path: &Path, stdout: Option<&Path>) -> Result<Option<Cost>> {
         let Case { task, input } = case;
         if input == Input::Huge && contestant.is_peer() {
@@ -257,7 +252,7 @@ impl Bench<'_> {
         measure::run(&job).map(Some)
     }
 
-    /// Where a program runs, and finds its settings and sessions.
+    /// Where a program runs and finds its settings and sessions.
     fn home(&self) -> PathBuf {
         self.scratch.path().join("home")
     }
@@ -280,7 +275,7 @@ impl Bench<'_> {
         vars
     }
 
-    /// The line of stderr that says why, if one does.
+    /// The line of stderr that names the error, or the last line.
     fn last_words(&self) -> String {
         let text = fs::read(self.scratch.path().join("stderr")).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
@@ -291,7 +286,7 @@ impl Bench<'_> {
     }
 }
 
-/// Puts the medians in; a run that failed after a good warm-up fails the cell.
+/// Sets the medians; a run that failed after a good warm-up fails the cell.
 fn settle(cell: Cell, costs: &[Cost]) -> Cell {
     let Cell::Measured { count, .. } = cell else { return cell };
     match (costs.iter().find_map(|cost| cost.failure.clone()), measure::median(costs)) {
@@ -301,7 +296,7 @@ fn settle(cell: Cell, costs: &[Cost]) -> Cell {
     }
 }
 
-/// Every program finds an empty home: no settings, no caches, no other sessions, no network.
+/// Every program starts with an empty home: no settings, caches or other sessions.
 fn empty_home(home: &Path) -> Vec<(String, String)> {
     let places = [
         ("HOME", ""),
@@ -316,12 +311,11 @@ fn empty_home(home: &Path) -> Vec<(String, String)> {
     folders.chain(std::iter::once(("PI_OFFLINE".to_owned(), "1".to_owned()))).collect()
 }
 
-/// How often a contestant runs whose warm-up cost this.
 fn rounds_for(warm_up: &Cost) -> usize {
     SLOW.iter().filter(|(slow, _)| warm_up.wall_s >= *slow).map(|(_, rounds)| *rounds).min().unwrap_or(usize::MAX)
 }
 
-/// A copy for programs that upgrade a file where it lies. It is on the disk before the clock starts.
+/// A copy for programs that upgrade a file in place, synced before the clock starts.
 fn fresh_copy(path: &Path, home: &Path) -> Result<PathBuf> {
     let copy = home.join(COPY);
     fs::copy(path, &copy).with_context(|| format!("cannot copy {}", path.display()))?;
@@ -329,7 +323,7 @@ fn fresh_copy(path: &Path, home: &Path) -> Result<PathBuf> {
     Ok(copy)
 }
 
-/// The requests that open a session and make the path to its last entry a session of its own.
+/// Requests that open a session and make the path to its last entry a session of its own.
 fn requests_to_branch(input: &Path, home: &Path) -> Result<PathBuf> {
     let leaf = last_id(input)?;
     let requests = [
@@ -354,7 +348,7 @@ fn last_id(input: &Path) -> Result<String> {
     Ok(last["id"].as_str().context("the last entry has no id")?.to_owned())
 }
 
-/// The folder, which is made when it is not there.
+/// Creates the folder if it is missing.
 fn ready(folder: &Path) -> Result<&Path> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     Ok(folder)

@@ -1,4 +1,4 @@
-//! Figures as pages show them, and the middle one of several.
+//! Number formats of the reports, and the median.
 
 /// Two or three digits, never an exponent.
 pub(crate) fn significant(value: f64) -> String {
@@ -23,7 +23,7 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// The middle one; of two in the middle the greater.
+/// The middle value; of an even count the greater of the two in the middle.
 pub(crate) fn median(figures: impl Iterator<Item = f64>) -> Option<f64> {
     let mut figures: Vec<f64> = figures.collect();
     figures.sort_unstable_by(f64::total_cmp);

@@ -1,7 +1,7 @@
 //! The named inputs of the benchmarks, generated once into a cache folder.
 //!
-//! Owns names, shapes and where they lie. A file appears under its name only when it is complete, and
-//! `GENERATION` goes up when a shape changes, so that no old file is measured under a new name.
+//! A file gets its name only when it is complete. `GENERATION` goes up when a shape changes, so that an old file is
+//! never measured under a new name.
 
 mod chance;
 mod prose;
@@ -20,7 +20,6 @@ use session::Shape;
 const GENERATION: u32 = 2;
 const CWD: &str = "/home/u/project";
 
-/// One input: a session file, or a folder of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Input {
     S,
@@ -167,7 +166,6 @@ impl Input {
     }
 }
 
-/// Where generated inputs lie.
 pub(crate) struct Inputs {
     folder: PathBuf,
     prose: Prose,
@@ -180,7 +178,7 @@ impl Inputs {
         Ok(Self { folder: folder.canonicalize()?, prose: Prose::new() })
     }
 
-    /// Path of an input, which is generated when it is not there yet.
+    /// The path of an input, which is generated if missing.
     pub(crate) fn path(&self, input: Input) -> Result<PathBuf> {
         let is_folder = matches!(input, Input::Many | Input::Corpus | Input::Crowd);
         let path = self.folder.join(input.name()).with_extension(if is_folder { "" } else { "jsonl" });
@@ -202,12 +200,11 @@ impl Inputs {
         Some(self.folder.join(input.name()).with_extension("jsonl")).filter(|path| path.exists())
     }
 
-    /// Takes an input away again.
     pub(crate) fn remove(&self, input: Input) -> Result<()> {
         fs::remove_file(self.path(input)?)
     }
 
-    /// The folder that sessions of `many` and those for the screen name as theirs; what needs it runs there.
+    /// The folder that `many` and the sessions for the screen name as their own; programs that need it run there.
     pub(crate) fn project(&self) -> &Path {
         &self.folder
     }
@@ -220,7 +217,7 @@ impl Inputs {
             Input::Requests => requests(out, 2000),
             Input::Wide => tiny(out, 200_001, |at| (at > 0).then_some(0)),
             Input::Fifty | Input::Hundred => {
-                // Who goes on with a session does so in its folder.
+                // A session is continued in its folder.
                 let cwd = self.folder.to_string_lossy();
                 session::write(out, &self.prose, &input.shape(), &cwd).map(|_| ())
             }
@@ -228,7 +225,7 @@ impl Inputs {
         }
     }
 
-    /// Sessions of one project in one folder.
+    /// Sessions of one project, in one folder.
     fn many(&self, folder: &Path, count: u32) -> Result<()> {
         fresh(folder)?;
         let cwd = self.folder.to_string_lossy();
@@ -250,7 +247,7 @@ impl Inputs {
         Ok(())
     }
 
-    /// A session named and dated as a front end would.
+    /// A session with the name and modification time that a front end would give it.
     fn one_of_many(&self, folder: &Path, cwd: &str, number: u32, entries: u32) -> Result<()> {
         let shape = Shape { entries, seed: u64::from(number) + 1000, ..Shape::default() };
         let started = EPOCH_MS + (i64::from(number) + 1000) * 61_000;
@@ -261,7 +258,7 @@ impl Inputs {
     }
 }
 
-/// An empty folder, whatever an interrupted run left there.
+/// An empty folder; leftovers of an interrupted run are removed.
 fn fresh(folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
@@ -269,7 +266,7 @@ fn fresh(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)
 }
 
-/// Messages of 1 KB, one a line, in the form that `line` gives them.
+/// Messages of 1 KB, one per line, in the form that `line` makes.
 fn messages(mut out: impl Write, count: u32, line: impl Fn(u32, &str) -> String) -> Result<()> {
     for at in 0..count {
         let text = format!("{:x<1000}", format!("message {at} "));
@@ -283,7 +280,7 @@ fn messages(mut out: impl Write, count: u32, line: impl Fn(u32, &str) -> String)
     out.flush()
 }
 
-/// The same as requests, behind the one that makes the session.
+/// The same messages as requests, after the request that creates the session.
 fn requests(mut out: impl Write, count: u32) -> Result<()> {
     let create = r#""method":"create","params":{"cwd":"/home/u/project","sessionDir":"."}"#;
     writeln!(out, r#"{{"jsonrpc":"2.0","id":0,{create}}}"#)?;
@@ -293,7 +290,7 @@ fn requests(mut out: impl Write, count: u32) -> Result<()> {
     })
 }
 
-/// User messages of a few bytes each, hung up by `parent`.
+/// User messages of a few bytes each, with parents from `parent`.
 fn tiny(out: impl Write, entries: u32, parent: impl Fn(u32) -> Option<u32>) -> Result<()> {
     let mut records = Records::new(out, Version::V3);
     records.header(&session_id(1), CWD, EPOCH_MS)?;
@@ -304,13 +301,12 @@ fn tiny(out: impl Write, entries: u32, parent: impl Fn(u32) -> Option<u32>) -> R
     records.finish().map(|_| ())
 }
 
-/// Length and time of a file: whether it was written to.
+/// Length and modification time.
 pub(crate) fn stamp(path: &Path) -> Result<(u64, SystemTime)> {
     let metadata = fs::metadata(path)?;
     Ok((metadata.len(), metadata.modified()?))
 }
 
-/// Bytes of a file, or of all files of a folder.
 pub(crate) fn size(path: &Path) -> Result<u64> {
     if path.is_file() {
         return Ok(fs::metadata(path)?.len());

@@ -1,6 +1,4 @@
-//! What `cargo xtask bench` and `cargo xtask screen` hand over to: programs measured from outside.
-//!
-//! Owns its command line and nothing else. Nothing depends on this package.
+//! The commands `bench` and `screen` of `cargo xtask`: programs measured from outside. Nothing depends on this package.
 
 mod figures;
 mod inputs;

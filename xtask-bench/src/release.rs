@@ -1,11 +1,11 @@
-//! Nothing that is measured, or measures, runs unoptimised: a tool that was built so builds the released programs and hands over.
+//! Measurements run optimised: a debug build of this tool builds the release binaries and runs the command there.
 
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result};
 use xtask::cargo;
 
-/// Runs the command in the released programs; `more` is built besides them.
+/// Runs the command in the release binary; `more` is built as well.
 pub(crate) fn again(command: &str, more: &[&str], args: &[String]) -> Result<ExitCode> {
     let program = cargo::release(&[&["--package", "xtask-bench"], more].concat())?.join("xtask-bench");
     let status = Command::new(program).arg(command).args(args).status().context("cannot run the release build")?;

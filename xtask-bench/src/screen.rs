@@ -1,7 +1,6 @@
-//! `cargo xtask screen`: how long the terminal front end makes one wait, and how much memory it takes, with large sessions.
+//! `cargo xtask screen`: response times and memory of the terminal front end with large sessions.
 //!
-//! Owns the order of the rounds and what comes of them: the released program runs in a real pseudo-terminal, once a scene
-//! and a round. What is done in a scene, how a picture is watched for and how the page looks is in the files below.
+//! The release binary runs in a real pseudo-terminal, once per scene and round.
 
 mod terminal;
 mod stage;
@@ -27,17 +26,16 @@ use scenes::SCENES;
 use stage::Stage;
 
 const INPUTS: [Input; 3] = [Input::Fifty, Input::Hundred, Input::Crowd];
-/// The program that scrolls and counts what it allocates.
+/// The program that scrolls and counts its allocations.
 const SCROLL: [&str; 5] = ["--package", "offshoot-tui", "--bins", "--example", "scroll"];
 
-/// As resolved, with defaults in place.
 #[derive(Debug)]
 struct Options {
-    /// Scenes; all when empty.
+    /// All scenes if empty.
     names: Vec<String>,
     rounds: usize,
     dir: PathBuf,
-    /// Where the page goes besides stdout: to its place in the documents, unless only some scenes are run.
+    /// Where the page is written besides stdout: its place in the documents, unless only some scenes run.
     write: Option<PathBuf>,
 }
 
@@ -67,7 +65,7 @@ impl Options {
         if options.write.is_none() && options.names.is_empty() {
             options.write = Some(env::root().join("docs/screen.md"));
         }
-        // Programs run in folders of their own, so no path may depend on where we are.
+        // Programs run in folders of their own, so paths must be absolute.
         options.dir = std::path::absolute(&options.dir)?;
         Ok(options)
     }
@@ -77,7 +75,6 @@ impl Options {
     }
 }
 
-/// Entry point of the command.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     let options = Options::parse(args)?;
     if cfg!(debug_assertions) {

@@ -1,4 +1,4 @@
-//! What cargo builds here, and where it puts it.
+//! Calls cargo in this repository.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,14 +7,13 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::{env, run};
 
-/// A call of cargo in the repository.
 pub fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env::cargo());
     command.args(args).current_dir(env::root());
     command
 }
 
-/// Builds the program as people have it, and what else is named; answers the folder of released programs.
+/// Builds the `offshoot` binary and the packages in `more`; returns the folder of release binaries.
 pub fn release(more: &[&str]) -> Result<PathBuf> {
     let mut build = command(&["build", "--release", "--package", "offshoot-cli"]);
     if !build.args(more).status().context("cannot run cargo")?.success() {
@@ -23,7 +22,6 @@ pub fn release(more: &[&str]) -> Result<PathBuf> {
     Ok(target_folder()?.join("release"))
 }
 
-/// Where cargo puts what it builds.
 pub fn target_folder() -> Result<PathBuf> {
     let text = run::output_of(&env::cargo(), &["metadata", "--no-deps", "--format-version", "1"], &env::root())?;
     let metadata: serde_json::Value = serde_json::from_str(&text).context("cargo metadata")?;

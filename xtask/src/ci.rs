@@ -1,7 +1,6 @@
-//! `cargo xtask ci` and `cargo xtask test`: steps in order, timed, stopping at the first failure.
+//! `cargo xtask ci` and `cargo xtask test`: the order of the steps, their times and the summary; `steps` does the work.
 //!
-//! Owns the order and the summary; what a step does is in `steps`. The last line printed is always the
-//! plain sum of all tests, so that a machine can read it.
+//! The last line printed is always the sum of all tests, so that a script can read it.
 
 use std::process::ExitCode;
 
@@ -10,14 +9,11 @@ use xtask::{out, run};
 
 use crate::steps::{self, Outcome, Scene};
 
-/// Which steps to take.
 pub(crate) enum Plan {
     Everything,
-    /// Only what runs tests.
     Tests,
 }
 
-/// A step has a name and does one thing.
 struct Step {
     name: &'static str,
     run: fn(&mut Scene) -> Result<Outcome>,
@@ -42,7 +38,7 @@ const TESTS: &[Step] = &[
     Step { name: "conformance", run: steps::conformance },
 ];
 
-/// Runs the plan; the exit code says whether everything passed.
+/// Runs the plan; the exit code is a failure if a step failed.
 pub(crate) fn run(plan: &Plan, args: &[String]) -> Result<ExitCode> {
     let mut no_peers = false;
     for arg in args {
@@ -61,7 +57,6 @@ pub(crate) fn run(plan: &Plan, args: &[String]) -> Result<ExitCode> {
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Takes the steps until one fails, then prints the summary.
 fn walk(steps: &[Step], scene: &mut Scene) -> bool {
     let mut rows = Vec::new();
     let mut passed = true;

@@ -1,8 +1,7 @@
-//! `cargo xtask fuzz`: the targets of `fuzz/` under libFuzzer, on stable Rust.
+//! `cargo xtask fuzz` runs the targets of `fuzz/` under libFuzzer, on stable Rust.
 //!
-//! Owns the compiler flags that make coverage, and what becomes of a run: what breaks a promise stays as a file under
-//! `fuzz/regressions/`, where the tests of `offshoot-session` replay it; what is merely interesting stays in the target
-//! folder for the next run.
+//! An input that breaks a promise stays in `fuzz/regressions/`, where the tests of `offshoot-session` replay it. Inputs
+//! that only add coverage stay in the target folder for the next run.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -12,7 +11,7 @@ use xtask::{cargo, env, out, run};
 
 const TARGETS: [&str; 5] = ["lines", "codec", "open", "session_ops", "text"];
 
-/// LLVM's coverage passes, which a stable compiler takes as well.
+/// LLVM's coverage passes, which a stable compiler also accepts.
 const FLAGS: &[&str] = &[
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -22,8 +21,7 @@ const FLAGS: &[&str] = &[
     "--cfg=fuzzing",
 ];
 
-/// How many run at a time.
-const AT_ONCE: usize = 2;
+const PARALLEL_RUNS: usize = 2;
 
 struct Options {
     seconds: u64,
@@ -52,13 +50,12 @@ impl Options {
     }
 }
 
-/// Entry point of the command.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     let options = Options::parse(args)?;
     let root = env::root();
     let place = built(&root)?;
     let mut failed = Vec::new();
-    for targets in options.targets.chunks(AT_ONCE) {
+    for targets in options.targets.chunks(PARALLEL_RUNS) {
         let runs = std::thread::scope(|scope| {
             let start = |target: &'static str| {
                 let (root, place) = (&root, &place);
@@ -88,7 +85,7 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     )
 }
 
-/// Builds all targets; answers the folder of the programs.
+/// Builds all targets and returns the folder of the binaries.
 fn built(root: &Path) -> Result<PathBuf> {
     let host = run::output_of("rustc", &["-vV"], root)?;
     let host = host.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?.to_owned();
@@ -105,7 +102,7 @@ struct Run {
     executions: u64,
     new_inputs: u64,
     verdict: String,
-    /// The last words of a run that failed.
+    /// The last line a failed run printed.
     said: Option<String>,
 }
 
@@ -130,7 +127,7 @@ fn one(root: &Path, place: &Path, target: &str, seconds: u64) -> Result<Run> {
     Ok(Run { executions, new_inputs, verdict, said: (!output.status.success()).then_some(last) })
 }
 
-/// `stat::NAME: VALUE` of libFuzzer's closing lines.
+/// A `stat::NAME: VALUE` line at the end of libFuzzer's output.
 fn statistic(said: &str, name: &str) -> u64 {
     let values = said.lines().filter_map(|line| line.strip_prefix("stat::")?.strip_prefix(name)?.strip_prefix(':'));
     values.filter_map(|value| value.trim().parse().ok()).next_back().unwrap_or(0)

@@ -1,6 +1,4 @@
-//! What the house's tools share: printing, the environment, other programs, what cargo builds, the machine.
-//!
-//! Only `xtask` and `xtask-bench` use it. It knows no tool.
+//! What `xtask` and `xtask-bench` share. It knows no tool.
 
 pub mod out;
 pub mod env;

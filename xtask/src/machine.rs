@@ -1,4 +1,4 @@
-//! What the figures were measured on, read from the machine itself.
+//! The machine on which figures were measured.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub fn facts(root: &Path) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Value of the first `name : value` line of a file under `/proc`.
+/// The value of the first `name : value` line of a file in `/proc`.
 fn field(file: &str, name: &str) -> String {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.split_once(':'));

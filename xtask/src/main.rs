@@ -1,7 +1,4 @@
-//! The house's own tools, run as `cargo xtask NAME`.
-//!
-//! Owns the command line of xtask and nothing else: each tool lives in its own module. Nothing in
-//! `crates/` may depend on this package.
+//! The repository's own tools, run as `cargo xtask NAME`. Nothing in `crates/` may depend on this package.
 
 mod tally;
 mod tokens;
@@ -72,7 +69,6 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
     }
 }
 
-/// Hands over to the crate that measures.
 fn measure(args: &[String]) -> Result<ExitCode> {
     let mut command = cargo::command(&["run", "--quiet", "--package", "xtask-bench", "--"]);
     let status = command.args(args).status().context("cannot run cargo")?;

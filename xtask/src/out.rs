@@ -1,6 +1,4 @@
-//! The only file of the house's tools that prints.
-//!
-//! A closed pipe or a full disk under stdout is nobody's business here, so write errors are dropped.
+//! The only file of the tools that prints. Write errors (a closed pipe, a full disk) are ignored.
 
 #![expect(clippy::disallowed_methods, reason = "the one place of the tools that prints")]
 

@@ -1,7 +1,6 @@
-//! The repository's files as tidy sees them: every path, and the text of those that are text.
+//! The repository's files as the checks of tidy see them.
 //!
-//! Owns the walk over the work tree and what it leaves out. Checks get a `Repo` and touch no disk, so
-//! a test can plant an offence with `Repo::of`.
+//! Checks get a `Repo` and never touch the disk, so a test can plant an offence with `Repo::of`.
 
 use std::path::Path;
 
@@ -9,10 +8,9 @@ use anyhow::{Context as _, Result};
 
 use crate::tokens::{Token, tokens};
 
-/// Folders that never belong to the repository, wherever they stand.
+/// Folders that never belong to the repository, wherever they are.
 const LEFT_OUT: &[&str] = &[".git", "target", "node_modules"];
 
-/// Endings of the files whose text is checked.
 const TEXT: &[&str] = &["rs", "md", "toml", "mjs", "js", "ts", "css", "html", "sh", "sql", "yml"];
 
 /// Text files without an ending.
@@ -28,14 +26,12 @@ pub(crate) struct RepoFile {
     pub(crate) unreadable: Option<String>,
 }
 
-/// All files, sorted by path.
 #[derive(Debug, Default)]
 pub(crate) struct Repo {
     pub(crate) files: Vec<RepoFile>,
 }
 
 impl Repo {
-    /// Reads the work tree under `root`.
     pub(crate) fn read(root: &Path) -> Result<Self> {
         let mut paths = Vec::new();
         walk(root, "", &mut paths)?;
@@ -51,7 +47,6 @@ impl Repo {
         Ok(Self { files })
     }
 
-    /// A repository made of the given paths and texts.
     #[cfg(test)]
     pub(crate) fn of(files: &[(&str, &str)]) -> Self {
         let mut files: Vec<RepoFile> =
@@ -64,7 +59,6 @@ impl Repo {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// Text of the file at exactly this path.
     pub(crate) fn text(&self, path: &str) -> Option<&str> {
         self.file(path)?.text.as_deref()
     }
@@ -94,12 +88,11 @@ impl RepoFile {
         Self { path, text, tokens, unreadable }
     }
 
-    /// Whether it is Rust source.
     pub(crate) fn is_rust(&self) -> bool {
         self.path.ends_with(".rs")
     }
 
-    /// Whether only tests, benches or fuzzers see it: by place or by name.
+    /// By place or by name, code that only tests, benches or fuzzers use.
     pub(crate) fn is_test(&self) -> bool {
         let by_place = ["tests/", "benches/", "fixtures/", "conformance/", "fuzz/"];
         let in_folder = |folder: &str| self.path.starts_with(folder) || self.path.contains(&format!("/{folder}"));
@@ -108,7 +101,7 @@ impl RepoFile {
             || self.path.ends_with("_tests.rs")
     }
 
-    /// Tokens that are not under `#[cfg(test)]`; none of a test file.
+    /// Tokens that are not under `#[cfg(test)]`; a test file has none.
     pub(crate) fn shipped(&self) -> Vec<Token> {
         if self.is_test() { Vec::new() } else { self.tokens.iter().filter(|token| !token.test).cloned().collect() }
     }

@@ -1,7 +1,5 @@
-//! `cargo xtask faults` and `cargo xtask robustness`: what survives what, shown.
-//!
-//! `faults` runs the tests that break disks, calls and processes, with their counts; `robustness` probes offshoot and its
-//! peers with `conformance/robustness.mjs` and writes the table. Owns the two command lines.
+//! `cargo xtask faults` runs the tests that break disks, calls and processes, and shows their counts. `cargo xtask
+//! robustness` probes offshoot and its peers with `conformance/robustness.mjs` and writes the table.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -9,13 +7,13 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context as _, Result, bail};
 use xtask::{cargo, env, machine, run};
 
-/// The tests whose counts are worth seeing, by package, binary and name.
+/// The tests whose counts are shown, by package, binary and name.
 const SHOWN: &[(&str, &str, &[&str])] = &[
     ("offshoot-session", "it", &["faults::", "damage::", "fuzzed::"]),
     ("offshoot-cli", "cli", &["crashes::", "kernel::"]),
 ];
 
-/// `faults [--rounds N]`: N rounds of four writers that are killed.
+/// `faults [--rounds N]`: N rounds of four writers, which are killed.
 pub(crate) fn faults(args: &[String]) -> Result<ExitCode> {
     let rounds = match args {
         [] => None,

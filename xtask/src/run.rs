@@ -1,6 +1,4 @@
-//! Running other programs: passing their words on, keeping a copy, and timing them.
-//!
-//! Owns the child processes of `ci` and `test`. It knows no step.
+//! Runs other programs: passes their output on, keeps a copy, times them.
 
 #![expect(clippy::disallowed_methods, reason = "it passes on what programs print, and times them")]
 
@@ -12,7 +10,6 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 
-/// What a program said and whether it was content.
 #[derive(Debug)]
 pub struct Answer {
     pub ok: bool,
@@ -20,7 +17,7 @@ pub struct Answer {
     pub said: String,
 }
 
-/// Runs a program; its words go to our streams and into the answer.
+/// Runs a program; its output goes to our streams and into the answer.
 pub fn tee(command: &mut Command) -> Result<Answer> {
     let shown = shown(command);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -36,14 +33,14 @@ pub fn tee(command: &mut Command) -> Result<Answer> {
     Ok(Answer { ok, said })
 }
 
-/// First line of what a program prints on stdout; nothing when it cannot be run.
+/// The first line that a program prints on stdout; `None` if it fails.
 pub fn first_line(program: &str, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
     text.lines().next().map(|line| line.trim().to_owned())
 }
 
-/// All that a program prints on stdout; an error when it fails.
+/// Everything that a program prints on stdout; an error if it fails.
 pub fn output_of(program: &str, args: &[&str], folder: &Path) -> Result<String> {
     let output = Command::new(program).args(args).current_dir(folder).stdin(Stdio::null()).output();
     let output = output.with_context(|| format!("cannot run `{program}`"))?;
@@ -53,13 +50,12 @@ pub fn output_of(program: &str, args: &[&str], folder: &Path) -> Result<String> 
     String::from_utf8(output.stdout).with_context(|| format!("`{program}` did not answer in UTF-8"))
 }
 
-/// A command as one would type it.
 pub fn shown(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs `work` and says how many seconds it took.
+/// Runs `work` and returns its result with the seconds it took.
 pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let start = Instant::now();
     let value = work();

@@ -1,7 +1,7 @@
-//! What each step of `ci` and `test` does.
+//! The steps of `ci` and `test`.
 //!
-//! A step that cannot run because a tool is missing says so: it fails, or it is `Skipped` with the
-//! reason in the summary. Nothing is left out without a word.
+//! A step whose tool is missing either fails or is `Skipped` with a reason in the summary; it is never left out
+//! silently.
 
 use std::path::Path;
 use std::process::Command;
@@ -18,7 +18,6 @@ pub(crate) struct Scene {
     pub(crate) notes: Vec<String>,
 }
 
-/// How a step ended, if it did not fail.
 pub(crate) enum Outcome {
     Done,
     Skipped(String),
@@ -34,7 +33,6 @@ impl Scene {
         self.notes.push(what.to_owned());
     }
 
-    /// Runs a program that counts tests.
     fn count(&mut self, command: &mut Command) -> Result<()> {
         let answer = run::tee(command)?;
         let tally = Tally::read(&answer.said);
@@ -58,7 +56,7 @@ pub(crate) fn clippy(_: &mut Scene) -> Result<Outcome> {
     must(cargo::command(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"]))
 }
 
-/// All unit and integration tests, with every feature, so that none is left out for want of one.
+/// With every feature, so that no test is left out.
 pub(crate) fn tests(scene: &mut Scene) -> Result<Outcome> {
     let mut command = if run::first_line(&env::cargo(), &["nextest", "--version"]).is_some() {
         cargo::command(&["nextest", "run", "--workspace", "--all-features", "--no-fail-fast"])
@@ -86,7 +84,7 @@ pub(crate) fn tidy(_: &mut Scene) -> Result<Outcome> {
     if tidy::run()? == std::process::ExitCode::SUCCESS { Ok(Outcome::Done) } else { bail!("see the findings above") }
 }
 
-/// Licences, bans and sources; advisories need a network that CI may not have.
+/// Without advisories, which need a network that CI may not have.
 pub(crate) fn deny(_: &mut Scene) -> Result<Outcome> {
     if run::first_line(&env::cargo(), &["deny", "--version"]).is_none() {
         return Ok(Outcome::Skipped(
@@ -100,7 +98,7 @@ pub(crate) fn no_default_features(_: &mut Scene) -> Result<Outcome> {
     must(cargo::command(&["check", "--package", "offshoot-session", "--no-default-features"]))
 }
 
-/// The same files and operations through the peers and through the binary just built.
+/// Compares the peers with the binary just built, on the same files and operations.
 pub(crate) fn conformance(scene: &mut Scene) -> Result<Outcome> {
     let missing: Vec<&str> =
         ["node", "npm"].into_iter().filter(|tool| run::first_line(tool, &["--version"]).is_none()).collect();
@@ -116,7 +114,7 @@ pub(crate) fn conformance(scene: &mut Scene) -> Result<Outcome> {
     install_peers(&env::root().join("conformance"))?;
     // Some probes read files of hundreds of megabytes.
     must(cargo::command(&["build", "--profile", "conformance", "--package", "offshoot-cli"]))?;
-    // The tests have built these, if they have run.
+    // Already built if the test step ran.
     must(cargo::command(&["build", "--workspace", "--all-features", "--examples"]))?;
     let built = cargo::target_folder()?;
     let examples = built.join("debug/examples");
@@ -140,13 +138,13 @@ pub(crate) fn conformance(scene: &mut Scene) -> Result<Outcome> {
     if scene.tally.passed == before { bail!("not one conformance test ran") } else { Ok(Outcome::Done) }
 }
 
-/// A minute for all targets together; what it finds is a failure, and a test from then on.
+/// One minute for all targets together. A finding fails the step, and stays as a regression test.
 pub(crate) fn fuzz(_: &mut Scene) -> Result<Outcome> {
     fuzz::run(&["--seconds".to_owned(), "30".to_owned()])?;
     Ok(Outcome::Done)
 }
 
-/// `npm ci`, unless the peers of exactly this lock file are there already.
+/// `npm ci`, unless the peers of this lock file are already installed.
 fn install_peers(folder: &Path) -> Result<()> {
     let lock = folder.join("package-lock.json");
     let wanted = std::fs::read(&lock).with_context(|| format!("cannot read {}", lock.display()))?;
@@ -162,8 +160,8 @@ fn install_peers(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Every `*.test.mjs` under `conformance/`. Named one by one: what `node --test FOLDER` means has
-/// changed between versions of node.
+/// Every `*.test.mjs` under `conformance/`, by name: the meaning of `node --test FOLDER` differs between versions of
+/// node.
 fn node_tests() -> Result<Vec<String>> {
     let repo = repo::Repo::read(&env::root())?;
     let tests: Vec<String> =

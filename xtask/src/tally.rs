@@ -1,10 +1,8 @@
-//! How many tests passed and failed, read from what the test runners print.
-//!
-//! Owns the closing lines of nextest, of cargo's own runner and of node's. Pure.
+//! Counts passed and failed tests in the output of nextest, cargo and node. Pure.
 
 use std::fmt;
 
-/// A running sum, printed as `N passed, N failed`.
+/// Prints as `N passed, N failed`.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) passed: usize,
@@ -17,7 +15,6 @@ impl Tally {
         self.failed += other.failed;
     }
 
-    /// Sums every closing line in a runner's output.
     pub(crate) fn read(output: &str) -> Self {
         let mut tally = Self::default();
         for line in output.lines() {
@@ -45,8 +42,8 @@ fn nextest(line: &str) -> Option<Tally> {
     Some(Tally { passed: count_before(counts, "passed").unwrap_or(0), failed })
 }
 
-/// `test result: ok. 3 passed; 0 failed; 0 ignored; ...`, not indented: nextest repeats that line,
-/// indented, for every test that failed.
+/// `test result: ok. 3 passed; 0 failed; 0 ignored; ...`, not indented: nextest repeats the line, indented, for every
+/// failed test.
 fn cargo_test(line: &str) -> Option<Tally> {
     let counts = line.strip_prefix("test result: ")?;
     Some(Tally { passed: count_before(counts, "passed")?, failed: count_before(counts, "failed")? })
@@ -64,7 +61,6 @@ fn node(line: &str) -> Option<Tally> {
     }
 }
 
-/// The number right before `word`.
 fn count_before(text: &str, word: &str) -> Option<usize> {
     let before = text[..text.find(word)?].trim_end();
     before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()

@@ -1,8 +1,7 @@
 //! `cargo xtask tidy`: the house rules that no compiler checks.
 //!
-//! Owns the list of checks and their report. Each check is a pure function over a `Repo`, in its own
-//! file with a test that plants an offence; here one test runs them all over the real repository. A rule that cannot be
-//! checked without false alarms belongs in CONTRIBUTING.md instead.
+//! Each check is a pure function over a `Repo`, in its own file with a test that plants an offence. A rule that cannot
+//! be checked without false alarms belongs in CONTRIBUTING.md instead.
 
 mod finding;
 mod arrow;
@@ -47,7 +46,6 @@ const CHECKS: &[Check] = &[
     Check { name: "promises", run: promises::check },
 ];
 
-/// Runs every check over the work tree, prints findings and the sizes of files.
 pub(crate) fn run() -> Result<ExitCode> {
     let repo = Repo::read(&env::root())?;
     let findings = findings(&repo);
@@ -57,13 +55,11 @@ pub(crate) fn run() -> Result<ExitCode> {
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What all checks find, each with the check's name before it.
 fn findings(repo: &Repo) -> Vec<String> {
     let of = |check: &Check, finding: &Finding| format!("{}: {finding}", check.name);
     CHECKS.iter().flat_map(|check| (check.run)(repo).iter().map(|found| of(check, found)).collect::<Vec<_>>()).collect()
 }
 
-/// Rewrites the hashes that pin documents to code.
 pub(crate) fn bless() -> Result<ExitCode> {
     let root = env::root();
     for line in pins::bless(&root, &Repo::read(&root)?)? {

@@ -1,37 +1,32 @@
 //! Rust source as a flat list of tokens, each with its line and whether only tests see it.
 //!
-//! Owns the reading of source for every check of tidy: comments and the insides of strings can never
-//! raise a false alarm, because a check sees tokens. It knows no check.
+//! Checks see tokens, so comments and string contents never raise a false alarm.
 
 use std::str::FromStr as _;
 
 use anyhow::{Result, anyhow};
 use proc_macro2::{Delimiter, Group, Punct, Spacing, TokenStream, TokenTree};
 
-/// What a token is, as far as checks care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Word,
     Literal,
-    /// One sign, `::`, or one bracket.
+    /// One character, `::`, or one bracket.
     Sign,
 }
 
-/// One token of a source file.
 #[derive(Debug, Clone)]
 pub(crate) struct Token {
     /// As written; `::` is one token.
     pub(crate) text: String,
     pub(crate) kind: Kind,
-    /// Line in the file, from 1.
     pub(crate) line: usize,
-    /// Inside an item under `#[cfg(test)]` or `#[test]`.
     pub(crate) test: bool,
-    /// How many inline `mod x { }` blocks enclose it.
+    /// How many inline `mod x { }` blocks enclose the token.
     pub(crate) depth: usize,
 }
 
-/// The tokens of one file. Plain comments are gone; doc comments are `doc` attributes.
+/// Plain comments are dropped; doc comments are `doc` attributes.
 pub(crate) fn tokens(text: &str) -> Result<Vec<Token>> {
     let stream = TokenStream::from_str(text).map_err(|error| anyhow!("does not read as Rust: {error}"))?;
     let mut out = Vec::new();
@@ -39,7 +34,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>> {
     Ok(out)
 }
 
-/// Positions at which `pattern` stands in `tokens`, word for word.
+/// Positions at which `pattern` occurs in `tokens`.
 pub(crate) fn find<'a>(tokens: &'a [Token], pattern: &'a [&str]) -> impl Iterator<Item = usize> + 'a {
     tokens.windows(pattern.len()).enumerate().filter_map(move |(at, window)| {
         let same = window.iter().zip(pattern).all(|(token, word)| token.kind != Kind::Literal && token.text == *word);

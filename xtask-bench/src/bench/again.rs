@@ -1,8 +1,6 @@
-//! Some cases measured again: their lines take the place of the old ones in a page, the others stay as they were printed.
-//!
-//! Knows lines of tables, not figures.
+//! Replaces the lines of some cases in a page; the other lines stay as printed. Knows table lines, not figures.
 
-/// The page `old` with the lines of these cases from the report `new`, and the commit that they were measured at.
+/// The page `old` with the lines of these cases from the report `new`, and the commit at which they were measured.
 pub(super) fn merged(old: &str, new: &str, cases: &[String], commit: &str) -> String {
     let mut page = String::with_capacity(old.len());
     for line in old.lines() {
@@ -17,8 +15,8 @@ pub(super) fn merged(old: &str, new: &str, cases: &[String], commit: &str) -> St
     page
 }
 
-/// What tells a line that speaks of one of the cases from all others of the page: a bar by its words, a result by its case, the
-/// runs by case and contestant.
+/// The start that identifies a line about one of the cases: a bar by its words, a result by its case, runs by case and
+/// contestant.
 fn key<'a>(line: &'a str, cases: &[String]) -> Option<&'a str> {
     let rest = line.strip_prefix("| ")?;
     let case = cases.iter().find(|case| rest.starts_with(case.as_str()))?;

@@ -1,4 +1,4 @@
-//! What a contestant's output comes to, so that speed is never compared between different answers.
+//! Counts the items of a contestant's answer, so that speed is never compared between different answers.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -22,7 +22,7 @@ struct Answer {
     result: Option<serde_json::Value>,
 }
 
-/// What is counted in an answer; `None` when it is no answer. `folder` is where the program ran.
+/// The number of items in an answer; `None` if it is not an answer. `folder` is where the program ran.
 pub(super) fn count(task: Task, output: &Path, folder: &Path) -> Option<usize> {
     let text = || fs::read_to_string(output).ok();
     match task {
@@ -39,7 +39,7 @@ pub(super) fn count(task: Task, output: &Path, folder: &Path) -> Option<usize> {
         }
         Task::Migrate => {
             let upgraded = folder.join(super::COPY);
-            // omp puts a title before the header.
+            // omp writes a title before the header.
             let mut first = BufReader::new(File::open(&upgraded).ok()?).lines().take(2).map_while(Result::ok);
             first.any(|line| line.contains("\"version\":3")).then(|| lines(&upgraded)).flatten()
         }
@@ -51,7 +51,7 @@ fn parsed<T: for<'a> Deserialize<'a>>(output: &Path) -> Option<T> {
     serde_json::from_reader(BufReader::new(File::open(output).ok()?)).ok()
 }
 
-/// What the counted things are.
+/// The noun of the counted items.
 pub(super) fn unit(task: Task) -> &'static str {
     match task {
         Task::Context | Task::Latest | Task::AppendOs | Task::AppendData => "messages",

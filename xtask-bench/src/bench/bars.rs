@@ -1,11 +1,9 @@
-//! What was promised of speed and size, and whether this run kept it.
-//!
-//! Owns the table of bars. Knows rows and contestants by name only.
+//! The promised limits of speed and size, and whether this run kept them.
 
 use super::report::Report;
 use crate::figures::significant;
 
-/// Who must keep a bar: with its caches empty, or for a file that it has opened before.
+/// The contestant that must keep a bar: with empty caches, or with a file it has opened before.
 const COLD: &str = "offshoot";
 const WARM: &str = "offshoot again";
 const FLOOR: &str = "floor";
@@ -19,15 +17,13 @@ struct Bar {
 
 enum Limit {
     Faster(&'static [&'static str], f64),
-    /// At most so many times the bare work.
+    /// At most this many times the floor.
     Floors(f64),
-    /// At most so many seconds.
     Seconds(f64),
-    /// At most so many MiB.
     Mebibytes(f64),
-    /// At most so many times the memory that another case takes.
+    /// At most this many times the memory of another case.
     MemoryOf(&'static str, f64),
-    /// At least so many answers a second.
+    /// At least this many answers a second.
     PerSecond(f64),
 }
 
@@ -41,7 +37,7 @@ const BARS: &[Bar] = &[
     Bar { case: "context/L", who: COLD, limit: Mebibytes(40.0) },
     Bar { case: "context/L", who: WARM, limit: Mebibytes(40.0) },
     Bar { case: "context/XL", who: COLD, limit: MemoryOf("context/L", 1.5) },
-    // Twenty times the size.
+    // 20 times the size of L.
     Bar { case: "context/huge", who: COLD, limit: MemoryOf("context/L", 2.5) },
     Bar { case: "context/huge", who: WARM, limit: Mebibytes(40.0) },
     Bar { case: "context/huge", who: WARM, limit: Seconds(0.030) },

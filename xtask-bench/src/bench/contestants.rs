@@ -1,7 +1,4 @@
-//! Who is measured, and how each is asked to do a job.
-//!
-//! Owns the command lines of offshoot, pi and omp. A peer that is not installed is left out, and said
-//! to be.
+//! The command lines of offshoot, pi and omp for each task. A peer that is not installed is left out with a note.
 
 use std::path::{Path, PathBuf};
 
@@ -9,27 +6,27 @@ use xtask::{env, run};
 
 use super::floor::{FLOOR, FLOOR_APPEND, FLOOR_COPY};
 
-/// Work that can be asked for; every contestant gives the same kind of answer.
+/// A kind of work; all contestants give the same kind of answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
     Context,
     Tree,
-    /// The same, up to its first line.
+    /// `Tree`, timed up to the first line.
     TreeFirst,
     Branches,
     Fork,
     ForkAll,
-    /// As `Fork`, through the JSON-RPC interface.
+    /// `Fork`, through the JSON-RPC interface.
     Branched,
     Migrate,
     Check,
     List,
     ListAll,
-    /// The context of the session of a folder that was written last, as JSON.
+    /// The context of the folder's most recently written session, as JSON.
     Latest,
-    /// Messages into a new session as fast as they come: the system has them.
+    /// Messages into a new session as fast as possible: the system has them.
     AppendOs,
-    /// Messages into a new session one by one: the disk has each before the next is written.
+    /// Messages into a new session, each on the disk before the next is written.
     AppendData,
 }
 
@@ -53,7 +50,7 @@ impl Task {
         }
     }
 
-    /// What the peers call it: they have one way where offshoot has two.
+    /// The peers' name for it: they have one way where offshoot has two.
     fn name_for_peers(self) -> &'static str {
         match self {
             Self::TreeFirst => "tree",
@@ -63,18 +60,17 @@ impl Task {
         }
     }
 
-    /// Whether it is measured on a copy, which it changes (as the peers do with any file of version 1).
+    /// Whether it runs on a copy, which it changes (as the peers do with any file of version 1).
     pub(super) fn changes_its_input(self) -> bool {
         matches!(self, Self::Migrate)
     }
 
-    /// Whether its input comes on stdin.
     pub(super) fn reads_stdin(self) -> bool {
         matches!(self, Self::AppendOs | Self::AppendData)
     }
 }
 
-/// The file that a task makes in the folder where it runs.
+/// The file that a task creates in its folder.
 pub(super) const NEW: &str = "new.jsonl";
 
 #[derive(Debug, Clone)]
@@ -88,7 +84,7 @@ pub(super) struct Contestant {
 enum How {
     Floor(PathBuf),
     Offshoot(PathBuf),
-    /// The same with its caches kept from run to run.
+    /// Keeps its caches from run to run.
     Warm(PathBuf),
     /// Runtime, script, and the module that exports `SessionManager`.
     Peer(PathBuf, PathBuf, PathBuf),
@@ -109,22 +105,19 @@ impl Contestant {
         Self { name: "offshoot", version, how: How::Offshoot(binary.to_owned()) }
     }
 
-    /// offshoot for files that it has opened before.
+    /// offshoot, with files that it has opened before.
     pub(super) fn warm(binary: &Path, version: String) -> Self {
         Self { name: "offshoot again", version, how: How::Warm(binary.to_owned()) }
     }
 
-    /// Whether it finds the caches of its last run.
     pub(super) fn keeps_caches(&self) -> bool {
         matches!(self.how, How::Warm(_))
     }
 
-    /// Whether it is another program than ours.
     pub(super) fn is_peer(&self) -> bool {
         matches!(self.how, How::Peer(..))
     }
 
-    /// Whether it does the bare work, and answers nothing.
     pub(super) fn is_floor(&self) -> bool {
         matches!(self.how, How::Floor(_))
     }
@@ -148,7 +141,7 @@ impl Contestant {
         Some(Self { name: "omp", version, how: How::Peer(bun, script(), module) })
     }
 
-    /// The words to run; `None` when this contestant has no such command.
+    /// The command line; `None` if the contestant has no such command.
     pub(super) fn words(&self, task: Task, input: &Path) -> Option<Vec<String>> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let input = text(input);
@@ -196,7 +189,7 @@ fn script() -> PathBuf {
     env::root().join("xtask-bench/peer.mjs")
 }
 
-/// Where npm puts bun: beside its launcher, or in the platform's package when no script ran.
+/// npm puts bun beside its launcher, or, when no script ran, in the platform's package.
 fn bun(packages: &Path) -> Option<PathBuf> {
     let platform = format!("@oven/bun-linux-{}/bin/bun", if cfg!(target_arch = "aarch64") { "aarch64" } else { "x64" });
     [packages.join("bun/bin/bun.exe"), packages.join(platform)]

@@ -1,7 +1,6 @@
-//! The floor: how fast this machine can read a file and count its lines.
+//! The floor: the bare work of reading a file and counting its lines, copying it durably, or appending lines to it.
 //!
-//! No reader of sessions can be faster; how far a program is from it says more than seconds do. The same for what
-//! writes: copying a file durably, and appending lines.
+//! No reader of sessions can be faster; the distance from the floor says more than seconds do.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -10,7 +9,6 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use xtask::out;
 
-/// Names of the hidden commands.
 pub(crate) const FLOOR: &str = "bench-floor";
 pub(crate) const FLOOR_COPY: &str = "bench-floor-copy";
 pub(crate) const FLOOR_APPEND: &str = "bench-floor-append";
@@ -32,7 +30,7 @@ pub(crate) fn floor(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `bench-floor-copy FROM TO`: a durable copy, read and written in pieces.
+/// `bench-floor-copy FROM TO`: a durable copy in blocks.
 pub(crate) fn floor_copy(args: &[String]) -> Result<ExitCode> {
     let [from, to] = args else { bail!("`{FLOOR_COPY}` wants two files") };
     let mut from = File::open(from).with_context(|| from.clone())?;
@@ -49,7 +47,7 @@ pub(crate) fn floor_copy(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `bench-floor-append os|data TO`: every line of stdin in a write of its own, with `data` each followed by a sync.
+/// `bench-floor-append os|data TO`: one write per line of stdin, with `data` a sync after each.
 pub(crate) fn floor_append(args: &[String]) -> Result<ExitCode> {
     let [level, to] = args else { bail!("`{FLOOR_APPEND}` wants a level and a file") };
     let mut to = OpenOptions::new().append(true).create(true).open(to).with_context(|| to.clone())?;

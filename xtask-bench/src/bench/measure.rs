@@ -1,9 +1,8 @@
 //! One run of one program, measured from outside: wall time, CPU time, peak memory.
 //!
-//! Two halves. `run` starts this very program again as a small helper; the helper (`measure_one`)
-//! starts the measured program as its only child, waits for it, and reports what the kernel counted for
-//! children. A fresh helper for every run keeps the counters of one run apart from the next, and keeps
-//! the memory of the benchmark itself out of them.
+//! `run` starts this program again as a helper. The helper (`measure_one`) starts the measured program as its only
+//! child and reports the kernel's counters of children. A new helper for every run keeps the runs' counters apart and
+//! excludes the memory of the benchmark itself.
 
 #![expect(clippy::disallowed_methods, reason = "measuring is its work")]
 
@@ -24,10 +23,10 @@ use xtask::{env, out};
 
 use crate::figures;
 
-/// Name of the hidden command that is the helper.
+/// The hidden command of the helper.
 pub(crate) const MEASURE: &str = "bench-measure";
 
-// Until when the helper takes the time.
+// When the helper stops the clock.
 const FIRST_LINE: &str = "first-line";
 const END: &str = "end";
 
@@ -36,27 +35,25 @@ pub(super) struct Cost {
     pub(super) wall_s: f64,
     pub(super) cpu_s: f64,
     pub(super) peak_mib: f64,
-    /// Why it did not end well; `None` when it did.
+    /// `None` if the run succeeded.
     pub(super) failure: Option<String>,
 }
 
-/// What to run, and where its words go.
 #[derive(Debug, Clone)]
 pub(super) struct Job {
     pub(super) words: Vec<String>,
     pub(super) folder: PathBuf,
     pub(super) vars: Vec<(String, String)>,
-    /// What stdin reads; nothing when `None`.
+    /// `None`: an empty stdin.
     pub(super) stdin: Option<PathBuf>,
-    /// Whether the first line of the answer ends the wall time: what is shown at once is what a person waits for.
+    /// Whether the first line of output stops the clock: a person waits for the first output.
     pub(super) first_line: bool,
-    /// Where stdout goes; nowhere when `None`.
+    /// `None`: discarded.
     pub(super) stdout: Option<PathBuf>,
     pub(super) stderr: PathBuf,
     pub(super) timeout: Duration,
 }
 
-/// Runs a job under a helper.
 pub(super) fn run(job: &Job) -> Result<Cost> {
     let nothing = Path::new("/dev/null");
     let (stdin, stdout) = (job.stdin.as_deref().unwrap_or(nothing), job.stdout.as_deref().unwrap_or(nothing));
@@ -72,7 +69,7 @@ pub(super) fn run(job: &Job) -> Result<Cost> {
     serde_json::from_slice(&output.stdout).context("the measuring helper's answer")
 }
 
-/// The helper: `TIMEOUT UNTIL STDIN STDOUT STDERR PROGRAM ARG...`; answers one line of JSON.
+/// The helper: `TIMEOUT UNTIL STDIN STDOUT STDERR PROGRAM ARG...`; prints one line of JSON.
 pub(crate) fn measure_one(args: &[String]) -> Result<ExitCode> {
     let [timeout, until, stdin, stdout, stderr, program, rest @ ..] = args else {
         bail!("this command is for the benchmark itself")
@@ -89,7 +86,7 @@ pub(crate) fn measure_one(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the only child of this process to its end, or to its time's end. If its output is a pipe, the clock stops at its
+/// Runs the only child of this process to its end or its time-out. If its output is a pipe, the clock stops at the
 /// first line, and the rest is not read.
 fn watch(command: &mut Command, timeout: Duration) -> Result<Cost> {
     let start = Instant::now();
@@ -110,7 +107,7 @@ fn watch(command: &mut Command, timeout: Duration) -> Result<Cost> {
     let late = watchdog.join().unwrap_or(false);
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let cpu_us = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-    // Whose pipe was closed on it need not end well.
+    // A program whose pipe was closed early may exit with an error.
     let failure = match (late, status.success() || has_answered) {
         (true, _) => Some(format!("no answer in {:.0} s", timeout.as_secs_f64())),
         (false, true) => None,
@@ -120,14 +117,14 @@ fn watch(command: &mut Command, timeout: Duration) -> Result<Cost> {
     Ok(Cost { wall_s: wall.as_secs_f64(), cpu_s: cpu_us as f64 / 1e6, peak_mib, failure })
 }
 
-/// Reads up to the first line feed; whether there was one.
+/// Reads up to the first line feed; `false` if there was none.
 fn first_line(pipe: impl Read) -> Result<bool> {
     let mut line = Vec::new();
     BufReader::new(pipe).read_until(b'\n', &mut line)?;
     Ok(line.ends_with(b"\n"))
 }
 
-/// The median of each figure; `None` for no runs.
+/// The median of each figure; `None` without runs.
 pub(super) fn median(costs: &[Cost]) -> Option<Cost> {
     let of = |figure: fn(&Cost) -> f64| figures::median(costs.iter().map(figure));
     Some(Cost { wall_s: of(|c| c.wall_s)?, cpu_s: of(|c| c.cpu_s)?, peak_mib: of(|c| c.peak_mib)?, failure: None })

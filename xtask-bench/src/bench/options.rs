@@ -5,17 +5,16 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result, bail};
 use xtask::env;
 
-/// As resolved, with defaults in place.
 #[derive(Debug)]
 pub(super) struct Options {
-    /// Parts of case names; all cases when empty.
+    /// Parts of case names; all cases if empty.
     names: Vec<String>,
     pub(super) huge: bool,
     pub(super) runs: usize,
     pub(super) dir: PathBuf,
     pub(super) peers: PathBuf,
-    /// Where the report goes besides stdout: to its place in the documents, unless only some cases are run; if it is
-    /// named then, only the lines of those cases are written anew there.
+    /// Where the report is written besides stdout: its place in the documents, unless only some cases run. If a file is
+    /// named then, only the lines of those cases change in it.
     pub(super) write: Option<PathBuf>,
 }
 
@@ -49,13 +48,12 @@ impl Options {
         if options.write.is_none() && options.names.is_empty() {
             options.write = Some(env::root().join("docs/benchmarks.md"));
         }
-        // Programs run in folders of their own, so no path may depend on where we are.
+        // Programs run in folders of their own, so paths must be absolute.
         options.dir = std::path::absolute(&options.dir)?;
         options.peers = std::path::absolute(&options.peers)?;
         Ok(options)
     }
 
-    /// Whether no case is left out by its name.
     pub(super) fn measures_all(&self) -> bool {
         self.names.is_empty()
     }

@@ -1,12 +1,12 @@
-//! The benchmark report in Markdown. Every figure comes from the run; none is typed in.
+//! The benchmark report in Markdown. Every figure comes from the run.
 
 use super::measure::Cost;
 use crate::figures::significant;
 
-/// Result of one contestant on one case.
+/// The result of one contestant on one case.
 #[derive(Debug, Clone)]
 pub(super) enum Cell {
-    /// It has no such command.
+    /// The contestant has no such command.
     Absent,
     Failed(String),
     Measured {
@@ -16,7 +16,7 @@ pub(super) enum Cell {
     },
 }
 
-/// One case and its cells, in the order of the contestants.
+/// One case; the cells are in the order of the contestants.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) case: String,
@@ -38,12 +38,10 @@ const OURS: &str = "offshoot";
 const PEER: &str = "pi";
 
 impl Report {
-    /// What is known of the machine under this name.
     pub(super) fn fact(&self, name: &str) -> Option<&str> {
         self.facts.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The whole document around a table of bars.
     pub(super) fn markdown(&self, bars: &str) -> String {
         let mut text = String::from(
             "# Benchmarks\n\nWritten by `cargo xtask bench`; no figure is typed by hand. Whole processes, run in turn, page cache warm, the\n\
@@ -74,7 +72,6 @@ impl Report {
         text
     }
 
-    /// Every run of every contestant.
     fn raw(&self) -> String {
         let mut text = String::from("| case | who | runs |\n|---|---|---|\n");
         for row in &self.rows {
@@ -87,7 +84,7 @@ impl Report {
         text
     }
 
-    /// What a contestant's runs of a case cost, and what it answered; `None` if it did not do it.
+    /// The cost and the count of a contestant's runs of a case; `None` if it has none.
     pub(super) fn measured(&self, case: &str, who: &str) -> Option<(&Cost, Option<usize>)> {
         let row = self.rows.iter().find(|row| row.case == case)?;
         match self.cell(row, who)? {
@@ -96,7 +93,6 @@ impl Report {
         }
     }
 
-    /// The results alone.
     pub(super) fn table(&self) -> String {
         let names: Vec<&str> = self.contestants.iter().map(|(name, _)| *name).collect();
         let mut text = format!("| case | answer | {} | {PEER} ÷ {OURS}: wall, CPU, memory |\n", names.join(" | "));
@@ -119,7 +115,7 @@ impl Report {
         row.cells.get(at)
     }
 
-    /// The count that ours gave; with the others' beside it where they differ.
+    /// The count of our answer, followed by the counts that differ from it.
     fn answer(&self, row: &Row) -> String {
         let count_of = |name: &str| match self.cell(row, name) {
             Some(Cell::Measured { count, .. }) => *count,
@@ -135,7 +131,7 @@ impl Report {
         answer
     }
 
-    /// How many times what ours took; nothing where the answers differ.
+    /// The peer's cost divided by ours; `answers differ` instead if they do.
     fn ratio(&self, row: &Row) -> String {
         match (self.cell(row, PEER), self.cell(row, OURS)) {
             (Some(Cell::Measured { count, .. }), Some(Cell::Measured { count: ours, .. })) if count != ours => {

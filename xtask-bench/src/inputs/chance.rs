@@ -1,6 +1,4 @@
-//! Chance that repeats: the same seed gives the same numbers on every run.
-//!
-//! Owns the generator and the few distributions that sessions are drawn from.
+//! Repeatable randomness: the same seed gives the same numbers on every run.
 
 /// SplitMix64.
 pub(super) struct Chance(u64);
@@ -37,9 +35,9 @@ impl Chance {
         items.get(self.below(items.len())).copied().unwrap_or_default()
     }
 
-    /// A length around `median` with a heavy tail: log-normal, cut at `cap`.
+    /// A log-normal length around `median`, cut at `cap`.
     pub(super) fn length(&mut self, median: usize, spread: f64, cap: usize) -> usize {
-        // Twelve uniforms are as normal as a length needs to be.
+        // Twelve uniforms are normal enough for a length.
         let normal = (0..12).map(|_| self.unit()).sum::<f64>() - 6.0;
         let length = median as f64 * (normal * spread).exp();
         (length as usize).clamp(1, cap)

@@ -1,6 +1,6 @@
-//! Text that looks like what sessions hold: prose, code, listings, some of it hard to encode.
+//! Text that resembles the contents of sessions: prose, code, listings, some of it hard to encode.
 //!
-//! Owns one pool, built once from a fixed seed; every text of every session is a cut out of it.
+//! One pool is built from a fixed seed; every text of every session is a cut from it.
 
 use super::chance::Chance;
 
@@ -15,7 +15,6 @@ const WORDS: &[&str] = &[
     "not", "with", "from", "when", "that", "which", "before", "after", "every",
 ];
 
-/// The pool and the places where it may be cut.
 pub(super) struct Prose {
     text: String,
 }
@@ -30,7 +29,7 @@ impl Prose {
         Self { text }
     }
 
-    /// About `length` bytes from a place drawn by `chance`, at most the whole pool.
+    /// About `length` bytes from a random place, at most the whole pool.
     pub(super) fn cut(&self, chance: &mut Chance, length: usize) -> &str {
         let length = length.clamp(1, self.text.len());
         let start = self.text.floor_char_boundary(chance.below(self.text.len() - length + 1));
@@ -43,7 +42,7 @@ impl Prose {
     }
 }
 
-/// One line of one of the kinds that agents read and write.
+/// A line of prose, code or a listing.
 fn line(chance: &mut Chance, text: &mut String) {
     let kind = chance.below(100);
     let count = 4 + chance.below(10);

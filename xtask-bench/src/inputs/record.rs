@@ -1,7 +1,6 @@
-//! One line of a session file, written the way pi writes it.
+//! One line of a session file, written as pi writes it.
 //!
-//! Owns the spelling of header and entries for generated files, so that a generated file does not
-//! depend on the code it measures. It knows nothing of sizes and shapes.
+//! Owns the spelling of header and entries, so that a generated file does not depend on the code that is measured.
 
 use std::io::{Result, Write};
 
@@ -10,7 +9,7 @@ use jiff::Timestamp;
 /// Start of all generated time: 2026-01-01T00:00:00Z.
 pub(super) const EPOCH_MS: i64 = 1_767_225_600_000;
 
-/// Version of the file, which decides whether entries have ids.
+/// The version decides whether entries have ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version {
     /// No ids: the order of lines is the conversation.
@@ -18,7 +17,7 @@ pub(super) enum Version {
     V3,
 }
 
-/// Where an entry stands: its number, its parent's number, its time.
+/// An entry's number, its parent's number, its time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) at: u32,
@@ -26,7 +25,6 @@ pub(super) struct Place {
     pub(super) ms: i64,
 }
 
-/// Writes records to `out`.
 pub(super) struct Records<W> {
     out: W,
     version: Version,
@@ -37,7 +35,6 @@ impl<W: Write> Records<W> {
         Self { out, version }
     }
 
-    /// The first line.
     pub(super) fn header(&mut self, session: &str, cwd: &str, ms: i64) -> Result<()> {
         let (time, cwd) = (iso(ms), quoted(cwd));
         match self.version {
@@ -52,7 +49,7 @@ impl<W: Write> Records<W> {
         }
     }
 
-    /// One entry; `body` is the payload's members, without braces.
+    /// `body` is the members of the payload, without braces.
     pub(super) fn entry(&mut self, kind: &str, place: Place, body: &[u8]) -> Result<()> {
         let time = iso(place.ms);
         match (self.version, place.parent) {
@@ -101,7 +98,7 @@ pub(super) fn session_id(number: u64) -> String {
     )
 }
 
-/// As JavaScript's `toISOString`.
+/// Like JavaScript's `toISOString`.
 pub(super) fn iso(ms: i64) -> String {
     Timestamp::from_millisecond(ms).map_or_else(|_| String::new(), |time| format!("{time:.3}"))
 }
@@ -110,7 +107,6 @@ pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Appends a JSON string to `body`.
 pub(super) fn push_quoted(body: &mut Vec<u8>, text: &str) {
     // Writing to a Vec cannot fail.
     serde_json::to_writer(body, text).ok();

@@ -1,7 +1,6 @@
 //! One generated conversation: turns with tool calls, branches, compactions, labels, images.
 //!
-//! Owns what a session looks like; how it is spelt is `record`'s. The same shape and seed give the same
-//! bytes on the same machine.
+//! The same shape and seed give the same bytes on the same machine.
 
 use std::collections::BTreeSet;
 use std::io::{Result, Write};
@@ -10,10 +9,10 @@ use super::chance::Chance;
 use super::prose::Prose;
 use super::record::{EPOCH_MS, Place, Records, Version, id, push_quoted, session_id};
 
-/// Longest tool result, as the peers' own tools cut it.
+/// The longest tool result; the peers' own tools cut at the same length.
 const RESULT_CAP: usize = 50 * 1024;
 const TOOLS: &[&str] = &["bash", "read", "edit", "grep"];
-/// Base64 of an image comes in blocks of this many bytes.
+/// The base64 of an image repeats a block of this many bytes.
 const IMAGE_BLOCK: usize = 4096;
 
 #[derive(Debug, Clone)]
@@ -53,7 +52,6 @@ enum Turn {
     Tool { call: String, name: &'static str, calls_left: usize },
 }
 
-/// A session being written.
 struct Writer<'a, W> {
     records: Records<W>,
     prose: &'a Prose,
@@ -66,7 +64,7 @@ struct Writer<'a, W> {
     body: Vec<u8>,
 }
 
-/// Writes a session and answers the time of its last entry, in milliseconds.
+/// Writes a session and returns the time of its last entry, in milliseconds.
 pub(super) fn write(out: impl Write, prose: &Prose, shape: &Shape, cwd: &str) -> Result<i64> {
     let mut chance = Chance::new(shape.seed);
     let branches = places(&mut chance, shape.branches, 60, shape.entries);
@@ -120,7 +118,7 @@ fn places(chance: &mut Chance, count: usize, from: usize, end: u32) -> BTreeSet<
 impl<W: Write> Writer<'_, W> {
     fn compacts(&self, at: u32) -> bool {
         let step = self.shape.entries.checked_div(self.shape.compactions).filter(|step| *step > 1);
-        // Shifted, so that the last compaction leaves a tail behind it.
+        // Shifted, so that entries follow the last compaction.
         let regular = step.is_some_and(|step| at > 30 && at % step == step - step / 4);
         regular || self.shape.compact_at == Some(at)
     }
@@ -152,7 +150,7 @@ impl<W: Write> Writer<'_, W> {
         self.push("model_change")
     }
 
-    /// Goes back some entries and starts again from there, with a summary of what was left.
+    /// Goes back some entries and starts again there, with a summary of the abandoned branch.
     fn branch(&mut self) -> Result<()> {
         let back = 1 + self.chance.below(30);
         let from = self.leaf.map_or_else(|| "root".to_owned(), id);
@@ -184,7 +182,7 @@ impl<W: Write> Writer<'_, W> {
         self.push("label")
     }
 
-    /// The next message of the turn; answers whether an image is still due.
+    /// The next message of the turn; returns whether an image is still due.
     fn message(&mut self, image_due: bool) -> Result<bool> {
         self.text(r#""message":{"#);
         let turn = std::mem::replace(&mut self.turn, Turn::User);
@@ -277,7 +275,6 @@ impl<W: Write> Writer<'_, W> {
         ));
     }
 
-    /// An image block of about the shape's size, when one is due.
     fn image(&mut self, due: bool) {
         if !due {
             return;

@@ -1,17 +1,17 @@
-//! What was promised of the screen, and whether this run kept it. Knows scenes and rows by name only.
+//! The promised limits of the screen, and whether this run kept them.
 
 use super::report::{Report, ms};
 use super::rounds::Row;
 use super::scenes::{FIRST, SCENES, SOME, WORDS};
 use crate::figures::significant;
 
-/// A picture that is waited for once comes within so many milliseconds.
+/// For a frame that is waited for once.
 const START_MS: f64 = 50.0;
-/// Ninety-five of a hundred keys are on the screen within so many milliseconds.
+/// For the 95th percentile of keys.
 const KEY_MS: f64 = 16.0;
-/// A program stays below so many MiB, which are 80 MB.
+/// 80 MB.
 const PEAK_MIB: f64 = 76.0;
-/// What must come within [`START_MS`].
+/// Frames that must come within [`START_MS`].
 const STARTS: &[(&str, &str)] = &[
     ("new", FIRST),
     ("open", FIRST),

@@ -1,4 +1,4 @@
-//! The page in Markdown. Every figure comes from the run; none is typed in.
+//! The page in Markdown. Every figure comes from the run.
 
 use super::rounds::{Figures, Round, Row};
 use super::scenes::SCENES;
@@ -9,14 +9,13 @@ use crate::figures::{median, significant};
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) figures: Figures,
-    /// What scrolling allocates, if that was looked at.
+    /// `None` if scrolling was not measured.
     pub(super) scrolled: Option<Vec<Scrolled>>,
     pub(super) inputs: Vec<(&'static str, String, &'static str)>,
     pub(super) facts: Vec<(&'static str, String)>,
 }
 
 impl Report {
-    /// The whole page around a table of bars.
     pub(super) fn markdown(&self, bars: &str) -> String {
         let mut text = format!(
             "# The screen\n\nWritten by `cargo xtask screen`; no figure is typed by hand. `cargo xtask screen tree resume --rounds 2` plays some\n\
@@ -102,12 +101,10 @@ impl Report {
     }
 }
 
-/// Milliseconds with as many digits as mean something.
 pub(super) fn ms(value: f64) -> String {
     if value < 10.0 { format!("{value:.1}") } else { significant(value) }
 }
 
-/// A report of one scene, for tests.
 #[cfg(test)]
 pub(super) fn example() -> Report {
     use super::rounds::Taken;

@@ -1,10 +1,10 @@
-//! What was measured, round by round, and what of it is told: the medians of the rounds.
+//! Measurements of every round, and their medians.
 
 use std::time::Duration;
 
 use crate::figures::median;
 
-/// What one scene came to in one round.
+/// Measurements of one scene in one round.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     times: Vec<(&'static str, Vec<f64>)>,
@@ -12,7 +12,6 @@ pub(super) struct Taken {
 }
 
 impl Taken {
-    /// Something took so long.
     pub(super) fn time(&mut self, what: &'static str, took: Duration) {
         let ms = took.as_secs_f64() * 1e3;
         match self.times.iter_mut().find(|(known, _)| *known == what) {
@@ -21,13 +20,13 @@ impl Taken {
         }
     }
 
-    /// The most memory that a program of the scene has had.
+    /// Keeps the highest peak memory of the scene's programs.
     pub(super) fn peak(&mut self, mib: f64) {
         self.peak_mib = Some(self.peak_mib.map_or(mib, |known| known.max(mib)));
     }
 }
 
-/// One figure of a scene, of every round.
+/// One figure of a scene, in every round.
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) scene: &'static str,
@@ -35,8 +34,7 @@ pub(super) struct Row {
     pub(super) rounds: Vec<Round>,
 }
 
-/// What something took in one round, in milliseconds: of many times the middle one, the one that 95 % do not exceed, the
-/// longest.
+/// Milliseconds in one round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Round {
     pub(super) count: usize,
@@ -48,7 +46,7 @@ pub(super) struct Round {
 impl Round {
     fn of(mut times: Vec<f64>) -> Option<Self> {
         times.sort_unstable_by(f64::total_cmp);
-        // The smallest time that so many percent do not exceed.
+        // The smallest time that this percentage does not exceed.
         let at = |percent: usize| times.get((times.len() * percent).div_ceil(100).saturating_sub(1)).copied();
         Some(Self { count: times.len(), p50: at(50)?, p95: at(95)?, max: at(100)? })
     }
@@ -80,19 +78,17 @@ impl Figures {
         self.rows.iter().find(|row| row.scene == scene && row.what == what)
     }
 
-    /// The median of a scene's peaks.
     pub(super) fn peak(&self, scene: &str) -> Option<f64> {
         median(self.peaks.iter().find(|(known, _)| *known == scene)?.1.iter().copied())
     }
 }
 
 impl Row {
-    /// Whether it stands for many keys, rather than for one thing that is waited for.
+    /// Whether it measures many keys, rather than one event.
     pub(super) fn is_of_keys(&self) -> bool {
         self.rounds.iter().any(|round| round.count > 1)
     }
 
-    /// The median of each figure by itself.
     pub(super) fn median(&self) -> Option<Round> {
         let of = |figure: fn(&Round) -> f64| median(self.rounds.iter().map(figure));
         let count = self.rounds.iter().map(|round| round.count).min()?;

@@ -1,4 +1,4 @@
-//! What is done in front of the screen, and what of it is timed. A row of [`SCENES`] is a program's whole life.
+//! The keys typed in each scene and what is timed. A row of [`SCENES`] is one run of the program.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::rounds::Taken;
 use super::stage::{Home, Stage};
 use super::terminal::Terminal;
 
-/// Whether a screen shows what is waited for.
+/// Whether the screen shows the awaited state.
 type IsSo = fn(&str) -> bool;
 
 pub(super) struct Scene {
@@ -37,11 +37,11 @@ pub(super) const WORDS: &str = "the last words";
 pub(super) const SOME: &str = "the first sessions";
 const STATUS: &str = "the status line";
 const ALL: &str = "all 10,000";
-/// Times of keys are taken of so many a round.
+/// Keys timed per round.
 const KEYS: usize = 200;
-/// The pause before a key: what the one before has set off is drawn.
+/// The pause before a key, in which earlier work is drawn.
 const PAUSE: Duration = Duration::from_millis(3);
-/// After so long without a picture nothing is under way any more.
+/// Without a frame for this long, nothing is in progress.
 const QUIET: Duration = Duration::from_millis(400);
 
 const UP: &str = "\x1b[A";
@@ -56,7 +56,7 @@ const NEXT_FILTER: &str = "\x0f";
 const READING: &str = "\x1bt";
 const BACKSPACE: &str = "\x7f";
 
-/// Where the tree and the list of sessions show what is searched for.
+/// The search prompts of the tree and of the session list.
 const TREE_SEARCH: &str = "Type to search:";
 const LIST_SEARCH: &str = ">";
 
@@ -98,7 +98,7 @@ fn editor(stage: &Stage) -> Result<Taken> {
     let home = known(stage, &stage.hundred)?;
     let mut taken = Taken::default();
     let mut terminal = at_rest(&home, &stage.hundred, Some(&mut taken))?;
-    // A blank at the end of a line is no new picture.
+    // A blank at the end of a line would not change the frame.
     let words = "the,quick,brown,fox,jumps,over,the,lazy,dog,";
     let letters: Vec<&str> = words.split_inclusive(|_| true).collect();
     keys(&mut terminal, &mut taken, "a letter", &letters)?;
@@ -207,7 +207,6 @@ fn picked(stage: &Stage, home: &Home<'_>) -> Result<(Terminal, Taken)> {
     Ok((terminal, taken))
 }
 
-/// Moves and searches in the list of sessions.
 fn list_keys(terminal: &mut Terminal, taken: &mut Taken) -> Result<()> {
     terminal.settle(QUIET)?;
     keys(terminal, taken, "Down", &[DOWN])?;
@@ -216,7 +215,7 @@ fn list_keys(terminal: &mut Terminal, taken: &mut Taken) -> Result<()> {
     search(terminal, taken, LIST_SEARCH)
 }
 
-/// Types a word and takes it back, letter by letter, never waiting for what a letter finds.
+/// Types a word and deletes it, letter by letter, without waiting for results.
 fn search(terminal: &mut Terminal, taken: &mut Taken, prompt: &str) -> Result<()> {
     let word = "parser";
     let longer = (1..=word.len()).map(|end| (end - 1..end, 0..end));
@@ -230,14 +229,14 @@ fn search(terminal: &mut Terminal, taken: &mut Taken, prompt: &str) -> Result<()
     Ok(())
 }
 
-/// Whether this is searched for, and nothing else. Behind it may stand how far the search is.
+/// Whether exactly `query` is shown in the search line, possibly followed by the search's progress.
 fn searches(screen: &str, prompt: &str, query: &str) -> bool {
     let asked = format!("{prompt} {query}");
     let is_asked = |line: &str| line == asked.trim_end() || line.starts_with(&format!("{asked}  "));
     screen.lines().map(str::trim).any(is_asked)
 }
 
-/// Types keys, one behind the other, each when the picture of the one before is there.
+/// Types keys one after the other, each after the previous one's frame.
 fn keys(terminal: &mut Terminal, taken: &mut Taken, what: &'static str, keys: &[&str]) -> Result<()> {
     let mut idle = 0;
     for key in keys.iter().cycle().take(KEYS) {
@@ -261,7 +260,7 @@ fn open_tree(terminal: &mut Terminal, taken: &mut Taken, what: &'static str) -> 
     Ok(())
 }
 
-/// A home in which a session was opened before.
+/// A home in which the session was opened before.
 fn known<'a>(stage: &'a Stage, file: &Path) -> Result<Home<'a>> {
     let home = stage.fresh_home()?;
     at_rest(&home, file, None)?.end()?;
@@ -272,13 +271,13 @@ fn known<'a>(stage: &'a Stage, file: &Path) -> Result<Home<'a>> {
 fn listed(stage: &Stage) -> Result<Home<'_>> {
     let home = stage.fresh_home()?;
     let (mut terminal, _) = picked(stage, &home)?;
-    // What was read is remembered when all of it is shown.
+    // The catalogue is saved once all rows are shown.
     terminal.settle(QUIET)?;
     terminal.end()?;
     Ok(home)
 }
 
-/// A session that is open, nothing being under way any more.
+/// An open session with nothing in progress.
 fn at_rest(home: &Home<'_>, file: &Path, taken: Option<&mut Taken>) -> Result<Terminal> {
     let mut terminal = home.run(&[Path::new("--session"), file])?;
     match taken {
@@ -295,17 +294,16 @@ fn finish(terminal: Terminal, mut taken: Taken) -> Result<Taken> {
     Ok(taken)
 }
 
-/// Whether a conversation fills the screen.
 fn has_words(screen: &str) -> bool {
     screen.lines().filter(|line| !line.trim().is_empty()).count() > 15
 }
 
-/// Whether it is known how full the context is.
+/// Whether the fill level of the context is shown.
 fn has_status(screen: &str) -> bool {
     screen.contains("%/200k")
 }
 
-/// Whether rows of sessions are there: one is chosen.
+/// Whether a session row is shown: one is always selected.
 fn has_sessions(screen: &str) -> bool {
     screen.lines().any(|line| line.starts_with("› "))
 }

@@ -1,4 +1,4 @@
-//! What scrolling allocates, as the example `scroll` of offshoot-tui counts it. Knows only what that prints.
+//! Allocations while scrolling, as counted by the example `scroll` of offshoot-tui.
 
 use std::path::Path;
 
@@ -10,9 +10,9 @@ use xtask::run;
 pub(super) struct Scrolled {
     pub(super) view: String,
     pub(super) steps: usize,
-    /// Bytes that were in use more at the end of a way there and back than at its begin.
+    /// Bytes in use at the end of a way there and back, minus those at its start.
     pub(super) growth: i64,
-    /// Allocations a step, in the first and in the last thousand steps of the first way.
+    /// Allocations per step, in the first and last thousand steps of the first way.
     pub(super) allocations: (usize, usize),
     /// The most bytes in use at the end of a step, in the same steps.
     pub(super) most: (usize, usize),

@@ -1,4 +1,4 @@
-//! Where a scene plays: the program with its inputs, in a home of its own with a model that nobody asks.
+//! The program, its inputs, and a home folder with a model that is never asked.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,12 @@ use portable_pty::CommandBuilder;
 
 use super::terminal::Terminal;
 
-/// A model must be known for a conversation to begin; no request is ever sent to this one.
+/// A conversation needs a known model; no request is sent to this one.
 const MODELS: &str = r#"{"providers": {"none": {"baseUrl": "http://127.0.0.1:9", "api": "anthropic-messages",
     "apiKey": "none", "models": [{"id": "m1", "contextWindow": 200000, "maxTokens": 8000, "reasoning": true,
     "cost": {"input": 3, "output": 15}, "input": ["text", "image"]}]}}}
 "#;
 
-/// What scenes have to do with.
 pub(super) struct Stage {
     pub(super) binary: PathBuf,
     pub(super) scratch: PathBuf,
@@ -25,7 +24,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// A home without caches, so that nothing is known yet.
+    /// A home without caches.
     pub(super) fn fresh_home(&self) -> Result<Home<'_>> {
         let home = Home { stage: self, path: self.scratch.join("home") };
         if home.path.exists() {
@@ -40,14 +39,12 @@ impl Stage {
     }
 }
 
-/// A home in which programs run.
 pub(super) struct Home<'a> {
     stage: &'a Stage,
     path: PathBuf,
 }
 
 impl Home<'_> {
-    /// Starts the program with these arguments.
     pub(super) fn run(&self, arguments: &[&Path]) -> Result<Terminal> {
         let mut command = CommandBuilder::new(&self.stage.binary);
         command.args(arguments);
@@ -62,7 +59,7 @@ impl Home<'_> {
         Terminal::start(command)
     }
 
-    /// Forgets everything that can be found out again: indexes and the catalogue.
+    /// Removes the caches: side indexes and the catalogue.
     pub(super) fn forget(&self) -> Result<()> {
         let caches = self.path.join("cache");
         fs::remove_dir_all(&caches).with_context(|| format!("cannot remove {}", caches.display()))

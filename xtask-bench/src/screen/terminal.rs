@@ -1,7 +1,7 @@
-//! A program in a pseudo-terminal, watched from outside: when each of its pictures was whole, and what that shows.
+//! A program in a pseudo-terminal, watched from outside.
 //!
-//! A picture is whole when the end of its synchronised update (`CSI ? 2026 l`) has come out of the terminal. The time is
-//! taken by the thread that reads, before anything is done with the bytes.
+//! A frame is complete when the end of its synchronised update (`CSI ? 2026 l`) has been read. The reading thread takes
+//! the time before it does anything with the bytes.
 
 #![expect(clippy::disallowed_methods, reason = "measuring is its work")]
 
@@ -17,40 +17,36 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 pub(super) const COLUMNS: u16 = 120;
 pub(super) const ROWS: u16 = 40;
 
-/// The end of a picture.
 const END: &[u8] = b"\x1b[?2026l";
-/// Asks where the cursor is.
+/// Asks for the cursor position.
 const WHERE: &[u8] = b"\x1b[6n";
-/// How long a picture may take.
+/// Time-out of a frame.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long a program may take to end.
+/// Time-out of the program's exit.
 const LAST: Duration = Duration::from_secs(5);
 const MOMENT: Duration = Duration::from_millis(10);
 
-/// A program at work.
 pub(super) struct Terminal {
     parser: vt100::Parser,
     output: Receiver<Piece>,
     input: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
     started: Instant,
-    /// When the picture on the screen was whole; `None` if it is not, or was there before the last key.
+    /// When the frame on the screen was complete; `None` if it is not, or if it precedes the last key.
     last: Option<Instant>,
     _master: Box<dyn MasterPty + Send>,
 }
 
-/// Bytes that came out of the terminal.
 struct Piece {
     at: Instant,
     bytes: Vec<u8>,
     ends_picture: bool,
 }
 
-/// What came of a key.
 pub(super) struct Seen {
     pub(super) at: Instant,
     pub(super) took: Duration,
-    /// Whether the picture is another one than before.
+    /// Whether the frame differs from the one before the key.
     pub(super) is_new: bool,
 }
 
@@ -68,12 +64,12 @@ impl Terminal {
         Ok(Self { parser, output, input, child, started, last: None, _master: pair.master })
     }
 
-    /// How long it took from the start to the picture that is so, the one on the screen or one behind it.
+    /// The time from the start to the first matching frame, which may already be on the screen.
     pub(super) fn first(&mut self, what: &str, is_so: impl Fn(&str) -> bool) -> Result<Duration> {
         Ok(self.until(what, is_so)?.duration_since(self.started))
     }
 
-    /// Types something, and says what came of it: the first picture behind it that is so.
+    /// Types keys and waits for the first matching frame after them.
     pub(super) fn key(&mut self, keys: &str, what: &str, is_so: impl Fn(&str) -> bool) -> Result<Seen> {
         while let Ok(piece) = self.output.try_recv() {
             self.take(&piece)?;
@@ -86,7 +82,7 @@ impl Terminal {
         Ok(Seen { at: typed, took: seen.duration_since(typed), is_new: self.screen() != before })
     }
 
-    /// When a picture came that is so: the one on the screen, unless it was there before the last key, or one behind it.
+    /// When the first matching frame came: the one on the screen, unless it precedes the last key, or a later one.
     pub(super) fn until(&mut self, what: &str, is_so: impl Fn(&str) -> bool) -> Result<Instant> {
         loop {
             if let Some(at) = self.last.filter(|_| is_so(&self.screen())) {
@@ -99,7 +95,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until nothing has come for a while.
+    /// Waits until no output has come for a while.
     pub(super) fn settle(&mut self, quiet: Duration) -> Result<()> {
         while let Ok(piece) = self.output.recv_timeout(quiet) {
             self.take(&piece)?;
@@ -107,7 +103,6 @@ impl Terminal {
         Ok(())
     }
 
-    /// The most memory that it has had, in MiB.
     pub(super) fn peak_mib(&self) -> Result<f64> {
         let process = self.child.process_id().context("the program has no number")?;
         let file = format!("/proc/{process}/status");
@@ -115,7 +110,8 @@ impl Terminal {
         peak(&text).with_context(|| format!("{file} names no peak (VmHWM)"))
     }
 
-    /// Has it end, by force if need be. Nothing is typed for that: into a terminal that nobody has open that never returns.
+    /// Ends the program, by force if necessary. A signal is used because writing to a terminal that nobody has open
+    /// never returns.
     pub(super) fn end(mut self) -> Result<()> {
         let process = self.child.process_id().context("the program has no number")?;
         kill(Pid::from_raw(i32::try_from(process)?), Signal::SIGTERM).context("cannot end the program")?;
@@ -138,7 +134,7 @@ impl Terminal {
         self.input.write_all(keys.as_bytes()).and_then(|()| self.input.flush()).context("cannot type")
     }
 
-    /// Takes what was written, and answers as terminals do.
+    /// Processes output, and answers cursor queries as terminals do.
     fn take(&mut self, piece: &Piece) -> Result<()> {
         self.parser.process(&piece.bytes);
         self.last = piece.ends_picture.then_some(piece.at);
@@ -152,13 +148,13 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Nothing is left running. It may have ended already.
+        // Nothing is left running. The program may have ended already.
         drop(self.child.kill());
         drop(self.child.wait());
     }
 }
 
-/// Reads until the terminal is closed, and parts what it reads behind the end of each picture.
+/// Reads until the terminal is closed; splits the output after the end of each frame.
 fn read(mut from: impl Read, to: &Sender<Piece>) {
     let mut bytes = vec![0; 1 << 16];
     let mut known = 0;
@@ -173,11 +169,11 @@ fn read(mut from: impl Read, to: &Sender<Piece>) {
     }
 }
 
-/// Parts bytes behind the end of each picture; says which parts end one. `known` bytes of an end came before.
+/// Splits bytes after each frame's end and marks the pieces that end one. `known` bytes of an end were already read.
 fn pieces<'a>(bytes: &'a [u8], known: &mut usize) -> Vec<(&'a [u8], bool)> {
     let (mut pieces, mut start) = (Vec::new(), 0);
     for (at, byte) in bytes.iter().enumerate() {
-        // Its first byte stands nowhere else in it.
+        // The first byte of the marker occurs nowhere else in it.
         *known = match (END.get(*known) == Some(byte), END.first() == Some(byte)) {
             (true, _) => *known + 1,
             (false, is_first) => usize::from(is_first),
@@ -191,7 +187,7 @@ fn pieces<'a>(bytes: &'a [u8], known: &mut usize) -> Vec<(&'a [u8], bool)> {
     pieces
 }
 
-/// The peak that the kernel tells of a process, in MiB.
+/// The peak memory in the kernel's status of a process, in MiB.
 fn peak(status: &str) -> Option<f64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok().map(|kib| kib / 1024.0)

@@ -1,14 +1,13 @@
-//! Crates depend along one arrow, and the library keeps its dependency budget.
+//! Crates depend in one direction, and the library keeps its dependency budget.
 //!
-//! Owns the allowed edges between our crates and the list of other people's crates that
-//! `offshoot-session` may pull into its users' builds. A new row is a decision, not a repair.
+//! Owns the allowed edges between our crates and the list of foreign crates that `offshoot-session` may pull into its
+//! users' builds. A new row is a decision, not a repair.
 
 use toml::{Table, Value};
 
 use super::finding::Finding;
 use crate::repo::Repo;
 
-/// Our crates, and which of ours each may depend on.
 const EDGES: &[(&str, &[&str])] = &[
     ("offshoot-session", &[]),
     ("offshoot-catalogue", &["offshoot-session"]),
@@ -33,8 +32,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("xtask-bench", &["xtask"]),
 ];
 
-/// What the library may bring with it: no runtime, no network, no terminal, no home directory.
-/// `unicode-*` tell which characters make one sign and whether it shows: stored text is made harmless without taking words apart.
+/// The library brings no runtime, network, terminal or home directory. `unicode-*` find grapheme clusters and their
+/// widths, so that stored text is made harmless without splitting words.
 const LIBRARY: &str = "offshoot-session";
 const BUDGET: &[&str] = &[
     "base64",
@@ -113,7 +112,7 @@ fn folder_is_name(path: &str, name: &str) -> Vec<Finding> {
     }
 }
 
-/// Every dependency by its package name, from every table, also those of a target.
+/// Every dependency by its package name, from every table, including those of a target.
 fn dependencies(manifest: &Table) -> Vec<(String, Use)> {
     let mut found = Vec::new();
     let targets = manifest.get("target").and_then(Value::as_table).into_iter().flat_map(Table::values);

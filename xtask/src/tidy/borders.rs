@@ -1,17 +1,16 @@
-//! Clock, environment, printing and chance come in only through the files named here.
+//! Clock, environment, printing and randomness come in only through the files listed here; all other code takes them as
+//! arguments, which makes it testable and embeddable.
 //!
-//! Everything else takes them as arguments; that is what makes it testable and embeddable. Clippy bans the calls, see
-//! clippy.toml. This check owns the list of files that may lift a ban, with the reason in the attribute: a new row is a decision
-//! that a reviewer believes.
+//! Clippy bans the calls (see clippy.toml). This check owns the list of files that may lift a ban, with a reason in the
+//! attribute. A new row needs a reviewer's agreement.
 
 use super::finding::Finding;
 use crate::repo::{Repo, RepoFile};
 use crate::tokens::find;
 
-/// The lints that hold the border.
 const LINTS: &[&str] = &["disallowed_methods", "print_stdout", "print_stderr"];
 
-/// Who may cross it. A path that ends with `/` stands for the whole folder.
+/// A path that ends with `/` means the whole folder.
 const ALLOWED: &[&str] = &[
     "crates/offshoot-agent/examples/",
     "crates/offshoot-cli/src/config.rs",
@@ -44,7 +43,7 @@ fn check_file(file: &RepoFile) -> Vec<Finding> {
     for lint in LINTS {
         let pattern = ["clippy", "::", lint];
         let lifted = find(&tokens, &pattern);
-        // `cfg_attr(test, allow(...))` is for tests alone.
+        // `cfg_attr(test, allow(...))` lifts a ban for tests only.
         let shipped =
             lifted.filter(|at| !tokens[at.saturating_sub(8)..*at].iter().any(|token| token.text == "cfg_attr"));
         findings.extend(shipped.map(|at| {
@@ -55,7 +54,7 @@ fn check_file(file: &RepoFile) -> Vec<Finding> {
     findings
 }
 
-/// A row for a file that is gone would silently allow its successor.
+/// A row for a removed file would silently allow its successor.
 fn stale_rows(repo: &Repo, rows: &[&str]) -> Vec<Finding> {
     let gone = rows.iter().filter(|place| !repo.files.iter().any(|file| is_at(place, &file.path)));
     gone.map(|place| Finding::about(place, "is not there: take its row out of xtask/src/tidy/borders.rs")).collect()

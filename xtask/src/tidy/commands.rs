@@ -1,4 +1,4 @@
-//! Every command of the binary has its test file, and all test files are in one test binary.
+//! Every command of the binary has a test file, and all test files are in one test binary.
 
 use super::finding::Finding;
 use crate::repo::Repo;
@@ -23,14 +23,14 @@ pub(crate) fn check(repo: &Repo) -> Vec<Finding> {
     findings
 }
 
-/// `.../commands/list.rs` -> `list`; also a command that grew into a folder, by its `mod.rs`.
+/// `.../commands/list.rs` -> `list`; also the `mod.rs` of a command with a folder.
 fn command_name(path: &str) -> Option<&str> {
     let rest = path.strip_prefix(COMMANDS)?;
     let name = rest.strip_suffix("/mod.rs").or_else(|| rest.strip_suffix(".rs"))?;
     (name != "mod" && !name.contains('/')).then_some(name)
 }
 
-/// Each test binary links the world again, so there is one; `listed` checks that it names every file.
+/// Each test binary links everything again, so only one is allowed; `listed` checks that it names every file.
 fn one_binary(repo: &Repo) -> Vec<Finding> {
     let is_binary = |path: &str| {
         let rest = path.strip_prefix(TESTS).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! One thing that tidy found wrong, and where.
+//! One finding of tidy.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ impl Finding {
         Self { path: path.to_owned(), line: Some(line), what: what.into() }
     }
 
-    /// About a whole file or folder, also one that is missing.
+    /// About a whole file or folder, which may be missing.
     pub(crate) fn about(path: &str, what: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line: None, what: what.into() }
     }
@@ -30,7 +30,6 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Findings as text, for the tests of the checks.
 #[cfg(test)]
 pub(crate) fn lines(findings: &[Finding]) -> Vec<String> {
     findings.iter().map(ToString::to_string).collect()

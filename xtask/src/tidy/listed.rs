@@ -1,6 +1,5 @@
-//! No Rust file is forgotten: each is declared by the file above it.
-//!
-//! The compiler never opens a file that no `mod` names, so a forgotten test file would pass for ever.
+//! Each Rust file is declared by the file above it. The compiler never opens a file that no `mod` names, so the tests
+//! of a forgotten file would always pass.
 
 use super::finding::Finding;
 use crate::repo::{Repo, RepoFile};
@@ -40,7 +39,7 @@ fn module_name(rest: &str) -> Option<&str> {
     path.rsplit('/').next()
 }
 
-/// Files that may declare the module at `rest` under `src/`; none for a root.
+/// Files that may declare the module at `rest` under `src/`; `None` for a root.
 fn source_parents(rest: &str) -> Option<Vec<String>> {
     let path = rest.trim_end_matches(".rs").trim_end_matches("/mod");
     match path.rsplit_once('/') {
@@ -51,7 +50,7 @@ fn source_parents(rest: &str) -> Option<Vec<String>> {
     }
 }
 
-/// A file right under `tests/`, or `main.rs` of a folder there, is a binary of its own.
+/// A file directly under `tests/`, or `main.rs` of a folder there, is a binary of its own.
 fn test_parents(rest: &str) -> Option<Vec<String>> {
     let path = rest.trim_end_matches(".rs").trim_end_matches("/mod");
     let (folder, name) = path.rsplit_once('/')?;

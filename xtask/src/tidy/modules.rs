@@ -1,7 +1,7 @@
-//! The modules of a crate: which file declares which, in what order, and to which file a path leads.
+//! The modules of a crate: which file declares which, in what order, and which file defines the name at the end of a
+//! path.
 //!
-//! Owns the resolving of paths, through `use` and re-exports, to the module that defines the last name. A path that leads
-//! out of the crate leads nowhere here.
+//! Paths are followed through `use` and re-exports. A path that leaves the crate has no target.
 
 use std::collections::HashMap;
 
@@ -14,9 +14,9 @@ const RE_EXPORTS: usize = 16;
 
 pub(super) struct SourceFile<'a> {
     file: &'a RepoFile,
-    /// Where the module is in the crate: `[tree, walk]`; the root is `[]`.
+    /// The module's path in the crate: `[tree, walk]`; the root is `[]`.
     pub(super) place: Vec<String>,
-    /// The modules that it declares, in order, without those of tests.
+    /// The modules it declares, in order, without test modules.
     pub(super) declared: Vec<String>,
     pub(super) paths: Vec<CodePath>,
 }
@@ -31,7 +31,7 @@ pub(super) struct Modules<'a> {
     files: HashMap<Vec<String>, SourceFile<'a>>,
 }
 
-/// Where a path leads: the file, and the name that it defines or is known by.
+/// The file that a path leads to, and the name there.
 pub(super) struct Target<'a> {
     pub(super) file: &'a SourceFile<'a>,
     pub(super) name: String,
@@ -60,7 +60,7 @@ impl<'a> Modules<'a> {
         self.files.get(place)
     }
 
-    /// Whether it and every module around it are declared, and not for tests alone.
+    /// Whether the module and all modules around it are declared outside of tests.
     pub(super) fn is_shipped(&self, file: &SourceFile<'a>) -> bool {
         let declared = |at: usize| self.at(&file.place[..at]).is_some_and(|up| up.declared.contains(&file.place[at]));
         (0..file.place.len()).all(declared)
@@ -77,7 +77,7 @@ impl<'a> Modules<'a> {
             return self.walk(&[], &names[1..], left);
         }
         if ups > 0 {
-            // The first lead out of the inline modules of the file.
+            // The first `super`s leave the file's inline modules.
             let place = from.len().checked_sub(ups.checked_sub(depth)?)?;
             return self.walk(&from[..place], &names[ups..], left);
         }
@@ -88,7 +88,7 @@ impl<'a> Modules<'a> {
         if is_known { self.walk(from, names, left) } else { None }
     }
 
-    /// Goes down from a module, name by name, and on where a name is one that a `use` brought in.
+    /// Descends from a module, name by name, and follows names that a `use` imported.
     fn walk(&self, place: &[String], names: &[String], left: usize) -> Option<Target<'_>> {
         let file = self.at(place)?;
         let Some((name, rest)) = names.split_first() else {
@@ -105,7 +105,7 @@ impl<'a> Modules<'a> {
         }
     }
 
-    /// What a `use` of a module means by a name.
+    /// The path that a `use` of a module binds to a name.
     fn binding(&self, place: &[String], name: &str) -> Option<&[String]> {
         let paths = &self.at(place)?.paths;
         let binds = |path: &&CodePath| path.depth == 0 && path.bound.as_deref() == Some(name);
@@ -113,13 +113,13 @@ impl<'a> Modules<'a> {
     }
 }
 
-/// `tree/walk.rs` -> `[tree, walk]`, `tree/mod.rs` -> `[tree]`; none of a root.
+/// `tree/walk.rs` -> `[tree, walk]`, `tree/mod.rs` -> `[tree]`; `None` for a root.
 fn place(inside: &str) -> Option<Vec<String>> {
     let module = inside.trim_end_matches(".rs").trim_end_matches("/mod");
     (!matches!(module, "lib" | "main")).then(|| module.split('/').map(str::to_owned).collect())
 }
 
-/// Names of the modules that a file declares outside of others.
+/// The modules that a file declares outside of inline modules.
 fn declared(tokens: &[Token]) -> Vec<String> {
     let names = find(tokens, &["mod"]).filter(|at| tokens[*at].depth == 0).filter_map(|at| tokens.get(at + 1));
     names.filter(|token| token.kind == Kind::Word).map(|token| token.text.clone()).collect()

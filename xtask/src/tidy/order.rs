@@ -1,9 +1,9 @@
 //! Modules are declared in reading order, at every level of every crate: each uses only those above it.
 //!
-//! A file may use what is declared above its own module, what is declared above the modules that contain it, the items of
-//! those modules, and whatever is below itself. So imports between files make no cycle, except that a parent uses its children
-//! and they name its items; and none runs back up: what a sibling's children use does not use the sibling. A name counts for
-//! the file that defines it, wherever it is re-exported. Code under `#[cfg(test)]` and modules named `testing` are exempt.
+//! A file may use modules declared above its own module, modules declared above those that contain it, the items of
+//! those containing modules, and everything below itself. So imports form no cycle, except between a parent and its
+//! children. A name counts for the file that defines it, wherever it is re-exported. Code under `#[cfg(test)]` and
+//! modules named `testing` are exempt.
 
 use super::finding::Finding;
 use super::modules::{Modules, SourceFile, Target};
@@ -11,7 +11,7 @@ use crate::repo::Repo;
 
 const TESTING: &str = "testing";
 
-/// Files whose modules still form cycles. An entry goes when they are cut; none is added.
+/// Files whose modules still form cycles. Rows may only be removed.
 const CYCLES: &[&str] = &[];
 
 pub(crate) fn check(repo: &Repo) -> Vec<Finding> {
@@ -28,13 +28,13 @@ fn check_but(repo: &Repo, cycles: &[&str]) -> Vec<Finding> {
     left.map(|disorder| disorder.finding).chain(healed).collect()
 }
 
-/// Whether a library or a program begins here. A package may have both: they share a folder, but no modules.
+/// The root of a library or a program. A package may have both: they share a folder, but no modules.
 fn is_root(path: &str) -> bool {
     let is_ours = path.starts_with("crates/") || path.starts_with("xtask");
     is_ours && (path.ends_with("/src/lib.rs") || path.ends_with("/src/main.rs"))
 }
 
-/// An import of something that is not above.
+/// An import of something that is not declared above.
 struct Disorder {
     declared_in: String,
     finding: Finding,
@@ -46,7 +46,7 @@ fn check_crate(modules: &Modules<'_>) -> Vec<Disorder> {
     shipped.flat_map(|file| check_file(modules, file)).collect()
 }
 
-/// What a file imports out of order; of each other file the first name.
+/// The imports that are out of order; of each imported file only the first name.
 fn check_file(modules: &Modules<'_>, file: &SourceFile<'_>) -> Vec<Disorder> {
     let mut named: Vec<&str> = Vec::new();
     let mut found = Vec::new();
@@ -62,7 +62,7 @@ fn check_file(modules: &Modules<'_>, file: &SourceFile<'_>) -> Vec<Disorder> {
     found
 }
 
-/// The file that declares the modules of both ends, and what is wrong with the import, if it is.
+/// The file that declares the modules of both ends, and the finding's text; `None` if the import is in order.
 fn disorder(modules: &Modules<'_>, file: &SourceFile<'_>, target: &Target<'_>) -> Option<(String, String)> {
     let shared = file.place.iter().zip(&target.file.place).take_while(|(one, other)| one == other).count();
     let (own, used) = (file.place.get(shared)?, target.file.place.get(shared)?);

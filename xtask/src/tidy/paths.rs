@@ -1,13 +1,10 @@
-//! Paths in Rust source as they are written: `use` trees taken apart, and every `a::b` in code.
-//!
-//! Knows tokens; what a path leads to is decided by `modules`.
+//! Paths in Rust source as written: `use` trees taken apart, and every `a::b` in code. `modules` resolves them.
 
 use crate::tokens::{Kind, Token};
 
-/// One path, such as `crate::tree::Tree`.
 #[derive(Debug)]
 pub(super) struct CodePath {
-    /// Its names in order, without the `self` that ends a branch of a `use`.
+    /// In order, without the `self` that ends a branch of a `use`.
     pub(super) names: Vec<String>,
     /// The name that a `use` gives it in the file.
     pub(super) bound: Option<String>,
@@ -15,7 +12,7 @@ pub(super) struct CodePath {
     pub(super) depth: usize,
 }
 
-/// All paths of two names and more, and all that a `use` brings in.
+/// All paths of two or more names, and everything a `use` imports.
 pub(super) fn paths(tokens: &[Token]) -> Vec<CodePath> {
     let mut reader = Reader { tokens, at: 0, found: Vec::new() };
     while let Some(token) = tokens.get(reader.at) {
@@ -43,7 +40,6 @@ impl Reader<'_> {
         self.tokens.get(at).is_some_and(|token| token.kind != Kind::Literal && token.text == text)
     }
 
-    /// Steps over a token if it is this one.
     fn take(&mut self, text: &str) -> bool {
         let is_next = self.is(self.at, text);
         self.at += usize::from(is_next);
@@ -61,7 +57,6 @@ impl Reader<'_> {
         self.tokens[self.at].kind == Kind::Word && !continues && self.is(self.at + 1, "::")
     }
 
-    /// Names joined by `::`, up to whatever else follows.
     fn names(&mut self) -> Vec<String> {
         let mut names = Vec::new();
         while let Some(name) = self.word() {
@@ -73,7 +68,7 @@ impl Reader<'_> {
         names
     }
 
-    /// One branch of a `use`, `before` being the names that lead to it.
+    /// One branch of a `use`; `before` are the names that lead to it.
     fn use_tree(&mut self, before: &[String]) {
         let Some(&Token { line, depth, .. }) = self.tokens.get(self.at) else { return };
         let mut names = [before, &self.names()].concat();

@@ -1,8 +1,7 @@
 //! Documents are pinned to the code they describe, by a hash written in the document.
 //!
-//! When that code changes, the check fails until somebody has opened the document, brought it up to
-//! date and run `cargo xtask bless`. The hash is over tokens without tests: layout, plain comments and
-//! tests may change freely, a field name may not.
+//! When the code changes, the check fails until somebody has read the document, corrected it and run `cargo xtask
+//! bless`. The hash covers tokens without tests: layout, plain comments and tests may change, a field name may not.
 
 use std::path::Path;
 
@@ -11,10 +10,9 @@ use anyhow::{Context as _, Result, bail};
 use super::finding::Finding;
 use crate::repo::{Repo, RepoFile};
 
-/// A document and the code it must keep up with.
 struct Pin {
     document: &'static str,
-    /// Stems: `a/codec` stands for `a/codec.rs` and everything under `a/codec/`.
+    /// Stems: `a/codec` means `a/codec.rs` and everything under `a/codec/`.
     stems: &'static [&'static str],
 }
 
@@ -39,7 +37,7 @@ pub(crate) fn check(repo: &Repo) -> Vec<Finding> {
     PINS.iter().flat_map(|pin| check_pin(repo, pin)).collect()
 }
 
-/// Rewrites the pinned line of every document; appends one where there is none yet.
+/// Rewrites the pinned line of every document, or appends one.
 pub(crate) fn bless(root: &Path, repo: &Repo) -> Result<Vec<String>> {
     let mut said = Vec::new();
     for pin in PINS {
@@ -94,7 +92,6 @@ fn sources_of<'a>(repo: &'a Repo, stem: &'a str) -> impl Iterator<Item = &'a Rep
     repo.rust().filter(move |file| belongs(&file.path) && !file.is_test())
 }
 
-/// `(line number, the pinned comment)` of a document.
 fn pinned_at(document: &str) -> Option<(usize, &str)> {
     let is_pin = |line: &&str| line.starts_with(OPEN) && line.ends_with(CLOSE);
     document.lines().enumerate().find(|(_, line)| is_pin(line)).map(|(at, line)| (at + 1, line))
@@ -121,7 +118,7 @@ impl Default for Fnv {
 }
 
 impl Fnv {
-    /// Takes in one piece and a separator that no piece holds.
+    /// Adds a piece and a separator that no piece contains.
     fn write(&mut self, piece: &str) {
         for byte in piece.bytes().chain(std::iter::once(0)) {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);

@@ -1,13 +1,13 @@
-//! No text names a path of the machine it was written on.
+//! No text names a path of the machine on which it was written.
 //!
-//! Kept simple: the roots below, where a path can begin. Tests and their fixtures are exempt, and
-//! so are code blocks of documents and doc comments where `/tmp` is what a reader would type.
+//! Tests and their fixtures are exempt, and so are code blocks of documents and doc comments where `/tmp` is what a
+//! reader would type.
 
 use super::finding::Finding;
 use crate::repo::{Repo, RepoFile};
 use crate::tokens::Kind;
 
-/// Folders of one machine; written in halves so that this file passes its own check.
+/// Folders of one machine, written in halves so that this file passes its own check.
 const ROOTS: &[&str] = &[concat!("/wo", "rk/"), concat!("/ro", "ot/")];
 const SCRATCH: &str = concat!("/t", "mp/");
 
@@ -39,7 +39,7 @@ fn finding(file: &RepoFile, line: usize, root: &str) -> Finding {
     Finding::at(&file.path, line, format!("names a path under `{root}`, which is only on somebody's machine"))
 }
 
-/// Whether `root` stands in `line` where a path can begin, not in the middle of a longer path.
+/// Whether `root` occurs where a path can begin, not in the middle of a longer path.
 fn begins_path(line: &str, root: &str) -> bool {
     line.match_indices(root).any(|(at, _)| {
         let before = line[..at].chars().next_back();

@@ -1,6 +1,5 @@
-//! Every sentence of the durability contract names a test, and the test is there.
-//!
-//! A name is `file::test` in backticks. What the document says of it is for people to judge.
+//! Every sentence of the durability contract names a test that exists, as `file::test` in backticks. Whether the test
+//! proves the sentence is for people to judge.
 
 use super::finding::Finding;
 use crate::repo::Repo;
@@ -20,7 +19,6 @@ pub(crate) fn check(repo: &Repo) -> Vec<Finding> {
     findings
 }
 
-/// The words in backticks that name a test.
 fn names(line: &str) -> impl Iterator<Item = (&str, &str)> {
     let is_name =
         |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');

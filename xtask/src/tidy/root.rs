@@ -1,7 +1,5 @@
-//! The root folder holds what is listed here, and nothing else.
-//!
-//! Plans, status notes, logs and evidence have no place in the repository, and the root is where they
-//! first appear.
+//! The root folder contains what is listed here and nothing else: plans, notes and logs have no place in the
+//! repository, and the root is where they first appear.
 
 use std::collections::BTreeSet;
 

@@ -1,11 +1,10 @@
-//! Sizes of files: reported, not enforced. Past 500 lines a file is probably two ideas.
+//! Sizes of files: reported, not enforced. A file over 500 lines is probably two ideas.
 
 use crate::repo::{Repo, RepoFile};
 
 const LONG: usize = 500;
 const SHOWN: usize = 5;
 
-/// A few lines about the lengths of Rust files, tests left out.
 pub(crate) fn report(repo: &Repo) -> String {
     let mut sizes: Vec<(usize, &str)> =
         repo.rust().filter(|file| !file.is_test()).map(|file| (lines_before_tests(file), file.path.as_str())).collect();
@@ -20,7 +19,6 @@ pub(crate) fn report(repo: &Repo) -> String {
     report
 }
 
-/// Lines up to the first test item.
 fn lines_before_tests(file: &RepoFile) -> usize {
     let all = file.text.as_deref().map_or(0, |text| text.lines().count());
     file.tokens.iter().find(|token| token.test).map_or(all, |token| token.line - 1)

@@ -1,12 +1,11 @@
-//! Words and white space that no file of the repository may hold.
-//!
-//! `#[ignore]`, `#[should_panic]`, tabs in Rust, white space at a line's end. What clippy finds is left to clippy.
+//! Banned everywhere: `#[ignore]`, `#[should_panic]`, tabs in Rust, white space at a line's end. Clippy's own lints are
+//! not repeated here.
 
 use super::finding::Finding;
 use crate::repo::{Repo, RepoFile};
 use crate::tokens::find;
 
-/// Token patterns that are never right, and why.
+/// Token patterns, and why they are banned.
 const BANNED: &[(&[&str], &str)] = &[
     (&["#", "[", "ignore"], "a test that does not run proves nothing: make it run or remove it"),
     (&["#", "[", "should_panic"], "assert on the error instead"),
