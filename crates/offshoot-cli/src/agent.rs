@@ -1,5 +1,4 @@
-//! `offshoot` itself: what was typed becomes a session, a model, tools and a prompt. Runs the agent without a screen: what
-//! happens is printed as text or as pi's event stream.
+//! `offshoot` without a screen: runs the agent on a session and prints its answer or pi's event stream.
 
 mod args;
 mod input;
@@ -23,7 +22,6 @@ pub(crate) use open::{check_folder, open};
 use print::Printer;
 pub(crate) use setup::setup;
 
-/// Runs the agent until everything that was asked is answered, and prints it.
 pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
     let session = open(app, args)?;
     check_folder(app, args, &session)?;
@@ -33,11 +31,11 @@ pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
         return Err(error.hint("`offshoot -p PROMPT`, `offshoot -p @FILE`, or pipe something in"));
     }
     let setup = setup(app, args, &session, WithoutKey::Refuse)?;
-    // One thread: the work is the model's and the tools', and a thread more costs start time.
+    // One thread: the agent mostly waits for the model and its tools, and more threads would start more slowly.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the agent", &error))?;
     let ended = runtime.block_on(work(session, setup, said, Printer::new(app, form)));
-    // Who stops twice does not wait for anything.
+    // A second interrupt does not wait for running tools.
     runtime.shutdown_background();
     ended
 }
@@ -86,7 +84,7 @@ async fn work(
     outcome(settled)
 }
 
-/// One prompt after the other, until one does not end well.
+/// Sends one prompt after the other, until one does not end with `Done`.
 async fn talk(agent: AgentSession, said: Vec<UserPrompt>) -> std::result::Result<Settled, AgentError> {
     let mut settled = Settled::Done;
     for said in said {

@@ -1,4 +1,4 @@
-//! What every command works with: the terminal, the settings, the store, and how sessions are opened.
+//! What every command works with: the terminal, the environment, the store, and how sessions are opened.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -19,10 +19,9 @@ use crate::config::settings::SettingsFiles;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::ui::Ui;
 
-/// How many diagnostics of one sort are said before the rest is only counted.
+/// More diagnostics of one code are counted, not printed.
 const SAID: usize = 3;
 
-/// One run of the program.
 #[derive(Debug, Clone)]
 pub(crate) struct App {
     pub(crate) ui: Ui,
@@ -32,7 +31,7 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// The store: the folder that was named for this run, else the roots of offshoot, pi and oh-my-pi.
+    /// The folder of `--session-dir`, else the roots of offshoot, pi and oh-my-pi.
     pub(crate) fn store(&self) -> Result<DirStore> {
         if let Some(folder) = &self.session_dir {
             let store = DirStore::new(Root::new(folder, Flavour::Flat), Vec::new());
@@ -50,17 +49,16 @@ impl App {
         wait.unwrap_or(Options::default().lock_wait)
     }
 
-    /// Where side indexes go.
     fn index_folder(&self) -> Option<PathBuf> {
         self.environment.cache.as_ref().map(|cache| cache.join("index"))
     }
 
-    /// What is remembered of sessions for lists, unless this run does without.
+    /// `None` with `--no-index`, or without a cache folder.
     pub(crate) fn catalogue(&self) -> Option<Catalogue> {
         self.environment.cache.as_deref().map(Catalogue::new)
     }
 
-    /// Lists sessions, last activity first: through the catalogue if that can tell.
+    /// Lists sessions, last activity first, through the catalogue if possible.
     pub(crate) fn list(
         &self,
         store: &DirStore,
@@ -68,29 +66,26 @@ impl App {
         progress: Progress<'_>,
     ) -> Result<(Vec<SessionInfo>, Vec<Diagnostic>)> {
         match self.catalogue().filter(|_| !scope.with_text) {
-            // The true time: it is compared with those of files.
+            // The real clock: it is compared with file times.
             Some(catalogue) => Ok(catalogue.list(store, scope.cwd, SystemClock.now(), progress)?),
             None => Ok(store.list(scope, progress)?),
         }
     }
 
-    /// The working directory as text.
     pub(crate) fn cwd(&self) -> String {
         self.environment.cwd.to_string_lossy().into_owned()
     }
 
-    /// A folder that was named, as a working directory: absolute, links resolved if it is there.
+    /// A folder from the command line as an absolute path, with links resolved if it exists.
     pub(crate) fn absolute(&self, folder: &Path) -> String {
         let whole = self.environment.cwd.join(folder);
         whole.canonicalize().unwrap_or(whole).to_string_lossy().into_owned()
     }
 
-    /// The present moment.
     pub(crate) fn now(&self) -> Millis {
         self.environment.now.unwrap_or_else(|| SystemClock.now())
     }
 
-    /// How sessions are opened and grown.
     pub(crate) fn options(&self) -> Options {
         let bar = Mutex::new(self.ui.progress("reading"));
         let progress = move |done: u64, total: u64| {
@@ -111,7 +106,7 @@ impl App {
         }
     }
 
-    /// Opens a session file; where a file does not show its dialect, its folder does.
+    /// Opens a session file. If the file does not show its dialect, its folder decides.
     pub(crate) fn open_file(&self, file: &Path) -> Result<Session> {
         Ok(Session::open(file, self.options_for(file))?)
     }
@@ -131,14 +126,14 @@ impl App {
         SettingsFiles::of(self.environment.data.as_deref(), &self.folder_of(session))
     }
 
-    /// The settings in effect for a session; warns about those that have no effect.
+    /// The settings in effect for a session; warns about invalid ones.
     pub(crate) fn user_settings(&self, session: &Session) -> Result<Settings> {
         let (layers, troubles) = self.settings_files(session).load()?;
         troubles.iter().for_each(|trouble| self.ui.warning(trouble));
         Ok(Settings::from(&layers))
     }
 
-    /// Upgrades a session of an old version, as its first append would, and says where the old bytes are.
+    /// Upgrades a session of an old version, as its first append would, and prints the path of the backup.
     pub(crate) fn upgrade(&self, session: &mut Session) -> Result<()> {
         let version = session.version();
         if let Some(backup) = session.upgrade()? {
@@ -148,7 +143,7 @@ impl App {
         Ok(())
     }
 
-    /// The same, with an entry that is to be found again afterwards.
+    /// Upgrades, and returns the place of the same entry afterwards.
     pub(crate) fn upgraded(&self, session: &mut Session, ix: NodeIx) -> Result<NodeIx> {
         let id = session.tree().node(ix).id().cloned();
         self.upgrade(session)?;
@@ -158,26 +153,25 @@ impl App {
         }
     }
 
-    /// Says on stderr what somebody who goes on with a session should know: what waits outside it, and newer work.
+    /// Warns about entries outside the session and newer work on other branches, for somebody who continues it.
     pub(crate) fn report_waiting(&self, session: &Session, given: &str) {
         let is_waiting = |told: &&Diagnostic| matches!(told.code, Code::Spilled | Code::Diverged);
         let told: Vec<Diagnostic> = session.diagnostics().iter().filter(is_waiting).cloned().collect();
         self.report_all(&told, given);
     }
 
-    /// Says on stderr what is odd about a session that somebody looks at.
     pub(crate) fn report(&self, session: &Session, given: &str) {
         self.report_all(session.diagnostics(), given);
     }
 
-    /// The same for any diagnostics.
+    /// Warns on stderr; notes are not shown.
     pub(crate) fn report_all(&self, diagnostics: &[Diagnostic], given: &str) {
         let odd = |diagnostic: &&Diagnostic| diagnostic.severity() >= Severity::Warning;
         let mut is_cut = false;
         for code in Code::ALL {
             let same: Vec<_> = diagnostics.iter().filter(odd).filter(|diagnostic| diagnostic.code == *code).collect();
             for diagnostic in same.iter().take(SAID) {
-                // Of a file that is no session the message says everything.
+                // The message about an unreadable session is complete without a line.
                 let line = diagnostic.line.filter(|_| *code != Code::UnreadableSession);
                 let place = line.map_or(String::new(), |line| format!("line {line}: "));
                 self.ui.warning(&format!("{place}{}", diagnostic.message));
@@ -202,7 +196,7 @@ impl App {
     }
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell, if necessary.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '~' | '+' | ':' | '@' | ',');
     if !word.is_empty() && word.chars().all(is_plain) {

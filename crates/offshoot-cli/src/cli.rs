@@ -1,4 +1,4 @@
-//! The command line as a whole: its global options, its commands, and a run from arguments to exit code.
+//! The command line: its global options, its commands, and the exit code.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -104,7 +104,6 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Runs it.
     fn run(&self, app: &App) -> Result<()> {
         match self {
             Self::List(args) => list::run(app, args),
@@ -136,7 +135,6 @@ impl Command {
     }
 }
 
-/// The agent: on the terminal, or printing what it says.
 fn run_agent(app: &App, args: &agent::Args) -> Result<()> {
     match args.form(ui::is_interactive())? {
         Some(form) => agent::run(app, args, form),
@@ -144,15 +142,14 @@ fn run_agent(app: &App, args: &agent::Args) -> Result<()> {
     }
 }
 
-/// Runs the program.
 pub(crate) fn run() -> ExitCode {
-    // Without a terminal somebody who types nothing wants to know what there is.
+    // Without a terminal, `offshoot` without arguments prints its help.
     let command = Cli::command().arg_required_else_help(!ui::is_interactive());
     let parsed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version go to stdout; nobody may be reading either.
+            // Help and version go to stdout, which may be closed.
             drop(error.print());
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
@@ -188,7 +185,6 @@ mod tests {
         Cli::command().debug_assert();
     }
 
-    /// Somebody who asks a command for help learns by example.
     #[test]
     fn every_command_shows_examples() {
         for command in Cli::command().get_subcommands() {

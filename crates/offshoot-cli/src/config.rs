@@ -1,4 +1,4 @@
-//! What the surroundings say: environment, home and working directory, read once, here and nowhere else.
+//! Environment variables, home and working directory, read only here.
 //!
 //! Turns them into settings and into the folders where offshoot, pi and oh-my-pi keep sessions. Opens no session.
 
@@ -16,54 +16,50 @@ use offshoot_session::store::{Flavour, Root};
 use offshoot_tui::terminal::{Capabilities, detect};
 use offshoot_tui::theme::Background;
 
-/// Everything that a run takes from its surroundings.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Environment {
     pub(crate) cwd: PathBuf,
     pub(crate) home: Option<PathBuf>,
-    /// The data folder, `OFFSHOOT_HOME`: sessions, models.json and auth.json lie in it.
+    /// `OFFSHOOT_HOME`: contains sessions, models.json and auth.json.
     pub(crate) data: Option<PathBuf>,
-    /// Where new sessions go; `None` if neither `OFFSHOOT_HOME` nor a home directory is known.
+    /// The folder of new sessions; `None` if neither `OFFSHOOT_HOME` nor a home directory is known.
     pub(crate) own: Option<Root>,
-    /// Where caches go; they may be deleted at any time.
+    /// May be deleted at any time.
     pub(crate) cache: Option<PathBuf>,
-    /// Where entries go that could not be written to their session.
+    /// The folder of entries that could not be written to their session.
     pub(crate) spill: Option<PathBuf>,
     pub(crate) durability: Option<String>,
-    /// How long an append waits for another program's lock, in seconds, if the environment says.
+    /// How long an append waits for another program's lock, in seconds.
     pub(crate) lock_wait: Option<f64>,
     pub(crate) others: Vec<Root>,
-    /// What names each root, the own one first: a variable, or `default`.
+    /// The variable that names each root, the own one first, or `default`.
     pub(crate) named_by: Vec<&'static str>,
-    /// Roots that would count if no variable named others.
+    /// Roots that would be used if no variable named others.
     pub(crate) passed_over: Vec<Root>,
-    /// The program that long text goes through; `None` for the default.
+    /// The pager; `None` for the default.
     pub(crate) pager: Option<String>,
     pub(crate) terminal: Capabilities,
-    /// How bright its background is, if it sets the variable that says so.
+    /// The brightness of the terminal's background, if a variable gives it.
     pub(crate) background: Option<Background>,
     pub(crate) editor: Option<String>,
-    /// The programs that may know the clipboard, in the order in which they are asked.
+    /// Programs that can read the clipboard, in the order in which they are tried.
     pub(crate) clipboard: Vec<ClipboardTool>,
-    /// `COLUMNS`, for output that is no terminal.
+    /// `COLUMNS`, for output that is not a terminal.
     pub(crate) columns: Option<usize>,
     pub(crate) now: Option<Millis>,
 }
 
-/// A program that tells what the clipboard holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClipboardTool {
     WlPaste,
-    /// X11's.
+    /// For X11.
     Xclip,
     Mac,
 }
 
-/// Variables by name.
 type Env<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 impl Environment {
-    /// Reads the surroundings of this process.
     #[expect(clippy::disallowed_methods, reason = "the one reader of environment, home and working directory")]
     pub(crate) fn read() -> Self {
         let env = |name: &str| std::env::var_os(name);
@@ -72,7 +68,7 @@ impl Environment {
     }
 
     fn from(all: Env<'_>, cwd: PathBuf, home: Option<PathBuf>, temp: &Path) -> Self {
-        // An empty variable counts as one that is not there.
+        // An empty variable counts as unset.
         let env = &|name: &str| all(name).filter(|value| !value.is_empty());
         let home = home.filter(|home| !home.as_os_str().is_empty());
         let text = |name: &str| env(name).map(|value| value.to_string_lossy().into_owned());
@@ -83,7 +79,7 @@ impl Environment {
         let cache = env("XDG_CACHE_HOME").map(PathBuf::from).filter(|cache| cache.is_absolute());
         let cache = cache.or_else(|| home.as_ref().map(|home| home.join(".cache"))).map(|cache| cache.join("offshoot"));
         let own = base.as_ref().map(|base| Root::new(base.join("sessions"), Flavour::Offshoot));
-        // Not the cache: what is here is nowhere else.
+        // Not the cache: spilled entries exist nowhere else.
         let state = env("XDG_STATE_HOME").map(PathBuf::from).filter(|state| state.is_absolute());
         let state = state.or_else(|| home.as_ref().map(|home| home.join(".local/state")));
         // An empty OMP_PROFILE is the default profile, whatever PI_PROFILE says.
@@ -119,7 +115,7 @@ impl Environment {
         }
     }
 
-    /// A path for people: inside the home directory as `~`.
+    /// Shows a path, with `~` for the home directory.
     pub(crate) fn short(&self, path: &str) -> String {
         let home = self.home.as_ref().map(|home| home.to_string_lossy());
         match home.and_then(|home| path.strip_prefix(home.as_ref()).map(str::to_owned)) {
@@ -129,7 +125,7 @@ impl Environment {
     }
 }
 
-/// The variables in which keys of providers may be; an empty one counts as one that is not there.
+/// The variables that may contain providers' keys; an empty one counts as unset.
 #[expect(clippy::disallowed_methods, reason = "the one reader of the environment: keys are read when they are needed")]
 pub(crate) fn variables() -> Variables {
     Arc::new(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
@@ -144,7 +140,6 @@ fn clipboard(env: Env<'_>) -> Vec<ClipboardTool> {
     wayland.into_iter().chain(env("DISPLAY").map(|_| ClipboardTool::Xclip)).collect()
 }
 
-/// Where pi keeps sessions.
 fn pi_root(env: Env<'_>, home: Option<&Path>) -> Option<Root> {
     if let Some(folder) = env("PI_CODING_AGENT_SESSION_DIR") {
         return Some(Root::new(expand(folder, home), Flavour::Flat));
@@ -156,8 +151,8 @@ fn pi_root(env: Env<'_>, home: Option<&Path>) -> Option<Root> {
     Some(Root::new(agent.join("sessions"), Flavour::Pi))
 }
 
-/// Where oh-my-pi keeps sessions: a profile comes before the folder that the environment names, and without either its
-/// folder under `XDG_DATA_HOME` counts if it is there.
+/// oh-my-pi's root. A profile takes precedence over the folder in the environment; without either, its folder under
+/// `XDG_DATA_HOME` is used if it exists.
 fn omp_root(env: Env<'_>, profile: Option<String>, home: Option<&Path>, temp: &Path) -> Option<Root> {
     let named = env("PI_CODING_AGENT_DIR").filter(|_| profile.is_none()).map(|folder| expand(folder, home));
     let agent = match named {
@@ -179,14 +174,14 @@ fn omp_root(env: Env<'_>, profile: Option<String>, home: Option<&Path>, temp: &P
     Some(Root { home: home.map(Path::to_path_buf), temp: Some(temp.to_path_buf()), ..root })
 }
 
-/// The roots where nothing but the home directory says where they are.
+/// The roots if no variable is set.
 fn default_roots(home: Option<&Path>, temp: &Path) -> Vec<Root> {
     let nothing = &|_: &str| None;
     let own = home.map(|home| Root::new(home.join(".local/share/offshoot/sessions"), Flavour::Offshoot));
     own.into_iter().chain(pi_root(nothing, home)).chain(omp_root(nothing, None, home, temp)).collect()
 }
 
-/// What names a root: the first variable that is set of those that count for it.
+/// The first of the root's variables that is set.
 fn named_by(env: Env<'_>, root: &Root) -> &'static str {
     let names: &[&'static str] = match root.flavour {
         Flavour::Offshoot => &["OFFSHOOT_HOME", "XDG_DATA_HOME"],
@@ -194,7 +189,7 @@ fn named_by(env: Env<'_>, root: &Root) -> &'static str {
         Flavour::Omp => &["OMP_PROFILE", "PI_PROFILE", "PI_CODING_AGENT_DIR", "XDG_DATA_HOME", "PI_CONFIG_DIR"],
     };
     let counts = |name: &&&'static str| match env(name) {
-        // Not every profile is one, and not every data folder has something of omp.
+        // A profile may be invalid, and a data folder may have no folder of omp.
         Some(value) if root.flavour == Flavour::Omp => {
             let value = value.to_string_lossy().trim().trim_start_matches(['~', '/']).to_owned();
             root.folder.to_string_lossy().contains(&value)
@@ -204,7 +199,7 @@ fn named_by(env: Env<'_>, root: &Root) -> &'static str {
     names.iter().find(counts).copied().unwrap_or("default")
 }
 
-/// `~` and `~/…` as the home directory.
+/// Replaces a leading `~` with the home directory.
 fn expand(path: OsString, home: Option<&Path>) -> PathBuf {
     let path = PathBuf::from(path);
     match (path.strip_prefix("~"), home) {

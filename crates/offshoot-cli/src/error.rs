@@ -1,6 +1,6 @@
-//! How a command fails: what went wrong, what caused it, what the person can do, and the exit code.
+//! Errors of commands: message, causes, hints and exit code.
 //!
-//! Every error of the library becomes one of these here and nowhere else. Prints nothing: see `ui`.
+//! Every error of the library is converted here and nowhere else. `ui` prints them.
 
 use std::error::Error as StdError;
 use std::io;
@@ -11,20 +11,19 @@ use offshoot_session::error::Error;
 
 pub(crate) type Result<T> = std::result::Result<T, CommandError>;
 
-/// What sort of failure it is: each has its exit code.
+/// Each kind has an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureKind {
     Failed,
-    /// The command line or the input asks for something that makes no sense.
+    /// The command line or the input is invalid.
     Usage,
-    /// No such session, entry or file.
     NotFound,
-    /// A session file is damaged, or none at all.
+    /// A session file is damaged, or a file is not a session.
     Damaged,
     Conflict,
     Model,
     Stopped,
-    /// Nobody reads the output any more: no error.
+    /// The reader of the output has gone: not an error.
     ClosedPipe,
 }
 
@@ -43,7 +42,6 @@ impl FailureKind {
     }
 }
 
-/// Why a command failed.
 #[derive(Debug)]
 pub(crate) struct CommandError {
     pub(crate) kind: FailureKind,
@@ -53,24 +51,21 @@ pub(crate) struct CommandError {
 }
 
 impl CommandError {
-    /// A failure without a cause below it.
     pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), causes: Vec::new(), hints: Vec::new() }
     }
 
-    /// The command line asks for something that makes no sense.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(FailureKind::Usage, message)
     }
 
-    /// Adds what the person can do.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    /// Names what ended because of this; what was wrong becomes its first cause.
+    /// Replaces the message; the old one becomes the first cause.
     #[must_use]
     pub(crate) fn of(mut self, ended: impl Into<String>) -> Self {
         self.causes.insert(0, std::mem::replace(&mut self.message, ended.into()));
@@ -81,7 +76,6 @@ impl CommandError {
         std::iter::once(&self.message).chain(&self.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
     }
 
-    /// The same, with what the person can do.
     pub(crate) fn with_hints_on_one_line(&self) -> String {
         self.hints.iter().fold(self.on_one_line(), |text, hint| format!("{text}; {hint}"))
     }
@@ -97,7 +91,7 @@ impl CommandError {
     }
 }
 
-/// An error and everything below it, one text each.
+/// An error and its sources, one text each.
 fn chain(error: &(dyn StdError + 'static)) -> Vec<String> {
     let mut texts = Vec::new();
     let mut next = Some(error);
@@ -138,7 +132,7 @@ impl From<&Error> for CommandError {
     }
 }
 
-/// The library's words for what it attempted, the kind by what the system said.
+/// The library's message; the kind follows the system's error.
 fn from_system(error: &Error, source: &io::Error) -> CommandError {
     CommandError { message: error.to_string(), ..CommandError::io("", source) }
 }
@@ -168,7 +162,7 @@ impl From<&KeyError> for CommandError {
     }
 }
 
-/// For writing to the output only: an error of the library that comes along is taken out again.
+/// Only for writing output: an error of the library inside the `io::Error` is unpacked.
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
@@ -191,7 +185,7 @@ mod tests {
         assert_eq!((error.kind, error.message.as_str()), (FailureKind::NotFound, "entry x not found"));
     }
 
-    /// What the agent hands on of the session has the code and the hint that it has in every other command.
+    /// An error of the session keeps its code and hint when the agent passes it on.
     #[test]
     fn the_agent_hands_on_the_librarys_error() {
         let code = |error: Error| CommandError::from(AgentError::NotWritten(error.into())).of("the agent had to stop");

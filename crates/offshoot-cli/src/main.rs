@@ -1,7 +1,4 @@
-//! The binary `offshoot`. Knows only where the command line begins.
-//!
-//! The modules stand in reading order, each using only those above it: what the surroundings say, what every command
-//! works with, the commands, the library for other programs, the agent, the terminal.
+//! The binary `offshoot`. Its modules are in reading order, and each uses only those above it.
 
 #![allow(
     rustdoc::broken_intra_doc_links,

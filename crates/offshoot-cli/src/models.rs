@@ -1,4 +1,4 @@
-//! Models and keys: which models can be asked, and which one a run asks. Reads the user's files; asks no model.
+//! Chooses the model that a run asks, from models and keys in the user's files. Asks no model.
 
 use std::sync::Arc;
 
@@ -34,16 +34,15 @@ fn thinking(text: &str) -> std::result::Result<ThinkingLevel, String> {
         .ok_or_else(|| format!("there are {}", ThinkingLevel::ALL.map(ThinkingLevel::as_str).join(", ")))
 }
 
-/// What happens when no model has a key.
+/// What happens if no model has a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WithoutKey {
-    /// It is an error.
     Refuse,
-    /// A model is chosen all the same, and the agent waits for its key.
+    /// A model is chosen anyway, and the agent waits for its key.
     Wait,
 }
 
-/// Where the choice of a model comes from, the first first.
+/// Sources of the choice, in order of precedence.
 pub(crate) struct ModelWishes<'a> {
     pub(crate) typed: &'a ModelArgs,
     pub(crate) session: &'a Session,
@@ -51,21 +50,19 @@ pub(crate) struct ModelWishes<'a> {
     pub(crate) without_key: WithoutKey,
 }
 
-/// The model that is asked.
 pub(crate) struct ChosenModel {
     pub(crate) model: Model,
-    /// The requested thinking level. Each model clamps it to what it supports.
+    /// As requested; each model clamps it to what it supports.
     pub(crate) thinking: ThinkingLevel,
 }
 
-/// The known models, and the keys.
 pub(crate) struct ModelTable {
     pub(crate) models: Arc<Models>,
     pub(crate) keys: Keys,
 }
 
 impl ModelTable {
-    /// Reads the user's files; also tells what is wrong with them.
+    /// Reads the user's files; returns problems with them.
     pub(crate) fn read(app: &App) -> (Self, Vec<Trouble>) {
         let home = app.environment.data.as_deref();
         let (models, mut troubles) = Models::load(home);
@@ -78,36 +75,34 @@ impl ModelTable {
         (Self { models: Arc::new(models), keys }, troubles)
     }
 
-    /// Reads the user's files, and warns about what is wrong with them.
+    /// Reads the user's files; warns about problems with them.
     pub(crate) fn load(app: &App) -> Self {
         let (table, troubles) = Self::read(app);
         troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
         table
     }
 
-    /// The same with a key that was typed.
+    /// Adds a key from the command line.
     #[must_use]
     pub(crate) fn with_key(self, key: Option<&str>) -> Self {
         Self { keys: self.keys.with(key.map(Secret::new)), ..self }
     }
 
-    /// Whether a model can be asked: its provider has a key, or needs none.
+    /// Whether the model's provider has a key, or needs none.
     pub(crate) fn can_ask(&self, model: &Model) -> bool {
         self.keys.can_ask(&self.models, model)
     }
 
-    /// The models that can be asked.
     pub(crate) fn usable(&self) -> Vec<Arc<Model>> {
         self.models.all().iter().filter(|model| self.can_ask(model)).cloned().map(Arc::new).collect()
     }
 
-    /// The model of this name.
     pub(crate) fn find(&self, provider: Option<&str>, name: &str) -> std::result::Result<FoundModel, UnknownModel> {
         let usable = |provider: &str| self.models.default_of(provider).is_some_and(|model| self.can_ask(model));
         self.models.find(provider, name, &usable)
     }
 
-    /// The model that was typed, else the session's, else the user's, else the first with a key.
+    /// The model of the command line, else the session's, else the user's, else the first with a key.
     pub(crate) fn choose(&self, app: &App, wishes: &ModelWishes<'_>) -> Result<ChosenModel> {
         let (models, typed, user) = (&self.models, wishes.typed, wishes.settings);
         let find = |provider: Option<&str>, name: &str| {
@@ -141,7 +136,7 @@ impl ModelTable {
             let waiting = own.or_else(|| defaults.next()).filter(|_| wishes.without_key == WithoutKey::Wait);
             first.or(waiting).cloned().ok_or_else(no_key)?
         };
-        // A level that the model could not choose is none that the user chose.
+        // The session's level does not count if the model has only one: the user did not choose it.
         let level = level.filter(|_| model.levels().len() > 1);
         let thinking = typed.thinking.or(named).or(level).unwrap_or(user.thinking);
         Ok(ChosenModel { model, thinking })
@@ -156,7 +151,7 @@ fn no_key() -> CommandError {
         )
 }
 
-/// The model and the level that a session that has begun was left with.
+/// The last model and thinking level of a session that has entries.
 fn recorded(session: &Session) -> (Option<(String, String)>, Option<ThinkingLevel>) {
     let Some(context) = session.leaf().and_then(|_| session.context().ok()) else { return (None, None) };
     let model = context.model.as_deref().and_then(|json| {

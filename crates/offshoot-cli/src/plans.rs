@@ -1,4 +1,4 @@
-//! Plans of compactions and branch summaries as JSON: one shape for commands and for `offshoot api`.
+//! Plans of compactions and branch summaries as JSON, for commands and `offshoot api`.
 
 use offshoot_session::branch_summary::BranchPlan;
 use offshoot_session::compact::{Plan, PlannedMessage};
@@ -6,7 +6,7 @@ use offshoot_session::id::EntryId;
 use offshoot_session::json::{Object, quote};
 use offshoot_session::tree::{NodeIx, Tree};
 
-/// A compaction's plan, with pi's names where pi has the thing.
+/// Members have pi's names where pi has them.
 pub(crate) fn compaction(tree: &Tree, plan: &Plan) -> Object {
     let pinned = plan.pinned.iter().map(|pinned| quote(pinned.id.as_str()));
     let settings = Object::new()

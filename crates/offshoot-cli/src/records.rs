@@ -1,7 +1,7 @@
-//! Records as JSON for programs: entries line for line, and trees.
+//! Entries and trees as JSON.
 //!
-//! Everything is written as it is read, one entry at a time and without recursion: no depth and no length of a session
-//! piles up. An error of the library comes along inside the `io::Error`.
+//! Entries are written one at a time, without recursion, so memory does not grow with a session's length or depth. A
+//! library error is wrapped in the `io::Error`.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use offshoot_session::entry::Source;
 use offshoot_session::json::quote;
 use offshoot_session::tree::{NodeIx, Tree};
 
-/// Writes an entry as its line stands in the file (old versions upgraded); a damaged one says where it breaks.
+/// Writes an entry's line as stored (old versions upgraded); for a damaged line an object that says where it breaks.
 pub(crate) fn write_entry(out: &mut dyn Write, source: &dyn Source, ix: NodeIx) -> io::Result<()> {
     let entry = source.entry(ix).map_err(io::Error::other)?;
     out.write_all(entry.to_json(source.tree()).as_bytes())
@@ -26,9 +26,9 @@ pub(crate) fn write_entries(out: &mut dyn Write, source: &dyn Source, entries: &
     out.write_all(b"]")
 }
 
-/// Writes the tree as pi's `getTree` gives it: an array of `{entry, children, label?, labelTimestamp?}`.
+/// Writes the tree like pi's `getTree`: an array of `{entry, children, label?, labelTimestamp?}`.
 ///
-/// A node is closed, and its label said, when the next one stands no deeper: only the open path is kept.
+/// Only the open path is kept: a node is closed, with its label, when the next one is not below it.
 pub(crate) fn write_tree(out: &mut dyn Write, source: &dyn Source) -> io::Result<()> {
     let tree = source.tree();
     let mut open: Vec<NodeIx> = Vec::new();

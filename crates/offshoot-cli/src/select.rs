@@ -1,4 +1,4 @@
-//! From what a person types to a session file or an entry.
+//! Finds the session file or the entry that a person named.
 
 use std::path::{Path, PathBuf};
 
@@ -12,16 +12,15 @@ use offshoot_session::tree::NodeIx;
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
 
-/// The word for the session that was written to last.
+/// Means the most recently written session.
 pub(crate) const LATEST: &str = "latest";
 
-/// Whether a word is the path of a session file, and nothing else.
+/// Whether a word can only be the path of a session file.
 pub(crate) fn is_path(given: &str) -> bool {
     given.contains(['/', '\\']) || given.ends_with(".jsonl")
 }
 
 impl App {
-    /// The file of a session, from what was typed.
     pub(crate) fn file(&self, given: &str) -> Result<PathBuf> {
         session_file(self, given)
     }
@@ -31,9 +30,9 @@ impl App {
     }
 }
 
-/// The file of a session: a path, an id or a unique start of one, a name, or `latest`.
+/// A path, an id or a unique start of one, a name, or `latest`.
 ///
-/// Ids and names are looked for among the sessions of the working directory first, then among all.
+/// Ids and names are searched among the sessions of the working directory first, then among all.
 fn session_file(app: &App, given: &str) -> Result<PathBuf> {
     if given.is_empty() {
         return Err(CommandError::usage("an empty text names no session").hint("`offshoot list` shows the sessions"));
@@ -50,7 +49,7 @@ fn session_file(app: &App, given: &str) -> Result<PathBuf> {
     for scope in [Some(cwd.as_str()), None] {
         let (sessions, diagnostics) = app.list(&store, Scope { cwd: scope, with_text: false }, &mut |_, _| {})?;
         unread.extend(diagnostics.into_iter().filter(|told| told.code == Code::UnreadableFolder));
-        // A name counts where the start of an id is not enough; a whole id comes before all.
+        // An id or a unique start of one takes precedence; a name resolves an ambiguous start.
         let (by_id, by_name) = (by_id(&store, &sessions, given), || by_name(&sessions, given));
         let found = match by_id {
             Ok(Some(found)) => Some(found),
@@ -79,7 +78,6 @@ fn existing(path: &Path) -> Result<PathBuf> {
     }
 }
 
-/// The first one of the list.
 fn latest(app: &App, store: &DirStore, cwd: &str) -> Result<PathBuf> {
     let (sessions, diagnostics) = app.list(store, Scope { cwd: Some(cwd), with_text: false }, &mut |_, _| {})?;
     if let Some(newest) = sessions.into_iter().next() {
@@ -90,8 +88,8 @@ fn latest(app: &App, store: &DirStore, cwd: &str) -> Result<PathBuf> {
         .hint("`offshoot list --all` shows the sessions of other folders"))
 }
 
-/// The session with this id, or the only one whose id starts so. The same id in several folders is the same session:
-/// offshoot's own copy counts, else the one with the last activity.
+/// The session with this id, or the only one whose id starts with it. Copies of a session in several folders count
+/// once: offshoot's own copy wins, else the one with the last activity.
 fn by_id(store: &DirStore, sessions: &[SessionInfo], given: &str) -> Result<Option<PathBuf>> {
     let mut fitting: Vec<&SessionInfo> = sessions.iter().filter(|info| info.id.starts_with(given)).collect();
     if fitting.iter().any(|info| info.id == given) {
@@ -122,7 +120,7 @@ fn by_name(sessions: &[SessionInfo], given: &str) -> Result<Option<PathBuf>> {
     }
 }
 
-/// The entry with this id, or the only one whose id starts so.
+/// The entry with this id, or the only one whose id starts with it.
 pub(crate) fn entry(session: &Session, given: &str) -> Result<NodeIx> {
     Ok(session.tree().find_prefix(given)?)
 }

@@ -1,6 +1,6 @@
-//! The summaries of `compact`, `pop` and `switch`: the one place where commands meet a summariser.
+//! The summaries of `compact`, `pop` and `switch`.
 //!
-//! A model writes them if one has a key. Without one, or if it fails, the summariser without a model does, with a notice.
+//! A model writes them if one has a key. Without one, or if it fails, `Extractive` writes them, with a notice.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::models::{ChosenModel, ModelArgs, ModelTable, ModelWishes, WithoutKey};
 
-/// A compaction's summary. `instructions` are the person's; a model that was asked for and cannot be is an error.
+/// A compaction's summary, with the person's `instructions`. A model named on the command line that cannot be asked is
+/// an error.
 pub(crate) fn compaction(
     app: &App,
     session: &Session,
@@ -38,18 +39,18 @@ pub(crate) fn compaction(
     Ok(plan.run(&Extractive::new(session), instructions)?)
 }
 
-/// The summary of what going to `target` leaves behind.
+/// The summary of the entries that moving to `target` abandons.
 pub(crate) fn left_behind(app: &App, session: &Session, target: NodeIx, typed: &ModelArgs) -> Result<Drafted> {
     let plan = |budget: u64| branch_summary::plan(session, session.leaf(), Some(target), budget);
     let by_model = |model: &Summaries| plan(model.branch_budget())?.run(model, Instructions::Plain);
     if let Some(drafted) = with_model(app, session, typed, by_model)? {
         return Ok(drafted);
     }
-    // By rule any length is summarised: no model's window is the limit.
+    // The extractive summariser has no context window to respect.
     Ok(plan(0)?.run(&Extractive::new(session), Instructions::Plain)?)
 }
 
-/// What the model wrote; nothing if there is none, or if it wrote nothing that can be used.
+/// The model's summary; `None` if there is no model, or if its answer is unusable.
 fn with_model(
     app: &App,
     session: &Session,
@@ -68,7 +69,6 @@ fn with_model(
     }
 }
 
-/// A model that writes the summaries of commands.
 struct Summaries {
     model: ModelSummariser,
     branch_reserve: u64,
@@ -76,7 +76,7 @@ struct Summaries {
 }
 
 impl Summaries {
-    /// How many tokens of a branch fit into a request for its summary.
+    /// How many tokens of a branch fit into the request for its summary.
     fn branch_budget(&self) -> u64 {
         let window = match self.model.model.context_window {
             0 => branch_summary::DEFAULT_WINDOW,
@@ -86,8 +86,8 @@ impl Summaries {
     }
 }
 
-/// The model that summarises a session: the one that was asked for, its own, the user's, or the first with a key.
-/// `None`: there is none, and none was asked for.
+/// The model named on the command line, else the session's, the user's, or the first with a key. `None` if there is
+/// none and none was named.
 fn summaries(app: &App, session: &Session, typed: &ModelArgs) -> Result<Option<Summaries>> {
     let is_asked_for = typed.provider.is_some() || typed.model.is_some();
     let settings = app.user_settings(session)?;
@@ -112,9 +112,9 @@ fn model_for_summaries(app: &App, session: &Session, settings: &Settings, typed:
     Ok(Summaries { model, branch_reserve: settings.branch_reserve, runtime })
 }
 
-/// How much a compaction keeps and leaves free, as the user set it: for the model that is asked, or in general.
+/// The user's compaction settings, for the model that will be asked.
 pub(crate) fn compaction_settings(app: &App, session: &Session, typed: &ModelArgs) -> Result<compact::Settings> {
-    // The summary reads them again, and warns.
+    // The summary reads the settings again, and warns then.
     let quiet = App { ui: app.ui.quiet(), ..app.clone() };
     let mut settings = quiet.user_settings(session)?;
     if settings.compaction_for.is_empty() {

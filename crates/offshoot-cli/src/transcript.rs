@@ -1,7 +1,5 @@
-//! A transcript on paper: the items of a session, as lines on a screen or as a Markdown document.
-//!
-//! Owns how an item is headed and in which order it says what it says; `screen` and `markdown` own what that looks like, and
-//! make it harmless.
+//! A transcript as text: the heading of an item and the order of its parts. `screen` and `markdown` render them and
+//! make them harmless.
 
 pub(crate) mod markdown;
 pub(crate) mod screen;
@@ -12,19 +10,19 @@ use offshoot_session::json::Json;
 use offshoot_session::text::one_line;
 use offshoot_session::transcript::{Call, End, Item, ItemPart, value_text};
 
-/// Whose words follow a heading.
+/// The speaker of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Voice {
     User,
     Assistant,
     Tool,
-    /// A compaction, a branch summary, a note: something about the conversation.
+    /// A compaction, a branch summary or a note.
     Mark,
-    /// A setting or another small thing; its title says it all.
+    /// A setting or another small item without a body.
     Aside,
 }
 
-/// What stands above an item, on one line and harmless.
+/// The line above an item, harmless.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ItemHeading {
     pub(crate) voice: Voice,
@@ -52,15 +50,15 @@ impl ItemHeading {
     }
 }
 
-/// Where the words of an item go, one method for each sort; they come as they are stored.
+/// Receives the parts of an item, as stored.
 pub(crate) trait ItemWords {
     fn text(&mut self, text: &str) -> io::Result<()>;
     fn thinking(&mut self, text: &str) -> io::Result<()>;
     fn call(&mut self, line: &str) -> io::Result<()>;
     fn output(&mut self, text: &str) -> io::Result<()>;
-    /// A picture or another block, by its type on one line.
+    /// A picture or another block, by its type.
     fn block(&mut self, kind: &str) -> io::Result<()>;
-    /// What went wrong, on one line.
+    /// An error, on one line.
     fn trouble(&mut self, line: &str) -> io::Result<()>;
 }
 
@@ -106,7 +104,7 @@ fn say_part(part: &ItemPart, words: &mut dyn ItemWords) -> io::Result<()> {
     }
 }
 
-/// A tool call on one line: the tool, and the argument that says most.
+/// A tool call on one line: the tool and its most telling argument.
 fn call_line(call: &Call) -> String {
     const TELLING: [&str; 7] = ["command", "path", "file_path", "pattern", "query", "url", "code"];
     let arguments = Json::parse(&call.arguments).ok();
@@ -117,10 +115,9 @@ fn call_line(call: &Call) -> String {
     }
 }
 
-/// The first words of an item, on one line.
 pub(crate) fn first_words(item: &Item, max: usize) -> String {
     let mut first = FirstWords(None);
-    // It writes nowhere, so nothing can fail.
+    // Nothing is written, so nothing can fail.
     drop(say(item, &mut first));
     first.0.map(|words| one_line(&words, max)).unwrap_or_default()
 }
@@ -167,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// Each sort of message with hostile text in every field, on the screen and in a document.
+    /// Each kind of message with hostile text in every field.
     #[test]
     fn nothing_in_a_transcript_steers_a_terminal() {
         let hostile = "\\u001b[2J\\u0007\\u009b2J\\u202ex";

@@ -1,5 +1,5 @@
-//! Where sessions go that somebody deletes, so that they can come back: each in a folder of its own below the data folder,
-//! with a note of where it came from. Moves files; knows nothing of what is in them but that they are sessions.
+//! The trash: a deleted session is moved to a folder of its own below the data folder, with a note of its origin, and
+//! can be restored.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -17,7 +17,7 @@ use offshoot_session::pieces::Pieces;
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
 
-/// The note of where a session came from: its path, byte for byte.
+/// The file with the original path, byte for byte.
 const ORIGIN: &str = "origin";
 
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ pub(crate) struct Trashed {
 }
 
 impl Trash {
-    /// The trash of this run: below the data folder.
+    /// The trash below the data folder.
     pub(crate) fn of(app: &App) -> Result<Self> {
         let data = app.environment.data.as_ref().ok_or_else(|| {
             CommandError::new(FailureKind::Failed, "there is no home directory to keep a trash in")
@@ -44,8 +44,8 @@ impl Trash {
         Ok(Self { folder: data.join("trash"), patience: app.lock_wait() })
     }
 
-    /// Puts a session file into the trash. When this returns, both ends of the move are on the disk; if it fails, or if the
-    /// system dies on the way, the file is where it was.
+    /// Moves a session file to the trash. On success both ends of the move are on the disk; after an error or a crash
+    /// the file is where it was.
     pub(crate) fn put(&self, file: &Path, now: Millis) -> Result<Trashed> {
         let failed = |action: &str| {
             let action = format!("{action} {}", file.display());
@@ -54,7 +54,7 @@ impl Trash {
         let origin = file.canonicalize().map_err(failed("open"))?;
         let mut medium = FileMedium::open(&origin).map_err(failed("open"))?.with_patience(self.patience);
         header(&medium)?;
-        // Who is appending just now comes to the end before the file goes.
+        // Waits for a running append to finish.
         match medium.lock() {
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::Unsupported => {}
@@ -71,7 +71,7 @@ impl Trash {
         Ok(trashed)
     }
 
-    /// What is in the trash, last thrown away first. Folders without a session are none.
+    /// The sessions in the trash, most recently deleted first. Folders without a session are ignored.
     pub(crate) fn list(&self) -> Result<Vec<Trashed>> {
         let failed = |error: io::Error| CommandError::io(format!("read folder {}", self.folder.display()), &error);
         let folders = match fs::read_dir(&self.folder) {
@@ -86,7 +86,7 @@ impl Trash {
         Ok(all)
     }
 
-    /// A folder of its own, named by the time and a number.
+    /// Creates a folder, named by the time and a number.
     fn new_folder(&self, now: Millis) -> Result<PathBuf> {
         let failed = |error: io::Error| CommandError::io(format!("create folder in {}", self.folder.display()), &error);
         DirBuilder::new().recursive(true).mode(0o700).create(&self.folder).map_err(failed)?;
@@ -110,7 +110,7 @@ impl Trashed {
         file.is_file().then_some(Self { folder, file, origin, at })
     }
 
-    /// Puts the session back where it came from, never over another file.
+    /// Moves the session back, never over another file.
     pub(crate) fn restore(&self) -> Result<()> {
         let failed = |error: io::Error| {
             let origin = self.origin.display();
@@ -135,8 +135,7 @@ impl Trashed {
         Ok(())
     }
 
-    /// Removes what is left of the folder when there is no session in it. What cannot be removed is no harm: it is not
-    /// listed.
+    /// Removes the folder if its session is gone. A folder that cannot be removed does no harm: it is not listed.
     fn forget(&self) {
         if !self.file.exists() {
             drop(fs::remove_file(self.folder.join(ORIGIN)));
@@ -153,7 +152,7 @@ fn write_origin(trashed: &Trashed) -> io::Result<()> {
     trashed.folder.parent().map_or(Ok(()), sync_folder)
 }
 
-/// From its place into the trash, while the lock on it is held.
+/// Moves the file into the trash while its lock is held.
 fn move_out(medium: &FileMedium, trashed: &Trashed) -> io::Result<()> {
     if !medium.is_current()? {
         return Err(io::Error::other("another program has put another file in its place"));
@@ -169,7 +168,7 @@ fn move_out(medium: &FileMedium, trashed: &Trashed) -> io::Result<()> {
     trashed.origin.parent().map_or(Ok(()), sync_folder)
 }
 
-/// Copies a file with its time; never over another one.
+/// Copies a file with its modification time, never over another file.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     let failed = |error: io::Error| CommandError::io(format!("copy {} to {}", from.display(), to.display()), &error);
     let medium = FileMedium::open(from).map_err(failed)?;
@@ -180,7 +179,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     File::options().append(true).open(to).and_then(|file| file.set_modified(modified)).map_err(failed)
 }
 
-/// Returns when the names in a folder are on the disk.
+/// Syncs the names in a folder to the disk.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

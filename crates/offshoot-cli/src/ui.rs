@@ -1,7 +1,7 @@
 //! Everything that reaches the terminal: output, the pager, notes and errors, colours, progress.
 //!
-//! The only file that opens stdout and stderr. Text that comes from a session must be made harmless before it gets here
-//! (`offshoot_session::text`); errors and notes are made harmless here. Knows no sessions.
+//! The only file that opens stdout and stderr. Session text must be made harmless before it gets here
+//! (`offshoot_session::text`); errors and notes are made harmless here.
 
 #![expect(clippy::disallowed_methods, reason = "the one place that prints")]
 
@@ -35,20 +35,19 @@ pub(crate) enum ColorWhen {
     Never,
 }
 
-/// The terminal, or what stands in its place.
 #[derive(Debug, Clone)]
 pub(crate) struct Ui {
     color: ColorChoice,
     pager: Option<String>,
     is_terminal: bool,
-    /// Whether the terminal belongs to the front end: nothing is said then.
+    /// Whether the front end owns the terminal: nothing is printed then.
     is_quiet: bool,
-    /// How many columns a line may have; `None` for a pipe or a file, which takes any.
+    /// Columns of a line; `None` for a pipe or a file, where lines may be long.
     pub(crate) width: Option<usize>,
 }
 
 impl Ui {
-    /// `paging` is what the command line says of the pager.
+    /// `paging` is false with `--no-pager`.
     pub(crate) fn new(environment: &Environment, color: ColorWhen, paging: bool) -> Self {
         let color = match color {
             ColorWhen::Auto => ColorChoice::Auto,
@@ -62,25 +61,25 @@ impl Ui {
         Self { color, pager, is_terminal, is_quiet: false, width: environment.columns.or(terminal) }
     }
 
-    /// The same, saying nothing on stderr: the front end has the terminal.
+    /// The same without output on stderr, while the front end owns the terminal.
     #[must_use]
     pub(crate) fn quiet(&self) -> Self {
         Self { is_quiet: true, ..self.clone() }
     }
 
-    /// The same, saying what there is to say: the front end has given the terminal back.
+    /// The same with output on stderr, after the front end has ended.
     #[must_use]
     pub(crate) fn loud(&self) -> Self {
         Self { is_quiet: false, ..self.clone() }
     }
 
-    /// A place for text with colours.
+    /// Output with colours.
     pub(crate) fn text(&self) -> Output {
         let stdout = BufWriter::with_capacity(BUFFER, io::stdout().lock());
         Output::Screen(Box::new(strip(stdout, self.stdout_color())))
     }
 
-    /// A place for long text with colours: on a terminal it goes through the pager.
+    /// Long output with colours: on a terminal it goes through the pager.
     pub(crate) fn paged(&self) -> Output {
         match self.pager.as_deref().and_then(pager::start) {
             Some((child, stdin)) => {
@@ -90,7 +89,7 @@ impl Ui {
         }
     }
 
-    /// A place for bytes that are to arrive as they are; on a terminal, for bytes that do not steer it.
+    /// Unchanged bytes; on a terminal, control characters are spelt out.
     pub(crate) fn raw(&self) -> Output {
         let stdout = BufWriter::with_capacity(BUFFER, io::stdout().lock());
         if self.is_terminal { Output::Shown(Harmless::new(stdout)) } else { Output::Raw(stdout) }
@@ -107,7 +106,6 @@ impl Ui {
         AutoStream::new(io::stderr().lock(), self.color)
     }
 
-    /// Says on stderr what went wrong and what can be done.
     pub(crate) fn error(&self, error: &CommandError) {
         if error.kind == FailureKind::ClosedPipe {
             return;
@@ -118,17 +116,14 @@ impl Ui {
         self.say(&lines);
     }
 
-    /// Something worth knowing.
     pub(crate) fn note(&self, text: &str) {
         self.say(&[format!("{NOTE}note:{NOTE:#} {}", clean_lines(text))]);
     }
 
-    /// Something odd.
     pub(crate) fn warning(&self, text: &str) {
         self.say(&[format!("{WARNING}warning:{WARNING:#} {}", clean_lines(text))]);
     }
 
-    /// What can be done.
     pub(crate) fn hint(&self, text: &str) {
         self.say(&[format!("{HINT}hint:{HINT:#} {}", clean_lines(text))]);
     }
@@ -142,18 +137,18 @@ impl Ui {
         drop(writeln!(stderr, "{}", lines.join("\n")));
     }
 
-    /// A progress bar on stderr, which appears when the work takes over a second on a terminal.
+    /// A progress bar on stderr, shown on a terminal if the work takes more than a second.
     pub(crate) fn progress(&self, what: &'static str) -> Progress {
         Progress::new(what, io::stderr().is_terminal() && !self.is_quiet)
     }
 }
 
-/// Whether a person sits there: what is typed and what is shown are a terminal's.
+/// Whether both input and output are a terminal.
 pub(crate) fn is_interactive() -> bool {
     io::stdout().is_terminal() && io::stdin().is_terminal()
 }
 
-/// The terminal, for the front end that steers it.
+/// The terminal, for the front end.
 pub(crate) fn terminal() -> Box<dyn Write> {
     Box::new(io::stdout())
 }
@@ -166,7 +161,7 @@ fn strip(out: impl Write + 'static, color: ColorChoice) -> Colored {
     AutoStream::new(Box::new(out), color)
 }
 
-/// Where a command writes. Must be finished, so that trouble at the very end is not lost.
+/// Where a command writes. `finish` reports errors of the last write.
 #[must_use]
 pub(crate) enum Output {
     Screen(Box<Colored>),
@@ -176,7 +171,7 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// Writes what is left; waits for the pager.
+    /// Flushes; waits for the pager.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.flush()
     }
@@ -203,7 +198,7 @@ impl Write for Output {
 }
 
 impl Drop for Output {
-    /// The pager gets its end of file and then all the time it wants, also after an error.
+    /// Closes the pager's input and waits until the user leaves it, also after an error.
     fn drop(&mut self) {
         if let Self::Pager(out, child) = self {
             drop(out.take());

@@ -1,4 +1,4 @@
-//! What is typed to run the agent.
+//! The arguments of the agent.
 
 use clap::ValueEnum;
 
@@ -24,10 +24,9 @@ pub(crate) enum OutputFormat {
     Json,
 }
 
-/// What is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PrintForm {
-    /// The last answer's words.
+    /// The text of the last answer.
     Text,
     /// The last answer as one JSON object.
     Result,
@@ -97,7 +96,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// What is printed; `None`: nothing, it is shown on the terminal.
+    /// The form of the output; `None` for the interactive mode.
     pub(crate) fn form(&self, is_terminal: bool) -> Result<Option<PrintForm>> {
         if !self.print && self.mode.is_none() && is_terminal {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! What is said to the model: words, files that are named by `@`, and what is piped in.
+//! The prompts: arguments, files named by `@`, and piped input.
 
 use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::Args;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 
-/// Everything that is to be said, in order. Files and what is piped in go with the first.
+/// All prompts, in order. Files and piped input become part of the first.
 pub(crate) fn prompts(app: &App, args: &Args, cwd: Option<&str>) -> Result<Vec<UserPrompt>> {
     let piped = piped()?;
     let (mut files, mut images) = (String::new(), Vec::new());
@@ -45,7 +45,6 @@ fn piped() -> Result<Option<String>> {
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
-/// A file as text, or a picture.
 fn file(app: &App, name: &str, cwd: Option<&str>, texts: &mut String, images: &mut Vec<Block>) -> Result<()> {
     let name = match (name.strip_prefix("~/"), &app.environment.home) {
         (Some(rest), Some(home)) => home.join(rest),
@@ -65,7 +64,7 @@ fn file(app: &App, name: &str, cwd: Option<&str>, texts: &mut String, images: &m
     Ok(())
 }
 
-/// A picture as the read tool gives it: checked, and made smaller if models would not take it.
+/// A picture like the read tool's result: checked, and scaled down if models would refuse it.
 fn picture(app: &App, path: &Path, cwd: Option<&str>) -> Result<Vec<Block>> {
     let cwd = cwd.map_or_else(|| app.environment.cwd.clone(), PathBuf::from);
     let place = ToolContext { spill: cwd.clone(), cwd, home: app.environment.home.clone(), images: true, hidden: None };

@@ -1,4 +1,4 @@
-//! The session that the agent goes on with, from what was typed.
+//! Opens the session of the agent's arguments.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::app::{App, quoted};
 use crate::error::{CommandError, FailureKind, Result};
 use crate::select;
 
-/// Tells what is odd about the session. Its folder must still be there.
+/// Reports the session's diagnostics. Its working directory must still exist.
 pub(crate) fn check_folder(app: &App, args: &Args, session: &Session) -> Result<()> {
     let given = args.session.as_deref().or(args.fork.as_deref()).unwrap_or(select::LATEST);
     app.report(session, given);
@@ -23,7 +23,7 @@ pub(crate) fn check_folder(app: &App, args: &Args, session: &Session) -> Result<
     }
 }
 
-/// Opens or begins the session. Nothing is written.
+/// Opens or creates the session. Nothing is written.
 pub(crate) fn open(app: &App, args: &Args) -> Result<Session> {
     let cwd = app.cwd();
     let new = NewSession { cwd: &cwd, ..NewSession::default() };

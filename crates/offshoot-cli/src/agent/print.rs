@@ -1,4 +1,4 @@
-//! What the agent prints: the answer, the answer as one JSON object, or every event.
+//! The agent's output: the answer, the answer as one JSON object, or every event.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl<'a> Printer<'a> {
         Self { app, form, out: app.ui.raw(), last: None, session_id: String::new(), file: None }
     }
 
-    /// Before the first event: the session.
+    /// Prints the header before the first event.
     pub(crate) fn begin(&mut self, session: &Session) -> Result<()> {
         session.id().clone_into(&mut self.session_id);
         self.file = session.file().map(|file| file.display().to_string());
@@ -40,7 +40,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Takes events, in order; who reads has them when this returns.
+    /// Prints events in order, and flushes.
     pub(crate) fn tell(&mut self, news: &mut Vec<Arc<Event>>) -> Result<()> {
         for event in news.drain(..) {
             if let Event::MessageEnd { message: Message::Assistant(message) } = event.as_ref() {
@@ -60,7 +60,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// What a person should hear although only the answer is printed.
+    /// Reports retries and compaction errors on stderr when only the answer is printed.
     fn note(&self, event: &Event) {
         match event {
             Event::AutoRetryStart { attempt, max_attempts, delay_ms, error_message } => self.app.ui.note(&format!(
@@ -72,7 +72,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// After the last event: the answer.
+    /// Prints the answer after the last event.
     pub(crate) fn end(&mut self, settled: &std::result::Result<Settled, AgentError>) -> Result<()> {
         match self.form {
             PrintForm::Events => {}

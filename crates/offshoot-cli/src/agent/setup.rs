@@ -1,5 +1,4 @@
-//! What the agent is made of: model, keys, tools, prompt and settings, from what was typed, the session and the user's
-//! files.
+//! The agent's setup: model, keys, tools, prompt and settings, from the command line, the session and the user's files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +21,6 @@ use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::models::{ChosenModel, ModelTable, ModelWishes, WithoutKey};
 
-/// Everything but the session.
 pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: WithoutKey) -> Result<Setup> {
     let user = app.user_settings(session)?;
     let table = ModelTable::load(app).with_key(args.api_key.as_deref());
@@ -47,7 +45,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
     };
     let system = prompt.text();
     let spill = app.environment.cache.clone().unwrap_or_else(|| home.clone()).join("output");
-    // Others are opened while a screen is shown.
+    // Sessions may be opened while the front end owns the terminal.
     let quiet = App { ui: app.ui.quiet(), ..app.clone() };
     let sessions = StoreSessions { app: quiet, store: app.store().ok(), table: table.models.clone() };
     let mut setup = Setup::new(Arc::new(Http::new(Arc::new(SystemClock))), Arc::new(model), &cwd);
@@ -69,14 +67,14 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
     Ok(setup)
 }
 
-/// Commands of the model know which session they belong to.
+/// Commands of the model find the session's id and file in the environment.
 fn shell(user: &Settings, session: &Session) -> Shell {
     let mut env = vec![("OFFSHOOT_SESSION_ID".to_owned(), session.id().to_owned())];
     env.extend(session.file().map(|file| ("OFFSHOOT_SESSION_FILE".to_owned(), file.display().to_string())));
     Shell { program: user.shell.as_ref().map(PathBuf::from), prefix: user.shell_prefix.clone(), env }
 }
 
-/// The keys that there were at the start; the files are read anew for one that was not among them.
+/// The keys of the start. The files are read again for a key that was missing.
 struct ReloadingKeys {
     app: App,
     key: Option<String>,

@@ -1,4 +1,4 @@
-//! `offshoot api`: the session library for other programs. Its help, and what it takes from the run.
+//! The command `offshoot api`: its help and its defaults.
 
 use std::io;
 
@@ -20,7 +20,6 @@ Examples:
   offshoot api
   echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"list\",\"params\":{\"cwd\":\"/work\"}}' | offshoot api";
 
-/// Serves until the input ends.
 pub(crate) fn run(app: &App, _args: &Args) -> Result<()> {
     let mut out = app.ui.raw();
     let (spill, durability, lock_wait) = (app.environment.spill.clone(), app.durability, app.lock_wait());

@@ -1,6 +1,4 @@
-//! From the name of a method to the function that carries it out: one table, in the order of `docs/api.md`.
-//!
-//! Also `rpc.discover`, which tells clients what the table holds. What methods do is in `methods`.
+//! The table of methods, in the order of `docs/api.md`, and `rpc.discover`, which describes it to clients.
 
 use std::io::Write;
 
@@ -17,11 +15,10 @@ use super::wire::{ApiFailure, MethodResult};
 
 use MethodKind::{Append, Change, Free, Read};
 
-/// How a method is carried out.
 enum MethodKind {
-    /// Without an open session, or with one only in one of its forms.
+    /// Needs no open session, or not in every form.
     Free(fn(&mut ApiServer<'_>, &Params<'_>, &mut dyn Write) -> MethodResult),
-    /// By making an entry, which is then appended below the leaf; the answer is its id.
+    /// Makes an entry, which is appended below the leaf; the result is its id.
     Append(fn(&Session, &Params<'_>) -> Result<NewEntry, ApiFailure>),
     Read(fn(&OpenSession, &Params<'_>, &mut dyn Write) -> MethodResult),
     Change(fn(&mut OpenSession, &Params<'_>, &mut dyn Write) -> MethodResult),
@@ -32,7 +29,7 @@ type ApiMethod = (&'static str, &'static str, MethodKind);
 
 const METHODS: &[ApiMethod] = &[
     ("rpc.discover", "", Free(discover)),
-    // Sessions begin and end.
+    // Creating, opening, closing and listing sessions.
     ("create", "cwd? sessionDir? id? parentSession? durability?", Free(construct::create)),
     ("open", "path sessionDir? cwd? durability?", Free(construct::open)),
     ("continueRecent", "cwd? sessionDir? durability?", Free(construct::continue_recent)),
@@ -79,10 +76,10 @@ const METHODS: &[ApiMethod] = &[
     ("resetLeaf", "session", Change(tree::reset_leaf)),
     ("switch", "session entryId", Change(tree::switch)),
     ("createBranchedSession", "session leafId", Change(tree::create_branched)),
-    // After trouble.
+    // Recovery.
     ("giveBack", "session", Change(tree::give_back)),
     ("recreate", "session", Change(tree::recreate)),
-    // What an open session says.
+    // Reading an open session.
     ("getLeafId", "session", Read(read::leaf_id)),
     ("getLeafEntry", "session", Read(read::leaf_entry)),
     ("getEntry", "session id", Read(read::entry)),
@@ -100,7 +97,7 @@ const METHODS: &[ApiMethod] = &[
     ("getSessionDir", "session", Read(read::folder)),
     ("isPersisted", "session", Read(read::is_persisted)),
     ("getDiagnostics", "session", Read(read::diagnostics)),
-    // What a summary would be made of.
+    // Plans of summaries.
     ("prepareCompaction", "session leafId? settings?", Read(plan::compaction)),
     ("prepareBranchSummary", "session targetId oldLeafId? tokenBudget?", Read(plan::branch_summary)),
     // Without an open session.
@@ -110,7 +107,7 @@ const METHODS: &[ApiMethod] = &[
     ("loadEntriesFromFile", "path", Free(pure::load_entries)),
 ];
 
-/// Carries out a request; the result is written to `out`.
+/// Runs a request; the result is written to `out`.
 pub(super) fn run(server: &mut ApiServer<'_>, request: &ApiRequest<'_>, out: &mut dyn Write) -> MethodResult {
     let found = METHODS.iter().find(|(name, ..)| *name == request.method);
     let (_, notation, run) = found.ok_or_else(|| ApiFailure::no_method(&request.method))?;

@@ -1,6 +1,4 @@
-//! The sessions that are open, by the number that stands for each, and where their successors go.
-//!
-//! Knows how sessions are made and found; not what is done with them.
+//! The open sessions by number, and how their successors are created.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -15,9 +13,8 @@ use offshoot_session::store::{DirStore, Flavour, Root, file_name};
 use super::params::Params;
 use super::wire::{ApiFailure, MethodResult};
 
-/// What the methods work on.
 pub(super) struct ApiServer<'a> {
-    /// Where sessions are whose folder is not named.
+    /// The store of sessions whose folder is not named.
     pub(super) store: &'a DirStore,
     defaults: Defaults,
     cwd: &'a str,
@@ -25,10 +22,10 @@ pub(super) struct ApiServer<'a> {
     last: u64,
 }
 
-/// How sessions are written unless a request says otherwise.
+/// How sessions are written unless a request overrides it.
 #[derive(Debug, Clone)]
 pub(crate) struct Defaults {
-    /// Where entries go that could not be written to their session.
+    /// The folder of entries that could not be written to their session.
     pub(crate) spill: Option<PathBuf>,
     pub(crate) durability: Durability,
     pub(crate) lock_wait: Duration,
@@ -43,67 +40,64 @@ impl Defaults {
 
 pub(super) struct OpenSession {
     pub(super) session: Session,
-    /// The working directory that its successors get; pi lets a caller of `open` say another than the header's.
+    /// The working directory of its successors; as in pi, `open` can override the header's.
     pub(super) cwd: String,
-    /// The folder that its successors go to; `None` in memory.
+    /// The folder of its successors; `None` in memory.
     pub(super) folder: Option<PathBuf>,
     pub(super) defaults: Defaults,
 }
 
 impl<'a> ApiServer<'a> {
-    /// Without open sessions.
     pub(super) fn new(store: &'a DirStore, cwd: &'a str, defaults: Defaults) -> Self {
         Self { store, cwd, defaults, open: BTreeMap::new(), last: 0 }
     }
 
-    /// Takes a session in and gives it a number, which is never used again.
+    /// Registers a session under a number that is never used again.
     pub(super) fn admit(&mut self, handle: OpenSession) -> u64 {
         self.last += 1;
         self.open.insert(self.last, handle);
         self.last
     }
 
-    /// The session that the argument `session` names, caught up with what others appended to its file.
+    /// The session of the argument `session`, after reading what others appended.
     pub(super) fn handle(&mut self, params: &Params<'_>) -> Result<&mut OpenSession, ApiFailure> {
         let (_, handle) = self.stale_handle(params)?;
         handle.session.refresh()?;
         Ok(handle)
     }
 
-    /// The same without a look at the file, and the number.
+    /// The session and its number, without reading the file again.
     pub(super) fn stale_handle(&mut self, params: &Params<'_>) -> Result<(u64, &mut OpenSession), ApiFailure> {
         let number = params.count("session")?;
         let handle = self.open.get_mut(&number).ok_or_else(|| not_open(number))?;
         Ok((number, handle))
     }
 
-    /// Forgets the session that the argument `session` names.
     pub(super) fn close(&mut self, params: &Params<'_>) -> MethodResult {
         let number = params.count("session")?;
         self.open.remove(&number).map(drop).ok_or_else(|| not_open(number))
     }
 
-    /// A path as the caller means it.
+    /// Resolves a path against the server's working directory.
     pub(super) fn path(&self, given: &str) -> PathBuf {
         resolved(Path::new(self.cwd), given)
     }
 
-    /// The argument `cwd` (or `targetCwd`), if it is given.
+    /// The argument `cwd` or `targetCwd`, resolved.
     pub(super) fn given_cwd(&self, params: &Params<'_>, name: &str) -> Result<Option<String>, ApiFailure> {
         Ok(params.opt_str(name)?.map(|cwd| self.path(&cwd).to_string_lossy().into_owned()))
     }
 
-    /// The server's working directory.
     pub(super) fn cwd(&self) -> &str {
         self.cwd
     }
 
-    /// The folder of the argument `sessionDir`, if it is given.
+    /// The argument `sessionDir`, resolved.
     pub(super) fn given_folder(&self, params: &Params<'_>) -> Result<Option<PathBuf>, ApiFailure> {
         Ok(params.opt_str("sessionDir")?.map(|folder| self.path(&folder)))
     }
 
-    /// The store that the argument `sessionDir` means: that folder alone, or the server's store.
+    /// The store of a folder, or the server's store.
     pub(super) fn store_of(&self, folder: Option<&Path>) -> DirStore {
         match folder {
             Some(folder) => DirStore::new(Root::new(folder, Flavour::Flat), Vec::new()),
@@ -111,21 +105,21 @@ impl<'a> ApiServer<'a> {
         }
     }
 
-    /// How a session is written that a request opens: as its argument `durability` says.
+    /// The defaults, with the argument `durability`.
     pub(super) fn defaults(&self, params: &Params<'_>) -> Result<Defaults, ApiFailure> {
         let level = params.opt_str("durability")?.map(|level| Durability::from_word(&level)).transpose()?;
         let defaults = self.defaults.clone();
         Ok(Defaults { durability: level.unwrap_or(defaults.durability), ..defaults })
     }
 
-    /// How a file is opened: as one of the server's store.
+    /// The options of a file in the server's store.
     pub(super) fn options(&self, file: &Path, defaults: &Defaults) -> Options {
         self.store.options_for(file, defaults.options())
     }
 }
 
 impl OpenSession {
-    /// A new session beside this one, in its spelling, and in memory if this one is.
+    /// A new session beside this one, in its dialect, and in memory if this one is.
     pub(super) fn successor(&self, id: Option<&str>, parent_session: Option<&str>) -> Result<Session, Error> {
         let new = NewSession { id, cwd: &self.cwd, parent_session };
         let options = Options { dialect: self.session.dialect(), ..self.defaults.options() };
@@ -135,21 +129,20 @@ impl OpenSession {
         }
     }
 
-    /// What constructors answer.
+    /// The result of a constructor.
     pub(super) fn introduction(&self) -> Introduction {
         let file = self.session.file().map(|file| file.to_string_lossy().into_owned());
         Introduction { id: self.session.id().to_owned(), file }
     }
 }
 
-/// Which session a constructor has made.
+/// The id and the file of a new session.
 pub(super) struct Introduction {
     id: String,
     file: Option<String>,
 }
 
 impl Introduction {
-    /// Writes it with the number that stands for the session.
     pub(super) fn write(&self, number: u64, out: &mut dyn Write) -> MethodResult {
         let object = Object::new().raw("session", number).str("sessionId", &self.id);
         Ok(out.write_all(object.str_or_null("sessionFile", self.file.as_deref()).finish().as_bytes())?)
@@ -160,7 +153,7 @@ fn not_open(number: u64) -> ApiFailure {
     ApiFailure::params(format!("session {number} is not open"))
 }
 
-/// The path seen from a folder, without `.` and `..`, as the peers resolve paths.
+/// Joins paths and removes `.` and `..`, as the peers do.
 fn resolved(from: &Path, given: &str) -> PathBuf {
     let mut path = PathBuf::new();
     for component in from.join(given).components() {

@@ -1,8 +1,8 @@
-//! `offshoot api`: the session library for programs in any language, as JSON-RPC 2.0 over two streams.
+//! `offshoot api`: the session library for programs in any language, as JSON-RPC 2.0 over two streams. `docs/api.md` is
+//! the contract.
 //!
-//! Owns the loop: one request (or batch) a line in, one answer a line out, in order. `wire` knows how messages look,
-//! `request` reads one, `params` how arguments are taken out of them, `dispatch` which methods there are, `handles` which sessions are open,
-//! `methods` what each method does. Must not know the terminal or the environment. `docs/api.md` is the contract.
+//! Owns the loop: one request (or batch) per line in, one answer per line out, in order. Must not know the terminal or
+//! the environment.
 
 mod wire;
 mod params;
@@ -25,11 +25,11 @@ use wire::{ApiAnswer, ApiFailure};
 
 /// Answers requests until the input ends.
 ///
-/// Relative paths are taken from `cwd`, which is also the working directory of sessions that name none; sessions whose
-/// folder is not named are kept in `store`.
+/// Relative paths start at `cwd`, which is also the default working directory of sessions. `store` is the default
+/// store.
 ///
 /// # Errors
-/// A stream fails. Also if an answer that is partly written cannot be finished: nothing sensible can follow it.
+/// A stream fails, or an answer cannot be completed after part of it was written.
 fn serve(
     (store, defaults): (&DirStore, Defaults),
     cwd: &str,
@@ -51,7 +51,6 @@ fn serve(
     }
 }
 
-/// Answers one line: a request or a batch.
 fn answer_line(server: &mut ApiServer<'_>, line: &[u8], output: &mut dyn Write) -> io::Result<()> {
     let message = match std::str::from_utf8(line) {
         Ok(text) => Json::parse(text).map_err(|error| ApiFailure::parse(&error)),
@@ -66,7 +65,7 @@ fn answer_line(server: &mut ApiServer<'_>, line: &[u8], output: &mut dyn Write) 
     output.write_all(b"\n")
 }
 
-/// Answers a batch with an array of the answers, in order; with nothing, if all were notifications.
+/// Answers a batch with an array, in order; with nothing if all requests were notifications.
 fn answer_batch(server: &mut ApiServer<'_>, batch: Json<'_>, output: &mut dyn Write) -> io::Result<()> {
     if batch.items().next().is_none() {
         ApiAnswer::new(None, "", output)
@@ -85,7 +84,7 @@ fn answer_batch(server: &mut ApiServer<'_>, batch: Json<'_>, output: &mut dyn Wr
     }
 }
 
-/// Answers one request, after `before`; says whether there was an answer, which notifications have not.
+/// Answers one request, after `before`; returns false for a notification, which has no answer.
 fn answer_request(
     server: &mut ApiServer<'_>,
     json: Json<'_>,
@@ -97,7 +96,7 @@ fn answer_request(
         Err((id, failure)) => return ApiAnswer::new(id, before, output).finish(Err(failure)).map(|()| true),
     };
     let Some(id) = request.id else {
-        // Nobody waits: whether it went well is not said either.
+        // A notification reports neither success nor failure.
         return match dispatch::run(server, &request, &mut io::sink()) {
             Err(ApiFailure::Output(error)) => Err(error),
             _ => Ok(false),

@@ -1,7 +1,7 @@
-//! The arguments of a request: taken out by name, checked for their kind, never printed anew.
+//! The arguments of a request, by name and type, never re-serialised.
 //!
-//! Which arguments a method takes is written beside its name in `dispatch`, in the notation that is read here:
-//! `customType data?` is a needed and an optional one, `*` lets any others pass.
+//! `dispatch` declares each method's arguments in this notation: `customType data?` is a required and an optional
+//! argument, `*` allows any others.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use offshoot_session::json::{Json, JsonKind};
 
 use super::wire::ApiFailure;
 
-/// The arguments, as a view on the request.
+/// A view on the request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Params<'a> {
     object: Option<Json<'a>>,
@@ -18,12 +18,11 @@ pub(super) struct Params<'a> {
 type ArgumentResult<T> = Result<T, ApiFailure>;
 
 impl<'a> Params<'a> {
-    /// The arguments in an object; none if there is none.
     pub(super) fn new(object: Option<Json<'a>>) -> Self {
         Self { object }
     }
 
-    /// Refuses arguments that the method does not know and the absence of those that it needs.
+    /// Refuses unknown arguments and the absence of required ones.
     pub(super) fn check(&self, notation: &str) -> ArgumentResult<()> {
         for needed in notation.split(' ').filter(|name| !name.is_empty() && *name != "*" && !name.ends_with('?')) {
             self.raw(needed)?;
@@ -35,17 +34,16 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// All arguments in their order.
     pub(super) fn members(&self) -> impl Iterator<Item = (Cow<'a, str>, Json<'a>)> + use<'a> {
         self.object.into_iter().flat_map(Json::members)
     }
 
-    /// An argument of any kind, `null` included; `None` only if it is not there.
+    /// An argument of any kind, `null` included; `None` only if it is absent.
     pub(super) fn opt(&self, name: &str) -> Option<Json<'a>> {
         self.object?.get(name)
     }
 
-    /// A needed argument of any kind.
+    /// A required argument of any kind.
     pub(super) fn raw(&self, name: &str) -> ArgumentResult<Json<'a>> {
         self.opt(name).ok_or_else(|| ApiFailure::params(format!("the argument {name:?} is missing")))
     }
@@ -62,12 +60,11 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// A needed truth value.
     pub(super) fn bool(&self, name: &str) -> ArgumentResult<bool> {
         self.raw(name)?.as_bool().ok_or_else(|| wrong(name, "true or false"))
     }
 
-    /// An optional truth value; `null` counts as absent.
+    /// An optional boolean; `null` counts as absent.
     pub(super) fn opt_bool(&self, name: &str) -> ArgumentResult<Option<bool>> {
         match self.given(name) {
             Some(value) => value.as_bool().map(Some).ok_or_else(|| wrong(name, "true or false")),
@@ -75,7 +72,7 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// A needed whole number from 0.
+    /// A required whole number, 0 or more.
     pub(super) fn count(&self, name: &str) -> ArgumentResult<u64> {
         let value = self.raw(name)?;
         if let Ok(whole) = value.text().parse() {

@@ -1,4 +1,4 @@
-//! Values as they stand in answers: strings, ids, entries, arrays of them. Knows no methods.
+//! Values in answers: strings, ids, entries, arrays. Knows no methods.
 
 use std::io::Write;
 
@@ -12,12 +12,11 @@ use offshoot_session::tree::NodeIx;
 use super::wire::MethodResult;
 use crate::records;
 
-/// Writes `null`, the answer of methods that have nothing to say.
+/// The result of methods without a value.
 pub(super) fn write_null(out: &mut dyn Write) -> MethodResult {
     Ok(out.write_all(b"null")?)
 }
 
-/// Writes a string, or `null`.
 pub(super) fn write_str(out: &mut dyn Write, text: Option<&str>) -> MethodResult {
     match text {
         Some(text) => Ok(out.write_all(quote(text).as_bytes())?),
@@ -25,7 +24,7 @@ pub(super) fn write_str(out: &mut dyn Write, text: Option<&str>) -> MethodResult
     }
 }
 
-/// Writes the answer of an append, with what was noticed about other writers meanwhile.
+/// The result of an append, with diagnostics about other writers since the last one.
 pub(super) fn write_id(out: &mut dyn Write, id: Option<&EntryId>, session: &mut Session) -> MethodResult {
     let object = Object::new().str_or_null("id", id.map(EntryId::as_str));
     let news: Vec<String> = session.take_news().iter().map(Diagnostic::to_json).collect();
@@ -36,7 +35,6 @@ pub(super) fn write_id(out: &mut dyn Write, id: Option<&EntryId>, session: &mut 
     Ok(out.write_all(object.finish().as_bytes())?)
 }
 
-/// Writes an entry, or `null`.
 pub(super) fn write_entry(out: &mut dyn Write, source: &dyn Source, ix: Option<NodeIx>) -> MethodResult {
     match ix {
         Some(ix) => Ok(records::write_entry(out, source, ix)?),
@@ -52,7 +50,6 @@ pub(super) fn write_entries(
     write_array(out, entries, |out, ix| write_entry(out, source, Some(ix)))
 }
 
-/// Writes an array, item by item.
 pub(super) fn write_array<T>(
     out: &mut dyn Write,
     items: impl IntoIterator<Item = T>,

@@ -1,4 +1,4 @@
-//! How a request is read. The form of requests, answers and errors is described in `wire`.
+//! Reads a request. `wire` describes the messages.
 
 use std::borrow::Cow;
 
@@ -7,17 +7,17 @@ use offshoot_session::json::{Json, JsonKind};
 use super::params::Params;
 use super::wire::ApiFailure;
 
-/// A request, as a view on its line.
+/// A view on its line.
 #[derive(Debug)]
 pub(super) struct ApiRequest<'a> {
-    /// What names the answer; `None` for notifications.
+    /// Returned with the answer; `None` for notifications.
     pub(super) id: Option<Json<'a>>,
     pub(super) method: Cow<'a, str>,
     pub(super) params: Params<'a>,
 }
 
 impl<'a> ApiRequest<'a> {
-    /// Reads a request; of a bad one the id that the error goes to, `None` standing for null.
+    /// Reads a request. The error comes with the request's id, where `None` means null.
     pub(super) fn read(json: Json<'a>) -> Result<Self, (Option<Json<'a>>, ApiFailure)> {
         if json.kind() != JsonKind::Object {
             return Err((None, ApiFailure::invalid_request("a request is an object")));

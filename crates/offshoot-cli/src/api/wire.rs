@@ -1,13 +1,12 @@
-//! The messages on the wire: their form, and how an answer and an error are written. `request` reads requests.
-//!
-//! Framing, one message a line, is the loop's. What the methods mean is not known here.
+//! The form of the messages, and how answers and errors are written. Framing, one message per line, belongs to the
+//! loop.
 //!
 //! # Request
 //! ```text
 //! {"jsonrpc":"2.0","id":7,"method":"appendMessage","params":{"session":1,"message":{…}}}
 //! ```
-//! `id` is a string, a number or null, and comes back as it was written. Without `id` the request is a notification: it
-//! is carried out and not answered. `params` is an object; it may be left out where no argument is needed.
+//! `id` is a string, a number or null, and is returned as written. A request without `id` is a notification: it is run
+//! and not answered. `params` is an object; it may be omitted if no argument is required.
 //!
 //! # Answer
 //! ```text
@@ -34,11 +33,10 @@ use std::path::Path;
 use offshoot_session::error::Error;
 use offshoot_session::json::{Json, Object, quote};
 
-/// Answers up to this size are held back until they are complete, so that an error on the way can take their place.
-/// Longer ones are written as they come: no answer needs to fit into memory.
+/// Answers up to this size are held back until they are complete, so that an error can replace them. Longer ones are
+/// streamed: no answer needs to fit into memory.
 const HELD_BACK: usize = 1 << 20;
 
-/// Why a request has no result.
 #[derive(Debug)]
 pub(super) enum ApiFailure {
     Refused { code: i32, message: String },
@@ -46,7 +44,7 @@ pub(super) enum ApiFailure {
     Output(io::Error),
 }
 
-/// What a method comes to, besides what it has written.
+/// The outcome of a method; its result has been written to the output.
 pub(super) type MethodResult = Result<(), ApiFailure>;
 
 impl ApiFailure {
@@ -66,7 +64,6 @@ impl ApiFailure {
         Self::Refused { code: -32602, message: why.into() }
     }
 
-    /// The error object.
     fn to_json(&self) -> String {
         let object = Object::new();
         match self {
@@ -85,7 +82,7 @@ impl From<Error> for ApiFailure {
 }
 
 impl From<io::Error> for ApiFailure {
-    /// Writers of the library wrap its errors in `io::Error`; what is left is the stream's own.
+    /// Writers of the library wrap its errors in `io::Error`; any other error belongs to the stream.
     fn from(error: io::Error) -> Self {
         match error.downcast::<Error>() {
             Ok(error) => Self::Library(error),
@@ -99,7 +96,7 @@ fn chain(error: &dyn std::error::Error) -> String {
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// What a program needs to know of a library error.
+/// Details of a library error for programs.
 fn data(error: &Error) -> String {
     let object = |kind: &str| Object::new().str("kind", kind);
     let at = |object: Object, path: &Path| object.str("path", &path.to_string_lossy());
@@ -137,7 +134,7 @@ fn io_kind(error: &io::Error) -> &'static str {
     }
 }
 
-/// An answer in the making: the method writes the result into it.
+/// An answer being written: the method writes its result into it.
 pub(super) struct ApiAnswer<'a> {
     head: String,
     id: &'a str,
@@ -148,7 +145,7 @@ pub(super) struct ApiAnswer<'a> {
 }
 
 impl<'a> ApiAnswer<'a> {
-    /// An answer to the request with this id, to be written after `before`.
+    /// `before` is written before the answer.
     pub(super) fn new(id: Option<Json<'a>>, before: &'a str, output: &'a mut dyn Write) -> Self {
         let id = id.map_or("null", Json::text);
         let head = format!("{before}{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":");
@@ -158,7 +155,7 @@ impl<'a> ApiAnswer<'a> {
     /// Completes the answer, without line feed.
     ///
     /// # Errors
-    /// The output fails; or the method failed after the beginning of its result was written.
+    /// The output fails, or the method failed after the start of its result was written.
     pub(super) fn finish(mut self, outcome: MethodResult) -> io::Result<()> {
         match outcome {
             Ok(()) => {

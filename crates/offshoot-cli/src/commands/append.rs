@@ -1,4 +1,4 @@
-//! `offshoot append`: entries from a stream, each on disk before it is answered.
+//! `offshoot append`: appends entries from a stream; each is on disk before it is acknowledged.
 
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
@@ -77,7 +77,6 @@ Examples:
   echo '{\"type\":\"custom\",\"customType\":\"mine\",\"data\":1}' | offshoot append latest --parent 1a2b3c4d
   my-agent | offshoot append --new --cwd ~/project";
 
-/// Appends entries.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = open(app, args)?;
     if let Some(level) = args.durability {
@@ -104,26 +103,24 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     }
 }
 
-/// How much input is taken in at once at most.
+/// The most input read at once.
 const BUFFER: usize = 256 << 10;
 
-/// A line of the input that is an entry, and its number; or why it is none.
+/// The number of an input line, and its entry or the reason why it is not one.
 type ReadEntry = (u64, Result<NewEntry>);
 
-/// A run over the input.
 struct AppendRun<'a> {
     app: &'a App,
     session: Session,
-    /// The session's file.
     name: String,
     out: Output,
-    /// How many entries wait in the spill file.
+    /// How many entries are in the spill file.
     kept: usize,
     is_announced: bool,
 }
 
 impl AppendRun<'_> {
-    /// Appends what has come in: together as far as that goes, each answered when all of it is on disk.
+    /// Appends the entries together as far as possible; acknowledges them when all are on disk.
     fn batch(&mut self, batch: Vec<ReadEntry>) -> Result<()> {
         let (mut entries, mut numbers) = (Vec::with_capacity(batch.len()), Vec::with_capacity(batch.len()));
         for (number, entry) in batch {
@@ -148,7 +145,7 @@ impl AppendRun<'_> {
         match self.session.append_all(entries) {
             Ok(ids) => self.appended(&ids),
             Err(Error::Spilled { spill, ids, source, .. }) => self.spilled(&spill, &ids, *source),
-            // One of them cannot be, or there is no room for all; those before it can.
+            // One entry is invalid, or there is no room for all: those before it can still be appended.
             Err(error) if entries.len() > 1 && !matches!(error, Error::Locked { .. } | Error::Conflict { .. }) => {
                 entries.iter().zip(numbers).try_for_each(|(entry, number)| self.entries(from_ref(entry), &[*number]))
             }
@@ -164,7 +161,7 @@ impl AppendRun<'_> {
         let news = self.session.take_news();
         for (at, id) in ids.iter().enumerate() {
             let answer = Object::new().str("id", id.as_str());
-            // What was noticed is said once, with the first.
+            // News is reported once, with the first entry.
             let told: Vec<String> = news.iter().filter(|_| at == 0).map(Diagnostic::to_json).collect();
             let answer =
                 if told.is_empty() { answer } else { answer.raw("diagnostics", format!("[{}]", told.join(","))) };
@@ -224,7 +221,7 @@ fn open(app: &App, args: &Args) -> Result<Session> {
     }
 }
 
-/// The entry of a line; `None` of a blank one.
+/// The entry of a line; `None` for a blank one.
 fn made(line: &[u8]) -> Option<Result<NewEntry>> {
     (!line.trim_ascii().is_empty()).then(|| entry(line))
 }
@@ -235,15 +232,15 @@ fn entry(line: &[u8]) -> Result<NewEntry> {
     Ok(NewEntry::from_json(json)?)
 }
 
-/// The input line by line, without those that are blank.
+/// The input line by line, without blank lines.
 struct Lines<R> {
     input: BufReader<R>,
     number: u64,
 }
 
 impl<R: Read> Lines<R> {
-    /// The next line, waiting for it, and those behind it that are there already; nothing at the end. Nothing more is
-    /// taken after a line that is no entry, nor an entry that has to be the first of those appended together.
+    /// Waits for the next line and also returns the buffered lines after it; empty at the end. Stops after an invalid
+    /// line, and before an entry that must start a new batch.
     fn available(&mut self) -> Result<Vec<ReadEntry>> {
         let mut taken: Vec<ReadEntry> = Vec::new();
         loop {
@@ -280,7 +277,7 @@ impl<R: Read> Lines<R> {
 mod tests {
     use super::*;
 
-    /// Gives one piece at a time, as a pipe does.
+    /// Returns one piece at a time, like a pipe.
     struct Pieces(Vec<String>);
 
     impl Read for Pieces {

@@ -1,4 +1,4 @@
-//! `offshoot branches`: every branch, what it holds and what it cost.
+//! `offshoot branches`: every branch with its counts and cost.
 
 use std::io::Write as _;
 
@@ -50,7 +50,6 @@ Examples:
   offshoot branches latest
   offshoot branches latest --json | jq 'map(.own.cost) | add'";
 
-/// Lists branches.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let session = app.open(&args.session)?;
     let branches = branches(&session, session.leaf())?;

@@ -1,4 +1,4 @@
-//! `offshoot check`: everything that is odd about session files.
+//! `offshoot check`: all diagnostics of session files.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -44,7 +44,6 @@ Examples:
   offshoot check ~/.pi/agent/sessions
   offshoot check session.jsonl --json | jq '.[].diagnostics[].code'";
 
-/// Checks sessions.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut files = Vec::new();
     for given in &args.sessions {
@@ -83,7 +82,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// What is odd about a file; that it is no session at all is one of these things.
+/// The diagnostics of a file; one says if it is not a session at all.
 fn check(file: &Path) -> Result<Vec<Diagnostic>> {
     let medium =
         FileMedium::open(file).map_err(|error| CommandError::io(format!("open {}", file.display()), &error))?;
@@ -127,7 +126,7 @@ fn json(out: &mut dyn Write, file: &Path, diagnostics: &[Diagnostic]) -> io::Res
     out.write_all(b"]}")
 }
 
-/// Every session file below a folder, in order of path. Links to folders are not followed: they may lead in circles.
+/// Every session file below a folder, sorted by path. Links to folders are not followed: they may form cycles.
 fn session_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     let mut folders = vec![folder.to_path_buf()];
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! `offshoot compact`: a summary in the place of the older part of a session.
+//! `offshoot compact`: replaces the older part of a session's context with a summary.
 
 use std::io::Write;
 
@@ -78,7 +78,6 @@ Examples:
   offshoot compact latest 'what was decided' --model haiku:low
   offshoot label latest 1a2b3c4d pin        keeps that entry word for word";
 
-/// Compacts, or says what that would do.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = app.open(&args.session)?;
     let user = summarise::compaction_settings(app, &session, &args.model)?;
@@ -108,7 +107,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     }
 }
 
-/// Says that there is nothing to do: an error unless somebody only asked.
+/// Reports that there is nothing to do: an error unless it is a dry run.
 fn nothing(app: &App, args: &Args, why: CommandError) -> Result<()> {
     if !args.dry_run {
         return Err(why);
@@ -153,7 +152,6 @@ fn sizes(before: u64, after: u64) -> String {
     format!("{before} tokens before, about {after} after")
 }
 
-/// How much goes and stays.
 fn counts(plan: &Plan) -> String {
     let went = match plan.dropped().count() {
         1 => "1 message".to_owned(),
@@ -168,7 +166,7 @@ fn counts(plan: &Plan) -> String {
     format!("{went} summarised{split}; {} kept from {}{pinned}", plan.kept.len(), plan.first_kept_id)
 }
 
-/// What a summary lacks, as a person reads it.
+/// Prints what the summary dropped.
 fn lacks(out: &mut dyn Write, report: &Report) -> Result<()> {
     if report.is_clean() {
         writeln!(out, "the summary lacks no rule, path, identifier or number of what went")?;
@@ -189,7 +187,7 @@ fn lacks(out: &mut dyn Write, report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// What would go and what would stay, message by message.
+/// Lists what would be dropped and kept, message by message.
 fn preview(app: &App, session: &Session, plan: &Plan) -> Result<()> {
     let mut table = Table::new(vec![
         Column::new(" ", Align::Left, MARK),

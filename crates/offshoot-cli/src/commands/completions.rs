@@ -1,4 +1,4 @@
-//! `offshoot completions`: what a shell needs to complete the command line.
+//! `offshoot completions`: shell completions of the command line.
 
 use std::io::Write as _;
 
@@ -21,9 +21,8 @@ Examples:
   offshoot completions zsh > ~/.zfunc/_offshoot
   offshoot completions fish > ~/.config/fish/completions/offshoot.fish";
 
-/// Prints completions of the command line.
 pub(crate) fn run(app: &App, args: &Args, command_line: &mut clap::Command) -> Result<()> {
-    // First into memory: the generator does not take a closed pipe calmly.
+    // Into memory first: the generator panics on a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, command_line, "offshoot", &mut script);
     let mut out = app.ui.raw();

@@ -1,4 +1,4 @@
-//! `offshoot context`: what the model would see.
+//! `offshoot context`: the messages that the model would see.
 
 use std::io::Write as _;
 
@@ -67,7 +67,6 @@ Examples:
   offshoot context latest --at 1a2b3c4d --tokens
   offshoot context latest --llm | jq '.messages[].role'";
 
-/// Shows a context.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let session = app.open(&args.session)?;
     let leaf = match &args.at {
@@ -90,7 +89,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// The messages of a context, as they are or as a model takes them; one at a time.
+/// The messages of a context, as stored or as a model takes them, one at a time.
 struct Messages<'a> {
     session: &'a Session,
     context: &'a Context,
@@ -131,7 +130,7 @@ fn json(app: &App, source: &Messages<'_>) -> Result<()> {
     Ok(out.finish()?)
 }
 
-/// The model as pi has it, also where oh-my-pi names it by role.
+/// The model in pi's form, also if oh-my-pi names it by role.
 fn model(context: &Context) -> String {
     let by_role = context.omp.iter().flat_map(|omp| &omp.models).find(|(role, _)| role == "default");
     match (&context.model, by_role.and_then(|(_, model)| model.split_once('/'))) {

@@ -1,4 +1,5 @@
-//! `offshoot doctor`: why a session does not show, and how everything stands. Reads only, and fills no cache.
+//! `offshoot doctor`: why a session is not listed, and an overview of folders and caches. Reads only, and fills no
+//! cache.
 
 mod searched_roots;
 mod reason;
@@ -63,7 +64,6 @@ Examples:
   offshoot doctor 1a2b3c4d
   offshoot doctor 'my refactoring' --json | jq -r '.found[].commands[]'";
 
-/// Looks for a session, or at everything.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let Some(given) = &args.session else {
         let (roots, open) = overview::roots(app);

@@ -1,4 +1,4 @@
-//! `offshoot entry`: one record, byte for byte.
+//! `offshoot entry`: prints one record, byte for byte.
 
 use std::io::Write as _;
 
@@ -25,7 +25,6 @@ Examples:
   offshoot entry latest 1a2b3c4d
   offshoot entry latest 1a2b | jq .message.usage";
 
-/// Prints an entry.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let session = app.open(&args.session)?;
     let line = session.raw_line(select::entry(&session, &args.entry)?)?;

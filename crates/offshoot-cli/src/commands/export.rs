@@ -1,4 +1,4 @@
-//! `offshoot export`: a session, a branch or a subtree as a file of its own.
+//! `offshoot export`: writes a session, a branch or a subtree to a file.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -59,7 +59,6 @@ Examples:
   offshoot export latest -o page.html
   offshoot export latest -o transcript.md";
 
-/// Exports a session.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let extension = args.output.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     let session = app.open(&args.session)?;
@@ -75,10 +74,10 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     }
 }
 
-/// The ending of a file that shows a whole session.
+/// The extension of a page that shows a whole session.
 pub(crate) const PAGE: &str = "html";
 
-/// The same for a session file and an entry's id.
+/// `run`, for a session file and an entry's id.
 pub(crate) fn write(app: &App, session: &Path, output: PathBuf, at: Option<String>) -> Result<()> {
     run(app, &Args { session: session.display().to_string(), output, at, subtree: None })
 }
@@ -144,7 +143,7 @@ fn markdown_of(session: &Session, path: &[NodeIx]) -> Result<String> {
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
-/// Writes a new file: it appears whole or not at all, and never over another.
+/// Creates a file atomically, never over another.
 fn create(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|error| not_written(path, &error))?;

@@ -1,4 +1,4 @@
-//! `offshoot fork`: a new session out of a branch, or out of all of them.
+//! `offshoot fork`: copies a branch, or all of them, into a new session.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -43,7 +43,6 @@ Examples:
   offshoot fork 019b --all --cwd ~/other-project
   offshoot show \"$(offshoot fork latest)\"";
 
-/// Forks a session.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = app.open(&args.session)?;
     let part = match (&args.at, args.all) {
@@ -64,7 +63,6 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// There is nothing to copy.
 pub(crate) fn empty() -> CommandError {
     CommandError::new(FailureKind::Usage, "the session is empty: there is nothing to copy")
 }

@@ -1,4 +1,4 @@
-//! `offshoot import`: a session file into the store.
+//! `offshoot import`: copies a session file into the store.
 
 use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -32,7 +32,6 @@ const EXAMPLES: &str = "\
 Examples:
   offshoot import ~/Downloads/session.jsonl";
 
-/// Imports a session file.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let (path, note) = take(app, &args.file)?;
     let mut out = app.ui.raw();
@@ -44,7 +43,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Takes a session file into the store; answers where it stands then, and what is to be known of it.
+/// Copies a session file into the store; returns its path there and a note for the user.
 pub(crate) fn take(app: &App, file: &Path) -> Result<(PathBuf, Option<String>)> {
     let session = app.open_file(file)?;
     if std::fs::metadata(file).is_ok_and(|meta| meta.len() == 0) {
@@ -71,21 +70,21 @@ pub(crate) fn take(app: &App, file: &Path) -> Result<(PathBuf, Option<String>)> 
     Ok((path, note))
 }
 
-/// The file's path, if one of the store's roots holds it.
+/// The file's canonical path, if it is in one of the store's roots.
 fn inside(store: &DirStore, file: &Path) -> Option<PathBuf> {
     let file = file.canonicalize().ok()?;
     let holds = |folder: &Path| folder.canonicalize().is_ok_and(|folder| file.starts_with(folder));
     store.roots().iter().any(|root| holds(&root.folder)).then_some(file.clone())
 }
 
-/// The name that the file has; only a name that ends in `.jsonl` is found again.
+/// The file's name; only a name that ends in `.jsonl` would be listed.
 fn file_name(file: &Path, otherwise: &Path) -> PathBuf {
     let is_jsonl = file.extension().is_some_and(|extension| extension == "jsonl");
     let name = if is_jsonl { file.file_name() } else { otherwise.file_name() };
     name.map(PathBuf::from).unwrap_or_default()
 }
 
-/// Copies the file to the first free name; a file with the same bytes is the copy already.
+/// Copies the file to the first free name; a file with the same bytes counts as the copy.
 fn copy(file: &Path, target: &Path) -> Result<(PathBuf, Option<&'static str>)> {
     let folder = target.parent().unwrap_or(Path::new("."));
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
@@ -109,7 +108,6 @@ fn copy(file: &Path, target: &Path) -> Result<(PathBuf, Option<&'static str>)> {
     }
 }
 
-/// `name.jsonl`, `name-1.jsonl`, `name-2.jsonl`, …
 fn numbered(path: &Path, number: u32) -> PathBuf {
     if number == 0 {
         return path.to_path_buf();
@@ -118,7 +116,7 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
     path.with_file_name(format!("{stem}-{number}.jsonl"))
 }
 
-/// Whether a file holds the same bytes; one that cannot be read does not.
+/// Whether a file has the same bytes; false if it cannot be read.
 fn is_same(medium: &FileMedium, path: &Path) -> bool {
     const STEP: u64 = 1 << 20;
     let Ok(other) = FileMedium::open(path) else { return false };

@@ -1,4 +1,4 @@
-//! `offshoot label`: set or clear a bookmark.
+//! `offshoot label`: sets or clears a label.
 
 use std::io::Write as _;
 
@@ -35,7 +35,6 @@ Examples:
   offshoot label latest 1a2b3c4d
   offshoot tree latest --filter labeled-only";
 
-/// Sets or clears a label.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = app.open(&args.session)?;
     let target = select::entry(&session, &args.entry)?;

@@ -1,4 +1,4 @@
-//! `offshoot list`: which sessions there are.
+//! `offshoot list`: lists sessions.
 
 use std::io::Write as _;
 
@@ -47,7 +47,6 @@ Examples:
   offshoot list --all
   offshoot list --all --json | jq -r '.[] | select(.messageCount > 100) | .path'";
 
-/// Lists sessions.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let store = app.store()?;
     let cwd = app.cwd();
@@ -103,7 +102,7 @@ fn table(app: &App, store: &DirStore, args: &Args, sessions: &[SessionInfo]) -> 
     Ok(out.finish()?)
 }
 
-/// Whose session it is, if not offshoot's.
+/// The program whose session it is; empty for offshoot's own.
 fn mark(app: &App, store: &DirStore, info: &SessionInfo) -> &'static str {
     match store.root_of(&info.path).map(|root| root.flavour) {
         Some(Flavour::Pi) => "pi",
@@ -113,7 +112,7 @@ fn mark(app: &App, store: &DirStore, info: &SessionInfo) -> &'static str {
     }
 }
 
-/// Each id as far as it takes to tell it from the others, and at least 8 characters.
+/// Shortens each id to a unique start of at least 8 characters.
 fn short_ids(sessions: &[SessionInfo]) -> Vec<String> {
     let mut sorted: Vec<&str> = sessions.iter().map(|info| info.id.as_str()).collect();
     sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! `offshoot man`: manual pages, made from the same text as `--help`.
+//! `offshoot man`: manual pages from the text of `--help`.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -22,7 +22,6 @@ Examples:
   offshoot man | man -l -
   offshoot man --out ~/.local/share/man/man1";
 
-/// Makes manual pages of the command line.
 pub(crate) fn run(app: &App, args: &Args, command_line: clap::Command) -> Result<()> {
     if let Some(folder) = &args.out {
         let failed = |error| CommandError::io(format!("write manual pages to {}", folder.display()), &error);

@@ -1,4 +1,4 @@
-//! `offshoot migrate`: bring old files to the current version now.
+//! `offshoot migrate`: upgrades files of old versions.
 
 use std::io::Write as _;
 
@@ -26,7 +26,6 @@ Examples:
   offshoot migrate latest
   offshoot migrate old/*.jsonl";
 
-/// Upgrades sessions.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut out = app.ui.text();
     for given in &args.sessions {

@@ -1,4 +1,4 @@
-//! The commands, one file each, in the order of the help. `cli` lists and runs them.
+//! One file per command, in the order of the help.
 
 pub(crate) mod list;
 pub(crate) mod show;

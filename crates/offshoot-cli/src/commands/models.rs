@@ -1,4 +1,4 @@
-//! `offshoot models`: which models there are, and which of them can be asked.
+//! `offshoot models`: lists models, and which of them have a key.
 
 use std::io::Write as _;
 
@@ -48,7 +48,6 @@ Examples:
   offshoot models anthropic opus
   offshoot models --json | jq -r '.[] | select(.usable) | .provider + \"/\" + .id'";
 
-/// Lists models.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let (ModelTable { models, keys }, troubles) = ModelTable::read(app);
     let words: Vec<String> =
@@ -73,7 +72,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Where the key of a model comes from, in a word or two.
+/// The source of the model's key.
 fn key(models: &Models, keys: &Keys, model: &Model) -> Option<&'static str> {
     keys.source(models, &model.provider).map(|source| match source {
         KeyOrigin::Explicit => "given",
@@ -114,7 +113,7 @@ fn table(app: &App, models: &Models, keys: &Keys, found: &[&Model]) -> Result<()
     Ok(out.finish()?)
 }
 
-/// The levels, from the least to the most.
+/// The range of levels.
 fn thinking(model: &Model) -> String {
     let levels = model.levels();
     let on = levels.iter().filter(|level| **level != ThinkingLevel::Off);
@@ -126,7 +125,7 @@ fn thinking(model: &Model) -> String {
     }
 }
 
-/// Tokens in short: `1M`, `200K`.
+/// Shortens a token count: `1M`, `200K`.
 fn count(tokens: u64) -> String {
     match tokens {
         0..1000 => tokens.to_string(),

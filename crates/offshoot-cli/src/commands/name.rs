@@ -1,4 +1,4 @@
-//! `offshoot name`: give a session its display name.
+//! `offshoot name`: sets a session's display name.
 
 use std::io::Write as _;
 
@@ -29,7 +29,6 @@ Examples:
   offshoot name latest 'fix the login test'
   offshoot show 'fix the login test'";
 
-/// Names a session.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = app.open(&args.session)?;
     app.upgrade(&mut session)?;

@@ -1,4 +1,4 @@
-//! `offshoot pop`: go back, and leave a summary of what is left behind.
+//! `offshoot pop`: goes back and appends a summary of the abandoned branch.
 
 use std::io::Write as _;
 
@@ -49,7 +49,6 @@ Examples:
   offshoot pop latest
   offshoot pop latest 1a2b3c4d --summary 'the cache was a dead end: invalidation is too hard'";
 
-/// Goes back with a summary.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = app.open(&args.session)?;
     let given = args.entry.as_ref().map(|given| select::entry(&session, given)).transpose()?;

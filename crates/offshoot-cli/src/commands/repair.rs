@@ -1,4 +1,4 @@
-//! `offshoot repair`: a damaged file made sound, with every byte kept.
+//! `offshoot repair`: repairs a damaged file and keeps every byte.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,6 @@ Examples:
   offshoot repair session.jsonl
   offshoot repair session.jsonl --json | jq '.steps[].line'";
 
-/// Repairs a session.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let (file, returned) = returned(app, args)?;
     let mut medium =
@@ -101,10 +100,10 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     Ok(out.finish()?)
 }
 
-/// The file, and the entries that were kept outside it: put back, unless that is only to be said.
+/// The file, and the entries in its spill file, which are appended unless it is a dry run.
 fn returned(app: &App, args: &Args) -> Result<(PathBuf, Vec<EntryId>)> {
     let given = Path::new(&args.session);
-    // A session that could not even begin is in its spill file only.
+    // A session whose first append failed exists only in its spill file.
     let unborn = match given.exists() || !is_path(&args.session) {
         true => None,
         false => Session::open_spilled(given, app.options_for(given))?,
@@ -124,7 +123,7 @@ fn returned(app: &App, args: &Args) -> Result<(PathBuf, Vec<EntryId>)> {
     Ok((file, ids))
 }
 
-/// Old versions are the one thing that a person can do something about.
+/// An old version is the one refusal that a person can act on.
 fn hinted(error: CommandError, given: &str) -> CommandError {
     if error.kind == FailureKind::Usage {
         return error.hint(format!("`offshoot migrate {}` upgrades it", quoted(given)));

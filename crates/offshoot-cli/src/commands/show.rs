@@ -1,4 +1,4 @@
-//! `offshoot show`: the transcript as a person reads it.
+//! `offshoot show`: prints the transcript.
 
 use std::io::Write as _;
 
@@ -48,7 +48,6 @@ Examples:
   offshoot show 019b --at 1a2b3c4d
   offshoot show session.jsonl --json | jq -r '.[] | select(.type == \"message\") | .message.role'";
 
-/// Shows a transcript.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let session = app.open(&args.session)?;
     let leaf = match &args.at {
@@ -107,7 +106,7 @@ fn heading(session: &Session, ix: NodeIx) -> Heading {
     }
 }
 
-/// The name that the session has, of whatever program's making.
+/// The session's name, or omp's title.
 pub(crate) fn title(session: &Session) -> Result<Option<String>> {
     let name = match session.name()? {
         Some(name) => Some(name),

@@ -1,4 +1,4 @@
-//! `offshoot switch`: move to another place in the tree, to stay.
+//! `offshoot switch`: moves the leaf in the file.
 
 use std::io::Write as _;
 
@@ -46,7 +46,6 @@ Examples:
   offshoot switch latest 1a2b3c4d --summarize
   offshoot branches latest            shows where there is to go";
 
-/// Moves the leaf.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = app.open(&args.session)?;
     let target = select::entry(&session, &args.entry)?;
@@ -59,7 +58,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     }
     let left = session.abandoned_by(Some(target));
     let left = left.iter().filter(|ix| !session.tree().node(**ix).is_leaf_marker()).count();
-    // Going further down a branch leaves nothing behind.
+    // Moving further down a branch abandons nothing.
     let summarise = || summarise::left_behind(app, &session, target, &args.model);
     let drafted = (args.summarize && left > 0).then(summarise).transpose()?;
     let target = app.upgraded(&mut session, target)?;

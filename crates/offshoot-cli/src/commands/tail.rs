@@ -1,4 +1,4 @@
-//! `offshoot tail`: what is being said in a session, as it is said.
+//! `offshoot tail`: follows a session.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::error::{CommandError, FailureKind, Result};
 use crate::records;
 use crate::transcript::screen::{Heading, Length, Screen};
 
-/// How long to wait before looking at the file again.
+/// Time between two looks at the file.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Follow a session: show entries as any program appends them
@@ -48,7 +48,6 @@ Examples:
   offshoot tail latest
   offshoot tail latest -n 0 --json | jq -r .type";
 
-/// Follows a session until it is interrupted.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = app.open(&args.session)?;
     let path = session.leaf().map(|leaf| session.tree().path(leaf)).unwrap_or_default();
@@ -71,7 +70,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     }
 }
 
-/// Shows entries at once: what reads them may be waiting.
+/// Prints and flushes entries: the reader may be waiting.
 fn show(app: &App, args: &Args, session: &Session, entries: &[NodeIx], before: &mut Option<NodeIx>) -> Result<()> {
     let mut out = if args.json { app.ui.raw() } else { app.ui.text() };
     for ix in entries {

@@ -1,4 +1,4 @@
-//! `offshoot trash`: delete a session so that it can come back.
+//! `offshoot trash`: deletes a session so that it can be restored.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -54,7 +54,6 @@ Examples:
   offshoot trash --list
   offshoot trash --restore";
 
-/// Throws away, lists, brings back.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let trash = Trash::of(app)?;
     match &args.session {
@@ -82,7 +81,7 @@ fn restore(app: &App, trash: &Trash, given: Option<&str>) -> Result<()> {
     Ok(out.finish()?)
 }
 
-/// The session that is meant; of several that fit equally the last thrown away.
+/// The matching session; of several that match equally, the most recently deleted.
 fn find(all: Vec<Trashed>, given: Option<&str>) -> Result<Trashed> {
     let nothing = |message: String| {
         CommandError::new(FailureKind::NotFound, message).hint("`offshoot trash --list` shows what is in the trash")
@@ -168,7 +167,7 @@ fn say(app: &App, what: &str, trashed: &Trashed) -> Result<()> {
     Ok(out.finish()?)
 }
 
-/// What a list says of a session in the trash; nothing if it cannot be read any more.
+/// The list row of a session in the trash; `None` if it cannot be read.
 fn info(trashed: &Trashed) -> Option<SessionInfo> {
     session_info(&FileMedium::open(&trashed.file).ok()?, None, false).ok()
 }

@@ -1,4 +1,4 @@
-//! The file of key bindings, `keybindings.json` of the data folder: reading it. What it may say is `offshoot_tui::keymap`.
+//! Reads `keybindings.json` of the data folder. `offshoot_tui::keymap` defines its contents.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use offshoot_tui::keymap::Keymap;
 
 use crate::error::Result;
 
-/// The keys as the user has them, and what of the file cannot be used.
+/// The user's keys, and warnings about the file.
 pub(crate) fn load(data: Option<&Path>) -> Result<(Keymap, Vec<String>)> {
     let Some(path) = data.map(|data| data.join("keybindings.json")) else { return Ok(Default::default()) };
     let text = super::settings::text(&path)?;

@@ -1,5 +1,4 @@
-//! The files of settings, the user's and the project's: reading both, and replacing one. What they may say is the table of
-//! `offshoot_settings`.
+//! Reads the user's and the project's settings files, and replaces one. `offshoot_settings` defines their contents.
 
 use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind, Write as _};
@@ -11,19 +10,18 @@ use offshoot_settings::{Layer, Layers, Scope, Value, edit};
 
 use crate::error::{CommandError, FailureKind, Result};
 
-/// A larger file of settings is refused: a cloned project may bring anything.
+/// A larger file is refused: a cloned project may contain anything.
 const LIMIT: u64 = 1 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SettingsFiles {
-    /// The user's; `None`: there is no data folder.
+    /// The user's; `None` without a data folder.
     pub(crate) global: Option<PathBuf>,
-    /// The project's; `None`: it would be the user's.
+    /// The project's; `None` if it is the same file as the user's.
     pub(crate) project: Option<PathBuf>,
 }
 
 impl SettingsFiles {
-    /// Those of the data folder and of a session's folder.
     pub(crate) fn of(data: Option<&Path>, cwd: &Path) -> Self {
         let global = data.map(|data| data.join("settings.json"));
         let project =
@@ -38,7 +36,7 @@ impl SettingsFiles {
         }
     }
 
-    /// What both say, and what in them has no effect. A file that is not there says nothing.
+    /// The settings of both files, and warnings about them. A missing file has none.
     pub(crate) fn load(&self) -> Result<(Layers, Vec<String>)> {
         let (global, mut troubles) = self.layer(Scope::Global)?;
         let (project, more) = self.layer(Scope::Project)?;
@@ -46,7 +44,7 @@ impl SettingsFiles {
         Ok((Layers { global, project }, troubles))
     }
 
-    /// The file and the place in it that say a setting, for the start of a message; nothing if none does.
+    /// The file and position of a setting, as the start of a message; empty if neither file sets it.
     pub(crate) fn place(&self, layers: &Layers, key: &str) -> String {
         let said = [Scope::Project, Scope::Global]
             .into_iter()
@@ -54,7 +52,7 @@ impl SettingsFiles {
         said.unwrap_or_default()
     }
 
-    /// Puts a value into a file, or takes it out. The file is replaced as a whole: a crash leaves the old one or the new one.
+    /// Sets or removes a value. The file is replaced atomically.
     pub(crate) fn store(&self, scope: Scope, key: &str, value: Option<&Value>) -> Result<()> {
         let path = self.path(scope).ok_or_else(|| {
             CommandError::new(FailureKind::Failed, "there is no home directory to keep settings in")
@@ -86,7 +84,7 @@ fn unreadable() -> CommandError {
     CommandError::new(FailureKind::Damaged, "could not read the settings")
 }
 
-/// The text of a file; none for one that is not there.
+/// The text of a file; empty if it does not exist.
 pub(super) fn text(path: &Path) -> Result<String> {
     match read_regular(path, LIMIT) {
         Ok(bytes) => String::from_utf8(bytes).map_err(|error| {
@@ -99,7 +97,7 @@ pub(super) fn text(path: &Path) -> Result<String> {
     }
 }
 
-/// Another text for a file, at once and durably. A link stays one; permissions stay; a new file of the user's is private.
+/// Replaces a file atomically and durably. A link stays a link; permissions are kept; a new user file is private.
 fn replace(path: &Path, text: &str, scope: Scope) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));

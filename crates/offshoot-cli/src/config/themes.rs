@@ -1,4 +1,4 @@
-//! Themes of the user's own, `themes/NAME.json` of the data folder: reading one. What it may say is `offshoot_tui::theme`.
+//! Reads the user's themes, `themes/NAME.json` of the data folder. `offshoot_tui::theme` defines their contents.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use offshoot_tui::theme::{Theme, Themes};
 
 use crate::error::{CommandError, FailureKind, Result};
 
-/// The themes that a setting names, and what of their files has no effect.
+/// The themes that a setting names, and warnings about their files.
 pub(crate) fn named(data: Option<&Path>, setting: Option<&str>) -> Result<(Themes, Vec<String>)> {
     let (light, dark) = Themes::named(setting).map_err(|why| CommandError::new(FailureKind::NotFound, why))?;
     let (light_theme, mut troubles) = one(data, &light)?;
@@ -18,7 +18,7 @@ pub(crate) fn named(data: Option<&Path>, setting: Option<&str>) -> Result<(Theme
     Ok((Themes { light: light_theme, dark }, troubles))
 }
 
-/// The names that the setting may have: the built-in ones, and those of the data folder's files.
+/// The valid names: built-in themes, and files in the data folder.
 pub(crate) fn names(data: Option<&Path>) -> Vec<String> {
     let files = data.and_then(|data| std::fs::read_dir(data.join("themes")).ok());
     let name = |file: std::fs::DirEntry| file.file_name().to_str()?.strip_suffix(".json").map(str::to_owned);
@@ -34,7 +34,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with('.')
 }
 
-/// A theme, and what of its file has no effect.
+/// A theme, and warnings about its file.
 fn one(data: Option<&Path>, name: &str) -> Result<(Theme, Vec<String>)> {
     match name {
         "dark" => Ok((Theme::dark(), Vec::new())),

@@ -1,5 +1,5 @@
-//! Items as a Markdown document: a heading each, tool output in fences. Stored text is kept as it is, with the characters
-//! that steer a terminal spelt out: whoever looks at the file with `cat` is safe.
+//! Items as a Markdown document: a heading each, tool output in fences. Stored text is kept, but control characters are
+//! spelt out, so the file is safe to `cat`.
 
 use std::io::{self, Write};
 
@@ -68,7 +68,7 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// Text whose characters mean nothing to Markdown or HTML.
+/// Escapes the special characters of Markdown and HTML.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

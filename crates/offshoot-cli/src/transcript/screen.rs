@@ -1,4 +1,4 @@
-//! Items on the screen: a heading each, what was said below it, a little in.
+//! Items on the screen: a heading each, with indented text below it.
 
 use std::io::{self, Write};
 
@@ -10,10 +10,10 @@ use super::{ItemHeading, ItemWords, Voice, say};
 use crate::ui::style::{ASSISTANT, DIM, ERROR, ID, LABEL, MARK, PLAIN, Painted, TOOL, USER};
 use crate::ui::when;
 
-/// How many lines of a tool's output are shown where output is cut.
+/// Lines shown of a tool's output if it is cut.
 const CUT: usize = 5;
 
-/// What stands beside an item's title.
+/// The fields after an item's title.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Heading {
     pub(crate) id: String,
@@ -21,19 +21,19 @@ pub(crate) struct Heading {
     pub(crate) time: Option<Millis>,
 }
 
-/// Whether long output of tools is shown as it is.
+/// Whether long output of tools is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
     Cut,
     Whole,
 }
 
-/// A transcript on its way to the screen: items with an empty line between them, asides close together.
+/// Writes items with an empty line between them; asides follow each other directly.
 pub(crate) struct Screen<'a> {
     out: &'a mut dyn Write,
     length: Length,
     last: Option<Voice>,
-    /// The last model and the last day said: neither is said again until it changes.
+    /// The last model and day printed: each is repeated only when it changes.
     model: String,
     day: String,
 }
@@ -81,7 +81,7 @@ impl<'a> Screen<'a> {
         writeln!(self.out)
     }
 
-    /// Writes the last line, apart from the items.
+    /// Writes the last line, after an empty one.
     pub(crate) fn close(self, line: &str) -> io::Result<()> {
         if self.last.is_some() {
             writeln!(self.out)?;
@@ -125,7 +125,7 @@ impl ItemWords for Screen<'_> {
 
 fn output(out: &mut dyn Write, text: &str, length: Length) -> io::Result<()> {
     let lines = text.trim_end().lines().count();
-    // One line more than the cut is not worth a remark that takes a line itself.
+    // A remark takes a line, so one line more than the cut is shown instead.
     let shown = if length == Length::Whole || lines <= CUT + 1 { lines } else { CUT };
     text.lines().take(shown).try_for_each(|line| indented(out, &Painted(PLAIN, line)))?;
     if lines > shown {
@@ -138,12 +138,11 @@ fn indented(out: &mut dyn Write, line: &Painted<'_>) -> io::Result<()> {
     if line.1.trim().is_empty() { writeln!(out) } else { writeln!(out, "  {line}") }
 }
 
-/// `1 line`, `2 lines`.
 pub(crate) fn entries(number: usize) -> String {
     if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
 }
 
-/// So many of something whose name just gets an `s`.
+/// A count with a noun whose plural ends in `s`.
 pub(crate) fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

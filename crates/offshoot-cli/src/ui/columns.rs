@@ -1,4 +1,4 @@
-//! Tables that fit the screen: the last column gets what is left, a column without content is not shown.
+//! Tables that fit the screen: the last column takes the remaining width, and empty columns are hidden.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -9,7 +9,6 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::style::{DIM, Painted};
 
-/// On which side a column's text stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
@@ -30,34 +29,33 @@ impl Column {
         Self { title, align, style, max: None, is_last: false }
     }
 
-    /// On a screen it takes no more than this.
+    /// Limits its width on a screen.
     pub(crate) fn cut_to(mut self, max: usize) -> Self {
         self.max = Some(max);
         self
     }
 
-    /// It takes what is left, and has the row's style.
+    /// Takes the remaining width, in the row's style.
     pub(crate) fn last(mut self) -> Self {
         self.is_last = true;
         self
     }
 }
 
-/// Rows under columns.
 #[derive(Debug)]
 pub(crate) struct Table {
     columns: Vec<Column>,
-    /// The cells, row after row, and how much of a screen each takes.
+    /// The cells, row after row, with their display widths.
     cells: Vec<(String, usize)>,
     /// The style of each row's last column.
     styles: Vec<Style>,
     content: Vec<usize>,
 }
 
-/// How much text is written at once.
+/// Bytes per write.
 const PIECE: usize = 32 << 10;
 
-/// What the last column gets on a narrow screen all the same.
+/// The minimum width of the last column, even on a narrow screen.
 const LEAST: usize = 12;
 
 impl Table {
@@ -66,26 +64,26 @@ impl Table {
         Self { columns, cells: Vec::new(), styles: Vec::new(), content }
     }
 
-    /// Adds a row; `style` is that of its last column.
+    /// `style` applies to the last column.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>, style: Style) {
         for (cell, widest) in cells.into_iter().zip(&mut self.content) {
             let width = width(&cell);
             *widest = width.max(*widest);
             self.cells.push((cell, width));
         }
-        // A row that is too short would push the next one to the left.
+        // Short rows are padded, so that the next row starts in its own column.
         self.styles.push(style);
         self.cells.resize(self.styles.len() * self.columns.len(), (String::new(), 0));
     }
 
-    /// Writes titles and rows, cut to the screen if there is one. Nothing for no rows.
+    /// Writes titles and rows, cut to the screen if there is one. Without rows it writes nothing.
     pub(crate) fn write(&self, out: &mut dyn Write, screen: Option<usize>) -> io::Result<()> {
         if self.styles.is_empty() {
             return Ok(());
         }
         let widths = self.widths(screen);
         let titles = self.columns.iter().map(|column| (column.title, column.title.width(), DIM));
-        // Whoever takes colours out of the text takes it in pieces that are not small.
+        // The stripper of colours is slow with small writes.
         let mut text = String::with_capacity(2 * PIECE);
         self.line(&mut text, &widths, titles);
         for (cells, last) in self.cells.chunks(self.columns.len().max(1)).zip(&self.styles) {
@@ -103,7 +101,7 @@ impl Table {
         out.write_all(text.as_bytes())
     }
 
-    /// The width of each column; 0 for those without content.
+    /// The width of each column; 0 if it is empty.
     fn widths(&self, screen: Option<usize>) -> Vec<usize> {
         let mut widths: Vec<usize> = Vec::new();
         for (column, content) in self.columns.iter().zip(&self.content) {
@@ -141,7 +139,7 @@ impl Table {
     }
 }
 
-/// The text cut to so many columns of a screen, with `…` for the rest.
+/// Cuts the text to the width, with `…` for the rest.
 pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
     if self::width(text) <= width {
         return Cow::Borrowed(text);
@@ -155,7 +153,7 @@ pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", kept.trim_end()))
 }
 
-/// How many columns of a screen a text takes. Most texts are ASCII, but for the mark of a cut.
+/// The display width. Most texts are ASCII, except for the mark of a cut.
 fn width(text: &str) -> usize {
     let is_plain = |text: &str| text.bytes().fold(true, |is, byte| is & matches!(byte, b' '..=b'~'));
     match text.strip_suffix('…') {

@@ -1,15 +1,13 @@
-//! Raw output on its way to a terminal: what could steer the terminal is spelt out, as JSON spells it.
-//!
-//! Only for terminals: files and pipes get every byte as it is.
+//! Raw output to a terminal: control characters are spelt out, as in JSON. Files and pipes get every byte unchanged.
 
 use std::io::{self, Write};
 
 use offshoot_session::text::steers;
 
-/// Spells out controls, bidirectional controls and bytes that are no UTF-8.
+/// Spells out control characters, bidirectional controls and invalid UTF-8.
 pub(crate) struct Harmless<W> {
     out: W,
-    /// The start of a character whose end has not been written yet.
+    /// The start of an incomplete character.
     pending: Vec<u8>,
 }
 
@@ -65,7 +63,7 @@ impl<W: Write> Write for Harmless<W> {
 mod tests {
     use super::*;
 
-    /// However the bytes arrive, the same comes out.
+    /// The result does not depend on how the bytes arrive.
     #[test]
     fn nothing_steers_the_terminal() {
         let hostile = "é\u{1b}[2J\u{9b}2J\u{202e}\t😀\n".as_bytes();

@@ -1,11 +1,11 @@
-//! Starting the program that long text goes through.
+//! Starts the pager.
 
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// Colours pass, short text needs no key press, and the text stays on the screen.
+/// Keeps colours, quits at once if the text fits, and leaves it on the screen.
 pub(super) const DEFAULT: &str = "less -R -F -X";
 
-/// Starts a pager, given as words or as a line for the shell. `None` if there is none to start, or none is wanted.
+/// Starts a pager, given as words or as a shell command. `None` if it cannot start, or is disabled.
 pub(super) fn start(line: &str) -> Option<(Child, ChildStdin)> {
     let mut command = command(line)?;
     command.stdin(Stdio::piped()).env("LESSCHARSET", "utf-8");

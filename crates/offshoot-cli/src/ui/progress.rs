@@ -1,11 +1,11 @@
-//! A progress bar for work that turns out to be long.
+//! A progress bar for long work.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use offshoot_session::clock::{Clock as _, Millis, SystemClock};
 
 const PATIENCE: Millis = 1000;
 
-/// Counts along; draws itself on stderr after a second, and goes away when dropped.
+/// Draws itself on stderr after a second, and disappears when dropped.
 pub(crate) struct Progress {
     what: &'static str,
     is_seen: bool,

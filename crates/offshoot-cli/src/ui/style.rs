@@ -1,4 +1,4 @@
-//! The colours, by what they mean.
+//! The styles, by their meaning.
 
 use std::fmt;
 
@@ -13,9 +13,7 @@ pub(crate) const WARNING: Style = color(AnsiColor::Yellow).bold();
 pub(crate) const NOTE: Style = color(AnsiColor::Cyan).bold();
 pub(crate) const HINT: Style = color(AnsiColor::Green).bold();
 
-/// What the person said.
 pub(crate) const USER: Style = color(AnsiColor::Cyan).bold();
-/// What the model said.
 pub(crate) const ASSISTANT: Style = color(AnsiColor::Green).bold();
 /// Tools and commands.
 pub(crate) const TOOL: Style = color(AnsiColor::Blue);
@@ -23,14 +21,12 @@ pub(crate) const TOOL: Style = color(AnsiColor::Blue);
 pub(crate) const MARK: Style = color(AnsiColor::Magenta);
 pub(crate) const LABEL: Style = color(AnsiColor::Yellow);
 pub(crate) const ID: Style = color(AnsiColor::Yellow);
-/// What is there only to orient.
+/// Secondary text.
 pub(crate) const DIM: Style = Style::new().dimmed();
-/// What the eye should find first.
 pub(crate) const BOLD: Style = Style::new().bold();
-/// Everything else.
 pub(crate) const PLAIN: Style = Style::new();
 
-/// Text in a colour: nothing at all for no text, no escapes for no colour.
+/// Text in a style; without escapes if it is empty or plain.
 pub(crate) struct Painted<'a>(pub(crate) Style, pub(crate) &'a str);
 
 impl fmt::Display for Painted<'_> {

@@ -1,4 +1,4 @@
-//! Times as people say them.
+//! Relative and short times.
 
 use offshoot_session::clock::{Millis, to_iso};
 
@@ -6,7 +6,7 @@ const MINUTE: Millis = 60_000;
 const HOUR: Millis = 60 * MINUTE;
 const DAY: Millis = 24 * HOUR;
 
-/// How long ago, or the day if it is long ago.
+/// How long ago; a date after 30 days.
 pub(crate) fn ago(time: Millis, now: Millis) -> String {
     match now.saturating_sub(time) {
         past if past < -MINUTE => day(time),
@@ -18,12 +18,12 @@ pub(crate) fn ago(time: Millis, now: Millis) -> String {
     }
 }
 
-/// The day, UTC.
+/// The date in UTC.
 pub(crate) fn day(time: Millis) -> String {
     to_iso(time).chars().take_while(|c| *c != 'T').collect()
 }
 
-/// Day and minute, UTC.
+/// Date and minute in UTC.
 pub(crate) fn minute(time: Millis) -> String {
     to_iso(time).replacen('T', " ", 1).chars().take(16).collect()
 }

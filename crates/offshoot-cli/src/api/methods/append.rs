@@ -1,7 +1,7 @@
-//! Methods that append: each makes an entry of what the caller gave.
+//! Methods that append entries.
 //!
-//! Values go into the entry as the caller spelt them, strings included: what a Rust string cannot hold, such as half a
-//! surrogate pair, must not be lost on the way.
+//! Values are copied into the entry as the caller wrote them, strings included: a Rust string cannot represent half a
+//! surrogate pair, for example.
 
 use std::io::Write;
 
@@ -18,7 +18,7 @@ use crate::api::wire::{ApiFailure, MethodResult};
 
 type MadeEntry = Result<NewEntry, ApiFailure>;
 
-/// The entry with those of the members spelt as in the request that it has taken from there.
+/// Replaces members of the entry with the request's spelling of the same value.
 pub(super) fn spelt(entry: NewEntry, params: &Params<'_>, names: &[&str]) -> NewEntry {
     names.iter().fold(entry, |entry, name| match params.given(name) {
         Some(value) if entry.member(name).is_some() => entry.verbatim(name, value),
@@ -26,12 +26,12 @@ pub(super) fn spelt(entry: NewEntry, params: &Params<'_>, names: &[&str]) -> New
     })
 }
 
-/// The entry with a member that only some files have, if the request gives it.
+/// Adds an optional member of the request.
 fn with(entry: NewEntry, params: &Params<'_>, name: &str) -> NewEntry {
     params.given(name).into_iter().fold(entry, |entry, value| entry.verbatim(name, value))
 }
 
-/// An entry of a type that only has members to hold: those of the request, in this order.
+/// An entry of a simple type, with the request's members in this order.
 fn plain(word: &str, params: &Params<'_>, names: &[&str]) -> MadeEntry {
     let members = names.iter().filter_map(|name| Some((*name, params.opt(name)?)));
     let object = members.fold(Object::new().str("type", word), |object, (name, value)| object.json(name, value));
@@ -47,14 +47,14 @@ pub(in crate::api) fn message(_: &Session, params: &Params<'_>) -> MadeEntry {
     Ok(NewEntry::message(params.raw("message")?)?)
 }
 
-/// `appendThinkingLevelChange`; `configured` is for files in omp's dialect.
+/// `configured` is for files in omp's dialect.
 pub(in crate::api) fn thinking_level(session: &Session, params: &Params<'_>) -> MadeEntry {
     let entry = NewEntry::thinking_level(&params.str("thinkingLevel")?, session.dialect());
     Ok(with(spelt(entry, params, &["thinkingLevel"]), params, "configured"))
 }
 
-/// `appendModelChange`, in pi's form (`provider`, `modelId`) or omp's (`model`, `role`): the file gets the one that it
-/// speaks, as far as that can say it.
+/// Accepts pi's form (`provider`, `modelId`) or omp's (`model`, `role`); the file gets the form of its dialect, as far
+/// as that can express it.
 pub(in crate::api) fn model(session: &Session, params: &Params<'_>) -> MadeEntry {
     let dialect = session.dialect();
     let Some(model) = params.opt_str("model")? else {
@@ -93,7 +93,7 @@ pub(in crate::api) fn compaction(session: &Session, params: &Params<'_>) -> Made
     Ok(spelt(entry, params, &["summary", "firstKeptEntryId", "tokensBefore", "shortSummary"]))
 }
 
-/// `fromHook`, which omp calls `fromExtension`; the file gets its own word for it.
+/// `fromHook`, or omp's name for it, `fromExtension`; the file gets its dialect's name.
 pub(super) fn made_by_hook(params: &Params<'_>) -> Result<Option<bool>, ApiFailure> {
     Ok(params.opt_bool("fromHook")?.or(params.opt_bool("fromExtension")?))
 }
@@ -114,7 +114,7 @@ pub(in crate::api) fn label(_: &Session, params: &Params<'_>) -> MadeEntry {
     Ok(spelt(entry, params, &["targetId", "label"]))
 }
 
-/// `appendSessionInfo`: a name that needed no tidying stays as it is spelt.
+/// A name that needs no trimming keeps its spelling.
 pub(in crate::api) fn session_info(_: &Session, params: &Params<'_>) -> MadeEntry {
     let name = params.str("name")?;
     let entry = NewEntry::session_info(&name);
@@ -135,7 +135,7 @@ pub(in crate::api) fn context_edit(session: &Session, params: &Params<'_>) -> Ma
     Ok(spelt(entry, params, &["targetId"]))
 }
 
-/// `appendSessionInit`: omp keeps adding members, so any are taken.
+/// omp keeps adding members, so any are accepted.
 pub(in crate::api) fn session_init(_: &Session, params: &Params<'_>) -> MadeEntry {
     if params.opt("type").is_some() {
         return Err(ApiFailure::params("there is no argument \"type\""));
@@ -162,12 +162,11 @@ pub(in crate::api) fn reset_boundary(_: &Session, params: &Params<'_>) -> MadeEn
     plain("reset_boundary", params, &[])
 }
 
-/// `appendEntry`: an entry of any type.
 pub(in crate::api) fn any(_: &Session, params: &Params<'_>) -> MadeEntry {
     Ok(NewEntry::from_json(params.raw("entry")?)?)
 }
 
-/// `appendMessageToBranch`: below any entry, or as a root; the leaf stays.
+/// Appends below any entry, or as a root; the leaf stays.
 pub(in crate::api) fn message_to_branch(
     handle: &mut OpenSession,
     params: &Params<'_>,

@@ -1,4 +1,4 @@
-//! Methods by which sessions begin, end and are found.
+//! Methods that create, open, close and find sessions.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::api::params::Params;
 use crate::api::records::{write_array, write_null, write_str};
 use crate::api::wire::{ApiFailure, MethodResult};
 
-/// The working directory of a new session and the folder that its file goes to.
+/// The working directory of a new session and the folder of its file.
 struct SessionTarget {
     cwd: String,
     folder: PathBuf,
@@ -40,7 +40,7 @@ fn introduce(server: &mut ApiServer<'_>, handle: OpenSession, out: &mut dyn Writ
     introduction.write(number, out)
 }
 
-/// `create`: a new session, whose file appears with its first entry.
+/// The file appears with the first entry.
 pub(in crate::api) fn create(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let SessionTarget { cwd, folder } = SessionTarget::of(server, params, "cwd")?;
     let defaults = server.defaults(params)?;
@@ -51,7 +51,7 @@ pub(in crate::api) fn create(server: &mut ApiServer<'_>, params: &Params<'_>, ou
     introduce(server, OpenSession { session, cwd, folder: Some(folder), defaults }, out)
 }
 
-/// `open`: a session file, or a new session at a path where there is none.
+/// Opens a session file, or creates a session at a path without a file.
 pub(in crate::api) fn open(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let path = server.path(&params.str("path")?);
     let given_cwd = server.given_cwd(params, "cwd")?;
@@ -64,7 +64,7 @@ pub(in crate::api) fn open(server: &mut ApiServer<'_>, params: &Params<'_>, out:
     introduce(server, OpenSession { session, cwd, folder: Some(folder), defaults }, out)
 }
 
-/// `continueRecent`: the session of the working directory that was written to last, or a new one.
+/// Opens the most recently written session of the working directory, or creates one.
 pub(in crate::api) fn continue_recent(
     server: &mut ApiServer<'_>,
     params: &Params<'_>,
@@ -84,7 +84,7 @@ pub(in crate::api) fn continue_recent(
     introduce(server, OpenSession { session, cwd, folder: Some(folder), defaults }, out)
 }
 
-/// `inMemory`: a session that is never on disk, empty or from the entries given.
+/// A session that is never on disk, empty or with the given entries.
 pub(in crate::api) fn in_memory(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let given_cwd = server.given_cwd(params, "cwd")?;
     let (id, parent_session) = (params.opt_str("id")?, params.opt_str("parentSession")?);
@@ -100,7 +100,7 @@ pub(in crate::api) fn in_memory(server: &mut ApiServer<'_>, params: &Params<'_>,
     introduce(server, OpenSession { session, cwd, folder: None, defaults }, out)
 }
 
-/// `forkFrom`: a copy of a session file, all branches, as a new session of another working directory.
+/// Copies a session file with all branches, as a new session of another working directory.
 pub(in crate::api) fn fork_from(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let source = server.path(&params.str("sourcePath")?);
     let SessionTarget { cwd, folder } = SessionTarget::of(server, params, "targetCwd")?;
@@ -114,7 +114,7 @@ pub(in crate::api) fn fork_from(server: &mut ApiServer<'_>, params: &Params<'_>,
     introduce(server, OpenSession { session, cwd, folder: Some(folder), defaults }, out)
 }
 
-/// `newSession`: the same number stands for a new session from now on.
+/// Replaces the session of a number with a new one.
 pub(in crate::api) fn new_session(
     server: &mut ApiServer<'_>,
     params: &Params<'_>,
@@ -126,20 +126,20 @@ pub(in crate::api) fn new_session(
     handle.introduction().write(number, out)
 }
 
-/// `close`: forgets the session. All it holds is on disk already.
+/// Everything in the session is already on disk.
 pub(in crate::api) fn close(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     server.close(params)?;
     write_null(out)
 }
 
-/// `list`: the sessions of a working directory, last activity first.
+/// The sessions of a working directory, last activity first.
 pub(in crate::api) fn list(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let cwd = server.given_cwd(params, "cwd")?.unwrap_or_else(|| server.cwd().to_owned());
     let store = server.store_of(server.given_folder(params)?.as_deref());
     write_list(&store, Some(&cwd), params, out)
 }
 
-/// `listAll`: the sessions of all working directories.
+/// The sessions of all working directories.
 pub(in crate::api) fn list_all(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let store = server.store_of(server.given_folder(params)?.as_deref());
     write_list(&store, None, params, out)
@@ -159,7 +159,7 @@ fn write_list(store: &DirStore, cwd: Option<&str>, params: &Params<'_>, out: &mu
     Ok(out.write_all(b"}")?)
 }
 
-/// `findMostRecentSession`: the file of the session that was written to last.
+/// The most recently written session file.
 pub(in crate::api) fn find_most_recent(
     server: &mut ApiServer<'_>,
     params: &Params<'_>,

@@ -1,4 +1,4 @@
-//! What each method does, one function a method, in files by what they are for. `dispatch` lists them.
+//! One function per method; `dispatch` lists them.
 
 pub(super) mod append;
 pub(super) mod construct;

@@ -1,4 +1,4 @@
-//! Methods that plan summaries: what a compaction or a branch summary would be made of. None of them writes.
+//! Methods that plan compactions and branch summaries. They write nothing.
 
 use std::io::Write;
 
@@ -15,7 +15,7 @@ use crate::api::records::write_null;
 use crate::api::wire::{ApiFailure, MethodResult};
 use crate::plans;
 
-/// `prepareCompaction`: the plan for the path to an entry, or to the leaf; null if there is nothing to compact.
+/// The plan for the path to an entry, or to the leaf; null if there is nothing to compact.
 pub(in crate::api) fn compaction(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let session = &handle.session;
     let leaf = place(session, params, "leafId")?;
@@ -26,7 +26,7 @@ pub(in crate::api) fn compaction(handle: &OpenSession, params: &Params<'_>, out:
     }
 }
 
-/// `prepareBranchSummary`: what going from one entry (without it the leaf) to another leaves behind.
+/// The plan for the entries that moving from one entry (default: the leaf) to another abandons.
 pub(in crate::api) fn branch_summary(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let session = &handle.session;
     params.raw("targetId")?;
@@ -37,7 +37,7 @@ pub(in crate::api) fn branch_summary(handle: &OpenSession, params: &Params<'_>, 
     Ok(out.write_all(plans::branch_summary(session.tree(), &plan).finish().as_bytes())?)
 }
 
-/// The entry that an argument names; the leaf without it, no entry for `null`.
+/// The entry that an argument names; the leaf if it is absent, no entry for `null`.
 fn place(session: &Session, params: &Params<'_>, name: &str) -> Result<Option<NodeIx>, ApiFailure> {
     match (params.opt(name), params.opt_str(name)?) {
         (None, _) => Ok(session.leaf()),
@@ -46,7 +46,7 @@ fn place(session: &Session, params: &Params<'_>, name: &str) -> Result<Option<No
     }
 }
 
-/// Settings, with pi's for those that are not given.
+/// The defaults are pi's.
 fn settings(given: Option<Json<'_>>) -> Result<Settings, ApiFailure> {
     let mut settings = Settings::default();
     let Some(given) = given else { return Ok(settings) };

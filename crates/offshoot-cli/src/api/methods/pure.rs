@@ -1,4 +1,4 @@
-//! Methods that need no open session: they work on entries that the caller sends, or on a file, and keep nothing.
+//! Methods that need no open session: they work on entries in the request, or on a file, and keep nothing.
 
 use std::io::{self, Write};
 
@@ -16,7 +16,7 @@ use crate::api::params::Params;
 use crate::api::records::{write_array, write_entry};
 use crate::api::wire::{ApiFailure, MethodResult};
 
-/// `buildSessionContext`: of an open session at its leaf, or of entries at any of them.
+/// The context of an open session at its leaf, or of given entries at any of them.
 pub(in crate::api) fn build_context(
     server: &mut ApiServer<'_>,
     params: &Params<'_>,
@@ -37,14 +37,14 @@ pub(in crate::api) fn build_context(
     Ok(session.context_at(leaf)?.write_json(&session, out)?)
 }
 
-/// `parseSessionEntries`: the lines that are JSON, each as it stands.
+/// The lines that are JSON, each as written.
 pub(in crate::api) fn parse_entries(_: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let content = params.str("content")?;
     let records = content.split('\n').filter_map(|line| Json::parse(line).ok());
     write_array(out, records, |out, record| Ok(out.write_all(record.text().as_bytes())?))
 }
 
-/// `migrateSessionEntries`: the same records as version 3 has them. Without a header they count as version 1.
+/// The same records in version 3. Without a header they count as version 1.
 pub(in crate::api) fn migrate_entries(_: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     const STAND_IN_HEADER: &str = r#"{"type":"session","id":"migrated"}"#;
     let records: Vec<&str> = params.array("entries")?.items().map(Json::text).collect();
@@ -54,7 +54,7 @@ pub(in crate::api) fn migrate_entries(_: &mut ApiServer<'_>, params: &Params<'_>
     let session = Session::from_text(&(lines.join("\n") + "\n"), Options::default())?;
     let tree = session.tree();
     let mut entries = tree.entries().peekable();
-    // One line a record, and both in file order: a record is an entry if the next entry stands on its line.
+    // One line per record, both in file order: a record is an entry if the next entry has its line.
     let records = records.iter().zip(if has_header { 1.. } else { 2_u64.. });
     write_array(out, records, |out, (record, line)| match entries.next_if(|ix| tree.node(*ix).line() == line) {
         Some(ix) => write_entry(out, &session, Some(ix)),
@@ -63,7 +63,7 @@ pub(in crate::api) fn migrate_entries(_: &mut ApiServer<'_>, params: &Params<'_>
     })
 }
 
-/// `loadEntriesFromFile`: header and entries of a file as they stand; nothing if there is no file or nothing in it.
+/// The header and entries of a file as stored; empty if the file is missing or empty.
 pub(in crate::api) fn load_entries(
     server: &mut ApiServer<'_>,
     params: &Params<'_>,

@@ -1,4 +1,4 @@
-//! Methods that look at an open session. None of them writes.
+//! Methods that read an open session. They write nothing.
 
 use std::io::Write;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(in crate::api) fn entry(handle: &OpenSession, params: &Params<'_>, out: &mut
     write_entry(out, &handle.session, handle.session.tree().find(&params.str("id")?))
 }
 
-/// `getChildren`: in file order. An entry whose parent is missing is a root of the tree and still that parent's child.
+/// In file order. An entry whose parent is missing is a root of the tree, but still a child of that parent id.
 pub(in crate::api) fn children(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     params.raw("parentId")?;
     let tree = handle.session.tree();
@@ -38,7 +38,7 @@ pub(in crate::api) fn children(handle: &OpenSession, params: &Params<'_>, out: &
     write_entries(out, &handle.session, children)
 }
 
-/// `getBranch`: from the root to an entry, or to the leaf; empty if there is no such entry.
+/// The path from the root to an entry, or to the leaf; empty if the entry does not exist.
 pub(in crate::api) fn branch(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let tree = handle.session.tree();
     let end = match params.opt_str("fromId")? {
@@ -69,7 +69,7 @@ pub(in crate::api) fn label(handle: &OpenSession, params: &Params<'_>, out: &mut
     write_str(out, label.map(|label| label.text.as_str()))
 }
 
-/// `getSessionName`: as in lists, omp's title where no entry gives a name.
+/// As in lists: omp's title if no entry gives a name.
 pub(in crate::api) fn name(handle: &OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let name = handle.session.name()?;
     write_str(out, name.as_deref().or(handle.session.title()))
@@ -95,7 +95,7 @@ pub(in crate::api) fn is_persisted(handle: &OpenSession, _: &Params<'_>, out: &m
     Ok(write!(out, "{}", handle.session.file().is_some())?)
 }
 
-/// `getDiagnostics`: what is odd about the file, then what is odd about the path to the leaf.
+/// The diagnostics of the file, then those of the path to the leaf.
 pub(in crate::api) fn diagnostics(handle: &OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let context = handle.session.context()?;
     let all = handle.session.diagnostics().iter().chain(&context.diagnostics);

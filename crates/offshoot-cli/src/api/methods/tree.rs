@@ -1,4 +1,4 @@
-//! Methods that move the leaf, for now or for good, or take a branch out into a session of its own.
+//! Methods that move the leaf, in memory or in the file, or extract a branch into its own session.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,19 +13,19 @@ use crate::api::params::Params;
 use crate::api::records::{write_array, write_id, write_null, write_str};
 use crate::api::wire::MethodResult;
 
-/// `branch`: the next entry goes below this one. Nothing is written.
+/// The next entry goes below this one. Writes nothing.
 pub(in crate::api) fn branch(handle: &mut OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     handle.session.branch(&params.str("entryId")?)?;
     write_null(out)
 }
 
-/// `resetLeaf`: the next entry is a root. Nothing is written.
+/// The next entry is a root. Writes nothing.
 pub(in crate::api) fn reset_leaf(handle: &mut OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     handle.session.reset_leaf();
     write_null(out)
 }
 
-/// `switch`: the leaf moves for good, for every program that opens the file later.
+/// Moves the leaf for every program that opens the file later.
 pub(in crate::api) fn switch(handle: &mut OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let session = &mut handle.session;
     session.switch(session.find(&params.str("entryId")?)?)?;
@@ -33,7 +33,7 @@ pub(in crate::api) fn switch(handle: &mut OpenSession, params: &Params<'_>, out:
     write_id(out, id.as_ref(), session)
 }
 
-/// `branchWithSummary`: the leaf moves, and below it a summary of what is left is appended.
+/// Moves the leaf and appends a summary of the abandoned branch below it.
 pub(in crate::api) fn branch_with_summary(
     handle: &mut OpenSession,
     params: &Params<'_>,
@@ -57,19 +57,19 @@ pub(in crate::api) fn branch_with_summary(
     write_id(out, Some(&id), session)
 }
 
-/// `giveBack`: what could not be written, by this program or another one, goes into the session.
+/// Appends the entries that this or another program could not write.
 pub(in crate::api) fn give_back(handle: &mut OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let ids = handle.session.give_back()?;
     write_array(out, &ids, |out, id| write_str(out, Some(id.as_str())))
 }
 
-/// `recreate`: the file is written anew after another program deleted it.
+/// Writes the file again after another program deleted it.
 pub(in crate::api) fn recreate(handle: &mut OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     handle.session.recreate()?;
     write_null(out)
 }
 
-/// `createBranchedSession`: the path to an entry as a new session, which the same number stands for from now on.
+/// Replaces the session of a number with the path to an entry, as a new session.
 pub(in crate::api) fn create_branched(
     handle: &mut OpenSession,
     params: &Params<'_>,

@@ -1,4 +1,4 @@
-//! One file: whether it is a session, and if it is none, what is left of one. Reads, and writes nothing.
+//! Examines one file: whether it is a session, or the remains of one. Writes nothing.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -15,7 +15,7 @@ use offshoot_session::medium::{FileMedium, Medium as _};
 use super::reason::HiddenReason;
 use super::searched_roots::FileDepth;
 
-/// What is known of a session that a file holds, or should hold.
+/// What is known of the session in a file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FileIdentity {
     pub(super) id: Option<String>,
@@ -36,7 +36,7 @@ impl From<&Header> for FileIdentity {
     }
 }
 
-/// Why a file that lists do not show is hidden; `None` if it has nothing to do with sessions.
+/// Why lists do not show a file; `None` if it has nothing to do with sessions.
 pub(super) fn hidden(path: &Path, depth: FileDepth) -> Option<(HiddenReason, FileIdentity)> {
     if let Some(reason) = leftover(path) {
         let who = FileMedium::open(path).ok().and_then(|medium| header(&medium).ok());
@@ -51,12 +51,12 @@ pub(super) fn hidden(path: &Path, depth: FileDepth) -> Option<(HiddenReason, Fil
         };
         return reason.or(by_place).map(|reason| (reason, who));
     }
-    // Anything may lie there: what is no session by its header is none.
+    // Other files may be anything; only a header makes them a session.
     let header = header(&FileMedium::open(path).ok()?).ok()?;
     Some((HiddenReason::Extension, FileIdentity::from(&header)))
 }
 
-/// What stands beside a session by its name.
+/// Recognises a backup, quarantine or temporary file by its name.
 fn leftover(path: &Path) -> Option<HiddenReason> {
     let name = path.file_name()?.to_string_lossy();
     if name.starts_with(".offshoot-") && name.ends_with(".tmp") {
@@ -72,7 +72,7 @@ fn leftover(path: &Path) -> Option<HiddenReason> {
     }
 }
 
-/// What keeps a file from being a session; `None` if it is one.
+/// Why a file is not a session; `None` if it is one.
 pub(super) fn examine(path: &Path) -> (Option<HiddenReason>, FileIdentity) {
     let read = || {
         let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
@@ -94,7 +94,7 @@ pub(super) fn examine(path: &Path) -> (Option<HiddenReason>, FileIdentity) {
     })
 }
 
-/// What is left of a session in a file that does not begin with a header.
+/// Looks for records in a file that does not begin with a header.
 fn remains(medium: &FileMedium) -> Result<(Option<HiddenReason>, FileIdentity), Error> {
     let failed = || Error::io("read", medium.path());
     let length = medium.len().map_err(failed())?;

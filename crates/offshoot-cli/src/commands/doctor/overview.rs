@@ -1,4 +1,4 @@
-//! How everything stands: roots, caches, spilled entries, permissions.
+//! The overview: roots, caches, spilled entries, permissions.
 
 use std::collections::HashSet;
 use std::fs;
@@ -20,12 +20,12 @@ pub(super) struct Standings {
     pub(super) place: SearchedRoot,
     pub(super) exists: bool,
     pub(super) sessions: usize,
-    /// Files that are no sessions in a list, and why.
+    /// Files that lists do not show, and why.
     pub(super) hidden: Vec<(PathBuf, HiddenReason)>,
     pub(super) unread: Vec<String>,
 }
 
-/// Every root, and the files and folders of offshoot's own that others may read.
+/// Every root, and offshoot's own files and folders that others may access.
 pub(super) fn roots(app: &App) -> (Vec<Standings>, Vec<(PathBuf, u32)>) {
     let mut open = Vec::new();
     let mut all = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn roots(app: &App) -> (Vec<Standings>, Vec<(PathBuf, u32)>) {
     (all, open)
 }
 
-/// Notes what others than its owner may read or write.
+/// Records paths that others than the owner may read or write.
 fn wide<'a>(open: &mut Vec<(PathBuf, u32)>, paths: impl Iterator<Item = &'a Path>) {
     for path in paths {
         let mode = fs::metadata(path).map(|meta| meta.permissions().mode() & 0o777);
@@ -70,7 +70,6 @@ fn wide<'a>(open: &mut Vec<(PathBuf, u32)>, paths: impl Iterator<Item = &'a Path
     }
 }
 
-/// The caches and what waits.
 #[derive(Debug)]
 pub(super) struct Rest {
     /// The side indexes: folder, files, bytes.
@@ -95,7 +94,7 @@ pub(super) fn rest(app: &App) -> Rest {
     Rest { index, catalogue, spill: app.environment.spill.clone(), waiting, unread }
 }
 
-/// The word for a standing, and what SQLite says.
+/// The word for a standing, and SQLite's error.
 pub(super) fn standing(state: &CatalogueState) -> (&'static str, Option<&str>) {
     match &state.standing {
         Standing::Absent => ("absent", None),

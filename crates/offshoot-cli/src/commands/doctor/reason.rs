@@ -1,42 +1,41 @@
-//! Why a session does not show, in words, and the commands that get at it. Looks at nothing.
+//! Why a session is not listed, in words, and the commands that reach it. Pure.
 
 use std::path::Path;
 
 use crate::app::quoted;
 
-/// Why a file does or does not show in lists.
+/// Why a file is or is not listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum HiddenReason {
     Listed,
     OtherFolder(String),
-    /// It is of a folder that is no more.
+    /// It belongs to a folder that no longer exists.
     FolderGone(String),
-    /// It is of this folder, but lies where sessions of another one do.
+    /// It belongs to this folder, but is stored with the sessions of another.
     Misplaced,
-    /// Lists do not look there, for this reason.
+    /// Lists skip its root, for this reason.
     PassedOver(String),
-    /// It lies in none of the folders that lists look into.
+    /// It is in none of the roots.
     Outside,
     Above,
     Below,
     /// Its name does not end in `.jsonl`.
     Extension,
-    /// It has no bytes.
     Empty,
     /// It has bytes, but no record.
     NoRecord,
-    /// Its first record is no header, and no other is.
+    /// It has records, but no header.
     NoHeader,
-    /// A header stands at this line, behind other records.
+    /// A header is at this line, after other records.
     LateHeader(u64),
     Unreadable(String),
-    /// The old bytes of a session that was upgraded or repaired.
+    /// The old bytes of an upgraded or repaired session.
     Backup,
     Quarantine,
     Temporary,
     /// Entries that could not be written to the session of this file.
     Spilled(String, usize),
-    /// Other programs do not look where it lies.
+    /// Other programs do not look in its folder.
     NotForOthers,
     PiListsHere,
 }
@@ -103,7 +102,7 @@ impl HiddenReason {
         text.to_owned()
     }
 
-    /// What gets at it; `id` is the session's, as far as it is known.
+    /// The commands that reach the session; `id` may be a guess from the file's name.
     pub(super) fn commands(&self, path: &Path, id: &str) -> Vec<String> {
         let file = quoted(&path.to_string_lossy());
         let show = format!("offshoot show {file}");

@@ -1,4 +1,4 @@
-//! What `doctor` found, as text and as JSON.
+//! The report of `doctor`, as text and as JSON.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use crate::error::Result;
 use crate::transcript::screen::{count, entries};
 use crate::ui::style::{BOLD, DIM, HINT, Painted, WARNING};
 
-/// Everything that there is to say without a session.
+/// The overview.
 pub(super) type Everything = (Vec<Standings>, Rest, Vec<(PathBuf, u32)>);
 
-/// Says what resembles a session.
+/// Reports the candidates for a session.
 pub(super) fn found(app: &App, is_json: bool, given: &str, found: (&[Candidate], &[String])) -> Result<()> {
     let (candidates, unread) = found;
     if is_json {
@@ -50,7 +50,7 @@ pub(super) fn found(app: &App, is_json: bool, given: &str, found: (&[Candidate],
     Ok(())
 }
 
-/// Says how everything stands.
+/// Reports the overview.
 pub(super) fn everything(app: &App, is_json: bool, all: &Everything) -> Result<()> {
     let (roots, rest, open) = all;
     if is_json {
@@ -113,7 +113,7 @@ fn root_text(out: &mut dyn Write, root: &Standings) -> io::Result<()> {
     Ok(())
 }
 
-/// How many hidden files of one sort are named before the rest is only counted.
+/// More hidden files of one kind are counted, not named.
 const SAID: usize = 3;
 
 fn rest_text(out: &mut dyn Write, rest: &Rest) -> io::Result<()> {
@@ -144,7 +144,7 @@ fn rest_text(out: &mut dyn Write, rest: &Rest) -> io::Result<()> {
     Ok(())
 }
 
-/// What gets at a candidate, each command once.
+/// The commands that reach a candidate, each once.
 fn commands(candidate: &Candidate) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let id = id_of(candidate);
@@ -156,7 +156,7 @@ fn commands(candidate: &Candidate) -> Vec<String> {
     all
 }
 
-/// The session's id; where none is known, what the file's name ends with is one.
+/// The session's id; if unknown, the end of the file's name.
 fn id_of(candidate: &Candidate) -> String {
     let stem = || candidate.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let named = || stem().rsplit('_').next().map(str::to_owned).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Everything that resembles a session that somebody misses, wherever it is.
+//! Finds every file that resembles a session, wherever it is.
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,7 +14,6 @@ use super::spilled::spills;
 use crate::app::App;
 use crate::error::Result;
 
-/// A file that resembles what was asked for.
 #[derive(Debug)]
 pub(super) struct Candidate {
     pub(super) path: PathBuf,
@@ -23,7 +22,7 @@ pub(super) struct Candidate {
     pub(super) reasons: Vec<HiddenReason>,
 }
 
-/// By what it resembles it, the most like first.
+/// The kind of resemblance, the closest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
     Path,
@@ -47,12 +46,12 @@ impl Fit {
     }
 }
 
-/// What was asked for, in the forms in which it is compared.
+/// The search text in the forms in which it is compared.
 struct Wanted<'a> {
     given: &'a str,
-    /// The file, if there is one.
+    /// The file, if it exists.
     file: Option<PathBuf>,
-    /// The file's name without its ending, if a path was given.
+    /// The file's name without its extension, if a path was given.
     stem: String,
 }
 
@@ -91,7 +90,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Looks everywhere; the most like first. Also says what could not be read.
+/// The candidates, the closest first, and what could not be read.
 pub(super) fn search(app: &App, given: &str) -> Result<(Vec<Candidate>, Vec<String>)> {
     let wanted = Wanted::new(app, given);
     let (mut found, mut unread, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
@@ -147,7 +146,7 @@ pub(super) fn search(app: &App, given: &str) -> Result<(Vec<Candidate>, Vec<Stri
     Ok((found, unread))
 }
 
-/// The sessions of a root as a list has them, and what could not be read. Without caches: nothing is written.
+/// The sessions of a root as a list has them, and what could not be read. Uses no cache: nothing is written.
 pub(super) fn listed(
     root: &Root,
     cwd: Option<&str>,
@@ -168,7 +167,7 @@ fn listed_here(app: &App) -> HashSet<PathBuf> {
     sessions.map(|info| info.path).collect()
 }
 
-/// Why a session does or does not show here.
+/// Why a session is or is not listed here.
 fn reasons(app: &App, place: &SearchedRoot, info: &SessionInfo, is_here: bool) -> Vec<HiddenReason> {
     let cwd = app.cwd();
     let mut reasons = Vec::new();

@@ -1,5 +1,4 @@
-//! Where sessions may be: the folders that lists look into, those that they pass over, and every file in them. Knows
-//! names and folders; opens no file.
+//! The folders that may contain sessions, those that lists skip included, and every file in them. Opens no file.
 
 use std::collections::HashSet;
 use std::fs;
@@ -15,7 +14,7 @@ pub(super) struct SearchedRoot {
     pub(super) root: Root,
     /// A variable, an option, or `default`.
     pub(super) named_by: &'static str,
-    /// Why lists of this run do not look into it, if they do not.
+    /// Why lists skip it, if they do.
     pub(super) passed_over: Option<String>,
 }
 
@@ -27,7 +26,7 @@ pub(super) enum FileDepth {
     Below,
 }
 
-/// Every place, those that lists look into first; no folder twice.
+/// Every root once, those that lists read first.
 pub(super) fn searched_roots(app: &App) -> Vec<SearchedRoot> {
     let settings = &app.environment;
     let roots = settings.own.iter().chain(&settings.others);
@@ -55,7 +54,6 @@ pub(super) fn searched_roots(app: &App) -> Vec<SearchedRoot> {
     all
 }
 
-/// Whose sessions a place holds.
 pub(super) fn owner(place: &SearchedRoot) -> &'static str {
     if place.named_by == "--session-dir" { "any" } else { owner_of(place.root.flavour) }
 }
@@ -69,7 +67,7 @@ fn owner_of(flavour: Flavour) -> &'static str {
     }
 }
 
-/// The roots of oh-my-pi's profiles that are there.
+/// The existing roots of oh-my-pi's profiles.
 fn profiles(app: &App) -> Vec<Root> {
     let folder = app.environment.home.as_ref().map(|home| home.join(".omp/profiles"));
     let entries = folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
@@ -79,8 +77,8 @@ fn profiles(app: &App) -> Vec<Root> {
     roots
 }
 
-/// Every file below a root in order of path, and what could not be read. Links to folders are followed where lists
-/// follow them, and no deeper: they may lead in circles.
+/// Every file below a root, sorted by path, and what could not be read. Links to folders are followed only where lists
+/// follow them: deeper ones may form cycles.
 pub(super) fn files(root: &Root) -> (Vec<(PathBuf, FileDepth)>, Vec<String>) {
     let usual = usize::from(root.flavour != Flavour::Flat);
     let (mut files, mut unread) = (Vec::new(), Vec::new());
@@ -117,7 +115,7 @@ fn place_at(depth: usize, usual: usize) -> FileDepth {
 
 fn is_folder(path: &Path, follows: bool) -> bool {
     let meta = if follows { fs::metadata(path) } else { fs::symlink_metadata(path) };
-    // What leads nowhere is taken for a folder where folders are: reading it says why.
+    // A broken entry counts as a folder if folders are expected: reading it reports the error.
     let is_odd = |error: io::Error| follows && error.kind() != io::ErrorKind::NotFound;
     meta.map_or_else(is_odd, |meta| meta.is_dir())
 }

@@ -1,4 +1,4 @@
-//! What waits in the folder of spilled entries.
+//! The spill files.
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader};
@@ -15,7 +15,7 @@ pub(super) struct Spill {
     pub(super) entries: usize,
 }
 
-/// Every spill file of a folder, in order of path, and what could not be read.
+/// Every spill file of a folder, sorted by path, and what could not be read.
 pub(super) fn spills(folder: &Path) -> (Vec<Spill>, Vec<String>) {
     let (mut spills, mut unread) = (Vec::new(), Vec::new());
     let entries = match fs::read_dir(folder) {
@@ -34,7 +34,7 @@ pub(super) fn spills(folder: &Path) -> (Vec<Spill>, Vec<String>) {
     (spills, unread)
 }
 
-/// `None` if the file is no spill file, or nothing waits in it. A torn last line was never acknowledged.
+/// `None` if the file is not a spill file, or has no entries. A torn last line was never acknowledged.
 fn read(path: &Path) -> io::Result<Option<Spill>> {
     let mut lines = BufReader::new(open_regular(path)?);
     let mut head = Vec::new();
