@@ -9,6 +9,7 @@ mod replace;
 mod commands;
 mod jobs;
 mod key_redactor;
+mod tools;
 mod shell;
 mod refusal;
 
@@ -29,8 +30,7 @@ use crate::provider::{Delta, Deltas, Provider, Request, is_cut_short, is_silent_
 use crate::request::{self, Built, Frame};
 use crate::setup::Setup;
 use crate::tool::bash::{BashRun, Printed};
-use crate::tool::{Tool, ToolContext, ToolOutcome};
-use crate::turn::{Call, Effect, JobDraft, JobResult, Record, Settled, Ticket, TurnConfig, TurnInput, TurnState, step};
+use crate::turn::{Effect, JobDraft, JobResult, Record, Settled, Ticket, TurnConfig, TurnInput, TurnState, step};
 use crate::writer::{OwnedSession, Writer};
 use jobs::ReadyJob;
 use key_redactor::KeyRedactor;
@@ -76,15 +76,9 @@ pub(crate) enum DriverInput {
         with: Reply,
     },
     /// A command of the user printed something.
-    Printed {
-        run_number: u64,
-        printed: Printed,
-    },
+    Printed(Printed),
     /// A command of the user ended.
-    Ran {
-        run_number: u64,
-        run: Result<BashRun, String>,
-    },
+    Ran(Result<BashRun, String>),
     End,
 }
 
@@ -120,6 +114,8 @@ pub(crate) struct Driver {
     own: UnboundedSender<DriverInput>,
     outbox: Outbox,
     tasks: Vec<AbortHandle>,
+    /// Stops the running tools, each of which then gives what it had shown.
+    tool_stops: Vec<oneshot::Sender<()>>,
     /// What [`Effect::Send`] sends: a request has the key in it, and the machine decides by its size alone.
     built: Option<Request>,
     /// What [`Effect::Commit`] writes: plans are the session's.
@@ -133,7 +129,7 @@ pub(crate) struct Driver {
     is_replacing: bool,
     /// The user's own command. It runs beside the turns; the machine hears of its end.
     bash: Option<UserCommand>,
-    runs: u64,
+    is_ending: bool,
     /// Whether a write has failed: the writer refuses others until it is told to try again.
     is_broken: bool,
     recorded: Recorded,
@@ -155,6 +151,7 @@ impl Driver {
             own: own.clone(),
             outbox: Outbox::default(),
             tasks: Vec::new(),
+            tool_stops: Vec::new(),
             built: None,
             ready: None,
             redactor: KeyRedactor::default(),
@@ -162,7 +159,7 @@ impl Driver {
             deferred: VecDeque::new(),
             is_replacing: false,
             bash: None,
-            runs: 0,
+            is_ending: false,
             is_broken: false,
             recorded,
             auto_compaction,
@@ -171,15 +168,28 @@ impl Driver {
         (driver, own)
     }
 
-    /// Runs until the front end goes.
+    /// Runs until the front end goes. What is under way then is stopped, and what it had come to is written.
     pub(crate) async fn run(mut self) {
         while let Some(input) = self.inbox.recv().await {
-            if matches!(input, DriverInput::End) {
+            self.take(input);
+            if self.is_ending && self.is_at_rest() {
                 break;
             }
-            self.take(input);
         }
-        self.cancel();
+    }
+
+    /// Whether nothing is under way, and everything that was told is in the file.
+    fn is_at_rest(&self) -> bool {
+        self.state.is_idle() && self.bash.is_none() && !self.is_replacing && self.outbox.is_quiet()
+    }
+
+    /// The front end has gone: nothing begins any more.
+    fn end(&mut self) {
+        self.is_ending = true;
+        self.deferred.clear();
+        self.stop_bash();
+        self.step(TurnInput::ClearQueue);
+        self.abort();
     }
 
     fn take(&mut self, input: DriverInput) {
@@ -194,9 +204,9 @@ impl Driver {
             DriverInput::Committed { ticket, result } => self.committed(ticket, result),
             DriverInput::Replaced { result, reply } => self.replaced(*result, reply),
             DriverInput::Changed { result, reply, with } => self.changed(result, reply, with),
-            DriverInput::Printed { run_number, printed } => self.printed(run_number, printed),
-            DriverInput::Ran { run_number, run } => self.ran(run_number, run),
-            DriverInput::End => {}
+            DriverInput::Printed(printed) => self.printed(printed),
+            DriverInput::Ran(run) => self.ran(run),
+            DriverInput::End => self.end(),
         }
         self.catch_up();
     }
@@ -216,6 +226,7 @@ impl Driver {
             Effect::Refuse(error) => self.refuse(&error),
             Effect::Build { ticket } => self.build(ticket),
             Effect::Send { ticket } => self.send(ticket),
+            Effect::StopTools => self.stop_tools(),
             Effect::Run { ticket, index, call } => self.run_tool(ticket, index, call),
             Effect::Wait { ticket, ms } => self.wait(ticket, ms),
             Effect::JobDraft { ticket, job } => self.draft(ticket, job),
@@ -325,28 +336,6 @@ impl Driver {
         Arc::new(RefusalWatch { provider: self.setup.provider.clone(), keys: self.setup.keys.clone() })
     }
 
-    fn run_tool(&mut self, ticket: Ticket, index: usize, call: Call) {
-        let own = self.own.clone();
-        let clock = self.setup.clock.clone();
-        let tool = self.setup.tools.iter().find(|tool| tool.name() == call.name).cloned();
-        let place = Arc::new(ToolContext { hidden: self.redactor.key(), ..self.setup.tool_context.clone() });
-        let redactor = self.redactor.clone();
-        self.spawn(async move {
-            let outcome = match tool {
-                Some(tool) => {
-                    run_tool(tool.as_ref(), call.arguments, place, |outcome| {
-                        let outcome = redactor.redact(outcome);
-                        drop(own.send(DriverInput::Machine(TurnInput::Partial { ticket, call: index, outcome })));
-                    })
-                    .await
-                }
-                None => ToolOutcome::failed(format!("there is no tool named {}", call.name)),
-            };
-            let (outcome, at) = (redactor.redact(outcome), clock.now());
-            drop(own.send(DriverInput::Machine(TurnInput::Ended { ticket, call: index, outcome, at })));
-        });
-    }
-
     fn wait(&mut self, ticket: Ticket, ms: u64) {
         let own = self.own.clone();
         self.spawn(async move {
@@ -364,6 +353,7 @@ impl Driver {
         for task in self.tasks.drain(..) {
             task.abort();
         }
+        self.tool_stops.clear();
         self.built = None;
         self.ready = None;
     }
@@ -470,26 +460,6 @@ async fn listen(mut deltas: Deltas, (window, limit): (u64, u64), hand_on: impl F
         }
         if !hand_on(delta) || is_last {
             return;
-        }
-    }
-}
-
-/// Runs a tool and hands on what it shows on the way, the last of it before the end.
-async fn run_tool(
-    tool: &dyn Tool,
-    arguments: serde_json::Value,
-    place: Arc<ToolContext>,
-    show: impl Fn(ToolOutcome),
-) -> ToolOutcome {
-    // Not bounded: this task empties it whenever it runs, and the tool's sends are part of the same task.
-    let (partial, mut partials) = unbounded_channel();
-    let running = tool.run(arguments, place, partial);
-    tokio::pin!(running);
-    loop {
-        tokio::select! {
-            biased;
-            Some(outcome) = partials.recv() => show(outcome),
-            outcome = &mut running => return outcome,
         }
     }
 }

@@ -56,6 +56,9 @@ pub struct ToolContext {
     pub hidden: Option<Secret>,
 }
 
+/// How the result of a call that the user stopped ends.
+const STOPPED: &str = "The user stopped this tool call before it was done.";
+
 /// What a tool gives back.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolOutcome {
@@ -78,9 +81,24 @@ impl ToolOutcome {
     pub fn failed(text: impl Into<String>) -> Self {
         Self { is_error: true, ..Self::text(text) }
     }
+
+    /// The outcome of a call that the user stopped: what it had shown, then that it was stopped.
+    pub fn stopped(shown: Option<Self>) -> Self {
+        let mut outcome = shown.unwrap_or_default();
+        outcome.is_error = true;
+        match outcome.content.last_mut() {
+            Some(Block::Text { text, .. }) if !text.is_empty() => {
+                let gap = if text.ends_with('\n') { "\n" } else { "\n\n" };
+                *text = format!("{text}{gap}{STOPPED}");
+            }
+            _ => outcome.content.push(Block::text(STOPPED)),
+        }
+        outcome
+    }
 }
 
-/// A tool at work. Dropping it stops it: no process of it survives.
+/// A tool at work. Dropping it stops it: no process of it survives. The last partial outcome that it has sent by then, in its
+/// drop too, is kept in the result.
 pub type Running = Pin<Box<dyn Future<Output = ToolOutcome> + Send>>;
 
 /// One tool. Arguments that do not fit its schema give a failed outcome, never a panic. Runs within a tokio runtime whose

@@ -17,17 +17,16 @@ enum WhileBusy {
     Begins,
     Refused(&'static str),
     StopsTurn,
+    /// The same, and the user's own command is stopped too: both are recorded in the session that is left.
+    StopsAll,
 }
 
 fn while_busy(command: &Command) -> WhileBusy {
     match command {
         Command::Prompt(_) => WhileBusy::Refused("the agent is at work: steer it, or say it as a follow-up"),
         Command::NavigateTree(_) => WhileBusy::Refused("the agent is at work: stop it before going elsewhere"),
-        Command::Compact { .. }
-        | Command::NewSession
-        | Command::SwitchSession(_)
-        | Command::Fork { .. }
-        | Command::Clone => WhileBusy::StopsTurn,
+        Command::Compact { .. } => WhileBusy::StopsTurn,
+        Command::NewSession | Command::SwitchSession(_) | Command::Fork { .. } | Command::Clone => WhileBusy::StopsAll,
         Command::Abort
         | Command::WaitForIdle
         | Command::Steer(_)
@@ -51,20 +50,37 @@ fn while_busy(command: &Command) -> WhileBusy {
 
 impl Driver {
     pub(super) fn asked(&mut self, command: Command, reply: Waiter) {
-        if self.is_replacing {
+        if self.is_ending {
+            return refuse(reply, AgentError::Ended);
+        }
+        if self.is_replacing || self.is_leaving() {
             return self.deferred.push_back((command, reply));
         }
+        let is_idle = self.state.is_idle();
         match while_busy(&command) {
-            WhileBusy::Refused(why) if !self.state.is_idle() => refuse(reply, AgentError::Busy(why)),
-            WhileBusy::StopsTurn if !self.state.is_idle() => {
+            WhileBusy::Refused(why) if !is_idle => refuse(reply, AgentError::Busy(why)),
+            WhileBusy::StopsTurn if !is_idle => {
                 self.deferred.push_back((command, reply));
                 self.abort();
             }
-            WhileBusy::Begins | WhileBusy::Refused(_) | WhileBusy::StopsTurn => self.begin(command, reply),
+            WhileBusy::StopsAll if !is_idle || self.bash.is_some() => {
+                self.deferred.push_back((command, reply));
+                self.stop_bash();
+                self.abort();
+            }
+            WhileBusy::Begins | WhileBusy::Refused(_) | WhileBusy::StopsTurn | WhileBusy::StopsAll => {
+                self.begin(command, reply);
+            }
         }
     }
 
-    fn abort(&mut self) {
+    /// Whether the session is about to be left, and the user's own command has been stopped but has not ended.
+    fn is_leaving(&self) -> bool {
+        let stops_all = |(command, _): &(Command, Waiter)| matches!(while_busy(command), WhileBusy::StopsAll);
+        self.bash.is_some() && self.deferred.front().is_some_and(stops_all)
+    }
+
+    pub(super) fn abort(&mut self) {
         let at = self.setup.clock.now();
         self.step(TurnInput::Abort { at });
     }
@@ -78,7 +94,7 @@ impl Driver {
 
     /// Begins what waited until nothing is under way.
     pub(super) fn catch_up(&mut self) {
-        while self.state.is_idle() && !self.is_replacing {
+        while self.state.is_idle() && !self.is_replacing && !self.is_leaving() {
             let Some((command, reply)) = self.deferred.pop_front() else { return };
             self.begin(command, reply);
         }

@@ -63,9 +63,8 @@ pub(super) enum NextSession {
 }
 
 impl Driver {
-    /// Opens another session. The user's own command is stopped, and recorded in the one that is left.
+    /// Opens another session. What was under way has ended.
     pub(super) fn replace(&mut self, other: NextSession, reply: Waiter) {
-        self.end_bash();
         self.is_replacing = true;
         let sessions = self.setup.sessions.clone();
         let own = self.own.clone();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use super::commands::{answer, refuse};
+use super::commands::refuse;
 use super::key_redactor::KeyRedactor;
 use super::{Driver, DriverInput, UserCommand, Waiter};
 use crate::command::Reply;
@@ -22,13 +22,11 @@ impl Driver {
         let (stop, mut stopped) = oneshot::channel();
         let (keys, model, last) = (self.setup.keys.clone(), self.setup.model.clone(), self.redactor.key());
         let (shell, place) = (self.setup.shell.clone(), self.setup.tool_context.clone());
-        self.runs += 1;
-        let run_number = self.runs;
         self.bash = Some(UserCommand { command: command.clone(), exclude, stop: Some(stop), reply });
         let own = self.own.clone();
         // Not one of the turn's tasks: stopping a turn does not stop what the user runs.
         tokio::spawn(async move {
-            let show = |printed| drop(own.send(DriverInput::Printed { run_number, printed }));
+            let show = |printed| drop(own.send(DriverInput::Printed(printed)));
             // Before the first request nobody has asked for the key yet.
             let access = tokio::select! {
                 biased;
@@ -42,7 +40,7 @@ impl Driver {
                     bash::run(&command, &shell, &ToolContext { hidden, ..place }, stopped, show).await
                 }
             };
-            drop(own.send(DriverInput::Ran { run_number, run }));
+            drop(own.send(DriverInput::Ran(run)));
         });
     }
 
@@ -53,30 +51,12 @@ impl Driver {
         }
     }
 
-    /// Stops a command because its session is left; it is recorded there as stopped.
-    pub(super) fn end_bash(&mut self) {
-        self.stop_bash();
-        if let Some((reply, result)) = self.record(BashRun::stopped()) {
-            answer(reply, Reply::Ran(result));
-        }
-    }
-
-    /// Whether a command is the one that runs: one whose session was left has been recorded there.
-    fn runs(&self, run_number: u64) -> bool {
-        self.bash.is_some() && run_number == self.runs
-    }
-
-    pub(super) fn printed(&mut self, run_number: u64, Printed { text, omitted }: Printed) {
-        if self.runs(run_number) {
-            self.outbox.tell(Event::BashExecutionUpdate { delta: text, omitted });
-        }
+    pub(super) fn printed(&mut self, Printed { text, omitted }: Printed) {
+        self.outbox.tell(Event::BashExecutionUpdate { delta: text, omitted });
     }
 
     /// The answer follows all that was told of the command, and its entry.
-    pub(super) fn ran(&mut self, run_number: u64, run: Result<BashRun, String>) {
-        if !self.runs(run_number) {
-            return;
-        }
+    pub(super) fn ran(&mut self, run: Result<BashRun, String>) {
         let answer = match run {
             Ok(run) => self.record(run).map(|(reply, result)| (reply, Ok(Reply::Ran(result)))),
             Err(why) => self.bash.take().map(|bash| (bash.reply, Err(AgentError::Failed(why)))),

@@ -108,26 +108,65 @@ async fn call(
     let program = shell.program();
     let job =
         Job { shell: &program, command: &command, cwd: &place.cwd, env: &shell.env, errors: Errors::Shown, timeout };
-    let mut output = Output::new(&place.spill);
-    let mut hide = Hide::new(place.hidden.clone());
-    let mut is_new = false;
+    let (output, hide) = (Output::new(&place.spill), Hide::new(place.hidden.clone()));
+    let mut shown = ShownOutput { output, hide, partial, is_new: false, is_ended: false };
     let end = process::run(job, |news| match news {
-        News::Piece(bytes) => {
-            output.push(&hide.push(bytes));
-            is_new = true;
-        }
-        News::Tick if is_new => {
-            is_new = false;
-            // Nobody needs to listen.
-            partial.send(partial_outcome(&output.snapshot())).unwrap_or(());
-        }
-        News::Tick => {}
+        News::Piece(bytes) => shown.push(bytes),
+        News::Tick => shown.tick(),
     })
     .await;
-    output.push(&hide.finish());
-    output.finish();
+    let shown = shown.finish();
     let end = end.map_err(|error| ToolOutcome::failed(cannot_run(&program, &place.cwd, &error)))?;
-    Ok(outcome(&output.snapshot(), end, input.timeout))
+    Ok(outcome(&shown, end, input.timeout))
+}
+
+/// The output of a running command, and who sees it. Dropped before the command has ended, it sends all that was printed.
+struct ShownOutput<'a> {
+    output: Output,
+    hide: Hide,
+    partial: &'a UnboundedSender<ToolOutcome>,
+    /// Whether something was printed since the last partial outcome.
+    is_new: bool,
+    is_ended: bool,
+}
+
+impl ShownOutput<'_> {
+    fn push(&mut self, bytes: &[u8]) {
+        self.output.push(&self.hide.push(bytes));
+        self.is_new = true;
+    }
+
+    fn tick(&mut self) {
+        if std::mem::take(&mut self.is_new) {
+            self.send(partial_outcome(&self.output.snapshot()));
+        }
+    }
+
+    fn finish(&mut self) -> Snapshot {
+        self.is_ended = true;
+        self.output.push(&self.hide.finish());
+        self.output.finish();
+        self.output.snapshot()
+    }
+
+    fn send(&self, outcome: ToolOutcome) {
+        // Nobody needs to listen.
+        self.partial.send(outcome).unwrap_or(());
+    }
+}
+
+impl Drop for ShownOutput<'_> {
+    fn drop(&mut self) {
+        if self.is_ended {
+            return;
+        }
+        let shown = self.finish();
+        let output = Some(shown.truncation.content.clone()).filter(|output| !output.is_empty());
+        let parts: Vec<String> = [output, cut_note(&shown)].into_iter().flatten().collect();
+        if !parts.is_empty() {
+            self.send(ToolOutcome { details: details(&shown), ..ToolOutcome::text(parts.join("\n\n")) });
+        }
+    }
 }
 
 fn seconds(timeout: f64) -> Result<Duration, ToolOutcome> {

@@ -230,6 +230,8 @@ pub enum Effect {
     Build { ticket: Ticket },
     /// Send the request that was made.
     Send { ticket: Ticket },
+    /// Stop the running tools. Each of them still answers [`TurnInput::Ended`].
+    StopTools,
     /// Run a tool.
     Run { ticket: Ticket, index: usize, call: Call },
     /// Wait.

@@ -100,6 +100,11 @@ pub(super) enum Phase {
     Streaming(Partial),
     Recording(Recording),
     Working(Work),
+    /// The user has stopped the tools; what they had shown is still to come.
+    Stopping {
+        work: Work,
+        at: Millis,
+    },
     Waiting,
     Drafting(RunningJob),
     Committing(Commit),

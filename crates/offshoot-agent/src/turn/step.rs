@@ -101,6 +101,10 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
             work.end(call, outcome, at, out);
             work::proceed(state, work, out);
         }
+        (Phase::Stopping { mut work, at: stopped }, TurnInput::Ended { call, outcome, at, .. }) => {
+            work.end(call, outcome, at, out);
+            work::stopped(state, work, stopped, out);
+        }
         (Phase::Waiting, TurnInput::Elapsed { .. }) => again(state, out),
         (Phase::Drafting(side), TurnInput::Planned { .. }) => jobs::planned(state, side, out),
         (Phase::Drafting(side), TurnInput::Trying { trying, .. }) => jobs::trying(state, side, trying, out),
@@ -152,10 +156,8 @@ fn abort(state: &mut TurnState, phase: Phase, at: Millis, out: &mut Vec<Effect>)
         Phase::Streaming(partial) => answer::stopped(state, &partial, at, out),
         // The answer is on its way into the file: what follows from it is stopped once it is there.
         Phase::Recording(answer) => state.phase = Phase::Recording(answer.stopped(at)),
-        Phase::Working(work) => {
-            cancel(state, out);
-            work::stop_rest(state, work, at, out);
-        }
+        Phase::Working(work) => work::stop(state, work, at, out),
+        Phase::Stopping { .. } => state.phase = phase,
         Phase::Waiting => {
             cancel(state, out);
             let attempt = std::mem::take(&mut state.attempt);

@@ -266,6 +266,7 @@ fn effect(effect: &Effect) -> String {
         Effect::OmitAnswer => "OMIT the answer".to_owned(),
         Effect::Build { .. } => "BUILD".to_owned(),
         Effect::Send { .. } => "SEND".to_owned(),
+        Effect::StopTools => "STOP TOOLS".to_owned(),
         Effect::Run { index, call, .. } => format!("RUN {index} {}", call.name),
         Effect::Wait { ms, .. } => format!("WAIT {ms}"),
         Effect::JobDraft { job: Job::Navigation(_), .. } => "DRAFT navigation".to_owned(),

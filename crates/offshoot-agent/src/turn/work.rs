@@ -6,7 +6,7 @@ use offshoot_session::clock::Millis;
 
 use super::effect::{Call, Effect, Record, Settled};
 use super::state::{Phase, Slot, Status, TurnState, Work};
-use super::transition::{end_run, next_turn, settle, started_and_ended, turn_end};
+use super::transition::{cancel, end_run, next_turn, settle, started_and_ended, turn_end};
 use crate::event::Event;
 use crate::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
 use crate::tool::ToolOutcome;
@@ -69,6 +69,22 @@ pub(super) fn shown(state: &mut TurnState, work: Work, call: usize, outcome: Too
     state.phase = Phase::Working(work);
 }
 
+/// Stops the running tools; the turn ends when each has given what it had shown.
+pub(super) fn stop(state: &mut TurnState, work: Work, at: Millis, out: &mut Vec<Effect>) {
+    out.push(Effect::StopTools);
+    state.phase = Phase::Stopping { work, at };
+}
+
+/// A tool ended after the user stopped the turn.
+pub(super) fn stopped(state: &mut TurnState, work: Work, at: Millis, out: &mut Vec<Effect>) {
+    if work.slots.iter().any(|slot| slot.status == Status::Running) {
+        state.phase = Phase::Stopping { work, at };
+        return;
+    }
+    cancel(state, out);
+    stop_rest(state, work, at, out);
+}
+
 /// Every call of an answer gets a result that says that the user stopped it.
 pub(super) fn all_stopped(state: &mut TurnState, answer: Arc<AssistantMessage>, at: Millis, out: &mut Vec<Effect>) {
     let slots = calls(&answer).into_iter().map(|call| Slot { call, status: Status::Waiting }).collect();
@@ -76,20 +92,12 @@ pub(super) fn all_stopped(state: &mut TurnState, answer: Arc<AssistantMessage>, 
 }
 
 /// Calls that have not ended get a result that says that the user stopped them.
-pub(super) fn stop_rest(state: &mut TurnState, mut work: Work, at: Millis, out: &mut Vec<Effect>) {
+fn stop_rest(state: &mut TurnState, mut work: Work, at: Millis, out: &mut Vec<Effect>) {
     for index in 0..work.slots.len() {
         let Some(slot) = work.slots.get_mut(index) else { continue };
-        let was_running = match slot.status {
-            Status::Ended(_) => continue,
-            Status::Running => true,
-            Status::Waiting => false,
-        };
-        let message =
-            result(&slot.call, ToolOutcome::failed("The user stopped this tool call before it was done."), at);
-        if was_running {
-            out.push(Effect::Emit(end_event(&message)));
+        if !matches!(slot.status, Status::Ended(_)) {
+            slot.status = Status::Ended(result(&slot.call, ToolOutcome::stopped(None), at));
         }
-        slot.status = Status::Ended(message);
     }
     append_ended(state, &mut work, out);
     turn_end(work.answer, Vec::from_iter(work.slots.into_iter().filter_map(into_result)), out);

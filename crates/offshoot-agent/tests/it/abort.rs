@@ -55,7 +55,7 @@ fn tools_that_are_stopped_leave_no_call_open_and_no_process() {
         let results: Vec<&str> = entries.lines().skip(4).collect();
         assert_snapshot!(results.join("\n"), @r#"
         result ls "sessions/"
-        error bash "The user stopped this tool call before it was done."
+        error bash "up\n\nThe user stopped this tool call before it was done."
         error write "The user stopped this tool call before it was done."
         "#);
         assert!(!world.path("never").exists());
@@ -66,6 +66,58 @@ fn tools_that_are_stopped_leave_no_call_open_and_no_process() {
         }
         assert_eq!(agent.prompt("and now?").await, Ok(Settled::Done));
         world.no_problems();
+    });
+}
+
+/// Long output of a stopped command: its end, and where all of it is.
+#[test]
+fn a_stopped_tool_says_where_the_rest_of_its_output_is() {
+    run(async {
+        let reply = Reply::say([call("bash", "c1", &json!({"command": "seq 1 3000; sleep 1000"}))]);
+        let world = World::new([reply]);
+        let (agent, mut events) = world.start();
+        let talking = tokio::spawn({
+            let agent = agent.clone();
+            async move { agent.prompt("work").await }
+        });
+        let is_printed = |event: &Event| event.to_json().contains("3000");
+        events.until(|event| matches!(event, Event::ToolExecutionUpdate { .. }) && is_printed(event)).await;
+        agent.abort().await.unwrap();
+        assert_eq!(talking.await.unwrap(), Ok(Settled::Aborted));
+        let entries = world.entries();
+        let result = entries.lines().last().unwrap();
+        let end = ".log]\n\nThe user stopped this tool call before it was done.\"";
+        assert!(result.contains(r"\n3000\n\n[lines 1001-3000 of 3000; all of it is in /"), "{result}");
+        assert!(result.ends_with(&end.replace('\n', r"\n")), "{result}");
+    });
+}
+
+/// The terminal goes away: what the tool and the command of the user had printed is in the file.
+#[test]
+fn an_agent_that_ends_writes_what_was_under_way() {
+    run(async {
+        let reply = Reply::say([call("bash", "c1", &json!({"command": "echo of the tool; sleep 1000"}))]);
+        let world = World::new([reply]);
+        let (agent, mut events) = world.start();
+        let talking = tokio::spawn({
+            let agent = agent.clone();
+            async move { agent.prompt("work").await }
+        });
+        events.until(|event| matches!(event, Event::ToolExecutionUpdate { .. })).await;
+        let ordered = tokio::spawn({
+            let agent = agent.clone();
+            async move { agent.bash("echo of the user; sleep 1000", false).await }
+        });
+        events.until(|event| matches!(event, Event::BashExecutionUpdate { .. })).await;
+        agent.close().await;
+        assert_eq!(talking.await.unwrap(), Ok(Settled::Aborted));
+        assert!(ordered.await.unwrap().is_ok_and(|result| result.run.cancelled));
+        let entries = world.entries();
+        assert_snapshot!(entries.lines().skip(4).collect::<Vec<_>>().join("\n"), @r#"
+        error bash "of the tool\n\nThe user stopped this tool call before it was done."
+        bash echo of the user; sleep 1000
+        "#);
+        assert!(world.lines().last().unwrap().contains(r#""output":"of the user\n","cancelled":true"#));
     });
 }
 

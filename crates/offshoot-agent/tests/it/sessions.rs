@@ -90,6 +90,24 @@ fn the_turn_under_way_stays_in_its_session() {
     });
 }
 
+/// The same for a command of the user: what it had printed is in the session that is left.
+#[test]
+fn the_users_command_under_way_stays_in_its_session() {
+    run(async {
+        let world = World::new([Reply::text("one")]);
+        let (agent, mut events) = world.start();
+        agent.prompt("first").await.unwrap();
+        let running = tokio::spawn({
+            let agent = agent.clone();
+            async move { agent.bash("echo so far; sleep 1000", false).await }
+        });
+        events.until(|event| matches!(event, Event::BashExecutionUpdate { .. })).await;
+        agent.new_session().await.unwrap();
+        assert_eq!(running.await.unwrap().unwrap().run.output, "so far\n");
+        assert!(world.lines().last().unwrap().contains(r#""output":"so far\n","cancelled":true"#));
+    });
+}
+
 #[test]
 fn sessions_in_memory_stay_there() {
     run(async {

@@ -4,7 +4,7 @@ use offshoot_agent::testing::script::{Reply, Then};
 use serde_json::json;
 
 use crate::agent::Talk;
-use crate::terminal::{Terminal, conversation};
+use crate::terminal::{Terminal, conversation, ends_when_hung_up};
 
 fn tool_talk() -> Talk {
     let talk = Talk::new([
@@ -95,6 +95,44 @@ fn hostile_answers_stay_in_their_place() {
     }
     terminal.send("\x04");
     assert!(terminal.ended());
+}
+
+/// A command that prints four lines and goes on for ever.
+const COUNTS: &str = "for n in 1 2 3 4; do echo line $n; done; sleep 1000";
+
+fn shows_four_lines(screen: &str) -> bool {
+    (1..=4).all(|n| screen.lines().any(|row| row.trim() == format!("line {n}")))
+}
+
+/// Escape after four printed lines: they stay on the screen, in the file and in what the model is told.
+#[test]
+fn a_stopped_tool_keeps_its_output() {
+    let talk = Talk::new([Reply::call("bash", "c1", json!({"command": COUNTS})), Reply::text("Four lines, then.")]);
+    let mut terminal = Terminal::offshoot(&talk, &["count"], (80, 24));
+    terminal.until("the lines", shows_four_lines).send("\x1b");
+    terminal.until_idle().until_text("The user stopped this tool call");
+    assert!(terminal.screen().contains("\n  line 3\n  line 4\n"), "{}", terminal.screen());
+    let result = talk.lines().pop().unwrap()["message"]["content"][0]["text"].as_str().unwrap().to_owned();
+    assert_eq!(result, "line 1\nline 2\nline 3\nline 4\n\nThe user stopped this tool call before it was done.");
+    terminal.send("what did it print?\r");
+    terminal.until_text("Four lines, then.").until_idle();
+    let asked = talk.server.seen().pop().unwrap().json()["messages"].to_string();
+    assert!(asked.contains("line 4"), "{asked}");
+    terminal.send("\x04");
+    assert!(terminal.ended());
+    talk.no_problems();
+}
+
+/// The terminal goes away while a tool runs: what it had printed is in the file, and the session can be resumed.
+#[test]
+fn a_lost_terminal_keeps_what_a_tool_had_printed() {
+    let talk = Talk::new([Reply::call("bash", "c1", json!({"command": COUNTS})), Reply::text("Four lines, then.")]);
+    assert!(ends_when_hung_up(&talk, &["count"], b"line 4"));
+    let result = talk.lines().pop().unwrap();
+    assert_eq!(result["message"]["role"], "toolResult");
+    assert!(result["message"]["content"][0]["text"].as_str().unwrap().starts_with("line 1\nline 2\n"), "{result}");
+    assert_eq!(talk.run(&["-c", "-p", "what did it print?"]), "Four lines, then.\n");
+    talk.no_problems();
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn every_input_in_every_state() {
             TurnInput::Abort { at: 3 },
         ]
     };
-    let states: [fn() -> Run; 9] = [
+    let states: [fn() -> Run; 10] = [
         Run::new,
         || {
             let mut run = Run::new();
@@ -53,6 +53,11 @@ fn every_input_in_every_state() {
             run
         },
         || Run::working(&["bash", "read"]),
+        || {
+            let mut run = Run::working(&["bash", "read"]);
+            run.abort();
+            run
+        },
         || {
             let mut run = Run::streaming();
             run.answered(error("busy"), transient(None));
@@ -77,6 +82,7 @@ fn every_input_in_every_state() {
             run.put(input);
             // From wherever it is now, a stop and the answers that are still due bring it to rest.
             run.abort();
+            run.ended(0, "stopped").ended(1, "stopped");
             run.recorded();
             run.committed();
             assert!(run.state.is_idle(), "{named}: {:?}", run.state);

@@ -29,10 +29,13 @@ fn stopping_while_tools_run_answers_every_call() {
     let mut run = Run::working(&["read", "edit", "bash"]);
     run.ended(0, "first");
     run.said();
-    assert_snapshot!(run.abort().said(), @r#"
-    CANCEL
+    assert_eq!(run.abort().said(), "STOP TOOLS");
+    assert_eq!(run.abort().said(), "", "they are being stopped");
+    let (ticket, outcome) = (run.ticket(), ToolOutcome::stopped(Some(ToolOutcome::text("so far\n"))));
+    assert_snapshot!(run.put(TurnInput::Ended { ticket, call: 1, outcome, at: 8 }).said(), @r#"
     tool_execution_end
-    APPEND error of c1: "The user stopped this tool call before it was done." => message_start message_end
+    CANCEL
+    APPEND error of c1: "so far\n\nThe user stopped this tool call before it was done." => message_start message_end
     APPEND error of c2: "The user stopped this tool call before it was done." => message_start message_end
     turn_end results=3
     agent_end 5 retry=false

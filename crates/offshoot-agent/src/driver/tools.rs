@@ -1,0 +1,72 @@
+//! The tools of a turn: each runs as a task, shows what it has on the way, and gives what it has shown when it is stopped.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::oneshot;
+
+use super::{Driver, DriverInput};
+use crate::tool::{Tool, ToolContext, ToolOutcome};
+use crate::turn::{Call, Ticket, TurnInput};
+
+impl Driver {
+    pub(super) fn run_tool(&mut self, ticket: Ticket, index: usize, call: Call) {
+        let own = self.own.clone();
+        let clock = self.setup.clock.clone();
+        let tool = self.setup.tools.iter().find(|tool| tool.name() == call.name).cloned();
+        let place = Arc::new(ToolContext { hidden: self.redactor.key(), ..self.setup.tool_context.clone() });
+        let redactor = self.redactor.clone();
+        let (stop, stopped) = oneshot::channel();
+        self.tool_stops.retain(|stop| !stop.is_closed());
+        self.tool_stops.push(stop);
+        self.spawn(async move {
+            let outcome = match tool {
+                Some(tool) => {
+                    run(tool.as_ref(), call.arguments, place, stopped, |outcome| {
+                        let outcome = redactor.redact(outcome);
+                        drop(own.send(DriverInput::Machine(TurnInput::Partial { ticket, call: index, outcome })));
+                    })
+                    .await
+                }
+                None => ToolOutcome::failed(format!("there is no tool named {}", call.name)),
+            };
+            let (outcome, at) = (redactor.redact(outcome), clock.now());
+            drop(own.send(DriverInput::Machine(TurnInput::Ended { ticket, call: index, outcome, at })));
+        });
+    }
+
+    pub(super) fn stop_tools(&mut self) {
+        for stop in self.tool_stops.drain(..) {
+            // A tool that has just ended hears nothing any more.
+            let _ = stop.send(());
+        }
+    }
+}
+
+/// Runs a tool and hands on what it shows on the way, the last of it before the end. One that is stopped is dropped, and what
+/// it has shown is its outcome.
+async fn run(
+    tool: &dyn Tool,
+    arguments: serde_json::Value,
+    place: Arc<ToolContext>,
+    mut stop: oneshot::Receiver<()>,
+    show: impl Fn(ToolOutcome),
+) -> ToolOutcome {
+    // Not bounded: this task empties it whenever it runs, and the tool's sends are part of the same task.
+    let (partial, mut partials) = unbounded_channel();
+    let mut running = tool.run(arguments, place, partial);
+    let mut shown = None;
+    loop {
+        tokio::select! {
+            biased;
+            Some(outcome) = partials.recv() => show(shown.insert(outcome).clone()),
+            _ = &mut stop => break,
+            outcome = &mut running => return outcome,
+        }
+    }
+    drop(running);
+    while let Ok(outcome) = partials.try_recv() {
+        shown = Some(outcome);
+    }
+    ToolOutcome::stopped(shown)
+}
