@@ -1,5 +1,4 @@
-//! The handle by which a front end drives an agent: commands as methods, events as a stream, and the session to read. It may be
-//! cloned; the agent ends when [`AgentSession::close`] is called or the last handle is dropped.
+//! The handle by which a front end drives an agent: commands as methods, events as a stream, and the session to read.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +20,8 @@ use crate::writer::{ForeignChanges, OwnedSession, Writer};
 
 type Result<T> = std::result::Result<T, AgentError>;
 
-/// An agent at work on a session.
+/// An agent at work on a session. Clones drive the same agent, which ends with [`AgentSession::close`] or when the last
+/// clone is dropped. After that every method fails with [`AgentError::Ended`].
 #[derive(Clone)]
 pub struct AgentSession {
     inner: Arc<Inner>,
@@ -49,7 +49,7 @@ impl AgentSession {
     /// with timers.
     ///
     /// # Errors
-    /// The system gives no thread for the session.
+    /// The writer's thread cannot be started.
     pub fn start(session: Session, setup: Setup) -> std::io::Result<Self> {
         let recorded = Recorded::of(&session);
         let writer = Writer::start(session)?;
@@ -58,52 +58,40 @@ impl AgentSession {
         Ok(Self { inner: Arc::new(Inner { to, driver }) })
     }
 
-    /// Everything that happens from now on, in order. Events that announce an entry come when it is in the file.
+    /// All events from now on, in order. An event that announces an entry is sent when the entry is in the file.
     pub fn subscribe(&self) -> UnboundedReceiver<Arc<Event>> {
         let (subscriber, events) = unbounded_channel();
         drop(self.inner.to.send(DriverInput::Subscribe(subscriber)));
         events
     }
 
-    /// Says something as an enum; the methods below are the same with types of their own.
-    ///
-    /// # Errors
-    /// [`AgentError`].
+    /// Runs any command; the other methods wrap it with types of their own.
     pub async fn ask(&self, command: Command) -> Result<Reply> {
         let (reply, replied) = oneshot::channel();
         self.inner.to.send(DriverInput::Asked(command, reply)).map_err(|_| AgentError::Ended)?;
         replied.await.map_err(|_| AgentError::Ended)?
     }
 
-    /// Says something to the model. Returns when nothing goes on by itself any more: tools, retries, compactions and
-    /// queued messages included. The prompt is in the file before the request leaves.
+    /// Sends a prompt. Returns when nothing continues by itself: tools, retries, compactions and queued messages
+    /// included. The prompt is in the file before the request is sent.
     ///
     /// # Errors
-    /// [`AgentError::Busy`] while the agent is at work.
+    /// [`AgentError::Busy`] during another run.
     pub async fn prompt(&self, said: impl Into<UserPrompt>) -> Result<Settled> {
         self.settled(Command::Prompt(said.into())).await
     }
 
-    /// Says something that the model hears after the current turn; begins a run if none is under way.
-    ///
-    /// # Errors
-    /// [`AgentError::Ended`].
+    /// Queues a message for the model after the current turn; starts a run if none is active.
     pub async fn steer(&self, said: impl Into<UserPrompt>) -> Result<()> {
         self.ask(Command::Steer(said.into())).await.map(drop)
     }
 
-    /// Says something that the model hears when it would stop; begins a run if none is under way.
-    ///
-    /// # Errors
-    /// [`AgentError::Ended`].
+    /// Queues a message for the model when it would stop; starts a run if none is active.
     pub async fn follow_up(&self, said: impl Into<UserPrompt>) -> Result<()> {
         self.ask(Command::FollowUp(said.into())).await.map(drop)
     }
 
-    /// Takes back what waits to be said: steering and follow-up texts.
-    ///
-    /// # Errors
-    /// [`AgentError::Ended`].
+    /// Removes and returns the queued steering and follow-up texts.
     pub async fn clear_queue(&self) -> Result<(Vec<String>, Vec<String>)> {
         match self.ask(Command::ClearQueue).await? {
             Reply::Queue(steering, follow_up) => Ok((steering, follow_up)),
@@ -111,19 +99,13 @@ impl AgentSession {
         }
     }
 
-    /// Stops what is under way and returns when it has stopped. What the model said until then is kept; calls of tools
-    /// get results that say that they were stopped. What waits to be said goes on waiting.
-    ///
-    /// # Errors
-    /// [`AgentError::Ended`].
+    /// Stops what is running and returns when it has stopped. The answer so far is kept, and interrupted tool calls get
+    /// results that say so. Queued messages stay queued.
     pub async fn abort(&self) -> Result<Settled> {
         self.settled(Command::Abort).await
     }
 
-    /// Returns when nothing is under way.
-    ///
-    /// # Errors
-    /// [`AgentError::Ended`].
+    /// Returns when nothing is running.
     pub async fn wait_for_idle(&self) -> Result<Settled> {
         self.settled(Command::WaitForIdle).await
     }
@@ -135,11 +117,11 @@ impl AgentSession {
         }
     }
 
-    /// Runs a command in the shell and records it, at the next place between two turns. With `exclude_from_context` the
-    /// model never sees it. Answers its message.
+    /// Runs a command in the shell and records it between two turns. With `exclude_from_context` the model never sees
+    /// it.
     ///
     /// # Errors
-    /// Another command runs; the shell cannot be started.
+    /// Another command is running, or the shell cannot be started.
     pub async fn bash(&self, command: impl Into<String>, exclude_from_context: bool) -> Result<Arc<BashResult>> {
         match self.ask(Command::Bash { command: command.into(), exclude_from_context }).await? {
             Reply::Ran(result) => Ok(result),
@@ -147,10 +129,10 @@ impl AgentSession {
         }
     }
 
-    /// Summarises what is old and keeps what is new. Stops what is under way first.
+    /// Stops what is running and compacts the session.
     ///
     /// # Errors
-    /// There is nothing to compact, or nobody can.
+    /// There is nothing to compact, or no summariser.
     pub async fn compact(&self, instructions: Option<String>) -> Result<Arc<CompactionResult>> {
         match self.ask(Command::Compact { instructions }).await? {
             Reply::Compacted(result) => Ok(result),
@@ -158,11 +140,11 @@ impl AgentSession {
         }
     }
 
-    /// Goes to another entry of the tree, with a summary of what is left behind if that is wanted. A message of the
-    /// user is gone back before, and its text given back.
+    /// Goes to another entry of the tree, optionally with a summary of the abandoned branch. Going to a user message
+    /// leaves the leaf before it and returns its text.
     ///
     /// # Errors
-    /// [`AgentError::Busy`]; no such entry.
+    /// [`AgentError::Busy`], or the entry does not exist.
     pub async fn navigate_tree(&self, navigation: Navigation) -> Result<Navigated> {
         match self.ask(Command::NavigateTree(navigation)).await? {
             Reply::Navigated(navigated) => Ok(navigated),
@@ -170,34 +152,34 @@ impl AgentSession {
         }
     }
 
-    /// Begins another session of the same folder; in memory if this one is.
+    /// Starts another session in the same folder; in memory if this one is.
     ///
     /// # Errors
-    /// There is no place for it.
+    /// The session cannot be created.
     pub async fn new_session(&self) -> Result<Forked> {
         self.other(Command::NewSession).await
     }
 
-    /// Opens another session, with the model and thinking that it names if they are to be had.
+    /// Opens another session, with its own model and thinking level if they are available.
     ///
     /// # Errors
-    /// It cannot be opened, or its folder is gone.
+    /// The session cannot be opened, or its folder no longer exists.
     pub async fn switch_session(&self, file: impl Into<PathBuf>) -> Result<Forked> {
         self.other(Command::SwitchSession(file.into())).await
     }
 
-    /// Begins a session with what stands before a message of the user; its text is given back.
+    /// Starts a session with the path before a user message; returns the message's text.
     ///
     /// # Errors
-    /// The entry is no message of the user.
+    /// The entry is not a user message.
     pub async fn fork(&self, entry: impl Into<String>) -> Result<Forked> {
         self.other(Command::Fork { entry: entry.into() }).await
     }
 
-    /// Begins a session with all that stands up to the leaf.
+    /// Starts a session with the path to the leaf.
     ///
     /// # Errors
-    /// There is nothing to copy yet.
+    /// There is nothing to copy.
     pub async fn clone_session(&self) -> Result<Forked> {
         self.other(Command::Clone).await
     }
@@ -209,18 +191,12 @@ impl AgentSession {
         }
     }
 
-    /// Uses another model from the next request on, and records that.
-    ///
-    /// # Errors
-    /// [`AgentError::Ended`].
+    /// Uses another model from the next request on, and records it.
     pub async fn set_model(&self, model: Arc<Model>) -> Result<()> {
         self.ask(Command::SetModel(model)).await.map(drop)
     }
 
-    /// Lets the model think more or less. Answers what the model can of it; recorded if it changes.
-    ///
-    /// # Errors
-    /// [`AgentError::Ended`].
+    /// Requests a thinking level. Returns the level clamped to the model; it is recorded if it changes.
     pub async fn set_thinking_level(&self, level: ThinkingLevel) -> Result<ThinkingLevel> {
         match self.ask(Command::SetThinkingLevel(level)).await? {
             Reply::Thinking(level) => Ok(level),
@@ -228,10 +204,7 @@ impl AgentSession {
         }
     }
 
-    /// Where everything stands.
-    ///
-    /// # Errors
-    /// [`AgentError::Ended`].
+    /// The agent's state.
     pub async fn standing(&self) -> Result<Standing> {
         match self.ask(Command::Inspect).await? {
             Reply::Standing(standing) => Ok(*standing),
@@ -239,10 +212,7 @@ impl AgentSession {
         }
     }
 
-    /// Looks at the session, after everything that was appended before.
-    ///
-    /// # Errors
-    /// [`AgentError::Ended`].
+    /// Reads the session, after all appends sent before.
     pub async fn read<T: Send + 'static>(&self, look: impl FnOnce(&Session) -> T + Send + 'static) -> Result<T> {
         let (answer, answered) = oneshot::channel();
         let look = Box::new(move |owned: &mut OwnedSession| drop(answer.send(look(owned.session()))));
@@ -250,10 +220,10 @@ impl AgentSession {
         answered.await.map_err(|_| AgentError::Ended)
     }
 
-    /// Reads what other programs have appended to the session. Where it is open stays.
+    /// Reads entries that other programs appended. The leaf stays.
     ///
     /// # Errors
-    /// The file is not what was read any more: it was shortened; [`AgentError::Ended`].
+    /// The file was shortened or replaced.
     pub async fn refresh(&self) -> Result<ForeignChanges> {
         let (answer, answered) = oneshot::channel();
         let look = Box::new(move |owned: &mut OwnedSession| drop(answer.send(owned.refresh())));
@@ -261,7 +231,7 @@ impl AgentSession {
         answered.await.map_err(|_| AgentError::Ended)?
     }
 
-    /// What the session holds and what it cost: in all, on the open branch, and on every branch. Each entry counts once.
+    /// Counts and costs of the session: in all, on the open branch, and on every branch. Each entry counts once.
     ///
     /// # Errors
     /// The session cannot be read.
@@ -269,7 +239,7 @@ impl AgentSession {
         Ok(self.read(stats).await??)
     }
 
-    /// Ends the agent: what is under way is dropped, what was appended is written.
+    /// Ends the agent. What is running is dropped, sent appends are written.
     pub async fn close(self) {
         drop(self.inner.to.send(DriverInput::End));
         let driver = self.inner.driver.lock().ok().and_then(|mut driver| driver.take());

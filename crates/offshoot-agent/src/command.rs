@@ -1,4 +1,4 @@
-//! Everything that a front end may say to an agent, and what it is answered. Knows no front end.
+//! The commands of a front end, and their replies. Knows no front end.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,91 +11,79 @@ use crate::message::Block;
 use crate::provider::{Model, ThinkingLevel};
 use crate::turn::{Navigated, Navigation, QueueMode, Retry, Settled};
 
-/// What a front end may say.
+/// See the methods of [`crate::agent_session::AgentSession`].
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Command {
-    /// Say something to the model; answered when nothing goes on by itself any more.
+    /// Replied to when nothing continues by itself.
     Prompt(UserPrompt),
-    /// Say something that the model hears after the current turn.
+    /// For the model after the current turn.
     Steer(UserPrompt),
-    /// Say something that the model hears when it would stop.
+    /// For the model when it would stop.
     FollowUp(UserPrompt),
-    /// Take back what waits to be said.
+    /// Removes the queued messages.
     ClearQueue,
-    /// Stop everything; answered when it has stopped.
+    /// Stops everything; replied to when it has stopped.
     Abort,
-    /// Answered when nothing is under way.
+    /// Replied to when nothing is running.
     WaitForIdle,
-    /// Run a command in the shell and record it.
-    Bash {
-        command: String,
-        /// Whether the model is not to see it.
-        exclude_from_context: bool,
-    },
-    /// Stop the command that runs in the shell.
+    /// Runs a command in the shell and records it.
+    Bash { command: String, exclude_from_context: bool },
+    /// Stops the running shell command.
     AbortBash,
-    /// Summarise and cut; stops what is under way first.
-    Compact {
-        /// What the summary shall mind.
-        instructions: Option<String>,
-    },
-    /// Go to another place in the tree; refused while something is under way.
+    /// Stops what is running first.
+    Compact { instructions: Option<String> },
+    /// Refused during a run.
     NavigateTree(Navigation),
-    /// Begin another session; stops what is under way first, as the next three do.
+    /// Stops what is running first, as the next three do.
     NewSession,
-    /// Open another session.
+    /// An existing session file.
     SwitchSession(PathBuf),
-    /// Begin a session with what stands before a message of the user.
-    Fork {
-        /// The message's entry.
-        entry: String,
-    },
-    /// Begin a session with all that stands up to the leaf.
+    /// A session with the path before a user message.
+    Fork { entry: String },
+    /// A session with the path to the leaf.
     Clone,
-    /// Use another model from the next request on.
+    /// From the next request on.
     SetModel(Arc<Model>),
-    /// Let the model think more or less from the next request on.
+    /// From the next request on.
     SetThinkingLevel(ThinkingLevel),
-    /// Name the session; an empty name clears it.
+    /// An empty name clears it.
     SetName(String),
-    /// Put a bookmark on an entry; no text removes it.
+    /// `None` removes the label.
     SetLabel { entry: String, label: Option<String> },
-    /// How much of the steering queue is said at once.
+    /// How many steering messages are sent at once.
     SetSteeringMode(QueueMode),
-    /// How much of the follow-up queue is said at once.
+    /// How many follow-up messages are sent at once.
     SetFollowUpMode(QueueMode),
-    /// Whether contexts are compacted by themselves.
+    /// Compact automatically near the limit.
     SetAutoCompaction(bool),
-    /// Whether failed requests are sent again.
+    /// Retry failed requests.
     SetAutoRetry(bool),
-    /// How failed requests are sent again and contexts are kept short, from now on.
+    /// Replaces the settings of retries and compactions.
     SetRules(Box<Rules>),
-    /// Give another system prompt from the next request on.
+    /// From the next request on.
     SetSystemPrompt(String),
-    /// Where everything stands.
+    /// Returns the agent's state.
     Inspect,
 }
 
-/// What of a setup the user may change while the agent runs.
+/// The settings that may change while the agent runs.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Rules {
-    /// Trying again.
     pub retry: Retry,
-    /// When contexts are compacted, and how much stays.
+    /// When contexts are compacted, and how much is kept.
     pub compaction: compact::Settings,
-    /// The same for single models, by `provider/id`.
+    /// Overrides for single models, by `provider/id`.
     pub compaction_for: BTreeMap<String, compact::Settings>,
-    /// Tokens that a branch summary leaves of the model's window.
+    /// Tokens of the model's window that a branch summary leaves free.
     pub branch_reserve: u64,
 }
 
-/// A text and pictures.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct UserPrompt {
-    /// The text.
     pub text: String,
-    /// Pictures.
     pub images: Vec<Block>,
 }
 
@@ -111,57 +99,45 @@ impl From<String> for UserPrompt {
     }
 }
 
-/// What a session that was begun from another came to.
+/// A session that was opened or started in place of another.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Forked {
-    /// The text of the message that it was begun before.
+    /// The text of the user message before which it was forked.
     pub text: Option<String>,
-    /// Its id.
     pub session_id: String,
-    /// Its file.
     pub file: Option<PathBuf>,
 }
 
-/// Where an agent stands.
+/// The agent's state.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Standing {
-    /// The model.
     pub model: Arc<Model>,
-    /// How much it thinks.
     pub thinking: ThinkingLevel,
-    /// Whether a run is under way.
     pub is_streaming: bool,
-    /// Whether a compaction or a walk through the tree is under way.
+    /// Whether a compaction or a move in the tree is running.
     pub is_at_a_job: bool,
-    /// What waits to be said: after the current turn.
+    /// Queued for after the current turn.
     pub steering: Vec<String>,
-    /// What waits to be said: when the agent would stop.
+    /// Queued for when the agent would stop.
     pub follow_up: Vec<String>,
-    /// The system prompt.
     pub system: String,
-    /// Whether contexts are compacted by themselves.
     pub auto_compaction: bool,
 }
 
-/// What a command is answered.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub enum Reply {
-    /// Done.
     Done,
-    /// Everything that goes on by itself has ended, thus.
     Settled(Settled),
-    /// What waited to be said: steering, then follow-up.
+    /// The removed texts: steering, follow-up.
     Queue(Vec<String>, Vec<String>),
-    /// A command of the user ended.
     Ran(Arc<BashResult>),
-    /// A compaction's result.
     Compacted(Arc<CompactionResult>),
-    /// A walk through the tree.
     Navigated(Navigated),
-    /// Another session is open.
     Session(Forked),
-    /// How much the model thinks now: not every model can all.
+    /// The level in effect, clamped to the model.
     Thinking(ThinkingLevel),
-    /// Where everything stands.
     Standing(Box<Standing>),
 }

@@ -1,7 +1,7 @@
-//! The project's own instructions: `AGENTS.md` or `CLAUDE.md` of the user's folder and of every folder from the root of the
-//! file system down to the working folder.
+//! The project's instructions: `AGENTS.md` or `CLAUDE.md` of the user's folder and of every folder from the file
+//! system's root down to the working folder.
 //!
-//! Reads; knows no prompt. Which file of a folder counts and in what order they come is as in pi.
+//! Which file of a folder counts, and their order, are as in pi.
 
 use std::fs;
 use std::io;
@@ -12,31 +12,29 @@ use offshoot_session::medium::{read_regular, read_regular_text};
 /// A larger file is reported, not read.
 const LIMIT: u64 = 1 << 20;
 
-/// Of one folder the first of these counts.
+/// The first of these in a folder counts.
 const NAMES: [&str; 5] = ["AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"];
 
-/// One file of instructions.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct ContextFile {
-    /// Where it is.
     pub path: PathBuf,
-    /// What it says, without a byte order mark; bytes that are no UTF-8 are replaced.
+    /// Without a byte order mark; invalid UTF-8 is replaced.
     pub content: String,
 }
 
-/// A file that is there and could not be read.
+/// A file that exists but could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read {}, whose instructions the model will not have", path.display())]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Unreadable {
-    /// The file.
     pub path: PathBuf,
-    /// Why.
     pub source: io::Error,
 }
 
-/// All files of instructions for a working folder: first that of `home` (the user's own folder of offshoot), then those of the
-/// folders from the root down. In a git worktree within its main repository, the file of the worktree stands for that of the
-/// same name in the repository. A file that cannot be read is told, and the next name of its folder counts.
+/// The instructions for a working folder: first the file of `home` (the user's folder of offshoot), then those of the
+/// folders from the root down. In a git worktree inside its main repository, the worktree's file replaces the
+/// repository's file of the same name. An unreadable file is reported, and the next name in its folder is used.
 pub fn find(home: &Path, cwd: &Path) -> (Vec<ContextFile>, Vec<Unreadable>) {
     let mut unreadable = Vec::new();
     let shadowed = shadowed(cwd);
@@ -67,7 +65,7 @@ fn of_folder(folder: &Path, unreadable: &mut Vec<Unreadable>) -> Option<ContextF
     None
 }
 
-/// The main repository's file that a worktree within it has a copy of.
+/// The main repository's file that a worktree inside it has a copy of.
 fn shadowed(cwd: &Path) -> Option<PathBuf> {
     let worktree = cwd.ancestors().find(|folder| folder.join(".git").exists())?;
     let link = read_regular_text(&worktree.join(".git"), LIMIT).ok()?;
@@ -95,7 +93,7 @@ mod tests {
         }
     }
 
-    /// Contents of the files below `dir`: nobody knows what lies above a temporary folder.
+    /// Only files below `dir`: the folders above a temporary folder may have some too.
     fn contents(dir: &Path, cwd: &str) -> Vec<String> {
         let (files, unreadable) = find(&dir.join("home"), &dir.join(cwd));
         assert!(unreadable.is_empty(), "{unreadable:?}");

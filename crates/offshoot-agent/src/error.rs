@@ -1,4 +1,4 @@
-//! Why the agent refused or failed, as values that a front end can match. Knows no front end.
+//! Errors of the agent, as values that a front end can match. Knows no front end.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,29 +10,27 @@ use crate::words::in_words;
 
 /// Why a command was refused or failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub enum AgentError {
-    /// The command does not go with what is under way.
+    /// The command is not possible during the current activity.
     #[error("{0}")]
     Busy(&'static str),
-    /// The session refused to be read, or a command asked it for something that it does not have.
+    /// The session cannot be read, or lacks what a command asked for.
     #[error("{0}")]
     Session(SessionError),
-    /// Entries could not be appended to the session.
     #[error("the session cannot be written: {0}")]
     NotWritten(SessionError),
-    /// The model cannot be asked: there is no key for it. Nothing was recorded.
+    /// There is no key for the model. Nothing was recorded.
     #[error(transparent)]
     NoAccess(#[from] KeyError),
-    /// Anything else, in words.
     #[error("{0}")]
     Failed(String),
-    /// The agent has ended.
     #[error("the agent has ended")]
     Ended,
 }
 
 impl AgentError {
-    /// The session's own error, if that is the reason.
+    /// The session's own error, if it is the reason.
     pub fn session(&self) -> Option<&Error> {
         match self {
             Self::Session(error) | Self::NotWritten(error) => Some(error.get()),
@@ -53,12 +51,12 @@ impl From<String> for AgentError {
     }
 }
 
-/// An error of the session library, shared by all that hear of it. Its text includes the causes.
+/// An error of the session library, shared by all its receivers. Its text includes the causes.
 #[derive(Debug, Clone)]
 pub struct SessionError(Arc<Error>);
 
 impl SessionError {
-    /// The error itself.
+    /// The shared error.
     pub fn get(&self) -> &Error {
         &self.0
     }
@@ -76,7 +74,7 @@ impl fmt::Display for SessionError {
     }
 }
 
-/// The system's errors have no equality of their own: two errors with one text are the same to a front end.
+/// The system's errors cannot be compared: errors with the same text are equal.
 impl PartialEq for SessionError {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || self.to_string() == other.to_string()

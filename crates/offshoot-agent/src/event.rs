@@ -1,5 +1,5 @@
-//! Everything that a front end may hear of an agent. As JSON an event has the shape of pi's event stream, one object a
-//! line; `docs/agent.md` lists them. Knows no front end.
+//! The agent's events. As JSON an event has the shape of pi's event stream, one object per line; `docs/agent.md` lists
+//! them. Knows no front end.
 //!
 //! An event that announces an entry (`message_end`, `compaction_end`, …) is sent when the entry is in the file.
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::message::{Block, Message, ToolResultMessage, Usage};
 use crate::tool::BashRun;
 
-/// JSON that is written as it stands.
+/// JSON that is written unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawJson(pub String);
 
@@ -28,66 +28,63 @@ impl Serialize for RawJson {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Reason {
-    /// Somebody asked for it.
+    /// The user asked for it.
     Manual,
     /// The context came near the model's limit.
     Threshold,
-    /// The context was longer than the model takes.
+    /// The context exceeded the model's limit.
     Overflow,
 }
 
-/// What a summary is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub enum SummarySource {
-    /// A compaction.
     Compaction,
-    /// A branch that is left.
     BranchSummary,
 }
 
-/// What happens while an agent works.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Event {
-    /// A run began: one or more turns.
+    /// A run started: one or more turns.
     AgentStart,
     /// A run ended.
     AgentEnd {
-        /// What it brought forth, oldest first.
+        /// The messages of the run, oldest first.
         messages: Vec<Message>,
-        /// Whether the request failed and will be sent again after a while.
+        /// Whether the failed request will be sent again.
         will_retry: bool,
     },
-    /// Nothing goes on by itself any more: no retry, no compaction, nothing queued.
+    /// Nothing continues by itself: no retry, no compaction, nothing queued.
     AgentSettled {
         /// Whether the user stopped it.
         aborted: bool,
     },
-    /// A turn began: one answer and the tools that it calls.
+    /// A turn started: one answer and its tool calls.
     TurnStart,
     /// A turn ended.
     TurnEnd {
         message: Message,
-        /// What its tools gave back, in the order of the calls.
+        /// In the order of the calls.
         #[serde(serialize_with = "shared")]
         tool_results: Vec<Arc<ToolResultMessage>>,
     },
-    /// A message began; an answer is still empty, and its `stopReason` is `pending`.
+    /// A message started; an answer is still empty, and its `stopReason` is `pending`.
     MessageStart { message: Message },
-    /// More of an answer came in.
+    /// A streaming answer grew.
     MessageUpdate { usage: Usage, assistant_message_event: Update },
-    /// A message is complete, and in the file.
+    /// A message is complete and in the file.
     MessageEnd { message: Message },
     /// A tool starts.
     ToolExecutionStart { tool_call_id: String, tool_name: String, args: Value },
-    /// A tool shows what it has so far.
+    /// A running tool shows its progress.
     ToolExecutionUpdate {
         tool_call_id: String,
         tool_name: String,
         args: Value,
-        /// What it has; takes the place of what came before.
+        /// Everything so far; replaces the previous update.
         #[serde(serialize_with = "shown")]
         partial_result: Arc<ToolResultMessage>,
     },
@@ -99,88 +96,80 @@ pub enum Event {
         result: Arc<ToolResultMessage>,
         is_error: bool,
     },
-    /// The command that the user runs printed more.
+    /// The user's shell command printed more.
     BashExecutionUpdate {
-        /// What came since the last time; of much the end.
+        /// The output since the last update, cut to its end if long.
         delta: String,
-        /// How many bytes before it are left out. offshoot's own.
+        /// Bytes left out before `delta`. offshoot's own.
         #[serde(skip_serializing_if = "is_none")]
         omitted: u64,
     },
-    /// What waits to be said has changed.
+    /// The queues changed.
     QueueUpdate {
-        /// Said after the current turn.
+        /// For after the current turn.
         steering: Vec<String>,
-        /// Said when the agent would stop.
+        /// For when the agent would stop.
         follow_up: Vec<String>,
     },
     /// A request failed and will be sent again.
     AutoRetryStart {
-        /// Which attempt, from 1.
+        /// From 1.
         attempt: u32,
-        /// How many there may be.
         max_attempts: u32,
-        /// After so many milliseconds.
         delay_ms: u64,
         error_message: String,
     },
-    /// Trying again ended.
+    /// Retrying ended.
     AutoRetryEnd {
-        /// Whether an answer came.
+        /// Whether a retry succeeded.
         success: bool,
-        /// After how many attempts.
         attempt: u32,
-        /// What went wrong last.
         #[serde(skip_serializing_if = "Option::is_none")]
         final_error: Option<String>,
     },
     /// The request for a summary failed and will be sent again.
     SummarizationRetryScheduled {
-        /// Which attempt, from 1.
+        /// From 1.
         attempt: u32,
-        /// How many there may be.
         max_attempts: u32,
-        /// After so many milliseconds.
         delay_ms: u64,
         error_message: String,
     },
-    /// The request for a summary is sent again now.
+    /// The request for a summary is sent again.
     SummarizationRetryAttemptStart {
-        /// What the summary is for.
         source: SummarySource,
-        /// Why a compaction was begun.
+        /// The reason for a compaction; none for a branch summary.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<Reason>,
     },
-    /// Trying again for a summary ended, with one or without.
+    /// With or without success.
     SummarizationRetryFinished,
-    /// A compaction begins.
+    /// A compaction starts.
     CompactionStart { reason: Reason },
     /// A compaction ended.
     CompactionEnd {
         reason: Reason,
-        /// What it came to; `None` if nothing was written.
+        /// `None` if nothing was written.
         #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shared_result")]
         result: Option<Arc<CompactionResult>>,
-        /// Whether it was stopped.
         aborted: bool,
         /// Whether the request that was too long is sent again.
         will_retry: bool,
-        /// What went wrong. Beside a `result`: why the summary was put together without the model.
+        /// Beside a `result`: why the summary was written without the model.
         #[serde(skip_serializing_if = "Option::is_none")]
         error_message: Option<String>,
     },
-    /// An entry that is no message was appended.
+    /// An entry that is not a message was appended.
     EntryAppended { entry: RawJson },
     /// The session has another name.
     SessionInfoChanged {
-        /// It; `None` if it was cleared.
+        /// `None` if it was cleared.
         #[serde(skip_serializing_if = "Option::is_none")]
         name: Option<String>,
     },
-    /// The model thinks more or less from now on.
+    /// The thinking level changed.
     ThinkingLevelChanged { level: String },
-    /// Another session is open, or the same one at another place. offshoot's own.
+    /// Another session is open, or the same one at another entry. offshoot's own.
     SessionChanged {
         /// `new`, `resume`, `fork` or `tree`.
         reason: &'static str,
@@ -188,8 +177,8 @@ pub enum Event {
         #[serde(skip_serializing_if = "Option::is_none")]
         session_file: Option<String>,
     },
-    /// The agent cannot go on, and it is not the model's doing: the session cannot be written, a request cannot be
-    /// made. offshoot's own.
+    /// The agent cannot continue, through no fault of the model: the session cannot be written, or a request cannot be
+    /// built. offshoot's own.
     Failed { error: String },
 }
 
@@ -198,7 +187,7 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// Of a tool's result its content and details: the event has the rest beside it.
+/// Only content and details of a tool's result: the event has the other fields itself.
 fn shown<S: Serializer>(result: &ToolResultMessage, to: S) -> Result<S::Ok, S::Error> {
     let mut object = to.serialize_struct("result", 2)?;
     object.serialize_field("content", &result.content)?;
@@ -217,87 +206,82 @@ fn shared_result<S: Serializer>(result: &Option<Arc<CompactionResult>>, to: S) -
     result.as_deref().serialize(to)
 }
 
-/// What a compaction came to, in pi's shape.
+/// The result of a compaction, in pi's shape.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct CompactionResult {
-    /// The summary.
     pub summary: String,
-    /// The first entry that stays as it is.
     pub first_kept_entry_id: String,
-    /// How many tokens the context had.
     pub tokens_before: u64,
-    /// How many tokens it has now, estimated.
     pub estimated_tokens_after: u64,
-    /// What the entry keeps beside the summary.
+    /// The details of the entry.
     pub details: RawJson,
-    /// What the summary cost, as its provider reported it.
+    /// As reported by the provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<RawJson>,
-    /// What of the conversation the summary lacks. offshoot's own.
+    /// What the summary dropped. offshoot's own.
     pub report: RawJson,
 }
 
-/// A command of the user and what came of it, as the `bashExecution` message that sessions keep.
+/// A user's shell command with its result, as the session's `bashExecution` message.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "role", rename = "bashExecution", rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct BashResult {
-    /// The command.
     pub command: String,
-    /// How it ended and what it printed.
     #[serde(flatten)]
     pub run: BashRun,
     /// Milliseconds since 1970.
     pub timestamp: i64,
-    /// Whether the model never sees it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub exclude_from_context: bool,
 }
 
 impl CompactionResult {
-    /// The result as one line of JSON.
+    /// One line of JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
 impl BashResult {
-    /// The message as one line of JSON.
+    /// One line of JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// What came of an answer. `content_index` is the place of the block in the answer.
+/// A step of a streaming answer. `content_index` is the index of its block.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Update {
-    /// A text began.
+    /// A text block started.
     TextStart { content_index: usize },
     /// More text.
     TextDelta { content_index: usize, delta: String },
-    /// A text is complete.
+    /// A text block is complete.
     TextEnd { content_index: usize, content: String },
-    /// A thought began.
+    /// A thinking block started.
     ThinkingStart { content_index: usize },
-    /// More of a thought.
+    /// More thinking.
     ThinkingDelta { content_index: usize, delta: String },
-    /// A thought is complete.
+    /// A thinking block is complete.
     ThinkingEnd { content_index: usize, content: String },
-    /// A call began.
+    /// A tool call started.
     #[serde(rename = "toolcall_start")]
     ToolCallStart { content_index: usize, id: String, tool_name: String },
-    /// More of the arguments' text.
+    /// More of the arguments' JSON text.
     #[serde(rename = "toolcall_delta")]
     ToolCallDelta { content_index: usize, delta: String },
-    /// A call is complete.
+    /// A tool call is complete.
     #[serde(rename = "toolcall_end")]
     ToolCallEnd { content_index: usize, tool_call: Block },
 }
 
 impl Event {
-    /// The event as one line of JSON, without line feed.
+    /// One line of JSON, without line feed.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|error| {
             format!(r#"{{"type":"failed","error":{}}}"#, quote(&format!("could not write an event: {error}")))

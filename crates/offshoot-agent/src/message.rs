@@ -1,4 +1,4 @@
-//! The messages that a model is sent and that it answers with, as sessions store them (pi's shapes, camelCase).
+//! The messages of a conversation, as sessions store them (pi's shapes, camelCase).
 //!
 //! Signatures and ids are opaque: they are kept byte for byte. Knows no wire format and no session.
 
@@ -7,15 +7,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A message between a user, a model and its tools. Cloning it copies nothing.
+/// Cloning copies nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub enum Message {
-    /// What the user said.
     User(#[serde(with = "shared")] Arc<UserMessage>),
-    /// What the model answered.
     Assistant(#[serde(with = "shared")] Arc<AssistantMessage>),
-    /// What a tool gave back.
     ToolResult(#[serde(with = "shared")] Arc<ToolResultMessage>),
 }
 
@@ -37,7 +35,7 @@ impl From<ToolResultMessage> for Message {
     }
 }
 
-/// A message that several hold is written and read as one that nobody shares.
+/// Serialises the shared message itself.
 mod shared {
     use super::{Arc, Deserialize, Serialize};
 
@@ -52,91 +50,76 @@ mod shared {
     }
 }
 
-/// What the user said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct UserMessage {
-    /// A string, or text and image blocks.
     pub content: Content,
     /// Milliseconds since 1970.
     #[serde(default)]
     pub timestamp: i64,
 }
 
-/// A string or a list of blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub enum Content {
-    /// Just text.
     Text(String),
-    /// Blocks in order.
     Blocks(Vec<Block>),
 }
 
-/// One block of content.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub enum Block {
-    /// Text.
     Text {
-        /// The text.
         text: String,
-        /// The provider's own mark on it.
+        /// The provider's signature.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text_signature: Option<String>,
     },
-    /// What the model thought.
     Thinking {
-        /// Its words; empty when redacted.
+        /// Empty if redacted.
         thinking: String,
         /// The provider's signature, or the encrypted thought.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thinking_signature: Option<String>,
-        /// Whether the provider hides it.
+        /// Whether the provider hides the thought.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         redacted: Option<bool>,
     },
-    /// A picture.
     Image {
-        /// Its bytes in base64.
+        /// Base64.
         data: String,
-        /// `image/png` and so on.
+        /// Such as `image/png`.
         mime_type: String,
     },
-    /// A call of a tool.
     ToolCall {
-        /// The call's id, as the provider gave it.
+        /// The provider's id.
         id: String,
-        /// The tool.
         name: String,
         /// A JSON object.
         arguments: Value,
-        /// The provider's signature of the thought behind the call.
+        /// The provider's signature of the thought before the call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thought_signature: Option<String>,
     },
 }
 
-/// What the model answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct AssistantMessage {
-    /// Blocks in the order in which they came.
     pub content: Vec<Block>,
     /// The wire format, such as `anthropic-messages`.
     pub api: String,
-    /// The provider's name.
     pub provider: String,
-    /// The model's id.
     pub model: String,
-    /// The provider's id of the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_id: Option<String>,
-    /// Tokens and cost.
     #[serde(default)]
     pub usage: Usage,
-    /// Why it ended.
     pub stop_reason: StopReason,
-    /// What went wrong, in the provider's words.
+    /// In the provider's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_message: Option<String>,
     /// Milliseconds since 1970.
@@ -144,71 +127,59 @@ pub struct AssistantMessage {
     pub timestamp: i64,
 }
 
-/// What a tool gave back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct ToolResultMessage {
-    /// The call that it answers.
     pub tool_call_id: String,
-    /// The tool.
     pub tool_name: String,
-    /// Text and image blocks.
     pub content: Vec<Block>,
-    /// What only people and renderers see.
+    /// For people and renderers; the model does not see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
-    /// Whether the tool failed.
     pub is_error: bool,
     /// Milliseconds since 1970.
     #[serde(default)]
     pub timestamp: i64,
 }
 
-/// Tokens used, and what they cost in US dollars.
+/// Tokens, and their cost in US dollars.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Usage {
-    /// Tokens read that no cache held.
+    /// Uncached input.
     pub input: u64,
-    /// Tokens written.
     pub output: u64,
-    /// Tokens read from the provider's cache.
+    /// Read from the provider's cache.
     pub cache_read: u64,
-    /// Tokens written to the provider's cache.
+    /// Written to the provider's cache.
     pub cache_write: u64,
-    /// All of them.
     pub total_tokens: u64,
-    /// The price.
     pub cost: Cost,
 }
 
-/// A price in US dollars, by kind of token.
+/// US dollars, by kind of token.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Cost {
-    /// Of [`Usage::input`].
     pub input: f64,
-    /// Of [`Usage::output`].
     pub output: f64,
-    /// Of [`Usage::cache_read`].
     pub cache_read: f64,
-    /// Of [`Usage::cache_write`].
     pub cache_write: f64,
-    /// Of all.
     pub total: f64,
 }
 
-/// Why a response ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub enum StopReason {
-    /// None yet: the answer has just begun. Only events say so, never a session.
+    /// A streaming answer; occurs only in events.
     Pending,
-    /// The model was done.
     Stop,
-    /// The answer reached its limit.
+    /// The answer reached its token limit.
     Length,
-    /// The model waits for its tools.
     ToolUse,
     /// The provider or the connection failed.
     Error,
@@ -217,12 +188,12 @@ pub enum StopReason {
 }
 
 impl Block {
-    /// A text.
+    /// A text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into(), text_signature: None }
     }
 
-    /// A thought without signature.
+    /// A thinking block without signature.
     pub fn thinking(thinking: impl Into<String>) -> Self {
         Self::Thinking { thinking: thinking.into(), thinking_signature: None, redacted: None }
     }
@@ -242,19 +213,19 @@ impl Block {
     }
 }
 
-/// The text blocks, behind each other.
+/// The text blocks, joined.
 pub fn text_of(blocks: &[Block]) -> String {
     blocks.iter().filter_map(Block::as_text).collect()
 }
 
 impl UserMessage {
-    /// A text and pictures.
+    /// A text and images.
     pub fn new(text: impl Into<String>, images: Vec<Block>, timestamp: i64) -> Self {
         let blocks = std::iter::once(Block::text(text)).chain(images).collect();
         Self { content: Content::Blocks(blocks), timestamp }
     }
 
-    /// What was said, without pictures.
+    /// The text, without images.
     pub fn text(&self) -> String {
         match &self.content {
             Content::Text(text) => text.clone(),

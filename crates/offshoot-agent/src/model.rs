@@ -1,7 +1,6 @@
-//! Which models there are, how one is named, and what opens the door to it.
+//! The table of models, finding a model by name, and keys.
 //!
-//! The built-in table, the user's `models.json` over it, and keys. Reads two files of the user's; the environment comes
-//! in as an argument. Talks to no network.
+//! Reads the user's `models.json` and `auth.json`; the environment is an argument. Uses no network.
 
 mod file;
 mod table;

@@ -1,7 +1,8 @@
-//! One shell command as a process group of its own: its output in pieces, its end, and nothing left of it when it must stop.
+//! A shell command in its own process group: its output in pieces and its end. When it must stop, no process of it
+//! survives.
 //!
-//! Both outputs go through one pipe, so that they come in the order in which they were written. What a command leaves in the
-//! background lives on; it is waited for only while it goes on writing.
+//! Both outputs share one pipe, so they arrive in the order in which they were written. Background processes live on;
+//! they are waited for only while they write.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -16,11 +17,11 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::process::{Child, Command};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-/// How often somebody who watches is told.
+/// The interval of [`News::Tick`].
 const TICK: Duration = Duration::from_millis(100);
-/// How long a pipe that the background holds open may be silent after the shell has ended.
+/// How long a pipe held open by the background may be silent after the shell has exited.
 const IDLE: Duration = Duration::from_millis(100);
-/// How long the background is listened to at all.
+/// How long background output is read after the shell has exited.
 const LINGER: Duration = Duration::from_secs(5);
 
 pub(crate) struct Job<'a> {
@@ -32,7 +33,6 @@ pub(crate) struct Job<'a> {
     pub(crate) timeout: Option<Duration>,
 }
 
-/// What becomes of standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Errors {
     Shown,
@@ -41,22 +41,21 @@ pub(crate) enum Errors {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// With this code; for a signal 128 and its number, as shells say.
+    /// The exit code; 128 plus the number of a signal, as in shells.
     Exited(i32),
-    /// As before, but something in the background goes on writing, which nobody reads any more.
+    /// The exit code; the background still writes, but nobody reads any more.
     Lingers(i32),
-    /// It was killed, for it took too long.
+    /// Killed at the time-out.
     TimedOut,
 }
 
-/// What happens while a command runs.
 pub(crate) enum News<'a> {
     Piece(&'a [u8]),
-    /// Some time went by since the last piece or tick was told.
+    /// Sent after some time without a piece or tick.
     Tick,
 }
 
-/// The group of a running command. Dropped before it is let go, it takes all its processes with it.
+/// The process group of a running command. Dropping it kills all processes, unless it was released.
 struct Group(Option<Pid>);
 
 impl Group {
@@ -66,12 +65,11 @@ impl Group {
 
     fn kill(&self) {
         if let Some(leader) = self.0 {
-            // It fails only when no process is left.
+            // Fails only if no process is left.
             kill_process_group(leader, Signal::KILL).unwrap_or(());
         }
     }
 
-    /// What runs in the background may go on.
     fn let_go(mut self) {
         self.0 = None;
     }
@@ -83,7 +81,7 @@ impl Drop for Group {
     }
 }
 
-/// Runs a command to its end and tells what it writes. Dropped before, it kills the whole group.
+/// Runs a command to its end and reports its output. Dropping the future kills the whole group.
 pub(crate) async fn run(job: Job<'_>, mut tell: impl FnMut(News<'_>)) -> io::Result<End> {
     let (mut child, mut pipe) = start(&job)?;
     let group = Group::of(&child);
@@ -143,6 +141,6 @@ fn start(job: &Job<'_>) -> io::Result<(Child, Receiver)> {
     };
     command.stdin(Stdio::null()).stdout(writer).process_group(0).kill_on_drop(true);
     let child = command.spawn()?;
-    // `command` is dropped with this function, and with it our ends of the pipe for writing.
+    // `command` is dropped with this function, and with it our write ends of the pipe.
     Ok((child, Receiver::from_owned_fd(reader.into())?))
 }

@@ -1,7 +1,7 @@
-//! From a session to a request: the context at the leaf, converted for a model, with the system prompt and the tools.
+//! Builds a request from a session: the context at the leaf, converted for a model, with the system prompt and the
+//! tools.
 //!
-//! No request leaves with a call without result or a result without call: what the session lacks is made up on the way,
-//! never stored, and what cannot be made good is an error.
+//! Every request pairs calls and results: missing ones are added, never stored; other problems are errors.
 
 use std::sync::Arc;
 
@@ -20,37 +20,32 @@ use crate::error::AgentError;
 use crate::message::{Block, Content, Message};
 use crate::provider::{Model, Request, Secret, ThinkingLevel, ToolSpec, problems};
 
-/// Everything of a request that the session does not say.
+/// The parts of a request that are not in the session.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Frame {
-    /// The model.
     pub model: Arc<Model>,
-    /// How much it shall think.
     pub thinking: ThinkingLevel,
-    /// The system prompt.
     pub system: String,
-    /// What it may call.
     pub tools: Vec<ToolSpec>,
-    /// The key.
     pub key: Option<Secret>,
 }
 
-/// A request, and what was noticed while it was made.
+/// A request, with diagnostics of its conversion.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Built {
-    /// It.
     pub request: Request,
-    /// How many tokens it has: the last report that still holds, and an estimate of what came after; without a report, an
-    /// estimate of everything, system prompt and tools included.
+    /// Tokens of the request: the last valid report plus an estimate of later messages; without a report, an estimate
+    /// of everything, system prompt and tools included.
     pub tokens: u64,
-    /// What the conversion had to mend.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Makes the request for the session's leaf.
+/// Builds the request for the session's leaf.
 ///
 /// # Errors
-/// The session cannot be read, or what it holds makes no valid conversation.
+/// The session cannot be read, or is not a valid conversation.
 pub fn build(session: &Session, frame: Frame) -> Result<Built, AgentError> {
     let context = session.context()?;
     let mut gauge = Gauge::new(session);
@@ -78,9 +73,9 @@ fn take(converted: Vec<context::Message>, messages: &mut Vec<Message>) -> Result
     Ok(())
 }
 
-/// One message as this crate has it. Other programs leave out what they do not need: that is put in.
+/// Converts one message. Members that other programs omit are added.
 fn read(message: &context::Message) -> Result<Option<Message>, String> {
-    // What pi stores of system prompts is history; every request carries the prompt of now.
+    // Stored system prompts are history; every request has the current prompt.
     if message.role == Role::System {
         return Ok(None);
     }
@@ -141,7 +136,7 @@ fn complete(message: &mut Map<String, Value>) {
     }
 }
 
-/// Refuses what no provider takes. Conversion has mended calls and results; this holds it to that.
+/// Refuses what no provider accepts, in case the conversion missed it.
 fn check(messages: &[Message]) -> Result<(), String> {
     if let Some(problem) = problems(messages).first() {
         return Err(format!("the session makes no valid request: {problem}"));
@@ -159,7 +154,7 @@ fn is_empty(message: &Message) -> bool {
     }
 }
 
-/// How full the context is. A report from before the last compaction or edit speaks of another context.
+/// Measures the context. A report from before the last compaction or edit is about another context.
 struct Gauge {
     estimator: Estimator,
     sum: u64,
@@ -177,7 +172,7 @@ impl Gauge {
     }
 
     fn add(&mut self, session: &Session, message: &context::Message) {
-        // What pi stores of system prompts is not sent: the prompt of now is counted in its place.
+        // Stored system prompts are not sent: the current prompt is counted instead.
         if message.role == Role::System {
             return;
         }
@@ -199,7 +194,7 @@ impl Gauge {
     }
 }
 
-/// What stands before every conversation, estimated as pi estimates its system messages.
+/// System prompt and tools, estimated like pi's system messages.
 fn frame_tokens(request: &Request) -> u64 {
     let units = |text: &str| text.encode_utf16().count() as u64;
     let tool = |tool: &ToolSpec| {
@@ -209,10 +204,10 @@ fn frame_tokens(request: &Request) -> u64 {
     (units(&request.system) + request.tools.iter().map(tool).sum::<u64>()).div_ceil(4)
 }
 
-/// A message as the session keeps it.
+/// The session entry of a message.
 ///
 /// # Errors
-/// It cannot be written as JSON.
+/// The message cannot be written as JSON.
 pub fn to_entry(message: &Message) -> Result<NewEntry, AgentError> {
     let json = serde_json::to_string(message).map_err(|error| format!("could not write a message: {error}"))?;
     let json = Json::parse(&json).map_err(|error| format!("could not write a message: {error}"))?;

@@ -1,4 +1,4 @@
-//! The seam to where sessions come from: a new one, one that is there, the place of one that is copied.
+//! The interface to the store of sessions.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use offshoot_session::session::{NewSession, Options, Session};
 
 use crate::provider::Model;
 
-/// Gives sessions. Asked on the thread that owns the open session.
+/// Called on the thread that owns the open session.
 pub trait Sessions: Send + Sync {
-    /// Begins a session of this working directory; its file appears with its first entry.
+    /// Creates a session; its file appears with the first entry.
     ///
     /// # Errors
-    /// There is no place for it.
+    /// The session cannot be created.
     fn create(&self, new: &NewSession<'_>) -> Result<Session>;
 
     /// Opens a session file.
@@ -22,16 +22,16 @@ pub trait Sessions: Send + Sync {
     /// As [`Session::open`].
     fn open(&self, file: &Path) -> Result<Session>;
 
-    /// Where a session of this id, time and working directory is kept.
+    /// The path of a session with this id, time and working directory.
     fn place(&self, cwd: &str, id: &str, timestamp: &str) -> PathBuf;
 
-    /// The model that a session names, if it is to be had.
+    /// The model that a session names, if it is available.
     fn model(&self, _provider: &str, _id: &str) -> Option<Arc<Model>> {
         None
     }
 }
 
-/// Sessions that are never on disk, for agents that are embedded without a store.
+/// Sessions that are never on disk, for agents embedded without a store.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct InMemory;
 

@@ -1,4 +1,4 @@
-//! Everything that an agent is made of, but for its session, and where its keys come from. Builds nothing itself.
+//! The parts of an agent, except for its session, and the interface to keys. Builds nothing itself.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,19 +18,19 @@ use crate::tool::bash::Shell;
 use crate::tool::{Tool, ToolContext};
 use crate::turn::{QueueMode, Retry};
 
-/// A key on its way. Dropping this stops the command that should say it.
+/// Dropping this stops a command that prints the key.
 pub type Accessing<'a> = Pin<Box<dyn Future<Output = Result<Access, KeyError>> + Send + 'a>>;
 
-/// Where keys come from. Asked before every request, so that one that ends can be made anew.
+/// The source of keys, asked before every request, so that an expired key can be replaced.
 pub trait KeySource: Send + Sync {
-    /// What a request to this model needs. The error: there should be a key, and is none.
+    /// The key and headers for a model. Fails if a required key is missing.
     fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a>;
 
-    /// A provider refused its key: what is remembered of it is out of date.
+    /// The provider refused its key: a cached one is outdated.
     fn refused(&self, _provider: &str) {}
 }
 
-/// One key, or none, for every model.
+/// The same key, or none, for every model.
 impl KeySource for Option<Secret> {
     fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a> {
         let access = Access { model: model.clone(), key: self.clone() };
@@ -38,7 +38,6 @@ impl KeySource for Option<Secret> {
     }
 }
 
-/// The keys of a table of models.
 impl KeySource for (Arc<Models>, Keys) {
     fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a> {
         Box::pin(self.1.access(&self.0, model))
@@ -49,65 +48,53 @@ impl KeySource for (Arc<Models>, Keys) {
     }
 }
 
-/// Everything that an agent is made of, but for its session.
 #[derive(Clone)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Setup {
-    /// Who answers requests.
     pub provider: Arc<dyn Provider>,
-    /// Where keys come from.
     pub keys: Arc<dyn KeySource>,
-    /// The model.
     pub model: Arc<Model>,
-    /// The requested thinking level. Each model clamps it to what it supports: see [`Setup::thinking`].
+    /// As requested. Each model clamps it: see [`Setup::thinking`].
     pub thinking: ThinkingLevel,
-    /// The system prompt.
     pub system: String,
-    /// What the model may call.
     pub tools: Vec<Arc<dyn Tool>>,
-    /// Where tools work.
     pub tool_context: ToolContext,
-    /// How the user's own commands run.
+    /// For the user's own commands.
     pub shell: Shell,
-    /// Trying again.
     pub retry: Retry,
-    /// When contexts are compacted, and how much stays.
+    /// When contexts are compacted, and how much is kept.
     pub compaction: compact::Settings,
-    /// The same for single models, by `provider/id`.
+    /// Overrides for single models, by `provider/id`.
     pub compaction_for: BTreeMap<String, compact::Settings>,
-    /// Who writes summaries; `None`: the model.
+    /// `None`: the model.
     pub summariser: Option<Arc<dyn Summarise>>,
-    /// Tokens that a branch summary leaves of the model's window.
+    /// Tokens of the model's window that a branch summary leaves free.
     pub branch_reserve: u64,
-    /// How much of the steering queue is said at once.
     pub steering: QueueMode,
-    /// How much of the follow-up queue is said at once.
     pub follow_up: QueueMode,
-    /// Where other sessions come from.
     pub sessions: Arc<dyn Sessions>,
-    /// The clock.
     pub clock: Arc<dyn Clock + Sync>,
 }
 
 impl Setup {
-    /// Goes by other rules.
     pub(crate) fn follow(&mut self, rules: Rules) {
         let Rules { retry, compaction, compaction_for, branch_reserve } = rules;
         (self.retry, self.compaction) = (retry, compaction);
         (self.compaction_for, self.branch_reserve) = (compaction_for, branch_reserve);
     }
 
-    /// How much the model thinks: what it can of what it shall.
+    /// The thinking level, clamped to the model.
     pub fn thinking(&self) -> ThinkingLevel {
         self.model.clamp(self.thinking)
     }
 
-    /// When the context of the model is compacted, and how much stays.
+    /// The compaction settings of the model.
     pub fn compaction(&self) -> compact::Settings {
         let name = format!("{}/{}", self.model.provider, self.model.id);
         self.compaction_for.get(&name).copied().unwrap_or(self.compaction)
     }
 
-    /// An agent that works in a folder, without tools, prompt or key, with pi's settings for the rest.
+    /// An agent that works in a folder, without tools, prompt or key, and otherwise with pi's settings.
     pub fn new(provider: Arc<dyn Provider>, model: Arc<Model>, cwd: impl Into<PathBuf>) -> Self {
         let cwd = cwd.into();
         let tool_context =

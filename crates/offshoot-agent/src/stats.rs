@@ -1,4 +1,4 @@
-//! What a session holds and what it cost. Every entry counts once, on however many branches it is.
+//! Counts and costs of a session. Every entry counts once, on however many branches it is.
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Result;
@@ -10,37 +10,30 @@ use offshoot_session::stats::{Branch, branches};
 use offshoot_session::tokens::Usage;
 use offshoot_session::transcript::call_blocks;
 
-/// Counts and costs of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct SessionStats {
-    /// Messages of the user.
     pub user_messages: u64,
-    /// Answers.
     pub assistant_messages: u64,
-    /// Calls of tools.
     pub tool_calls: u64,
-    /// Results of tools.
     pub tool_results: u64,
     /// Message entries of any role.
     pub total_messages: u64,
-    /// Tokens and dollars of all entries: answers, summaries, usage outside the conversation.
+    /// Of all entries: answers, summaries, usage outside the conversation.
     pub usage: Usage,
-    /// The same on the path to the leaf alone.
+    /// Of the path to the leaf.
     pub path: Usage,
-    /// Every branch: what its path cost, and what of it is its own.
     pub branches: Vec<BranchCost>,
 }
 
-/// What a branch cost.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct BranchCost {
-    /// Its last entry.
     pub leaf: String,
-    /// Whether the session is open there.
     pub is_open: bool,
-    /// From the root to its end.
+    /// From the root to the leaf.
     pub inclusive: Totals,
-    /// What no other branch shares.
+    /// Only entries that no other branch shares.
     pub own: Totals,
 }
 

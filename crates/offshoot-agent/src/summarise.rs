@@ -1,5 +1,5 @@
-//! The seam to who writes summaries, and the model as such a one. Knows no session: what is to be summarised comes as
-//! text. A summary that is cut off, or that is no summary, is an error: it never becomes an entry.
+//! The interface to summarisers, and the model as one. Knows no session. A summary that is cut off or unusable is an
+//! error: it never becomes an entry.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,37 +12,31 @@ use crate::message::{AssistantMessage, Block, StopReason, UserMessage, text_of};
 use crate::provider::{Answer as Answered, Delta, Failure, Model, Provider, Request, Secret, ThinkingLevel};
 use crate::turn::{Retry, Trying};
 
-/// A summary in the making. Dropping it stops it.
+/// Dropping this stops the summariser.
 pub type Summary = Pin<Box<dyn Future<Output = Result<Answer, String>> + Send>>;
 
-/// Writes summaries.
+/// A summariser.
 pub trait Summarise: Send + Sync {
-    /// Writes one; the error is in words.
+    /// Writes a summary; the error is a message.
     fn summarise(&self, wanted: Wanted) -> Summary;
 
-    /// Its name in the `details.summariser` of entries; `None` for a model.
+    /// The name in the `details.summariser` of entries; `None` for a model.
     fn name(&self) -> Option<&'static str> {
         None
     }
 }
 
-/// Hears how far trying again is.
+/// Receives the progress of retries.
 pub type Listener = Arc<dyn Fn(Trying) + Send + Sync>;
 
-/// A model that writes summaries.
 #[derive(Clone)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct ModelSummariser {
-    /// Who answers.
     pub provider: Arc<dyn Provider>,
-    /// Which model.
     pub model: Arc<Model>,
-    /// How much it thinks.
     pub thinking: ThinkingLevel,
-    /// The key.
     pub key: Option<Secret>,
-    /// Trying again.
     pub retry: Retry,
-    /// Who wants to know of it.
     pub listener: Option<Listener>,
 }
 
@@ -101,7 +95,7 @@ impl ModelSummariser {
         Err("the model's answer never ended".to_owned())
     }
 
-    /// How long to wait before the next attempt, in milliseconds; `None`: there is none.
+    /// The wait before the next attempt, in milliseconds; `None` if there is none.
     fn wait(&self, failure: &Failure, attempt: u32) -> Option<u64> {
         let may =
             self.retry.enabled && failure.is_transient && !failure.is_overflow && attempt < self.retry.max_retries;

@@ -1,7 +1,7 @@
-//! What a model is told before the conversation: who it is, its tools and their rules, the project's instructions, date and
-//! folder. The words are in `system_prompt.md`.
+//! The system prompt: the agent's role, its tools and rules, the project's instructions, date and folder. The text is
+//! in `system_prompt.md`.
 //!
-//! A pure function of its input: the same input gives the same text, so that providers' caches keep.
+//! Pure: the same input gives the same text, so that providers' caches stay valid.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,25 +11,23 @@ use crate::tool::Tool;
 
 const TEMPLATE: &str = include_str!("system_prompt.md");
 
-/// What goes into it.
 #[derive(Clone, Copy)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct SystemPrompt<'a> {
-    /// The tools that are on.
     pub tools: &'a [Arc<dyn Tool>],
-    /// The project's instructions, the outermost first.
+    /// The outermost first.
     pub context: &'a [ContextFile],
-    /// The user's own words instead of offshoot's about the agent, its tools and their rules.
+    /// Replaces offshoot's text about the agent, its tools and rules.
     pub custom: Option<&'a str>,
-    /// The user's words after those.
+    /// Added after that text.
     pub append: Option<&'a str>,
-    /// Today, as `2026-01-31`.
+    /// As `2026-01-31`.
     pub date: &'a str,
-    /// The working folder.
     pub cwd: &'a Path,
 }
 
 impl SystemPrompt<'_> {
-    /// The text.
+    /// Renders the prompt.
     pub fn text(&self) -> String {
         let own = || TEMPLATE.replace("{{tools}}", &self.tools()).replace("{{rules}}", &self.rules());
         let first = self.custom.map_or_else(own, str::to_owned);

@@ -1,4 +1,4 @@
-//! A model for tests: a server on this machine that answers from a script, in each provider's wire format.
+//! A scripted model for tests: a local server that speaks each provider's wire format.
 
 pub mod script;
 pub mod seen;

@@ -1,4 +1,4 @@
-//! The shape of `models.json`, which is pi's: what it says about providers and models. Unknown members are left alone.
+//! The shape of `models.json`, which is pi's. Unknown members are ignored.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -36,7 +36,7 @@ pub(super) struct Definition {
     pub(super) details: Details,
 }
 
-/// What may be said of a model, anew or over what is known.
+/// The fields of a new model, or overrides of a known one.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Details {
@@ -71,7 +71,7 @@ pub(super) struct Tier {
     pub(super) cache_write: f64,
 }
 
-/// An object as a list: its order is the order of the table.
+/// An object as a list, in the order of the file.
 #[derive(Debug, Clone)]
 pub(super) struct Ordered<T>(pub(super) Vec<(String, T)>);
 
@@ -103,13 +103,12 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Ordered<T> {
     }
 }
 
-/// Reads the file's text. The error says line and column.
+/// The error gives line and column.
 pub(super) fn parse(text: &str) -> Result<File, serde_json::Error> {
     serde_json::from_str(&plain(text))
 }
 
-/// The text with comments (`//` to the end of the line) and commas before a closing bracket blanked out, as pi reads
-/// it. Lines and columns stay.
+/// Blanks out comments (`//` to the end of the line) and trailing commas, as pi does. Lines and columns stay.
 fn plain(text: &str) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut out = String::with_capacity(text.len());

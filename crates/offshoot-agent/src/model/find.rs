@@ -1,45 +1,41 @@
-//! Which model somebody means: by provider and id, by a part of a name, with a thinking level behind a colon.
+//! Finds a model by provider and id, or by part of a name, with an optional thinking level after a colon.
 
 use super::table::Models;
 use crate::provider::{Model, ThinkingLevel};
 
-/// A model that was found.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct FoundModel {
-    /// The model.
     pub model: Model,
-    /// The level that was named with it.
+    /// The level in the search text.
     pub level: Option<ThinkingLevel>,
-    /// What the user should know: the id is not in the table.
+    /// For the user: the id is not in the table.
     pub warning: Option<String>,
 }
 
-/// Why no model was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub enum UnknownModel {
-    /// Nobody has this name.
     #[error("there is no provider {0}")]
     Provider(String),
-    /// Nothing fits.
     #[error("there is no model {0}")]
     Model(String),
     /// Several providers have it.
     #[error("model {name} is ambiguous: {candidates}; give the provider")]
     Ambiguous {
-        /// What was asked for.
         name: String,
-        /// `provider/id`, each.
+        /// Each as `provider/id`.
         candidates: String,
     },
 }
 
 impl Models {
-    /// The model that `name` means, as pi finds it.
+    /// Finds the model of a name like pi.
     ///
-    /// `name` is an id, `provider/id`, or a part of an id or a name; behind it may stand `:level`. Exact ids come before
-    /// parts; among parts, ids without a date come before dated ones, and later ones before earlier ones. `provider`
-    /// narrows the search, and with it an id that is not in the table is taken as it is. `usable` says which providers
-    /// have a key: it decides between providers that have the same id.
+    /// `name` is an id, `provider/id`, or part of an id or a name, optionally followed by `:level`. Exact ids take
+    /// precedence over parts; among parts, ids without a date over dated ones, and later ones over earlier ones.
+    /// `provider` limits the search, and allows an id that is not in the table. `usable` tells which providers have a
+    /// key: it decides between providers with the same id.
     pub fn find(
         &self,
         provider: Option<&str>,
@@ -61,7 +57,7 @@ impl Models {
         let inferred = name.split_once('/').and_then(|(provider, rest)| Some((self.provider(provider)?, rest)));
         if let Some((provider, pattern)) = inferred {
             let found = self.within(provider, pattern);
-            // An id may itself begin with a provider's name: then a provider with a key counts.
+            // An id may itself begin with a provider's name: then a provider with a key wins.
             let raw: Vec<&Model> = self.exact(name).into_iter().filter(|model| usable(&model.provider)).collect();
             if let ([raw], false) = (&raw[..], usable(provider)) {
                 return Ok(plain(raw));
@@ -90,12 +86,12 @@ impl Models {
         self.all().iter().collect()
     }
 
-    /// A provider by its name, in whatever case.
+    /// Case-insensitive.
     fn provider(&self, name: &str) -> Option<&str> {
         self.providers().into_iter().find(|known| known.eq_ignore_ascii_case(name))
     }
 
-    /// Models with exactly this id, in whatever case.
+    /// Case-insensitive.
     fn exact(&self, id: &str) -> Vec<&Model> {
         self.all().iter().filter(|model| model.id.eq_ignore_ascii_case(id)).collect()
     }
@@ -105,7 +101,7 @@ impl Models {
         matched(&models, pattern)
     }
 
-    /// An id that the table lacks, on the model of the provider that it begins with.
+    /// An id that is not in the table, with the other fields of the provider's default model.
     fn taken_as_it_is(&self, provider: &str, pattern: &str) -> Option<FoundModel> {
         let (id, level) = match split_level(pattern) {
             Some((id, level)) => (id, Some(level)),
@@ -123,7 +119,7 @@ fn plain(model: &Model) -> FoundModel {
     FoundModel { model: model.clone(), level: None, warning: None }
 }
 
-/// The best of the models for a pattern, with or without a level behind it.
+/// The best match for a pattern, with or without a level after it.
 fn matched(models: &[&Model], pattern: &str) -> Option<FoundModel> {
     let mut pattern = pattern;
     let mut level = None;
@@ -132,7 +128,7 @@ fn matched(models: &[&Model], pattern: &str) -> Option<FoundModel> {
             return Some(FoundModel { model: model.clone(), level, warning: None });
         }
         let (before, named) = split_level(pattern)?;
-        // The outermost level counts.
+        // The last level in the text counts.
         level = level.or(Some(named));
         pattern = before;
     }

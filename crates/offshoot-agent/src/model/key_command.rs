@@ -1,5 +1,5 @@
-//! The commands by which files name keys (`!command`): run by `sh`, for a limited time and with limited output, and what
-//! they said is remembered for a while. Knows no provider but by name.
+//! Commands that print keys (`!command` in the user's files): run by `sh` with limited time and output; their output is
+//! cached. Knows providers only by name.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,14 +12,11 @@ use tokio::sync::oneshot;
 use crate::process::{self, End, Errors, Job, News};
 use crate::provider::Secret;
 
-/// How long a command may take.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How much a command may say.
+const TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_BYTES: usize = 64 * 1024;
-/// How long what it said is taken for true.
-const KEPT_MS: Millis = 10 * 60 * 1000;
+const CACHED_MS: Millis = 10 * 60 * 1000;
 
-/// Runs commands and remembers what they said. Clones remember together.
+/// Clones share the cache.
 #[derive(Clone)]
 pub(super) struct KeyCommands {
     clock: Arc<dyn Clock>,
@@ -33,10 +30,10 @@ type KeptAnswer = (Secret, Millis);
 
 impl KeyCommands {
     pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, patience: PATIENCE, said: Arc::default() }
+        Self { clock, patience: TIMEOUT, said: Arc::default() }
     }
 
-    /// What a command says on its standard output. The error is in words, and nothing of the output is in it.
+    /// The command's standard output. The error never includes output.
     pub(super) async fn ask(&self, provider: &str, command: &str) -> Result<Secret, String> {
         let name = (provider.to_owned(), command.to_owned());
         if let Some(secret) = self.remembered(&name) {
@@ -51,10 +48,10 @@ impl KeyCommands {
     fn remembered(&self, name: &CommandName) -> Option<Secret> {
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let (secret, at) = said.get(name)?;
-        (0..KEPT_MS).contains(&(self.clock.now() - at)).then(|| secret.clone())
+        (0..CACHED_MS).contains(&(self.clock.now() - at)).then(|| secret.clone())
     }
 
-    /// The provider took a key for wrong: its commands are asked anew.
+    /// The provider refused a key: its commands run again.
     pub(super) fn forget(&self, provider: &str) {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _), _| known != provider);
     }
@@ -73,7 +70,7 @@ async fn run(command: &str, patience: Duration) -> Result<String, String> {
     });
     let end = tokio::select! {
         biased;
-        // The command that still runs is dropped with its whole group.
+        // Dropping the running command kills its process group.
         Ok(()) = is_full => return Err(format!("it said more than {} KiB", MAX_BYTES / 1024)),
         end = running => end.map_err(|error| format!("could not run sh: {error}"))?,
     };
@@ -95,7 +92,6 @@ mod tests {
     use std::sync::atomic::{AtomicI64, Ordering};
     use std::time::Instant;
 
-    /// A clock that is set by hand.
     #[derive(Default)]
     struct Hands(AtomicI64);
 
@@ -115,7 +111,7 @@ mod tests {
     }
 
     fn said(command: &str) -> Result<String, String> {
-        let (commands, _) = commands(PATIENCE);
+        let (commands, _) = commands(TIMEOUT);
         block_on(commands.ask("p", command)).map(|secret| secret.expose().to_owned())
     }
 
@@ -131,10 +127,10 @@ mod tests {
     fn a_command_that_never_stops_talking_is_stopped() {
         let began = Instant::now();
         assert_eq!(said("yes"), Err("it said more than 64 KiB".to_owned()));
-        assert!(began.elapsed() < PATIENCE, "it was not listened to for the whole time");
+        assert!(began.elapsed() < TIMEOUT, "it was not listened to for the whole time");
     }
 
-    /// Whoever started it, everything that a command started is gone once its time is over.
+    /// All processes of a command are killed at the time-out, whoever started them.
     #[test]
     fn a_command_that_takes_too_long_is_killed_with_its_children() {
         let folder = tempfile::tempdir().unwrap();
@@ -158,12 +154,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("asked");
         let command = format!("echo x >> {0}; wc -l < {0}", file.display());
-        let (commands, clock) = commands(PATIENCE);
+        let (commands, clock) = commands(TIMEOUT);
         let ask = |provider: &str| block_on(commands.ask(provider, &command)).unwrap().expose().to_owned();
         assert_eq!(ask("p"), "1");
-        clock.0.store(KEPT_MS - 1, Ordering::Relaxed);
+        clock.0.store(CACHED_MS - 1, Ordering::Relaxed);
         assert_eq!(ask("p"), "1");
-        clock.0.store(KEPT_MS, Ordering::Relaxed);
+        clock.0.store(CACHED_MS, Ordering::Relaxed);
         assert_eq!(ask("p"), "2", "its time is over");
         commands.clone().forget("other");
         assert_eq!(ask("p"), "2");

@@ -1,4 +1,4 @@
-//! What opens the door to a provider: where keys come from, in which order, and that nobody else can read them.
+//! Providers' keys: their sources, the order of precedence, and that nobody else can read them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,13 +12,11 @@ use super::table::{Models, Trouble};
 use super::value::{self, Unset};
 use crate::provider::{Model, Secret};
 
-/// Variables by name.
+/// Looks up an environment variable.
 pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// A larger file of keys is refused.
 const LIMIT: u64 = 1 << 20;
 
-/// The variables in which providers' keys are looked for.
 const VARIABLES: [(&str, &[&str]); 16] = [
     ("anthropic", &["ANTHROPIC_API_KEY"]),
     ("openai", &["OPENAI_API_KEY"]),
@@ -38,7 +36,7 @@ const VARIABLES: [(&str, &[&str]); 16] = [
     ("vercel-ai-gateway", &["AI_GATEWAY_API_KEY"]),
 ];
 
-/// Where keys come from, the first that has one: given by the caller, `auth.json`, `models.json`, the environment.
+/// In order of precedence: given by the caller, `auth.json`, `models.json`, the environment.
 #[derive(Clone)]
 pub struct Keys {
     explicit: Option<Secret>,
@@ -47,43 +45,34 @@ pub struct Keys {
     commands: KeyCommands,
 }
 
-/// Where a key comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub enum KeyOrigin {
-    /// The caller gave it.
     Explicit,
-    /// `auth.json`.
     AuthFile,
-    /// `apiKey` in `models.json`.
     ModelsFile,
-    /// This variable.
     Variable(&'static str),
 }
 
-/// A model as requests may name it, its headers resolved, and its key.
+/// A model with resolved headers, and its key.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Access {
-    /// The model.
     pub model: Arc<Model>,
-    /// Its key; `None` for servers that want none.
+    /// `None` for servers that need none.
     pub key: Option<Secret>,
 }
 
-/// Why there is no key. Names where it was looked for, never what was found.
+/// Why there is no key. Names the places that were searched, never a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum KeyError {
-    /// There is none.
     #[error("there is no key for {provider}; set {variables}, or put it into auth.json or models.json")]
-    None {
-        provider: String,
-        /// The variables that would do.
-        variables: String,
-    },
-    /// A file names a variable that is not there.
+    None { provider: String, variables: String },
+    /// A file names a variable that is not set.
     #[error("the {what} of {provider} is the variable {name}, which is not set")]
     Unset { what: String, provider: String, name: String },
-    /// The command that should say it failed.
+    /// The command that prints the key failed.
     #[error("the command for the {what} of {provider} failed: {why}")]
     Command { what: String, provider: String, why: String },
 }
@@ -97,24 +86,24 @@ struct Credential {
 }
 
 impl Keys {
-    /// Keys from the environment alone. The clock says how long what commands said is remembered.
+    /// Keys from the environment only. The clock limits how long output of commands is cached.
     pub fn new(env: Env, clock: Arc<dyn Clock>) -> Self {
         Self { explicit: None, stored: Vec::new(), env, commands: KeyCommands::new(clock) }
     }
 
-    /// Remembers what commands said together with others.
+    /// Shares the cache of command output.
     #[must_use]
     pub fn remembering_with(mut self, others: &Self) -> Self {
         self.commands = others.commands.clone();
         self
     }
 
-    /// A provider refused its key: what commands said for it is forgotten.
+    /// The provider refused its key: cached output of its commands is removed.
     pub fn forget(&self, provider: &str) {
         self.commands.forget(provider);
     }
 
-    /// The key that the caller gives comes before all others.
+    /// A key from the caller, which takes precedence over all others.
     #[must_use]
     pub fn with(mut self, explicit: Option<Secret>) -> Self {
         self.explicit = explicit.filter(|key| !key.expose().trim().is_empty());
@@ -122,7 +111,7 @@ impl Keys {
     }
 
     /// Adds the keys of `auth.json` in this folder, in pi's shape: `{PROVIDER: {"type": "api_key", "key": …}}`. A file
-    /// that others may read is refused: what is in it counts as known to them. No such file is no trouble.
+    /// that others may read is refused, because its keys may be known. A missing file is not an error.
     #[must_use]
     pub fn load(mut self, home: &Path) -> (Self, Vec<Trouble>) {
         let path = home.join("auth.json");
@@ -136,7 +125,7 @@ impl Keys {
         }
     }
 
-    /// Where the key of a provider comes from, without running a command for it. `None`: there is none.
+    /// The source of a provider's key, found without running a command. `None` if there is none.
     pub fn source(&self, models: &Models, provider: &str) -> Option<KeyOrigin> {
         let can = |key: &Secret| value::lacks(key.expose(), &*self.env).is_none();
         if self.explicit.is_some() {
@@ -151,15 +140,15 @@ impl Keys {
         self.variable(provider).map(|(name, _)| KeyOrigin::Variable(name))
     }
 
-    /// Whether a model can be asked: there is a key, or it needs none.
+    /// Whether there is a key for the model, or it needs none.
     pub fn can_ask(&self, models: &Models, model: &Model) -> bool {
         self.source(models, &model.provider).is_some() || !needs_key(models, model)
     }
 
-    /// Everything that a request to this model needs. Runs the commands that the files name, within a tokio runtime.
+    /// The key and the headers for a model. Runs commands from the user's files, so it needs a tokio runtime.
     ///
     /// # Errors
-    /// There should be a key, and is none.
+    /// A required key is missing.
     pub async fn access(&self, models: &Models, model: &Model) -> Result<Access, KeyError> {
         let provider = model.provider.as_str();
         let key = match (&self.explicit, self.stored(provider).or_else(|| models.key_of(provider))) {
@@ -206,7 +195,7 @@ fn variables(provider: &str) -> &'static [&'static str] {
     VARIABLES.iter().find(|(name, _)| *name == provider).map_or(&[], |(_, names)| names)
 }
 
-/// A provider that is known wants its key; whoever else wants one says so in `models.json` or with a header.
+/// Known providers need a key; others need one if `models.json` or a header says so.
 fn needs_key(models: &Models, model: &Model) -> bool {
     let has_header = model.headers.iter().any(|(name, _)| {
         ["authorization", "x-api-key", "x-goog-api-key"].iter().any(|known| name.eq_ignore_ascii_case(known))
@@ -226,7 +215,7 @@ fn read(path: &Path) -> Result<Vec<(String, Secret)>, Option<Trouble>> {
         let what = format!("others may read it (mode {mode:03o}), so its keys are not used; `chmod 600` it");
         return Err(trouble(None, what));
     }
-    // The message of a parser may show a part of the text, which may be a key.
+    // A parser's message may include part of the text, which may be a key.
     let credentials: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text)
         .map_err(|error| trouble(Some(error.line()), "is no JSON object of providers; mend it".to_owned()))?;
     let key = |(name, value): (String, serde_json::Value)| {

@@ -1,50 +1,50 @@
-//! The table of models: the built-in one, and the user's over it.
+//! The table of models: built-in ones, overridden and extended by the user's.
 
 use std::path::{Path, PathBuf};
 
 use super::file::{self, Cost, Definition, Details, Ordered, Provider};
 use crate::provider::{Compat, Levels, Model, Price, Secret, Tier};
 
-/// What is built in: ids, limits and prices as their makers published them.
+/// Ids, limits and prices, as published by the providers.
 const BUILTIN: &str = include_str!("builtin.json");
-/// What a model may hold and say if the file does not tell.
+/// The defaults of models from `models.json`.
 const WINDOW: u64 = 128_000;
 const ANSWER: u64 = 16_384;
-/// The models to begin with, by provider.
+/// Each provider's default model.
 const DEFAULTS: [(&str, &str); 3] =
     [("anthropic", "claude-opus-4-8"), ("openai", "gpt-5.5"), ("google", "gemini-3.1-pro-preview")];
 
-/// All models that are known.
 #[derive(Debug, Clone, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Models {
     list: Vec<Model>,
-    /// What `models.json` says of each provider's key: not resolved yet.
+    /// Keys in `models.json`, unresolved.
     keys: Vec<(String, Secret)>,
 }
 
-/// What is wrong with a file of the user's. What could be read of it counts.
+/// A problem with a user's file. Valid parts of the file still apply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}: {what}", path.display(), line.map(|line| format!(":{line}")).unwrap_or_default())]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Trouble {
-    /// The file.
     pub path: PathBuf,
-    /// The line, from 1.
+    /// From 1.
     pub line: Option<usize>,
-    /// What is wrong, and what to do.
+    /// The problem, and how to solve it.
     pub what: String,
 }
 
 impl Models {
-    /// The built-in table.
+    /// Without the user's models.
     pub fn builtin() -> Self {
         let mut models = Self::default();
-        // A test holds that the file is sound.
+        // A test proves that the file is valid.
         let file = file::parse(BUILTIN).unwrap_or_default();
         models.add(file.providers, &mut |_, _| {});
         models
     }
 
-    /// The built-in table, and `models.json` of this folder over it. No such file is no trouble.
+    /// The built-in table with `models.json` of this folder over it. A missing file is not an error.
     pub fn load(home: Option<&Path>) -> (Self, Vec<Trouble>) {
         let mut models = Self::builtin();
         let Some(path) = home.map(|home| home.join("models.json")) else { return (models, Vec::new()) };
@@ -59,7 +59,7 @@ impl Models {
         (models, troubles)
     }
 
-    /// Adds what the text of a `models.json` says. `path` is named in troubles.
+    /// Adds the models in the text of a `models.json`; `path` is for messages.
     pub fn read(&mut self, path: &Path, text: &str) -> Vec<Trouble> {
         let mut troubles = Vec::new();
         let mut note = |line: Option<usize>, what: String| {
@@ -75,24 +75,24 @@ impl Models {
         troubles
     }
 
-    /// Every model, providers and models in the order of the table.
+    /// Providers and models are in the order of the table.
     pub fn all(&self) -> &[Model] {
         &self.list
     }
 
-    /// The model with this provider and id.
+    /// Finds a model by its exact provider and id.
     pub fn get(&self, provider: &str, id: &str) -> Option<&Model> {
         self.list.iter().find(|model| model.provider == provider && model.id == id)
     }
 
-    /// The model of a provider to begin with.
+    /// The provider's default model.
     pub fn default_of(&self, provider: &str) -> Option<&Model> {
         let named = DEFAULTS.iter().find(|(name, _)| *name == provider);
         let named = named.and_then(|(_, id)| self.get(provider, id));
         named.or_else(|| self.list.iter().find(|model| model.provider == provider))
     }
 
-    /// The providers, in the order of the table.
+    /// In the order of the table.
     pub fn providers(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for model in &self.list {
@@ -103,7 +103,6 @@ impl Models {
         names
     }
 
-    /// What the file says of a provider's key.
     pub(super) fn key_of(&self, provider: &str) -> Option<&Secret> {
         self.keys.iter().rfind(|(name, _)| name == provider).map(|(_, key)| key)
     }
@@ -167,7 +166,7 @@ impl Models {
     }
 }
 
-/// What the file says of a provider, over a model of it.
+/// Applies the file's fields of a provider to one of its models.
 fn over(model: &mut Model, provider: &Provider) {
     if let Some(url) = &provider.base_url {
         url.clone_into(&mut model.base_url);
@@ -177,7 +176,7 @@ fn over(model: &mut Model, provider: &Provider) {
     headers(model, &provider.headers);
 }
 
-/// What the file says of a model, over what is known.
+/// Applies the file's fields of a model.
 fn detail(model: &mut Model, details: &Details) {
     if let Some(name) = &details.name {
         name.clone_into(&mut model.name);
@@ -227,7 +226,6 @@ fn price(model: &mut Model, cost: &Cost) {
     }
 }
 
-/// A number of the file as a count.
 fn whole(number: f64) -> u64 {
     number.max(0.0) as u64
 }
@@ -261,7 +259,7 @@ fn merged(new: Compat, old: Compat) -> Compat {
     }
 }
 
-/// The line on which a name stands first, in quotes.
+/// The first line that contains a name in quotes.
 fn line_of(text: &str, name: &str) -> Option<usize> {
     let quoted = serde_json::Value::from(name).to_string();
     text.lines().position(|line| line.contains(&quoted)).map(|at| at + 1)

@@ -1,16 +1,16 @@
-//! What `models.json` and `auth.json` say for a key: the key itself, `$NAME` in it, or `!command`, as pi reads them. Runs
-//! no command.
+//! Values of keys in `models.json` and `auth.json`: the key itself, `$NAME` in it, or `!command`, as in pi. Runs no
+//! command.
 
-/// The environment lacks this variable.
+/// An unset variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unset(pub(super) String);
 
-/// The command that says the value, if it is one.
+/// The command, if the value is one.
 pub(super) fn command(value: &str) -> Option<&str> {
     value.strip_prefix('!')
 }
 
-/// The variables that a value needs and the environment lacks.
+/// The first unset variable that a value needs.
 pub(super) fn lacks(value: &str, env: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     match command(value) {
         Some(_) => None,
@@ -18,8 +18,8 @@ pub(super) fn lacks(value: &str, env: &dyn Fn(&str) -> Option<String>) -> Option
     }
 }
 
-/// What a value stands for: `$NAME` and `${NAME}` are variables, `$$` is `$` and `$!` is `!`. A value that is nothing but
-/// a variable's name stands for that variable, if it is there.
+/// Resolves a value: `$NAME` and `${NAME}` are variables, `$$` is `$` and `$!` is `!`. A value that is only a
+/// variable's name means that variable, if it is set.
 pub(super) fn resolve(value: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, Unset> {
     let is_name = value.starts_with(|c: char| c.is_ascii_uppercase())
         && value.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');

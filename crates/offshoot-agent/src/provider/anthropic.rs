@@ -12,11 +12,11 @@ use super::prepare::{joined, max_tokens, plain_id, prepare};
 use super::{Model, Request, ThinkingLevel, ToolSpec};
 use crate::message::{AssistantMessage, Block, Content, Message, StopReason, ToolResultMessage, Usage};
 
-/// Ids of calls are letters, digits, `_` and `-`, at most so many.
+/// Call ids are letters, digits, `_` and `-`, at most this many.
 const LONGEST_ID: usize = 64;
-/// What stands for a thought that the provider hides.
+/// The text of a thought that the provider hides.
 const REDACTED: &str = "[Reasoning redacted]";
-/// The least that stays for the answer when thinking shares its limit.
+/// The minimum left for the answer when thinking shares its limit.
 const ANSWER: u64 = 1024;
 
 pub(super) fn beta(request: &Request) -> Option<&'static str> {
@@ -73,7 +73,7 @@ fn tools(tools: &[ToolSpec], model: &Model) -> Value {
     Value::Array(tools.iter().enumerate().map(one).collect())
 }
 
-/// `thinking` and `output_config`; a budget takes its part of the limit.
+/// `thinking` and `output_config`. A budget reduces `limit`.
 fn thinking(request: &Request, limit: &mut u64) -> Map<String, Value> {
     let model = &request.model;
     if !model.reasoning {
@@ -104,7 +104,7 @@ fn effort(model: &Model, level: ThinkingLevel) -> &str {
     }
 }
 
-/// How many tokens each level may think on models that are told a number.
+/// The thinking tokens of each level, for models that take a number.
 pub(super) fn budget(level: ThinkingLevel) -> u64 {
     match level {
         ThinkingLevel::Off | ThinkingLevel::Minimal => 1024,
@@ -142,7 +142,7 @@ fn messages(request: &Request) -> Vec<Value> {
     out
 }
 
-/// The last message of the user carries the cache mark: everything before it may be read from the cache next time.
+/// Sets the cache mark on the last user message: everything before it may be cached.
 fn mark_last(messages: &mut [Value]) {
     let Some(last) = messages.last_mut().filter(|last| last.get("role") == Some(&json!("user"))) else { return };
     let blocks = last.get_mut("content").and_then(Value::as_array_mut);
@@ -171,7 +171,7 @@ fn user_content(content: &Content) -> Vec<Value> {
     }
 }
 
-/// Texts alone are one text; beside pictures they keep their places.
+/// Text blocks are joined, unless there are images between them.
 fn tool_result(result: &ToolResultMessage) -> Value {
     let content = if super::prepare::images(&result.content).is_empty() {
         json!(joined(&result.content))
@@ -210,7 +210,6 @@ fn assistant_content(answer: &AssistantMessage, model: &Model) -> Vec<Value> {
     answer.content.iter().filter_map(one).collect()
 }
 
-/// Reads the stream.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     places: Vec<(u64, usize)>,
@@ -235,7 +234,7 @@ struct Event<'a> {
     usage: Option<Tokens>,
 }
 
-/// A block as it begins, or what is added to it, or how the message ends.
+/// A starting block, an addition to it, or the end of the message.
 #[derive(Deserialize)]
 struct Piece<'a> {
     #[serde(borrow, rename = "type", default)]
@@ -316,7 +315,7 @@ impl decoding::Decoder for Decoder {
             }
             "message_stop" => return self.finish().map(Next::Complete),
             "error" => return Err(reported(data)),
-            // Pings, and what is yet to be invented.
+            // Pings and future events.
             _ => {}
         }
         Ok(Next::More)
@@ -365,13 +364,13 @@ impl Decoder {
             "tool_use" => {
                 let text = |text: &Option<Cow<'_, str>>| text.as_deref().unwrap_or_default().to_owned();
                 let place = draft.call_start(&text(&block.id), &text(&block.name));
-                // Some servers give all the arguments at once.
+                // Some servers send all arguments at once.
                 if let Some(Value::Object(input)) = block.input.as_ref().filter(|input| *input != &json!({})) {
                     draft.set_arguments(place, &Value::Object(input.clone()).to_string());
                 }
                 place
             }
-            // Blocks of the provider's own tools and what is yet to be invented.
+            // Blocks of the provider's own tools, and future ones.
             _ => return,
         };
         self.places.push((index, place));
@@ -418,14 +417,13 @@ fn more(at: usize, delta: &Piece<'_>, draft: &mut AnswerDraft) {
     }
 }
 
-/// Adds to a thought's signature.
 fn sign(at: usize, signature: &str, draft: &mut AnswerDraft) {
     if let Some(Block::Thinking { thinking_signature, .. }) = draft.block_mut(at) {
         thinking_signature.get_or_insert_default().push_str(signature);
     }
 }
 
-/// Takes over the numbers that came; the others stay.
+/// Missing counts keep their old values.
 fn count(tokens: Option<Tokens>, draft: &mut AnswerDraft) {
     let Some(tokens) = tokens else { return };
     let old = draft.usage();

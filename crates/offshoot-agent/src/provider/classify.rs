@@ -1,22 +1,20 @@
-//! What a failure means: may it succeed later, is the context too long. Decides from status and words, nothing else.
+//! Classifies failures: may the request succeed later, is the context too long. Uses only status and text.
 
 use super::Failure;
 use crate::message::{AssistantMessage, StopReason};
 
-/// What went wrong, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct AnswerTrouble {
-    /// The HTTP status, if there was one.
     pub(super) status: Option<u16>,
     pub(super) text: String,
     pub(super) retry_after: Option<u64>,
-    /// Whether the server said that the same request may succeed later.
+    /// The server's own statement that the same request may succeed later.
     pub(super) may_retry: Option<bool>,
     /// Whether the connection was lost, or never made.
     pub(super) is_lost: bool,
 }
 
-/// How servers say that a context is too long: `#` stands for a number, `*` for anything. Lower case.
+/// Servers' messages about a context that is too long: `#` is a number, `*` is anything. Lower case.
 const TOO_LONG: &[&str] = &[
     "prompt is too long",
     "prompt too long",
@@ -51,10 +49,10 @@ const TOO_LONG: &[&str] = &[
     "token limit exceeded",
 ];
 
-/// Words of a throttled server, which may else sound like a context that is too long.
+/// Messages of throttled servers, some of which also match `TOO_LONG`.
 const THROTTLED: &[&str] = &["rate limit", "too many requests", "throttling error", "service unavailable"];
 
-/// Words for an account that has run out: waiting a little does not help.
+/// Messages about an exhausted account: waiting a little does not help.
 const SPENT: &[&str] = &[
     "gousagelimiterror",
     "freeusagelimiterror",
@@ -66,7 +64,7 @@ const SPENT: &[&str] = &[
     "billing",
 ];
 
-/// Words for what passes, in an error that came without a status.
+/// Messages of temporary failures, for errors without a status.
 const PASSING: &[&str] = &[
     "overloaded",
     "high demand",
@@ -103,7 +101,6 @@ impl AnswerTrouble {
         Self { text: text.into(), is_lost: true, ..Self::default() }
     }
 
-    /// What may be done about it.
     pub(super) fn failure(&self) -> Failure {
         let words = self.text.to_lowercase();
         let says = |list: &[&str]| list.iter().any(|pattern| has(&words, pattern));
@@ -118,8 +115,8 @@ impl AnswerTrouble {
     }
 }
 
-/// Whether the context was too long although the provider did not say so: it answered, but with more input than its
-/// window holds, or cut the input to fill the window and had no room left to answer.
+/// Whether the context was too long without an error: the model read more input than its window, or its input was cut
+/// to fill the window and left no room for an answer.
 pub fn is_silent_overflow(message: &AssistantMessage, window: u64) -> bool {
     let read = message.usage.input + message.usage.cache_read;
     match message.stop_reason {
@@ -129,13 +126,12 @@ pub fn is_silent_overflow(message: &AssistantMessage, window: u64) -> bool {
     }
 }
 
-/// Whether an answer ended for its length before it had as many tokens as were wanted: the context or the server left no
-/// room for more. `limit` is what was wanted, before it was fitted into the window.
+/// Whether an answer reached a length limit before `limit` tokens: the context or the server had no more room. `limit`
+/// is the wanted length, before it was fitted into the window.
 pub fn is_cut_short(message: &AssistantMessage, limit: u64) -> bool {
     message.stop_reason == StopReason::Length && limit > 0 && message.usage.output < limit
 }
 
-/// Whether `text` holds the pattern somewhere.
 fn has(text: &str, pattern: &str) -> bool {
     let mut from = text;
     let (first, rest) = split(pattern);
@@ -149,7 +145,7 @@ fn has(text: &str, pattern: &str) -> bool {
     false
 }
 
-/// Whether `text` goes on as the pattern, which is empty or begins with a wild card, says.
+/// Whether `text` starts with a pattern that is empty or begins with a wild card.
 fn follows(text: &str, pattern: &str) -> bool {
     if let Some(rest) = pattern.strip_prefix('*') {
         return has(text, rest);
@@ -160,7 +156,6 @@ fn follows(text: &str, pattern: &str) -> bool {
     after.len() < text.len() && after.strip_prefix(literal).is_some_and(|after| follows(after, more))
 }
 
-/// The part of a pattern before its first wild card, and the rest.
 fn split(pattern: &str) -> (&str, &str) {
     pattern.split_at(pattern.find(['#', '*']).unwrap_or(pattern.len()))
 }

@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions, and the many servers that speak it: request body and stream. Knows no client and no key.
+//! OpenAI Chat Completions and compatible servers: request body and stream. Knows no client and no key.
 
 use serde_json::{Map, Value, json};
 
@@ -13,11 +13,11 @@ mod quirks;
 pub(super) use decode::Decoder;
 use quirks::Quirks;
 
-/// Ids of calls may have so many characters at OpenAI.
+/// OpenAI's limit of call ids.
 const LONGEST_ID: usize = 40;
-/// The cache's key may have so many.
+/// The limit of cache keys.
 const LONGEST_KEY: usize = 64;
-/// The members that servers put thinking into.
+/// The members in which servers send thinking.
 const THINKING: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_text"];
 
 pub(super) fn body(request: &Request) -> String {
@@ -38,7 +38,7 @@ pub(super) fn body(request: &Request) -> String {
         ("stream_options", quirks.usage.then(|| json!({"include_usage": true}))),
         ("store", quirks.store.then(|| json!(false))),
         (&quirks.limit, Some(json!(max_tokens(request)))),
-        // Proxies to Anthropic want the member as soon as the conversation has calls.
+        // Proxies to Anthropic require the member if the conversation has calls.
         ("tools", (!tools.is_empty() || has_calls).then_some(Value::Array(tools))),
     ]);
     thinking(request, &quirks, &mut body);
@@ -57,7 +57,7 @@ fn tool(tool: &ToolSpec, model: &Model) -> Value {
     json!({"type": "function", "function": function})
 }
 
-/// How thinking is asked for, which each kind of server wants otherwise.
+/// Requests thinking in the server's format.
 fn thinking(request: &Request, quirks: &Quirks, body: &mut Map<String, Value>) {
     let model = &request.model;
     if !model.reasoning {
@@ -104,7 +104,7 @@ fn thinking(request: &Request, quirks: &Quirks, body: &mut Map<String, Value>) {
     body.extend(object(members));
 }
 
-/// An id for another model's call: the two halves of a Responses id become one.
+/// An id for another model's call: the two halves of a Responses id are joined.
 fn foreign_id(id: &str, model: &Model) -> String {
     let Some((call, item)) = id.split_once('|') else {
         return if model.provider == "openai" { id.chars().take(LONGEST_ID).collect() } else { id.to_owned() };
@@ -163,7 +163,7 @@ fn messages(request: &Request, quirks: &Quirks) -> Vec<Value> {
     out
 }
 
-/// Results cannot carry pictures here: a message of the user shows them. Answers whether there were any.
+/// Appends images of results as a user message, because results cannot contain them. Returns whether there were any.
 fn show(pictures: &mut Vec<Value>, quirks: &Quirks, out: &mut Vec<Value>) -> bool {
     if pictures.is_empty() {
         return false;
@@ -238,7 +238,7 @@ fn assistant_message(answer: &AssistantMessage, model: &Model, quirks: &Quirks) 
         ("content", Some(content)),
         ("tool_calls", (!calls.is_empty()).then_some(Value::Array(calls))),
     ]);
-    // The signature of plain thinking is the name of the member that it came in.
+    // The signature of plain thinking is the name of its member.
     let member = thoughts.first().and_then(|(_, signature)| THINKING.into_iter().find(|name| name == signature));
     if let (Some(member), None, false) = (member, &details, quirks.thinking_as_text) {
         message.insert(member.to_owned(), json!(thinking("\n")));
@@ -250,7 +250,7 @@ fn assistant_message(answer: &AssistantMessage, model: &Model, quirks: &Quirks) 
     Some(Value::Object(message))
 }
 
-/// A signature that holds the structured reasoning of a router.
+/// The signature as a router's structured reasoning, if it is that.
 fn reasoning_details(signature: &str) -> Option<Value> {
     let known = |detail: &Value| {
         let kind = detail.get("type").and_then(Value::as_str);
@@ -260,7 +260,7 @@ fn reasoning_details(signature: &str) -> Option<Value> {
     (!details.is_empty() && details.iter().all(known)).then_some(Value::Array(details))
 }
 
-/// Anthropic's cache marks: on the system prompt, the last tool and the last message that has text.
+/// Sets Anthropic's cache marks: on the system prompt, the last tool and the last message with text.
 fn mark(messages: &mut [Value], tools: &mut [Value]) {
     let cache = json!({"type": "ephemeral"});
     if let Some(system) = messages.iter_mut().find(|message| is_role(message, &["system", "developer"])) {

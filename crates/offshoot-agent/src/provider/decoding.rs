@@ -1,4 +1,4 @@
-//! What the decoders and builders of all wire formats share. Knows none of them.
+//! Shared parts of the decoders and builders. Knows no wire format.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::classify::AnswerTrouble;
 use super::draft::AnswerDraft;
 use crate::message::StopReason;
 
-/// Which of a request's tokens a cache held or got, in OpenAI's words.
+/// In OpenAI's words.
 #[derive(Deserialize)]
 pub(super) struct CachedTokens {
     #[serde(default)]
@@ -16,24 +16,22 @@ pub(super) struct CachedTokens {
     pub(super) cache_write_tokens: Option<u64>,
 }
 
-/// What an event means for the answer as a whole.
 #[derive(Debug, PartialEq)]
 pub(super) enum Next {
     More,
-    /// It was the last one.
+    /// This was the last event.
     Complete(StopReason),
 }
 
-/// Turns the events of one wire format into an answer.
+/// Decodes the events of one wire format into an answer.
 pub(super) trait Decoder: Send + Sync {
-    /// Takes an event; the error is the provider's, or says what is wrong with the event.
+    /// The error is the provider's, or describes an invalid event.
     fn event(&mut self, name: &str, data: &str, draft: &mut AnswerDraft) -> Result<Next, AnswerTrouble>;
 
-    /// The body has ended: how the answer ends, if it may end here.
+    /// The body has ended: the stop reason, or an error if the answer is incomplete.
     fn end(&mut self, draft: &mut AnswerDraft) -> Result<StopReason, AnswerTrouble>;
 }
 
-/// An event that is not what it should be.
 pub(super) fn malformed(what: &str, error: &serde_json::Error, data: &str) -> AnswerTrouble {
     let shown: String = data.chars().take(400).collect();
     AnswerTrouble {
@@ -42,17 +40,16 @@ pub(super) fn malformed(what: &str, error: &serde_json::Error, data: &str) -> An
     }
 }
 
-/// An error that came in the stream, in the provider's words.
+/// An error event, in the provider's words.
 pub(super) fn reported(text: impl Into<String>) -> AnswerTrouble {
     AnswerTrouble { text: text.into(), ..AnswerTrouble::default() }
 }
 
-/// The stream ended too early.
 pub(super) fn cut_off(what: &str, missing: &str) -> AnswerTrouble {
     AnswerTrouble::lost(format!("{what} stream ended before {missing}"))
 }
 
-/// An object from its members, without those that are `None`.
+/// An object without the members that are `None`.
 pub(super) fn object<const N: usize>(members: [(&str, Option<Value>); N]) -> serde_json::Map<String, Value> {
     members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }

@@ -1,4 +1,4 @@
-//! An answer while it comes in: blocks that grow, and a delta for each step. Knows no wire format.
+//! A streaming answer: growing blocks, and a delta for each step. Knows no wire format.
 
 use std::sync::Arc;
 
@@ -8,12 +8,11 @@ use super::classify::AnswerTrouble;
 use super::{Answer, Delta, Model, json};
 use crate::message::{AssistantMessage, Block, Cost, StopReason, Usage};
 
-/// An answer while it comes in.
 #[derive(Debug)]
 pub(super) struct AnswerDraft {
     model: Arc<Model>,
     message: AssistantMessage,
-    /// Beside each block: the arguments' text of a call, and whether more of the block may come.
+    /// For each block: the arguments' text of a call, and whether the block is still open.
     parts: Vec<DraftPart>,
     deltas: Vec<Delta>,
 }
@@ -25,13 +24,12 @@ struct DraftPart {
 }
 
 impl AnswerDraft {
-    /// An answer of which nothing came in yet.
     pub(super) fn new(model: Arc<Model>, timestamp: i64) -> Self {
         let message = AssistantMessage { stop_reason: StopReason::Error, ..model.blank_answer(timestamp) };
         Self { model, message, parts: Vec::new(), deltas: Vec::new() }
     }
 
-    /// What happened since the last time.
+    /// The deltas since the last call.
     pub(super) fn take(&mut self) -> Vec<Delta> {
         std::mem::take(&mut self.deltas)
     }
@@ -40,7 +38,7 @@ impl AnswerDraft {
         self.deltas.push(Delta::Start);
     }
 
-    /// The provider's id of the response; the first one stays.
+    /// The first id stays.
     pub(super) fn response_id(&mut self, id: &str) {
         if self.message.response_id.is_none() && !id.is_empty() {
             self.message.response_id = Some(id.to_owned());
@@ -98,7 +96,7 @@ impl AnswerDraft {
         index
     }
 
-    /// More of a block, of whatever kind it is.
+    /// Appends to a block of any kind.
     pub(super) fn more(&mut self, index: usize, delta: &str) {
         let (Some(block), Some(part)) = (self.message.content.get_mut(index), self.parts.get_mut(index)) else {
             return;
@@ -124,7 +122,7 @@ impl AnswerDraft {
         });
     }
 
-    /// The arguments' text of a call as far as it came in.
+    /// The arguments' text of a call so far.
     pub(super) fn arguments(&self, index: usize) -> &str {
         self.parts.get(index).map_or("", |part| &part.arguments)
     }
@@ -136,7 +134,7 @@ impl AnswerDraft {
         }
     }
 
-    /// A block is complete. Saying so twice does no harm.
+    /// Completes a block; idempotent.
     pub(super) fn end(&mut self, index: usize) {
         let (Some(block), Some(part)) = (self.message.content.get_mut(index), self.parts.get_mut(index)) else {
             return;
@@ -159,7 +157,7 @@ impl AnswerDraft {
         self.message.usage
     }
 
-    /// Sets the tokens; the cost follows from the model's price.
+    /// The cost follows from the model's price.
     pub(super) fn set_usage(&mut self, usage: Usage) {
         self.message.usage = Usage { cost: cost(&self.model, &usage), ..usage };
     }
@@ -172,7 +170,7 @@ impl AnswerDraft {
         self.done(None);
     }
 
-    /// The answer failed: what came in stays, broken calls with the arguments that could be read.
+    /// The content so far stays, with the readable arguments of incomplete calls.
     pub(super) fn fail(&mut self, trouble: &AnswerTrouble) {
         for (block, part) in self.message.content.iter_mut().zip(&self.parts) {
             if let (Block::ToolCall { arguments, .. }, true) = (block, part.is_open) {
@@ -190,7 +188,7 @@ impl AnswerDraft {
     }
 }
 
-/// What the tokens cost at the model's price for a context of this size.
+/// The price depends on the size of the context.
 fn cost(model: &Model, usage: &Usage) -> Cost {
     let read = usage.input + usage.cache_read + usage.cache_write;
     let tiers = model.tiers.iter().filter(|tier| read > tier.above);

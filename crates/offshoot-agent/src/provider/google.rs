@@ -11,10 +11,8 @@ mod decode;
 
 pub(super) use decode::Decoder;
 
-/// Ids of calls may have so many characters.
-const LONGEST_ID: usize = 64;
+const MAX_ID_CHARS: usize = 64;
 
-/// The request's body.
 pub(super) fn body(request: &Request) -> String {
     let model = &request.model;
     let contents = contents(request);
@@ -37,7 +35,7 @@ fn tool(tool: &ToolSpec) -> Value {
     json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters})
 }
 
-/// Newer models are told a level, older ones a number of tokens.
+/// Newer models take a level, older ones a number of tokens.
 fn thinking(model: &Model, level: ThinkingLevel) -> Option<Value> {
     if !model.reasoning {
         return None;
@@ -49,7 +47,7 @@ fn thinking(model: &Model, level: ThinkingLevel) -> Option<Value> {
         let named = on.then(|| model.effort(level).to_uppercase());
         return Some(match (wanted && on, named) {
             (true, named) => json!({"includeThoughts": true, "thinkingLevel": named}),
-            // It cannot be turned off: the least that there is.
+            // It cannot be turned off: the lowest level.
             (false, Some(named)) => json!({"thinkingLevel": named}),
             (false, None) => json!({"thinkingBudget": 0}),
         });
@@ -76,7 +74,7 @@ fn budget(id: &str, level: ThinkingLevel) -> i64 {
         () if id.contains("2.5-pro") => (128, 32768),
         () if id.contains("2.5-flash-lite") => (512, 24576),
         () if id.contains("2.5-flash") => (128, 24576),
-        // The model's own choice.
+        // The model chooses.
         () => return -1,
     };
     match level {
@@ -87,7 +85,6 @@ fn budget(id: &str, level: ThinkingLevel) -> i64 {
     }
 }
 
-/// The number after `gemini-`.
 fn generation(id: &str) -> Option<u32> {
     let id = id.to_lowercase();
     let rest = id.strip_prefix("gemini-")?;
@@ -96,7 +93,7 @@ fn generation(id: &str) -> Option<u32> {
     digits.parse().ok()
 }
 
-/// Whether calls and results carry ids.
+/// Whether calls and results have ids.
 fn has_ids(id: &str) -> bool {
     id.starts_with("claude-") || id.starts_with("gpt-oss-") || generation(id).is_some_and(|number| number >= 3)
 }
@@ -104,10 +101,10 @@ fn has_ids(id: &str) -> bool {
 fn contents(request: &Request) -> Vec<Value> {
     let model = &request.model;
     let normalise =
-        |id: &str, _: &AssistantMessage| if has_ids(&model.id) { plain_id(id, LONGEST_ID) } else { id.to_owned() };
+        |id: &str, _: &AssistantMessage| if has_ids(&model.id) { plain_id(id, MAX_ID_CHARS) } else { id.to_owned() };
     let prepared = prepare(&request.messages, model, &normalise);
     let mut out: Vec<Value> = Vec::new();
-    // All results of a turn stand in one message, then pictures that they could not carry.
+    // The results of a turn share one message; images that results cannot contain follow it.
     let mut results: Vec<Value> = Vec::new();
     let mut pictures: Vec<Value> = Vec::new();
     for message in &prepared {
@@ -190,7 +187,7 @@ fn model_parts(answer: &AssistantMessage, model: &Model) -> Vec<Value> {
     parts
 }
 
-/// A signature, if it is one that Google takes: base64.
+/// A signature that Google accepts: base64.
 fn signed(signature: &Option<String>) -> Option<&str> {
     let base64 = |text: &&str| {
         let body = text.trim_end_matches('=');
@@ -200,7 +197,7 @@ fn signed(signature: &Option<String>) -> Option<&str> {
     signature.as_deref().filter(base64)
 }
 
-/// A result; pictures go into it or, for models that cannot take them there, into `pictures`.
+/// Images become part of the result or, for models that cannot take them there, go to `pictures`.
 fn tool_result(result: &ToolResultMessage, model: &Model, pictures: &mut Vec<Value>) -> Value {
     let seen: Vec<Value> = images(&result.content).into_iter().map(|(mime, data)| picture(mime, data)).collect();
     let text = joined(&result.content);

@@ -1,6 +1,6 @@
-//! The one place that talks to a network: sends a request, reads the answer's bytes, and says what went wrong.
+//! The only place that uses the network: sends a request, reads the answer's bytes, and describes errors.
 //!
-//! Redirects are not followed: they would carry the key to whoever the first server names.
+//! Redirects are not followed: they would carry the key to a host that the first server names.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -15,26 +15,23 @@ use super::wire::{Outgoing, Reader};
 use super::{Answer, Delta, Deltas, Model, Provider, Request, retry_after};
 use crate::words::in_words;
 
-/// How long a connection may take.
-const CONNECT: Duration = Duration::from_secs(30);
-/// How long a server may be silent while it answers: some think for minutes and say nothing.
-const SILENCE: Duration = Duration::from_secs(600);
-/// So much of an error's text is kept.
-const ERROR_TEXT: usize = 4000;
-/// So much of an error's body is read.
-const ERROR_BODY: usize = 256 << 10;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+/// Some models think for minutes without sending anything.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(600);
+const MAX_ERROR_TEXT: usize = 4000;
+const MAX_ERROR_BODY: usize = 256 << 10;
 
-/// The provider for all four wire formats, over HTTP.
+/// The provider for all four wire formats.
 #[derive(Clone)]
 pub struct Http {
     clock: Arc<dyn Clock + Sync>,
-    /// For servers on this machine: neither certificates nor proxies, so that nothing is loaded for them.
+    /// For servers on this machine: without certificates and proxies, which would take time to load.
     local: Arc<OnceLock<Result<Client, String>>>,
     remote: Arc<OnceLock<Result<Client, String>>>,
 }
 
 impl Http {
-    /// A provider; connections are made when they are needed, and kept.
+    /// Connections are made when needed, and kept.
     pub fn new(clock: Arc<dyn Clock + Sync>) -> Self {
         Self { clock, local: Arc::default(), remote: Arc::default() }
     }
@@ -43,12 +40,12 @@ impl Http {
         let is_local = is_local(url);
         let cell = if is_local { &self.local } else { &self.remote };
         let made = cell.get_or_init(|| {
-            // Another part of the program may have chosen a cryptography already: then it stays.
+            // If another part of the program has installed a provider, it stays.
             let _already = rustls::crypto::ring::default_provider().install_default();
             let builder = Client::builder()
                 .redirect(redirect::Policy::none())
-                .connect_timeout(CONNECT)
-                .read_timeout(SILENCE)
+                .connect_timeout(CONNECT_TIMEOUT)
+                .read_timeout(SILENCE_TIMEOUT)
                 .user_agent(concat!("offshoot/", env!("CARGO_PKG_VERSION")));
             let builder = if is_local { builder.no_proxy().tls_certs_only([]) } else { builder };
             builder.build().map_err(|error| in_words(&error))
@@ -60,7 +57,7 @@ impl Http {
     }
 }
 
-/// Whether the address is a plain one on this machine.
+/// Whether the address is unencrypted and on this machine.
 fn is_local(url: &str) -> bool {
     let Some(rest) = url.strip_prefix("http://") else { return false };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -92,10 +89,9 @@ struct Answering {
 }
 
 enum StreamState {
-    /// Nothing was sent.
     Before(Request),
     Within(Box<(Response, Reader, Mask)>),
-    /// The last delta was given, or is in the queue.
+    /// The last delta was returned, or is in the queue.
     After,
 }
 
@@ -174,29 +170,28 @@ fn headers(outgoing: &Outgoing) -> Result<HeaderMap, AnswerTrouble> {
 fn unreachable(url: &str, error: reqwest::Error) -> AnswerTrouble {
     let is_lost = !error.is_builder();
     let error = error.without_url();
-    // The address without what may be a password in it.
+    // The address without credentials.
     let host = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = host.split('/').next().unwrap_or_default();
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
     AnswerTrouble { text: format!("could not reach {host}: {}", in_words(&error)), is_lost, ..AnswerTrouble::default() }
 }
 
-/// What a response that is no success says.
 async fn error_of(mut response: Response, now: i64) -> AnswerTrouble {
     let status = response.status().as_u16();
     let headers = response.headers().clone();
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let mut body = Vec::new();
-    while body.len() < ERROR_BODY {
-        // What came before a connection is lost is worth showing.
+    while body.len() < MAX_ERROR_BODY {
+        // The body received before a lost connection is worth showing.
         let Ok(Some(bytes)) = response.chunk().await else { break };
         body.extend_from_slice(&bytes);
     }
     let body = String::from_utf8_lossy(&body);
     let body = body.trim();
     let mut text = if body.is_empty() { format!("{status} status code (no body)") } else { format!("{status} {body}") };
-    if let Some((at, _)) = text.char_indices().nth(ERROR_TEXT) {
-        let more = text.chars().count() - ERROR_TEXT;
+    if let Some((at, _)) = text.char_indices().nth(MAX_ERROR_TEXT) {
+        let more = text.chars().count() - MAX_ERROR_TEXT;
         text.truncate(at);
         text.push_str(&format!("... [{more} more characters]"));
     }
@@ -205,14 +200,14 @@ async fn error_of(mut response: Response, now: i64) -> AnswerTrouble {
     AnswerTrouble { status: Some(status), text, retry_after: wait, may_retry, is_lost: false }
 }
 
-/// A request that cannot be made.
+/// The failed answer for a request that cannot be built.
 fn refused(model: &Arc<Model>, text: String, now: i64) -> Vec<Delta> {
     let mut draft = super::draft::AnswerDraft::new(model.clone(), now);
     draft.fail(&AnswerTrouble { text, ..AnswerTrouble::default() });
     draft.take()
 }
 
-/// What must not be seen in an error, because servers echo it.
+/// Secrets that servers may echo in errors.
 struct Mask(Vec<super::Secret>);
 
 impl Mask {
@@ -228,7 +223,6 @@ impl Mask {
         Self(request.key.iter().cloned().chain(headers).collect())
     }
 
-    /// The deltas, with the error of the last one masked.
     fn all(&self, mut deltas: Vec<Delta>) -> Vec<Delta> {
         if let Some(Delta::Done(answer)) = deltas.last_mut() {
             self.one(answer);

@@ -1,16 +1,15 @@
-//! The arguments of tool calls as models write them: JSON that may be cut off, or not quite JSON.
+//! Arguments of tool calls as models write them: JSON that may be cut off, or not quite valid.
 //!
-//! What is cut off is read as far as it goes; what is wrong in the middle gives no arguments at all.
+//! A cut-off text is read as far as possible; other errors give no arguments at all.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
 use serde_json::{Map, Value};
 
-/// Deeper nesting is given up.
 const DEEPEST: usize = 100;
 
-/// Reads the arguments of a call. Always an object, empty if nothing could be read.
+/// Always an object, empty if nothing could be read.
 pub(super) fn arguments(text: &str) -> Value {
     if text.trim().is_empty() {
         return Value::Object(Map::new());
@@ -25,17 +24,17 @@ pub(super) fn arguments(text: &str) -> Value {
     }
 }
 
-/// It is not JSON, and not because it ended.
+/// Invalid JSON, for another reason than its end.
 struct Wrong;
 
 struct Reader<'a> {
     rest: Peekable<Chars<'a>>,
-    /// Whether the text ended too early: nothing more is to be expected.
+    /// Whether the text ended too early.
     is_cut: bool,
 }
 
 impl Reader<'_> {
-    /// The next value; `None` if the text ended before anything of it could be told.
+    /// The next value; `None` if the text ended before it.
     fn value(&mut self, depth: usize) -> Result<Option<Value>, Wrong> {
         if depth > DEEPEST {
             return Err(Wrong);
@@ -96,7 +95,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether another member follows; otherwise the end was there, or the text ended.
+    /// Whether another member follows, rather than `end` or the end of the text.
     fn comma(&mut self, end: char) -> Result<bool, Wrong> {
         match self.peek() {
             Some(',') => {
@@ -112,7 +111,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A string; bare line ends and unknown escapes stand for themselves.
+    /// Raw line feeds and unknown escapes are kept as they are.
     fn string(&mut self) -> String {
         let mut text = String::new();
         self.rest.next();
@@ -136,7 +135,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What follows `\u`, with the second half of a pair if one comes.
+    /// Reads what follows `\u`, with the second half of a surrogate pair.
     fn escape(&mut self, text: &mut String) {
         let Some(high) = self.hex() else { return text.push_str("\\u") };
         let is_high = (0xD800..0xDC00).contains(&high);
@@ -154,7 +153,7 @@ impl Reader<'_> {
         text.push(char::from_u32(code).unwrap_or('\u{fffd}'));
     }
 
-    /// Four hexadecimal digits, or nothing and nothing taken.
+    /// Four hexadecimal digits; otherwise nothing is consumed.
     fn hex(&mut self) -> Option<u32> {
         let mut ahead = self.rest.clone();
         let mut code = 0;
@@ -182,7 +181,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `true`, `false`, `null`, or as much of one as there is.
+    /// `true`, `false`, `null`, or the start of one.
     fn word(&mut self) -> Result<Option<Value>, Wrong> {
         let mut text = String::new();
         while let Some(next) = self.rest.next_if(char::is_ascii_alphabetic) {

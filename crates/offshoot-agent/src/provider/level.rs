@@ -1,35 +1,31 @@
-//! How much a model shall think: the levels, and how each model is told of them. Knows no wire format.
+//! Thinking levels, and each model's names for them. Knows no wire format.
 
-/// How much a model shall think.
+/// A thinking level, from least to most.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub enum ThinkingLevel {
-    /// Not at all.
     #[default]
     Off,
-    /// Least.
     Minimal,
-    /// Little.
     Low,
-    /// Some.
     Medium,
-    /// Much.
     High,
-    /// More than much; few models know it.
+    /// Few models have it.
     XHigh,
-    /// Most; few models know it.
+    /// Few models have it.
     Max,
 }
 
 impl ThinkingLevel {
-    /// All of them, from least to most.
+    /// From least to most.
     pub const ALL: [Self; 7] = [Self::Off, Self::Minimal, Self::Low, Self::Medium, Self::High, Self::XHigh, Self::Max];
 
-    /// The level with this name, as sessions and command lines spell it.
+    /// The level with the name that sessions and command lines use.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.as_str() == name)
     }
 
-    /// Its name: `off`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`.
+    /// `off`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -43,22 +39,20 @@ impl ThinkingLevel {
     }
 }
 
-/// What a model calls each level (pi's `thinkingLevelMap`): a name of its own, or null for a level that it lacks.
+/// A model's names of the levels (pi's `thinkingLevelMap`); `None` for a level that it lacks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Levels(Vec<(ThinkingLevel, Option<String>)>);
 
-/// What a model calls a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Named<'a> {
-    /// The model has no such level.
     Lacking,
-    /// The model does not say.
+    /// The model does not list the level.
     Unsaid,
     As(&'a str),
 }
 
 impl Levels {
-    /// From names to the model's names; names that are no level are left out.
+    /// Pairs of level and the model's name; unknown levels are dropped.
     pub fn new<'a>(pairs: impl IntoIterator<Item = (&'a str, Option<String>)>) -> Self {
         let known = pairs.into_iter().filter_map(|(name, named)| Some((ThinkingLevel::parse(name)?, named)));
         Self(known.collect())
@@ -72,14 +66,14 @@ impl Levels {
         }
     }
 
-    /// Adds other levels' names over these.
+    /// Adds names that override these.
     pub fn extend(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 }
 
 impl super::Model {
-    /// The levels that it has, from least to most.
+    /// The model's levels, from least to most.
     pub fn levels(&self) -> Vec<ThinkingLevel> {
         let has = |level: &ThinkingLevel| match self.levels.named(*level) {
             Named::Lacking => false,
@@ -89,14 +83,14 @@ impl super::Model {
         if self.reasoning { ThinkingLevel::ALL.into_iter().filter(has).collect() } else { vec![ThinkingLevel::Off] }
     }
 
-    /// The level that it has nearest to `level`: the same, else the next one up, else the next one down.
+    /// The nearest level of the model: the same, else the next higher, else the next lower.
     pub fn clamp(&self, level: ThinkingLevel) -> ThinkingLevel {
         let has = self.levels();
         let up = has.iter().find(|known| **known >= level);
         up.or_else(|| has.iter().rfind(|known| **known < level)).copied().unwrap_or_default()
     }
 
-    /// What it calls a level, else the level's own name.
+    /// The model's name of a level, else the level's own.
     pub(super) fn effort(&self, level: ThinkingLevel) -> &str {
         match self.levels.named(level) {
             Named::As(name) => name,
@@ -104,7 +98,7 @@ impl super::Model {
         }
     }
 
-    /// What `off` is called: `None` if it cannot be turned off, `Some("")` if the model does not say.
+    /// The model's name of `off`: `None` if thinking cannot be turned off, `Some("")` if the model does not list it.
     pub(super) fn off(&self) -> Option<&str> {
         match self.levels.named(ThinkingLevel::Off) {
             Named::Lacking => None,

@@ -1,6 +1,8 @@
-//! Makes a conversation fit the model that gets it: thoughts and signatures of other models, pictures, ids, pairs.
+//! Fits a conversation to the model that gets it: other models' thoughts and signatures, images, ids, calls and
+//! results.
 //!
-//! Nothing of this is stored. After it, [`super::problems`] finds nothing. Knows no wire format but its rule for ids.
+//! The changes are never stored. Afterwards [`super::problems`] finds nothing. Knows no wire format except for its rule
+//! of ids.
 
 use std::collections::HashSet;
 
@@ -11,10 +13,9 @@ const USER_IMAGE: &str = "(image omitted: model does not support images)";
 const TOOL_IMAGE: &str = "(tool image omitted: model does not support images)";
 const NO_RESULT: &str = "No result: the tool call was not completed.";
 
-/// How a wire format wants the ids of calls that another model made.
+/// Converts the id of another model's call to the wire format's rules.
 pub(super) type Normalise<'a> = &'a dyn Fn(&str, &AssistantMessage) -> String;
 
-/// The conversation as `model` may get it.
 pub(super) fn prepare(messages: &[Message], model: &Model, normalise: Normalise<'_>) -> Vec<Message> {
     let mut made = Maker { model, normalise, out: Vec::new(), open: Vec::new(), taken: HashSet::new() };
     for message in messages {
@@ -35,7 +36,7 @@ pub(super) fn prepare(messages: &[Message], model: &Model, normalise: Normalise<
     made.out
 }
 
-/// Whether the answer came from this very model: only then are its signatures sent back.
+/// Whether the answer came from this model: only then are its signatures sent back.
 fn is_same(answer: &AssistantMessage, model: &Model) -> bool {
     answer.provider == model.provider && answer.api == model.api && answer.model == model.id
 }
@@ -44,7 +45,7 @@ struct Maker<'a> {
     model: &'a Model,
     normalise: Normalise<'a>,
     out: Vec<Message>,
-    /// The last turn's calls without result: the id that it had, the id that it has now, the tool.
+    /// The last turn's calls without result: old id, new id, tool.
     open: Vec<(String, String, String)>,
     taken: HashSet<String>,
 }
@@ -93,12 +94,12 @@ impl Maker<'_> {
         }
     }
 
-    /// An id that the request does not have yet: two calls with one id cannot be told apart.
+    /// An id that is unique in the request: calls with the same id could not be told apart.
     fn unique(&mut self, id: &str) -> String {
         let mut candidate = if id.is_empty() { "call" } else { id }.to_owned();
         let mut count = 2;
         while !self.taken.insert(candidate.clone()) {
-            // The mark goes to the part before a `|`, and the whole stays as short as it was.
+            // The suffix goes before a `|`, and the id does not grow.
             let mark = format!("_{count}");
             let (call, item) = id.split_once('|').map_or((id, None), |(call, item)| (call, Some(item)));
             let keep = call.char_indices().map(|(at, _)| at).take_while(|at| at + mark.len() < 40).count();
@@ -122,7 +123,7 @@ impl Maker<'_> {
         self.out.push(result.into());
     }
 
-    /// Answers the calls that nothing answered.
+    /// Adds results for unanswered calls.
     fn close(&mut self) {
         for (_, tool_call_id, tool_name) in std::mem::take(&mut self.open) {
             let content = vec![Block::Text { text: NO_RESULT.to_owned(), text_signature: None }];
@@ -134,7 +135,7 @@ impl Maker<'_> {
 }
 
 impl AssistantMessage {
-    /// Everything but the blocks, which are the large part.
+    /// Clones everything but the blocks, which are large.
     fn clone_without_content(&self) -> Self {
         Self {
             content: Vec::new(),
@@ -150,7 +151,7 @@ impl AssistantMessage {
     }
 }
 
-/// The blocks, with words instead of pictures for a model that sees none; one placeholder for pictures in a row.
+/// Replaces images with a placeholder for a model that accepts none; one placeholder for several in a row.
 fn pictures(blocks: &[Block], model: &Model, placeholder: &str) -> Vec<Block> {
     let mut out: Vec<Block> = Vec::with_capacity(blocks.len());
     for block in blocks {
@@ -162,14 +163,14 @@ fn pictures(blocks: &[Block], model: &Model, placeholder: &str) -> Vec<Block> {
                 }
             }
             Block::Text { .. } | Block::Image { .. } => out.push(block.clone()),
-            // Nobody but a model thinks or calls.
+            // Only models think or call.
             Block::Thinking { .. } | Block::ToolCall { .. } => {}
         }
     }
     out
 }
 
-/// At most so many tokens of answer: what was asked for, as far as the window has room beside the conversation.
+/// The limit of the answer: as requested, as far as the window has room beside the conversation.
 pub(super) fn max_tokens(request: &super::Request) -> u64 {
     let wanted = request.max_tokens.unwrap_or(request.model.max_tokens);
     let window = request.model.context_window;
@@ -180,19 +181,19 @@ pub(super) fn max_tokens(request: &super::Request) -> u64 {
     wanted.min(room)
 }
 
-/// Tokens left free because the rest is estimated.
+/// A margin, because the rest is estimated.
 const SAFETY: u64 = 4096;
-/// A picture counts as so many characters.
+/// The characters that an image counts as.
 const IMAGE: usize = 4800;
 
-/// How many tokens the request has: what the last answer counted and the characters since; without one all of them.
+/// Estimates the request's tokens: the last answer's count and the characters since then; without one, all characters.
 fn estimate(request: &super::Request) -> u64 {
     let mut newest = i64::MIN;
     let mut counted = None;
     for (at, message) in request.messages.iter().enumerate() {
         if let Message::Assistant(answer) = message {
             let total = total(&answer.usage);
-            // An answer older than what stands before it was counted with another conversation before it.
+            // An answer older than an earlier message was counted with another conversation.
             if answer.timestamp >= newest && answer.stop_reason.is_complete() && total > 0 {
                 counted = Some((at, total));
             }
@@ -252,13 +253,13 @@ fn timestamp(message: &Message) -> i64 {
     }
 }
 
-/// `id` with every character but letters, digits, `_` and `-` replaced by `_`, and cut to `longest`.
+/// Replaces every character except letters, digits, `_` and `-` with `_`, and cuts to `longest`.
 pub(super) fn plain_id(id: &str, longest: usize) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
     id.chars().take(longest).map(plain).collect()
 }
 
-/// A short name for a long one, the same in every run.
+/// A short, deterministic name of a long one.
 pub(super) fn short_hash(text: &str) -> String {
     // FNV-1a.
     let hash = text
@@ -267,7 +268,7 @@ pub(super) fn short_hash(text: &str) -> String {
     format!("{hash:016x}")
 }
 
-/// The texts of blocks, a line end between them.
+/// The text blocks, joined by line feeds.
 pub(super) fn joined(blocks: &[Block]) -> String {
     let texts = blocks.iter().filter_map(|block| match block {
         Block::Text { text, .. } => Some(text.as_str()),
@@ -276,7 +277,7 @@ pub(super) fn joined(blocks: &[Block]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// The pictures of blocks: type and base64.
+/// The images: type and base64.
 pub(super) fn images(blocks: &[Block]) -> Vec<(&str, &str)> {
     let images = blocks.iter().filter_map(|block| match block {
         Block::Image { data, mime_type } => Some((mime_type.as_str(), data.as_str())),

@@ -1,11 +1,11 @@
-//! What is wrong with a conversation that is about to leave: calls without results, results without calls.
+//! Finds errors in a conversation before it is sent: calls without results, results without calls.
 
 use crate::message::{Block, Message};
 
-/// Says what a provider would refuse. Empty for a conversation that may leave.
+/// Describes what a provider would refuse; empty for a valid conversation.
 ///
-/// Every call of an assistant message must be answered, once, before anybody else speaks; every result must answer such
-/// a call; ids are not empty and are unique within their message; answers that failed or were stopped do not count.
+/// Every call of an assistant message must be answered, once, before the next message; every result must answer such a
+/// call; ids are not empty, and unique within their message; failed and aborted answers do not count.
 pub fn problems(messages: &[Message]) -> Vec<String> {
     let mut found = Vec::new();
     let mut open: Vec<&str> = Vec::new();

@@ -1,6 +1,6 @@
 //! OpenAI Responses: request body and stream. Knows no client and no key.
 //!
-//! Reasoning items are opaque: the text that came is the text that goes back.
+//! Reasoning items are opaque: they are sent back byte for byte.
 
 use std::collections::HashSet;
 
@@ -17,14 +17,12 @@ mod decode;
 
 pub(super) use decode::Decoder;
 
-/// Ids may have so many characters.
-const LONGEST_ID: usize = 64;
-/// An output limit below this is refused.
+const MAX_ID_CHARS: usize = 64;
+/// A lower limit is refused.
 const LEAST_OUTPUT: u64 = 16;
 /// Providers whose ids have two halves, `call|item`.
 const TWO_HALVES: [&str; 3] = ["openai", "openai-codex", "opencode"];
 
-/// The request's body.
 #[derive(Serialize)]
 struct Body {
     #[serde(flatten)]
@@ -43,7 +41,7 @@ pub(super) fn body(request: &Request) -> String {
     let model = &request.model;
     let limited = model.compat.supports_max_output_tokens != Some(false);
     let tools: Vec<Value> = request.tools.iter().map(|spec| tool(spec, model)).collect();
-    let key = request.session_id.as_ref().map(|key| key.chars().take(LONGEST_ID).collect::<String>());
+    let key = request.session_id.as_ref().map(|key| key.chars().take(MAX_ID_CHARS).collect::<String>());
     let mut members = object([
         ("model", Some(json!(model.id))),
         ("stream", Some(json!(true))),
@@ -54,7 +52,7 @@ pub(super) fn body(request: &Request) -> String {
     ]);
     members.extend(thinking(request));
     let body = Body { members, input: input(request) };
-    // Strings, numbers and raw JSON always print.
+    // Serialising strings, numbers and raw JSON cannot fail.
     serde_json::to_string(&body).unwrap_or_default()
 }
 
@@ -84,9 +82,9 @@ fn thinking(request: &Request) -> Map<String, Value> {
     object([("reasoning", off), ("include", (model.provider == "xai").then_some(include))])
 }
 
-/// A part of an id: plain, short, without `_` at its end.
+/// Half an id: plain, short, without trailing `_`.
 fn part(id: &str) -> String {
-    plain_id(id, LONGEST_ID).trim_end_matches('_').to_owned()
+    plain_id(id, MAX_ID_CHARS).trim_end_matches('_').to_owned()
 }
 
 /// An id for another model's call.
@@ -143,7 +141,7 @@ fn user_message(content: &Content) -> Option<Value> {
     (!parts.is_empty()).then(|| json!({"role": "user", "content": parts}))
 }
 
-/// The output of a call: a text, or parts if there are pictures.
+/// The output of a call: a text, or parts if there are images.
 fn output(content: &[Block]) -> Value {
     let text = joined(content);
     let seen = images(content);
@@ -166,7 +164,7 @@ fn assistant(answer: &AssistantMessage, model: &Model, at: usize, ids: &mut Hash
         match block {
             Block::Thinking { thinking_signature, .. } => {
                 let item = thinking_signature.as_deref().and_then(reasoning_item);
-                // The same turn may stand in a session twice, but an item in a request only once.
+                // A session may contain the same turn twice, but a request may contain an item only once.
                 out.extend(item.filter(|(id, _)| ids.insert(id.clone())).map(|(_, item)| Item::AsItCame(item)));
             }
             Block::Text { text, text_signature } => {
@@ -175,7 +173,7 @@ fn assistant(answer: &AssistantMessage, model: &Model, at: usize, ids: &mut Hash
                 texts += 1;
                 let (id, phase) = text_signature.as_deref().map_or((None, None), signature);
                 let id = match id {
-                    Some(id) if id.len() > LONGEST_ID => format!("msg_{}", short_hash(&id)),
+                    Some(id) if id.len() > MAX_ID_CHARS => format!("msg_{}", short_hash(&id)),
                     Some(id) => id,
                     None => fallback,
                 };
@@ -191,7 +189,7 @@ fn assistant(answer: &AssistantMessage, model: &Model, at: usize, ids: &mut Hash
             }
             Block::ToolCall { id, name, arguments, .. } => {
                 let (call, item) = id.split_once('|').map_or((id.as_str(), None), |(call, item)| (call, Some(item)));
-                // The provider remembers which thought went with which item: another model's are not named.
+                // The provider remembers which thought belongs to which item: another model's items are not named.
                 let item = item.filter(|item| item.starts_with("fc_") && !other_model);
                 let item = item.filter(|item| ids.insert((*item).to_owned()));
                 out.push(Item::Made(Value::Object(object([
@@ -207,7 +205,7 @@ fn assistant(answer: &AssistantMessage, model: &Model, at: usize, ids: &mut Hash
     }
 }
 
-/// The reasoning item that a signature holds, and its id.
+/// The reasoning item in a signature, and its id.
 fn reasoning_item(signature: &str) -> Option<(String, Box<RawValue>)> {
     let item: Map<String, Value> = serde_json::from_str(signature).ok()?;
     let text = |name: &str| item.get(name).and_then(Value::as_str);
@@ -215,7 +213,7 @@ fn reasoning_item(signature: &str) -> Option<(String, Box<RawValue>)> {
     Some((id, RawValue::from_string(signature.to_owned()).ok()?))
 }
 
-/// Id and phase from the signature of a text: an object of version 1, or just the id.
+/// The id and phase in the signature of a text: an object of version 1, or only the id.
 fn signature(text: &str) -> (Option<String>, Option<String>) {
     let Ok(object) = serde_json::from_str::<Map<String, Value>>(text) else { return (Some(text.to_owned()), None) };
     let member = |name: &str| object.get(name).and_then(Value::as_str).map(str::to_owned);

@@ -1,8 +1,8 @@
-//! How long a server asks to wait. Knows headers' texts, no client.
+//! The wait that a server asks for. Knows headers' texts, no client.
 
 use offshoot_session::clock::Millis;
 
-/// Milliseconds to wait, from `retry-after-ms`, else `retry-after` (seconds, or a date to be compared with `now`).
+/// In milliseconds, from `retry-after-ms`, else `retry-after` (seconds, or a date, compared with `now`).
 pub(super) fn milliseconds<'a>(header: impl Fn(&str) -> Option<&'a str>, now: Millis) -> Option<u64> {
     let number = |name: &str| header(name).and_then(|text| text.trim().parse::<f64>().ok());
     let round = |ms: f64| (ms.is_finite() && ms >= 0.0).then(|| ms.ceil() as u64);
@@ -17,7 +17,7 @@ pub(super) fn milliseconds<'a>(header: impl Fn(&str) -> Option<&'a str>, now: Mi
     Some(u64::try_from(wait).unwrap_or(0))
 }
 
-/// The wait that Google puts into the body: `"retryDelay": "34.5s"`.
+/// Google's wait in the body: `"retryDelay": "34.5s"`.
 pub(super) fn in_body(body: &str) -> Option<u64> {
     let (_, rest) = body.split_once("\"retryDelay\"")?;
     let seconds = rest.trim_start_matches([':', ' ', '"']).split_once('s')?.0.parse::<f64>().ok()?;

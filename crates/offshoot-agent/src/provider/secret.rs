@@ -1,24 +1,24 @@
-//! A text that shows itself to nobody. Knows no place where keys come from or go to.
+//! A text that is never printed. Knows no source or use of keys.
 
-/// A secret that shows itself to nobody: `Debug` prints `…`, and there is no `Display`.
+/// `Debug` prints `…`, and there is no `Display`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
-/// Shorter texts are no secrets; masking them would only garble what is around.
+/// Shorter texts are not masked: that would garble the text around them.
 const SHORTEST: usize = 4;
 
 impl Secret {
-    /// Hides a text.
+    /// Wraps a text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text, for a request header and for nothing else.
+    /// Only for a request header.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// `text` with the secret in it replaced by `…`.
+    /// Replaces the secret in `text` with `…`.
     pub fn mask(&self, text: &str) -> String {
         let secret = self.0.trim();
         if secret.len() < SHORTEST { text.to_owned() } else { text.replace(secret, "…") }

@@ -1,27 +1,24 @@
-//! Server-sent events: bytes in, events out, whatever the bytes' boundaries. Knows no JSON and no provider.
+//! Server-sent events: splits bytes, however they arrive, into events. Knows no JSON and no provider.
 
-/// A longer line or event is not a model's.
-const LONGEST: usize = 64 << 20;
+const MAX_EVENT_BYTES: usize = 64 << 20;
 
-/// Splits a body into events.
 #[derive(Debug, Default)]
 pub(super) struct Sse {
     line: Vec<u8>,
     /// Whether the last byte was a CR, whose LF may follow.
     after_cr: bool,
-    /// Whether a line was seen: before it, a byte order mark may stand.
+    /// Whether a line was read: a byte order mark may precede the first.
     begun: bool,
     name: String,
     data: String,
     has_data: bool,
 }
 
-/// A line or an event is longer than any model's.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLong;
 
 impl Sse {
-    /// Takes the next bytes; `event` gets the name and the data of each event that they complete.
+    /// Calls `event` with the name and data of each completed event.
     pub(super) fn push(&mut self, mut bytes: &[u8], event: &mut dyn FnMut(&str, &str)) -> Result<(), TooLong> {
         if std::mem::take(&mut self.after_cr) && bytes.first() == Some(&b'\n') {
             bytes = bytes.get(1..).unwrap_or_default();
@@ -42,10 +39,10 @@ impl Sse {
             }
         }
         self.line.extend_from_slice(bytes);
-        if self.line.len() > LONGEST || self.data.len() > LONGEST { Err(TooLong) } else { Ok(()) }
+        if self.line.len() > MAX_EVENT_BYTES || self.data.len() > MAX_EVENT_BYTES { Err(TooLong) } else { Ok(()) }
     }
 
-    /// The body has ended: what came in last counts, also without the empty line behind it.
+    /// The body has ended: an event without its closing empty line still counts.
     pub(super) fn end(&mut self, event: &mut dyn FnMut(&str, &str)) {
         let line = std::mem::take(&mut self.line);
         if !line.is_empty() {
@@ -73,7 +70,7 @@ impl Sse {
                 }
                 self.data.push_str(&String::from_utf8_lossy(value));
             }
-            // Comments, ids, waiting times and what is yet to be invented.
+            // Comments, ids, retry times and future fields.
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! The four wire formats under one name: what leaves, and what comes in. Pure; talks to no network.
+//! The four wire formats behind one interface. Pure; uses no network.
 
 use super::classify::AnswerTrouble;
 use super::decoding::{Decoder, Next};
@@ -7,29 +7,25 @@ use super::sse::Sse;
 use super::{Delta, Request, Secret, anthropic, completions, google, responses};
 use offshoot_session::clock::Millis;
 
-/// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub enum Api {
-    /// `anthropic-messages`.
     Anthropic,
-    /// `openai-responses`.
     Responses,
-    /// `openai-completions`.
     Completions,
-    /// `google-generative-ai`.
     Google,
 }
 
 impl Api {
-    /// All of them.
+    /// Every wire format.
     pub const ALL: [Self; 4] = [Self::Anthropic, Self::Responses, Self::Completions, Self::Google];
 
-    /// The wire format with this name.
+    /// Finds a wire format by its name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|api| api.as_str() == name)
     }
 
-    /// Its name.
+    /// The name, as in `models.json`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic-messages",
@@ -40,40 +36,31 @@ impl Api {
     }
 }
 
-/// A request as it leaves.
+/// A request, ready to be sent.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Outgoing {
-    /// Where it goes.
     pub url: String,
-    /// Its headers; the key is in one of them and nowhere else.
+    /// The key is in one header and nowhere else.
     pub headers: Vec<(String, Secret)>,
-    /// Its body, JSON.
+    /// JSON.
     pub body: String,
 }
 
-/// Why a request cannot even be made.
+/// Why a request cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub enum Unsendable {
-    /// Nobody speaks this wire format.
     #[error(
         "model {model} speaks `{api}`, which is none of anthropic-messages, openai-responses, openai-completions, google-generative-ai"
     )]
-    Api {
-        /// The wire format.
-        api: String,
-        /// The model.
-        model: String,
-    },
-    /// There is no address.
+    Api { api: String, model: String },
     #[error("model {model} has no base URL to send requests to")]
-    NoUrl {
-        /// The model.
-        model: String,
-    },
+    NoUrl { model: String },
 }
 
 impl Outgoing {
-    /// Makes the request in the wire format of its model.
+    /// Builds the request in the wire format of its model.
     pub fn new(request: &Request) -> Result<Self, Unsendable> {
         let model = &request.model;
         let api = api(request)?;
@@ -110,7 +97,7 @@ impl Outgoing {
         if model.auth_header && matches!(api, Api::Anthropic | Api::Google) {
             headers.extend(key.map(bearer));
         }
-        // The model's own headers come last and take the place of others.
+        // The model's own headers override others.
         for (name, value) in &model.headers {
             headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
             headers.push((name.clone(), value.clone()));
@@ -128,7 +115,7 @@ fn header(name: &str, value: &str) -> (String, Secret) {
     (name.to_owned(), Secret::new(value))
 }
 
-/// Reads an answer from the bytes of a response's body.
+/// Decodes an answer from the bytes of a response's body.
 pub struct Reader {
     sse: Sse,
     draft: AnswerDraft,
@@ -137,7 +124,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// For the answer to `request`, which began `now`.
+    /// For the answer to `request`, which started at `now`.
     pub fn new(request: &Request, now: Millis) -> Result<Self, Unsendable> {
         let decoder: Box<dyn Decoder> = match api(request)? {
             Api::Anthropic => Box::<anthropic::Decoder>::default(),
@@ -148,13 +135,13 @@ impl Reader {
         Ok(Self { sse: Sse::default(), draft: AnswerDraft::new(request.model.clone(), now), decoder, is_done: false })
     }
 
-    /// The response began.
+    /// The response started.
     pub fn start(&mut self) -> Vec<Delta> {
         self.draft.start();
         self.draft.take()
     }
 
-    /// Takes the next bytes, cut anywhere. What comes after the answer's end is left alone.
+    /// Takes the next bytes, split anywhere. Bytes after the answer's end are ignored.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<Delta> {
         let Self { sse, draft, decoder, is_done } = self;
         if !*is_done {
@@ -191,14 +178,14 @@ impl Reader {
         self.draft.take()
     }
 
-    /// Whether [`Delta::Done`] was given.
+    /// Whether [`Delta::Done`] was returned.
     pub fn is_done(&self) -> bool {
         self.is_done
     }
 }
 
 fn take(decoder: &mut dyn Decoder, draft: &mut AnswerDraft, is_done: &mut bool, (name, data): (&str, &str)) {
-    // Some servers keep the connection alive with events that say nothing.
+    // Some servers keep the connection alive with empty events.
     if *is_done || data.trim().is_empty() {
         return;
     }

@@ -1,4 +1,6 @@
-//! What is wrong with a request, by the rules of the provider that it is for.
+//! Checks requests against the rules of their provider.
+
+#![expect(missing_docs, reason = "the names say what they are")]
 
 use std::collections::HashSet;
 
@@ -8,7 +10,7 @@ use super::script::{Reply, Say};
 use super::seen::Seen;
 use crate::provider::Api;
 
-/// What a reply gave out that later requests must bring back as it was.
+/// Ids and signatures of a reply that later requests must return unchanged.
 #[derive(Debug, Clone)]
 pub struct Issued {
     api: Api,
@@ -18,7 +20,6 @@ pub struct Issued {
 }
 
 impl Issued {
-    /// What this reply gives out.
     pub(super) fn of(reply: &Reply, api: Api, model: &str) -> Self {
         let mut issued = Self { api, model: model.to_owned(), calls: Vec::new(), signatures: Vec::new() };
         for say in &reply.say {
@@ -36,14 +37,12 @@ impl Issued {
     }
 }
 
-/// The model that a request is for.
 pub(super) fn model(seen: &Seen) -> String {
     let named = seen.json().get("model").and_then(Value::as_str).map(str::to_owned);
     let in_path = || Some(seen.path.split_once("/models/")?.1.split_once(':')?.0.to_owned());
     named.or_else(in_path).unwrap_or_default()
 }
 
-/// Everything that is wrong with a request.
 pub fn problems(seen: &Seen, key: &str, issued: &[Issued]) -> Vec<String> {
     let mut found = Vec::new();
     let body = seen.json();
@@ -62,7 +61,7 @@ pub fn problems(seen: &Seen, key: &str, issued: &[Issued]) -> Vec<String> {
     found
 }
 
-/// The key is in one header and nowhere else.
+/// The key must be in one header and nowhere else.
 fn check_key(seen: &Seen, key: &str, found: &mut Vec<String>) {
     if seen.path.contains(key) || seen.body.contains(key) {
         found.push("the key is not only in a header".to_owned());
@@ -75,7 +74,7 @@ fn check_key(seen: &Seen, key: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Signatures that were given out come back with the calls beside them, byte for byte; no others come.
+/// Signatures must return with the calls beside them, byte for byte; no others may be sent.
 fn check_signatures(body: &Value, api: Api, model: &str, issued: &[Issued], found: &mut Vec<String>) {
     let mut sent = HashSet::new();
     signatures(body, &mut sent);
@@ -83,7 +82,7 @@ fn check_signatures(body: &Value, api: Api, model: &str, issued: &[Issued], foun
     let own = || issued.iter().filter(|issued| issued.api == api && issued.model == model);
     for turn in own() {
         let is_there = turn.calls.iter().any(|call| text.contains(&format!("\"{call}\"")));
-        // The Completions format has no place of its own for them at most servers.
+        // At most servers the Completions format has no place for them.
         if is_there && api != Api::Completions {
             let lost = turn.signatures.iter().filter(|signature| !sent.contains(signature.as_str()));
             found.extend(lost.map(|signature| format!("the signature `{signature}` did not come back")));
@@ -103,7 +102,7 @@ fn signatures<'a>(value: &'a Value, out: &mut HashSet<&'a str>) {
                     "signature" | "thoughtSignature" => true,
                     "data" => is("redacted_thinking") || is("reasoning.encrypted"),
                     "encrypted_content" => is("reasoning"),
-                    // Arguments are the model's and schemas the tools' own.
+                    // Arguments belong to the model, schemas to the tools.
                     "input" if is("tool_use") => continue,
                     "args" | "input_schema" | "parameters" | "parametersJsonSchema" => continue,
                     _ => false,
@@ -127,7 +126,6 @@ fn items<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Whether an id fits `[A-Za-z0-9_-]{1,64}`.
 fn is_plain(id: &str) -> bool {
     (1..=64).contains(&id.len()) && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }

@@ -1,4 +1,4 @@
-//! A reply as the body of a response, in each wire format.
+//! Renders a reply as the body of a response, in each wire format.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use super::script::{Reply, Say};
 use crate::message::StopReason;
 use crate::provider::Api;
 
-/// Which response it is: ids are made from it.
+/// The number of the response, from which ids are made.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Number(pub(super) usize);
 
@@ -16,7 +16,6 @@ impl Number {
     }
 }
 
-/// The whole body.
 pub(super) fn render(reply: &Reply, api: Api, model: &str, number: Number) -> String {
     match api {
         Api::Anthropic => anthropic(reply, model, number),
@@ -239,7 +238,7 @@ fn google(reply: &Reply, number: Number) -> String {
                     part(json!({"text": "", "thought": true, "thoughtSignature": mark}));
                 }
             }
-            // Google hides thoughts behind parts that have a signature and no text.
+            // Google hides thoughts in parts with a signature and no text.
             Say::Redacted { redacted } => part(json!({"text": "", "thoughtSignature": redacted})),
             Say::Call { call, id, arguments, signature } => {
                 let mut value = json!({"functionCall": {"id": id, "name": call, "args": arguments}});

@@ -1,29 +1,28 @@
-//! What a request looked like when it came in. Knows no server.
+//! A received request. Knows no server.
+
+#![expect(missing_docs, reason = "the names say what they are")]
 
 use serde_json::Value;
 
 use crate::provider::Api;
 
-/// A request that came in.
 #[derive(Debug, Clone)]
 pub struct Seen {
-    /// The wire format that its path tells.
+    /// From the path.
     pub api: Option<Api>,
-    /// Its path with query.
+    /// With query.
     pub path: String,
-    /// Its headers; names in lower case.
+    /// Names in lower case.
     pub headers: Vec<(String, String)>,
-    /// Its body.
     pub body: String,
 }
 
 impl Seen {
-    /// Its body as JSON; null if it is none.
+    /// Null if the body is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_default()
     }
 
-    /// A header's value.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }

@@ -1,6 +1,8 @@
-//! A server on this machine that answers from a script, and says what was wrong with the requests that it got.
+//! A local server that answers from a script and reports invalid requests.
 //!
-//! Speaks HTTP/1.1 with chunked bodies, one thread a connection. Which wire format is spoken, the request's path tells.
+//! Speaks HTTP/1.1 with chunked bodies, one thread per connection. The request's path selects the wire format.
+
+#![expect(missing_docs, reason = "the names say what they are")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -12,7 +14,6 @@ use super::script::{Gate, Reply, Then};
 use super::seen::Seen;
 use crate::provider::Api;
 
-/// The key that the server expects.
 pub const KEY: &str = "sk-test-0123456789abcdef";
 
 #[derive(Default)]
@@ -25,7 +26,7 @@ struct Inner {
     streams: Vec<TcpStream>,
 }
 
-/// The server. It ends when it is dropped.
+/// Ends when dropped.
 pub struct Server {
     address: SocketAddr,
     inner: Arc<Mutex<Inner>>,
@@ -33,7 +34,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts it; each request gets the next reply. The error is the system's, which gave no port.
+    /// Each request gets the next reply. Fails if the system has no port.
     pub fn start(replies: impl IntoIterator<Item = Reply>) -> std::io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
@@ -51,29 +52,27 @@ impl Server {
                     inner.streams.extend(stream.try_clone());
                 }
                 let (shared, gate) = (shared.clone(), gate.clone());
-                // A connection that breaks is the client's affair.
+                // A broken connection is the client's problem.
                 std::thread::spawn(move || drop(serve(stream, &shared, &gate)));
             }
         });
         Ok(Self { address, inner, end })
     }
 
-    /// Adds replies to the script.
     pub fn add(&self, replies: impl IntoIterator<Item = Reply>) {
         lock(&self.inner).replies.extend(replies);
     }
 
-    /// Lets it know what a model said before it was started, so that those signatures may come back.
+    /// Registers the reply of an earlier server, so that its signatures may return.
     pub fn remember(&self, reply: &Reply, api: Api, model: &str) {
         lock(&self.inner).issued.push(Issued::of(reply, api, model));
     }
 
-    /// Where it listens, `http://127.0.0.1:PORT`.
+    /// `http://127.0.0.1:PORT`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The base URL for a model of this wire format.
     pub fn base_url(&self, api: Api) -> String {
         match api {
             Api::Anthropic => self.url(),
@@ -82,12 +81,11 @@ impl Server {
         }
     }
 
-    /// The requests that came in.
     pub fn seen(&self) -> Vec<Seen> {
         lock(&self.inner).seen.clone()
     }
 
-    /// What was wrong with them, and with the script.
+    /// Problems of requests and of the script.
     pub fn problems(&self) -> Vec<String> {
         lock(&self.inner).problems.clone()
     }
@@ -103,7 +101,7 @@ impl Drop for Server {
             }
         }
         self.end.open();
-        // Wakes the thread that waits for connections.
+        // Wakes the accepting thread.
         drop(TcpStream::connect(self.address));
     }
 }
@@ -125,7 +123,6 @@ fn serve(stream: TcpStream, inner: &Mutex<Inner>, end: &Gate) -> std::io::Result
     stream.shutdown(Shutdown::Both)
 }
 
-/// The next request of a connection.
 fn receive(reader: &mut BufReader<TcpStream>) -> std::io::Result<Option<Seen>> {
     let mut line = String::new();
     if reader.read_line(&mut line)? == 0 {
@@ -158,7 +155,7 @@ fn api(path: &str) -> Option<Api> {
     }
 }
 
-/// Checks a request and takes the next reply for it.
+/// Checks a request and takes its reply.
 fn answer(inner: &Mutex<Inner>, seen: Seen) -> (String, Reply) {
     let mut inner = lock(inner);
     let at = inner.seen.len();
@@ -184,7 +181,7 @@ fn answer(inner: &Mutex<Inner>, seen: Seen) -> (String, Reply) {
     (body, reply)
 }
 
-/// Sends a response. Answers whether the connection may go on.
+/// Sends a response. Returns whether the connection stays open.
 fn send(stream: &mut TcpStream, body: &str, reply: &Reply, end: &Gate) -> std::io::Result<bool> {
     let mut head = format!("HTTP/1.1 {} Scripted\r\ntransfer-encoding: chunked\r\n", reply.status);
     if reply.status == 200 && !reply.headers.contains_key("content-type") {
@@ -227,7 +224,7 @@ fn write_chunks(stream: &mut TcpStream, bytes: &[u8], size: usize) -> std::io::R
     Ok(())
 }
 
-/// The body of a reply as the server would send it.
+/// The body of a reply, as the server would send it.
 pub fn body(reply: &Reply, api: Api, model: &str) -> String {
     reply.body.clone().unwrap_or_else(|| render(reply, api, model, Number(1)))
 }

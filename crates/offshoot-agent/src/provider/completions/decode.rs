@@ -1,4 +1,4 @@
-//! The stream of Chat Completions, in the dialects that servers speak.
+//! The stream of Chat Completions, in the dialects of several servers.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,6 @@ use super::super::decoding::{self, CachedTokens, Next, cut_off, malformed, repor
 use super::super::draft::AnswerDraft;
 use crate::message::{Block, StopReason, Usage};
 
-/// Reads the stream.
 #[derive(Debug, Default)]
 pub(in super::super) struct Decoder {
     text: Option<usize>,
@@ -19,7 +18,7 @@ pub(in super::super) struct Decoder {
     calls: Vec<Call>,
     details: Vec<Value>,
     stop: Option<Result<StopReason, String>>,
-    /// Whether this server ends its streams without saying why.
+    /// Whether this server ends streams without a reason.
     may_end: bool,
 }
 
@@ -155,7 +154,7 @@ impl Decoder {
             draft.more(place, &text);
         }
         let reasoning = delta.reasoning.as_ref().and_then(Value::as_str).map(Cow::Borrowed);
-        // Some servers give the same thought under two names: the first one counts.
+        // Some servers send the same thought under two names: the first one counts.
         let thoughts = [delta.reasoning_content, reasoning, delta.reasoning_text];
         let named = super::THINKING.into_iter().zip(thoughts);
         if let Some((name, thought)) =
@@ -193,7 +192,7 @@ impl Decoder {
                 !id.is_empty() && known.id == id
             }
         });
-        // A piece without index and id goes on with the last call.
+        // A piece without index and id belongs to the last call.
         let nameless = call.index.is_none() && id.is_empty() && name.is_empty();
         let known = known.or_else(|| self.calls.len().checked_sub(1).filter(|_| nameless));
         let place = match known.and_then(|at| self.calls.get_mut(at)) {
@@ -219,7 +218,7 @@ impl Decoder {
         }
         match call.function.as_ref().and_then(|function| function.arguments.as_ref()) {
             Some(Value::String(text)) => draft.more(place, text),
-            // Some servers give an object instead of its text.
+            // Some servers send an object instead of its text.
             Some(object @ Value::Object(_)) => draft.more(place, &object.to_string()),
             _ => {}
         }
@@ -232,7 +231,7 @@ fn sign(place: usize, signature: &str, draft: &mut AnswerDraft) {
     }
 }
 
-/// Adds a piece of structured reasoning; consecutive texts and summaries are one.
+/// Adds structured reasoning; consecutive texts and summaries are joined.
 fn merge(details: &mut Vec<Value>, detail: Value) {
     let member = match detail.get("type").and_then(Value::as_str) {
         Some("reasoning.text") => "text",
@@ -268,7 +267,7 @@ fn stop(reason: &str) -> Result<StopReason, String> {
     }
 }
 
-/// Prompt tokens include those that the cache had: they are counted once.
+/// Cached prompt tokens are subtracted from the input: they are counted once.
 fn count(tokens: Option<Tokens>, draft: &mut AnswerDraft) {
     let Some(tokens) = tokens else { return };
     let details = tokens.prompt_tokens_details;

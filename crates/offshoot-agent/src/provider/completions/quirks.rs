@@ -1,22 +1,18 @@
-//! What the servers that speak Chat Completions want otherwise: guessed from provider and address, unless said.
+//! Differences between servers of Chat Completions: guessed from provider and address, unless configured.
 
 use super::super::Model;
 
-/// How one server wants things.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Quirks {
-    /// `store` is known.
+    /// Whether the server accepts `store`.
     pub(super) store: bool,
-    /// The role `developer` is known.
     pub(super) developer: bool,
-    /// `reasoning_effort` is known.
     pub(super) effort: bool,
     pub(super) usage: bool,
     pub(super) limit: String,
     pub(super) result_name: bool,
     pub(super) bridge: bool,
     pub(super) thinking_as_text: bool,
-    /// Every assistant message has `reasoning_content`.
     pub(super) always_reasoning: bool,
     pub(super) thinking: String,
     pub(super) anthropic_cache: bool,

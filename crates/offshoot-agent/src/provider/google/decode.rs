@@ -10,7 +10,6 @@ use super::super::decoding::{self, Next, cut_off, malformed, reported};
 use super::super::draft::AnswerDraft;
 use crate::message::{Block, StopReason, Usage};
 
-/// Reads the stream.
 #[derive(Debug, Default)]
 pub(in super::super) struct Decoder {
     open: Option<(usize, bool)>,
@@ -112,7 +111,7 @@ impl decoding::Decoder for Decoder {
         Ok(Next::More)
     }
 
-    /// Usage may come after the reason: only the body's end is the end.
+    /// Usage may follow the finish reason: only the end of the body is final.
     fn end(&mut self, draft: &mut AnswerDraft) -> Result<StopReason, AnswerTrouble> {
         match self.stop.take() {
             Some(Ok(StopReason::Stop)) if draft.has_calls() => Ok(StopReason::ToolUse),
@@ -156,7 +155,7 @@ impl Decoder {
         }
     }
 
-    /// Calls come whole. An id that is missing or not new is made up: unique in the answer, and plain.
+    /// Calls are never split. A missing or duplicate id is replaced by one that is unique in the answer.
     fn call(&self, call: Call, signature: Option<&str>, draft: &mut AnswerDraft) {
         let name = call.name.unwrap_or_default();
         let id = call.id.filter(|id| !id.is_empty() && !draft.has_call(id));
@@ -194,7 +193,7 @@ fn stop(reason: &str, message: Option<String>) -> Result<StopReason, String> {
     }
 }
 
-/// Prompt tokens include those that the cache had: they are counted once. Thinking is output.
+/// Cached prompt tokens are subtracted from the input: they are counted once. Thinking is output.
 fn count(tokens: Option<Tokens>, draft: &mut AnswerDraft) {
     let Some(tokens) = tokens else { return };
     let cache_read = tokens.cached_content_token_count;

@@ -11,7 +11,6 @@ use super::super::decoding::{self, CachedTokens, Next, cut_off, malformed, repor
 use super::super::draft::AnswerDraft;
 use crate::message::{Block, StopReason, Usage};
 
-/// Reads the stream.
 #[derive(Debug, Default)]
 pub(in super::super) struct Decoder {
     places: Vec<(u64, usize)>,
@@ -167,7 +166,7 @@ impl decoding::Decoder for Decoder {
                     (_, None) => reported(data),
                 });
             }
-            // Progress of which the items tell as well, and what is yet to be invented.
+            // Progress that is also in the items, and future events.
             _ => {}
         }
         Ok(Next::More)
@@ -203,7 +202,7 @@ impl Decoder {
         Some(place)
     }
 
-    /// The item is complete: what it says as a whole counts.
+    /// The complete item replaces its deltas.
     fn finish(&mut self, place: usize, item: &Item, raw: &str, draft: &mut AnswerDraft) {
         match draft.block_mut(place) {
             Some(Block::Thinking { thinking, thinking_signature, .. }) if item.kind == "reasoning" => {
@@ -253,7 +252,7 @@ impl Decoder {
         }
     }
 
-    /// Some servers give the encrypted thought only with the whole response.
+    /// Some servers send the encrypted thought only with the whole response.
     fn backfill(&self, item: &Value, draft: &mut AnswerDraft) {
         let text = |name: &str| item.get(name).and_then(Value::as_str);
         let (Some("reasoning"), Some(id), Some(encrypted)) = (text("type"), text("id"), text("encrypted_content"))
@@ -283,7 +282,7 @@ fn more(place: usize, kind: &str, delta: &str, draft: &mut AnswerDraft) {
     }
 }
 
-/// All the arguments are known: what had not come yet is a delta.
+/// The arguments are complete: the part that has not been sent becomes a delta.
 fn complete_arguments(place: usize, all: &str, draft: &mut AnswerDraft) {
     if !matches!(draft.block(place), Some(Block::ToolCall { .. })) {
         return;
@@ -318,7 +317,7 @@ fn failed(response: Option<Response>) -> AnswerTrouble {
     reported(text)
 }
 
-/// Input tokens include those that the cache had: they are counted once.
+/// Cached input tokens are subtracted from the input: they are counted once.
 fn count(tokens: Option<Tokens>, draft: &mut AnswerDraft) {
     let Some(tokens) = tokens else { return };
     let details = tokens.input_tokens_details;
