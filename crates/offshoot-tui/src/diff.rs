@@ -1,7 +1,7 @@
-//! Changes of files as coloured rows: from the edit tool's own account of what it did, or from an old and a new text.
+//! Diffs as coloured rows, from the edit tool's `diff` text or from an old and a new text.
 //!
-//! A row is a sign, a line number and the line. Where one line took the place of one other, what changed in it stands
-//! out. Knows no message.
+//! A row is a sign, a line number and the line. Where one line replaced exactly one other, the changed words stand out.
+//! Knows no message.
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -11,11 +11,11 @@ use crate::markdown::flow::{self, Prefix, SpanRow};
 use crate::text;
 use crate::theme::{Theme, Token};
 
-/// How many lines of a change are laid out; the rest is told.
+/// Further lines are only counted.
 const MAX_LINES: usize = 2_000;
-/// How long lines may be for a comparison within them.
+/// The longest lines that are compared word by word.
 const MAX_WORDS: usize = 2_000;
-/// Texts larger than this are not compared: old and new stand below each other.
+/// Larger texts are not compared: the old one is removed, the new one added.
 const MAX_COMPARED: usize = 256 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,14 +31,14 @@ struct Change<'a> {
     line: &'a str,
 }
 
-/// How many lines were added and removed, by the account `diff` of the edit tool.
+/// The numbers of added and removed lines in a `diff` of the edit tool.
 #[must_use]
 pub fn counts(diff: &str) -> (usize, usize) {
     let count = |sign: Sign| diff.lines().filter(|line| parse(line).sign == sign).count();
     (count(Sign::Added), count(Sign::Removed))
 }
 
-/// The rows of a change as the edit tool tells it: lines `+12 new`, `-12 old`, ` 12 same`.
+/// The rows of a `diff` of the edit tool: lines `+12 new`, `-12 old`, ` 12 same`.
 #[must_use]
 pub fn lines(diff: &str, theme: &Theme, width: usize) -> Vec<Line<'static>> {
     flow::lines(rows(diff, theme, width))
@@ -75,7 +75,7 @@ pub(crate) fn rows(diff: &str, theme: &Theme, width: usize) -> Vec<SpanRow> {
     rows
 }
 
-/// The account of the change from one text to another, as the edit tool gives it; numbers count from 1.
+/// Compares two texts in the format of the edit tool's `diff`; numbers count from 1.
 #[must_use]
 pub fn account(old: &str, new: &str) -> String {
     if old.len() + new.len() > MAX_COMPARED {
@@ -119,13 +119,13 @@ fn parse(line: &str) -> Change<'_> {
             let (number, line) = rest.split_at(end);
             Change { sign, number, line: line.get(1..).unwrap_or_default() }
         }
-        // A last line without text, or no number at all.
+        // A last line without text, or a line without a number.
         None if !rest.is_empty() && digits == rest.len() => Change { sign, number: rest, line: "" },
         None => Change { sign, number: "", line: rest },
     }
 }
 
-/// Whether one line took the place of exactly one other.
+/// Whether one line replaced exactly one other.
 fn is_pair(before: Option<&Change<'_>>, old: &Change<'_>, new: &Change<'_>, rest: &[Change<'_>]) -> bool {
     (old.sign, new.sign) == (Sign::Removed, Sign::Added)
         && before.is_none_or(|before| before.sign != Sign::Removed)
@@ -134,7 +134,7 @@ fn is_pair(before: Option<&Change<'_>>, old: &Change<'_>, new: &Change<'_>, rest
 
 type Pieces = Vec<(bool, String)>;
 
-/// The pieces of two lines, and whether each is only in one of them.
+/// The words of two lines, each marked if it is only in one of them.
 fn within(old: &str, new: &str) -> Option<(Pieces, Pieces)> {
     if old.len().max(new.len()) > MAX_WORDS {
         return None;
@@ -149,7 +149,7 @@ fn within(old: &str, new: &str) -> Option<(Pieces, Pieces)> {
         let (_, from, to) = op.as_tag_tuple();
         for (words, range, pieces) in [(&olds, from, &mut before), (&news, to, &mut after)] {
             let text = words.get(range).unwrap_or_default().concat();
-            // An indentation that changed would be a block of colour.
+            // A changed indentation would be a block of colour.
             let indent = text.len() - text.trim_start().len();
             let (blank, text) = text.split_at(if pieces.is_empty() { indent } else { 0 });
             pieces.extend(

@@ -1,9 +1,8 @@
-//! Where the user writes: the text, its history, completion, and what waits to be said. Keys and pastes go in, an
-//! [`EditorOutcome`] says what the program has to do. Knows no agent, no file and no clock.
+//! The editor: the text, its history, completion, and queued messages. Keys and pastes go in, an [`EditorOutcome`]
+//! tells the program what to do. Knows no agent, no file and no clock.
 //!
-//! The program calls [`Editor::resize`] before the first view and whenever the terminal changes, draws
-//! [`Editor::view`] on [`Editor::height`] rows, and keeps [`Editor::draft`] when typing pauses, so that what was being
-//! written survives a crash.
+//! The program calls [`Editor::resize`] before the first view and after each resize, draws [`Editor::view`] on
+//! [`Editor::height`] rows, and saves [`Editor::draft`] when typing pauses, so that the text survives a crash.
 
 mod complete;
 mod history;
@@ -23,33 +22,31 @@ pub use complete::{Choice, Offers};
 pub use history::History;
 use layout::Layout;
 
-/// What a key or a paste came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditorOutcome {
-    /// It means nothing here.
+    /// The key has no meaning here.
     Ignored,
-    /// The editor looks other than before.
+    /// The editor must be redrawn.
     Moved,
-    /// The text is another: besides, [`Editor::draft`] is worth keeping.
+    /// The text changed: [`Editor::draft`] should be saved.
     Edited,
-    /// Something was sent; the editor is empty.
+    /// A message was sent; the editor is empty.
     Submit(Submission),
-    /// Something was sent for when the agent is done; the editor is empty.
+    /// A message was queued for when the agent is done; the editor is empty.
     FollowUp(Submission),
-    /// A command was meant, and is none; the text is still there.
+    /// An invalid command; its text stays.
     Mistake(Mistake),
-    /// The text is to be written on in the external editor; [`Editor::replace`] takes what comes of it.
+    /// The external editor should open with this text; [`Editor::replace`] takes the result.
     External(String),
-    /// Something for the program to do. [`Action::Interrupt`] comes when no list was open: the program stops what goes
-    /// on, or counts two of them for the tree. After [`Action::Clear`] it calls [`Editor::clear`].
+    /// An action for the program. [`Action::Interrupt`] is passed on only if no list was open: the program stops the
+    /// agent, or counts two presses for the tree. After [`Action::Clear`] it calls [`Editor::clear`].
     Act(Action),
 }
 
-/// Something that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
     pub what: Sent,
-    /// As it was written, pastes in their places: a line for the history, see [`History::line`].
+    /// As written, with the full pastes: a line for the history, see [`History::line`].
     pub text: String,
 }
 
@@ -58,13 +55,12 @@ pub enum Sent {
     Prompt(String),
     Bash {
         command: String,
-        /// Whether the model is not to see it: `!!`.
+        /// From `!!`.
         exclude_from_context: bool,
     },
     Command(SlashCommand),
 }
 
-/// What waits to be said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Queue {
     steering: Vec<String>,
@@ -79,16 +75,16 @@ pub struct Editor {
     queue: Queue,
     layout: Layout,
     columns: u16,
-    /// Of the terminal: the editor takes a third of them at most.
+    /// Of the terminal: the editor takes at most a third.
     rows: u16,
-    /// Columns that stay free on either side.
+    /// Free columns on either side.
     padding: u16,
-    /// The first row of the text that is shown.
+    /// The first visible row of the text.
     top: usize,
     goal: Option<usize>,
     jump: Option<Way>,
     border: Token,
-    /// What is written is nothing but a text: no command, no file, no history.
+    /// Without commands, files and history.
     is_plain: bool,
     dequeue_hint: Option<String>,
 }
@@ -115,76 +111,71 @@ impl Default for Editor {
 }
 
 impl Editor {
-    /// An empty editor with what was said before.
     #[must_use]
     pub fn new(history: History) -> Self {
         Self { history, ..Self::default() }
     }
 
-    /// An editor for a text that is nothing else: commands and files mean nothing in it, and an empty one may be sent.
+    /// An editor in which commands and files have no meaning, and an empty text may be sent.
     #[must_use]
     pub fn plain() -> Self {
         Self { is_plain: true, ..Self::default() }
     }
 
-    /// The size of the terminal.
     pub fn resize(&mut self, columns: u16, rows: u16) {
         (self.columns, self.rows) = (columns, rows);
         self.settle();
     }
 
-    /// The token of the border while no command for the shell is written, such as that of the thinking level.
+    /// Sets the token of the border, such as the thinking level's; shell commands have their own.
     pub fn set_border(&mut self, token: Token) {
         self.border = token;
     }
 
-    /// What waits to be said, as the agent tells it.
     pub fn set_queue(&mut self, steering: Vec<String>, follow_up: Vec<String>) {
         self.queue = Queue { steering, follow_up };
     }
 
-    /// So many completions are shown at once.
+    /// How many completions are visible at once.
     pub fn set_completion_rows(&mut self, rows: usize) {
         self.completion.rows = rows.max(1);
     }
 
-    /// Changes what completion offers; an open list shows it at once.
+    /// Changes the offered completions; an open list shows them at once.
     pub fn offer(&mut self, change: impl FnOnce(&mut Offers)) {
         change(&mut self.completion.offers);
         self.completion.refresh();
     }
 
-    /// What is being completed: the program may look for more of it.
+    /// The argument being completed: the program may look for more choices.
     #[must_use]
     pub fn wants(&self) -> Option<Argument> {
         self.completion.wants()
     }
 
-    /// Whether nothing is written.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.buffer.is_empty()
     }
 
-    /// Whether a command for the shell is written.
+    /// Whether the text is a shell command.
     #[must_use]
     pub fn is_bash(&self) -> bool {
         !self.is_plain && self.buffer.text().trim_start().starts_with('!')
     }
 
-    /// Whether a list of completions is open.
     #[must_use]
     pub fn is_completing(&self) -> bool {
         self.completion.is_open()
     }
 
-    /// What is written, pastes in their places.
+    /// The text, with the full pastes.
     #[must_use]
     pub fn draft(&self) -> String {
         self.buffer.expanded()
     }
 
-    /// Another text; can be undone.
+    /// Sets the text; can be undone.
     pub fn replace(&mut self, text: &str) {
         self.history.leave();
         self.buffer.set(text);
@@ -192,12 +183,12 @@ impl Editor {
         self.completion.close();
     }
 
-    /// Nothing is written any more; can be undone.
+    /// Removes the text; can be undone.
     pub fn clear(&mut self) {
         self.replace("");
     }
 
-    /// Puts messages that waited back before what is written, as in pi.
+    /// Puts queued messages back before the text, as in pi.
     pub fn restore(&mut self, waiting: &[String]) {
         let now = self.buffer.expanded();
         let all = waiting.iter().map(String::as_str).chain([now.as_str()]).filter(|text| !text.trim().is_empty());
@@ -225,10 +216,10 @@ impl Editor {
         }
         let context = if self.completion.is_open() { Context::Completion } else { Context::Editor };
         let actions = keymap.actions(context, event);
-        // A key that does both empties the editor, as in pi, and its list with it.
+        // A key for both empties the editor, as in pi, and its list with it.
         let clears = actions.contains(&Action::Clear);
         for action in actions.into_iter().filter(|action| !(clears && *action == Action::SelectCancel)) {
-            // A letter is for the program only while nothing is written.
+            // A letter is for the program only while the text is empty.
             let is_letter = typed.is_some() && (self.is_plain || !self.buffer.is_empty());
             if let Some(outcome) = if is_letter { None } else { self.act(action) } {
                 return outcome;
@@ -240,7 +231,7 @@ impl Editor {
         }
     }
 
-    /// Does an action; `None`: it means nothing now, and the next one of the key is tried.
+    /// Does an action; `None`: it has no meaning now, and the key's next action is tried.
     fn act(&mut self, action: Action) -> Option<EditorOutcome> {
         Some(match action {
             Action::SelectUp | Action::SelectDown | Action::SelectPageUp | Action::SelectPageDown => {
@@ -282,7 +273,7 @@ impl Editor {
         })
     }
 
-    /// What concerns the text alone.
+    /// Actions on the text alone.
     fn write(&mut self, action: Action) -> Option<EditorOutcome> {
         Some(match self.buffer.act(action)? {
             Did::Edit => self.edited(),
@@ -311,7 +302,6 @@ impl Editor {
         self.edited()
     }
 
-    /// The text was changed by the user.
     fn edited(&mut self) -> EditorOutcome {
         self.history.leave();
         self.changed();
@@ -346,7 +336,7 @@ impl Editor {
         }
     }
 
-    /// So many rows further, in the same column.
+    /// Moves by rows, in the same column.
     fn rows_on(&mut self, by: isize) -> EditorOutcome {
         let (text, at) = (self.buffer.text(), self.buffer.cursor());
         let goal = self.goal.unwrap_or_else(|| self.layout.column_of(text, at));
@@ -388,7 +378,7 @@ impl Editor {
         Some(EditorOutcome::Moved)
     }
 
-    /// Enter in an open list: a whole command is sent at once, as in pi.
+    /// Enter in an open list: a complete command is sent at once, as in pi.
     fn confirm(&mut self) -> Option<EditorOutcome> {
         if !self.completion.is_open() {
             return None;
@@ -414,7 +404,7 @@ impl Editor {
     fn submit(&mut self) -> EditorOutcome {
         let before = self.buffer.text().get(..self.buffer.cursor()).unwrap_or_default();
         if before.ends_with('\\') {
-            // For terminals that cannot tell shift+enter from enter, as in pi.
+            // For terminals that cannot distinguish shift+enter from enter, as in pi.
             return self.edit(|buffer| {
                 buffer.delete(Way::Back);
                 buffer.insert("\n");
@@ -454,7 +444,7 @@ impl Editor {
     }
 }
 
-/// What a text is when it is sent; `None`: nothing.
+/// Interprets a submitted text; `None` if there is nothing to send.
 fn sent(text: &str) -> Result<Option<Sent>, Mistake> {
     if let Some(command) = text.strip_prefix('!') {
         let hidden = command.strip_prefix('!');
@@ -468,7 +458,7 @@ fn sent(text: &str) -> Result<Option<Sent>, Mistake> {
     }
 }
 
-/// The letter that a key writes.
+/// The character that a key types.
 fn typed(event: KeyEvent) -> Option<char> {
     let plain = event.modifiers.difference(KeyModifiers::SHIFT).is_empty();
     match event.code {

@@ -1,15 +1,15 @@
-//! How well what was typed fits a text: its characters must come in order, anywhere. The scores are pi's (0.87), so that
-//! the order of a search is; lower is better. Knows no list and no screen.
+//! Fuzzy matching: the typed characters must occur in order, anywhere. The scores are pi's (0.87), and with them the
+//! order of results; lower is better. Knows no list and no screen.
 
-/// A token made ready to be looked for in many texts.
+/// A token prepared for searching many texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
     typed: Typed,
-    /// Letters and digits the other way round.
+    /// Letters and digits exchanged.
     swapped: Option<Typed>,
 }
 
-/// In lower case, as text and as JavaScript's units.
+/// In lower case, as text and as JavaScript's UTF-16 units.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Typed {
     lower: String,
@@ -17,7 +17,6 @@ struct Typed {
 }
 
 impl Wanted {
-    /// Makes a token ready.
     #[must_use]
     pub fn new(token: &str) -> Self {
         let typed = |lower: String| Typed { units: lower.encode_utf16().collect(), lower };
@@ -26,7 +25,7 @@ impl Wanted {
     }
 }
 
-/// A text made ready to be searched: in lower case, once for all tokens.
+/// A text prepared for all tokens of a query.
 #[derive(Debug, Clone)]
 pub struct Searched {
     lower: String,
@@ -34,22 +33,20 @@ pub struct Searched {
 }
 
 impl Searched {
-    /// Makes a text ready.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let lower = text.to_lowercase();
         Self { is_ascii: lower.is_ascii(), lower }
     }
 
-    /// The text in lower case.
     #[must_use]
     pub fn lower(&self) -> &str {
         &self.lower
     }
 
-    /// The score of a token; `None` if its characters are not there in order.
+    /// The score of a token; `None` if its characters do not occur in order.
     ///
-    /// Letters and digits (`gpt5`) are also tried the other way round (`5gpt`), at a small price.
+    /// Letters and digits (`gpt5`) are also tried in exchanged order (`5gpt`), at a small cost.
     #[must_use]
     pub fn score(&self, token: &Wanted) -> Option<f64> {
         let swapped = || self.as_typed(token.swapped.as_ref()?).map(|score| score + 5.0);
@@ -62,18 +59,18 @@ impl Searched {
     }
 }
 
-/// The score of what has been found of a token so far.
+/// The score of the matched characters so far.
 struct TokenScore {
     score: f64,
     run: f64,
-    /// Before the first place there is place -1: a match at the very front counts as one that follows another.
+    /// Starts at -1: a match at the start of the text counts as consecutive.
     last: i64,
 }
 
 impl TokenScore {
     const NOTHING: Self = Self { score: 0.0, run: 0.0, last: -1 };
 
-    /// The next character is at this place, behind another one.
+    /// Adds a match at `at`, after the unit `before`.
     fn at(&mut self, at: i64, before: Option<u16>) {
         if self.last == at - 1 {
             self.run += 1.0;
@@ -92,7 +89,7 @@ impl TokenScore {
     }
 }
 
-/// From one place of the token to the next, in a text of which every unit is a byte.
+/// Matches a token in a text with one byte per unit.
 fn leap(token: &[u16], text: &[u8]) -> Option<f64> {
     let (mut found, mut from) = (TokenScore::NOTHING, 0);
     for unit in token {
@@ -104,7 +101,7 @@ fn leap(token: &[u16], text: &[u8]) -> Option<f64> {
     Some(found.score)
 }
 
-/// One pass over the text. Places are counted in UTF-16 units, as in JavaScript.
+/// Matches a token in one pass. Positions are UTF-16 units, as in JavaScript.
 fn walk(token: &[u16], text: &str) -> Option<f64> {
     let mut wanted = token.iter().copied();
     let Some(mut next) = wanted.next() else { return Some(0.0) };
@@ -126,7 +123,7 @@ fn ends_word(unit: u16) -> bool {
     char::from_u32(u32::from(unit)).is_some_and(|c| matches!(c, '-' | '_' | '.' | '/' | ':') || is_space(c))
 }
 
-/// `ab12` as `12ab` and the other way round.
+/// `ab12` as `12ab` and vice versa.
 fn swapped(token: &str) -> Option<String> {
     let middle = |first: fn(&char) -> bool, then: fn(&char) -> bool| {
         let end = token.find(|c| !first(&c)).filter(|end| *end > 0)?;
@@ -137,14 +134,14 @@ fn swapped(token: &str) -> Option<String> {
         .or_else(|| middle(char::is_ascii_digit, char::is_ascii_lowercase))
 }
 
-/// White space as JavaScript has it.
+/// JavaScript's white space.
 #[must_use]
 pub fn is_space(c: char) -> bool {
     (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}'
 }
 
-/// The places of the texts that fit all words of a query, best first; all of them in their order for an empty one.
-/// Words are parted by white space and slashes.
+/// The indexes of the texts that match all words of a query, best first; all in their order for an empty query. Words
+/// are separated by white space and slashes.
 #[must_use]
 pub fn filter(texts: impl IntoIterator<Item = impl AsRef<str>>, query: &str) -> Vec<usize> {
     let tokens = query.split(|c| is_space(c) || c == '/').filter(|token| !token.is_empty());
@@ -169,9 +166,9 @@ mod tests {
 
     #[test]
     fn scores_follow_the_rules() {
-        // Front of the text, each next to the one before: -5-10, -10+0.1, -15+0.2.
+        // Start of the text, then consecutive matches: -5-10, -10+0.1, -15+0.2.
         assert!((score("abc", "abcd").unwrap() - -39.7).abs() < 1e-9);
-        // The whole text is worth a hundred.
+        // The whole text scores -100.
         assert!((score("abc", "ABC").unwrap() - -139.7).abs() < 1e-9);
         // A gap of 3 (+6), then the start of a word (-10).
         assert!((score("ab", "a-x-b").unwrap() - (-15.0 + 6.0 - 10.0 + 0.4)).abs() < 1e-9);
@@ -191,7 +188,7 @@ mod tests {
 
     #[test]
     fn places_are_counted_as_javascript_does() {
-        // The smiley is two units: `b` stands at 2.
+        // The smiley is two units, so `b` is at 2.
         assert!((score("b", "😀b").unwrap() - 0.2).abs() < 1e-9);
         assert!(score("😀", "x😀").is_some());
     }

@@ -1,7 +1,7 @@
-//! Colours for code: which piece of a line is a keyword, a string, a comment, as theme tokens. Knows no widget.
+//! Syntax highlighting of code, as theme tokens. Knows no widget.
 //!
-//! The grammars are loaded when the first block of code is coloured. What is too much to colour in the time of a frame
-//! stays plain: very long lines, and what comes after many lines.
+//! Grammars are loaded for the first block of code. Very long lines, and lines after many others, stay plain, because
+//! colouring them would take longer than a frame.
 
 use std::sync::OnceLock;
 
@@ -9,37 +9,36 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxSet};
 
 use crate::theme::Token;
 
-/// How many lines of a block are coloured; the rest is plain.
+/// Further lines of a block are plain.
 const MAX_LINES: usize = 2_000;
-/// How many bytes of a block are coloured.
+/// Bytes of a block; the rest is plain.
 const MAX_BYTES: usize = 128 * 1024;
-/// How long a line may be to be coloured.
+/// Longer lines are plain, and so is the code after them.
 const MAX_LINE: usize = 1_000;
 
-/// A piece of a line, and what it is; `None` is plain code.
+/// A piece of a line and its token; `None` is plain code.
 pub type Piece = (Option<Token>, String);
 
-/// Colours a block of code line by line.
+/// Highlights a block of code line by line.
 ///
-/// The colours of a line depend on the lines before it, never on those after it: a block that grows keeps its colours.
+/// The colours of a line depend only on the lines before it: a growing block keeps its colours.
 #[derive(Debug, Clone)]
 pub struct Highlighter {
-    /// `None` once the block is beyond what is coloured, or if the language is not known.
+    /// `None` after the limits, or if the language is unknown.
     state: Option<(ParseState, ScopeStack)>,
     lines: usize,
     bytes: usize,
 }
 
 impl Highlighter {
-    /// For a language by the word behind the fence, or a file's ending: `rust`, `rs`, `py`, `c++`. An unknown one gives
-    /// plain text.
+    /// For a language, named by the word after the fence or a file extension: `rust`, `rs`, `py`, `c++`. An unknown one
+    /// gives plain text.
     #[must_use]
     pub fn of(language: &str) -> Self {
         let state = syntax(language).map(|syntax| (ParseState::new(syntax), ScopeStack::new()));
         Self { state, lines: 0, bytes: 0 }
     }
 
-    /// For a file, by its name.
     #[must_use]
     pub fn of_path(path: &str) -> Self {
         let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -51,7 +50,7 @@ impl Highlighter {
         self.lines += 1;
         self.bytes += line.len();
         if self.lines > MAX_LINES || self.bytes > MAX_BYTES || line.len() > MAX_LINE {
-            // What follows a line that was not read would have wrong colours.
+            // After a skipped line the colours would be wrong.
             self.state = None;
         }
         let pieces = self.state.as_mut().and_then(|state| coloured(state, line));
@@ -92,7 +91,7 @@ fn grammars() -> &'static SyntaxSet {
 }
 
 fn syntax(language: &str) -> Option<&'static syntect::parsing::SyntaxReference> {
-    // What has no grammar needs none loaded.
+    // Plain text needs no grammars.
     if language.is_empty() || language.len() > 40 || matches!(language, "text" | "txt" | "plain" | "output") {
         return None;
     }
@@ -108,9 +107,9 @@ fn syntax(language: &str) -> Option<&'static syntect::parsing::SyntaxReference> 
     grammars().find_syntax_by_token(known).filter(|syntax| syntax.name != "Plain Text")
 }
 
-/// What a scope says; `Some(None)` says that it is plain.
+/// The token of a scope; `Some(None)` is plain.
 fn token(scope: Scope) -> Option<Option<Token>> {
-    /// From the more special to the more general.
+    /// From special to general.
     const TABLE: &[(&str, Option<Token>)] = &[
         ("comment", Some(Token::SyntaxComment)),
         ("constant.numeric", Some(Token::SyntaxNumber)),

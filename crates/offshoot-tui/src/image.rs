@@ -1,7 +1,7 @@
-//! Pictures of a session on the screen: as an escape sequence that the terminal understands, else as a line of text.
+//! Images of a session on the screen: as an escape sequence that the terminal understands, else as a line of text.
 //!
-//! What is sent is never what was found: a picture is decoded within limits, scaled to the cells that it gets and made
-//! anew. Knows nothing of where pictures are and of what is drawn around them.
+//! Stored bytes are never sent: an image is decoded within limits, scaled to its cells and encoded again. Knows no
+//! layout.
 
 mod protocol;
 
@@ -18,32 +18,30 @@ use ratatui::layout::{Rect, Size};
 use crate::text;
 use offshoot_settings::ImageProtocol;
 
-/// How many bytes a picture may have as it is stored.
+/// The limit of stored bytes.
 const MAX_BYTES: usize = 32 << 20;
-/// How many bytes it may take when it is decoded: sixteen million pixels of four.
+/// The limit of decoded bytes: sixteen million pixels of four.
 const MAX_DECODED: u64 = 64 << 20;
 
-/// Why a picture is not shown.
+/// Why an image is not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
-    /// Its data are not base64.
     #[error("it is not base64")]
     NotBase64,
-    /// It is no PNG, JPEG, GIF or WebP.
+    /// Neither PNG, JPEG, GIF nor WebP.
     #[error("its form is not known")]
     UnknownForm,
-    /// It begins as one and does not go on as one.
+    /// Its format is known, but its data are invalid.
     #[error("it is damaged")]
     Damaged,
-    /// It is past the limits: 32 MB stored, 64 MB decoded.
+    /// Beyond 32 MB stored or 64 MB decoded.
     #[error("it is too large")]
     TooLarge,
-    /// There are no cells for it.
     #[error("there is no room for it")]
     NoRoom,
 }
 
-/// How many pixels a cell of the terminal has.
+/// In pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CellSize {
     pub width: u16,
@@ -51,22 +49,22 @@ pub struct CellSize {
 }
 
 impl Default for CellSize {
-    /// For terminals that do not say it: a common size, and the usual shape.
+    /// A common size and shape, for terminals that do not report theirs.
     fn default() -> Self {
         Self { width: 10, height: 20 }
     }
 }
 
-/// What is known of a picture without its pixels.
+/// An image's properties, without its pixels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
     mime: String,
     bytes: usize,
-    /// In pixels, from its first bytes.
+    /// In pixels, from the header.
     size: Result<(u32, u32), ImageError>,
 }
 
-/// A picture as a session holds it.
+/// An image of a session.
 #[derive(Debug, Clone)]
 pub struct Picture {
     about: About,
@@ -74,7 +72,7 @@ pub struct Picture {
 }
 
 impl About {
-    /// What is shown where the picture cannot be: `[image: image/png 640×480, 12 kB]`.
+    /// The text in place of the image: `[image: image/png 640×480, 12 kB]`.
     #[must_use]
     pub fn placeholder(&self) -> String {
         let bytes = amount(self.bytes);
@@ -85,11 +83,10 @@ impl About {
         }
     }
 
-    /// The cells that it takes: its shape kept, no more than there is room for, and not made larger than it is.
+    /// The cells of the image: with its shape, at most `room`, and not enlarged.
     ///
     /// # Errors
-    ///
-    /// If it cannot be shown, or there is no room.
+    /// The image cannot be shown, or there is no room.
     pub fn cells(&self, room: Size, cell: CellSize) -> Result<Size, ImageError> {
         let (width, height) = self.size?;
         let most = pixels(room, cell);
@@ -103,8 +100,8 @@ impl About {
 }
 
 impl Picture {
-    /// Of a content block: its data in base64 and its media type. Reads no further than the size; a picture that
-    /// cannot be shown is one too, and has its placeholder.
+    /// From a content block: base64 data and media type. Reads only the header; an image that cannot be shown still has
+    /// a placeholder.
     #[must_use]
     pub fn of_block(data: &str, mime: &str) -> Self {
         let mime = text::fit(mime.trim(), 40).into_owned();
@@ -116,30 +113,27 @@ impl Picture {
         }
     }
 
-    /// What is known of it without its pixels.
     #[must_use]
     pub fn about(&self) -> &About {
         &self.about
     }
 
-    /// Its width and height in pixels, as its first bytes say.
+    /// Width and height in pixels, from the header.
     ///
     /// # Errors
-    ///
-    /// If they do not, or if it is larger than is shown.
+    /// The header is invalid, or the image is too large.
     pub fn size(&self) -> Result<(u32, u32), ImageError> {
         self.about.size
     }
 
-    /// The sequence that shows it in so many cells with the cursor in the lower right one of them; the cursor ends
-    /// where it would after one character.
+    /// The sequence that draws the image on `cells` with the cursor on the lower right one; afterwards the cursor is
+    /// where it would be after one character.
     ///
-    /// Sixel has no notion of cells: for it the size of a cell must be the terminal's own, or the picture is larger or
-    /// smaller than its cells. Decoding and scaling take time: keep the answer.
+    /// Sixel does not know cells: `cell` must be the terminal's own size, or the image does not fit its cells. Decoding
+    /// and scaling take time: keep the result.
     ///
     /// # Errors
-    ///
-    /// If the picture turns out to be damaged or larger than is shown, or there is no room.
+    /// The image is damaged or too large, or there is no room.
     pub fn escape(&self, protocol: ImageProtocol, cells: Size, cell: CellSize) -> Result<String, ImageError> {
         let room = pixels(cells, cell);
         if room.0 == 0 || room.1 == 0 {
@@ -181,11 +175,11 @@ impl Picture {
     }
 }
 
-/// Puts a picture's sequence into the cells that it was made for; the area is theirs.
+/// Puts an image's sequence into the area for which it was made.
 ///
-/// They become blanks, and the last one draws: so the picture is sent once, when it comes into view, and whoever
-/// writes the cells one after the other does not write over it. Call it before anything is drawn over the area. Where
-/// only a part of the area is on the buffer, nothing is drawn.
+/// The cells become blanks, and the last one draws. So the image is sent once, when it comes into view, and writing the
+/// cells in order does not overwrite it. Call it before anything is drawn over the area. Nothing is drawn if the area
+/// is only partly on the buffer.
 pub fn draw(escape: &str, area: Rect, buf: &mut Buffer) {
     if area.is_empty() || area.intersection(buf.area) != area {
         return;
@@ -200,7 +194,7 @@ pub fn draw(escape: &str, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// Takes the pictures off the screen, where terminals keep pictures apart from text; elsewhere writing over them is enough.
+/// Removes all images from the screen, where terminals keep them apart from text; elsewhere overwriting them is enough.
 #[must_use]
 pub fn forget(protocol: ImageProtocol) -> &'static str {
     match protocol {
@@ -233,7 +227,7 @@ fn reader(bytes: &[u8]) -> Result<ImageReader<Cursor<&[u8]>>, ImageError> {
     }
 }
 
-/// As it is shown: a photograph may lie on its side in the file.
+/// The size as shown: a photograph may be stored rotated.
 fn size_of(bytes: &[u8]) -> Result<(u32, u32), ImageError> {
     let mut decoder = reader(bytes)?.into_decoder().map_err(|_| ImageError::Damaged)?;
     let (width, height) = decoder.dimensions();
@@ -254,14 +248,14 @@ fn pixels(cells: Size, cell: CellSize) -> (u32, u32) {
     (u32::from(cells.width) * u32::from(cell.width), u32::from(cells.height) * u32::from(cell.height))
 }
 
-/// In the upper left corner of as many pixels as the cells have, so that nothing is stretched to fill them.
+/// Puts the image in the upper left corner of a canvas as large as its cells, so that it is not stretched.
 fn on_canvas(picture: &RgbaImage, (width, height): (u32, u32)) -> RgbaImage {
     let mut canvas = RgbaImage::new(width, height);
     replace(&mut canvas, picture, 0, 0);
     canvas
 }
 
-/// The largest size of the same shape in a room, and not larger than it was.
+/// The largest size of the same shape in a room, not larger than the original.
 fn within((width, height): (u32, u32), (most_wide, most_high): (u32, u32)) -> (u32, u32) {
     let scaled = |side: u32, to: u32, from: u32| {
         u32::try_from(u64::from(side) * u64::from(to) / u64::from(from.max(1))).unwrap_or(u32::MAX).max(1)

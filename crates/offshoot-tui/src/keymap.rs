@@ -1,6 +1,6 @@
-//! Which key does what: actions, their usual keys, and what a file of key bindings changes. Knows no component.
+//! Key bindings: actions, their default keys, and the user's changes. Knows no component.
 //!
-//! A component asks for the actions of a key in its own [`Context`] and does the first that means something to it.
+//! A component asks for the actions of a key in its own [`Context`] and does the first that has a meaning there.
 
 mod action;
 mod key;
@@ -12,15 +12,13 @@ pub use action::{Action, Group};
 pub use key::{Key, KeyError};
 use offshoot_settings::diagnostic::ConfigDiagnostic;
 
-/// Where a key was pressed. The same key may do different things in different places.
+/// The place where a key was pressed. A key may have different actions in different contexts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Context {
     Editor,
-    /// In the editor while a list of completions is open.
+    /// In the editor, while a list of completions is open.
     Completion,
-    /// In `/tree`.
     Tree,
-    /// In `/resume`.
     Sessions,
     Transcript,
     Dialog,
@@ -30,7 +28,7 @@ impl Context {
     pub const ALL: [Self; 6] =
         [Self::Editor, Self::Completion, Self::Tree, Self::Sessions, Self::Transcript, Self::Dialog];
 
-    /// The groups of actions that count here; what stands first comes first.
+    /// The groups of actions that apply here, in order of precedence.
     #[must_use]
     pub fn groups(self) -> &'static [Group] {
         match self {
@@ -44,7 +42,6 @@ impl Context {
     }
 }
 
-/// The keys of each action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keymap {
     bindings: Vec<Binding>,
@@ -54,7 +51,7 @@ pub struct Keymap {
 struct Binding {
     action: Action,
     keys: Vec<Key>,
-    /// Given by the user's file: such keys come before usual ones.
+    /// From the user's file: such keys take precedence over default keys.
     own: bool,
 }
 
@@ -67,8 +64,8 @@ impl Default for Keymap {
 }
 
 impl Keymap {
-    /// The usual keys, changed as a file says: one object from an action's name to a key or a list of keys, as in pi.
-    /// What of the file cannot be used changes nothing and is told with its line.
+    /// The default keys, with the changes of a file: one object from an action's name to a key or a list of keys, as in
+    /// pi. Invalid parts change nothing and are reported with their line.
     #[must_use]
     pub fn read(text: &str) -> (Self, Vec<ConfigDiagnostic>) {
         let mut map = Self::default();
@@ -76,7 +73,7 @@ impl Keymap {
         (map, diagnostics)
     }
 
-    /// What a key does there, what comes first standing first. A key that is let go does nothing.
+    /// The actions of a key, in order of precedence; none for a released key.
     #[must_use]
     pub fn actions(&self, context: Context, event: KeyEvent) -> Vec<Action> {
         if event.kind == KeyEventKind::Release {
@@ -91,32 +88,30 @@ impl Keymap {
         found.into_iter().map(|binding| binding.action).collect()
     }
 
-    /// The first of them.
     #[must_use]
     pub fn action(&self, context: Context, event: KeyEvent) -> Option<Action> {
         self.actions(context, event).first().copied()
     }
 
-    /// What a key does in a small list or a line, where sending and new lines mean nothing.
+    /// The action of a key in a small list or a line, where submitting and new lines have no meaning.
     #[must_use]
     pub fn in_list(&self, event: KeyEvent) -> Option<Action> {
         let actions = self.actions(Context::Dialog, event);
         actions.into_iter().find(|action| !matches!(action, Action::Submit | Action::NewLine))
     }
 
-    /// The keys that do something.
     #[must_use]
     pub fn keys(&self, action: Action) -> &[Key] {
         self.bindings.iter().find(|binding| binding.action == action).map_or(&[], |binding| &binding.keys)
     }
 
-    /// The first key that does something, for hints. `None`: no key does.
+    /// The first key of an action, for hints; `None` if it has no key.
     #[must_use]
     pub fn hint(&self, action: Action) -> Option<String> {
         self.keys(action).first().map(Key::to_string)
     }
 
-    /// All keys that do something, parted by ` / `.
+    /// All keys of an action, separated by ` / `.
     #[must_use]
     pub fn all(&self, action: Action) -> String {
         self.keys(action).iter().map(Key::to_string).collect::<Vec<_>>().join(" / ")

@@ -1,9 +1,8 @@
-//! Markdown as rows of a width: at once, or as it comes in. Knows no widget, no message and no session.
+//! Markdown as wrapped rows, all at once or while it streams. Knows no widget, no message and no session.
 //!
-//! Everything foreign is made harmless before it is read as markdown, and again behind it, since `&#27;` is an escape
-//! too. Text that comes in piece by piece gives the same rows as the whole of it: see [`Stream`]. Therefore nothing
-//! changes what stands above it: addresses of links that are defined elsewhere (`[name]: address`) are shown where they
-//! stand, and lists are as close as they were written.
+//! Foreign text is made harmless before parsing, and again afterwards, because `&#27;` is an escape too. Text that
+//! streams in gives the same rows as the whole: see [`Stream`]. So nothing changes rows above it: reference links
+//! (`[name]: address`) are shown as text, and lists are as loose as they were written.
 
 pub(crate) mod flow;
 mod code;
@@ -24,27 +23,26 @@ use layout::{Behind, Layout};
 
 pub use stream::Stream;
 
-/// How many bytes of one text are laid out. The rest is not shown, and a row says how much it is.
+/// Further text is not shown; a row tells how much.
 pub const MAX_BYTES: usize = 256 * 1024;
 
-/// What text is laid out on.
+/// Style and width of the rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Sheet<'a> {
     pub theme: &'a Theme,
-    /// How many columns there are.
     pub width: usize,
     pub base: Style,
 }
 
 impl<'a> Sheet<'a> {
-    /// A sheet for plain text in the theme's colour.
+    /// For plain text in the theme's colour.
     #[must_use]
     pub fn new(theme: &'a Theme, width: usize) -> Self {
         Self { theme, width: width.max(1), base: theme.style(Token::Text) }
     }
 }
 
-/// A text as rows.
+/// Renders a text.
 #[must_use]
 pub fn lines(text: &str, sheet: &Sheet<'_>) -> Vec<Line<'static>> {
     let shown = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
@@ -54,7 +52,7 @@ pub fn lines(text: &str, sheet: &Sheet<'_>) -> Vec<Line<'static>> {
     lines
 }
 
-/// The words of a text without the marks of markdown, on one line: as much as fits into so many columns.
+/// A text without markdown, on one line, cut to `columns`.
 #[must_use]
 pub fn plain(text: &str, columns: usize) -> String {
     let mut words = String::new();
@@ -69,13 +67,13 @@ pub fn plain(text: &str, columns: usize) -> String {
             _ => {}
         }
     }
-    // Where line ends were lost, marks of blocks stand between the words.
+    // Where line feeds were lost, block markers are between the words.
     let is_mark = |word: &&str| !word.chars().all(|c| "#*-=|>`~_+:".contains(c));
     let words = text::clean(&words).split_whitespace().filter(is_mark).collect::<Vec<_>>().join(" ");
     text::fit(&words, columns).into_owned()
 }
 
-/// A text made harmless, line by line: what a line becomes does not depend on the others.
+/// Makes a text harmless, line by line: a line's result does not depend on the others.
 pub(crate) fn harmless(foreign: &str) -> String {
     let mut clean = String::with_capacity(foreign.len());
     for (at, line) in foreign.split('\n').enumerate() {
@@ -87,9 +85,9 @@ pub(crate) fn harmless(foreign: &str) -> String {
     clean
 }
 
-/// The same as markdown: what would define the address of a link elsewhere is text, as the rest of its line.
+/// Makes a text harmless, and keeps definitions of reference links as text.
 fn readable(foreign: &str) -> String {
-    /// Shows as nothing, so it is left out again.
+    /// Invisible, and removed again.
     const APART: char = '\u{2060}';
     let text = harmless(foreign);
     let mut readable = String::with_capacity(text.len());
@@ -105,7 +103,7 @@ fn readable(foreign: &str) -> String {
     readable
 }
 
-/// What of markdown is read: that of GitHub, as far as it means something in a terminal.
+/// GitHub's markdown, as far as a terminal can show it.
 fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
 }
@@ -114,7 +112,7 @@ fn events(source: &str) -> Vec<(Event<'_>, Range<usize>)> {
     Parser::new_ext(source, options()).into_offset_iter().collect()
 }
 
-/// Whether something stands within the text of a block.
+/// Whether a tag is inside the text of a block.
 fn is_inline(tag: &Tag<'_>) -> bool {
     match tag {
         Tag::Emphasis
@@ -143,7 +141,7 @@ fn is_inline(tag: &Tag<'_>) -> bool {
     }
 }
 
-/// The row that tells what is not shown.
+/// The row about text that is not shown.
 fn rest(bytes: usize, sheet: &Sheet<'_>) -> Option<Line<'static>> {
     let told = format!("… {} KB more are not shown", bytes.div_ceil(1024));
     (bytes > 0).then(|| Line::from(flow::cut(&[Span::styled(told, sheet.theme.style(Token::Muted))], sheet.width)))

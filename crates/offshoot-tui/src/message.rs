@@ -1,5 +1,5 @@
-//! The items of a transcript as rows. Knows no file, no tree, no scrolling; what an item is, the library decides
-//! (`offshoot_session::transcript`).
+//! Renders transcript items as rows. Knows no file, no tree and no scrolling; `offshoot_session::transcript` decides
+//! what an item is.
 
 mod pictures;
 mod preview;
@@ -25,7 +25,7 @@ pub use pictures::PictureFacts;
 pub(crate) use pictures::decoded;
 pub(crate) use rows::error_words;
 
-/// Which parts of an item show all they have.
+/// The parts of an item that are unfolded.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Folds<'a> {
     pub thinking: bool,
@@ -37,39 +37,37 @@ pub struct Folds<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Look<'a> {
     pub theme: &'a Theme,
-    /// How many columns there are.
     pub width: usize,
     pub habits: &'a Habits,
 }
 
-/// What of the look stays the same for as long as the program runs.
+/// The part of the look that rarely changes.
 #[derive(Debug, Clone, Default)]
 pub struct Habits {
-    /// The working folder: paths in it are shown without it.
+    /// Paths in this folder are shown relative to it.
     pub cwd: String,
-    /// The home folder: `~` stands for it.
+    /// Shown as `~`.
     pub home: String,
-    /// The key that opens tools and summaries, such as `ctrl+o`.
+    /// The key that unfolds tools and summaries, such as `ctrl+o`.
     pub expand_key: String,
     pub thinking_key: String,
-    /// How large pictures are shown; `None` shows words in their place.
+    /// `None` shows placeholders.
     pub picture_size: Option<PictureSize>,
     pub pictures: PictureFacts,
-    /// Whether the words of answers begin in the first column, without a margin.
+    /// Whether answers start in the first column, without a margin.
     pub is_flush: bool,
 }
 
-/// How large pictures are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PictureSize {
-    /// How many pixels a cell of the terminal has.
+    /// The pixels of a terminal cell.
     pub cell: CellSize,
-    /// How many columns and rows a picture takes at most.
+    /// The maximum columns and rows of an image.
     pub most: Size,
 }
 
 impl PictureSize {
-    /// The columns and rows of a picture, no more columns than there are; `None` if it cannot be shown.
+    /// The columns and rows of an image, at most `columns` wide; `None` if it cannot be shown.
     #[must_use]
     pub fn of(self, about: &About, columns: u16) -> Option<(u16, u16)> {
         let room = Size { width: self.most.width.min(columns), ..self.most };
@@ -78,17 +76,16 @@ impl PictureSize {
     }
 }
 
-/// An item as rows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Laid {
     pub lines: Vec<Line<'static>>,
-    /// Where parts begin that can be opened and closed: the row, and the part's number.
+    /// Foldable parts: first row and part number.
     pub folds: Vec<(usize, usize)>,
     pub pictures: Vec<Placed>,
 }
 
 impl Laid {
-    /// Names pictures instead of leaving their rows free: those for which that is so.
+    /// Replaces images for which `is_named` holds with placeholders.
     pub fn name_pictures(&mut self, theme: &Theme, is_named: impl Fn(&Placed) -> bool) {
         for placed in self.pictures.extract_if(.., |placed| is_named(placed)) {
             if let Some(line) = self.lines.get_mut(placed.row) {
@@ -99,7 +96,6 @@ impl Laid {
         }
     }
 
-    /// Puts other rows below.
     pub fn append(&mut self, other: Self) {
         let above = self.lines.len();
         self.lines.extend(other.lines);
@@ -108,13 +104,12 @@ impl Laid {
     }
 }
 
-/// Which parts of an answer are laid out.
+/// A range of an answer's parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
-    /// The first one.
     pub from: usize,
     pub is_begun: bool,
-    /// The one behind the last; [`usize::MAX`]: all, and how the answer ended.
+    /// Exclusive; [`usize::MAX`] includes the end of the answer.
     pub to: usize,
 }
 
@@ -124,58 +119,54 @@ impl Default for Stretch {
     }
 }
 
-/// A picture's place among the rows of its item. The rows are blank.
+/// An image's place among the rows of its item, which are blank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Placed {
-    /// The first row.
     pub row: usize,
-    /// The first column.
     pub column: u16,
-    /// How many columns and rows.
+    /// Columns and rows.
     pub size: (u16, u16),
     pub picture: Arc<StoredPicture>,
     pub about: About,
 }
 
-/// What belongs to an answer besides itself.
+/// Context of an answer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Beside<'a> {
-    /// What the tools gave back, in any order.
+    /// The results of tools, in any order.
     pub results: &'a [Arc<ToolResult>],
-    /// Whether more may come: calls without a result run, or will.
+    /// Whether more may follow: calls without a result are running, or will run.
     pub is_live: bool,
-    /// The rows of texts and thoughts that come in, by part, those that stand elsewhere left out: they are not laid out
-    /// anew.
+    /// The rows of streaming texts and thoughts, by part, without those already printed: they are not laid out again.
     pub texts: Option<&'a HashMap<usize, Vec<Line<'static>>>>,
 }
 
 impl<'a> Look<'a> {
-    /// The rows of an item, an empty one above them; none if it has nothing to show.
+    /// The rows of an item with an empty row above; none if it has nothing to show.
     #[must_use]
     pub fn rows(&self, item: &Item, folds: Folds<'_>, beside: Beside<'_>) -> Laid {
         self.rows_of(item, folds, beside, Stretch::default())
     }
 
-    /// The same of some parts of an answer.
+    /// The rows of some parts of an answer.
     #[must_use]
     pub fn rows_of(&self, item: &Item, folds: Folds<'_>, beside: Beside<'_>, stretch: Stretch) -> Laid {
         rows::rows(item, self, folds, (beside, stretch))
     }
 
-    /// What the texts of an answer are laid out on: the page without its margin, if it has one there.
+    /// The sheet of an answer's texts: without the margin, if it has one.
     #[must_use]
     pub fn sheet(&self) -> Sheet<'a> {
         Sheet::new(self.theme, if self.habits.is_flush { self.width } else { page::room(self.width) })
     }
 
-    /// What thoughts are laid out on.
     #[must_use]
     pub fn thoughts_sheet(&self) -> Sheet<'a> {
         Sheet { base: rows::thinking_style(self.theme), ..Sheet::new(self.theme, page::room(self.width)) }
     }
 }
 
-/// What a message of this agent says: the same as when it is read from a session.
+/// The item of a live message: the same as when it is read from a session.
 #[must_use]
 pub fn item_of_live(message: &Message) -> Option<Item> {
     let role = match message {
@@ -188,7 +179,6 @@ pub fn item_of_live(message: &Message) -> Option<Item> {
 }
 
 impl Folds<'_> {
-    /// Whether a thought shows all it has.
     #[must_use]
     pub fn is_thinking_open(self, part: usize) -> bool {
         self.is_open(self.thinking, part)

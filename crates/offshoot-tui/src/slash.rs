@@ -1,4 +1,4 @@
-//! The commands that begin with `/`: their table, what is typed as a command, and what may have been meant. Does none.
+//! Slash commands: their table and parser. Runs none.
 
 mod parse;
 
@@ -9,45 +9,44 @@ pub use parse::{Mistake, parse};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SlashCommand {
     New,
-    /// Open another session: this one, or one that is chosen.
+    /// Opens another session: this one, or one that the user picks.
     Resume(Option<String>),
     Tree,
     Branches,
     Switch(String),
-    /// Go on from an earlier message in this file: from this entry, or one that is chosen.
+    /// Continues in this file at an entry: this one, or one that the user picks.
     BranchHere(Option<String>),
-    /// Begin a session before an earlier message: this entry, or one that is chosen.
+    /// Starts a session before a message: this entry, or one that the user picks.
     Branch(Option<String>),
     Clone,
-    /// Back to the last message of the user, or to this entry, with a summary of what is left.
+    /// Goes back to the last user message, or to this entry, with a summary of the abandoned branch.
     Pop(Option<String>),
     ExportBranch {
         entry: String,
-        /// The file; `None` for one in this folder.
+        /// `None` for a file in this folder.
         path: Option<String>,
     },
-    /// Put a label on the last entry; no text takes it away.
+    /// Labels the last entry; `None` removes its label.
     Label(Option<String>),
-    /// Name the session; no text asks for the name.
+    /// Names the session; `None` asks for the name.
     Name(Option<String>),
     Compact {
         instructions: Option<String>,
     },
-    /// Use a model: this one, or one that is chosen.
+    /// Uses this model, or one that the user picks.
     Model(Option<String>),
     Thinking(Option<ThinkingLevel>),
     Session,
-    /// Write the session into a file, by its ending; no path: a page in this folder.
+    /// Exports the session in the format of the file's extension; `None`: a page in this folder.
     Export(Option<String>),
     Import(String),
-    /// Copy the last answer.
     Copy,
     Settings,
     Help,
     Quit,
 }
 
-/// What an argument names, so that it can be completed.
+/// The kind of an argument, for completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Argument {
     Entry,
@@ -60,7 +59,7 @@ pub enum Argument {
 }
 
 impl Argument {
-    /// Whether something that no list has may stand there.
+    /// Whether values that are in no list are allowed.
     pub(crate) fn is_open(self) -> bool {
         match self {
             Self::Entry | Self::Session | Self::Label | Self::File | Self::Text => true,
@@ -69,42 +68,38 @@ impl Argument {
     }
 }
 
-/// A row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spec {
-    /// Its name, without the `/`.
+    /// Without the `/`.
     pub name: &'static str,
-    /// Other names for it.
     pub aliases: &'static [&'static str],
-    /// Its arguments as they are shown: `<needed>`, `[may be left out]`.
+    /// The arguments as shown: `<required>`, `[optional]`.
     pub usage: &'static str,
-    /// What the first argument names; `None`: it takes none.
+    /// The first argument; `None` if the command takes none.
     pub argument: Option<Argument>,
     pub says: &'static str,
 }
 
 impl Spec {
-    /// Whether it means nothing without an argument.
     #[must_use]
     pub fn needs_argument(&self) -> bool {
         self.usage.starts_with('<')
     }
 
-    /// How it is typed: `/export-branch <entry> [path]`.
+    /// Such as `/export-branch <entry> [path]`.
     #[must_use]
     pub fn typed(&self) -> String {
         if self.usage.is_empty() { format!("/{}", self.name) } else { format!("/{} {}", self.name, self.usage) }
     }
 }
 
-/// The row of a command with these arguments.
 const fn spec(name: &'static str, usage: &'static str, argument: Option<Argument>, says: &'static str) -> Spec {
     Spec { name, aliases: &[], usage, argument, says }
 }
 
 const FORK: &[&str] = &["fork"];
 
-/// All commands, in the order in which they are shown.
+/// In the order of display.
 pub const COMMANDS: &[Spec] = &[
     spec("new", "", None, "begin a session"),
     spec("resume", "[session]", Some(Argument::Session), "open another session"),
@@ -138,7 +133,6 @@ pub fn find(name: &str) -> Option<&'static Spec> {
     position(name).and_then(|at| COMMANDS.get(at))
 }
 
-/// Where in the table it stands.
 pub(crate) fn position(name: &str) -> Option<usize> {
     COMMANDS.iter().position(|spec| spec.name == name || spec.aliases.contains(&name))
 }

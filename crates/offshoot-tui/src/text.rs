@@ -1,8 +1,7 @@
-//! Foreign text on the screen: made harmless, measured, cut, wrapped and drawn; large numbers in short. Knows no widget and no theme.
+//! Foreign text on the screen: cleaned, measured, cut, wrapped and drawn. Knows no widget and no theme.
 //!
-//! Everything here counts in columns as ratatui draws them, and never takes a grapheme apart. What comes from outside
-//! passes [`clean`], [`clean_lines`] or [`fit`] before it becomes a span; after that each of its graphemes takes at
-//! least one column and nothing in it steers a terminal.
+//! Widths are columns as ratatui draws them; graphemes are never split. Foreign text passes [`clean`], [`clean_lines`]
+//! or [`fit`] before it becomes a span: afterwards each grapheme takes at least one column, and none steers a terminal.
 
 mod measure;
 mod cut;
@@ -17,5 +16,5 @@ pub use number::in_short;
 pub use offshoot_session::text::{clean, clean_lines};
 pub use wrap::{WrappedRow, WrappedRows, rows, wrap};
 
-/// What stands for text that was left out.
+/// Replaces omitted text.
 pub const ELLIPSIS: &str = "…";

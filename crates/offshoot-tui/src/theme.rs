@@ -1,7 +1,7 @@
-//! The colours of everything on the screen, by token. Knows no widget.
+//! The colours of the screen, by token. Knows no widget.
 //!
-//! A theme is read from a file in pi's form (`docs/theme.schema.json`) or is one of the two that are built in. It is
-//! made for true colour and brought down to what the terminal can show.
+//! A theme is built in or read from a file in pi's form (`docs/theme.schema.json`). It is defined in true colour and
+//! reduced to what the terminal can show.
 
 mod colour;
 mod background;
@@ -22,7 +22,6 @@ pub use token::Token;
 const DARK: &str = include_str!("theme/dark.json");
 const LIGHT: &str = include_str!("theme/light.json");
 
-/// A set of colours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Theme {
     name: String,
@@ -38,31 +37,30 @@ impl Default for Theme {
 }
 
 impl Theme {
-    /// The built-in theme for dark terminals, in true colour.
+    /// For dark terminals, in true colour.
     #[must_use]
     pub fn dark() -> Self {
         Self::built_in("dark", DARK)
     }
 
-    /// The built-in theme for light terminals, in true colour.
+    /// For light terminals, in true colour.
     #[must_use]
     pub fn light() -> Self {
         Self::built_in("light", LIGHT)
     }
 
-    /// A test reads both, so what is used if they do not read is never seen.
+    /// A test reads both, so the fallback is never used.
     fn built_in(name: &str, text: &str) -> Self {
         read::read(text, name)
             .map(|(theme, _)| theme)
             .unwrap_or_else(|_| Self::of(name.to_owned(), [Colour::Default; Token::COUNT]))
     }
 
-    /// Reads a theme file; `file` is its name for errors. With it comes what is odd about it and does no harm: tokens
-    /// that nothing uses, members that the form does not know, members given twice (the last one counts).
+    /// Reads a theme file; `file` is its name for errors. Returns warnings too: unused tokens, unknown members,
+    /// duplicate members (the last one counts).
     ///
     /// # Errors
-    ///
-    /// If it is not JSON, or not of the form: everything that is wrong, each with line and column.
+    /// The file is not JSON or not of the form: all errors, each with line and column.
     pub fn read(text: &str, file: &str) -> Result<(Self, Vec<Problem>), ThemeError> {
         read::read(text, file)
     }
@@ -72,10 +70,10 @@ impl Theme {
         plain.at(ColourDepth::TrueColor)
     }
 
-    /// The same theme for a terminal with fewer colours.
+    /// Reduces the theme to a terminal's colours.
     ///
-    /// Of sixteen, backgrounds that only tint are left away and the selection is reversed. Without colours, bold,
-    /// dim, italic, underlined and reversed text say what they can.
+    /// With sixteen, tinted backgrounds are dropped and the selection is reversed. Without colours, text is bold, dim,
+    /// italic, underlined and reversed instead.
     #[must_use]
     pub fn at(mut self, depth: ColourDepth) -> Self {
         self.depth = depth;
@@ -85,19 +83,17 @@ impl Theme {
         self
     }
 
-    /// What it calls itself.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The colours that its styles use.
     #[must_use]
     pub fn depth(&self) -> ColourDepth {
         self.depth
     }
 
-    /// The style of a token: a background for those whose name ends in `Bg`, for others the colour of text.
+    /// The style of a token: a background if its name ends in `Bg`, else a text colour.
     #[must_use]
     pub fn style(&self, token: Token) -> Style {
         self.styles.get(token as usize).copied().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Changes as rows.
+//! Diffs as rows.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! What is being written, and where the cursor stands in it: changes, undo, and pastes that stand behind a marker.
-//! Knows no key, no width and no screen.
+//! The text of an editor with its cursor: changes, undo, and markers of long pastes. Knows no key, no width and no
+//! screen.
 //!
-//! Why this is not `ratatui-textarea`: it deletes and moves by characters and so takes emoji and combining marks apart,
-//! has no unit larger than that (a paste marker is one), keeps one deleted text and undoes letter by letter.
+//! Why this is not `ratatui-textarea`: it deletes and moves by characters and so splits emoji and combining marks, has
+//! no larger unit (a paste marker is one), keeps one deleted text and undoes letter by letter.
 
 mod act;
 
@@ -14,16 +14,15 @@ use super::words;
 use crate::text::clean_lines;
 pub(crate) use act::Did;
 
-/// Pastes of more lines than this stand behind a marker, as in pi.
+/// Longer pastes, in lines, are shown as a marker, as in pi.
 const LONG_PASTE_LINES: usize = 10;
-/// Pastes of more characters than this stand behind a marker, as in pi.
+/// Longer pastes, in characters, are shown as a marker, as in pi.
 const LONG_PASTE_CHARS: usize = 1000;
 
-/// The text, the cursor, and what undo and yank need.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct EditBuffer {
     text: String,
-    /// A byte of the text, never inside a grapheme or a marker.
+    /// A byte offset, never inside a grapheme or a marker.
     cursor: usize,
     pastes: Vec<Paste>,
     undo: Vec<UndoStep>,
@@ -37,7 +36,6 @@ struct Paste {
     text: String,
 }
 
-/// What one undo takes back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct UndoStep {
     changes: Vec<Change>,
@@ -51,14 +49,14 @@ struct Change {
     inserted: String,
 }
 
-/// What was done last: some things go on where the same thing stopped.
+/// The last operation: some are continued by the same operation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 enum Last {
     #[default]
     Other,
     Typed,
     Killed,
-    /// Put back: this part of the text.
+    /// The range of the inserted text.
     Yanked(Range<usize>),
 }
 
@@ -88,7 +86,7 @@ impl EditBuffer {
         self.text.is_empty()
     }
 
-    /// The text with pastes in the place of their markers.
+    /// The text with pastes in place of their markers.
     pub(crate) fn expanded(&self) -> String {
         let mut out = String::with_capacity(self.text.len());
         let mut done = 0;
@@ -101,7 +99,7 @@ impl EditBuffer {
         out
     }
 
-    /// Where markers of pastes stand, in their order.
+    /// The ranges of paste markers, in order.
     pub(crate) fn marked(&self) -> impl Iterator<Item = Range<usize>> {
         self.markers().into_iter().map(|(range, _)| range)
     }
@@ -115,7 +113,7 @@ impl EditBuffer {
         found
     }
 
-    /// Another text, the cursor at its end; can be undone.
+    /// Sets the text, with the cursor at its end; can be undone.
     pub(crate) fn set(&mut self, text: &str) {
         self.last = Last::Other;
         let text = harmless(text);
@@ -125,18 +123,18 @@ impl EditBuffer {
         self.cursor = self.text.len();
     }
 
-    /// No text, and nothing to undo: what was here is sent or thrown away.
+    /// Removes the text and its undo steps: it was sent or discarded.
     pub(crate) fn reset(&mut self) {
         let kills = std::mem::take(&mut self.kills);
         *self = Self { kills, ..Self::default() };
     }
 
-    /// A character that was typed. Letters of one word are undone together.
+    /// Types a character. Letters of a word are undone together.
     pub(crate) fn type_char(&mut self, typed: char) {
         let mut small = [0; 4];
         let text = typed.encode_utf8(&mut small);
         let before = self.before(self.cursor);
-        // A mark that joins what stands before it is nothing alone.
+        // A combining character is cleaned together with its base.
         let base = self.text.get(before..self.cursor).unwrap_or_default();
         let joined = clean_lines(&format!("{base}{text}")).strip_prefix(base).map(str::to_owned);
         let text = joined.unwrap_or_else(|| harmless(text));
@@ -155,18 +153,17 @@ impl EditBuffer {
         self.last = Last::Typed;
     }
 
-    /// A text at the cursor, as it is.
     pub(crate) fn insert(&mut self, text: &str) {
         self.replace(self.cursor..self.cursor, text);
     }
 
-    /// Another text in the place of a part, the cursor behind it.
+    /// Replaces a range; the cursor goes after it.
     pub(crate) fn replace(&mut self, range: Range<usize>, text: &str) {
         self.last = Last::Other;
         self.change(range, &harmless(text));
     }
 
-    /// A pasted text: a long one stands behind a marker. A path behind a word gets a space, as in pi.
+    /// Pastes a text: a long one becomes a marker. A path after a word gets a space, as in pi.
     pub(crate) fn paste(&mut self, text: &str) {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let text: String = text.chars().filter(|at| matches!(at, '\n' | '\t') || !at.is_control()).collect();
@@ -187,13 +184,12 @@ impl EditBuffer {
         self.insert(&format!("{gap}{marker}"));
     }
 
-    /// Moves the cursor.
     pub(crate) fn go(&mut self, way: Way, reach: Reach) {
         self.last = Last::Other;
         self.cursor = self.target(way, reach);
     }
 
-    /// Puts the cursor somewhere; inside a marker is its start.
+    /// Moves the cursor; inside a marker it goes to its start.
     pub(crate) fn go_to(&mut self, at: usize) {
         self.last = Last::Other;
         let mut at = at.min(self.text.len());
@@ -204,7 +200,7 @@ impl EditBuffer {
         self.cursor = inside.map_or(at, |range| range.start);
     }
 
-    /// Goes to the next such character, that way. Whether there is one.
+    /// Moves to the next occurrence of a character; returns whether there is one.
     pub(crate) fn jump(&mut self, way: Way, wanted: char) -> bool {
         let found = match way {
             Way::Forward => {
@@ -216,7 +212,7 @@ impl EditBuffer {
         found.inspect(|at| self.go_to(*at)).is_some()
     }
 
-    /// Deletes one character, marker or line end.
+    /// Deletes one grapheme, marker or line end.
     pub(crate) fn delete(&mut self, way: Way) {
         self.last = Last::Other;
         let range = self.range_to(self.target(way, Reach::Unit));
@@ -225,7 +221,7 @@ impl EditBuffer {
         }
     }
 
-    /// Deletes up to a place and keeps what was there, for yank. At the edge of a line, the line end goes.
+    /// Deletes up to a target and keeps the text for yank. At the edge of a line it deletes the line end.
     pub(crate) fn kill(&mut self, way: Way, reach: Reach) {
         let mut range = self.range_to(self.target(way, reach));
         if range.is_empty() {
@@ -244,14 +240,14 @@ impl EditBuffer {
         self.last = Last::Killed;
     }
 
-    /// Puts back what was deleted last.
+    /// Inserts the last deleted text.
     pub(crate) fn yank(&mut self) {
         if let Some(text) = self.kills.last().cloned() {
             self.put_back(self.cursor..self.cursor, &text);
         }
     }
 
-    /// After a yank: puts back what was deleted before that, in its place.
+    /// After a yank, replaces its text with the one deleted before it.
     pub(crate) fn yank_pop(&mut self) {
         if let Last::Yanked(range) = self.last.clone() {
             self.kills.rotate_right(1);
@@ -267,7 +263,7 @@ impl EditBuffer {
         self.last = Last::Yanked(start..self.cursor);
     }
 
-    /// Takes the last change back. Whether there was one.
+    /// Undoes the last change; returns whether there was one.
     pub(crate) fn undo(&mut self) -> bool {
         self.last = Last::Other;
         let Some(step) = self.undo.pop() else { return false };
@@ -320,7 +316,7 @@ impl EditBuffer {
         }
     }
 
-    /// Where the character or marker begins that ends there.
+    /// The start of the grapheme or marker that ends at `at`.
     fn before(&self, at: usize) -> usize {
         if let Some(marker) = self.marked().find(|range| range.end == at) {
             return marker.start;
@@ -329,7 +325,7 @@ impl EditBuffer {
         at - before.graphemes(true).next_back().map_or(0, str::len)
     }
 
-    /// Where the character or marker ends that begins there.
+    /// The end of the grapheme or marker that starts at `at`.
     fn after(&self, at: usize) -> usize {
         if let Some(marker) = self.marked().find(|range| range.start == at) {
             return marker.end;
@@ -339,7 +335,6 @@ impl EditBuffer {
     }
 }
 
-/// A text that can be shown as it is.
 fn harmless(text: &str) -> String {
     clean_lines(text).into_owned()
 }

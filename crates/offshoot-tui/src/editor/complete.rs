@@ -1,5 +1,5 @@
-//! Completion while writing: what is being completed, what is offered, and what taking it puts in its place. Knows no
-//! key and no screen; lists come from the program, files bit by bit.
+//! Completion: the token being completed, the matching choices, and the replacement when one is taken. Knows no key and
+//! no screen; the program provides the choices.
 
 mod token;
 mod offers;
@@ -12,27 +12,26 @@ use crate::slash::{self, Argument};
 pub use offers::{Choice, Offers};
 use token::{Of, Token};
 
-/// So many rows are shown at once unless the settings say otherwise.
+/// The default number of visible rows.
 pub(super) const ROWS: usize = 5;
 
-/// An open list of completions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Popup {
     token: Token,
-    /// The best first; indexes into what is offered.
+    /// The best first; indexes of the choices.
     matches: Vec<usize>,
     selected: usize,
     is_chosen: bool,
-    /// The first row that is shown.
+    /// The first visible row.
     first: usize,
 }
 
-/// What taking a completion does to the text.
+/// The change of the text when a completion is taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Taken {
     pub(super) range: Range<usize>,
     pub(super) text: String,
-    /// A whole command stands there now: one that needs no argument, or with one that a list has.
+    /// Whether the text is now a complete command: without a required argument, or with one from a list.
     pub(super) is_command: bool,
 }
 
@@ -41,7 +40,7 @@ pub(super) struct Completion {
     pub(super) offers: Offers,
     pub(super) rows: usize,
     popup: Option<Popup>,
-    /// What is completed, also while nothing that fits is known yet.
+    /// The token being completed, even if nothing matches yet.
     wanted: Option<Token>,
     dismissed: Option<usize>,
 }
@@ -57,12 +56,12 @@ impl Completion {
         self.popup.is_some()
     }
 
-    /// What is completed, also while nothing that fits is known.
+    /// The argument being completed, even if nothing matches yet.
     pub(super) fn wants(&self) -> Option<Argument> {
         self.wanted.as_ref().and_then(|token| token.of.argument())
     }
 
-    /// The text was changed by writing: opens, changes or closes the list.
+    /// Opens, updates or closes the list after typing.
     pub(super) fn update(&mut self, text: &str, cursor: usize) {
         let token = token::at(text, cursor);
         if token.as_ref().is_none_or(|token| self.dismissed.is_some_and(|start| start != token.range.start)) {
@@ -72,7 +71,7 @@ impl Completion {
         self.popup = self.wanted.clone().and_then(|token| self.matching(token));
     }
 
-    /// The user asks for a path where the cursor is.
+    /// The user asked to complete a path at the cursor.
     pub(super) fn ask(&mut self, text: &str, cursor: usize) {
         self.dismissed = None;
         let token = token::at(text, cursor).unwrap_or_else(|| token::path(text, cursor));
@@ -80,7 +79,7 @@ impl Completion {
         self.popup = self.matching(token);
     }
 
-    /// More is offered: an open list shows it, and what was selected stays so.
+    /// The choices changed: an open list is updated and keeps its selection.
     pub(super) fn refresh(&mut self) {
         let selected = self.popup.as_ref().and_then(|popup| popup.matches.get(popup.selected).copied());
         let is_chosen = self.popup.as_ref().is_some_and(|popup| popup.is_chosen);
@@ -92,7 +91,6 @@ impl Completion {
         }
     }
 
-    /// The cursor went elsewhere.
     pub(super) fn close(&mut self) {
         (self.popup, self.wanted) = (None, None);
     }
@@ -103,7 +101,7 @@ impl Completion {
         self.wanted = None;
     }
 
-    /// Selects so many rows further; from the end the first, as in pi.
+    /// Moves the selection; a single step wraps around, as in pi.
     pub(super) fn step(&mut self, by: isize) {
         let rows = self.rows;
         if let Some(popup) = &mut self.popup {
@@ -120,8 +118,8 @@ impl Completion {
         }
     }
 
-    /// Whether what is typed stands by itself, whatever the list offers: an argument that is left out, written out, or
-    /// may be what no list has; unless the user went to something in the list.
+    /// Whether the typed text should be sent whatever the list contains: an argument that is omitted, complete, or
+    /// allowed to be unknown; false if the user selected a row.
     pub(super) fn is_typed(&self) -> bool {
         let Some(popup) = self.popup.as_ref().filter(|popup| !popup.is_chosen) else { return false };
         let Of::Argument(argument) = popup.token.of else { return false };
@@ -131,19 +129,19 @@ impl Completion {
         query.is_empty() || argument.is_open() || popup.matches.iter().any(is_query)
     }
 
-    /// Takes what is selected, and closes the list.
+    /// Takes the selected choice and closes the list.
     pub(super) fn take(&mut self) -> Option<Taken> {
         let popup = self.popup.take()?;
         self.wanted = None;
         let choice = self.offers.choice(popup.token.of, *popup.matches.get(popup.selected)?)?;
         let text = popup.token.of.written(&choice.insert);
-        // What stays open for more, such as a command's argument, is a token of its own.
+        // A following argument is a token of its own.
         self.dismissed = None;
         let is_command = popup.token.of.is_command_done(&choice.insert);
         Some(Taken { range: popup.token.range, text, is_command })
     }
 
-    /// The list for a token; `None` if nothing fits.
+    /// The list for a token; `None` if nothing matches.
     fn matching(&self, token: Token) -> Option<Popup> {
         let count = self.offers.count(token.of);
         let matches = if token.query.is_empty() { (0..count).collect() } else { self.ranked(&token, count) };
@@ -157,7 +155,7 @@ impl Completion {
             Of::Command => slash::position(&token.query),
             Of::Argument(_) | Of::File { .. } => None,
         };
-        // A name that is written out comes first.
+        // An exact name comes first.
         if let Some(at) = meant.and_then(|meant| ranked.iter().position(|at| *at == meant)) {
             ranked.get_mut(..=at).into_iter().for_each(|first| first.rotate_right(1));
         }
@@ -166,7 +164,7 @@ impl Completion {
 }
 
 impl Popup {
-    /// Scrolls so that what is selected is among the rows.
+    /// Scrolls to the selected row.
     fn show(&mut self, rows: usize) {
         let rows = rows.max(1);
         self.first = self.first.min(self.selected).max((self.selected + 1).saturating_sub(rows));

@@ -1,23 +1,23 @@
-//! What was said before, and walking through it. Knows no file: lines go in and out.
+//! The history of prompts. Knows no file: lines go in and out.
 
 use offshoot_session::json::{Json, quote};
 
-/// So many prompts are kept, the newest ones.
+/// Older prompts are dropped.
 const KEPT: usize = 1000;
 
-/// Prompts, the newest last, and where in them the user is.
+/// The newest last.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     prompts: Vec<String>,
-    /// How far back the user has gone; none: at what is being written.
+    /// The position, counted from the newest; `None` at the draft.
     back: Option<usize>,
-    /// What was being written before.
+    /// The text before the user went back.
     draft: String,
 }
 
 impl History {
-    /// The history that lines say: each the JSON of one prompt, oldest first. Other lines are left out: a line that was
-    /// cut off by a crash costs one prompt.
+    /// Reads lines, each the JSON of one prompt, oldest first. Other lines are ignored: a line cut off by a crash costs
+    /// one prompt.
     #[must_use]
     pub fn read(lines: &str) -> Self {
         let mut history = Self::default();
@@ -27,13 +27,13 @@ impl History {
         history
     }
 
-    /// A prompt as a line, with its line feed, to be appended to the others.
+    /// A prompt as a line with its line feed, to be appended.
     #[must_use]
     pub fn line(prompt: &str) -> String {
         format!("{}\n", quote(prompt))
     }
 
-    /// A prompt was sent. Whether it is a new one: the same twice in a row counts once.
+    /// Adds a sent prompt; returns whether it differs from the one before.
     pub fn add(&mut self, prompt: &str) -> bool {
         self.leave();
         let prompt = prompt.trim();
@@ -47,18 +47,17 @@ impl History {
         true
     }
 
-    /// Whether the user walks through it.
     pub(super) fn is_walked(&self) -> bool {
         self.back.is_some()
     }
 
-    /// What is shown is being changed: it is a text of its own from now on.
+    /// The shown prompt was edited: it becomes the draft.
     pub(super) fn leave(&mut self) {
         self.back = None;
         self.draft.clear();
     }
 
-    /// The prompt before; `now` is what is being written.
+    /// The previous prompt; `now` is the current draft.
     pub(super) fn older(&mut self, now: &str) -> Option<&str> {
         let back = self.back.map_or(0, |back| back + 1);
         let prompt = self.prompts.iter().rev().nth(back)?;
@@ -69,7 +68,7 @@ impl History {
         Some(prompt)
     }
 
-    /// The prompt after, at the end what was being written.
+    /// The next prompt, or at the end the draft.
     pub(super) fn newer(&mut self) -> Option<String> {
         match self.back? {
             0 => {

@@ -1,20 +1,19 @@
-//! A text as rows of so many columns, and which byte stands where. Knows no cursor but as a byte.
+//! Wraps a text into rows and maps bytes to columns. Knows the cursor only as a byte offset.
 
 use ratatui::text::Line;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::text::{rows, width};
 
-/// One row: the bytes that are shown on it, and where the next one begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct EditorRow {
     start: usize,
     end: usize,
-    /// Behind `end` by the spaces that the break took, and by a line end.
+    /// After `end` come the spaces dropped by the break, and a line end.
     next: usize,
 }
 
-/// The rows of a text; always at least one.
+/// There is always at least one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
     rows: Vec<EditorRow>,
@@ -22,7 +21,6 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Breaks a text into rows.
     pub(super) fn new(text: &str, columns: usize) -> Self {
         let columns = columns.max(1);
         let mut out: Vec<EditorRow> = Vec::new();
@@ -52,12 +50,12 @@ impl Layout {
         self.rows.len()
     }
 
-    /// The row on which a byte stands: at a break, the row that it begins.
+    /// The row of a byte; a byte at a break belongs to the next row.
     pub(super) fn row_of(&self, byte: usize) -> usize {
         self.rows.partition_point(|row| row.start <= byte).saturating_sub(1)
     }
 
-    /// The column of a byte on its row; spaces that a break took stand in the last.
+    /// The column of a byte in its row; spaces dropped by a break are in the last one.
     pub(super) fn column_of(&self, text: &str, byte: usize) -> usize {
         let Some(row) = self.rows.get(self.row_of(byte)) else { return 0 };
         let shown = text.get(row.start..byte.min(row.end)).unwrap_or_default();
@@ -65,7 +63,7 @@ impl Layout {
         (width(shown) + beyond).min(self.columns)
     }
 
-    /// The byte at a column of a row, or the last one of the row.
+    /// The byte at a column of a row, or the row's last one.
     pub(super) fn byte_at(&self, text: &str, row: usize, column: usize) -> usize {
         let Some(row) = self.rows.get(row) else { return text.len() };
         let shown = text.get(row.start..row.end).unwrap_or_default();
@@ -73,7 +71,7 @@ impl Layout {
         let mut reached = 0;
         for grapheme in shown.graphemes(true) {
             reached += width(grapheme);
-            // The end of a row that goes on without a space is the start of the next.
+            // The end of a row that continues without a space is the start of the next.
             if reached > column || (at + grapheme.len() == row.next) {
                 break;
             }
@@ -82,7 +80,6 @@ impl Layout {
         at
     }
 
-    /// The bytes that a row shows.
     pub(super) fn bytes(&self, row: usize) -> std::ops::Range<usize> {
         self.rows.get(row).map_or(0..0, |row| row.start..row.end)
     }

@@ -31,7 +31,7 @@ fn with(text: &str) -> Editor {
     editor
 }
 
-/// The editor on a terminal of that size, `▮` where the cursor is.
+/// The editor on a terminal of this size, with `▮` at the cursor.
 fn screen(editor: &mut Editor, columns: u16, rows: u16) -> String {
     editor.resize(columns, rows);
     let area = Rect::new(0, 0, columns, editor.height().min(rows));
@@ -42,7 +42,7 @@ fn screen(editor: &mut Editor, columns: u16, rows: u16) -> String {
     }
     let line = |row: Rect| {
         let mut line = String::new();
-        // The cell behind a wide character is covered by it.
+        // A wide character covers the next cell.
         while let Some(cell) = u16::try_from(crate::text::width(&line)).ok().and_then(|x| buf.cell((x, row.y))) {
             line.push_str(if cell.symbol().is_empty() { " " } else { cell.symbol() });
         }
@@ -193,7 +193,7 @@ fn enter_in_the_list_sends_a_whole_command() {
     assert_eq!(editor.draft(), "/switch ");
 }
 
-/// What is written out, left out, or need not be there is sent as it stands; what was gone to in the list is taken.
+/// Complete, omitted and free arguments are sent as typed; a row that the user selected is taken.
 #[test]
 fn enter_in_a_list_of_arguments_sends_what_is_typed() {
     let mut editor = Editor::default();
@@ -211,13 +211,13 @@ fn enter_in_a_list_of_arguments_sends_what_is_typed() {
     assert_eq!(press(&mut editor, "down enter"), EditorOutcome::Edited);
     assert_eq!(editor.draft(), "/export \"old notes.md\"");
     editor.replace("");
-    // What can be nothing but one of the list is taken and sent.
+    // An argument that must be in the list is completed and sent.
     write(&mut editor, "/thinking hi");
     let level = offshoot_agent::provider::ThinkingLevel::High;
     assert_eq!(sent_text(press(&mut editor, "enter")), Some(Sent::Command(SlashCommand::Thinking(Some(level)))));
 }
 
-/// A label that begins as another, or an entry that has none, is never taken for what the list offers.
+/// A label that starts like another one, or an unknown entry, is never replaced by a choice.
 #[test]
 fn what_no_list_has_is_sent_as_it_is_typed() {
     let mut editor = Editor::default();
@@ -388,7 +388,7 @@ fn columns_stay_free_on_either_side() {
         medium
         max
     ");
-    // Where there is little room at least one column is left.
+    // In a narrow terminal at least one column is left for the text.
     editor.replace("ab");
     insta::assert_snapshot!(screen(&mut editor, 4, 12), @"
     ────
@@ -412,7 +412,7 @@ fn the_border_tells_of_the_shell() {
 }
 
 proptest::proptest! {
-    /// Whatever is written on whatever screen: the cursor stands inside, and nothing outside the area changes.
+    /// For any text and screen, the cursor is inside the area, and nothing outside it changes.
     #[test]
     fn hostile_text_stays_inside(
         text in "(\\PC|\n|\t|\u{1b}\\[2J|\u{202e}|\u{200b}|👩\u{200d}👧|日){0,80}",

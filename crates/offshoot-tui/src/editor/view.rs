@@ -1,4 +1,4 @@
-//! The editor on the screen: what waits to be said, the border, the text, the list of completions. Reads it only.
+//! Draws the editor: queued messages, the border, the text, the list of completions.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Margin, Position, Rect};
@@ -9,7 +9,7 @@ use super::layout::Layout;
 use crate::text::{draw, fit, width};
 use crate::theme::{Theme, Token};
 
-/// How many rows each part takes.
+/// The rows of each part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Parts {
     queue: u16,
@@ -19,14 +19,14 @@ struct Parts {
 }
 
 impl Editor {
-    /// How many rows the whole takes, if it gets them.
+    /// The rows of the whole editor, if there is room.
     #[must_use]
     pub fn height(&self) -> u16 {
         let Parts { queue, border, text, popup } = self.parts(u16::MAX);
         queue + 2 * border + text + popup
     }
 
-    /// Where the terminal's cursor belongs, when the editor is drawn on that area. `None`: there is no room.
+    /// The position of the terminal's cursor when the editor is drawn on `area`; `None` if there is no room.
     #[must_use]
     pub fn cursor(&self, area: Rect) -> Option<Position> {
         let parts = self.parts(area.height);
@@ -65,24 +65,24 @@ impl Editor {
         self.completion.view(theme, self.padded(next(parts.popup)), buf);
     }
 
-    /// So many columns stay free on either side of the text, where there is room.
+    /// Sets the free columns on either side of the text, where there is room.
     pub fn set_padding(&mut self, columns: u16) {
         self.padding = columns;
         self.settle();
     }
 
-    /// An area without the columns that stay free on either side.
+    /// The area without its padding.
     #[must_use]
     pub fn padded(&self, area: Rect) -> Rect {
         area.inner(Margin::new(self.padding_in(area.width), 0))
     }
 
-    /// How many columns stay free on either side of so many, of which one is left at least, as in pi.
+    /// The padding on either side, which leaves at least one of `columns`, as in pi.
     fn padding_in(&self, columns: u16) -> u16 {
         self.padding.min(columns.saturating_sub(1) / 2)
     }
 
-    /// The text comes first, then its border, then completions, then what waits.
+    /// The text has priority, then its border, then completions, then queued messages.
     fn parts(&self, height: u16) -> Parts {
         let text = u16::try_from(self.layout.len().min(self.text_rows())).unwrap_or(u16::MAX).min(height);
         let border = u16::from(height.saturating_sub(text) >= 2);
@@ -94,25 +94,25 @@ impl Editor {
         Parts { queue, border, text, popup }
     }
 
-    /// How many rows of text are shown at most: a third of the terminal's.
+    /// The most rows of text: a third of the terminal.
     pub(super) fn text_rows(&self) -> usize {
         usize::from(self.rows / 3).max(1)
     }
 
-    /// How many messages that wait are shown at most.
+    /// The most queued messages shown.
     fn queue_rows(&self) -> usize {
         usize::from(self.rows / 4).max(1)
     }
 
-    /// The first row of the text when so many are shown: never without the cursor's.
+    /// The first visible row of the text, which keeps the cursor visible.
     fn first(&self, shown: u16) -> usize {
         let row = self.layout.row_of(self.buffer.cursor());
         self.top.max((row + 1).saturating_sub(usize::from(shown))).min(row)
     }
 
-    /// Breaks the text anew and scrolls to the cursor.
+    /// Wraps the text again and scrolls to the cursor.
     pub(super) fn settle(&mut self) {
-        // One column stays free for the cursor behind a full row.
+        // One column stays free for the cursor after a full row.
         let free = (2 * self.padding_in(self.columns)).max(1);
         self.layout = Layout::new(self.buffer.text(), usize::from(self.columns.saturating_sub(free)));
         let shown = self.layout.len().min(self.text_rows());
@@ -161,7 +161,7 @@ impl Editor {
     }
 }
 
-/// A border that says how many rows are hidden behind it.
+/// A border with the number of hidden rows.
 fn border(arrow: char, hidden: usize, columns: usize) -> String {
     let label = if hidden > 0 { format!(" {arrow} {hidden} more ") } else { String::new() };
     let label = if width(&label) <= columns { label } else { String::new() };

@@ -1,8 +1,7 @@
-//! Where words begin and end: Unicode's words, parted at signs as well. Knows no editor.
+//! Word boundaries: Unicode's words, also split at punctuation. Knows no editor.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// What a piece of text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CharClass {
     Space,
@@ -20,12 +19,12 @@ fn char_class(piece: &str) -> CharClass {
     }
 }
 
-/// A sign parts words even where Unicode lets it stand inside one, as the point in `file.rs`.
+/// Punctuation splits words even where Unicode allows it inside, like the dot in `file.rs`.
 fn is_sign(at: char) -> bool {
     at.is_ascii_punctuation() && at != '_'
 }
 
-/// Where the last word or run of signs begins, spaces behind it left out.
+/// The start of the last word or run of punctuation, trailing spaces ignored.
 pub(super) fn start_of_last(text: &str) -> usize {
     let text = text.trim_end();
     let mut start = text.len();
@@ -45,7 +44,7 @@ pub(super) fn start_of_last(text: &str) -> usize {
     start
 }
 
-/// Where the first word or run of signs ends, spaces before it left out.
+/// The end of the first word or run of punctuation, leading spaces ignored.
 pub(super) fn end_of_first(text: &str) -> usize {
     let spaces = text.len() - text.trim_start().len();
     let rest = text.get(spaces..).unwrap_or_default();
@@ -66,7 +65,6 @@ pub(super) fn end_of_first(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// All stops from one end to the other.
     fn back(text: &str) -> Vec<usize> {
         let mut stops = vec![text.len()];
         while let Some(at) = stops.last().copied().filter(|at| *at > 0) {

@@ -1,4 +1,4 @@
-//! Pixels in the three forms that terminals understand. Knows no limits: what comes here is already of the right size.
+//! Encodes pixels for the three protocols. Applies no limits: the pixels already have the right size.
 
 use std::fmt::Write as _;
 use std::io::Cursor;
@@ -11,7 +11,7 @@ use ratatui::layout::Size;
 
 use super::ImageError;
 
-/// Of kitty's protocol: the most base64 in one sequence.
+/// The most base64 in one sequence of kitty's protocol.
 const CHUNK: usize = 4096;
 
 fn png(picture: &RgbaImage) -> Result<Vec<u8>, ImageError> {
@@ -20,8 +20,8 @@ fn png(picture: &RgbaImage) -> Result<Vec<u8>, ImageError> {
     Ok(bytes)
 }
 
-/// Transmit and show (`a=T`) a PNG (`f=100`) in so many columns and rows, leave the cursor (`C=1`), answer nothing
-/// (`q=2`). It has no number: another one with the same would take away what has scrolled by.
+/// Transmits and shows (`a=T`) a PNG (`f=100`) in these columns and rows, leaves the cursor (`C=1`) and wants no answer
+/// (`q=2`). Without an id: another image with the same id would remove one that has scrolled away.
 pub(super) fn kitty(canvas: &RgbaImage, cells: Size) -> Result<String, ImageError> {
     let data = STANDARD.encode(png(canvas)?);
     let mut out = String::with_capacity(data.len() + data.len() / CHUNK * 16 + 64);
@@ -53,7 +53,7 @@ pub(super) fn iterm2(picture: &RgbaImage, cells: Size) -> Result<String, ImageEr
     ))
 }
 
-/// Of 256 colours, dithered; what is transparent is not drawn.
+/// With 256 colours, dithered; transparent pixels are not drawn.
 pub(super) fn sixel(picture: RgbaImage) -> Result<String, ImageError> {
     let side = |pixels: u32| usize::try_from(pixels).map_err(|_| ImageError::TooLarge);
     let (width, height) = (side(picture.width())?, side(picture.height())?);

@@ -1,4 +1,4 @@
-//! Pictures made here, sent in each form, and read back from what would reach the terminal.
+//! Images made here, encoded for each protocol, and decoded again.
 
 use image::{ImageFormat, Rgba};
 use proptest::prelude::*;
@@ -24,13 +24,13 @@ fn of(bytes: &[u8]) -> Picture {
     Picture::of_block(&STANDARD.encode(bytes), "image/png")
 }
 
-/// Between the movements to the first cell and back.
+/// The sequence between saving and restoring the cursor.
 fn inside(escape: &str) -> &str {
     let inside = escape.strip_prefix("\u{1b}7").and_then(|rest| rest.strip_suffix("\u{1b}8\u{1b}[C")).unwrap();
     &inside[inside.find(['_', ']', 'P']).unwrap() - 1..]
 }
 
-/// What kitty would put together from the pieces, and the keys of the first.
+/// The image that kitty would assemble, and the keys of the first piece.
 fn kitty_reads(escape: &str) -> (String, DynamicImage) {
     let pieces: Vec<_> =
         inside(escape).split_terminator("\u{1b}\\").map(|piece| piece.strip_prefix("\u{1b}_G").unwrap()).collect();
@@ -136,7 +136,7 @@ fn what_cannot_be_shown_says_why() {
     insta::assert_snapshot!(placeholder(&"A".repeat(50 << 20), "image/png"), @"[image: image/png, not shown: it is too large]");
 }
 
-/// A header that asks for 14 GB.
+/// A header of an image with 14 GB.
 fn huge() -> Vec<u8> {
     let mut png = file(&RgbaImage::new(1, 1), ImageFormat::Png);
     let header: Vec<u8> =
@@ -163,7 +163,7 @@ fn a_picture_that_breaks_off_is_found_out_when_it_is_drawn() {
     }
 }
 
-/// The terminal's cursor goes on as if a blank had been written, wherever the picture stands.
+/// The terminal's cursor moves as after a blank, wherever the image is.
 #[test]
 fn a_picture_moves_nothing_and_touches_only_its_cells() {
     let picture = of(&file(&gradient(60, 60), ImageFormat::Png));
@@ -197,7 +197,7 @@ fn a_picture_moves_nothing_and_touches_only_its_cells() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever a session holds, and wherever a picture is damaged: a sequence, or why not.
+    /// Any session data, damaged anywhere, gives a sequence or an error.
     #[test]
     fn no_picture_does_harm(at in 0_usize..600, put in prop::collection::vec(any::<u8>(), 0..8), kind in 0_usize..4) {
         let format = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP][kind];

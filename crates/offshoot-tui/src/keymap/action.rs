@@ -1,6 +1,6 @@
-//! Everything that a key can do: names, usual keys and what the help says. Knows no file and no key event.
+//! The actions: names, default keys and help texts. Knows no file and no key event.
 //!
-//! Names are pi's where pi has the action, so that a file of key bindings reads here as it does there.
+//! Actions have pi's names where pi has them, so that a file of key bindings works in both.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Group {
@@ -14,11 +14,11 @@ pub enum Group {
 }
 
 impl Group {
-    /// All, in the order of the help.
+    /// In the order of the help.
     pub const ALL: [Self; 7] =
         [Self::App, Self::Input, Self::Editor, Self::Select, Self::Transcript, Self::Tree, Self::Sessions];
 
-    /// What the help calls it.
+    /// The title in the help.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -35,17 +35,17 @@ impl Group {
 
 macro_rules! actions {
     ($($name:ident: $group:ident, $id:literal, [$($key:literal),*], $says:literal;)*) => {
-        /// Something that a key does.
+        /// An action of a key.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Action {
             $(#[doc = $says] $name,)*
         }
 
         impl Action {
-            /// All, group by group.
+            /// Group by group.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// Its name in a file of key bindings.
+            /// The name in a file of key bindings.
             #[must_use]
             pub fn id(self) -> &'static str {
                 match self {
@@ -60,7 +60,7 @@ macro_rules! actions {
                 }
             }
 
-            /// The keys that do it unless a file says otherwise.
+            /// The default keys.
             #[must_use]
             pub fn usual(self) -> &'static [&'static str] {
                 match self {
@@ -68,7 +68,7 @@ macro_rules! actions {
                 }
             }
 
-            /// What it does, in a few words.
+            /// The help text.
             #[must_use]
             pub fn says(self) -> &'static str {
                 match self {

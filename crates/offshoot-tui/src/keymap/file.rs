@@ -1,4 +1,4 @@
-//! A file of key bindings: one JSON object, an action's name to its keys. Reads text, not files.
+//! A file of key bindings: one JSON object from an action's name to its keys. Reads text, not files.
 
 use offshoot_session::json::{Json, JsonKind};
 
@@ -6,10 +6,10 @@ use super::{Action, Context, Key, Keymap};
 use offshoot_settings::diagnostic::{ConfigDiagnostic, TextPosition};
 use offshoot_settings::nearest::nearest;
 
-/// Actions of pi for which there is nothing to do here.
+/// Actions of pi that have no meaning here.
 const OF_PI: &[&str] = &["tui.altScreen.search", "tui.input.copy", "app.models.", "app.thinking.save"];
 
-/// Changes the bindings as the text says, and tells what it could not use.
+/// Changes the bindings as the text says; returns problems.
 pub(super) fn read(text: &str, map: &mut Keymap) -> Vec<ConfigDiagnostic> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let json = match Json::parse(text) {
@@ -68,15 +68,15 @@ impl Reader<'_> {
             }
         }
         let is_off = value.kind() == JsonKind::Array && value.items().next().is_none();
-        // Keys of which none can be used do not leave an action without any.
+        // An action keeps its keys if all new ones are invalid.
         if is_off || !keys.is_empty() {
             self.given.retain(|(known, key, _)| *known != action || keys.contains(key));
             map.bind(action, keys);
         }
     }
 
-    /// Keys that do two things in one place: of two actions of the file the first has it, and an action that thereby
-    /// lost its last usual key is named.
+    /// Reports keys with two actions in one context, of which the first in the file wins, and actions that thereby lost
+    /// their last default key.
     fn conflicts(&mut self, map: &Keymap) {
         let mut found = Vec::new();
         for (nth, (action, key, place)) in self.given.iter().enumerate() {
@@ -107,7 +107,7 @@ impl Reader<'_> {
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.place);
     }
 
-    /// Whether all keys of an action that the file does not name are taken by the file in the editor.
+    /// Whether the file gives all keys of an action to others in the editor, without naming the action.
     fn is_lost(&self, action: Action, map: &Keymap) -> bool {
         let taken =
             |key: &Key| self.given.iter().any(|(by, given, _)| given == key && meet(Context::Editor, *by, action));
@@ -116,13 +116,13 @@ impl Reader<'_> {
     }
 }
 
-/// Whether both actions count in one place.
+/// Whether both actions apply in a context.
 fn meet(context: Context, one: Action, other: Action) -> bool {
     let here = |action: Action| context.groups().contains(&action.group());
     here(one) && here(other)
 }
 
-/// Actions that share keys on purpose: which of them is meant depends on what is on the screen.
+/// Actions that share keys on purpose: the state of the screen decides between them.
 fn may_share(one: Action, other: Action) -> bool {
     let pair = |a, b| (one, other) == (a, b) || (one, other) == (b, a);
     pair(Action::Exit, Action::DeleteCharForward)

@@ -1,18 +1,18 @@
-//! A key as people write it (`ctrl+shift+x`) and as terminals report it. Knows no action.
+//! A key as text (`ctrl+shift+x`) and as a terminal's event. Knows no action.
 
 use std::fmt;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// A key with its modifiers, in the one form in which keys are compared: letters are small, and `shift` stands beside
-/// them; other characters are what they are, without `shift`.
+/// A key with modifiers, normalised for comparison: letters are lower case with an explicit `shift`; other characters
+/// have no `shift`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
     code: KeyCode,
     modifiers: KeyModifiers,
 }
 
-/// Keys with names; the first name of a key is the one it is printed with.
+/// Key names; a key is printed with its first name.
 const NAMED: &[(&str, KeyCode)] = &[
     ("escape", KeyCode::Esc),
     ("esc", KeyCode::Esc),
@@ -34,7 +34,7 @@ const NAMED: &[(&str, KeyCode)] = &[
     ("right", KeyCode::Right),
 ];
 
-/// Modifiers in the order in which they are printed.
+/// In the order in which they are printed.
 const MODIFIERS: &[(&str, KeyModifiers)] = &[
     ("ctrl", KeyModifiers::CONTROL),
     ("shift", KeyModifiers::SHIFT),
@@ -42,22 +42,19 @@ const MODIFIERS: &[(&str, KeyModifiers)] = &[
     ("super", KeyModifiers::SUPER),
 ];
 
-/// Why a text is no key.
+/// Why a text is not a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// Nothing stands where a key should.
     #[error("a key is missing")]
     Empty,
-    /// No modifier has this name.
     #[error("{0:?} is no modifier: there are ctrl, shift, alt and super")]
     Modifier(String),
-    /// No key has this name.
     #[error("{0:?} is no key: there are letters, digits, signs, f1 to f12 and names such as enter, pageUp and left")]
     Name(String),
 }
 
 impl Key {
-    /// The key that is written thus: modifiers in any order, then the key, joined by `+`. Case does not count.
+    /// Parses modifiers in any order, then the key, joined by `+`. Case-insensitive.
     pub fn parse(text: &str) -> Result<Self, KeyError> {
         let text = text.trim();
         // The last `+` of `ctrl++` is the key itself.
@@ -83,7 +80,7 @@ impl Key {
         Self::of(event.code, event.modifiers)
     }
 
-    /// The event of the key, as a terminal with a good protocol reports it.
+    /// The event that a terminal with the enhanced keyboard protocol sends.
     #[must_use]
     pub fn event(self) -> KeyEvent {
         KeyEvent::new(self.code, self.modifiers)
@@ -116,7 +113,8 @@ impl Key {
     }
 }
 
-/// Without a better protocol, terminals send one byte for several signs with ctrl, and that byte is reported as a digit.
+/// Without the enhanced protocol, terminals send one byte for several characters with ctrl, which is reported as a
+/// digit.
 fn control_sign(sign: char) -> char {
     match sign {
         '4' => '\\',

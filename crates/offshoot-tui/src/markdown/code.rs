@@ -1,4 +1,4 @@
-//! Blocks of code as rows: fences, and between them the lines in their colours.
+//! Code blocks as rows: fences, and highlighted lines between them.
 
 use ratatui::text::Span;
 
@@ -11,7 +11,7 @@ use crate::theme::Token;
 pub(super) fn rows(language: &str, code: &str, sheet: &Sheet<'_>) -> Vec<SpanRow> {
     let mut highlighter = highlighter(language);
     let mut rows = vec![fence(language, sheet)];
-    // A line that has only begun is none as long as it is blank.
+    // A last line that is blank so far is not shown yet.
     let (lines, last) = code.split_at(code.rfind('\n').map_or(0, |end| end + 1));
     let code = if last.trim().is_empty() { lines } else { code };
     rows.extend(code.lines().flat_map(|line| row(&mut highlighter, line, sheet)));
@@ -19,13 +19,13 @@ pub(super) fn rows(language: &str, code: &str, sheet: &Sheet<'_>) -> Vec<SpanRow
     rows
 }
 
-/// The row above a block, which names its language, or below it.
+/// The row above a block, with its language, or below it.
 pub(super) fn fence(language: &str, sheet: &Sheet<'_>) -> SpanRow {
     let style = sheet.theme.style(Token::MdCodeBlockBorder);
     flow::cut(&[Span::styled(format!("```{}", text::clean(language)), style)], sheet.width)
 }
 
-/// What colours code of a language, as a fence names it.
+/// The highlighter of a fence's language.
 pub(super) fn highlighter(language: &str) -> Highlighter {
     Highlighter::of(&language.split([',', ' ', '{']).next().unwrap_or_default().to_lowercase())
 }

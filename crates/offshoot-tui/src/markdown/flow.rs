@@ -1,6 +1,6 @@
-//! Styled text broken into rows of a width: at words, or wherever a row is full. Knows no markdown and no theme.
+//! Wraps styled text into rows, at words or anywhere. Knows no markdown and no theme.
 //!
-//! A row never takes more columns than it was given, a grapheme is never cut, and a run of text keeps its style.
+//! A row never exceeds its width, graphemes are never split, and text keeps its style.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -8,10 +8,9 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::text;
 
-/// A row on its way: pieces of text with their styles.
 pub(crate) type SpanRow = Vec<Span<'static>>;
 
-/// What stands before the rows of a block: on the first one, and on all others. Both take the same columns.
+/// The start of a block's rows: `first` on the first one, `rest` on all others, of the same width.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Prefix {
     pub(crate) first: SpanRow,
@@ -20,7 +19,7 @@ pub(crate) struct Prefix {
 }
 
 impl Prefix {
-    /// A mark on the first row, blanks below it.
+    /// A mark on the first row, blanks on the others.
     pub(crate) fn mark(mark: &str, style: Style) -> Self {
         let width = text::width(mark);
         let first = vec![Span::styled(mark.to_owned(), style)];
@@ -33,7 +32,7 @@ impl Prefix {
         Self { first: row.clone(), rest: row, width: text::width(mark) }
     }
 
-    /// Puts itself before rows.
+    /// Puts the prefix before rows.
     pub(crate) fn before(&self, rows: impl IntoIterator<Item = SpanRow>) -> impl Iterator<Item = SpanRow> {
         rows.into_iter().enumerate().map(|(at, row)| {
             let mut whole = if at == 0 { self.first.clone() } else { self.rest.clone() };
@@ -43,17 +42,15 @@ impl Prefix {
     }
 }
 
-/// How many columns pieces of text take.
 pub(crate) fn width_of(spans: &[Span<'_>]) -> usize {
     spans.iter().map(|span| text::width(&span.content)).sum()
 }
 
-/// Rows as lines.
 pub(crate) fn lines(rows: impl IntoIterator<Item = SpanRow>) -> Vec<Line<'static>> {
     rows.into_iter().map(Line::from).collect()
 }
 
-/// Breaks text at line ends and at words: see [`text::rows`]. Empty text is one empty row.
+/// Wraps text at line ends and words: see [`text::rows`]. Empty text is one empty row.
 pub(crate) fn words(spans: &[Span<'_>], width: usize) -> Vec<SpanRow> {
     let mut lines = vec![SpanRow::new()];
     for span in spans {
@@ -69,7 +66,7 @@ pub(crate) fn words(spans: &[Span<'_>], width: usize) -> Vec<SpanRow> {
     lines.into_iter().flat_map(|line| text::wrap(Line::from(line), width.max(1))).map(|line| line.spans).collect()
 }
 
-/// Breaks text wherever a row is full: for text in which every blank counts.
+/// Wraps text wherever a row is full, for text in which every blank counts.
 pub(crate) fn chop(spans: &[Span<'_>], width: usize) -> Vec<SpanRow> {
     let width = width.max(1);
     let (mut rows, mut row, mut used) = (Vec::new(), SpanRow::new(), 0);
@@ -91,12 +88,12 @@ pub(crate) fn chop(spans: &[Span<'_>], width: usize) -> Vec<SpanRow> {
     rows
 }
 
-/// Cuts text to a width; what is left out shows as `…`.
+/// Cuts text to a width, with `…` for the rest.
 pub(crate) fn cut(spans: &[Span<'_>], width: usize) -> SpanRow {
     text::truncate_line(&Line::from(spans.to_vec()), width, text::ELLIPSIS).spans
 }
 
-/// Adds a piece of text to a row, to its last span if that has the same style.
+/// Appends text to a row, to its last span if the style is the same.
 pub(crate) fn append(row: &mut SpanRow, piece: &str, style: Style) {
     match row.last_mut() {
         Some(last) if last.style == style => last.content.to_mut().push_str(piece),

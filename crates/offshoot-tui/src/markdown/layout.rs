@@ -1,7 +1,7 @@
-//! From markdown's events to rows: blocks below each other, each behind the marks of what it stands in.
+//! Lays out markdown events as rows: blocks below each other, with the prefixes of the lists and quotes around them.
 //!
-//! Blocks have an empty row between them; in a list, where one was written. So what a block looks like does not depend on
-//! what comes behind it.
+//! There is an empty row between blocks; between list items only where one was written. So a block's rows do not depend
+//! on what follows.
 
 use std::ops::Range;
 
@@ -15,13 +15,13 @@ use super::{Sheet, code, is_inline};
 use crate::text;
 use crate::theme::Token;
 
-/// What blocks stand in: a list, an item, a quote, or the text itself.
+/// A list, an item, a quote, or the document around blocks.
 #[derive(Debug, Default)]
 struct BlockFrame {
     prefix: Prefix,
     is_begun: bool,
     is_filled: bool,
-    /// Whether a row is left free before the next one.
+    /// Whether the next block needs an empty row before it.
     wants_gap: bool,
     is_listed: bool,
     number: Option<u64>,
@@ -32,19 +32,19 @@ struct Link {
     text: String,
 }
 
-/// What stands above the first block.
+/// What precedes the first block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Behind {
-    /// Nothing.
     #[default]
     Nothing,
-    /// Other blocks.
     Blocks,
-    /// Items of the list that the first block goes on with.
-    Items { number: Option<u64>, is_apart: bool },
+    /// Items of the list that the first block continues.
+    Items {
+        number: Option<u64>,
+        is_apart: bool,
+    },
 }
 
-/// Makes rows of events.
 pub(super) struct Layout<'a> {
     sheet: &'a Sheet<'a>,
     source: &'a str,
@@ -80,7 +80,6 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// The rows of a whole text, or of some blocks of it.
     pub(super) fn run(mut self, events: &[(Event<'_>, Range<usize>)]) -> Vec<SpanRow> {
         for (at, (event, range)) in events.iter().enumerate() {
             let next = events.get(at + 1..).unwrap_or_default();
@@ -100,7 +99,7 @@ impl<'a> Layout<'a> {
                 Event::SoftBreak => self.piece(" "),
                 Event::HardBreak => flow::append(&mut self.inline, "\n", Style::new()),
                 Event::Rule => self.rule(),
-                // Stands in the mark of its item.
+                // Part of its item's mark.
                 Event::TaskListMarker(_) => {}
             }
         }
@@ -231,7 +230,7 @@ impl<'a> Layout<'a> {
 
     fn list(&mut self, number: Option<u64>) {
         match std::mem::replace(&mut self.behind, Behind::Blocks) {
-            // Its other items stand above.
+            // Its earlier items are above.
             Behind::Items { number, .. } if self.rows.is_empty() => {
                 self.enter(Prefix::default(), true);
                 if let Some(list) = self.frames.last_mut() {
@@ -344,7 +343,7 @@ impl<'a> Layout<'a> {
         self.write(rows);
     }
 
-    /// Writes the text that has come together, as a block.
+    /// Writes the collected text as a block.
     fn end_text(&mut self) {
         let inline = std::mem::take(&mut self.inline);
         if !inline.is_empty() {
@@ -355,7 +354,7 @@ impl<'a> Layout<'a> {
         self.began = None;
     }
 
-    /// Leaves a row free between a block and what stands above.
+    /// Separates a block from the one above.
     fn begin_block(&mut self) {
         let began = self.began.take();
         let is_apart = self.frames.last().is_some_and(|frame| !frame.is_listed) || self.is_apart(began);
@@ -364,7 +363,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Whether an empty line was written above what begins here.
+    /// Whether the source has an empty line before the position.
     fn is_apart(&self, began: Option<usize>) -> bool {
         const MARKS: [char; 3] = [' ', '\t', '>'];
         let before = began.and_then(|began| self.source.get(..began)).unwrap_or_default();
@@ -378,7 +377,7 @@ impl<'a> Layout<'a> {
     }
 
     fn enter(&mut self, prefix: Prefix, is_listed: bool) {
-        // In the depth of nested lists and quotes the text still needs room.
+        // Deeply nested text still needs room.
         let fits = self.depth() + prefix.width <= self.sheet.width / 2;
         let prefix = if fits { prefix } else { Prefix::default() };
         self.frames.push(BlockFrame { prefix, is_listed, ..BlockFrame::default() });
@@ -398,7 +397,7 @@ impl<'a> Layout<'a> {
         self.sheet.width.saturating_sub(self.depth()).max(1)
     }
 
-    /// The marks of the outer frames for the next row.
+    /// The prefixes of the outer frames for the next row.
     fn prefix(&mut self, frames: usize) -> SpanRow {
         let mut row = SpanRow::new();
         for frame in self.frames.iter_mut().take(frames) {
@@ -412,7 +411,7 @@ impl<'a> Layout<'a> {
         if rows.is_empty() {
             return;
         }
-        // A block that has no rows leaves none free either.
+        // A block without rows gets no empty row either.
         if let Some(frame) = self.frames.iter().position(|frame| frame.wants_gap) {
             let mut gap = self.prefix(frame + 1);
             while gap.last().is_some_and(|span| span.content.trim().is_empty()) {
@@ -431,7 +430,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Whether an event begins a block, which ends the text before it.
+/// Whether an event starts a block, which ends the text before it.
 fn begins_block(event: &Event<'_>) -> bool {
     match event {
         Event::Start(Tag::TableHead | Tag::TableRow | Tag::TableCell) => false,

@@ -1,5 +1,5 @@
-//! Tables: columns as wide as their text, or as wide as there is room; cells wrap. Where not even that fits, each row is
-//! shown as a list of `heading: cell`.
+//! Tables: columns as wide as their text or the room allows, with wrapped cells. A table that does not fit is shown as
+//! a list of `heading: cell`.
 
 use pulldown_cmark::Alignment;
 use ratatui::style::{Modifier, Style};
@@ -7,7 +7,7 @@ use ratatui::text::Span;
 
 use super::flow::{self, SpanRow};
 
-/// The least columns that a cell of a table gets before the table is shown as a list.
+/// The minimum width of a column, before the table becomes a list.
 const LEAST: usize = 4;
 const BETWEEN: &str = " │ ";
 
@@ -27,7 +27,7 @@ impl Table {
         self.rows.push(Vec::new());
     }
 
-    /// The row that was filled last is the head.
+    /// The last filled row is the head.
     pub(super) fn head(&mut self) {
         self.head = self.rows.pop().unwrap_or_default();
     }
@@ -50,7 +50,7 @@ impl Table {
         self.alignments.len()
     }
 
-    /// How wide each column is; `None` if they do not fit beside each other.
+    /// The widths of the columns; `None` if they do not fit.
     fn widths(&self, width: usize) -> Option<Vec<usize>> {
         let between = BETWEEN.chars().count() * self.count().saturating_sub(1);
         let room = width.checked_sub(between)?;
@@ -67,7 +67,7 @@ impl Table {
         let mut left = room - widths.iter().map(|own| (*own).min(limit)).sum::<usize>();
         for own in &mut widths {
             let wants = (*own).min(limit);
-            // The columns that are left over go to the first that want them.
+            // Remaining columns go to the first that want them.
             let more = usize::from(left > 0 && *own > limit);
             left -= more;
             *own = wants + more;
@@ -84,7 +84,7 @@ impl Table {
         let mut rows = self.wrapped(&bold, widths, rule);
         rows.push(ruled("─┼─"));
         let bodies: Vec<Vec<SpanRow>> = self.rows.iter().map(|row| self.wrapped(row, widths, rule)).collect();
-        // Where cells wrap, nobody could see where the next row begins.
+        // With wrapped cells, rules show where rows begin.
         let is_wrapped = bodies.iter().any(|body| body.len() > 1);
         for (at, body) in bodies.into_iter().enumerate() {
             if is_wrapped && at > 0 {
@@ -95,7 +95,7 @@ impl Table {
         rows
     }
 
-    /// One row of the table, as many rows of the screen as its longest cell.
+    /// A row of the table, as high as its highest cell.
     fn wrapped(&self, cells: &[SpanRow], widths: &[usize], rule: Style) -> Vec<SpanRow> {
         let empty = SpanRow::new();
         let columns: Vec<Vec<SpanRow>> =
@@ -146,7 +146,7 @@ impl Table {
     }
 }
 
-/// How wide the wide columns may be at most, so that all fit into the room; `None` if that is too little.
+/// The maximum width of a column so that all fit into the room; `None` if it is too small.
 fn level(widths: &[usize], room: usize) -> Option<usize> {
     let mut sorted = widths.to_vec();
     sorted.sort_unstable();

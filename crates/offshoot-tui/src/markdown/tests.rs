@@ -1,4 +1,4 @@
-//! Markdown as rows, at once and as it comes in.
+//! Markdown as rows, all at once and streamed.
 
 use proptest::prelude::*;
 
@@ -245,7 +245,7 @@ fn deep_nesting_leaves_room_for_the_text() {
     assert!(shown(&lines).contains("deep words here"));
 }
 
-/// Checks that a text that comes in pieces looks, after each of them, as what has come so far looks at once.
+/// Checks after each piece that the stream shows the same rows as the text so far.
 fn check_pieces<'a>(pieces: impl IntoIterator<Item = &'a str>, width: usize) {
     let theme = Theme::default();
     let sheet = Sheet::new(&theme, width);

@@ -1,4 +1,4 @@
-//! Calls of tools with what came of them: a title each, and as much of the result as tells how it went.
+//! Tool calls with their results: a title, and the most telling part of the result.
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
@@ -16,12 +16,12 @@ use crate::markdown::{self, harmless};
 use crate::text;
 use crate::theme::Token;
 
-/// How many rows are shown of what a command printed, of a list, of a file, and of a change, while they are folded.
+/// Visible rows of a folded command output, list, file and diff.
 const OUTPUT_ROWS: usize = 5;
 const LIST_ROWS: usize = 10;
 const FILE_ROWS: usize = 10;
 const DIFF_ROWS: usize = 40;
-/// How many rows of a command's own text are shown while it is folded.
+/// Visible rows of a folded command.
 const COMMAND_ROWS: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ enum CallState {
     Runs,
     Done,
     Failed,
-    /// Nothing came of it, and nothing will.
+    /// No result, and none will come.
     Lost,
 }
 
@@ -148,18 +148,17 @@ fn title(page: &mut Page<'_>, shown: &Shown<'_>) {
 }
 
 impl Shown<'_> {
-    /// An argument as text. While arguments come in, what there is of it.
+    /// An argument as text; while arguments stream in, its beginning.
     fn text(&self, name: &str) -> Option<String> {
         let Some(arguments) = self.arguments else { return beginning(&self.call.arguments, name) };
         arguments.get(name).and_then(value_text)
     }
 
-    /// Which lines of a file are read.
     fn range(&self) -> String {
         line_range(self.text("offset").as_deref(), self.text("limit").as_deref())
     }
 
-    /// How much was read, written or changed.
+    /// The number of lines read, written or changed.
     fn amount(&self) -> String {
         let counted = |count: usize| if count == 1 { "  1 line".to_owned() } else { format!("  {count} lines") };
         match self.call.name.as_str() {
@@ -176,7 +175,7 @@ impl Shown<'_> {
         }
     }
 
-    /// The account of an edit: as its result tells, else as the arguments mean it.
+    /// The diff of an edit: from its result, else from its arguments.
     fn change(&self) -> Option<String> {
         if let Some(details) = self.result.and_then(|result| result.details.as_deref())
             && let Some(told) =
@@ -212,7 +211,7 @@ impl Shown<'_> {
     }
 }
 
-/// What there is of a string member of JSON that is cut off.
+/// The beginning of a string member in JSON that is cut off.
 fn beginning(json: &str, name: &str) -> Option<String> {
     let key = format!("\"{name}\"");
     let behind = json.get(json.find(&key)? + key.len()..)?.trim_start().strip_prefix(':')?.trim_start();
@@ -224,7 +223,7 @@ fn beginning(json: &str, name: &str) -> Option<String> {
         is_end
     });
     let inner = inner.get(..end.unwrap_or(inner.len()))?;
-    // An escape that is cut off is left out.
+    // A cut-off escape is dropped.
     (0..=6.min(inner.len())).find_map(|left_out| {
         let quoted = format!("\"{}\"", inner.get(..inner.len() - left_out)?);
         Json::parse(&quoted).ok()?.as_str().map(std::borrow::Cow::into_owned)
@@ -243,7 +242,7 @@ fn failed(page: &mut Page<'_>, shown: &Shown<'_>) -> bool {
 fn bash(page: &mut Page<'_>, shown: &Shown<'_>) {
     let output = shown.output();
     let output = output.trim_end();
-    // How it ended stands on its last line.
+    // The exit status is on the last line.
     let (output, status) = match output.rsplit_once('\n') {
         Some((output, last)) if shown.state == CallState::Failed && last.starts_with('[') => (output, Some(last)),
         _ => (output, None),
@@ -304,7 +303,7 @@ fn other(page: &mut Page<'_>, shown: &Shown<'_>) {
     head(page, &shown.output(), style, shown.keep(Keep::First(LIST_ROWS)));
 }
 
-/// A file's text in colours.
+/// A file's highlighted text.
 fn code(page: &mut Page<'_>, path: &str, text: &str, keep: Keep) {
     let text = text.trim_end();
     let seen = text.get(..text.floor_char_boundary(markdown::MAX_BYTES)).unwrap_or_default();
@@ -328,7 +327,7 @@ fn code(page: &mut Page<'_>, path: &str, text: &str, keep: Keep) {
 }
 
 impl Page<'_> {
-    /// A path as people write it: from the working folder, or from home.
+    /// A path relative to the working folder or home.
     fn path(&self, path: &str) -> String {
         let habits = self.look.habits;
         let below = |folder: &str| {

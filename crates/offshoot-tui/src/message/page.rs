@@ -1,4 +1,4 @@
-//! The page that items are written on: a narrow margin with a mark on the left, rows beside it, outputs that are cut.
+//! The page of an item: a narrow margin with a mark, rows beside it, cut outputs.
 
 use std::sync::Arc;
 
@@ -13,17 +13,15 @@ use crate::markdown::{Sheet, harmless};
 use crate::text;
 use crate::theme::Token;
 
-/// The columns of the margin; where there is little room, none.
+/// The width of the margin; 0 in a narrow terminal.
 fn margin(width: usize) -> usize {
     if width < 8 { 0 } else { 2 }
 }
 
-/// The columns beside the margin.
 pub(super) fn room(width: usize) -> usize {
     width.saturating_sub(margin(width)).max(1)
 }
 
-/// A page that rows are written on, with a margin of two columns.
 pub(super) struct Page<'a> {
     pub(super) look: &'a Look<'a>,
     pub(super) folds: Folds<'a>,
@@ -40,12 +38,10 @@ impl<'a> Page<'a> {
         self.look.theme.style(token)
     }
 
-    /// How many columns the margin takes.
     pub(super) fn margin(&self) -> usize {
         margin(self.look.width)
     }
 
-    /// How many columns there are beside it.
     pub(super) fn room(&self) -> usize {
         room(self.look.width)
     }
@@ -54,31 +50,30 @@ impl<'a> Page<'a> {
         Sheet { theme: self.look.theme, width: self.room(), base }
     }
 
-    /// An empty row, then rows on this background.
+    /// Starts a block: an empty row, then rows on this background.
     pub(super) fn block(&mut self, ground: Style) {
         self.laid.lines.push(Line::default());
         self.ground = ground;
     }
 
-    /// Rows without a background that go on where others ended.
+    /// Continues rows without a background.
     pub(super) fn go_on(&mut self) {
         self.ground = Style::new();
     }
 
-    /// Marks that what follows can be opened and closed; whether it is open.
+    /// Starts a foldable part; returns whether it is unfolded.
     pub(super) fn fold(&mut self, part: usize, default: bool) -> bool {
         self.laid.folds.push((self.laid.lines.len(), part));
         self.folds.is_open(default, part)
     }
 
-    /// Rows beside a mark in the margin.
+    /// Rows with a mark in the margin.
     pub(super) fn marked(&mut self, mark: &str, style: Style, rows: impl IntoIterator<Item = SpanRow>) {
         let prefix = if self.margin() == 0 { Prefix::default() } else { Prefix::mark(mark, style) };
         let lines = prefix.before(rows).map(|row| Line::from(row).style(self.ground));
         self.laid.lines.extend(lines);
     }
 
-    /// Rows beside the empty margin.
     pub(super) fn rows(&mut self, rows: impl IntoIterator<Item = SpanRow>) {
         self.marked("  ", Style::new(), rows);
     }
@@ -91,14 +86,14 @@ impl<'a> Page<'a> {
         self.rows(flow::words(&[Span::styled(harmless(words), style)], self.room()));
     }
 
-    /// A row that says how to see more.
+    /// A row that tells how to see more.
     pub(super) fn hint(&mut self, what: &str, key: &str) {
         let how = if key.is_empty() { String::new() } else { format!(" ({})", text::clean(key)) };
         let row = flow::cut(&[Span::styled(format!("… {what}{how}"), self.style(Token::Muted))], self.room());
         self.rows([row]);
     }
 
-    /// A picture, or words in its place.
+    /// An image, or its placeholder.
     pub(super) fn picture(&mut self, picture: &Arc<StoredPicture>) {
         let width = u16::try_from(self.room()).unwrap_or(u16::MAX);
         let about = self.look.habits.pictures.about(picture);
@@ -114,7 +109,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The end of an output, with a hint above it if it has more.
+/// The end of an output, after a hint if rows are hidden.
 pub(super) fn tail(page: &mut Page<'_>, output: &str, style: Style, keep: Keep) {
     let preview = preview(output, style, page.room(), keep);
     let key = page.look.habits.expand_key.clone();
@@ -127,14 +122,14 @@ pub(super) fn tail(page: &mut Page<'_>, output: &str, style: Style, keep: Keep) 
     page.rows(preview.rows);
 }
 
-/// The beginning of an output, with a hint below it if it has more.
+/// The start of an output, before a hint if rows are hidden.
 pub(super) fn head(page: &mut Page<'_>, output: &str, style: Style, keep: Keep) {
     let preview = preview(output, style, page.room(), keep);
     page.rows(preview.rows);
     more(page, preview.hidden, preview.is_cut);
 }
 
-/// A row that tells how many lines follow.
+/// A row with the number of hidden lines.
 pub(super) fn more(page: &mut Page<'_>, hidden: usize, is_cut: bool) {
     let key = page.look.habits.expand_key.clone();
     match (hidden, is_cut) {

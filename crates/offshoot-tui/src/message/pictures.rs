@@ -1,4 +1,4 @@
-//! What is known of stored pictures without their pixels: found out once for each, for as long as somebody holds it.
+//! Caches the properties of stored images, each as long as the image is in use.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -7,13 +7,13 @@ use offshoot_session::transcript::StoredPicture;
 
 use crate::image::{About, Picture};
 
-/// Clones share what they know.
+/// Clones share the cache.
 #[derive(Debug, Clone, Default)]
 pub struct PictureFacts {
     known: Arc<Mutex<HashMap<usize, KnownPicture>>>,
 }
 
-/// A picture that was looked at. The weak pointer keeps its address from being given away.
+/// The weak pointer keeps the image's address from being reused.
 #[derive(Debug)]
 struct KnownPicture {
     picture: Weak<StoredPicture>,

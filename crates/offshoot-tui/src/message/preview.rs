@@ -1,4 +1,4 @@
-//! Long text as a few rows of it: its beginning or its end, and how much is left out. Costs what is shown.
+//! Shortens long text to a few rows from its start or end. The cost depends only on the visible rows.
 
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -7,7 +7,6 @@ use crate::markdown::MAX_BYTES;
 use crate::markdown::flow::{self, SpanRow};
 use crate::text;
 
-/// Which part of a text is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keep {
     First(usize),
@@ -15,22 +14,20 @@ pub(super) enum Keep {
     All,
 }
 
-/// Some rows of a text.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Preview {
     pub(super) rows: Vec<SpanRow>,
-    /// How many lines are left out, those that are shown in part not counted.
+    /// Lines that are partly visible do not count.
     pub(super) hidden: usize,
     pub(super) is_cut: bool,
 }
 
-/// How many bytes of a line can stand in so many rows.
+/// The bytes of a line that can be visible in `rows`.
 pub(super) fn window(rows: usize, width: usize) -> usize {
-    // A column takes at most some bytes, unless marks are piled on a letter.
+    // A column has few bytes, except for stacked combining marks.
     rows.saturating_mul(width).saturating_mul(8).saturating_add(64)
 }
 
-/// The rows of a text that are to be kept.
 pub(super) fn preview(whole: &str, style: Style, width: usize, keep: Keep) -> Preview {
     let text = whole.trim_end();
     if text.is_empty() {
@@ -39,7 +36,7 @@ pub(super) fn preview(whole: &str, style: Style, width: usize, keep: Keep) -> Pr
     match keep {
         Keep::First(most) => first(text, style, width, most),
         Keep::Last(most) => last(text, style, width, most),
-        // The end of what is too long: it says how things came out.
+        // The end of a huge text: it shows the outcome.
         Keep::All if text.len() > MAX_BYTES => {
             let start = text.ceil_char_boundary(text.len() - MAX_BYTES);
             let (left_out, shown) = text.split_at(start);
@@ -93,7 +90,7 @@ fn last(text: &str, style: Style, width: usize, most: usize) -> Preview {
     preview
 }
 
-/// The rows of one line. What was written over (`\r`) is not there any more.
+/// The rows of one line, without text overwritten by `\r`.
 fn rows(line: &str, style: Style, width: usize) -> Vec<SpanRow> {
     let line = line.trim_end_matches('\r');
     let line = line.rsplit('\r').next().unwrap_or_default();

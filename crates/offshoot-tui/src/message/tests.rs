@@ -1,4 +1,4 @@
-//! Items as rows: every sort of message, tool and mark.
+//! Every kind of message, tool and mark as rows.
 
 use offshoot_session::json::{Json, quote};
 use offshoot_session::kind::Role;
@@ -459,7 +459,7 @@ fn errors_of_providers_are_told_in_words() {
     }
 }
 
-/// Who copies an answer finds no blanks before its lines. What has a mark keeps its margin, or the mark would say nothing.
+/// A copied answer has no blanks before its lines. Marked rows keep their margin, or the mark would be meaningless.
 #[test]
 fn answers_begin_in_the_first_column_if_that_is_wished() {
     let message = answer(

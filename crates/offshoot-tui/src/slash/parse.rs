@@ -1,27 +1,19 @@
-//! From what was typed to a command. Knows the table, not the editor.
+//! Parses slash commands. Knows the table, not the editor.
 
 use offshoot_agent::provider::ThinkingLevel;
 
 use super::{COMMANDS, SlashCommand, Spec, find};
 use offshoot_settings::nearest::nearest;
 
-/// Why something that begins like a command is none.
+/// Why a command is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Mistake {
-    /// No command has this name.
     #[error("there is no command /{name}{}; /help shows them all", meant(.suggestion))]
     Unknown { name: String, suggestion: Option<&'static str> },
-    /// It needs an argument.
     #[error("/{} needs an argument: {}", .0.name, .0.typed())]
     Missing(&'static Spec),
-    /// It takes none, or fewer.
     #[error("/{} takes no {given:?}: {}", .spec.name, .spec.typed())]
-    TooMuch {
-        spec: &'static Spec,
-        /// What is too much.
-        given: String,
-    },
-    /// There is no such level.
+    TooMuch { spec: &'static Spec, given: String },
     #[error("{0:?} is no thinking level: there are off, minimal, low, medium, high, xhigh and max")]
     Level(String),
 }
@@ -30,8 +22,8 @@ fn meant(suggestion: &Option<&'static str>) -> String {
     suggestion.map_or_else(String::new, |name| format!(": did you mean /{name}?"))
 }
 
-/// The command that a text is: `None` if it is none, but something to say. What begins with a path, such as
-/// `/etc/hosts is odd`, is something to say.
+/// Parses a command: `None` if the text is a prompt. A text that starts with a path, such as `/etc/hosts is odd`, is a
+/// prompt.
 #[must_use]
 pub fn parse(text: &str) -> Option<Result<SlashCommand, Mistake>> {
     let text = text.trim();
@@ -88,13 +80,13 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
     })
 }
 
-/// The first of two arguments, up to a blank or the end of its quotes, and the second.
+/// Splits the first argument, which ends at a blank or a closing quote, from the second.
 fn first(both: &str) -> (&str, &str) {
     let quoted = both.strip_prefix('"').and_then(|rest| rest.find('"')).map(|end| both.split_at(end + 2));
     quoted.or_else(|| both.split_once(char::is_whitespace)).unwrap_or((both, ""))
 }
 
-/// A path, or a label that names an entry, may stand in quotes.
+/// A path or a label of an entry may be quoted.
 fn unquoted(text: Option<&str>) -> Option<String> {
     let text = text?.trim();
     let bare = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);

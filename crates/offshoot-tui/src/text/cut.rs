@@ -1,4 +1,4 @@
-//! Text cut to so many columns, with a mark where something is left out.
+//! Cuts text to a width, with a mark for the omitted part.
 
 use std::borrow::Cow;
 
@@ -9,13 +9,12 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use super::measure::{of_grapheme, width};
 use super::{ELLIPSIS, clean};
 
-/// Foreign text for a field of so many columns: cleaned as by [`clean`], cut with `…`.
+/// Cleans foreign text as by [`clean`] and cuts it with `…`.
 ///
-/// Looks at no more of the text than the field shows (and the escape sequences in between), so a megabyte costs what a
-/// screen does.
+/// Reads only as much text as the field shows (and escape sequences in between): a megabyte costs as much as a screen.
 #[must_use]
 pub fn fit(text: &str, columns: usize) -> Cow<'_, str> {
-    // Enough for any field of letters, so that nearly always one look is enough.
+    // Enough for any field of letters, so that one pass is usually sufficient.
     let mut wanted = columns.saturating_mul(2).saturating_add(64);
     if text.len() <= wanted {
         return match clean(text) {
@@ -33,8 +32,7 @@ pub fn fit(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(truncate(&shown, columns, ELLIPSIS).into_owned())
 }
 
-/// As many of these words as fit into so many columns, ` · ` between them: they stand in the order in which they count, and
-/// none is cut but the first.
+/// Joins as many texts as fit with ` · `. The most important come first, and only the first may be cut.
 #[must_use]
 pub fn joined(words: &[&str], columns: usize) -> String {
     let mut line = String::new();
@@ -49,7 +47,7 @@ pub fn joined(words: &[&str], columns: usize) -> String {
     line
 }
 
-/// A text cut to so many columns; when something is left out, it ends in the ellipsis (as much of it as there is room for).
+/// Cuts a text; an omitted part is replaced by the ellipsis, or as much of it as fits.
 #[must_use]
 pub fn truncate<'a>(text: &'a str, columns: usize, ellipsis: &str) -> Cow<'a, str> {
     let Some(_) = first_beyond(text, columns) else { return Cow::Borrowed(text) };
@@ -58,8 +56,8 @@ pub fn truncate<'a>(text: &'a str, columns: usize, ellipsis: &str) -> Cow<'a, st
     Cow::Owned(format!("{}{mark}", &text[..end]))
 }
 
-/// A line cut to so many columns, its styles kept; when something is left out, it ends in the ellipsis (as much of it as
-/// there is room for), in the style of what stood there.
+/// Cuts a line and keeps its styles; an omitted part is replaced by the ellipsis, or as much of it as fits, in the
+/// style of the omitted text.
 #[must_use]
 pub fn truncate_line(line: &Line<'_>, columns: usize, ellipsis: &str) -> Line<'static> {
     let copy = |span: &Span<'_>| Span::styled(span.content.clone().into_owned(), span.style);
@@ -77,9 +75,9 @@ pub fn truncate_line(line: &Line<'_>, columns: usize, ellipsis: &str) -> Line<'s
     Line { style: line.style, alignment: line.alignment, spans }
 }
 
-/// A path, or any text whose ends say most, cut in the middle to so many columns.
+/// Cuts a path, or another text with telling ends, in the middle.
 ///
-/// Keeps the last component of a path whole as long as there is room, and as many before it as fit in two thirds.
+/// Keeps the last component of a path whole if there is room, and at the start as much as fits in two thirds.
 #[must_use]
 pub fn truncate_middle(text: &str, columns: usize) -> Cow<'_, str> {
     if first_beyond(text, columns).is_none() {
@@ -99,7 +97,7 @@ pub fn truncate_middle(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{head}{ELLIPSIS}{tail}"))
 }
 
-/// The longest end of a text that takes no more than so many columns.
+/// The longest end of a text that fits.
 fn last_columns(text: &str, columns: usize) -> &str {
     let mut room = columns;
     let mut start = text.len();
@@ -110,7 +108,7 @@ fn last_columns(text: &str, columns: usize) -> &str {
     &text[start..]
 }
 
-/// Where the first grapheme begins that does not fit into so many columns; none if all fit.
+/// The start of the first grapheme that does not fit; `None` if all fit.
 fn first_beyond(text: &str, columns: usize) -> Option<usize> {
     if text.len() <= columns && text.is_ascii() {
         return None;
@@ -125,7 +123,7 @@ fn first_beyond(text: &str, columns: usize) -> Option<usize> {
     None
 }
 
-/// The same over a line: the span, and where in it.
+/// The same for a line: the span, and the byte in it.
 fn place_beyond(line: &Line<'_>, columns: usize) -> Option<(usize, usize)> {
     let mut room = columns;
     for (nth, span) in line.spans.iter().enumerate() {

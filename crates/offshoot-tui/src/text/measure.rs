@@ -1,12 +1,12 @@
-//! How many columns text takes, by the measure with which ratatui draws it, and drawing it by that measure.
+//! Measures and draws text by ratatui's widths.
 
 use ratatui::buffer::{Buffer, CellWidth as _};
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// How many columns a text takes when it is drawn: the sum over its graphemes, without those that hold a control
-/// character, which are not drawn.
+/// The columns of a text: the sum over its graphemes, without those that contain a control character, which are not
+/// drawn.
 #[must_use]
 pub fn width(text: &str) -> usize {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
@@ -15,16 +15,16 @@ pub fn width(text: &str) -> usize {
     text.graphemes(true).map(of_grapheme).sum()
 }
 
-/// How many columns a line takes: the sum over its spans, since no grapheme crosses from one to the next.
+/// The sum over the spans: no grapheme continues in the next span.
 #[must_use]
 pub fn line_width(line: &Line<'_>) -> usize {
     line.spans.iter().map(|span| width(&span.content)).sum()
 }
 
-/// Draws a line on the first row of an area, from its left end, cut at its right end: nothing outside changes.
+/// Draws a line on the first row of an area, left-aligned and cut at the right: nothing outside changes.
 ///
-/// The line's style fills the row. Use this instead of rendering a `Line`, which measures whole spans and so lays
-/// the next span over the last columns of one with ligatures. The alignment of the line is not looked at.
+/// The line's style fills the row. Use this instead of rendering a `Line`, which measures whole spans and so overwrites
+/// the last columns of a span with ligatures. The line's alignment is ignored.
 pub fn draw(line: &Line<'_>, area: Rect, buf: &mut Buffer) {
     let row = Rect { height: 1, ..area }.intersection(buf.area);
     if row.is_empty() || row.y != area.y || row.x != area.x {
@@ -34,7 +34,7 @@ pub fn draw(line: &Line<'_>, area: Rect, buf: &mut Buffer) {
     buf.set_line(row.x, row.y, line, row.width);
 }
 
-/// The columns of one grapheme; none for one that is not drawn.
+/// The columns of a grapheme; 0 if it is not drawn.
 pub(super) fn of_grapheme(grapheme: &str) -> usize {
     if grapheme.contains(char::is_control) { 0 } else { usize::from(grapheme.cell_width()) }
 }
@@ -61,7 +61,7 @@ mod tests {
         }
     }
 
-    /// ratatui's own rendering measures a lam-alef as one column and draws it on two.
+    /// ratatui itself measures a lam-alef as one column and draws it on two.
     #[test]
     fn a_span_begins_where_the_one_before_it_ends() {
         let mut buf = Buffer::empty(Rect::new(0, 0, 4, 1));

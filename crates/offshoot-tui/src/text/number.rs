@@ -1,6 +1,6 @@
-//! Numbers for people who only want to know about how much.
+//! Abbreviated numbers.
 
-/// A number, as of tokens, in few characters: 950, 1.2k, 34k, 5.6M.
+/// Such as 950, 1.2k, 34k, 5.6M.
 #[must_use]
 pub fn in_short(number: u64) -> String {
     match number {

@@ -1,4 +1,4 @@
-//! What must hold for any text in any width.
+//! Properties of any text in any width.
 
 use proptest::prelude::*;
 use ratatui::buffer::{Buffer, Cell};
@@ -9,7 +9,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::*;
 
-/// Texts of the pieces that go wrong: sequences, marks, joiners, wide and right-to-left characters, and anything else.
+/// Difficult pieces: sequences, marks, joiners, wide and right-to-left characters, and arbitrary ones.
 fn hostile() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         any::<char>().prop_map(String::from),
@@ -70,7 +70,7 @@ fn ink(text: &str) -> String {
     text.chars().filter(|at| !at.is_whitespace()).collect()
 }
 
-/// What a text shows: its graphemes that take columns.
+/// The graphemes that take columns.
 fn drawn(text: &str) -> String {
     text.graphemes(true).filter(|grapheme| measure::of_grapheme(grapheme) > 0).collect()
 }

@@ -1,4 +1,4 @@
-//! Lines broken into rows of so many columns, one row after the other: only the rows that are asked for are laid out.
+//! Wraps lines into rows, lazily: only requested rows are laid out.
 
 use std::ops::Range;
 
@@ -8,19 +8,17 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use super::ELLIPSIS;
 use super::measure::of_grapheme;
 
-/// A line as rows of at most so many columns: see [`rows`].
+/// Wraps a line: see [`rows`].
 #[must_use]
 pub fn wrap<'a>(line: impl Into<Line<'a>>, columns: usize) -> Vec<Line<'static>> {
     rows(&line.into(), columns).map(|row| row.line()).collect()
 }
 
-/// The rows of a line, each no wider than so many columns, laid out when they are asked for; to count them allocates
-/// nothing.
+/// The rows of a line, laid out on request; counting them allocates nothing.
 ///
-/// Rows end at spaces, which are left out there, and on either side of a wide character; a word that is wider than a
-/// row begins on a row of its own and is broken where a grapheme ends. A grapheme that is itself wider than the row is
-/// shown as `…`. Leading spaces stay, unless they fill the row. An empty line is one empty row; no columns hold no
-/// row.
+/// Rows break at spaces, which are dropped there, and on either side of a wide character. A word wider than a row
+/// starts its own row and is broken between graphemes. A grapheme wider than a row is shown as `…`. Leading spaces
+/// stay, unless they fill the row. An empty line is one empty row; with 0 columns there is no row.
 #[must_use]
 pub fn rows<'a>(line: &'a Line<'a>, columns: usize) -> WrappedRows<'a> {
     let start = WrapPosition::default();
@@ -43,17 +41,16 @@ pub struct WrappedRow<'a> {
     to: WrapPosition,
 }
 
-/// A place between two graphemes of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct WrapPosition {
     span: usize,
-    /// Bytes into the content of that span.
+    /// In the content of the span.
     byte: usize,
-    /// Bytes into the contents of all spans, one behind the other.
+    /// In the contents of all spans, concatenated.
     of_all: usize,
 }
 
-/// What is known of the row that is being filled.
+/// The row being filled.
 struct Filling {
     from: WrapPosition,
     fits: WrapPosition,
@@ -68,7 +65,7 @@ enum BreakClass {
     Space,
     Letter,
     Wide,
-    /// Wide, and does not begin a row.
+    /// Wide, and must not start a row.
     WideCloser,
 }
 
@@ -111,7 +108,7 @@ impl<'a> Iterator for WrappedRows<'a> {
                 self.next = Some(resume);
                 return Some(self.row(row.from, to));
             } else {
-                // Spaces in front of a word that does not fit behind them.
+                // The spaces before a word that does not fit.
                 row = Filling { columns, inked: true, before: Some(kind), ..Filling::new(at) };
             }
             if row.columns <= self.columns {
@@ -130,13 +127,13 @@ impl<'a> WrappedRows<'a> {
 }
 
 impl WrappedRow<'_> {
-    /// Where in the text of the line the row stands, in bytes over all spans.
+    /// The row's byte range in the line, over all spans.
     #[must_use]
     pub fn bytes(&self) -> Range<usize> {
         self.from.of_all..self.to.of_all
     }
 
-    /// The row as a line of its own, with the styles of the spans that it cuts.
+    /// The row as a line with its styles.
     #[must_use]
     pub fn line(&self) -> Line<'static> {
         let mut spans: Vec<Span<'static>> = Vec::new();
@@ -147,7 +144,7 @@ impl WrappedRow<'_> {
             }
             let shown = match break_class(grapheme, self.columns) {
                 None => {
-                    // No grapheme crosses from one span to the next.
+                    // No grapheme continues in the next span.
                     current = None;
                     continue;
                 }
@@ -167,7 +164,7 @@ impl WrappedRow<'_> {
     }
 }
 
-/// The graphemes of a line from a place on, with the places before and after each.
+/// The graphemes of a line from a position on, with the positions before and after each.
 fn graphemes<'a>(
     line: &'a Line<'a>,
     from: WrapPosition,
@@ -186,7 +183,7 @@ fn graphemes<'a>(
     })
 }
 
-/// What a grapheme is and how many columns it takes in rows of so many; none if it is not drawn.
+/// A grapheme's class and its columns in rows of this width; `None` if it is not drawn.
 fn break_class(grapheme: &str, columns: usize) -> Option<(BreakClass, usize)> {
     let wide = of_grapheme(grapheme);
     let first = grapheme.chars().next().filter(|_| wide > 0)?;
@@ -261,7 +258,7 @@ mod tests {
         assert_eq!(places, [0..7, 8..13]);
     }
 
-    /// The figure is the point: laying out all of it for every frame once took seconds.
+    /// The size matters: laying out the whole line for every frame once took seconds.
     #[test]
     fn of_a_megabyte_only_the_rows_on_the_screen_are_laid_out() {
         let line = Line::raw("word ".repeat(200_000));
@@ -270,7 +267,7 @@ mod tests {
         assert_eq!(rows(&Line::raw("x".repeat(1 << 20)), 80).count(), (1_usize << 20).div_ceil(80));
     }
 
-    /// What stood apart only by a control character would make one grapheme without it, wider than both.
+    /// Two texts separated by a control character must not join into a grapheme wider than both.
     #[test]
     fn what_is_left_out_keeps_its_neighbours_apart() {
         for row in wrap("⌨\u{7f}\u{fe0f}🏽", 3) {

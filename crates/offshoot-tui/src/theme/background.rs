@@ -1,19 +1,18 @@
-//! Whether a terminal is light or dark, from what it says of its background. Asks nobody: the loop does.
+//! Finds out whether a terminal is light or dark from its reports. Sends no query: the loop does.
 
 use super::colour::rgb_of_index;
 
-/// How bright the terminal's background is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Background {
-    /// Rather dark; also where nobody knows.
+    /// Also if unknown.
     #[default]
     Dark,
     Light,
 }
 
 impl Background {
-    /// From a terminal's answer to OSC 11, what stands behind `11;`: `rgb:1e1e/1e1e/1e1e`, with one to four digits each,
-    /// `rgba:` with a fourth part, or `#1e1e1e`. `None`: it is no colour.
+    /// Parses the part after `11;` of an OSC 11 reply: `rgb:1e1e/1e1e/1e1e` with one to four digits each, `rgba:` with
+    /// a fourth part, or `#1e1e1e`. `None` if it is not a colour.
     #[must_use]
     pub fn of_answer(answer: &str) -> Option<Self> {
         let answer = answer.trim();
@@ -34,14 +33,15 @@ impl Background {
         }
     }
 
-    /// From the variable `COLORFGBG`, which some terminals set: its last part is the number of a colour. `None`: it is not.
+    /// Parses the variable `COLORFGBG` of some terminals, whose last part is the index of a colour. `None` if it is
+    /// not.
     #[must_use]
     pub fn of_variable(value: &str) -> Option<Self> {
         let index: u8 = value.rsplit(';').next()?.trim().parse().ok()?;
         Some(Self::of(rgb_of_index(index).map(|part| f64::from(part) / 255.0)))
     }
 
-    /// By luminance, as WCAG has it; from the middle on it is light, as in pi.
+    /// By WCAG's luminance; light from 0.5 on, as in pi.
     fn of(colour: [f64; 3]) -> Self {
         let linear = |part: f64| if part <= 0.039_28 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) };
         let [red, green, blue] = colour.map(linear);
@@ -50,7 +50,7 @@ impl Background {
     }
 }
 
-/// One to four hexadecimal digits as a share of what they could say.
+/// One to four hexadecimal digits as a fraction of their maximum.
 fn share(digits: &str) -> Option<f64> {
     let is_number = (1..=4).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     let number = u32::from_str_radix(digits, 16).ok().filter(|_| is_number)?;

@@ -1,4 +1,4 @@
-//! A colour as a theme file says it, and as near to it as fewer colours come.
+//! A theme file's colour, and the nearest one in a smaller palette.
 
 use ratatui::style::Color;
 
@@ -6,14 +6,13 @@ use crate::terminal::ColourDepth;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Colour {
-    /// The terminal's own.
     Default,
-    /// Of xterm's 256.
+    /// In xterm's 256 colours.
     Index(u8),
     Rgb(u8, u8, u8),
 }
 
-/// The sixteen as xterm shows them; terminals differ, and only the order of likeness matters here.
+/// As in xterm. Terminals differ, but only the nearest colour matters here.
 const ANSI: [(Color, [u8; 3]); 16] = [
     (Color::Black, [0, 0, 0]),
     (Color::Red, [205, 0, 0]),
@@ -43,7 +42,7 @@ impl Colour {
         Some(Self::Rgb(part(0)?, part(2)?, part(4)?))
     }
 
-    /// As near as the depth allows; nothing but the terminal's own without colours.
+    /// The nearest colour; without colours the terminal's default.
     pub(super) fn at(self, depth: ColourDepth) -> Color {
         match (self, depth) {
             (Self::Default, _) | (_, ColourDepth::None) => Color::Reset,
@@ -59,12 +58,12 @@ impl Colour {
     }
 }
 
-/// Of the colour cube and the greys: the first sixteen are every terminal's own.
+/// In the colour cube and the greys: terminals redefine the first sixteen.
 fn nearest_of_256(wanted: [u8; 3]) -> u8 {
     (16..=255).min_by_key(|index| distance(wanted, rgb_of_index(*index))).unwrap_or(16)
 }
 
-/// By hue for what has one: a pale colour stands for its name more than for its grey.
+/// By hue if the colour has one: a pale colour is better matched by its hue than by its grey.
 fn nearest_of_16(wanted: [u8; 3]) -> Color {
     let [least, most] = [wanted.into_iter().min(), wanted.into_iter().max()].map(Option::unwrap_or_default);
     let spread = most - least;
@@ -72,7 +71,7 @@ fn nearest_of_16(wanted: [u8; 3]) -> Color {
         let greys = ANSI.iter().filter(|(_, [red, green, blue])| red == green && green == blue);
         return greys.min_by_key(|(_, grey)| distance(wanted, *grey)).map_or(Color::Reset, |(colour, _)| *colour);
     }
-    // Which parts are nearer to the most than to the least is the name; pastels are of the lighter row.
+    // The parts nearer to the greatest than to the least give the hue; pastels use the bright row.
     let bit = |at: usize| u8::from(wanted.get(at).is_some_and(|part| part - least > spread / 2));
     let name = usize::from(bit(0) | bit(1) << 1 | bit(2) << 2);
     let row = if least > 96 { 8 } else { 0 };
@@ -90,7 +89,7 @@ pub(super) fn rgb_of_index(index: u8) -> [u8; 3] {
     }
 }
 
-/// How unlike two colours look: the eye weighs red and blue by how red both are.
+/// Perceptual distance: red and blue are weighted by the mean of red.
 fn distance(one: [u8; 3], other: [u8; 3]) -> i32 {
     let [red, green, blue] = [0, 1, 2].map(|at: usize| {
         let part = |of: [u8; 3]| of.get(at).copied().map_or(0, i32::from);

@@ -1,9 +1,9 @@
-//! Two themes, one for light terminals and one for dark ones: what the setting `theme` comes to.
+//! The setting `theme`: a theme for light terminals and one for dark ones.
 
 use super::{Background, Theme};
 use crate::terminal::ColourDepth;
 
-/// A theme for each background; often the same.
+/// Often both are the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Themes {
     pub light: Theme,
@@ -11,18 +11,17 @@ pub struct Themes {
 }
 
 impl Default for Themes {
-    /// The two that are built in.
     fn default() -> Self {
         Self { light: Theme::light(), dark: Theme::dark() }
     }
 }
 
 impl Themes {
-    /// What the setting says when it lets the terminal choose among the two that are built in; the same as no setting.
+    /// The setting that selects the built-in theme of the terminal's background; the default.
     const AUTOMATIC: &'static str = "light/dark";
 
-    /// The names of the themes for light and for dark terminals that a setting means: one for both, or two with a stroke
-    /// between them, the light one first, as in pi. No setting means the built-in ones.
+    /// The names of the light and the dark theme in a setting: one for both, or two separated by `/`, the light one
+    /// first, as in pi. `None` means the built-in ones.
     pub fn named(setting: Option<&str>) -> Result<(String, String), String> {
         let setting = setting.unwrap_or(Self::AUTOMATIC);
         let parts: Vec<&str> = setting.split('/').map(str::trim).collect();
@@ -41,7 +40,7 @@ impl Themes {
         }
     }
 
-    /// Whether it matters, in so many colours, which background the terminal has.
+    /// Whether the terminal's background matters at this colour depth.
     #[must_use]
     pub fn differ(&self, depth: ColourDepth) -> bool {
         depth != ColourDepth::None && self.light.colours != self.dark.colours

@@ -1,4 +1,4 @@
-//! A theme file to a theme. Owns its form; finds everything that is wrong at once, each with its place.
+//! Reads theme files. Reports all errors at once, each with its position.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,12 +8,12 @@ use serde_json::value::RawValue;
 
 use super::{Colour, Theme, Token};
 
-/// Something about a theme file.
+/// An error or a warning about a theme file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The line, from 1.
+    /// From 1.
     pub line: usize,
-    /// The column, from 1, in characters.
+    /// From 1, in characters.
     pub column: usize,
     /// One sentence, lower case, without full stop.
     pub message: String,
@@ -25,16 +25,14 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A theme file that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot read the theme {file}: {}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub struct ThemeError {
     pub file: String,
-    /// Everything that is wrong, in the order of the file.
+    /// In the order of the file.
     pub problems: Vec<Problem>,
 }
 
-/// What a theme file may hold.
 const MEMBERS: [&str; 5] = ["$schema", "name", "vars", "colors", "export"];
 
 pub(super) fn read(text: &str, file: &str) -> Result<(Theme, Vec<Problem>), ThemeError> {
@@ -56,13 +54,12 @@ struct Reader<'a> {
     odd: Vec<Problem>,
 }
 
-/// A colour that is not yet looked up, and where it stands.
 #[derive(Clone, Copy)]
 struct ThemeValue<'a> {
     raw: &'a RawValue,
 }
 
-/// The members of an object in their order, with their text.
+/// An object's members, in order.
 struct Members<'a>(Vec<(String, ThemeValue<'a>)>);
 
 impl<'a> Reader<'a> {
@@ -130,7 +127,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Of members with one name the last one counts, as everywhere that reads JSON.
+    /// Of duplicate members the last one counts, as in most JSON readers.
     fn once(&mut self, members: Members<'a>, what: &str) -> Vec<(String, ThemeValue<'a>)> {
         let mut seen: Vec<(String, ThemeValue<'a>)> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
@@ -178,10 +175,10 @@ impl<'a> Reader<'a> {
         self.wrong.is_empty().then_some(colours)
     }
 
-    /// Follows references to what is a colour.
+    /// Resolves references.
     fn colour(&mut self, value: ThemeValue<'a>, vars: &HashMap<String, ThemeValue<'a>>) -> Option<Colour> {
         let mut at = value;
-        // A chain longer than the number of variables comes back to where it was.
+        // A chain longer than the number of variables is a cycle.
         for _ in 0..=vars.len() {
             match self.literal(at)? {
                 Literal::Colour(colour) => return Some(colour),
@@ -223,7 +220,7 @@ impl<'a> Reader<'a> {
 
     fn wrong(&mut self, value: ThemeValue<'a>, message: String) {
         let problem = self.problem(self.offset(value), message);
-        // A variable that is wrong is met by everything that uses it.
+        // An invalid variable is reported once, not for each use.
         if !self.wrong.contains(&problem) {
             self.wrong.push(problem);
         }
@@ -239,7 +236,7 @@ impl<'a> Reader<'a> {
         self.odd.push(problem);
     }
 
-    /// Every value is a piece of the text, so that its address says where it stands.
+    /// Every value is a slice of the text, so its address gives its position.
     fn offset(&self, value: ThemeValue<'a>) -> usize {
         value.raw.get().as_ptr().addr().saturating_sub(self.text.as_ptr().addr())
     }

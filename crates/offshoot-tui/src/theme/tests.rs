@@ -1,4 +1,5 @@
-//! Themes: the built-in ones are whole and legible, files are read or refused with a place, fewer colours still say it.
+//! The built-in themes are complete and legible, files are read or refused with a position, and fewer colours keep the
+//! meaning.
 
 use proptest::prelude::*;
 use ratatui::style::{Color, Modifier, Style};
@@ -161,7 +162,7 @@ fn fewer_colours_still_say_it() {
     }
 }
 
-/// By the measure of WCAG 2: 4.5 for text, 3 for lines and marks, on the backgrounds that terminals have.
+/// By WCAG 2: 4.5 for text, 3 for lines and marks, on the common backgrounds of terminals.
 #[test]
 fn the_built_in_themes_are_legible() {
     let backgrounds = [
@@ -213,7 +214,7 @@ fn contrast(one: [u8; 3], other: [u8; 3]) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Cut, changed or doubled anywhere: a theme or problems with places inside the file, never a panic.
+    /// A file cut, changed or doubled anywhere gives a theme or errors with positions inside the file, never a panic.
     #[test]
     fn any_file_reads_or_says_where_it_does_not(at in 0..DARK.len(), length in 0_usize..40, put in "[\\[\\]{}\",:#0-9a-z\u{e9} \n]{0,6}") {
         let (start, end) = (DARK.floor_char_boundary(at), DARK.floor_char_boundary((at + length).min(DARK.len())));

@@ -1,23 +1,22 @@
-//! The words by which a theme gives colours, and what each says on a screen without any.
+//! The tokens of a theme, and their styles without colours.
 
 use ratatui::style::Modifier;
 
 macro_rules! tokens {
     ($($token:ident = $name:literal,)*) => {
-        /// What a piece of the screen is: a theme gives each its colour.
-        ///
-        /// Names are those of pi's themes, so that a theme file of pi's reads here.
+        /// An element of the screen to which a theme gives a colour. Names are those of pi's themes, so that pi's theme
+        /// files work here.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Token {
             $($token,)*
         }
 
         impl Token {
-            /// Every token, in the order of a theme file.
+            /// In the order of a theme file.
             pub const ALL: [Self; Self::COUNT] = [$(Self::$token,)*];
             pub const COUNT: usize = [$($name,)*].len();
 
-            /// Its name in a theme file.
+            /// The name in a theme file.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -93,13 +92,12 @@ impl Token {
         Self::ALL.into_iter().find(|token| token.name() == name)
     }
 
-    /// Whether it colours what stands behind text.
     #[must_use]
     pub fn is_background(self) -> bool {
         self.name().ends_with("Bg")
     }
 
-    /// Whose colour it takes in a theme that does not have it; none if every theme must.
+    /// The token whose colour is used if a theme lacks this one; `None` if it is required.
     #[must_use]
     pub const fn fallback(self) -> Option<Self> {
         match self {
@@ -111,12 +109,11 @@ impl Token {
         }
     }
 
-    /// A background that says nothing by itself, too faint for sixteen colours.
+    /// A background without meaning of its own, too faint for sixteen colours.
     pub(super) fn is_tint(self) -> bool {
         self.is_background() && !matches!(self, Self::SelectedBg | Self::SearchMatchBg)
     }
 
-    /// How it looks where there are no colours.
     pub(super) fn without_colour(self) -> Modifier {
         match self {
             Self::SelectedBg => Modifier::REVERSED,

@@ -1,4 +1,4 @@
-//! Which action does what to a text, wherever it is written: in the editor, in a line of a list. Knows no key and no list.
+//! Actions on a text, in the editor and in a list's search line. Knows no key and no list.
 
 use super::{EditBuffer, Reach, Way};
 use crate::keymap::Action;
@@ -10,7 +10,7 @@ pub(crate) enum Did {
 }
 
 impl EditBuffer {
-    /// Does an action that concerns nothing but the text and its cursor; `None`: it concerns more. Undo is the owner's.
+    /// Does an action that concerns only the text and its cursor; `None` for others. Undo belongs to the owner.
     pub(crate) fn act(&mut self, action: Action) -> Option<Did> {
         match action {
             Action::DeleteCharBackward => self.delete(Way::Back),

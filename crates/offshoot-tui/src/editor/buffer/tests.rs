@@ -8,7 +8,7 @@ fn typed(text: &str) -> EditBuffer {
     buffer
 }
 
-/// The text with a `|` where the cursor is.
+/// The text with a `|` at the cursor.
 fn seen(buffer: &EditBuffer) -> String {
     let (before, after) = buffer.text.split_at(buffer.cursor);
     format!("{before}|{after}")
@@ -166,8 +166,8 @@ fn reach(number: u8) -> Reach {
 }
 
 proptest::proptest! {
-    /// Whatever is done, the cursor stands between characters, nothing steers the terminal, and undoing everything
-    /// leaves nothing.
+    /// After any operations the cursor is between graphemes, the text is harmless, and undoing everything leaves it
+    /// empty.
     #[test]
     fn nothing_breaks_the_text(ops in ops()) {
         let mut buffer = EditBuffer::default();

@@ -1,4 +1,4 @@
-//! What completion may offer: the table of commands, files, and lists for arguments. Knows no text that is being written.
+//! The choices of completion: commands, files, and lists for arguments. Knows no text.
 
 use std::borrow::Cow;
 
@@ -7,24 +7,22 @@ use offshoot_agent::provider::ThinkingLevel;
 use super::token::Of;
 use crate::slash::{Argument, COMMANDS};
 
-/// Something that can be taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     pub insert: String,
-    /// What is shown and searched; foreign text.
+    /// Shown and searched; foreign text.
     pub label: String,
-    /// What is shown beside it, and of an argument searched too; foreign text.
+    /// Shown beside the label, and searched for arguments; foreign text.
     pub detail: String,
 }
 
 impl Choice {
-    /// A choice that is shown as it is written.
+    /// A choice whose label is the inserted text.
     pub fn new(text: impl Into<String>) -> Self {
         let insert = text.into();
         Self { label: insert.clone(), insert, detail: String::new() }
     }
 
-    /// With something to be shown beside it.
     #[must_use]
     pub fn with(self, detail: impl Into<String>) -> Self {
         Self { detail: detail.into(), ..self }
@@ -42,7 +40,7 @@ impl Default for Offers {
     fn default() -> Self {
         let command = |spec: &crate::slash::Spec| Choice {
             insert: spec.name.to_owned(),
-            // Other names are found, and shown behind the first.
+            // Aliases are found too, and shown after the name.
             label: std::iter::once(spec.name).chain(spec.aliases.iter().copied()).collect::<Vec<_>>().join(", "),
             detail: match spec.usage {
                 "" => spec.says.to_owned(),
@@ -59,17 +57,16 @@ impl Default for Offers {
 }
 
 impl Offers {
-    /// More files of the folder, as paths with `/`; folders end with one.
+    /// Adds files of the folder, as paths with `/`; folders end with one.
     pub fn add_files(&mut self, files: impl IntoIterator<Item = String>) {
         self.files.extend(files);
     }
 
-    /// The files are looked for anew.
     pub fn forget_files(&mut self) {
         self.files.clear();
     }
 
-    /// What an argument may be, in the order in which it is shown.
+    /// Sets the choices of an argument, in the order of display.
     pub fn set(&mut self, argument: Argument, choices: Vec<Choice>) {
         self.lists.retain(|(known, _)| *known != argument);
         self.lists.push((argument, choices));
@@ -87,7 +84,7 @@ impl Offers {
         }
     }
 
-    /// What is searched: of a command and a file the name, of an argument also what stands beside it.
+    /// The searched text: the name of a command or a file, the label and detail of an argument.
     pub(super) fn name(&self, of: Of, at: usize) -> Option<Cow<'_, str>> {
         match of {
             Of::Command => self.commands.get(at).map(|choice| choice.label.as_str().into()),

@@ -1,22 +1,20 @@
-//! What is being completed: the part of the text before the cursor that names a command, an argument or a file. Pure.
+//! Finds the token before the cursor: the name of a command, an argument or a file. Pure.
 
 use std::ops::Range;
 
 use crate::slash::{self, Argument};
 
-/// What a token may be completed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
-    /// The name of a command, behind a `/`.
+    /// After a `/`.
     Command,
     Argument(Argument),
     File {
-        /// Behind an `@`.
+        /// After an `@`.
         at: bool,
     },
 }
 
-/// A part of the text, and what is searched for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) of: Of,
@@ -25,7 +23,7 @@ pub(super) struct Token {
 }
 
 impl Of {
-    /// Which list it is completed from; none: the table of commands.
+    /// The argument whose list completes it; `None` for the table of commands.
     pub(super) fn argument(self) -> Option<Argument> {
         match self {
             Self::Command => None,
@@ -34,7 +32,7 @@ impl Of {
         }
     }
 
-    /// What is written for a choice. Behind a folder the user goes on.
+    /// The text inserted for a choice.
     pub(super) fn written(self, insert: &str) -> String {
         let quoted = |insert: &str| match insert.contains(char::is_whitespace) {
             true => format!("\"{insert}\""),
@@ -51,7 +49,7 @@ impl Of {
         }
     }
 
-    /// Whether a whole command stands there now.
+    /// Whether the text is now a complete command.
     pub(super) fn is_command_done(self, insert: &str) -> bool {
         match self {
             Self::Command => slash::find(insert).is_some_and(|spec| !spec.needs_argument()),
@@ -61,7 +59,7 @@ impl Of {
     }
 }
 
-/// The token that ends at the cursor and is completed without being asked to.
+/// The token that ends at the cursor and is completed automatically.
 pub(super) fn at(text: &str, cursor: usize) -> Option<Token> {
     let before = text.get(..cursor)?;
     if before.starts_with('!') {
@@ -84,7 +82,7 @@ pub(super) fn at(text: &str, cursor: usize) -> Option<Token> {
     Some(Token { of: Of::File { at: true }, range: start..cursor, query })
 }
 
-/// Where an `@` stands that begins a file's name: at the start of a word, and what follows is one word or in quotes.
+/// The position of an `@` that starts a file name: at the start of a word, and followed by one word or an open quote.
 fn file_start(before: &str) -> Option<usize> {
     let line = before.rfind('\n').map_or(0, |end| end + 1);
     let start = before.rfind('@').filter(|start| *start >= line)?;
@@ -96,7 +94,7 @@ fn file_start(before: &str) -> Option<usize> {
     (goes_on && begins).then_some(start)
 }
 
-/// The word before the cursor as a path.
+/// The word before the cursor, as a path.
 pub(super) fn path(text: &str, cursor: usize) -> Token {
     let before = text.get(..cursor).unwrap_or_default();
     let start = before.rfind(|at: char| at.is_whitespace() || "\"'=!(".contains(at));

@@ -1,4 +1,4 @@
-//! The list of completions on the screen. Reads it only.
+//! Draws the list of completions.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,11 +9,10 @@ use crate::slash::Argument;
 use crate::text::{clean, draw, fit, truncate_middle, width};
 use crate::theme::{Theme, Token};
 
-/// Names are not wider than this, so that what stands beside them can be read.
+/// Names are cut to this width to leave room for the details.
 const NAME: usize = 32;
 
 impl Completion {
-    /// How many rows it takes.
     pub(in crate::editor) fn height(&self) -> u16 {
         let count = self.popup.as_ref().map_or(0, |popup| popup.matches.len());
         let counter = usize::from(count > self.rows);
@@ -35,7 +34,7 @@ impl Completion {
                 if selected { ("→ ", Token::Accent, Token::Accent) } else { ("  ", Token::Text, Token::Muted) };
             let label_room = if choice.detail.is_empty() { columns.saturating_sub(2) } else { widest };
             let label = match popup.token.of.argument() {
-                // The end of a path says more than what stands before it.
+                // The end of a path is more telling than its start.
                 Some(Argument::File) => truncate_middle(&clean(&choice.label), label_room).into_owned(),
                 _ => fit(&choice.label, label_room).into_owned(),
             };
