@@ -81,6 +81,9 @@ function shapes(text) {
     });
 }
 
+/** pi takes several arguments for several prompts; offshoot wants each further one named. */
+const ourPrompts = ([first, ...further]) => ["-p", first, ...further.flatMap((text) => ["--then", text])];
+
 /** What a model makes pi and then offshoot tell, to the same prompts in one session. */
 async function told(name, replies, prompts, settings) {
   const server = await model(name, [...replies, ...replies]);
@@ -92,7 +95,7 @@ async function told(name, replies, prompts, settings) {
   const said = (file, args, place) => run(file, args, place).catch((error) => error.stdout ?? assert.fail(error));
   try {
     const theirs = await said(bunBinary(), [cli, "--mode", "json", "--provider", "test", "--model", "m1", ...prompts], places[0]);
-    const ours = await said(path.resolve(program), ["--mode", "json", "--model", "test/m1", ...prompts], places[1]);
+    const ours = await said(path.resolve(program), ["--mode", "json", "--model", "test/m1", ...ourPrompts(prompts)], places[1]);
     return { theirs: shapes(theirs), ours: shapes(ours) };
   } finally {
     await server.end();

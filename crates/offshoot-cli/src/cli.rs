@@ -1,9 +1,12 @@
 //! The command line: its global options, its commands, and the exit code.
 
+mod help;
+mod read;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::Subcommand;
 use offshoot_session::session::Durability;
 
 use crate::app::App;
@@ -15,47 +18,20 @@ use crate::config::Environment;
 use crate::error::{CommandError, Result};
 use crate::ui::{self, ColorWhen, Ui};
 use crate::{agent, api, tui};
+use read::Task;
+pub(crate) use read::command_line;
 
-/// Sessions of terminal coding agents as trees: look into them, go back in them, branch them, lose nothing.
-///
-/// A session is one append-only file in which every entry names its parent. offshoot reads and writes its own sessions
-/// and those of pi and oh-my-pi where they are. Commands that only look never change a file.
-///
-/// SESSION is the path of a session file, a session id or a unique start of one, a session's name, or `latest`.
-/// ENTRY is an entry id or a unique start of one.
-///
-/// `offshoot -p PROMPT` asks a model, which works with tools in this folder, and prints its answer.
-///
-/// Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 damaged input, 5 conflict, 6 the model failed, 130 stopped.
-#[derive(Debug, Parser)]
-#[command(name = "offshoot", version, after_help = EXAMPLES)]
-#[command(args_conflicts_with_subcommands = true)]
-#[command(max_term_width = 100)]
-pub(crate) struct Cli {
-    #[command(flatten)]
-    pub(crate) global: Global,
-
-    #[command(flatten)]
-    pub(crate) agent: agent::Args,
-
-    #[command(subcommand)]
-    pub(crate) command: Option<Command>,
-}
-
-const EXAMPLES: &str = "\
+const CHAT_EXAMPLES: &str = "\
 Examples:
-  offshoot list                       sessions of this folder, newest first
-  offshoot show latest                read the newest one
-  offshoot tree latest                see its branches
-  offshoot switch latest 1a2b3c4d     go back to an entry; pi and oh-my-pi open there too
-  offshoot -p 'why does the build fail?'
-  offshoot -c -p 'and now mend it'    goes on with the newest session of this folder";
+  offshoot chat
+  offshoot chat why does the build fail
+  offshoot chat -c and now mend it";
 
 /// Options of every command.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Use the sessions in this folder, and no others, for this run
+    /// Use only the sessions in this folder
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) session_dir: Option<PathBuf>,
 
@@ -64,7 +40,7 @@ pub(crate) struct Global {
     #[arg(hide_possible_values = true, hide_default_value = true)]
     pub(crate) color: ColorWhen,
 
-    /// Do without the side index and the catalogue (caches: big sessions and long lists at once)
+    /// Do not use the caches (side index and catalogue)
     #[arg(long, global = true)]
     pub(crate) no_index: bool,
 
@@ -97,6 +73,9 @@ pub(crate) enum Command {
     Repair(repair::Args),
     Doctor(doctor::Args),
     Migrate(migrate::Args),
+    /// Start a conversation; the words are its first prompt
+    #[command(after_help = CHAT_EXAMPLES)]
+    Chat(Box<agent::Args>),
     Models(models::Args),
     Api(api::Args),
     Completions(completions::Args),
@@ -127,10 +106,11 @@ impl Command {
             Self::Repair(args) => repair::run(app, args),
             Self::Doctor(args) => doctor::run(app, args),
             Self::Migrate(args) => migrate::run(app, args),
+            Self::Chat(args) => run_agent(app, args),
             Self::Models(args) => models::run(app, args),
             Self::Api(args) => api::run(app, args),
-            Self::Completions(args) => completions::run(app, args, &mut Cli::command()),
-            Self::Man(args) => man::run(app, args, Cli::command()),
+            Self::Completions(args) => completions::run(app, args, &mut command_line()),
+            Self::Man(args) => man::run(app, args, command_line()),
         }
     }
 }
@@ -143,11 +123,9 @@ fn run_agent(app: &App, args: &agent::Args) -> Result<()> {
 }
 
 pub(crate) fn run() -> ExitCode {
-    // Without a terminal, `offshoot` without arguments prints its help.
-    let command = Cli::command().arg_required_else_help(!ui::is_interactive());
-    let parsed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
-        Ok(cli) => cli,
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let line = match read::read(&arguments, ui::is_interactive()) {
+        Ok(line) => line,
         Err(error) => {
             // Help and version go to stdout, which may be closed.
             drop(error.print());
@@ -155,16 +133,16 @@ pub(crate) fn run() -> ExitCode {
         }
     };
     let mut environment = Environment::read();
-    environment.cache = environment.cache.filter(|_| !cli.global.no_index);
-    let ui = Ui::new(&environment, cli.global.color, !cli.global.no_pager);
+    environment.cache = environment.cache.filter(|_| !line.global.no_index);
+    let ui = Ui::new(&environment, line.global.color, !line.global.no_pager);
     let durability = environment.durability.as_deref().map(Durability::from_word).transpose();
     let level = durability.as_ref().ok().copied().flatten().unwrap_or_default();
-    let app = App { ui, environment, session_dir: cli.global.session_dir, durability: level };
+    let app = App { ui, environment, session_dir: line.global.session_dir, durability: level };
     let ran = match durability {
-        Ok(_) => match &cli.command {
-            Some(command) => command.run(&app),
-            None => run_agent(&app, &cli.agent),
-        },
+        Ok(_) => line.task.and_then(|task| match task {
+            Task::Command(command) => command.run(&app),
+            Task::Conversation(args) => run_agent(&app, &args),
+        }),
         Err(error) => Err(CommandError::usage(format!("OFFSHOOT_DURABILITY: {error}"))),
     };
     match ran {
@@ -182,12 +160,12 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
+        command_line().debug_assert();
     }
 
     #[test]
     fn every_command_shows_examples() {
-        for command in Cli::command().get_subcommands() {
+        for command in command_line().get_subcommands() {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(help.starts_with("Examples:\n  offshoot "), "{}: {help}", command.get_name());
         }

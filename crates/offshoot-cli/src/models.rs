@@ -20,11 +20,11 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) provider: Option<String>,
 
-    /// The model: an id, a part of one, or provider/id; `:LEVEL` behind it says how much it thinks
+    /// The model: an id, a part of one, or provider/id; `:LEVEL` after it sets the thinking level
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
 
-    /// How much the model thinks: off, minimal, low, medium, high, xhigh, max
+    /// The thinking level: off, minimal, low, medium, high, xhigh, max
     #[arg(long, value_name = "LEVEL", value_parser = thinking)]
     pub(crate) thinking: Option<ThinkingLevel>,
 }

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use crate::error::{CommandError, Result};
 use crate::models::ModelArgs;
 
-/// How the agent speaks.
+/// What a run prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AgentOutput {
     /// The answer.
@@ -38,36 +38,40 @@ pub(crate) enum PrintForm {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Agent")]
 pub(crate) struct Args {
-    /// What to say to the model; @FILE stands for a file's text, or a picture. Several are said one after the other
+    /// The prompt; @FILE attaches a text file or a picture
     #[arg(value_name = "PROMPT")]
-    pub(crate) prompts: Vec<String>,
+    words: Vec<String>,
 
-    /// Print the answer and exit; what is piped in is put before the prompt
+    /// Print the answer and exit; piped input is put before the prompt
     #[arg(short, long)]
     pub(crate) print: bool,
 
-    /// How to speak: text (with -p), or json: every event as one line, in pi's shapes
+    /// Send a further prompt after the answer (repeatable)
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) then: Vec<String>,
+
+    /// What to print: text (the answer, as -p) or json (every event as one line, in pi's shapes)
     #[arg(long, value_enum, hide_possible_values = true)]
     pub(crate) mode: Option<AgentOutput>,
 
-    /// How -p prints the answer: text, or json: {"result", "isError", "stopReason", "usage", "sessionId", …}
+    /// The form of -p's answer: text or json ({"result", "isError", "stopReason", "usage", "sessionId", …})
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     pub(crate) output_format: OutputFormat,
 
-    /// Go on with the newest session of this folder
+    /// Continue the newest session of this folder
     #[arg(short = 'c', long = "continue", conflicts_with_all = ["resume", "session", "fork", "no_session"])]
     pub(crate) go_on: bool,
 
-    /// Choose a session to go on with (needs the interactive mode)
+    /// Choose a session to continue (needs a terminal)
     #[arg(short, long, conflicts_with_all = ["session", "fork", "no_session"])]
     pub(crate) resume: bool,
 
-    /// Go on with this session; the path of a file that is not there begins one
+    /// Continue this session; a path that does not exist starts a new one there
     #[arg(long, value_name = "SESSION", conflicts_with_all = ["fork", "no_session"])]
     pub(crate) session: Option<String>,
 
-    /// Copy this session, all branches of it, and go on with the copy
+    /// Copy this session with all its branches, and continue the copy
     #[arg(long, value_name = "SESSION", conflicts_with = "no_session")]
     pub(crate) fork: Option<String>,
 
@@ -78,24 +82,34 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
 
-    /// The tools that the model has, parted by commas; none for '' [default: the settings', else read,bash,edit,write]
+    /// The model's tools, separated by commas; '' for none [default: the settings', else read,bash,edit,write]
     #[arg(long, value_name = "NAMES")]
     pub(crate) tools: Option<String>,
 
-    /// Say this to the model in the place of offshoot's own words
+    /// Replace the system prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) system_prompt: Option<String>,
 
-    /// Say this to the model behind offshoot's own words
+    /// Add text after the system prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) append_system_prompt: Option<String>,
 
-    /// The provider's key, for this run; others on this machine may see it: better set the variable
+    /// The provider's key for this run. Other users can see it in the process list: prefer the variable
     #[arg(long, value_name = "KEY")]
     pub(crate) api_key: Option<String>,
 }
 
 impl Args {
+    /// The words of the prompt, without attached files.
+    pub(crate) fn prompt_words(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().map(String::as_str).filter(|word| attached(word).is_none())
+    }
+
+    /// The names of the attached files.
+    pub(crate) fn attachments(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().filter_map(|word| attached(word))
+    }
+
     /// The form of the output; `None` for the interactive mode.
     pub(crate) fn form(&self, is_terminal: bool) -> Result<Option<PrintForm>> {
         if !self.print && self.mode.is_none() && is_terminal {
@@ -114,19 +128,17 @@ impl Args {
             (Some(AgentOutput::Text), _, OutputFormat::Text) | (None, true, OutputFormat::Text) => {
                 Ok(Some(PrintForm::Text))
             }
-            (None, false, _) => Err(self.no_screen()),
+            (None, false, _) => Err(Self::no_screen()),
         }
     }
 
-    fn no_screen(&self) -> CommandError {
-        let error = CommandError::usage("a conversation needs a terminal");
-        match self.prompts.as_slice() {
-            [word] if !word.contains(' ') => error
-                .hint(format!("if {word:?} was meant as a command: `offshoot --help` lists them"))
-                .hint(format!("`offshoot -p {}` asks the model and prints its answer", crate::app::quoted(word))),
-            _ => error
-                .hint("`offshoot -p PROMPT` asks the model and prints its answer")
-                .hint("`offshoot --mode json PROMPT` prints everything that happens"),
-        }
+    fn no_screen() -> CommandError {
+        CommandError::usage("a conversation needs a terminal")
+            .hint("`offshoot -p PROMPT` asks the model and prints its answer")
+            .hint("`offshoot --mode json PROMPT` prints every event")
     }
+}
+
+fn attached(word: &str) -> Option<&str> {
+    word.strip_prefix('@').filter(|name| !name.is_empty())
 }

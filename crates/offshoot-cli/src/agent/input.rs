@@ -17,21 +17,16 @@ use crate::error::{CommandError, Result};
 pub(crate) fn prompts(app: &App, args: &Args, cwd: Option<&str>) -> Result<Vec<UserPrompt>> {
     let piped = piped()?;
     let (mut files, mut images) = (String::new(), Vec::new());
-    let mut said: Vec<UserPrompt> = Vec::new();
-    for word in &args.prompts {
-        match word.strip_prefix('@').filter(|name| !name.is_empty()) {
-            Some(name) => file(app, name, cwd, &mut files, &mut images)?,
-            None => said.push(UserPrompt::from(word.as_str())),
-        }
+    for name in args.attachments() {
+        file(app, name, cwd, &mut files, &mut images)?;
     }
-    let words = said.first().map(|first| first.text.clone());
-    let parts = [piped, Some(files).filter(|files| !files.is_empty()), words];
-    let text = parts.into_iter().flatten().collect::<Vec<_>>().join("\n");
-    if text.trim().is_empty() && images.is_empty() {
-        return Ok(Vec::new());
-    }
+    let words = args.prompt_words().collect::<Vec<_>>().join(" ");
+    let parts = [piped, Some(files), Some(words)].into_iter().flatten().filter(|part| !part.is_empty());
+    let text = parts.collect::<Vec<_>>().join("\n");
     let first = UserPrompt { text, images };
-    Ok(std::iter::once(first).chain(said.into_iter().skip(1)).collect())
+    let further = args.then.iter().map(|text| UserPrompt::from(text.as_str()));
+    let is_filled = |prompt: &UserPrompt| !prompt.text.trim().is_empty() || !prompt.images.is_empty();
+    Ok(std::iter::once(first).chain(further).filter(is_filled).collect())
 }
 
 fn piped() -> Result<Option<String>> {

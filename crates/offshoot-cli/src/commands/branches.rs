@@ -19,7 +19,7 @@ use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{BOLD, DIM, ID, LABEL, MARK, PLAIN};
 use crate::ui::when;
 
-/// List the branches of a session, with what each one holds and cost
+/// List the branches of a session, with their sizes and costs
 ///
 /// A branch is the path from the root to a leaf. `›` marks the open one. Of
 /// entries, tokens and cost the first number is what only this branch holds,

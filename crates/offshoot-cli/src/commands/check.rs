@@ -13,7 +13,7 @@ use crate::error::{CommandError, FailureKind, Result};
 use crate::transcript::screen::count;
 use crate::ui::style::{BOLD, DIM, ERROR, NOTE, Painted, WARNING};
 
-/// Say everything that is odd about sessions
+/// Report everything that is odd about sessions
 ///
 /// Reads every line of every file and changes none. Folders are searched for
 /// `*.jsonl` files. Notes and warnings are no damage; errors are: then the

@@ -18,7 +18,7 @@ use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{BOLD, DIM, ID, MARK, PLAIN, Painted};
 use crate::{plans, summarise};
 
-/// Summarise the older part of a session, so that the model sees less
+/// Summarise the older part of a session to shorten its context
 ///
 /// The newest messages are kept word for word, about --keep-recent-tokens of
 /// them (else what settings.json says, else 20000); a summary takes the place of everything before. Nothing is deleted:

@@ -12,7 +12,7 @@ mod report;
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
 
-/// Say why a session does not show and where it is, or how everything stands
+/// Say why a session is not listed and where it is, or check the whole setup
 ///
 /// With SESSION (a path, an id, a name, or parts of them): every file that
 /// resembles it, in all folders of sessions, also in those that lists pass

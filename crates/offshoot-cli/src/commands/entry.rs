@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::error::Result;
 use crate::select;
 
-/// Print one entry exactly as it stands in the file
+/// Print one entry exactly as it is in the file
 ///
 /// The line's bytes and a line feed, also where the line is damaged or the
 /// file has an old version.

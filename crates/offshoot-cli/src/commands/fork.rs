@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::select;
 
-/// Make a new session out of the path to an entry
+/// Make a new session from the path to an entry
 ///
 /// The new session holds the entries from the root to ENTRY with their ids,
 /// and the labels on them; its header names the session it comes from. --all

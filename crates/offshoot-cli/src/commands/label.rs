@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::select;
 use crate::ui::style::{ID, LABEL, Painted};
 
-/// Put a label on an entry, or take it off
+/// Label an entry, or remove its label
 ///
 /// Labels are shown in trees and transcripts and by `branches`. An entry has
 /// one label; without TEXT it is taken off.

@@ -26,7 +26,7 @@ use crate::ui::when;
 /// Times are ISO 8601 in UTC, or null. `messageCount` counts the messages of
 /// all branches and all roles. `allMessagesText` is there with --text.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "ls")]
 pub(crate) struct Args {
     /// List the sessions of every folder
     #[arg(long)]

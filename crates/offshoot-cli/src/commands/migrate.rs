@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::error::Result;
 use crate::ui::style::{BOLD, Painted};
 
-/// Bring sessions of an old version to the current one
+/// Upgrade sessions of an old version
 ///
 /// Not needed to read them, and the first change to one does the same. The new
 /// file takes the old one's place in one step; the old bytes stay beside it as

@@ -13,7 +13,7 @@ use crate::models::ModelTable;
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{DIM, ID, MARK, PLAIN};
 
-/// List the models: what they hold, what they cost, and whether there is a key
+/// List the models with their windows, prices and keys
 ///
 /// The built-in models of Anthropic, OpenAI and Google, and those of models.json
 /// in the data folder (OFFSHOOT_HOME), which has the form of pi's. SEARCH keeps

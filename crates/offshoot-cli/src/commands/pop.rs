@@ -14,7 +14,7 @@ use crate::models::ModelArgs;
 use crate::ui::style::{DIM, Painted};
 use crate::{select, summarise};
 
-/// Go back, and take along a summary of what is left behind
+/// Go back, with a summary of what is left
 ///
 /// Goes back to the last user message before the open entry, or to ENTRY. What
 /// stood after it stays as another branch; a summary of it becomes the next

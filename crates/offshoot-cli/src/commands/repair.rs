@@ -16,7 +16,7 @@ use crate::select::is_path;
 use crate::transcript::screen::{count, entries};
 use crate::ui::style::{BOLD, DIM, Painted, WARNING};
 
-/// Take out of a session what is no record
+/// Remove from a session the lines that are not entries
 ///
 /// Not needed to read a session or to go on with it: offshoot steps over
 /// damage. Other programs may not. Lines that cannot be read, NUL bytes and

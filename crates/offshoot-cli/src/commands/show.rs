@@ -24,7 +24,7 @@ use crate::{records, select};
 /// --json prints what pi's `getBranch` gives, an array of entries from the
 /// root on, each exactly as it stands in the file (old versions upgraded).
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "log")]
 pub(crate) struct Args {
     /// Path, id, unique start of an id, name, or `latest`
     session: String,

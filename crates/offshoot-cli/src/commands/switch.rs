@@ -15,7 +15,7 @@ use crate::models::ModelArgs;
 use crate::ui::style::{DIM, ID, Painted};
 use crate::{select, summarise};
 
-/// Go to another entry: the session goes on from there
+/// Go to another entry; the session continues from there
 ///
 /// Nothing is lost: what stood after the entry stays as another branch. The
 /// move is written into the file as one small entry below the target, which
@@ -24,7 +24,7 @@ use crate::{select, summarise};
 /// the model sees: written by a model (--model, else the session's, else the
 /// one of settings.json), without one put together from what was said.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "checkout")]
 pub(crate) struct Args {
     /// Path, id, unique start of an id, name, or `latest`
     session: String,

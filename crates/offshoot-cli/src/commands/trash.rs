@@ -16,7 +16,7 @@ use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{BOLD, DIM, ID, PLAIN, Painted};
 use crate::ui::when;
 
-/// Put a session into the trash, or bring one back
+/// Move a session to the trash, or restore one
 ///
 /// The file goes to the folder `trash` of the data folder and stays there.
 /// --restore puts it back where it was, never over another file: the session
@@ -29,7 +29,7 @@ use crate::ui::when;
 ///
 /// `path` is where the session came from, `file` where it is.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "rm")]
 pub(crate) struct Args {
     /// Path, id, unique start of an id, name, or `latest`
     #[arg(required_unless_present_any = ["list", "restore"], conflicts_with = "list")]

@@ -101,7 +101,7 @@ fn the_answer_as_one_object() {
 #[test]
 fn every_event_is_a_line() {
     let talk = Talk::new([Reply::call("ls", "c1", json!({})), Reply::text("a\u{2028}b")]);
-    let output = talk.command(&["--mode", "json", "--tools", "ls", "look"]).output().unwrap();
+    let output = talk.command(&["--mode", "json", "--tools", "ls", "-p", "look"]).output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty());
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.ends_with('\n') && !text.contains('\r'));
@@ -126,7 +126,7 @@ fn files_pictures_and_what_is_piped_in_go_along() {
     talk.world.write("notes.txt", "buy milk");
     talk.world.write("dot.png", DOT);
     let mut child = talk
-        .command(&["-p", "@notes.txt", "@dot.png", "read them", "and again"])
+        .command(&["-p", "@notes.txt", "@dot.png", "read", "them", "--then", "and again"])
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();
@@ -285,7 +285,7 @@ fn one_interrupt_ends_it_in_good_order() {
 fn an_interrupt_stops_a_tool_and_answers_its_call() {
     let talk =
         Talk::new([Reply::call("bash", "c1", json!({"command": "echo started; sleep 1000"})), Reply::text("fine")]);
-    let mut child = talk.command(&["--mode", "json", "wait"]).spawn().unwrap();
+    let mut child = talk.command(&["--mode", "json", "-p", "wait"]).spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     until(&mut out, |event| event["type"] == "tool_execution_update");
     interrupt(&child);
@@ -308,7 +308,7 @@ fn the_key_is_nowhere() {
     ]);
     let mut shown = String::new();
     for arguments in [
-        &["--mode", "json", "go"][..],
+        &["--mode", "json", "-p", "go"][..],
         &["-c", "-p", "again"],
         &["compact", "latest", "--keep-recent-tokens", "1"],
         &["models"],
@@ -335,7 +335,7 @@ fn the_key_is_nowhere() {
 #[test]
 fn nobody_reads_any_more() {
     let talk = Talk::new([Reply::text("one")]);
-    let mut child = talk.command(&["--mode", "json", "go"]).spawn().unwrap();
+    let mut child = talk.command(&["--mode", "json", "-p", "go"]).spawn().unwrap();
     drop(child.stdout.take());
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();

@@ -11,7 +11,9 @@ use crate::world::{World, message, talk, text};
 fn no_command_at_all_shows_the_help() {
     let shown = World::new().run("");
     assert!(
-        shown.starts_with("[stderr]\nSessions of terminal coding agents") && shown.ends_with("[exit code 2]\n"),
+        shown.starts_with("[stderr]\nContinue, inspect and branch the sessions")
+            && shown.contains("Look:\n  list, ls")
+            && shown.ends_with("[exit code 2]\n"),
         "{shown}"
     );
     assert!(World::new().stdout("--version").starts_with("offshoot "));
@@ -20,7 +22,7 @@ fn no_command_at_all_shows_the_help() {
 #[test]
 fn help_of_a_command_ends_with_examples() {
     assert_snapshot!(World::new().run("switch --help"), @"
-    Go to another entry: the session goes on from there
+    Go to another entry; the session continues from there
 
     Nothing is lost: what stood after the entry stays as another branch. The
     move is written into the file as one small entry below the target, which
@@ -46,24 +48,23 @@ fn help_of_a_command_ends_with_examples() {
               The provider, such as anthropic, openai, google, or one of models.json
 
           --model <MODEL>
-              The model: an id, a part of one, or provider/id; `:LEVEL` behind it says how much it
-              thinks
+              The model: an id, a part of one, or provider/id; `:LEVEL` after it sets the thinking level
 
           --thinking <LEVEL>
-              How much the model thinks: off, minimal, low, medium, high, xhigh, max
+              The thinking level: off, minimal, low, medium, high, xhigh, max
 
       -h, --help
               Print help (see a summary with '-h')
 
     Global options:
           --session-dir <DIR>
-              Use the sessions in this folder, and no others, for this run
+              Use only the sessions in this folder
 
           --color <WHEN>
               When to use colours: auto (on a terminal, unless NO_COLOR is set), always, never
 
           --no-index
-              Do without the side index and the catalogue (caches: big sessions and long lists at once)
+              Do not use the caches (side index and catalogue)
 
           --no-pager
               Do not send long output through a pager

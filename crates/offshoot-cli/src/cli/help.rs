@@ -1,0 +1,78 @@
+//! The help of the whole program: what it is, its commands in groups, examples. Knows no option.
+
+pub(super) const ABOUT: &str = "Continue, inspect and branch the sessions of terminal coding agents";
+
+pub(super) const LONG_ABOUT: &str = "\
+`offshoot` alone starts a conversation with a model in this folder. The commands read, branch and grow the sessions that \
+exist: those of offshoot, pi and oh-my-pi, where they are.
+
+A session is one append-only file in which every entry names its parent, so it is a tree. Commands that look never change \
+a file.
+
+SESSION is the path of a session file, a session's id or the start of one, its name, or `latest`.
+ENTRY is an entry's id or the start of one; `offshoot tree SESSION` lists them.
+PROMPT is one argument that contains white space. After `-p`, `--` or `chat` it can be several words.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 damaged input, 5 conflict, 6 the model failed, 130 stopped.";
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  offshoot                            start a conversation here
+  offshoot -c                         continue the newest session of this folder
+  offshoot -p 'why does the build fail?'
+  offshoot list                       sessions of this folder, newest first
+  offshoot tree latest                the branches of the newest session
+  offshoot switch latest 1a2b3c4d     go back to an entry; pi and oh-my-pi open there too";
+
+/// The commands by what one wants to do.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Look", &["list", "show", "tree", "branches", "context", "entry", "tail"]),
+    ("Move", &["switch", "pop", "fork"]),
+    ("Write", &["label", "name", "compact", "append", "export", "import", "trash"]),
+    ("Agent", &["chat", "models", "api"]),
+    ("Maintain", &["check", "repair", "doctor", "migrate", "completions", "man", "help"]),
+];
+
+/// The columns before a command's description.
+const INDENT: usize = 18;
+
+/// The command line with a help that lists its commands in groups. Hides them from clap's own list, so it is not for
+/// completions and manual pages.
+pub(super) fn grouped(mut all: clap::Command) -> clap::Command {
+    all.build();
+    let mut listed = String::new();
+    for (title, names) in GROUPS {
+        listed.push_str(&format!("{title}:\n"));
+        for command in names.iter().filter_map(|name| all.find_subcommand(name)) {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            let names: Vec<&str> = command.get_name_and_visible_aliases();
+            listed.push_str(&format!("  {:INDENT$}{about}\n", names.join(", ")));
+        }
+        listed.push('\n');
+    }
+    let template = format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{listed}{{all-args}}{{after-help}}");
+    all.mut_subcommands(|command| command.hide(true)).help_template(template)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let all = super::super::command_line();
+        let grouped = GROUPS.iter().flat_map(|(_, names)| names.iter().copied());
+        let mut listed: Vec<&str> = grouped.filter(|name| *name != "help").collect();
+        let mut known: Vec<&str> = all.get_subcommands().map(clap::Command::get_name).collect();
+        (listed.sort_unstable(), known.sort_unstable());
+        assert_eq!(listed, known);
+    }
+
+    #[test]
+    fn names_leave_room_for_a_description() {
+        let all = super::super::command_line();
+        for command in all.get_subcommands() {
+            assert!(command.get_name_and_visible_aliases().join(", ").len() < INDENT, "{}", command.get_name());
+        }
+    }
+}

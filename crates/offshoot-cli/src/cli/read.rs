@@ -1,0 +1,227 @@
+//! What an argument vector means: a command, a conversation with a prompt, or a mistake. Reads no file, asks no model.
+//!
+//! A model with a shell must never receive a mistyped command. A prompt is therefore one argument that contains white
+//! space, or stands after `-p`, `--` or `chat`; anything else that is not a command is refused.
+
+use std::ffi::OsString;
+
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand as _};
+use offshoot_settings::nearest::nearest;
+
+use super::{Command, Global, help};
+
+use crate::agent;
+use crate::error::{CommandError, Result};
+use crate::select::is_path;
+
+/// The command line without its commands.
+#[derive(Debug, Parser)]
+#[command(name = "offshoot", version, after_help = help::EXAMPLES, max_term_width = 100)]
+#[command(about = help::ABOUT, long_about = help::LONG_ABOUT)]
+struct Conversation {
+    #[command(flatten)]
+    global: Global,
+    #[command(flatten)]
+    agent: agent::Args,
+}
+
+/// What is to be done. The global options are known even where the rest is a mistake.
+#[derive(Debug)]
+pub(super) struct CommandLine {
+    pub(super) global: Global,
+    pub(super) task: Result<Task>,
+}
+
+#[derive(Debug)]
+pub(super) enum Task {
+    Command(Box<Command>),
+    Conversation(Box<agent::Args>),
+}
+
+/// How words were marked as a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Marked {
+    /// `-p`, `--` or `chat`.
+    Yes,
+    No,
+}
+
+/// The whole command line, with every command.
+pub(crate) fn command_line() -> clap::Command {
+    let all = Command::augment_subcommands(Conversation::command()).about(help::ABOUT).long_about(help::LONG_ABOUT);
+    all.override_usage("offshoot [OPTIONS] [PROMPT]\n       offshoot COMMAND …")
+}
+
+/// Reads an argument vector, the program's name first.
+///
+/// # Errors
+/// clap's: an unknown option, a missing value; also help and version, which are to be printed.
+pub(super) fn read(arguments: &[OsString], is_terminal: bool) -> std::result::Result<CommandLine, clap::Error> {
+    // Without a terminal a bare `offshoot` cannot start a conversation: it shows its help.
+    let all = help::grouped(command_line()).arg_required_else_help(!is_terminal);
+    let seen = look(&all, arguments);
+    if seen.first.is_none() && arguments.len() < 2 && !is_terminal {
+        return Err(all
+            .clone()
+            .try_get_matches_from(["offshoot"])
+            .err()
+            .unwrap_or_else(|| clap::Error::new(ErrorKind::DisplayHelp)));
+    }
+    let is_command = seen.first.as_deref().is_some_and(|word| word == "help" || all.find_subcommand(word).is_some());
+    if is_command && !seen.is_print && !seen.is_after_dashes {
+        let matches = all.clone().try_get_matches_from(arguments)?;
+        let global = Global::from_arg_matches(&matches)?;
+        let name = matches.subcommand_name().unwrap_or_default();
+        return Ok(CommandLine { global, task: command(&matches, name)? });
+    }
+    match without_commands(&all, arguments) {
+        Ok(Conversation { global, agent }) => {
+            let marked = if seen.is_after_dashes || agent.print { Marked::Yes } else { Marked::No };
+            Ok(CommandLine { global, task: checked(agent, marked) })
+        }
+        // An option of the command that was mistyped says less than the mistyped word.
+        Err(error) => match seen.first.filter(|_| error.kind() == ErrorKind::UnknownArgument && !seen.is_print) {
+            Some(word) if !is_phrase(&word) => {
+                let global = without_commands(&all, &arguments[..arguments.len().min(1)])?.global;
+                Ok(CommandLine { global, task: Err(not_a_command(&[&word])) })
+            }
+            _ => Err(error),
+        },
+    }
+}
+
+/// Parses words that are not commands. Help is that of the whole program.
+fn without_commands(all: &clap::Command, arguments: &[OsString]) -> std::result::Result<Conversation, clap::Error> {
+    Conversation::try_parse_from(arguments).map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp => all.clone().try_get_matches_from(["offshoot", "--help"]).err().unwrap_or(error),
+        _ => error,
+    })
+}
+
+/// A command, without options that belong to a conversation.
+fn command(matches: &ArgMatches, name: &str) -> std::result::Result<Result<Task>, clap::Error> {
+    let conversation = <agent::Args as clap::Args>::augment_args(clap::Command::new("offshoot"));
+    let foreign = conversation.get_arguments().find(|argument| {
+        let id = argument.get_id().as_str();
+        matches.value_source(id) == Some(ValueSource::CommandLine)
+    });
+    if let Some(argument) = foreign {
+        let option = argument.get_long().map_or_else(|| argument.to_string(), |long| format!("--{long}"));
+        let error = CommandError::usage(format!("{option} belongs to a conversation, and `{name}` is a command"));
+        return Ok(Err(error
+            .hint(format!("`offshoot {name} --help` lists the options of the command"))
+            .hint("a prompt that begins with a command's name needs `-p` before it, or quotes")));
+    }
+    match Command::from_arg_matches(matches)? {
+        Command::Chat(args) => Ok(checked(*args, Marked::Yes)),
+        command => Ok(Ok(Task::Command(Box::new(command)))),
+    }
+}
+
+/// Refuses words that may be a mistyped command, and prompts that older versions took for several.
+fn checked(args: agent::Args, marked: Marked) -> Result<Task> {
+    let words: Vec<&str> = args.prompt_words().collect();
+    match (marked, words.as_slice()) {
+        (_, []) => {}
+        (_, [word]) if word.trim().is_empty() => return Err(CommandError::usage("the prompt is empty")),
+        (Marked::No, [phrase]) if is_phrase(phrase) => {}
+        (Marked::No, words) => return Err(not_a_command(words)),
+        (Marked::Yes, words) if words.iter().filter(|word| is_phrase(word)).count() > 1 => {
+            return Err(CommandError::usage("several prompts were given, and only the words of one are joined")
+                .hint("`--then TEXT` sends a further prompt after the answer"));
+        }
+        (Marked::Yes, _) => {}
+    }
+    Ok(Task::Conversation(Box::new(args)))
+}
+
+fn is_phrase(word: &str) -> bool {
+    word.trim().contains(char::is_whitespace)
+}
+
+/// What people type who know other programs.
+const MEANT: &[(&str, &str)] = &[
+    ("cat", "offshoot show SESSION"),
+    ("continue", "offshoot -c"),
+    ("del", "offshoot trash SESSION"),
+    ("delete", "offshoot trash SESSION"),
+    ("latest", "offshoot show latest"),
+    ("new", "offshoot"),
+    ("resume", "offshoot -r"),
+    ("sessions", "offshoot list"),
+    ("version", "offshoot --version"),
+];
+
+fn not_a_command(words: &[&str]) -> CommandError {
+    let all = words.iter().map(|word| crate::app::quoted(word)).collect::<Vec<_>>().join(" ");
+    let first = words.first().copied().unwrap_or_default();
+    let error = match words.iter().any(|word| is_phrase(word)) {
+        true => CommandError::usage("a prompt is one argument, and several were given"),
+        false => CommandError::usage(format!("{first:?} is not a command, and a prompt needs quotes or `-p`"))
+            .hint(instead(first, &all)),
+    };
+    error
+        .hint(format!("`offshoot -p {all}` sends the words to a model and prints its answer"))
+        .hint(format!("`offshoot chat {all}` starts a conversation with them"))
+}
+
+/// What to type in the place of a word that is not a command.
+fn instead(word: &str, all: &str) -> String {
+    let command_line = command_line();
+    let names = command_line.get_subcommands().flat_map(clap::Command::get_name_and_visible_aliases);
+    let plain = word.trim_start_matches('/');
+    if let Some((_, meant)) = MEANT.iter().find(|(known, _)| *known == plain) {
+        return format!("did you mean `{meant}`?");
+    }
+    match nearest(plain, names) {
+        Some(name) => format!("did you mean `offshoot {name}`?"),
+        None if is_path(word) => format!("`offshoot show {all}` reads a session file, `--session {all}` continues it"),
+        None => "`offshoot --help` lists the commands".to_owned(),
+    }
+}
+
+/// What stands before the first word that is no option, and that word.
+#[derive(Debug, Default)]
+struct Seen {
+    is_print: bool,
+    is_after_dashes: bool,
+    first: Option<String>,
+}
+
+/// Walks over the options before the first word, with their values.
+fn look(all: &clap::Command, arguments: &[OsString]) -> Seen {
+    let mut seen = Seen::default();
+    let mut words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
+    while let Some(word) = words.next() {
+        if word == "--" {
+            seen.is_after_dashes = true;
+        } else if let Some(long) = word.strip_prefix("--").filter(|_| !seen.is_after_dashes) {
+            let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+            let option = all.get_arguments().find(|option| option.get_long() == Some(name));
+            seen.is_print |= name == "print";
+            if option.is_some_and(|option| option.get_action().takes_values()) && value.is_none() {
+                words.next();
+            }
+        } else if let Some(shorts) = word.strip_prefix('-').filter(|s| !s.is_empty() && !seen.is_after_dashes) {
+            for (at, short) in shorts.char_indices() {
+                seen.is_print |= short == 'p';
+                let option = all.get_arguments().find(|option| option.get_short() == Some(short));
+                if option.is_some_and(|option| option.get_action().takes_values()) {
+                    if at + short.len_utf8() == shorts.len() {
+                        words.next();
+                    }
+                    break;
+                }
+            }
+        } else {
+            seen.first = Some(word.into_owned());
+            break;
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,278 @@
+//! What command lines mean, right and mistyped ones. A line that a person may have meant as a command never becomes a prompt.
+
+use std::ffi::OsString;
+
+use super::*;
+
+fn words(line: &str) -> Vec<OsString> {
+    let quoted = line.split('\'').enumerate();
+    let words = quoted.flat_map(|(at, part)| match at % 2 {
+        1 => vec![part.to_owned()],
+        _ => part.split_whitespace().map(str::to_owned).collect(),
+    });
+    std::iter::once("offshoot".to_owned()).chain(words).map(OsString::from).collect()
+}
+
+/// What a line means, in a few words.
+fn meaning(line: &str) -> String {
+    let read = match read(&words(line), true) {
+        Ok(read) => read,
+        Err(error) if error.use_stderr() => {
+            let text = error.to_string();
+            let first = text.lines().next().unwrap_or_default();
+            return first.replace("error: ", "refused: ");
+        }
+        Err(error) => return format!("{:?}", error.kind()),
+    };
+    match read.task {
+        Ok(Task::Command(command)) => {
+            let name = format!("{command:?}");
+            format!("command {}", name.split('(').next().unwrap_or_default())
+        }
+        Ok(Task::Conversation(args)) => {
+            let how = if args.print { "print" } else { "talk" };
+            let prompt = args.prompt_words().collect::<Vec<_>>().join(" ");
+            let files: String = args.attachments().map(|name| format!(" @{name}")).collect();
+            let then: String = args.then.iter().map(|text| format!(" then <{text}>")).collect();
+            format!("{how} <{prompt}>{files}{then}")
+        }
+        Err(error) => {
+            let hint = error.hints.first().map(|hint| format!("; {hint}")).unwrap_or_default();
+            format!("refused: {}{hint}", error.message)
+        }
+    }
+}
+
+fn table(lines: &str) -> String {
+    lines
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .map(|line| format!("{line}\n    {}\n", meaning(line)))
+        .collect()
+}
+
+#[test]
+fn commands_stay_commands_wherever_global_options_stand() {
+    insta::assert_snapshot!(table(
+        "
+        list
+        --color never list
+        list --color never
+        --no-pager tree FILE
+        --no-pager --no-index show latest
+        --session-dir /tmp/x list
+        --session-dir=/tmp/x list
+        --color never list files
+        --color=always show latest
+        ls
+        log latest
+        rm latest
+        checkout latest 1a2b3c4d
+        tree
+        tree latest --no-pager
+        tree latest extra
+        switch latest
+        switch latest 1a2b
+        label s e 'two words'
+        trash ''
+        models
+        api
+        doctor 'the one I miss'
+        check a b c
+        help
+        help tree
+        --help
+        -h
+        list --help
+        chat --help
+        --version
+        -V
+        completions bash
+        man
+        compact latest --dry-run
+        export latest -o -
+    "
+    ));
+}
+
+#[test]
+fn a_conversation_without_a_prompt() {
+    insta::assert_snapshot!(table(
+        "
+        -c
+        -r
+        --continue
+        --no-session
+        --session latest
+        --session ./new.jsonl
+        --fork latest
+        --model sonnet
+        --model=sonnet:high -c
+        --session-dir /tmp/x
+        chat
+        chat -c
+        -p
+        --mode json
+    "
+    ));
+}
+
+#[test]
+fn a_prompt_is_one_argument_with_white_space_or_is_marked() {
+    insta::assert_snapshot!(table(
+        "
+        'fix the build'
+        'list files'
+        'list files' -c
+        -c 'and now mend it'
+        --model sonnet 'fix the build'
+        'fix the build' --model sonnet
+        --no-session 'fix it' --tools ''
+        @README.md
+        @README.md 'what is this?'
+        'what is this?' @README.md @LICENSE
+        -p fix the build
+        -p 'fix the build'
+        -p list
+        -p list files
+        -p ls
+        -p rm x
+        -p help
+        -p tree latest
+        -pc and now mend it
+        -cp and now mend it
+        -c -p and now mend it
+        --print fix it
+        -p --model sonnet fix it
+        -p fix it --model sonnet
+        --model sonnet -p list files
+        --session-dir /tmp/x -p list files
+        fix it -p
+        'fix it' -p
+        fix the list -p
+        -p @a.rs explain
+        -p explain @a.rs
+        -p what is @ for
+        -p 'first part' --then 'second part'
+        -p fix it --then 'run the tests' --then 'commit it'
+        'fix it' --then 'run the tests'
+        -- list
+        -- fix the build
+        -- -p
+        -p -- -v is broken
+        --model sonnet -- fix it
+        chat fix the build
+        chat 'fix the build'
+        chat list
+        chat list files
+        chat -c and now mend it
+        chat --model sonnet fix it
+        chat -- --weird
+        --mode json 'fix it'
+        --mode json -p fix it
+        --mode text -p fix it
+        -p --output-format json fix it
+    "
+    ));
+}
+
+#[test]
+fn what_may_be_a_mistyped_command_is_refused() {
+    insta::assert_snapshot!(table(
+        "
+        lst
+        lsit
+        tre latest
+        shwo latest
+        brnaches
+        compcat latest
+        expotr latest -o x.html
+        fix
+        fix the build
+        list-sessions
+        rmdir x
+        mv a b
+        rename latest x
+        delete latest
+        del x
+        cat latest
+        sessions
+        resume
+        continue
+        new
+        login
+        config
+        install npm:x
+        update
+        version
+        quit
+        exit
+        /tree
+        /resume x
+        !ls
+        s.jsonl
+        ./s.jsonl
+        ../sessions/a.jsonl
+        1a2b3c4d
+        latest
+        ''
+        ' '
+        '' ''
+        a b c d
+        'fix the build' now
+        'fix the build' 'and test it'
+        list 'fix the build'
+        'fix the build' list
+        --mode json fix
+        --mode json list
+        --mode json fix it
+        --no-pager tere latest
+        --color never lst
+        --model sonnet fix
+        --then 'second'
+        -- ''
+        -p ''
+        -p 'one prompt' 'another prompt'
+        chat 'one prompt' 'another prompt'
+        -c tree latest
+        --model sonnet list
+        --print=list
+        -x
+        --nope
+        --nope list
+        --no-sesion 'fix it'
+        list --model sonnet
+        list -p
+        tree -p latest
+        -p --model
+        --color
+        --color purple list
+        chat list -- -p
+        help nope
+        Tree latest
+        LIST
+    "
+    ));
+}
+
+#[test]
+fn without_a_terminal_nothing_typed_shows_the_help() {
+    let error = read(&words(""), false).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("Look:\n  list"), "{error}");
+    assert!(read(&words(""), true).is_ok());
+}
+
+/// Every alias and every command is known to the walk that looks for the first word.
+#[test]
+fn the_first_word_is_found_behind_every_option() {
+    let all = command_line();
+    for option in all.get_arguments().filter(|option| !option.is_positional()) {
+        let Some(long) = option.get_long().filter(|long| !["help", "version", "print"].contains(long)) else {
+            continue;
+        };
+        let value = if option.get_action().takes_values() { " 'a value'" } else { "" };
+        let seen = look(&all, &words(&format!("--{long}{value} list")));
+        assert_eq!((seen.first.as_deref(), seen.is_print), (Some("list"), false), "--{long}");
+    }
+}
