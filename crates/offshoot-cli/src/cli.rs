@@ -3,6 +3,7 @@
 mod help;
 mod read;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -122,9 +123,8 @@ fn run_agent(app: &App, args: &agent::Args) -> Result<()> {
     }
 }
 
-pub(crate) fn run() -> ExitCode {
-    let arguments: Vec<_> = std::env::args_os().collect();
-    let line = match read::read(&arguments, ui::is_interactive()) {
+pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
+    let line = match read::read(arguments, ui::is_interactive()) {
         Ok(line) => line,
         Err(error) => {
             // Help and version go to stdout, which may be closed.

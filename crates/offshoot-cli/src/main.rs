@@ -22,6 +22,7 @@ mod agent;
 mod tui;
 mod cli;
 
+#[expect(clippy::disallowed_methods, reason = "the arguments are read here, once")]
 fn main() -> std::process::ExitCode {
-    cli::run()
+    cli::run(&std::env::args_os().collect::<Vec<_>>())
 }

@@ -64,7 +64,8 @@ mod tests {
         let grouped = GROUPS.iter().flat_map(|(_, names)| names.iter().copied());
         let mut listed: Vec<&str> = grouped.filter(|name| *name != "help").collect();
         let mut known: Vec<&str> = all.get_subcommands().map(clap::Command::get_name).collect();
-        (listed.sort_unstable(), known.sort_unstable());
+        listed.sort_unstable();
+        known.sort_unstable();
         assert_eq!(listed, known);
     }
 
