@@ -12,6 +12,7 @@ mod job_context;
 mod choices;
 mod clipboard;
 mod files;
+mod git_branch;
 mod session_facts;
 mod snapshots;
 mod settings;
@@ -35,7 +36,7 @@ use offshoot_tui::editor::{Editor, History};
 use crate::agent::{self, Args};
 use crate::app::App;
 use crate::error::{CommandError, Result};
-use crate::models::{ModelTable, WithoutKey};
+use crate::models::WithoutKey;
 use drafts::{DraftFiles, DraftWriter};
 use job_context::JobContext;
 use program::Program;
@@ -57,14 +58,14 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     agent::check_folder(app, args, &session)?;
     let said = agent::prompts(app, args, session.cwd())?;
     let setup = agent::setup(app, args, &session, WithoutKey::Wait)?;
-    converse(app, session, setup, (said, signals))
+    converse(app, args, (session, setup), (said, signals))
 }
 
 /// Runs the front end. `signals`: those that are heard already.
 fn converse(
     app: &App,
-    session: Session,
-    setup: Setup,
+    args: &Args,
+    (session, setup): (Session, Setup),
     (said, signals): (Vec<UserPrompt>, Option<Signals>),
 ) -> Result<()> {
     // Unbounded: while the terminal is lent to the user's editor nobody reads, and the agent goes on.
@@ -87,14 +88,13 @@ fn converse(
         let what = format!("what is being written cannot be kept: {error}");
         drop(told.send(Msg::Notice(Level::Warning, what)));
     })?;
-    let context = JobContext { app: app.clone(), news: sender.clone(), drafts, session_list: Arc::new(session_list) };
+    let api_key = args.api_key.clone();
+    let session_list = Arc::new(session_list);
+    let context = JobContext { app: app.clone(), news: sender.clone(), drafts, session_list, api_key };
     let mut program = Program::start(context, session, setup)?;
     program.take(ProgramTask::Look);
     for said in said {
         program.take(ProgramTask::Ask(Box::new(Command::FollowUp(said))));
-    }
-    if ModelTable::read(&app).0.usable().is_empty() {
-        drop(sender.send(Msg::Notice(Level::Warning, keyless(&app))));
     }
     hangup::watch(sender.clone())?;
     let inbox = Inbox { sender, receiver };
@@ -103,17 +103,6 @@ fn converse(
     let model = ran.map_err(|error| CommandError::io("use the terminal", &error))?;
     goodbye(&app, &model);
     Ok(())
-}
-
-/// What somebody does who has no key yet.
-fn keyless(app: &App) -> String {
-    let folder = app.environment.data.as_deref().map(|data| app.environment.short(&data.display().to_string()));
-    let folder = folder.unwrap_or_default();
-    format!(
-        "no model can be asked yet: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY and start again, or write \
-         {{\"anthropic\": {{\"type\": \"api_key\", \"key\": \"…\"}}}} into {folder}/auth.json (chmod 600) and go on here. \
-         `offshoot models --help` tells more"
-    )
 }
 
 /// Says how to go on.

@@ -19,6 +19,8 @@ use offshoot_tui::markdown::plain;
 use offshoot_tui::slash::Argument;
 
 use super::job_context::JobContext;
+use crate::app::App;
+use crate::error::CommandError;
 
 /// How many columns of its last words stand beside a branch.
 const WORDS: usize = 80;
@@ -46,6 +48,27 @@ pub(super) async fn find(context: &JobContext, agent: &AgentSession, argument: A
         Ok(choices) => context.tell(Msg::Choices(argument, choices)),
         Err(why) => context.notice(Level::Error, format!("what could be meant is not known: {why}")),
     }
+}
+
+/// Tells which models can be asked, to choose one of; where there is none, how that is changed.
+pub(super) async fn models(context: &JobContext) -> Result<(), CommandError> {
+    let usable = context.model_table().await?.usable();
+    match usable.is_empty() {
+        true => context.notice(Level::Warning, keyless(&context.app)),
+        false => context.tell(Msg::Models(usable)),
+    }
+    Ok(())
+}
+
+/// What somebody does who has no key yet.
+fn keyless(app: &App) -> String {
+    let folder = app.environment.data.as_deref().map(|data| app.environment.short(&data.display().to_string()));
+    let folder = folder.unwrap_or_default();
+    format!(
+        "no model can be asked yet: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY and start again, or write \
+         {{\"anthropic\": {{\"type\": \"api_key\", \"key\": \"…\"}}}} into {folder}/auth.json (chmod 600) and go on here. \
+         `offshoot models --help` tells more"
+    )
 }
 
 /// The labels in force, each once.

@@ -21,6 +21,8 @@ pub(super) struct JobContext {
     pub(super) news: Sender<Msg>,
     pub(super) drafts: DraftWriter,
     pub(super) session_list: Arc<SessionListWorker>,
+    /// The key that was typed on the command line.
+    pub(super) api_key: Option<String>,
 }
 
 impl JobContext {
@@ -31,8 +33,8 @@ impl JobContext {
 
     /// The models and keys, read anew.
     pub(super) async fn model_table(&self) -> Result<ModelTable> {
-        let app = self.app.clone();
-        blocking(move || Ok(ModelTable::read(&app).0)).await
+        let (app, key) = (self.app.clone(), self.api_key.clone());
+        blocking(move || Ok(ModelTable::read(&app).0.with_key(key.as_deref()))).await
     }
 
     pub(super) fn notice(&self, level: Level, text: impl Into<String>) {

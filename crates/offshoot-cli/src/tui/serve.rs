@@ -15,7 +15,7 @@ use offshoot_tui::app::msg::Msg;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::job_context::{JobContext, ask};
-use super::{actions, choices, clipboard, files, session_facts, settings, snapshots};
+use super::{actions, choices, clipboard, files, git_branch, session_facts, settings, snapshots};
 
 /// How often it is looked whether another program has written to the session.
 const WATCH: Duration = Duration::from_secs(2);
@@ -65,6 +65,7 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
     let done = match task {
         ProgramTask::Ask(command) => return ask(&context, &agent, *command).await,
         ProgramTask::Look => return session_facts::look(&context, &agent).await,
+        ProgramTask::GitBranch => return git_branch::find(&context, &agent).await,
         ProgramTask::Snapshot(purpose) => return snapshots::snapshot(&context, &agent, purpose).await,
         ProgramTask::Branches => return session_facts::branches(&context, &agent).await,
         ProgramTask::Describe => return session_facts::describe(&context, &agent).await,
@@ -76,7 +77,7 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
         ProgramTask::Settings => return settings::open(&context, &agent).await,
         ProgramTask::Themes(setting) => return settings::themes(&context, setting).await,
         ProgramTask::Store(scope, key, value) => return settings::store(&context, &agent, scope, key, value).await,
-        ProgramTask::Models => context.model_table().await.map(|table| context.tell(Msg::Models(table.usable()))),
+        ProgramTask::Models => choices::models(&context).await,
         // The loop saves drafts, in their order.
         ProgramTask::SaveDraft(_) => Ok(()),
         ProgramTask::UseModel(name) => actions::use_model(&context, &agent, &name).await,

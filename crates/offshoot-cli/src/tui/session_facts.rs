@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::Standing;
 use offshoot_agent::error::AgentError;
+use offshoot_agent::provider::Model;
 use offshoot_agent::writer::{ForeignChanges, is_deleted};
 use offshoot_session::clock::to_iso;
 use offshoot_session::entry::Source as _;
@@ -16,7 +17,7 @@ use offshoot_session::text::one_line;
 use offshoot_session::tokens::Estimator;
 use offshoot_session::transcript::{Item, Level, ToolResult};
 use offshoot_session::tree::NodeIx;
-use offshoot_tui::app::msg::{Diverged, Looked, Msg, Opened, Persistence};
+use offshoot_tui::app::msg::{Diverged, Looked, ModelAccess, Msg, Opened, Persistence};
 use offshoot_tui::conversation::ConversationBlock;
 use offshoot_tui::markdown::plain;
 use offshoot_tui::overlay::pick::Choice;
@@ -91,11 +92,23 @@ fn add_result(blocks: &mut Vec<ConversationBlock>, result: ToolResult) {
 pub(super) async fn look(context: &JobContext, agent: &AgentSession) {
     let Ok(standing) = agent.standing().await else { return };
     let app = context.app.clone();
+    let access = access(context, &standing.model).await;
     match agent.read(move |session| seen(&app, session, &standing)).await {
-        Ok(Ok(looked)) => context.tell(Msg::Looked(Box::new(looked))),
+        Ok(Ok(looked)) => context.tell(Msg::Looked(Box::new(Looked { access, ..looked }))),
         Ok(Err(error)) => context.notice(Level::Error, format!("the session cannot be looked at: {error}")),
         // It has ended.
         Err(_) => {}
+    }
+}
+
+/// Whether the model can be asked, by the files as they are now.
+async fn access(context: &JobContext, model: &Model) -> ModelAccess {
+    match context.model_table().await {
+        Ok(table) if table.can_ask(model) => ModelAccess::Ready,
+        Ok(table) if table.usable().is_empty() => ModelAccess::NoKeys,
+        Ok(_) => ModelAccess::NoKeyForModel,
+        // A request tells what is wrong.
+        Err(_) => ModelAccess::Ready,
     }
 }
 
@@ -174,6 +187,7 @@ fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Err
         name: session.name()?.or_else(|| session.title().map(str::to_owned)),
         cwd: app.environment.short(session.cwd().unwrap_or_default()),
         model: Some(standing.model.clone()),
+        access: ModelAccess::Ready,
         thinking: Some(standing.thinking),
         tokens: tokens(session)?,
         cost: overview.totals.cost,

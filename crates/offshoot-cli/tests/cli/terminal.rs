@@ -196,7 +196,9 @@ impl Terminal {
 
     /// Waits until the agent has nothing more to do.
     pub(crate) fn until_idle(&mut self) -> &mut Self {
-        self.until("the end of the turn", |screen| !screen.contains("at work") && screen.contains("durable"))
+        self.until("the end of the turn", |screen| {
+            !screen.contains("at work") && (screen.contains("% of ") || screen.contains("% full"))
+        })
     }
 
     /// Waits until what was written holds a sequence.

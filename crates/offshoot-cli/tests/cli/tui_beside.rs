@@ -143,9 +143,9 @@ fn a_full_disk_is_told_and_nothing_is_lost() {
     fill(&disk.0.join("filler"));
     let long = "a question that takes room ".repeat(400);
     terminal.send(&format!("\x1b[200~{long}\x1b[201~\r"));
-    terminal
-        .until_text("the session cannot be written")
-        .until("the status", |screen| screen.lines().next_back().is_some_and(|row| row.contains("spilled")));
+    terminal.until_text("the session cannot be written").until("the status", |screen| {
+        screen.lines().next_back().is_some_and(|row| row.contains("not saved in its file"))
+    });
     assert!(!fs::read_to_string(&path).unwrap().contains("takes room"));
     fs::remove_file(disk.0.join("filler")).unwrap();
     terminal.send("third question\r");

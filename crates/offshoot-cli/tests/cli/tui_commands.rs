@@ -140,21 +140,21 @@ fn places_in_this_session() {
     terminal.send("?\r");
     terminal.until_text("Of the first branch.").until_idle();
     terminal.send("/label here\r");
-    terminal.until_text("labelled here").until_text("⑂ here (1 of 2)");
+    terminal.until_text("labelled here").until_text("⑂ here (2 branches)");
     // By the start of an id, and by a label.
     let id = id_of(&talk, "The second answer.");
     terminal.send(&format!("/switch {}\r", &id[..6]));
-    terminal.until("the other branch", |screen| screen.contains("⑂ The second answer. (1 of 2)"));
+    terminal.until("the other branch", |screen| screen.contains("⑂ The second answer."));
     terminal.send("/switch he");
     terminal.until_text("→ here").send("\t\r");
-    terminal.until("back again", |screen| screen.contains("⑂ here (1 of 2)")).send("/switch nothing\r");
+    terminal.until("back again", |screen| screen.contains("⑂ here")).send("/switch nothing\r");
     terminal.until_text("nothing").until_text("not found");
     // By the list of branches.
     terminal.send("/branches\r");
     terminal.until_text("Branches of this session");
     terminal.send("second answer");
     terminal.until("one of them", |screen| !screen.contains("[here]")).send("\r");
-    terminal.until("the other branch", |screen| screen.contains("⑂ The second answer. (1 of 2)"));
+    terminal.until("the other branch", |screen| screen.contains("⑂ The second answer."));
     terminal.send("/label\r");
     terminal.until_text("the label is gone");
     let first = id_of(&talk, "first question");
@@ -209,15 +209,15 @@ fn going_over_a_model_that_does_not_think_keeps_how_much_the_others_think() {
     list.push(serde_json::json!({"id": "plain", "contextWindow": 100_000, "maxTokens": 4000}));
     talk.data("models.json", &models);
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
-    terminal.until_text("m1 • medium").send("/thinking high\r");
-    terminal.until_text("m1 • high").send("\x10");
-    terminal.until("the other model", |screen| screen.contains("\nplain  0.0%")).send("\x10");
-    terminal.until_text("m1 • high");
+    terminal.until_text("m1 • thinking medium").send("/thinking high\r");
+    terminal.until_text("m1 • thinking high").send("\x10");
+    terminal.until("the other model", |screen| screen.ends_with("  plain")).send("\x10");
+    terminal.until_text("m1 • thinking high");
     leave(terminal, &talk);
     // Begun with the other one.
     let mut terminal = Terminal::offshoot(&talk, &["--model", "plain", "--thinking", "low"], (80, 24));
-    terminal.until("the other model", |screen| screen.contains("\nplain  0.0%")).send("\x10");
-    terminal.until_text("m1 • low");
+    terminal.until("the other model", |screen| screen.ends_with("  plain")).send("\x10");
+    terminal.until_text("m1 • thinking low");
     leave(terminal, &talk);
 }
 
@@ -232,17 +232,17 @@ fn models_and_how_much_they_think() {
     talk.data("models.json", &models);
     terminal.send("/model opus");
     terminal.until_text("→ test/grand-opus-5").send("\r");
-    terminal.until("the other model", |screen| screen.contains("\ngrand-opus-5 • medium"));
+    terminal.until("the other model", |screen| screen.ends_with("  grand-opus-5 • thinking medium"));
     terminal.send("/model\r");
     terminal.until_text("Which model answers").send("m1");
     terminal.until("the one that is searched for", |screen| screen.contains("› m1")).send("\r");
-    terminal.until("the first model", |screen| screen.contains("\nm1 • medium"));
+    terminal.until("the first model", |screen| screen.ends_with("  m1 • thinking medium"));
     terminal.send("/model nobody\r");
     terminal.until_text("there is no model nobody").send("/thinking high\r");
-    terminal.until_text("m1 • high").send("/thinking\r");
+    terminal.until_text("m1 • thinking high").send("/thinking\r");
     terminal.until_text("How much the model thinks").send("low");
     terminal.until("the level", |screen| screen.contains("› low")).send("\r");
-    terminal.until_text("m1 • low").send("/thinking much\r");
+    terminal.until_text("m1 • thinking low").send("/thinking much\r");
     terminal.until_text("is no thinking level");
     leave(terminal, &talk);
     let kinds: Vec<_> = talk.lines().iter().map(|line| line["type"].as_str().unwrap().to_owned()).collect();

@@ -26,7 +26,7 @@ fn talk() -> Talk {
 
 fn until_the_end(terminal: &mut Terminal) {
     let is_over = |screen: &str| {
-        screen.contains("red.png") && !screen.contains("at work") && screen.contains("durable") && screen.contains('$')
+        screen.contains("red.png") && !screen.contains("at work") && screen.contains("% of ") && screen.contains('$')
     };
     terminal.until_text("A red square.").until("the end", is_over);
 }
@@ -77,7 +77,7 @@ fn a_picture_stands_in_the_conversation_and_nothing_stands_on_it() {
     assert_eq!(count(&terminal, SHOWN), 4);
     let before = count(&terminal, FORGOTTEN);
     terminal.send("q");
-    terminal.until("the conversation", |screen| screen.contains("durable") && !screen.contains("q leave"));
+    terminal.until("the conversation", |screen| screen.contains("% of ") && !screen.contains("q leave"));
     assert_eq!(count(&terminal, FORGOTTEN), before + 1);
 
     // Another size draws the screen anew, and its pictures.
@@ -151,7 +151,7 @@ fn the_user_says_how_pictures_are_sent() {
     terminal.until("the next one", |screen| screen.contains("iterm2        ")).send("\r");
     terminal.until("the last one", |screen| screen.contains("sixel        ")).send("\x1b");
     terminal.until("all settings", |screen| screen.contains("defaultProvider")).send("\x1b");
-    terminal.until("the conversation", |screen| screen.contains("durable") && !screen.contains("defaultProvider"));
+    terminal.until("the conversation", |screen| screen.contains("% of ") && !screen.contains("defaultProvider"));
     assert_eq!((count(&terminal, SHOWN), count(&terminal, SIXEL)), (2, 2));
     assert!(count(&terminal, FORGOTTEN) > forgotten);
     terminal.send("\x04");

@@ -21,8 +21,7 @@ fn a_killed_conversation_is_resumed_as_it_was() {
     let talk = tool_talk();
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
     terminal.until_text("m1").send("what do my notes say?\r");
-    terminal.until_text("• two").until_text("durable");
-    terminal.until("the end of the turn", |screen| !screen.contains("at work"));
+    terminal.until_text("• two").until_idle();
     terminal.send("half a thou");
     terminal.until_text("half a thou");
     let draft = talk.world.home().join(".local/state/offshoot/drafts");
@@ -37,7 +36,7 @@ fn a_killed_conversation_is_resumed_as_it_was() {
     terminal.kill();
 
     let mut terminal = Terminal::offshoot(&talk, &["-c"], (80, 24));
-    terminal.until_text("• two").until("the status", |screen| screen.contains("durable") && screen.contains("$0.000"));
+    terminal.until_text("• two").until("the status", |screen| screen.contains("$0.000"));
     assert_eq!(conversation(&terminal.screen()), before);
     terminal.send("\x03and how much?\r");
     terminal.until_text("Two litres.").until("the end", |screen| !screen.contains("at work")).send("\x04");
@@ -60,7 +59,7 @@ fn the_tree_is_walked_with_a_summary() {
         !screen.contains("Session tree") && screen.contains("\nsecond question") && screen.contains("branch summary")
     });
     terminal.send(", put otherwise\r");
-    terminal.until_text("The third answer.").until_text("(1 of 2)").send("\x04");
+    terminal.until_text("The third answer.").until_text("2 branches").send("\x04");
     assert!(terminal.ended());
     let roles: Vec<_> = talk.lines().iter().map(|line| line["type"].as_str().unwrap().to_owned()).collect();
     assert!(roles.contains(&"branch_summary".to_owned()), "{roles:?}");
@@ -158,7 +157,7 @@ fn commands_that_change_files_do_so() {
     let mut terminal = Terminal::offshoot(&talk, &["is it?"], (100, 30));
     terminal.until_text("Yes.").until("the end", |screen| !screen.contains("at work") && screen.contains("$0.000"));
     terminal.send("/label the answer\r");
-    terminal.until_text("labelled the answer").until_text("⑂ the answer");
+    terminal.until_text("labelled the answer");
     terminal.send("/branches\r");
     terminal.until_text("Branches of this session").send("\x1b");
     terminal.until("the editor", |screen| !screen.contains("Branches of")).send("/export page.html\r");

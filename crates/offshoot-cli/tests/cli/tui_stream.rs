@@ -38,12 +38,12 @@ fn a_long_answer_scrolls_while_it_comes_and_is_resumed_as_it_was() {
         assert_eq!(whole.matches("Paragraph 1 has").count(), 1, "{whole}");
         assert!(!terminal.screen().contains("Paragraph 1 has"), "it has scrolled away");
         terminal.send("\x1b");
-        terminal.until("the end", |screen| screen.contains("✗ stopped") && screen.contains("durable"));
+        terminal.until("the end", |screen| screen.contains("✗ stopped") && screen.contains("% of "));
         let before = rows(&mut terminal);
         terminal.send("\x04");
         assert!(terminal.ended());
         let mut terminal = Terminal::offshoot(&talk, &["-c"], (columns, lines));
-        terminal.until("the end", |screen| screen.contains("✗ stopped") && screen.contains("durable"));
+        terminal.until("the end", |screen| screen.contains("✗ stopped") && screen.contains("% of "));
         assert_eq!(rows(&mut terminal), before, "at {columns}");
         terminal.send("\x04");
         assert!(terminal.ended());
@@ -110,14 +110,14 @@ fn tools_between_texts_are_printed_as_they_end() {
     talk.world.write("notes.txt", "buy milk\n");
     let mut terminal = Terminal::offshoot(&talk, &["do it"], (80, 24));
     terminal.until("the end", |screen| {
-        screen.contains("39 │ x") && !screen.contains("at work") && screen.contains("durable")
+        screen.contains("39 │ x") && !screen.contains("at work") && screen.contains("% of ")
     });
     let before = rows(&mut terminal);
     assert!(before.iter().any(|row| row.contains("… 35 earlier lines")), "{before:?}");
     terminal.send("\x04");
     assert!(terminal.ended());
     let mut terminal = Terminal::offshoot(&talk, &["-c"], (80, 24));
-    terminal.until("the end", |screen| screen.contains("39 │ x") && screen.contains("durable"));
+    terminal.until("the end", |screen| screen.contains("39 │ x") && screen.contains("% of "));
     assert_eq!(rows(&mut terminal), before);
     terminal.send("\x04");
     assert!(terminal.ended());

@@ -229,25 +229,22 @@ fn a_look_elsewhere_changes_nothing() {
 fn a_newcomer_without_a_key_is_told_what_to_do() {
     let talk = Talk::new([Reply::text("Welcome.")]);
     let mut terminal = Terminal::offshoot_in(&talk, &[], (80, 24), &[("TEST_KEY", "")]);
-    terminal.until_text("tells more").until_text("~/work");
-    assert_snapshot!(terminal.screen(), @r#"
-
-    ! no model can be asked yet: set ANTHROPIC_API_KEY, OPENAI_API_KEY or
-      GEMINI_API_KEY and start again, or write {"anthropic": {"type": "api_key",
-      "key": "…"}} into ~/.local/share/offshoot/auth.json (chmod 600) and go on
-      here. `offshoot models --help` tells more
+    terminal.until_text("No key yet").until_text("~/work");
+    assert_snapshot!(terminal.screen(), @"
+    offshoot 0.1.0 · ~/work
+    ? keys · / commands · @ files · ! shell · escape stops · ctrl+d leaves
 
     ────────────────────────────────────────────────────────────────────────────────
-
+    No key yet: set ANTHROPIC_API_KEY or write auth.json; /model tells how
     ────────────────────────────────────────────────────────────────────────────────
-    claude-opus-4-8 • medium  0.0%/1.0M  durable  ~/work
-    "#);
+    ~/work                                                      no model yet: /model
+    ");
     terminal.send("hello\r");
     terminal.until("why not, and the text again", |screen| {
         screen.contains("✗ there is no key for anthropic; set ANTHROPIC_API_KEY") && screen.contains("\nhello\n")
     });
     terminal.send("\x15/model\r");
-    terminal.until_text("there is no key for any").send("/tree\r");
+    terminal.until_text("no model can be asked yet").send("/tree\r");
     terminal.until_text("no entries in this session");
     let keys = r#"{"test": {"type": "api_key", "key": "sk-test-0123456789abcdef"}}"#;
     let file = talk.world.home().join(".local/share/offshoot/auth.json");
@@ -255,7 +252,7 @@ fn a_newcomer_without_a_key_is_told_what_to_do() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     terminal.send("/model\r");
     terminal.until_text("› m1").send("\r");
-    terminal.until("the model", |screen| screen.contains("\nm1 • medium")).send("hello\r");
+    terminal.until("the model", |screen| screen.ends_with("m1 • thinking medium")).send("hello\r");
     terminal.until_text("Welcome.").until_idle().send("\x04");
     assert!(terminal.ended());
     talk.no_problems();

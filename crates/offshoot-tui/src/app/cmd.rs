@@ -57,6 +57,8 @@ pub enum ProgramTask {
     Ask(Box<Command>),
     /// Find out about the open session; answered with [`super::msg::Msg::Looked`].
     Look,
+    /// Find the branch that git has checked out in the session's folder; answered with [`super::msg::Msg::GitBranch`].
+    GitBranch,
     /// Show the open session to an overlay; answered with [`super::msg::Msg::Snapshot`].
     Snapshot(Purpose),
     /// Something that the selector of sessions needs; answered with [`super::msg::Msg::Sessions`].

@@ -94,6 +94,8 @@ pub struct Model {
     pub live: Live,
     pub overlay: Option<Overlay>,
     pub looked: Looked,
+    /// The branch that git has checked out in the session's folder.
+    pub git_branch: Option<String>,
     /// Ids and names of the sessions that were open, the last one at the end.
     pub visited: Vec<(String, Option<String>)>,
     pub is_working: bool,

@@ -40,6 +40,8 @@ pub enum Msg {
     Agent(Arc<Event>),
     Answered(Box<Command>, Result<Reply, AgentError>),
     Looked(Box<Looked>),
+    /// The branch that git has checked out in the session's folder.
+    GitBranch(Option<String>),
     Opened(Opened),
     Snapshot(Purpose, Snapshot, Option<NodeIx>),
     Sessions(Answer),
@@ -106,6 +108,18 @@ pub enum Persistence {
     InMemory,
 }
 
+/// Whether the model can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ModelAccess {
+    /// Its provider has a key, or needs none.
+    #[default]
+    Ready,
+    /// Its provider has no key; another model can be asked.
+    NoKeyForModel,
+    /// No model can be asked.
+    NoKeys,
+}
+
 /// What is known of the open session and of who answers.
 #[derive(Debug, Clone, Default)]
 pub struct Looked {
@@ -116,6 +130,7 @@ pub struct Looked {
     pub name: Option<String>,
     pub cwd: String,
     pub model: Option<Arc<Model>>,
+    pub access: ModelAccess,
     pub thinking: Option<ThinkingLevel>,
     /// Estimated tokens of the context.
     pub tokens: u64,

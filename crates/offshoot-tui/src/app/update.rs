@@ -42,6 +42,10 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
             opened::looked(model, *looked);
             Vec::new()
         }
+        Msg::GitBranch(branch) => {
+            model.git_branch = branch;
+            Vec::new()
+        }
         Msg::Opened(opened) => opened::opened(model, opened),
         Msg::Snapshot(purpose, source, leaf) => overlay::snapshot(model, purpose, source, leaf),
         Msg::Sessions(answer) => overlay::sessions(model, answer),

@@ -1,6 +1,7 @@
 //! What is shown: pure functions from the model to lines and cells, but for what is laid out once and kept.
 
 mod status;
+mod start;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -9,7 +10,7 @@ use ratatui::text::Line;
 
 use super::model::{Model, Overlay, Wishes};
 use crate::message::{Folds, Laid, Look};
-use crate::text::{ELLIPSIS, draw, fit, joined, width};
+use crate::text::{ELLIPSIS, draw, fit, width};
 use crate::theme::Token;
 
 #[derive(Debug, Clone, Default)]
@@ -51,6 +52,9 @@ pub fn bottom(model: &mut Model) -> Bottom {
     let (look, folds) = look(&model.wishes, size, model.folds);
     let mut live = model.live.rows(&model.conversation, &look, folds, usize::from(size.height));
     live.extend(under_way(model));
+    if live.is_empty() {
+        live = start::rows(model);
+    }
     if !live.is_empty() || !model.conversation.is_empty() {
         live.push(Line::default());
     }
@@ -82,16 +86,6 @@ fn under_way(model: &Model) -> Vec<Line<'static>> {
     lines
 }
 
-/// What can be done, where nothing was said and nothing is written yet.
-fn invitation(model: &Model, columns: u16) -> Option<Line<'static>> {
-    let is_new = model.conversation.is_empty() && !model.is_working && model.editor.is_empty();
-    let keys = model.wishes.keymap.keys(crate::keymap::Action::Help).iter().map(ToString::to_string);
-    let keys = keys.min_by_key(String::len).map(|key| format!("{key} keys"));
-    let words: Vec<&str> = keys.as_deref().into_iter().chain(["/ commands", "@ files", "! shell"]).collect();
-    (is_new && !model.wishes.settings.is_quiet)
-        .then(|| Line::styled(joined(&words, columns.into()), model.wishes.theme.style(Token::Dim)))
-}
-
 impl Bottom {
     pub fn height(&self) -> u16 {
         let rows = self.live.len() + self.status.len();
@@ -113,7 +107,7 @@ impl Bottom {
                 model.editor.view(theme, middle, frame.buffer_mut());
                 if let Some(cursor) = model.editor.cursor(middle) {
                     let row = Rect { y: cursor.y, height: 1, ..model.editor.padded(middle) };
-                    if let Some(hint) = invitation(model, row.width) {
+                    if let Some(hint) = start::placeholder(model, row.width) {
                         draw(&hint, row, frame.buffer_mut());
                     }
                     frame.set_cursor_position(cursor);

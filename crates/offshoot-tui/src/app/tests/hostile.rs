@@ -159,6 +159,7 @@ fn placed(model: &mut Model, text: &str) {
         diverged: Some(Diverged { entry: text.to_owned(), message: text.to_owned() }),
         ..model.looked.clone()
     };
+    update(model, Msg::GitBranch(Some(text.to_owned())));
     update(model, Msg::Looked(Box::new(looked)));
 }
 

@@ -27,8 +27,10 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
         Event::AgentSettled { .. } => {
             model.is_working = false;
             model.retry_at = None;
-            return vec![ProgramTask::Look.into()];
+            return vec![ProgramTask::Look.into(), ProgramTask::GitBranch.into()];
         }
+        // It may have been `git switch`.
+        Event::ToolExecutionEnd { .. } => return vec![ProgramTask::GitBranch.into()],
         Event::MessageEnd { message: Message::Assistant(answer) } => {
             model.looked.cost += answer.usage.cost.total;
             if !matches!(answer.stop_reason, StopReason::Aborted | StopReason::Error) && answer.usage.total_tokens > 0 {
@@ -51,7 +53,6 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
         | Event::MessageEnd { message: Message::User(_) | Message::ToolResult(_) }
         | Event::ToolExecutionStart { .. }
         | Event::ToolExecutionUpdate { .. }
-        | Event::ToolExecutionEnd { .. }
         | Event::BashExecutionUpdate { .. }
         | Event::AutoRetryEnd { .. }
         | Event::SummarizationRetryScheduled { .. }
@@ -79,7 +80,7 @@ fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
             model.editor.restore(&waiting);
             vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
         }
-        Reply::Ran(_) => vec![ProgramTask::Look.into()],
+        Reply::Ran(_) => vec![ProgramTask::Look.into(), ProgramTask::GitBranch.into()],
         Reply::Navigated(navigated) => arrived(model, navigated),
         Reply::Session(forked) => {
             overlay::arrived(model);

@@ -21,7 +21,7 @@ pub(super) fn opened(model: &mut Model, opened: Opened) -> Vec<Cmd> {
         model.notice(Level::Info, format!("{} earlier {messages}: {key} shows them", opened.hidden));
     }
     model.conversation.open_place(opened.tail, opened.entries);
-    let mut cmds = vec![ProgramTask::Look.into()];
+    let mut cmds = vec![ProgramTask::Look.into(), ProgramTask::GitBranch.into()];
     // It is of another place.
     if matches!(model.overlay, Some(Overlay::Transcript(_))) {
         cmds.push(ProgramTask::Snapshot(Purpose::Transcript).into());

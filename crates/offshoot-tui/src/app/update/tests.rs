@@ -116,12 +116,15 @@ fn what_an_argument_may_be_is_looked_for_once_it_is_written() {
     let models = ["anthropic/opus", "openai/gpt-5", "openrouter/openai/gpt-5"].map(Choice::new).to_vec();
     update(&mut model, Msg::Choices(Argument::Model, models));
     assert_snapshot!(screen(&mut model), @"
+    offshoot 0.1.0 · m1 • thinking medium · ~/work
+    ? keys · / commands · @ files · ! shell · escape stops · ctrl+d leaves
+
     ────────────────────────────────────────────────────────────────────────────────
     /model gp
     ────────────────────────────────────────────────────────────────────────────────
     → openai/gpt-5
       openrouter/openai/gpt-5
-    m1 • medium  0.0%/200k  durable  ~/work
+    ~/work  context ░░░░░░░░ 0% of 200k                         m1 • thinking medium
     ");
     press(&mut model, KeyCode::Down, KeyModifiers::NONE);
     press(&mut model, KeyCode::Tab, KeyModifiers::NONE);
@@ -141,11 +144,14 @@ fn what_an_argument_may_be_is_looked_for_once_it_is_written() {
     written(&mut model, "/switch pag");
     update(&mut model, Msg::Choices(Argument::Entry, entries));
     assert_snapshot!(screen(&mut model), @"
+    offshoot 0.1.0 · m1 • thinking medium · ~/work
+    ? keys · / commands · @ files · ! shell · escape stops · ctrl+d leaves
+
     ────────────────────────────────────────────────────────────────────────────────
     /switch pag
     ────────────────────────────────────────────────────────────────────────────────
     → b2  what about pages?
-    m1 • medium  0.0%/200k  durable  ~/work
+    ~/work  context ░░░░░░░░ 0% of 200k                         m1 • thinking medium
     ");
     press(&mut model, KeyCode::Tab, KeyModifiers::NONE);
     assert_eq!(model.editor.draft(), "/switch b2");
@@ -160,6 +166,9 @@ fn levels_are_those_of_the_model_and_sessions_those_that_were_open() {
     let mut model = model(80, 24);
     assert_eq!(written(&mut model, "/thinking "), []);
     assert_snapshot!(screen(&mut model), @"
+    offshoot 0.1.0 · m1 • thinking medium · ~/work
+    ? keys · / commands · @ files · ! shell · escape stops · ctrl+d leaves
+
     ────────────────────────────────────────────────────────────────────────────────
     /thinking
     ────────────────────────────────────────────────────────────────────────────────
@@ -168,7 +177,7 @@ fn levels_are_those_of_the_model_and_sessions_those_that_were_open() {
       low
       medium
       high
-    m1 • medium  0.0%/200k  durable  ~/work
+    ~/work  context ░░░░░░░░ 0% of 200k                         m1 • thinking medium
     ");
     model.editor.replace("");
     let at = |model: &mut Model, id: &str, name: Option<&str>, branches| {
@@ -183,12 +192,14 @@ fn levels_are_those_of_the_model_and_sessions_those_that_were_open() {
     at(&mut model, "dddd", None, 1);
     assert_eq!(written(&mut model, "/resume "), []);
     assert_snapshot!(screen(&mut model), @"
+    offshoot 0.1.0
+    ? keys · / commands · @ files · ! shell · escape stops · ctrl+d leaves
+
     ────────────────────────────────────────────────────────────────────────────────
     /resume
     ────────────────────────────────────────────────────────────────────────────────
     → the pager  aaaa
       bbbb
-    durable
     ");
 }
 
@@ -421,6 +432,7 @@ fn the_status_says_what_matters_as_far_as_there_is_room() {
                 persistence,
                 ..model.looked.clone()
             };
+            update(&mut model, Msg::GitBranch(Some("main".to_owned())));
             shown.push(screen(&mut model).lines().last().unwrap_or_default().to_owned());
         }
     }
@@ -429,12 +441,12 @@ fn the_status_says_what_matters_as_far_as_there_is_room() {
     model.looked.diverged = Some(Diverged { entry: "1a2b3c4d".to_owned(), message });
     shown.push(screen(&mut model).lines().last().unwrap_or_default().to_owned());
     assert_snapshot!(shown.join("\n"), @"
-    m1 • medium  30.5%/200k  $0.123  ⑂ the cache is wrong (1 of 3)  durable  ~/work
-    m1 • medium  30.5%/200k  $0.123  durable
-    m1 • medium  30.5%/200k  $0.123  ⑂ the cache is wrong (1 of 3)  spilled  ~/work
-    m1 • medium  30.5%/200k  $0.123  spilled
-    m1 • medium  30.5%/200k  $0.123  ⑂ the cache is wrong (1 of 3)  in memory
-    m1 • medium  30.5%/200k  in memory
+    ~/work (main)  ⑂ the cache is wrong  context 30% of 200k  $0.123     m1 • medium
+    ~/work (main)  30% full      m1 • medium
+    not saved in its file  ~/work (main)  3 branches  30% full  $0.123   m1 • medium
+    not saved in its file  30% full       m1
+    in memory  ~/work (main)  ⑂ the cache is wrong  30% full  $0.123     m1 • medium
+    in memory  ~/work  30% full  m1 • medium
     alt+g goes there: the branch that ends at 1a2b3c4d holds newer work
     ");
 }

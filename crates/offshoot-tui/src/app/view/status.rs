@@ -1,20 +1,36 @@
-//! The status: where, who answers, how full the context is, what it cost, which branch, how safe the words are; and below
-//! it, when there is any, newer work elsewhere and the key that goes there.
+//! The status line: on the left the folder with its git branch, the session's branch, how full the context is and what it
+//! cost; at the right edge who answers. Below it, when there is any, newer work elsewhere and the key that goes there.
 
 use ratatui::text::{Line, Span};
 
 use crate::app::model::Model;
-use crate::app::msg::Persistence;
+use crate::app::msg::{ModelAccess, Persistence};
 use crate::keymap::Action;
-use crate::text::{clean, fit, in_short, width};
+use crate::text::{clean, fit, in_short, truncate_middle, width};
 use crate::theme::Token;
 
-/// A piece, and how soon it is left out when there is little room: the highest goes first.
+/// Columns between two pieces.
+const GAP: usize = 2;
+/// How many cells the gauge of the context has.
+const GAUGE: usize = 8;
+/// How many columns a name may take.
+const NAME: usize = 24;
+
+/// A piece of the line, in its forms from the longest to the shortest.
 struct Piece {
-    text: String,
+    forms: Vec<Form>,
     token: Token,
-    rank: u8,
 }
+
+/// How a piece may be said. Where there is little room, the form with the lowest number is given up first; a piece without
+/// forms is left out.
+struct Form {
+    given_up: u8,
+    text: String,
+}
+
+/// The number of a form that is cut rather than given up.
+const NEVER: u8 = u8::MAX;
 
 pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
     let mut lines = vec![status(model)];
@@ -28,63 +44,126 @@ pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
     lines
 }
 
+/// The folder, with the branch that git has checked out there.
+pub(super) fn folder(model: &Model) -> String {
+    format!("{}{}", clean(&model.looked.cwd), git_branch(model))
+}
+
+fn git_branch(model: &Model) -> String {
+    model.git_branch.as_ref().map(|branch| format!(" ({})", fit(branch, NAME))).unwrap_or_default()
+}
+
+/// The model that answers, and how much it thinks.
+pub(super) fn answering(model: &Model) -> Option<String> {
+    let answers = model.looked.model.as_ref().filter(|_| model.looked.access == ModelAccess::Ready)?;
+    let thinking = model.looked.thinking.filter(|_| answers.reasoning);
+    let thinking = thinking.map(|level| format!(" • thinking {}", level.as_str())).unwrap_or_default();
+    Some(format!("{}{thinking}", clean(&answers.id)))
+}
+
 fn status(model: &Model) -> Line<'static> {
-    const GAP: usize = 2;
     let columns = usize::from(model.size.width);
     let mut pieces = pieces(model);
-    let length = |pieces: &[Piece]| pieces.iter().map(|piece| width(&piece.text) + GAP).sum::<usize>();
-    while pieces.len() > 1 && length(&pieces) > columns + GAP {
-        let least = pieces.iter().enumerate().max_by_key(|(_, piece)| piece.rank).map(|(at, _)| at);
-        match least {
-            Some(at) => drop(pieces.remove(at)),
-            None => break,
-        }
-    }
+    while length(&pieces) > columns && shorten(&mut pieces) {}
+    let spare = columns.saturating_sub(length(&pieces));
+    let last = pieces.len().saturating_sub(1);
     let mut spans = Vec::new();
-    for piece in pieces {
-        if !spans.is_empty() {
-            spans.push(Span::raw(" ".repeat(GAP)));
-        }
-        let text = fit(&piece.text, columns).into_owned();
-        spans.push(Span::styled(text, model.wishes.theme.style(piece.token)));
+    for (at, piece) in pieces.iter().enumerate() {
+        let gap = if at == 0 { 0 } else { GAP };
+        let gap = if at == last { gap + spare } else { gap };
+        spans.push(Span::raw(" ".repeat(gap)));
+        spans.push(Span::styled(fit(piece.text(), columns).into_owned(), model.wishes.theme.style(piece.token)));
     }
     Line::from(spans)
 }
 
+impl Piece {
+    fn new<T: Into<String>>(token: Token, forms: impl IntoIterator<Item = (u8, T)>) -> Self {
+        let form = |(given_up, text): (u8, T)| Form { given_up, text: text.into() };
+        Self { forms: forms.into_iter().map(form).collect(), token }
+    }
+
+    fn text(&self) -> &str {
+        self.forms.first().map_or("", |form| &form.text)
+    }
+}
+
+fn length(pieces: &[Piece]) -> usize {
+    pieces.iter().map(|piece| width(piece.text())).sum::<usize>() + pieces.len().saturating_sub(1) * GAP
+}
+
+/// Makes the line one step shorter; whether that was possible.
+fn shorten(pieces: &mut Vec<Piece>) -> bool {
+    let next = |piece: &Piece| piece.forms.first().map_or(NEVER, |form| form.given_up);
+    let Some(piece) = pieces.iter_mut().min_by_key(|piece| next(piece)).filter(|piece| next(piece) < NEVER) else {
+        return false;
+    };
+    piece.forms.remove(0);
+    pieces.retain(|piece| !piece.forms.is_empty());
+    true
+}
+
+/// From left to right; the last one stands at the right edge.
 fn pieces(model: &Model) -> Vec<Piece> {
     let looked = &model.looked;
     let mut pieces = Vec::new();
-    let mut add = |text: String, token: Token, rank: u8| {
-        if !text.is_empty() {
-            pieces.push(Piece { text: clean(&text).into_owned(), token, rank });
-        }
+    let unusual = match looked.persistence {
+        Persistence::Durable => None,
+        Persistence::Spilled => Some(("not saved in its file: kept beside it", "not saved in its file", Token::Error)),
+        Persistence::Deleted => Some(("its file was deleted", "deleted", Token::Error)),
+        Persistence::InMemory => Some(("only in memory", "in memory", Token::Warning)),
     };
-    if let Some(answers) = &looked.model {
-        let thinking = looked.thinking.filter(|_| answers.reasoning);
-        let thinking = thinking.map(|level| format!(" • {}", level.as_str())).unwrap_or_default();
-        add(format!("{}{thinking}", answers.id), Token::Muted, 1);
-        let share = looked.tokens as f64 * 100.0 / answers.context_window.max(1) as f64;
-        let token = match share {
-            share if share > 90.0 => Token::Error,
-            share if share > 70.0 => Token::Warning,
-            _ => Token::Dim,
-        };
-        add(format!("{share:.1}%/{}", in_short(answers.context_window)), token, 2);
+    pieces.extend(unusual.map(|(long, short, token)| Piece::new(token, [(4, long), (NEVER, short)])));
+    if !looked.cwd.is_empty() {
+        let short = truncate_middle(&clean(&looked.cwd), NAME).into_owned();
+        let forms = [(2, folder(model)), (9, format!("{short}{}", git_branch(model))), (11, short)];
+        pieces.push(Piece::new(Token::Dim, forms));
     }
+    pieces.extend(looked.name.as_ref().map(|name| Piece::new(Token::Dim, [(5, fit(name, NAME))])));
+    if let Some(branch) = looked.branch.as_ref().filter(|_| looked.branches > 1) {
+        let count = format!("{} branches", looked.branches);
+        let name = format!("⑂ {}", fit(&clean(branch), NAME));
+        pieces.push(Piece::new(Token::Dim, [(3, format!("{name} ({count})")), (6, name), (7, count)]));
+    }
+    pieces.extend(context(model));
     if looked.cost > 0.0 {
-        add(format!("${:.3}", looked.cost), Token::Dim, 4);
+        pieces.push(Piece::new(Token::Dim, [(8, format!("${:.3}", looked.cost))]));
     }
-    let branch = looked.branch.as_ref().map(|branch| fit(&clean(branch), 24).into_owned()).unwrap_or_default();
-    let others = if looked.branches > 1 { format!(" (1 of {})", looked.branches) } else { String::new() };
-    add(if branch.is_empty() { branch } else { format!("⑂ {branch}{others}") }, Token::Dim, 5);
-    let (kept, token) = match looked.persistence {
-        Persistence::Durable => ("durable", Token::Dim),
-        Persistence::Spilled => ("spilled", Token::Error),
-        Persistence::Deleted => ("deleted", Token::Error),
-        Persistence::InMemory => ("in memory", Token::Warning),
-    };
-    add(kept.to_owned(), token, 0);
-    add(looked.name.clone().map(|name| fit(&name, 24).into_owned()).unwrap_or_default(), Token::Dim, 6);
-    add(looked.cwd.clone(), Token::Dim, 7);
+    pieces.extend(answers(model));
     pieces
+}
+
+/// How full the context is.
+fn context(model: &Model) -> Option<Piece> {
+    let looked = &model.looked;
+    let window = looked.model.as_ref().filter(|_| looked.access == ModelAccess::Ready)?.context_window.max(1);
+    let share = looked.tokens as f64 * 100.0 / window as f64;
+    let token = match share {
+        share if share > 90.0 => Token::Error,
+        share if share > 70.0 => Token::Warning,
+        _ => Token::Dim,
+    };
+    let full = looked.tokens.saturating_mul(GAUGE as u64).saturating_add(window / 2) / window;
+    let full = usize::try_from(full).unwrap_or(GAUGE).min(GAUGE);
+    let gauge = format!("{}{}", "█".repeat(full), "░".repeat(GAUGE - full));
+    let said = format!("{share:.0}% of {}", in_short(window));
+    let forms =
+        [(0, format!("context {gauge} {said}")), (4, format!("context {said}")), (12, format!("{share:.0}% full"))];
+    Some(Piece::new(token, forms))
+}
+
+/// Who answers, or why nobody does.
+fn answers(model: &Model) -> Option<Piece> {
+    let id = clean(&model.looked.model.as_ref()?.id);
+    Some(match model.looked.access {
+        ModelAccess::Ready => {
+            let long = answering(model).unwrap_or_default();
+            let short = long.replace("• thinking ", "• ");
+            Piece::new(Token::Muted, [(1, long), (10, short), (NEVER, id.into_owned())])
+        }
+        ModelAccess::NoKeyForModel => {
+            Piece::new(Token::Warning, [(1, format!("no key for {id}: /model")), (NEVER, format!("{id}: no key"))])
+        }
+        ModelAccess::NoKeys => Piece::new(Token::Warning, [(1, "no model yet: /model"), (NEVER, "no model")]),
+    })
 }

@@ -1,0 +1,99 @@
+//! The branch that git has checked out in the session's folder, from git's own files: git is not run. Reads no more than a
+//! few bytes of regular files, on a thread that may wait for a slow disk.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_session::medium::read_regular;
+use offshoot_tui::app::msg::Msg;
+
+use super::job_context::{JobContext, blocking};
+
+/// git's own files of this kind hold one line.
+const MAX_BYTES: u64 = 4096;
+/// So many digits name a commit.
+const DIGITS: usize = 7;
+
+/// Finds the branch, and tells it.
+pub(super) async fn find(context: &JobContext, agent: &AgentSession) {
+    let app = context.app.clone();
+    let Ok(folder) = agent.read(move |session| app.folder_of(session)).await else { return };
+    if let Ok(branch) = blocking(move || Ok(checked_out(&folder))).await {
+        context.tell(Msg::GitBranch(branch));
+    }
+}
+
+/// The branch that is checked out in a folder or in the nearest one around it that git keeps; of a detached head its commit.
+fn checked_out(folder: &Path) -> Option<String> {
+    let git = folder.ancestors().find_map(git_folder)?;
+    let head = one_line(&git.join("HEAD"))?;
+    match head.strip_prefix("ref: ") {
+        // What git writes there when its branches are in a table that it alone reads.
+        Some("refs/heads/.invalid") => None,
+        Some(branch) => Some(branch.strip_prefix("refs/heads/").unwrap_or(branch).to_owned()),
+        None => {
+            let is_commit = head.len() >= DIGITS && head.bytes().all(|byte| byte.is_ascii_hexdigit());
+            is_commit.then(|| format!("at {}", &head[..DIGITS]))
+        }
+    }
+}
+
+/// git's folder for a folder that it keeps: `.git`, or in a worktree or submodule the one that the file `.git` names.
+fn git_folder(folder: &Path) -> Option<PathBuf> {
+    let git = folder.join(".git");
+    if fs::metadata(&git).ok()?.is_dir() {
+        return Some(git);
+    }
+    let named = one_line(&git)?;
+    Some(folder.join(named.strip_prefix("gitdir: ")?))
+}
+
+fn one_line(file: &Path) -> Option<String> {
+    let text = String::from_utf8(read_regular(file, MAX_BYTES).ok()?).ok()?;
+    Some(text.lines().next()?.trim_end().to_owned()).filter(|line| !line.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[expect(clippy::disallowed_methods, reason = "a test prepares its own files")]
+    fn write(root: &Path, name: &str, text: &str) {
+        let file = root.join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    #[test]
+    fn the_branch_is_that_of_the_nearest_folder_that_git_keeps() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        write(root, ".git/HEAD", "ref: refs/heads/feature/pages\n");
+        write(root, "src/deep/file", "");
+        assert_eq!(checked_out(&root.join("src/deep")).as_deref(), Some("feature/pages"));
+        write(root, "sub/.git", "gitdir: ../.git/modules/sub\n");
+        assert_eq!(checked_out(&root.join("sub")), None, "its folder is gone");
+        write(root, ".git/modules/sub/HEAD", "0123456789abcdef0123456789abcdef01234567\n");
+        assert_eq!(checked_out(&root.join("sub")).as_deref(), Some("at 0123456"));
+        let elsewhere = tempfile::tempdir().unwrap();
+        write(elsewhere.path(), ".git", &format!("gitdir: {}\n", root.join(".git/worktrees/w").display()));
+        write(root, ".git/worktrees/w/HEAD", "ref: refs/heads/w\n");
+        assert_eq!(checked_out(elsewhere.path()).as_deref(), Some("w"));
+    }
+
+    #[test]
+    fn what_is_no_head_names_no_branch() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        for head in ["", "\n", "ref: refs/heads/.invalid", "main", "\0\0\0\0\0\0\0\0", "ééééééééé", &"a".repeat(5000)]
+        {
+            write(root, ".git/HEAD", head);
+            assert_eq!(checked_out(root), None, "{head:?}");
+        }
+        fs::remove_file(root.join(".git/HEAD")).unwrap();
+        // One that nobody writes to: whoever opened it as any other file would wait for ever.
+        assert!(std::process::Command::new("mkfifo").arg(root.join(".git/HEAD")).status().unwrap().success());
+        assert_eq!(checked_out(root), None, "a pipe");
+    }
+}

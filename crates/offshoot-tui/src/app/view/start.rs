@@ -1,0 +1,58 @@
+//! What a conversation in which nothing was said yet shows: what this is, the keys to begin with, and in the empty editor
+//! what to do. None of it is printed: it is gone with the first words.
+
+use ratatui::text::Line;
+
+use super::status;
+use crate::app::model::Model;
+use crate::app::msg::ModelAccess;
+use crate::keymap::Action;
+use crate::text::{joined, width};
+use crate::theme::Token;
+
+/// One row says what this is, who answers and where; one row names keys.
+pub(super) fn rows(model: &Model) -> Vec<Line<'static>> {
+    if !model.conversation.is_empty() || model.wishes.settings.is_quiet {
+        return Vec::new();
+    }
+    let columns = usize::from(model.size.width);
+    let name = concat!("offshoot ", env!("CARGO_PKG_VERSION")).to_owned();
+    let folder = Some(status::folder(model)).filter(|folder| !folder.is_empty());
+    let what: Vec<String> = [Some(name), status::answering(model), folder].into_iter().flatten().collect();
+    let what: Vec<&str> = what.iter().map(String::as_str).collect();
+    let theme = &model.wishes.theme;
+    vec![
+        Line::styled(joined(&what, columns), theme.style(Token::Muted)),
+        Line::styled(keys(model, columns), theme.style(Token::Dim)),
+    ]
+}
+
+fn keys(model: &Model, columns: usize) -> String {
+    let key = |action, does: &str| {
+        let keys = model.wishes.keymap.keys(action).iter().map(ToString::to_string);
+        keys.min_by_key(String::len).map(|key| format!("{key} {does}"))
+    };
+    let words = [
+        key(Action::Help, "keys"),
+        Some("/ commands".to_owned()),
+        Some("@ files".to_owned()),
+        Some("! shell".to_owned()),
+        key(Action::Interrupt, "stops"),
+        key(Action::Exit, "leaves"),
+    ];
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    joined(&words.iter().map(String::as_str).collect::<Vec<_>>(), columns)
+}
+
+/// What stands in an empty editor as long as no model can be asked: how to change that.
+pub(super) fn placeholder(model: &Model, columns: u16) -> Option<Line<'static>> {
+    const WAYS: [&str; 4] = [
+        "No key yet: set ANTHROPIC_API_KEY (or another), or write auth.json; /model tells how",
+        "No key yet: set ANTHROPIC_API_KEY or write auth.json; /model tells how",
+        "No key yet: /model tells how to give one",
+        "No key yet: /model",
+    ];
+    let is_keyless = model.looked.access == ModelAccess::NoKeys && model.editor.is_empty();
+    let way = WAYS.into_iter().find(|way| width(way) <= usize::from(columns)).filter(|_| is_keyless)?;
+    Some(Line::styled(way, model.wishes.theme.style(Token::Dim)))
+}
