@@ -1,8 +1,7 @@
-//! Gives the turn machine's effects a meaning: one loop over one channel, tasks for what takes time, the writer's thread
-//! for the session.
+//! Runs the turn machine: one loop over one channel, tasks for slow effects, the writer's thread for the session.
 //!
-//! An event that announces an entry waits until the entry is in the file, and every later event waits behind it.
-//! Dropping a task stops what it does.
+//! An event that announces an entry waits until the entry is in the file, and later events wait for it. Dropping a task
+//! stops its work.
 
 mod outbox;
 mod replace;
@@ -44,50 +43,23 @@ pub(crate) enum DriverInput {
     Asked(Command, Waiter),
     Subscribe(UnboundedSender<Arc<Event>>),
     Read(Box<dyn FnOnce(&mut OwnedSession) + Send>),
-    /// The oldest append that is under way has ended.
-    Written {
-        result: Written,
-        ticket: Option<Ticket>,
-    },
-    /// A request is made.
-    Built {
-        ticket: Ticket,
-        built: Box<Result<Built, AgentError>>,
-    },
-    /// A job has something to write.
-    Drafted {
-        ticket: Ticket,
-        ready: Box<Result<ReadyJob, JobDraft>>,
-    },
-    /// What a job came to is in the file.
-    Committed {
-        ticket: Ticket,
-        result: Result<jobs::Committed, AgentError>,
-    },
-    /// Another session is open, or not.
-    Replaced {
-        result: Box<Result<Replaced, AgentError>>,
-        reply: Waiter,
-    },
-    /// A change of the session outside the turns is in the file, or not.
-    Changed {
-        result: Written,
-        reply: Waiter,
-        with: Reply,
-    },
-    /// A command of the user printed something.
+    Written { result: Written, ticket: Option<Ticket> },
+    Built { ticket: Ticket, built: Box<Result<Built, AgentError>> },
+    Drafted { ticket: Ticket, ready: Box<Result<ReadyJob, JobDraft>> },
+    Committed { ticket: Ticket, result: Result<jobs::Committed, AgentError> },
+    Replaced { result: Box<Result<Replaced, AgentError>>, reply: Waiter },
+    Changed { result: Written, reply: Waiter, with: Reply },
     Printed(Printed),
-    /// A command of the user ended.
     Ran(Result<BashRun, String>),
     End,
 }
 
 pub(crate) type Waiter = oneshot::Sender<Result<Reply, AgentError>>;
 
-/// What a write came to: an event that it brings about.
+/// The result of a write: an event that it causes.
 type Written = Result<Option<Event>, AgentError>;
 
-/// The user's own command that runs.
+/// The user's running shell command.
 struct UserCommand {
     command: String,
     exclude: bool,
@@ -95,17 +67,17 @@ struct UserCommand {
     reply: Waiter,
 }
 
-/// What somebody waits for when everything has settled.
+/// Callers that wait until everything has settled.
 enum Waiting {
-    /// How the prompt ended; or that it was refused.
+    /// Gets the end of its prompt, or the refusal.
     Prompt(Waiter),
-    /// That nothing is under way, and how it ended.
+    /// Gets the end of whatever was running.
     Settled(Waiter),
     Job(Waiter),
 }
 
-/// What is under way is the machine's. The driver keeps what the machine must not know: channels, tasks, the session's
-/// side, and under the machine's ticket what an effect is to send or write.
+/// The machine knows what is running. The driver holds what the machine must not know: channels, tasks, parts of the
+/// session, and under the machine's ticket what an effect will send or write.
 pub(crate) struct Driver {
     setup: Setup,
     state: TurnState,
@@ -114,33 +86,33 @@ pub(crate) struct Driver {
     own: UnboundedSender<DriverInput>,
     outbox: Outbox,
     tasks: Vec<AbortHandle>,
-    /// Stops the running tools, each of which then gives what it had shown.
+    /// Stops the running tools; each then returns its last partial outcome.
     tool_stops: Vec<oneshot::Sender<()>>,
-    /// What [`Effect::Send`] sends: a request has the key in it, and the machine decides by its size alone.
+    /// For [`Effect::Send`]: a request contains the key, and the machine decides by its size alone.
     built: Option<Request>,
-    /// What [`Effect::Commit`] writes: plans are the session's.
+    /// For [`Effect::Commit`]: plans belong to the session.
     ready: Option<ReadyJob>,
     /// Hides the key of the last request.
     redactor: KeyRedactor,
     waiting: Vec<Waiting>,
-    /// Commands that wait until the machine is idle and the session is there, with who is answered.
+    /// Commands that wait until the machine is idle and the session available.
     deferred: VecDeque<(Command, Waiter)>,
-    /// Whether another session is being opened: the machine is idle meanwhile and knows of no session.
+    /// Whether another session is being opened: the machine is idle meanwhile.
     is_replacing: bool,
-    /// The user's own command. It runs beside the turns; the machine hears of its end.
+    /// Runs beside the turns; the machine only gets its result.
     bash: Option<UserCommand>,
     is_ending: bool,
-    /// Whether a write has failed: the writer refuses others until it is told to try again.
+    /// Whether a write has failed: the writer refuses others until it may try again.
     is_broken: bool,
     recorded: Recorded,
-    /// What the user set; the machine goes by [`TurnConfig`], which depends on the model as well.
+    /// The user's setting; [`TurnConfig`] also depends on the model.
     auto_compaction: bool,
 }
 
 impl Driver {
     pub(crate) fn new(setup: Setup, writer: Writer, recorded: Recorded) -> (Self, UnboundedSender<DriverInput>) {
-        // Not bounded: the writer's thread must never wait for the driver, which may wait for the writer. Front ends put one
-        // command at a time into it, tasks what providers and tools give, which this loop takes as it comes.
+        // Unbounded: the writer's thread must never wait for the driver, which may wait for the writer. Front ends send
+        // one command at a time; tasks send the output of providers and tools, which this loop reads at once.
         let (own, inbox) = unbounded_channel();
         let auto_compaction = setup.compaction.enabled;
         let mut driver = Self {
@@ -168,7 +140,7 @@ impl Driver {
         (driver, own)
     }
 
-    /// Runs until the front end goes. What is under way then is stopped, and what it had come to is written.
+    /// Runs until the front end is gone. Then it stops what is running and writes the results.
     pub(crate) async fn run(mut self) {
         while let Some(input) = self.inbox.recv().await {
             self.take(input);
@@ -178,12 +150,12 @@ impl Driver {
         }
     }
 
-    /// Whether nothing is under way, and everything that was told is in the file.
+    /// Whether nothing is running, and all announced entries are in the file.
     fn is_at_rest(&self) -> bool {
         self.state.is_idle() && self.bash.is_none() && !self.is_replacing && self.outbox.is_quiet()
     }
 
-    /// The front end has gone: nothing begins any more.
+    /// The front end is gone: nothing new starts.
     fn end(&mut self) {
         self.is_ending = true;
         self.deferred.clear();
@@ -236,8 +208,7 @@ impl Driver {
         }
     }
 
-    /// Hands entries to the writer. The first prompt brings along what the session does not say yet of model and
-    /// thinking.
+    /// Sends entries to the writer. The first prompt adds the model and thinking level if the session lacks them.
     fn append(&mut self, records: &[Record], then: Vec<Event>, ticket: Option<Ticket>) {
         let is_said = records.iter().any(Record::is_users);
         let mut entries = if is_said { self.settings_entries() } else { Vec::new() };
@@ -249,7 +220,7 @@ impl Driver {
         });
     }
 
-    /// Has the writer do something, and tells `then`, and what comes of it, once it is durable.
+    /// Runs a write on the writer's thread; emits `then` and the write's own event once it is durable.
     fn write(
         &mut self,
         then: Vec<Event>,
@@ -276,7 +247,7 @@ impl Driver {
             Err(error) => {
                 let ended = self.outbox.lost();
                 self.answer_all(ended);
-                // The writes behind it fail for the same reason.
+                // Later writes fail for the same reason.
                 if !std::mem::replace(&mut self.is_broken, true) {
                     self.step(TurnInput::WriteFailed { error });
                 }
@@ -284,7 +255,7 @@ impl Driver {
         }
     }
 
-    /// Finds out whether the model can be asked. What a command said for its key is remembered for the request.
+    /// Checks whether there is a key for the model. A key command's output stays cached for the request.
     fn admit(&mut self, ticket: Ticket) {
         let (own, keys, model) = (self.own.clone(), self.setup.keys.clone(), self.setup.model.clone());
         self.spawn(async move {
@@ -368,7 +339,7 @@ impl Driver {
         self.answer_all(ended);
     }
 
-    /// The prompt is not recorded, and nothing is under way any more.
+    /// The prompt is not recorded, and nothing is running.
     fn refuse(&mut self, error: &AgentError) {
         let waiting = std::mem::take(&mut self.waiting);
         let answers = waiting.into_iter().map(|waiting| match waiting {
@@ -382,12 +353,12 @@ impl Driver {
 
     fn answer_all(&mut self, answers: Vec<outbox::Answers>) {
         for (waiter, answer) in answers.into_iter().flatten() {
-            // Who does not wait any more needs no answer.
+            // The caller may have stopped waiting.
             drop(waiter.send(answer));
         }
     }
 
-    /// What the machine goes by, from the settings and the model.
+    /// Derives the machine's configuration from the settings and the model.
     fn configure(&mut self) {
         let setup = &self.setup;
         let window = setup.model.context_window;
@@ -402,7 +373,7 @@ impl Driver {
         };
     }
 
-    /// Entries for what the session does not say yet of model and thinking.
+    /// Entries for the model and thinking level, if the session lacks them.
     fn settings_entries(&mut self) -> Vec<NewEntry> {
         let (model, thinking) = (&self.setup.model, self.setup.thinking());
         let now = Recorded {
@@ -443,7 +414,7 @@ fn compose(record: &Record) -> Result<NewEntry, AgentError> {
     }
 }
 
-/// Hands on what comes in until the answer is complete or nobody listens.
+/// Passes deltas on until the answer is complete or nobody listens.
 async fn listen(mut deltas: Deltas, (window, limit): (u64, u64), hand_on: impl Fn(Delta) -> bool) {
     while let Some(mut delta) = std::future::poll_fn(|context| deltas.as_mut().poll_next(context)).await {
         let is_last = matches!(delta, Delta::Done(_));

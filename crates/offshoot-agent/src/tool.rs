@@ -1,5 +1,5 @@
-//! The seam to tools, and the tools: arguments in, blocks out. A tool knows files and processes, no sessions, models or
-//! front ends.
+//! The interface to tools, and the tools: arguments in, blocks out. A tool knows files and processes, no sessions,
+//! models or front ends.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -41,48 +41,46 @@ pub use ls::Ls;
 pub use read::Read;
 pub use write::Write;
 
-/// Where a tool works.
+/// The environment of a tool.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct ToolContext {
-    /// The working folder; relative paths start here.
+    /// Relative paths start here.
     pub cwd: PathBuf,
-    /// The user's home, for `~`.
     pub home: Option<PathBuf>,
-    /// Where whole outputs go that are too long to show (created when needed, mode 0700).
+    /// The folder of long outputs (created when needed, mode 0700).
     pub spill: PathBuf,
-    /// Whether pictures may be returned.
     pub images: bool,
-    /// A key that commands may know (`env` shows it) and nobody is to see: it is taken out of what they print.
+    /// A key that commands may know (`env` shows it) but that must be removed from their output.
     pub hidden: Option<Secret>,
 }
 
-/// How the result of a call that the user stopped ends.
+/// The end of a stopped call's result.
 const STOPPED: &str = "The user stopped this tool call before it was done.";
 
-/// What a tool gives back.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct ToolOutcome {
-    /// Text and pictures for the model.
+    /// For the model.
     pub content: Vec<Block>,
-    /// What only people and renderers see, in pi's shape.
+    /// For people and renderers, in pi's shape.
     pub details: Option<Value>,
-    /// Whether it failed; the content says how.
     pub is_error: bool,
 }
 
 impl ToolOutcome {
-    /// A text.
+    /// A text for the model.
     pub fn text(text: impl Into<String>) -> Self {
         let block = Block::Text { text: text.into(), text_signature: None };
         Self { content: vec![block], details: None, is_error: false }
     }
 
-    /// A failure, in words that help the model to do better.
+    /// The text should help the model to correct its call.
     pub fn failed(text: impl Into<String>) -> Self {
         Self { is_error: true, ..Self::text(text) }
     }
 
-    /// The outcome of a call that the user stopped: what it had shown, then that it was stopped.
+    /// The outcome of a stopped call: its last partial outcome and a note.
     pub fn stopped(shown: Option<Self>) -> Self {
         let mut outcome = shown.unwrap_or_default();
         outcome.is_error = true;
@@ -97,56 +95,54 @@ impl ToolOutcome {
     }
 }
 
-/// A tool at work. Dropping it stops it: no process of it survives. The last partial outcome that it has sent by then, in its
-/// drop too, is kept in the result.
+/// Dropping this stops the tool: none of its processes survives. Its last partial outcome, which may be sent during the
+/// drop, is kept in the result.
 pub type Running = Pin<Box<dyn Future<Output = ToolOutcome> + Send>>;
 
-/// One tool. Arguments that do not fit its schema give a failed outcome, never a panic. Runs within a tokio runtime whose
-/// timers and input are enabled.
+/// A tool. Arguments that do not fit its schema give a failed outcome, never a panic. Needs a tokio runtime with timers
+/// and I/O.
 pub trait Tool: Send + Sync {
-    /// Its name, by which the model calls it.
+    /// The name by which the model calls it.
     fn name(&self) -> &str;
 
-    /// What the model is told.
+    /// The description for the model.
     fn spec(&self) -> ToolSpec;
 
-    /// Whether calls of it may run beside each other, and beside those of other such tools: it changes nothing.
+    /// Whether its calls may run in parallel with those of other such tools, because they change nothing.
     fn is_shared(&self) -> bool {
         false
     }
 
-    /// What it does in a few words, for the list in the system prompt; `None`: it is not listed there.
+    /// A few words for the list in the system prompt; `None`: it is not listed.
     fn summary(&self) -> Option<&str> {
         None
     }
 
-    /// Rules for the system prompt that hold while the tool is on.
+    /// Rules for the system prompt while the tool is enabled.
     fn guidelines(&self) -> &[&str] {
         &[]
     }
 
-    /// Starts a call. Partial outcomes may be sent while it runs; each replaces the one before.
+    /// Starts a call. Each partial outcome replaces the previous one.
     fn run(&self, arguments: Value, place: Arc<ToolContext>, partial: UnboundedSender<ToolOutcome>) -> Running;
 }
 
-/// The names that are on when nobody chooses.
+/// The tools that are enabled by default.
 pub const DEFAULT: &str = "read,bash,edit,write";
 
-/// Every tool there is, in the order in which models are told of them.
+/// Every tool, in the order of the descriptions for models.
 pub fn all(shell: &Shell) -> Vec<Arc<dyn Tool>> {
     let bash = Bash { shell: shell.clone() };
     vec![Arc::new(Read), Arc::new(bash), Arc::new(Edit), Arc::new(Write), Arc::new(Grep), Arc::new(Find), Arc::new(Ls)]
 }
 
-/// A name that no tool has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no tool {name:?}{}; there are {known}", hint(nearest.as_deref()))]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct UnknownTool {
-    /// The name.
     pub name: String,
     /// The name that was probably meant.
     pub nearest: Option<String>,
-    /// All names there are.
     pub known: String,
 }
 
@@ -154,11 +150,10 @@ fn hint(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
 }
 
-/// The tools of these names, parted by commas, each once and in this order. No name at all: no tools.
+/// The tools with these names, separated by commas, each once and in this order. An empty list gives no tools.
 ///
 /// # Errors
-///
-/// If a name is not that of a tool.
+/// A name is unknown.
 pub fn select(names: &str, shell: &Shell) -> Result<Vec<Arc<dyn Tool>>, UnknownTool> {
     let tools = all(shell);
     let known: Vec<&str> = tools.iter().map(|tool| tool.name()).collect();
@@ -176,7 +171,7 @@ pub fn select(names: &str, shell: &Shell) -> Result<Vec<Arc<dyn Tool>>, UnknownT
     Ok(chosen.into_iter().filter_map(|at| tools.get(at).cloned()).collect())
 }
 
-/// Work on files, off the runtime's own threads. A change that has begun is finished even when nobody waits any more.
+/// Works on files outside the runtime's threads. A change that has begun is completed even if its future is dropped.
 async fn blocking(work: impl FnOnce() -> Result<ToolOutcome, ToolOutcome> + Send + 'static) -> ToolOutcome {
     match tokio::task::spawn_blocking(work).await {
         Ok(Ok(outcome) | Err(outcome)) => outcome,

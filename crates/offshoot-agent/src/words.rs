@@ -1,4 +1,4 @@
-//! Errors of others in words. Knows no error in particular.
+//! Formats foreign errors.
 
 /// An error and its causes on one line.
 pub(crate) fn in_words(error: &dyn std::error::Error) -> String {

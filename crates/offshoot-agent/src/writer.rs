@@ -1,5 +1,5 @@
-//! One thread owns the session. It does jobs in the order in which they were sent, so entries are in the file in the order in
-//! which they were announced. After a write that failed it refuses later ones, until it is told to try again or gets another
+//! One thread owns the session and runs jobs in the order in which they were sent, so entries are in the file in the
+//! order of their announcement. After a failed write it refuses later ones, until it may try again or gets another
 //! session.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -21,7 +21,7 @@ use crate::event::{Event, RawJson};
 
 type Job = Box<dyn FnOnce(&mut OwnedSession) + Send>;
 
-/// The session, and the write that failed.
+/// The session, and the error of a failed write.
 #[derive(Debug)]
 pub struct OwnedSession {
     session: Session,
@@ -38,7 +38,7 @@ impl OwnedSession {
         self.session.append_all(entries).map_err(|error| self.fail(error))
     }
 
-    /// Allows writes again after one that failed. Entries that the session kept of it are written first.
+    /// Allows writes after a failed one. Entries that the session kept are written first.
     pub fn try_again(&mut self) {
         self.failed = None;
     }
@@ -52,21 +52,21 @@ impl OwnedSession {
         Ok(ForeignChanges { has_grown, news: self.session.take_news() })
     }
 
-    /// Refuses a write after one that failed. A file that another program deleted is written anew.
+    /// Refuses a write after a failed one. A file that another program deleted is written again.
     fn check_writable(&mut self) -> Result<(), AgentError> {
         if let Some(why) = &self.failed {
             return Err(why.clone());
         }
         if is_deleted(&self.session) {
-            // If it cannot be written, the write itself fails.
+            // If this fails, the write itself fails.
             drop(self.session.recreate());
         }
         Ok(())
     }
 
-    /// Hides the last answer on the path from the model; it stays in the file. pi's dialect has an entry for that, and its
-    /// event is returned. omp's has none: the session continues below the entry before the answer, which becomes a branch of
-    /// its own, as in omp.
+    /// Hides the last answer on the path from the model; it stays in the file. pi's dialect has an entry for that,
+    /// which is returned as an event. omp's has none: the session continues below the entry before the answer, which
+    /// becomes a branch of its own, as in omp.
     ///
     /// # Errors
     /// As [`OwnedSession::append`].
@@ -96,7 +96,7 @@ impl OwnedSession {
         Some(Event::EntryAppended { entry: RawJson(line) })
     }
 
-    /// Does another write.
+    /// Runs another write.
     ///
     /// # Errors
     /// As [`OwnedSession::append`].
@@ -113,7 +113,7 @@ impl OwnedSession {
         &self.session
     }
 
-    /// Puts another session in the place of this one.
+    /// Replaces the session.
     pub fn replace(&mut self, session: Session) {
         self.session = session;
         self.failed = None;
@@ -135,7 +135,7 @@ pub struct ForeignChanges {
     pub news: Vec<Diagnostic>,
 }
 
-/// Whether a session's file was deleted.
+/// Whether the session's file was deleted.
 pub fn is_deleted(session: &Session) -> bool {
     session.is_current().is_ok_and(|is| !is) && session.file().is_some_and(|file| !file.exists())
 }
@@ -177,7 +177,7 @@ impl Writer {
     /// # Errors
     /// The system gives no thread.
     pub fn start(session: Session) -> std::io::Result<Self> {
-        // Not bounded: the driver must not wait for the disk. What waits here is what one run writes.
+        // Unbounded: the driver must not wait for the disk. At most the writes of one run are queued.
         let (jobs, todo) = channel();
         let thread = std::thread::Builder::new()
             .name("session".to_owned())

@@ -1,4 +1,4 @@
-//! What front ends want, and whether it goes with what is under way.
+//! Commands of front ends, and whether they are possible during a turn or a job.
 
 use offshoot_session::compose::NewEntry;
 
@@ -12,12 +12,12 @@ use crate::setup::Setup;
 use crate::turn::{Job, TurnInput};
 use crate::writer::OwnedSession;
 
-/// What becomes of a command that comes while a turn or a job is under way.
+/// What happens to a command during a turn or a job.
 enum WhileBusy {
     Begins,
     Refused(&'static str),
     StopsTurn,
-    /// The same, and the user's own command is stopped too: both are recorded in the session that is left.
+    /// Also stops the user's shell command: both are recorded in the session that is left.
     StopsAll,
 }
 
@@ -74,7 +74,7 @@ impl Driver {
         }
     }
 
-    /// Whether the session is about to be left, and the user's own command has been stopped but has not ended.
+    /// Whether the session is about to be left, but the user's stopped shell command has not ended.
     fn is_leaving(&self) -> bool {
         let stops_all = |(command, _): &(Command, Waiter)| matches!(while_busy(command), WhileBusy::StopsAll);
         self.bash.is_some() && self.deferred.front().is_some_and(stops_all)
@@ -85,14 +85,14 @@ impl Driver {
         self.step(TurnInput::Abort { at });
     }
 
-    /// Nothing goes on: who waits for that is answered.
+    /// Answers callers that wait for the end, if nothing is running.
     fn settle_if_idle(&mut self) {
         if self.state.is_idle() && !self.is_replacing {
             self.settle(&crate::turn::Settled::Done, None);
         }
     }
 
-    /// Begins what waited until nothing is under way.
+    /// Starts deferred commands when nothing is running.
     pub(super) fn catch_up(&mut self) {
         while self.state.is_idle() && !self.is_replacing && !self.is_leaving() {
             let Some((command, reply)) = self.deferred.pop_front() else { return };
@@ -100,7 +100,7 @@ impl Driver {
         }
     }
 
-    /// After a write that failed everything may be tried again once nothing waits behind it any more.
+    /// Allows writes again after a failure, once no write is queued.
     fn retry_writing(&mut self) {
         if self.is_broken && self.state.is_idle() && self.outbox.is_quiet() {
             self.is_broken = false;
@@ -181,7 +181,7 @@ impl Driver {
         self.step(TurnInput::Do(job));
     }
 
-    /// Changes what the machine and the next requests go by.
+    /// Changes the configuration of the machine and of later requests.
     fn set(&mut self, reply: Waiter, change: impl FnOnce(&mut Self)) {
         change(self);
         self.configure();
@@ -206,7 +206,7 @@ impl Driver {
         });
     }
 
-    /// Has another model answer, or the model think more or less. What changes by that is recorded and told.
+    /// Changes the model or the thinking level, records the change and emits an event.
     fn reset(&mut self, change: impl FnOnce(&mut Setup)) {
         let before = self.setup.thinking();
         change(&mut self.setup);
@@ -236,7 +236,7 @@ impl Driver {
         UserMessage::new(said.text, said.images, self.setup.clock.now())
     }
 
-    /// Writes what changed of model and thinking, if the session has begun; else the first prompt brings it along.
+    /// Records a changed model or thinking level, if the session has begun; otherwise the first prompt does.
     fn record_settings(&mut self) {
         if !self.recorded.has_entries {
             return;
@@ -253,7 +253,7 @@ impl Driver {
         });
     }
 
-    /// Does something that writes, and answers when it is durable.
+    /// Runs a write, and replies when it is durable.
     fn change(&mut self, reply: Waiter, with: Reply, work: impl FnOnce(&mut OwnedSession) -> Written + Send + 'static) {
         self.recorded.has_entries = true;
         let own = self.own.clone();
@@ -279,7 +279,7 @@ fn done(reply: Waiter) {
 }
 
 pub(super) fn answer(reply: Waiter, with: Reply) {
-    // Who does not wait any more needs no answer.
+    // The caller may have stopped waiting.
     drop(reply.send(Ok(with)));
 }
 

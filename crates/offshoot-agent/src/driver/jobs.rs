@@ -1,5 +1,5 @@
-//! Compactions and walks through the tree: planned on the session's thread, summarised beside it, written at the end in
-//! one step. If the model gives no summary, the summariser without a model does, and the entry says so.
+//! Compactions and moves in the tree: planned on the session's thread, summarised in a task, written in one step. If
+//! the model writes no summary, the extractive summariser does, and the entry says so.
 
 use offshoot_session::branch_summary::{self, BranchPlan, Instructions};
 use offshoot_session::compact::{self, Plan, Planned};
@@ -24,7 +24,7 @@ use crate::turn::{Job, JobDraft, JobResult, Navigated, Navigation, Ticket, TurnI
 use crate::words::in_words;
 use crate::writer::{OwnedSession, WriterHandle};
 
-/// What a job came to, before it is written.
+/// The result of a job before it is written.
 pub(crate) struct ReadyJob {
     what: JobWork,
     warning: Option<String>,
@@ -35,14 +35,14 @@ enum JobWork {
     Navigation { navigation: Box<Navigation>, summary: Option<(Box<BranchPlan>, Drafted)> },
 }
 
-/// What a job came to, in the file.
+/// The result of a written job.
 pub(crate) struct Committed {
     result: JobResult,
-    /// Of a walk: the event that tells of the new place, and what stands there of model and thinking.
+    /// Of a move: its event, and the model and thinking level at the new leaf.
     moved: Option<(Event, Recorded)>,
 }
 
-/// What both jobs need.
+/// Resources of both kinds of jobs.
 struct JobResources {
     handle: WriterHandle,
     setup: Setup,
@@ -51,7 +51,7 @@ struct JobResources {
 }
 
 impl JobResources {
-    /// Who writes summaries; that a model is asked again is told.
+    /// The summariser; a model's retries are reported to the listener.
     async fn summariser(&self) -> Result<Arc<dyn Summarise>, String> {
         let setup = &self.setup;
         if let Some(summariser) = &setup.summariser {
@@ -116,7 +116,7 @@ impl Driver {
         match result {
             Ok(Committed { result, moved }) => {
                 if let Some((event, recorded)) = moved {
-                    // What the new place lacks of model and thinking comes with the next prompt.
+                    // The next prompt records a missing model or thinking level.
                     self.recorded = recorded;
                     self.outbox.tell(event);
                 }
@@ -159,7 +159,7 @@ fn plan(session: &Session, settings: &compact::Settings) -> Result<Box<Plan>, Jo
     }
 }
 
-/// Asks for one summary after the other.
+/// Requests the summaries one after the other.
 async fn summarise(
     resources: &JobResources,
     requests: Vec<Request>,
@@ -266,7 +266,7 @@ fn go(
             None if is_there => Ok(None),
             None => match leaf {
                 Some(leaf) => session.switch(leaf).map(|()| None),
-                // Before the first entry nothing can be marked: the next message is a new root.
+                // There is no entry to mark: the next message becomes a new root.
                 None => {
                     session.reset_leaf();
                     Ok(None)
@@ -289,7 +289,7 @@ fn go(
     Ok(Committed { result: JobResult::Navigation(navigated), moved: Some((event, Recorded::of(session))) })
 }
 
-/// Where going to an entry leads: before a message that is to be said anew, else to the entry itself.
+/// The new leaf: before a user or custom message, whose text is returned for editing, else the entry itself.
 fn place(
     session: &Session,
     ix: offshoot_session::tree::NodeIx,

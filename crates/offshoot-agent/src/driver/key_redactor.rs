@@ -1,5 +1,5 @@
-//! Output of tools and commands may contain the model's key (`env`, a settings file). The key is removed before the output is
-//! shown, stored or sent.
+//! Removes the model's key from output of tools and commands (`env`, a settings file) before it is shown, stored or
+//! sent.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::tool::{ToolOutcome, is_telling};
 pub(super) struct KeyRedactor(Option<Secret>);
 
 impl KeyRedactor {
-    /// Removes this key, if it is long enough not to be a common word.
+    /// Ignores a key so short that it may be a common word.
     pub(super) fn new(key: Option<Secret>) -> Self {
         Self(key.filter(is_telling))
     }
@@ -20,7 +20,6 @@ impl KeyRedactor {
         self.0.clone()
     }
 
-    /// The outcome without the key.
     pub(super) fn redact(&self, mut outcome: ToolOutcome) -> ToolOutcome {
         for block in &mut outcome.content {
             if let Block::Text { text, .. } = block {

@@ -1,4 +1,4 @@
-//! Events and answers that wait, in order, until the writes before them are durable.
+//! Events and replies that wait, in order, until earlier writes are durable.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ pub(super) type Answers = Vec<(Waiter, Result<Reply, AgentError>)>;
 
 enum Out {
     Event(Arc<Event>),
-    /// Told once the oldest write that is under way is durable.
+    /// Emitted once the oldest running write is durable.
     Write(Vec<Event>),
     Answers(Answers),
 }
 
-/// Subscribers' channels are not bounded: no event may be lost, and the agent waits for no front end. What a front end
-/// that stands still costs is the text of the answers and, ten times a second while a tool prints, 50 KB of its output.
+/// Channels of subscribers are unbounded: no event may be lost, and the agent waits for no front end. A stalled front
+/// end costs the text of the answers and, ten times a second while a tool prints, 50 KB of its output.
 #[derive(Default)]
 pub(super) struct Outbox {
     subscribers: Vec<UnboundedSender<Arc<Event>>>,
@@ -32,23 +32,23 @@ impl Outbox {
         self.subscribers.push(subscriber);
     }
 
-    /// Tells an event, after everything that stands before it.
+    /// Emits an event, after everything queued before it.
     pub(super) fn tell(&mut self, event: Event) {
         let event = Arc::new(event);
         if self.queue.is_empty() { self.deliver(&event) } else { self.queue.push_back(Out::Event(event)) }
     }
 
-    /// Whether nothing waits: no write is under way.
+    /// Whether the queue is empty: no write is running.
     pub(super) fn is_quiet(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// A write has been handed over; these events announce it.
+    /// Queues the events that announce a write.
     pub(super) fn after_write(&mut self, then: Vec<Event>) {
         self.queue.push_back(Out::Write(then));
     }
 
-    /// The oldest write is durable, and this is what came of it besides. Gives back who is to be answered now.
+    /// The oldest write is durable and caused `event`. Returns the replies that are due.
     pub(super) fn written(&mut self, event: Option<Event>) -> Vec<Answers> {
         if let Some(Out::Write(then)) = self.queue.pop_front() {
             then.into_iter().chain(event).for_each(|event| self.deliver(&Arc::new(event)));
@@ -56,13 +56,13 @@ impl Outbox {
         self.drain()
     }
 
-    /// The oldest write failed: what it would have announced is not told.
+    /// The oldest write failed: its events are dropped.
     pub(super) fn lost(&mut self) -> Vec<Answers> {
         drop(self.queue.pop_front());
         self.drain()
     }
 
-    /// Everything before has ended; these answers follow.
+    /// Queues replies behind everything queued before.
     pub(super) fn settle(&mut self, answers: Answers) -> Vec<Answers> {
         self.queue.push_back(Out::Answers(answers));
         self.drain()

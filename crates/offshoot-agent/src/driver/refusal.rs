@@ -1,4 +1,4 @@
-//! A provider under watch: when it refuses a key (401), whoever gave the key hears of it.
+//! Wraps a provider: when it refuses a key (401), the key's source is told.
 
 use std::sync::Arc;
 
@@ -7,7 +7,6 @@ use futures_util::StreamExt as _;
 use crate::provider::{Delta, Deltas, Provider, Request};
 use crate::setup::KeySource;
 
-/// Answers as the provider does.
 pub(super) struct RefusalWatch {
     pub(super) provider: Arc<dyn Provider>,
     pub(super) keys: Arc<dyn KeySource>,

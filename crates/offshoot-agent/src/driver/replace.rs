@@ -1,5 +1,4 @@
-//! Putting another session in the place of the open one. What is under way has ended before; the old session has all
-//! that was said in it.
+//! Replaces the open session with another. What was running has ended before, and the old session has all its messages.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +17,7 @@ use crate::provider::ThinkingLevel;
 use crate::sessions::Sessions;
 use crate::writer::OwnedSession;
 
-/// What a session says of model and thinking.
+/// The model and thinking level in a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Recorded {
     pub(crate) model: Option<(String, String)>,
@@ -37,14 +36,14 @@ impl Recorded {
             let json = Json::parse(json).ok()?;
             Some((json.str("provider")?.into_owned(), json.str("modelId")?.into_owned()))
         });
-        // A context without any such entry says "off" as well.
+        // A context without such an entry is "off" too.
         let thinking = context.thinking_level.as_deref().filter(|_| has_entries);
         let thinking = thinking.and_then(|json| Json::parse(json).ok()?.as_str().map(std::borrow::Cow::into_owned));
         Self { model, thinking: thinking.and_then(|level| ThinkingLevel::parse(&level)), ..blank }
     }
 }
 
-/// The session that is open now.
+/// The new session.
 pub(crate) struct Replaced {
     forked: Forked,
     reason: &'static str,
@@ -52,18 +51,16 @@ pub(crate) struct Replaced {
     cwd: Option<String>,
 }
 
-/// Which session takes the place of the open one.
+/// The session to open.
 pub(super) enum NextSession {
-    /// A new one of the same folder.
     Fresh,
     Stored(PathBuf),
-    /// A new one with what stands before a message of the user.
+    /// A new session with the path before a user message.
     Before(String),
     Copy,
 }
 
 impl Driver {
-    /// Opens another session. What was under way has ended.
     pub(super) fn replace(&mut self, other: NextSession, reply: Waiter) {
         self.is_replacing = true;
         let sessions = self.setup.sessions.clone();
@@ -91,13 +88,13 @@ impl Driver {
         drop(reply.send(answer));
     }
 
-    /// Takes up the model and the thinking that the session names, if they are to be had.
+    /// Switches to the session's model and thinking level, if they are available.
     fn restore(&mut self) {
         let named = self.recorded.model.clone();
         if let Some(model) = named.and_then(|(provider, id)| self.setup.sessions.model(&provider, &id)) {
             self.setup.model = Arc::clone(&model);
         }
-        // A level that the model could not choose is none that the user chose.
+        // The session's level does not count if the model has only one: the user did not choose it.
         if let Some(level) = self.recorded.thinking.filter(|_| self.setup.model.levels().len() > 1) {
             self.setup.thinking = level;
         }
@@ -150,7 +147,8 @@ fn opened(sessions: &dyn Sessions, file: &Path) -> Result<Session, AgentError> {
     Ok(session)
 }
 
-/// A copy of the path to an entry, or to the leaf. The open session's file stays as it is; one in memory becomes its copy.
+/// Copies the path to an entry, or to the leaf. The open session's file is unchanged; a session in memory becomes its
+/// copy.
 fn copied(owned: &mut OwnedSession, sessions: &dyn Sessions, at: Option<&str>) -> Result<Option<Session>, AgentError> {
     let old = owned.session();
     let leaf = match at {
@@ -163,13 +161,13 @@ fn copied(owned: &mut OwnedSession, sessions: &dyn Sessions, at: Option<&str>) -
         owned.write(|session| session.create_branched(leaf, None, place))?;
         return Ok(None);
     }
-    // From what is open here: another program may have put something else at its path.
+    // From the open session: another program may have replaced its file.
     let copy = owned.write(|session| session.export(SessionPart::Path(leaf), None, place))?;
     let file = copy.file.ok_or_else(|| AgentError::Failed("the copy has no file".to_owned()))?;
     Ok(Some(sessions.open(&file)?))
 }
 
-/// What stands before a message of the user, and its text.
+/// The parent of a user message, and its text.
 fn before_message(session: &Session, entry: &str) -> Result<(Option<String>, String), AgentError> {
     let ix = session.find(entry)?;
     let tree = session.tree();

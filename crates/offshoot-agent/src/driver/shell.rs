@@ -1,4 +1,4 @@
-//! The command that the user runs: what it prints is told on the way, what came of it is recorded.
+//! The user's shell command: its output is streamed, its result recorded.
 
 use std::sync::Arc;
 
@@ -24,10 +24,10 @@ impl Driver {
         let (shell, place) = (self.setup.shell.clone(), self.setup.tool_context.clone());
         self.bash = Some(UserCommand { command: command.clone(), exclude, stop: Some(stop), reply });
         let own = self.own.clone();
-        // Not one of the turn's tasks: stopping a turn does not stop what the user runs.
+        // Not a task of the turn: stopping a turn does not stop the user's command.
         tokio::spawn(async move {
             let show = |printed| drop(own.send(DriverInput::Printed(printed)));
-            // Before the first request nobody has asked for the key yet.
+            // Before the first request the key is not known yet.
             let access = tokio::select! {
                 biased;
                 Ok(()) = &mut stopped => None,
@@ -46,7 +46,7 @@ impl Driver {
 
     pub(super) fn stop_bash(&mut self) {
         if let Some(stop) = self.bash.as_mut().and_then(|bash| bash.stop.take()) {
-            // A command that has just ended hears nothing any more.
+            // A command that has just ended no longer listens.
             let _ = stop.send(());
         }
     }
@@ -55,7 +55,7 @@ impl Driver {
         self.outbox.tell(Event::BashExecutionUpdate { delta: text, omitted });
     }
 
-    /// The answer follows all that was told of the command, and its entry.
+    /// The reply follows the command's events and its entry.
     pub(super) fn ran(&mut self, run: Result<BashRun, String>) {
         let answer = match run {
             Ok(run) => self.record(run).map(|(reply, result)| (reply, Ok(Reply::Ran(result)))),
@@ -65,7 +65,7 @@ impl Driver {
         self.answer_all(ended);
     }
 
-    /// The command has ended: hands its message to the session. Gives back who is to be answered with what.
+    /// Sends the ended command's message to the session; returns the caller and the result.
     fn record(&mut self, run: BashRun) -> Option<(Waiter, Arc<BashResult>)> {
         let UserCommand { command, exclude, reply, .. } = self.bash.take()?;
         let timestamp = self.setup.clock.now();

@@ -1,4 +1,4 @@
-//! The tools of a turn: each runs as a task, shows what it has on the way, and gives what it has shown when it is stopped.
+//! The tools of a turn: each runs as a task and emits partial outcomes; a stopped tool returns its last one.
 
 use std::sync::Arc;
 
@@ -37,14 +37,14 @@ impl Driver {
 
     pub(super) fn stop_tools(&mut self) {
         for stop in self.tool_stops.drain(..) {
-            // A tool that has just ended hears nothing any more.
+            // A tool that has just ended no longer listens.
             let _ = stop.send(());
         }
     }
 }
 
-/// Runs a tool and hands on what it shows on the way, the last of it before the end. One that is stopped is dropped, and what
-/// it has shown is its outcome.
+/// Runs a tool and passes its partial outcomes on, the last one before the end. A stopped tool is dropped; its last
+/// partial outcome becomes its result.
 async fn run(
     tool: &dyn Tool,
     arguments: serde_json::Value,
@@ -52,7 +52,7 @@ async fn run(
     mut stop: oneshot::Receiver<()>,
     show: impl Fn(ToolOutcome),
 ) -> ToolOutcome {
-    // Not bounded: this task empties it whenever it runs, and the tool's sends are part of the same task.
+    // Unbounded: this task empties it whenever it runs, and the tool sends from the same task.
     let (partial, mut partials) = unbounded_channel();
     let mut running = tool.run(arguments, place, partial);
     let mut shown = None;

@@ -1,6 +1,6 @@
-//! Arguments: from a struct's doc comments to the schema that a model reads, and from what the model wrote to the struct.
+//! Arguments of tools: JSON schemas from the doc comments of structs, and parsing.
 //!
-//! Schemas hold what every provider takes: no references, no formats, no `null` beside an optional field.
+//! Schemas contain only what every provider accepts: no references, no formats, no `null` for optional fields.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::ToolOutcome;
 use crate::provider::ToolSpec;
 
-/// A tool's description: the doc comment of its arguments is what it does, those of the fields are theirs.
+/// A tool's description: the doc comment of its arguments, and those of their fields.
 pub(crate) fn spec<T: JsonSchema>(name: &str) -> ToolSpec {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -43,13 +43,13 @@ fn simplify(schema: &mut Value) {
     fields.into_iter().flat_map(Map::values_mut).for_each(simplify);
 }
 
-/// The arguments, or a failure that says which one is wrong.
+/// Parses the arguments; the failure names the invalid one.
 pub(crate) fn parse<T: DeserializeOwned>(name: &str, arguments: Value) -> Result<T, ToolOutcome> {
     serde_json::from_value(arguments)
         .map_err(|error| ToolOutcome::failed(format!("the arguments of {name} do not fit its schema: {error}")))
 }
 
-/// A whole number, also when the model wrote `3.0` or `"3"`.
+/// A whole number, also if the model wrote `3.0` or `"3"`.
 pub(crate) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     let value = Value::deserialize(from)?;
     let number = match &value {
@@ -64,7 +64,7 @@ pub(crate) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D
     number.map(Some).ok_or_else(|| D::Error::custom(format!("{value} is not a whole number")))
 }
 
-/// A number, also when the model wrote `"1.5"`.
+/// A number, also if the model wrote `"1.5"`.
 pub(crate) fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     let value = Value::deserialize(from)?;
     let number = match &value {

@@ -1,6 +1,6 @@
-//! The tool `bash`, and the commands that a person runs with `!`.
+//! The tool `bash`, and the user's commands with `!`.
 //!
-//! Owns what is said of a command: its output's end, where the whole is, how it ended. `process` runs it.
+//! Owns the text about a command: the end of its output, the file with all of it, how it ended. `process` runs it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,14 +33,14 @@ struct BashInput {
     timeout: Option<f64>,
 }
 
-/// How commands are run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Shell {
-    /// The shell; `None`: `/bin/bash`, else `bash` or `sh` of the path.
+    /// `None`: `/bin/bash`, else `bash` or `sh` of the path.
     pub program: Option<PathBuf>,
-    /// Put before every command, on a line of its own.
+    /// A line before every command.
     pub prefix: Option<String>,
-    /// Variables beside those that are there.
+    /// Additional variables.
     pub env: Vec<(String, String)>,
 }
 
@@ -59,7 +59,7 @@ impl Shell {
     }
 }
 
-/// Whether a bash is where systems without `/bin/bash` keep it.
+/// Whether bash is in a usual place of systems without `/bin/bash`.
 fn has_bash() -> bool {
     ["/usr/local/bin/bash", "/usr/bin/bash", "/run/current-system/sw/bin/bash"]
         .iter()
@@ -120,12 +120,12 @@ async fn call(
     Ok(outcome(&shown, end, input.timeout))
 }
 
-/// The output of a running command, and who sees it. Dropped before the command has ended, it sends all that was printed.
+/// The output of a running command. If dropped before the command has ended, it sends everything printed so far.
 struct ShownOutput<'a> {
     output: Output,
     hide: Hide,
     partial: &'a UnboundedSender<ToolOutcome>,
-    /// Whether something was printed since the last partial outcome.
+    /// Whether output arrived since the last partial outcome.
     is_new: bool,
     is_ended: bool,
 }
@@ -150,7 +150,7 @@ impl ShownOutput<'_> {
     }
 
     fn send(&self, outcome: ToolOutcome) {
-        // Nobody needs to listen.
+        // The receiver may be gone.
         self.partial.send(outcome).unwrap_or(());
     }
 }
@@ -233,26 +233,26 @@ fn cut_note(shown: &Snapshot) -> Option<String> {
     })
 }
 
-/// What a command of a person gave, as `bashExecution` messages have it.
+/// The result of a user's command, as in `bashExecution` messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct BashRun {
-    /// The end of its output, without terminals' sequences, control characters and carriage returns.
+    /// The end of the output, without terminal sequences, control characters and carriage returns.
     pub output: String,
-    /// How it ended; `None` if it was stopped.
+    /// `None` if it was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// Whether it was stopped.
     pub cancelled: bool,
-    /// Whether the output is not all there was.
+    /// Whether the output was cut.
     pub truncated: bool,
-    /// Where all of it is, if it was long.
+    /// The file with the whole output, if it was cut.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shown_path")]
     pub full_output_path: Option<PathBuf>,
 }
 
 impl BashRun {
-    /// A command that was stopped before it printed anything.
+    /// A command stopped before it printed anything.
     pub fn stopped() -> Self {
         Self { output: String::new(), exit_code: None, cancelled: true, truncated: false, full_output_path: None }
     }
@@ -262,12 +262,11 @@ fn shown_path<S: serde::Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::
     path.as_ref().map(|path| path.display().to_string()).serialize(to)
 }
 
-/// Runs a command of a person. `show` is handed what it prints, about ten times a second and at its end; `stop` resolves to stop the command, and everything
-/// that it started is killed. Dropping the future kills it too.
+/// Runs a user's command. `show` gets its output, about ten times a second and at its end. When `stop` resolves or the
+/// future is dropped, the command's whole process group is killed.
 ///
 /// # Errors
-///
-/// If the shell cannot be started; the text says why.
+/// The shell cannot be started.
 pub async fn run(
     command: &str,
     shell: &Shell,
@@ -296,7 +295,7 @@ pub async fn run(
             }
             News::Tick => recent.take().into_iter().for_each(&mut show),
         });
-        // A sender that is gone stops nothing.
+        // A dropped sender stops nothing.
         let stopped = async {
             if stop.await.is_err() {
                 std::future::pending::<()>().await;

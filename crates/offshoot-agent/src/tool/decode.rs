@@ -1,14 +1,13 @@
-//! Bytes that come in pieces become text: UTF-8 with a replacement character for what is none, and for people's
-//! eyes without the control sequences of terminals. Knows no process and no file.
+//! Decodes bytes that arrive in pieces: UTF-8 with replacement characters, and for display without terminal sequences.
+//! Knows no process and no file.
 
-/// UTF-8 in pieces: a character cut between two pieces is put together again.
+/// A UTF-8 decoder; a character split between pieces is joined again.
 #[derive(Debug, Default)]
 pub(crate) struct Utf8 {
     pending: Vec<u8>,
 }
 
 impl Utf8 {
-    /// The text that is complete now.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> String {
         self.pending.extend_from_slice(bytes);
         let whole = self.pending.len() - unfinished(&self.pending);
@@ -17,14 +16,14 @@ impl Utf8 {
         String::from_utf8(done).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
     }
 
-    /// The rest: a replacement character if a character was never finished.
+    /// The rest: a replacement character if the last one is incomplete.
     pub(crate) fn finish(&mut self) -> String {
         let rest = std::mem::take(&mut self.pending);
         String::from_utf8_lossy(&rest).into_owned()
     }
 }
 
-/// How many bytes at the end begin a character that is not complete.
+/// The number of bytes at the end that start an incomplete character.
 fn unfinished(bytes: &[u8]) -> usize {
     let last = bytes.iter().rev().take(3).position(|byte| byte & 0xc0 != 0x80).map(|at| at + 1);
     let Some((count, tail)) = last.and_then(|count| Some((count, bytes.get(bytes.len() - count..)?))) else { return 0 };
@@ -34,17 +33,17 @@ fn unfinished(bytes: &[u8]) -> usize {
     }
 }
 
-/// Takes terminals' sequences and control characters out of a text that comes in pieces; keeps tabs and line feeds.
+/// Removes terminal sequences and control characters from a text in pieces; keeps tabs and line feeds.
 #[derive(Debug, Default)]
 pub(crate) struct Sanitizer {
     held: String,
 }
 
-/// Longer sequences than this are none: what was held back is let go.
+/// Longer sequences are treated as text.
 const LONGEST_SEQUENCE: usize = 4096;
 
 impl Sanitizer {
-    /// What may be shown of the text so far. A sequence that is not complete yet is held back.
+    /// The displayable text so far. An incomplete sequence is held back.
     pub(crate) fn push(&mut self, text: &str) -> String {
         let text = std::mem::take(&mut self.held) + text;
         let mut shown = String::with_capacity(text.len());
@@ -66,15 +65,15 @@ impl Sanitizer {
         shown
     }
 
-    /// What was held back and is no sequence after all.
+    /// The held-back text that is not a sequence after all.
     pub(crate) fn finish(&mut self) -> String {
-        // No sequence goes on after a NUL, and no NUL is shown.
+        // A NUL ends every sequence, and is not shown itself.
         let shown = self.push("\0");
         shown + &std::mem::take(&mut self.held).chars().filter(|c| is_shown(*c)).collect::<String>()
     }
 }
 
-/// Whether a character is kept: pi drops the ASCII controls but tab and line feed, and the interlinear marks.
+/// pi drops ASCII controls except tab and line feed, and interlinear marks.
 fn is_shown(c: char) -> bool {
     matches!(c, '\t' | '\n') || !matches!(c, '\0'..='\u{1f}' | '\u{fff9}'..='\u{fffb}')
 }
@@ -85,7 +84,8 @@ enum Sequence {
     Unfinished,
 }
 
-/// What begins here: an operating system command up to its terminator, or a control sequence up to its final character.
+/// A sequence at the start of `text`: an operating system command with its terminator, or a control sequence with its
+/// final character.
 fn sequence(text: &str) -> Sequence {
     let Some(body) = text.strip_prefix(['\u{1b}', '\u{9b}']) else { return Sequence::None };
     let start = text.len() - body.len();
@@ -102,7 +102,7 @@ fn sequence(text: &str) -> Sequence {
         Some('A'..='P' | 'R'..='T' | 'Z' | 'c' | 'f'..='n' | 'q'..='u' | 'y' | '=' | '>' | '<' | '~') => {
             Sequence::Whole(text.len() - end.len() + 1)
         }
-        // A digit may end one, as in the two that save and restore the cursor.
+        // A digit may be final, as in saving and restoring the cursor.
         Some(_) => {
             let run = text.get(..text.len() - end.len()).unwrap_or_default();
             run.rfind(is_digit).map_or(Sequence::None, |at| Sequence::Whole(at + 1))

@@ -1,22 +1,20 @@
-//! What an edit changed, in the two forms that renderers and pi know: lines with numbers, and a patch.
+//! The diff of an edit: as numbered lines, like pi's, and as a patch.
 
 use std::ops::Range;
 
 use similar::{ChangeTag, DiffOp, TextDiff};
 
-/// How many lines are shown around a change.
-const AROUND: usize = 4;
+const CONTEXT_LINES: usize = 4;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// Lines as `+12 new`, `-12 old`, ` 12 same`, with ` ... ` where same lines are left out.
+    /// Lines as `+12 new`, `-12 old`, ` 12 same`, with ` ... ` for omitted lines.
     pub(crate) diff: String,
     pub(crate) patch: String,
-    /// The first line that changed, in the new text, counted from 1.
+    /// The first changed line of the new text, counted from 1.
     pub(crate) first: Option<usize>,
 }
 
-/// Compares line by line.
 pub(crate) fn change(path: &str, before: &str, after: &str) -> Change {
     let diff = TextDiff::from_lines(before, after);
     let same = match diff.ops().first() {
@@ -33,7 +31,7 @@ pub(crate) fn change(path: &str, before: &str, after: &str) -> Change {
 fn numbered(diff: &TextDiff<'_, '_, '_, str>, lines: usize) -> String {
     let width = lines.to_string().len();
     let mut shown: Vec<String> = Vec::new();
-    // Counted here: where a deletion stands in the other text is not always told right.
+    // Counted here, because the position of a deletion in the other text is not always correct.
     let (mut old, mut new) = (1, 1);
     let ops = diff.ops();
     for (at, op) in ops.iter().enumerate() {
@@ -61,18 +59,18 @@ fn numbered(diff: &TextDiff<'_, '_, '_, str>, lines: usize) -> String {
     shown.join("\n")
 }
 
-/// Which of `count` same lines are left out: those far from the changes before and after them. `place` is which piece of
-/// how many they are.
+/// The lines to omit of `count` equal ones: those far from changes. `place` is the index of the group, and the number
+/// of groups.
 fn skipped(count: usize, place: Range<usize>) -> Range<usize> {
-    let start = if place.start == 0 { 0 } else { AROUND.min(count) };
-    let end = if place.start + 1 == place.end { count } else { count.saturating_sub(AROUND) };
+    let start = if place.start == 0 { 0 } else { CONTEXT_LINES.min(count) };
+    let end = if place.start + 1 == place.end { count } else { count.saturating_sub(CONTEXT_LINES) };
     start..end.max(start)
 }
 
 fn patch(diff: &TextDiff<'_, '_, '_, str>, path: &str) -> String {
     let mut patch = format!("--- {path}\n+++ {path}\n");
-    for group in diff.grouped_ops(AROUND) {
-        // A group that begins with a change begins with the text.
+    for group in diff.grouped_ops(CONTEXT_LINES) {
+        // A group that starts with a change starts at the beginning of the text.
         let (old, new) = match group.first() {
             Some(DiffOp::Equal { old_index, new_index, .. }) => (*old_index, *new_index),
             _ => (0, 0),

@@ -14,7 +14,7 @@ use super::replace::{self, Replacement};
 use super::{Running, Tool, ToolContext, ToolOutcome, args, diff};
 use crate::provider::ToolSpec;
 
-/// A larger file is refused: the whole of it is held while it is edited.
+/// A larger file is refused: it is edited in memory.
 const LIMIT: u64 = 256 << 20;
 
 /// Replaces parts of a file. The old text of each edit must be in the file exactly once; all are looked for in the file as it
@@ -74,7 +74,7 @@ impl Tool for Edit {
     }
 }
 
-/// Some models give one edit without a list, the list as a string, or the two texts beside the path.
+/// Some models give one edit without a list, the list as a string, or the texts beside the path.
 fn as_meant(mut arguments: Value) -> Value {
     let Some(fields) = arguments.as_object_mut() else { return arguments };
     let mut edits = match fields.remove("edits") {

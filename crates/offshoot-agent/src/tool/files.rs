@@ -1,7 +1,7 @@
-//! Changing files: one after another per file, and never so that a failure leaves less than there was.
+//! Changes files: one change at a time per file, and a failure never loses content.
 //!
-//! Knows paths and bytes, and which file a call is about. What a rename cannot keep (extended attributes, access lists) is lost; hard links, other
-//! owners and folders that may not be written to are respected by writing in place, with the old bytes put back on failure.
+//! Knows paths and bytes. A rename loses extended attributes and access lists; files with hard links or other owners,
+//! and files in read-only folders, are written in place, and the old bytes are restored after a failure.
 
 use std::collections::HashMap;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -20,12 +20,11 @@ type Queue = tokio::sync::Mutex<()>;
 
 static QUEUES: LazyLock<Mutex<HashMap<PathBuf, Weak<Queue>>>> = LazyLock::new(Mutex::default);
 
-/// Arguments of a change.
 pub(crate) trait Change: DeserializeOwned + Send + 'static {
     fn path(&self) -> &str;
 }
 
-/// Runs a change on another thread, when nobody else changes the file.
+/// Runs a change on another thread, while no other changes the file.
 pub(crate) fn change<C: Change>(
     tool: &'static str,
     arguments: Value,
@@ -47,7 +46,7 @@ pub(crate) fn change<C: Change>(
     })
 }
 
-/// Waits until nobody else changes this file; links to it count as the same. Served in the order of the calls.
+/// Waits until no other change of this file is running, in the order of the calls. Links count as their target.
 pub(crate) async fn turn(path: &Path) -> OwnedMutexGuard<()> {
     queue(real(path)).lock_owned().await
 }
@@ -63,7 +62,7 @@ fn queue(path: PathBuf) -> Arc<Queue> {
     queue
 }
 
-/// The path without links, as far as it exists.
+/// Resolves links, as far as the path exists.
 fn real(path: &Path) -> PathBuf {
     let mut missing = Vec::new();
     let mut there = path;
@@ -81,7 +80,8 @@ fn real(path: &Path) -> PathBuf {
     }
 }
 
-/// Gives a file these bytes, whole or not at all. Links are followed; mode and owner stay. Synced before it is renamed.
+/// Replaces a file's content, completely or not at all. Links are followed; mode and owner stay. Synced before the
+/// rename.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = real(path);
     let old = match fs::metadata(&path) {
@@ -94,7 +94,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Some(old) if !old.is_file() => OpenOptions::new().write(true).open(&path)?.write_all(bytes),
         Some(old) if old.nlink() > 1 => in_place(&path, bytes),
         Some(old) => {
-            // Opened to be asked: a rename would get around a mode that forbids writing.
+            // Checks the permission: a rename would bypass a read-only mode.
             drop(OpenOptions::new().write(true).open(&path)?);
             match renamed(&path, bytes, Some(old)) {
                 Err(error) if is_refused(&error) => in_place(&path, bytes),
@@ -126,7 +126,7 @@ fn renamed(path: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> 
     Ok(())
 }
 
-/// Writes over the old bytes; when that fails, they are put back.
+/// Overwrites the file; after a failure the old bytes are restored.
 fn in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let old = fs::read(path)?;
     let mut file = OpenOptions::new().write(true).open(path)?;
@@ -145,7 +145,7 @@ fn overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// What went wrong, without the number that Rust adds.
+/// The error without Rust's error number.
 pub(crate) fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file or folder".to_owned(),

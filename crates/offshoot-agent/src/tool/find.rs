@@ -1,4 +1,4 @@
-//! The tool `find`: files and folders whose name or path fits a pattern.
+//! The tool `find`: files and folders by name or path.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl Tool for Find {
     }
 }
 
-/// Matches the name, or the whole path if the pattern has a slash, as fd does.
+/// Matches the name, or like fd the whole path if the pattern has a slash.
 fn matcher(pattern: &str) -> Result<(GlobMatcher, bool), ToolOutcome> {
     let has_path = pattern.contains('/');
     let is_anchored = pattern.starts_with('/') || pattern.starts_with("**/");

@@ -1,4 +1,4 @@
-//! The tool `grep`: lines that fit a pattern, as ripgrep finds them.
+//! The tool `grep`: matching lines, as ripgrep finds them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -110,21 +110,19 @@ fn grep(root: &Path, input: &GrepInput, stop: Stop) -> Result<Listing, String> {
 fn searcher(around: usize, binary: BinaryDetection) -> Searcher {
     let mut builder = SearcherBuilder::new();
     builder.line_number(true).before_context(around).after_context(around).binary_detection(binary);
-    // A line that is not even bounded by memory is told as one that cannot be searched.
+    // A longer line is reported as an error.
     builder.heap_limit(Some(64 << 20)).build()
 }
 
-/// What was found so far.
 #[derive(Default)]
 struct GrepMatch {
     limit: u64,
     around: usize,
     stop: Stop,
-    /// The file that is searched.
     name: String,
     rows: Vec<String>,
     count: u64,
-    /// How many lines after the last match that may be shown are still to come.
+    /// Context lines after the last allowed match that are still to come.
     to_come: usize,
     is_cut: bool,
     failed: Vec<String>,
@@ -189,7 +187,7 @@ impl Sink for &mut GrepMatch {
 }
 
 impl GrepMatch {
-    /// A line after the last match that is shown; whether more are wanted.
+    /// A context line after the last allowed match; returns whether more are wanted.
     fn after(&mut self, number: Option<u64>, line: &[u8]) -> bool {
         if self.to_come > 0 {
             self.row(number, line, '-');

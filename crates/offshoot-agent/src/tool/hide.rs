@@ -1,21 +1,21 @@
-//! The key of the model in what a command prints: taken out while it comes in, so that no file ever holds it. Knows no
-//! tool and no provider.
+//! Removes the model's key from a command's output while it streams, so that no file contains it. Knows no tool and no
+//! provider.
 
 use memchr::memmem;
 
 use crate::provider::Secret;
 
-/// Shorter keys are words that servers without keys are given (`ollama`, `not-needed`): they may be anywhere.
+/// Shorter keys are words for servers without keys (`ollama`, `not-needed`), which may occur anywhere.
 const SHORTEST: usize = 20;
 
-/// Bytes with the key taken out, wherever they are cut.
+/// Removes the key from bytes, however they are split.
 #[derive(Debug, Default)]
 pub(crate) struct Hide {
     key: Option<Secret>,
     held: Vec<u8>,
 }
 
-/// Whether a key is one to be hidden.
+/// Whether a key is long enough to be hidden.
 pub(crate) fn is_telling(key: &Secret) -> bool {
     key.expose().trim().len() >= SHORTEST
 }
@@ -25,7 +25,7 @@ impl Hide {
         Self { key: key.filter(is_telling), held: Vec::new() }
     }
 
-    /// More bytes; answers those that are settled.
+    /// Adds bytes; returns those that cannot be part of the key.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
         let Some(key) = self.key.as_ref().map(|key| key.expose().trim().as_bytes()) else { return bytes.to_vec() };
         self.held.extend_from_slice(bytes);
@@ -44,7 +44,7 @@ impl Hide {
         settled
     }
 
-    /// The end: what only began like the key.
+    /// The held-back bytes that only started like the key.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.held)
     }

@@ -1,5 +1,5 @@
-//! What searches share: the folder that they begin with, a thread of their own, and rows as their result, cut to what may be
-//! shown, with a note on what is missing.
+//! Shared parts of the search tools: the start folder, a thread, and rows cut to the limits, with notes about
+//! omissions.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,13 +11,12 @@ use super::truncate::{self, Limits, MAX_BYTES, NO_LINE_LIMIT};
 use super::walk::Stop;
 use super::{Running, ToolContext, ToolOutcome, args, paths};
 
-/// Arguments of a search.
 pub(crate) trait Query: DeserializeOwned + Send + 'static {
-    /// Where to search; without it, in the working folder.
+    /// `None`: the working folder.
     fn path(&self) -> Option<&str>;
 }
 
-/// Runs a search on another thread; it ends when nobody waits for it any more.
+/// Runs a search on another thread; it stops when the future is dropped.
 pub(crate) fn search<Q: Query>(
     tool: &'static str,
     arguments: Value,
@@ -37,16 +36,15 @@ pub(crate) fn search<Q: Query>(
     })
 }
 
-/// Rows, and what was left out of them.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     pub(crate) rows: Vec<String>,
-    /// Why there may be more: what to say, and its place in the details.
+    /// Why rows may be missing: a text, and its member of the details.
     pub(crate) notes: Vec<(String, &'static str, Value)>,
 }
 
 impl Listing {
-    /// The outcome; `none` is said when there is no row.
+    /// The outcome; `none` is the text if there are no rows.
     pub(crate) fn outcome(self, none: &str) -> ToolOutcome {
         if self.rows.is_empty() {
             return ToolOutcome::text(none);

@@ -1,4 +1,4 @@
-//! The tool `ls`: what a folder holds.
+//! The tool `ls`: the contents of a folder.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ fn names(path: &Path) -> std::io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(path)? {
         let entry = entry?;
-        // A link that leads nowhere is listed as well.
+        // A broken link is listed too.
         let is_folder = std::fs::metadata(entry.path()).is_ok_and(|about| about.is_dir());
         names.push(format!("{}{}", entry.file_name().display(), if is_folder { "/" } else { "" }));
     }
@@ -87,7 +87,7 @@ fn list(mut names: Vec<String>, limit: u64) -> Listing {
     Listing { rows: names, notes }
 }
 
-/// The order in which people look for names: marks before digits before letters, case and accents last.
+/// Sorts marks before digits before letters, then by case and accents.
 fn sort_key(name: &str) -> (Vec<u32>, String, String) {
     const MARKS: &str = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789";
     let small = name.strip_suffix('/').unwrap_or(name).to_lowercase();

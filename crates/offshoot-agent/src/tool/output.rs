@@ -1,6 +1,6 @@
-//! The output of a command while it comes in: the end of it for the model, all of it in a file once it is too long.
+//! A command's streaming output: its end for the model, and a file for all of it once it is long.
 //!
-//! Memory is bounded. A file that cannot be written does not fail the command; the text says so.
+//! Memory is bounded. If the file cannot be written, the command still succeeds and the text says so.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write as _};
@@ -10,12 +10,11 @@ use std::path::{Path, PathBuf};
 use super::decode::Utf8;
 use super::truncate::{self, Hit, Limits, MAX_BYTES, Truncation};
 
-/// How much of the end is held; twice of it at most.
+/// Up to twice as much of the end is kept.
 const ROLLING: usize = 2 * 50 * 1024;
 
 #[derive(Debug, Default)]
 enum Spill {
-    /// Short enough to be held.
     #[default]
     Held,
     File(PathBuf, File),
@@ -23,7 +22,6 @@ enum Spill {
     Lost(String),
 }
 
-/// A command's output so far.
 #[derive(Debug)]
 pub(crate) struct Output {
     folder: PathBuf,
@@ -38,16 +36,15 @@ pub(crate) struct Output {
     last_line: u64,
 }
 
-/// What a command printed since it was told last.
+/// Output since the last call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Printed {
-    /// The end of it, no longer than a result may be.
+    /// Cut to the limits of a result.
     pub text: String,
-    /// How many bytes before it are left out.
+    /// Bytes left out before it.
     pub omitted: u64,
 }
 
-/// What came in since somebody was told last.
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
     text: String,
@@ -64,7 +61,6 @@ impl Recent {
         }
     }
 
-    /// What there is to tell, if anything came.
     pub(crate) fn take(&mut self) -> Option<Printed> {
         let text = std::mem::take(&mut self.text);
         let omitted = std::mem::take(&mut self.omitted);
@@ -72,7 +68,7 @@ impl Recent {
         if !shown.truncated {
             return (!text.is_empty()).then_some(Printed { text, omitted });
         }
-        // What follows begins where this ends.
+        // Keeps the line feed, after which the next text starts.
         let end = if text.ends_with('\n') { "\n" } else { "" };
         let left_out = text.len() - shown.content.len() - end.len();
         Some(Printed { text: shown.content + end, omitted: omitted + left_out as u64 })
@@ -82,16 +78,16 @@ impl Recent {
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) truncation: Truncation,
-    /// The file with the whole output, if there is one.
+    /// The file with the whole output.
     pub(crate) path: Option<PathBuf>,
-    /// Why there is none though there should be.
+    /// Why the file is missing.
     pub(crate) lost: Option<String>,
     /// The length of the last line.
     pub(crate) last_line: u64,
 }
 
 impl Output {
-    /// Nothing yet; files go to `folder`.
+    /// Files are created in `folder`.
     pub(crate) fn new(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
@@ -121,14 +117,13 @@ impl Output {
         self.spill_if_long();
     }
 
-    /// The end: what was left of a cut character counts too.
+    /// Includes the rest of an incomplete character.
     pub(crate) fn finish(&mut self) {
         let text = self.decoder.finish();
         self.add(&text);
         self.spill_if_long();
     }
 
-    /// What there is to show now.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let limits = Limits::default();
         let end = match self.tail.split_once('\n') {

@@ -1,5 +1,5 @@
-//! What a model or a person means by a path: `~`, a leading `@`, `file://`, spaces that are none, and the names that
-//! macOS gives to files. Makes absolute paths; reads nothing but whether a file is there.
+//! Resolves paths of models and people: `~`, a leading `@`, `file://`, unusual spaces, and macOS's spellings. Reads
+//! nothing but whether a file exists.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::ToolContext;
 
-/// The absolute path that `text` stands for, with `.` and `..` taken out by name, as shells do with `cd`.
+/// The absolute path, with `.` and `..` removed by name, as in a shell's `cd`.
 pub(super) fn resolve(text: &str, place: &ToolContext) -> PathBuf {
     let plain: String = text.chars().map(|c| if is_odd_space(c) { ' ' } else { c }).collect();
     let plain = plain.strip_prefix('@').unwrap_or(&plain);
@@ -19,7 +19,7 @@ pub(super) fn resolve(text: &str, place: &ToolContext) -> PathBuf {
     clean(&place.cwd.join(path))
 }
 
-/// Like [`resolve`], for a file that should be there: if it is not, the spellings of macOS are tried (a narrow space before
+/// Like [`resolve`], for a file that should exist: if it does not, macOS's spellings are tried (a narrow space before
 /// AM and PM, decomposed letters, a curly apostrophe).
 pub(super) fn resolve_existing(text: &str, place: &ToolContext) -> PathBuf {
     let path = resolve(text, place);
@@ -35,7 +35,7 @@ fn is_odd_space(c: char) -> bool {
     matches!(c, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
 }
 
-/// Percent signs of a URL decoded; what is not well-formed stays as it is.
+/// Decodes percent signs; malformed ones stay.
 fn from_url(url: &str) -> PathBuf {
     let path = url.strip_prefix("localhost").unwrap_or(url);
     let (mut bytes, mut rest) = (Vec::new(), path.as_bytes());
@@ -69,7 +69,7 @@ fn clean(path: &Path) -> PathBuf {
     cleaned
 }
 
-/// `Screenshot 10.15.00 PM.png` as macOS writes it.
+/// `Screenshot 10.15.00 PM.png`, as macOS spells it.
 fn narrow_spaces(name: &str) -> String {
     let mut spelled = String::with_capacity(name.len() + 4);
     for (at, c) in name.char_indices() {

@@ -1,7 +1,7 @@
-//! Pictures for a model: known by their first bytes, checked, turned upright and made small enough for every provider.
+//! Images for a model: recognised by their first bytes, checked, rotated and scaled to the limits of every provider.
 //!
-//! A picture that a provider refuses would break every later request of its session: what cannot be read is left out, and the
-//! text says so.
+//! An image that a provider refuses would break every later request of its session. So an unreadable one is omitted,
+//! and the text says so.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -12,12 +12,12 @@ use base64::engine::general_purpose::STANDARD;
 use super::{ToolContext, ToolOutcome, truncate};
 use crate::message::Block;
 
-/// How long the base64 text of a picture may be: below the 5 MB that the strictest provider takes.
+/// The limit of the base64 text: below the 5 MB of the strictest provider.
 pub(crate) const MAX_BASE64: usize = 4_718_592;
-/// Larger files are not even opened.
+/// Larger files are not opened.
 const MAX_FILE: u64 = 256 << 20;
 
-/// The formats that every provider takes.
+/// The formats that every provider accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Png,
@@ -38,7 +38,7 @@ impl Kind {
     }
 }
 
-/// What picture begins so, if any.
+/// The format of an image, from its first bytes.
 pub(crate) fn kind(start: &[u8]) -> Option<Kind> {
     if start.starts_with(b"\xff\xd8\xff") && start.get(3) != Some(&0xf7) {
         return Some(Kind::Jpeg);
@@ -52,7 +52,7 @@ pub(crate) fn kind(start: &[u8]) -> Option<Kind> {
     (start.starts_with(b"RIFF") && start.get(8..12) == Some(b"WEBP")).then_some(Kind::WebP)
 }
 
-/// Whether an animation is announced before the first picture data.
+/// Whether an animation is announced before the first image data.
 fn is_animated(start: &[u8]) -> bool {
     let mut rest = start.get(8..).unwrap_or_default();
     while let Some(([a, b, c, d, kind @ ..], after)) = rest.split_at_checked(8) {
@@ -67,7 +67,7 @@ fn is_animated(start: &[u8]) -> bool {
     false
 }
 
-/// A picture of which `start` was read already.
+/// Reads an image; `start` was already read.
 pub(crate) fn read(
     kind: Kind,
     start: Vec<u8>,
@@ -138,11 +138,11 @@ mod scaled {
 
     use super::{Fitted, Kind, MAX_BASE64, base64_length};
 
-    /// How wide and how high a picture may be.
+    /// In pixels.
     const MAX_SIDE: u32 = 2000;
-    /// How much memory a decoder may take.
+    /// Memory of a decoder.
     const MAX_MEMORY: u64 = 512 << 20;
-    /// How good JPEGs are, tried in this order.
+    /// Qualities of JPEGs, tried in this order.
     const QUALITIES: [u8; 5] = [80, 85, 70, 55, 40];
 
     pub(super) fn fit(kind: Kind, bytes: &[u8]) -> Result<Fitted, String> {
@@ -186,7 +186,7 @@ mod scaled {
         Ok(picture)
     }
 
-    /// The largest size of the same shape that is allowed.
+    /// The largest allowed size of the same shape.
     fn target(width: u32, height: u32) -> (u32, u32) {
         let fitted = |side: u32, from: u32, to: u32| {
             u32::try_from((u64::from(side) * u64::from(to) + u64::from(from) / 2) / u64::from(from))
@@ -203,7 +203,7 @@ mod scaled {
         (w, h)
     }
 
-    /// As PNG if that is small enough, else as the best JPEG that is.
+    /// A PNG if it is small enough, else the best JPEG that is.
     fn encode(picture: &DynamicImage) -> Result<Option<Fitted>, ImageError> {
         let mut bytes = Vec::new();
         picture.write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png)?;

@@ -1,6 +1,6 @@
-//! The tool `read`: a file's lines from an offset on, or a picture.
+//! The tool `read`: lines of a file, or an image.
 //!
-//! Streams: memory does not grow with the file. Refuses what is no text instead of showing noise.
+//! Memory does not grow with the file. Binary files are refused.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -106,12 +106,12 @@ fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// The lines asked for, as far as they may be shown, and the numbers of those that may not.
+/// The visible lines, and the position of the others.
 #[derive(Default)]
 struct Selection {
     first: u64,
     last: u64,
-    /// The line that is being read, counted from 0.
+    /// The current line, from 0.
     line: u64,
     text: String,
     bytes: u64,
@@ -136,7 +136,7 @@ impl Selection {
         }
     }
 
-    /// Counts all, keeps a little more than may be shown.
+    /// Counts all bytes, keeps a little more than may be shown.
     fn keep(&mut self, piece: &str) {
         self.bytes += piece.len() as u64;
         if self.text.len() as u64 <= MAX_BYTES + 1 {

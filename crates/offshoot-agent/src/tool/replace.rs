@@ -1,8 +1,8 @@
-//! Several replacements in one text: each old text must be there once, all are looked for in the text as it was, and what no
-//! replacement touches keeps its bytes, also line ends of another kind and the byte order mark.
+//! Several replacements in one text. Each old text must occur once, in the original text. Text outside the replacements
+//! keeps its bytes, including other line ends and the byte order mark.
 //!
-//! If an old text is not there exactly, it is looked for as pi does: without spaces at line ends, with plain quotes, dashes and
-//! spaces. Then the lines that it touches take that plain form. Knows texts, no files.
+//! An old text that does not occur exactly is searched as pi does: without spaces at line ends, with plain quotes,
+//! dashes and spaces. Then the touched lines take that simple form. Knows texts, no files.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ pub(crate) struct Replacement {
     pub(crate) new: String,
 }
 
-/// The text before and after, with plain line feeds, and after as it goes to the file.
+/// `before` and `after` have plain line feeds; `bytes` is for the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Replaced {
     pub(crate) before: String,
@@ -22,7 +22,7 @@ pub(crate) struct Replaced {
     pub(crate) bytes: String,
 }
 
-/// Why nothing was replaced. The number is that of the replacement, counted from 0.
+/// Why nothing was replaced, with the index of the replacement.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refused {
     #[error("the old text of edits[{0}] is empty")]
@@ -39,14 +39,12 @@ pub(crate) enum Refused {
     NoChange,
 }
 
-/// Where a replacement goes, in a plain text.
 struct TextMatch<'a> {
     number: usize,
     range: Range<usize>,
     new: &'a str,
 }
 
-/// Replaces all, or nothing.
 pub(crate) fn replace(text: &str, replacements: &[Replacement]) -> Result<Replaced, Refused> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let ending = if first_line_end_is_crlf(body) { "\r\n" } else { "\n" };
@@ -79,14 +77,14 @@ pub(crate) fn replace(text: &str, replacements: &[Replacement]) -> Result<Replac
     if after == plain { Err(Refused::NoChange) } else { Ok(Replaced { before: plain, after, bytes }) }
 }
 
-/// Finds each old text once, in order of place.
+/// Finds each old text once; sorted by position.
 fn find<'a>(text: &str, wanted: &'a [Replacement]) -> Result<Vec<TextMatch<'a>>, Refused> {
     let simple = simplified(text);
     let mut found = Vec::with_capacity(wanted.len());
     for (number, one) in wanted.iter().enumerate() {
         let plain_old = simplified(&one.old);
         let old = if text.contains(&one.old) { &one.old } else { &plain_old };
-        // Not one of the simple forms must be there twice either; but nothing at all is everywhere.
+        // The simple form must be unique too; an empty one would match everywhere.
         let times =
             if plain_old.is_empty() { text.matches(&one.old).count() } else { simple.matches(&plain_old).count() };
         let start = text.find(old).filter(|_| !old.is_empty()).ok_or(Refused::Missing(number))?;
@@ -101,12 +99,13 @@ fn find<'a>(text: &str, wanted: &'a [Replacement]) -> Result<Vec<TextMatch<'a>>,
     Ok(found)
 }
 
-/// Turns places in the simple form into whole lines of the plain text: the lines that are touched take the simple form.
+/// Converts matches in the simple form to whole lines of the plain text, which take the simple form.
 fn whole_lines(plain: &str, simple: &str, found: Vec<TextMatch<'_>>) -> Vec<(Range<usize>, String)> {
     let (plain_lines, simple_lines) = (line_starts(plain), line_starts(simple));
     let start = |starts: &[usize], line: usize, end: usize| starts.get(line).copied().unwrap_or(end);
     let line_of = |at: usize| simple_lines.partition_point(|start| *start <= at) - 1;
-    // First and next-to-last line of each group, and its text so far; `done` is how far in the simple form that text goes.
+    // First and next-to-last line of each group, and its text so far; `done` is how far in the simple form that text
+    // goes.
     let mut groups: Vec<(Range<usize>, String, usize)> = Vec::new();
     for one in found {
         let first = line_of(one.range.start);
@@ -144,9 +143,9 @@ fn with_line_feeds(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
-/// Where a place of the text with plain line feeds is in the text with its own line ends.
+/// Maps positions in the text with plain line feeds to the original text.
 struct Places {
-    /// Places in the plain text before which one more byte was left out.
+    /// Positions in the plain text before which one more byte was dropped.
     shorter_from: Vec<usize>,
 }
 
@@ -161,7 +160,7 @@ impl Places {
     }
 }
 
-/// The form in which texts are alike: compatible characters, no spaces at line ends, plain quotes, dashes and spaces.
+/// The simple form: compatible characters, no spaces at line ends, plain quotes, dashes and spaces.
 fn simplified(text: &str) -> String {
     let text: String = text.nfkc().collect();
     let mut simple = String::with_capacity(text.len());
@@ -174,7 +173,7 @@ fn simplified(text: &str) -> String {
     simple
 }
 
-/// What JavaScript takes for white space.
+/// JavaScript's white space.
 fn is_space(c: char) -> bool {
     c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}')
 }

@@ -1,24 +1,23 @@
-//! How much of a text a model is shown: the first or the last lines that fit, as pi counts them.
+//! Cuts texts for a model: the first or last lines that fit, counted as in pi.
 //!
-//! Two limits, lines and bytes; the one that is hit first wins. Knows texts, not where they come from.
+//! There are limits of lines and bytes; the first one that is reached counts. Knows texts, not their source.
 
 use serde::Serialize;
 
-/// How many lines a result may have.
+/// Lines of a result.
 pub const MAX_LINES: u64 = 2000;
-/// How many bytes a result may have.
+/// Bytes of a result.
 pub const MAX_BYTES: u64 = 50 * 1024;
-/// How many UTF-16 units of a matching line are shown.
+/// UTF-16 units of a matching line.
 pub const MAX_LINE: usize = 500;
-/// For results whose rows are limited in another way: the largest whole number of JavaScript.
+/// For results whose rows are limited otherwise: JavaScript's largest safe integer.
 pub const NO_LINE_LIMIT: u64 = (1 << 53) - 1;
 
-/// The two limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Limits {
-    /// Lines.
     pub lines: u64,
-    /// Bytes in UTF-8.
+    /// In UTF-8.
     pub bytes: u64,
 }
 
@@ -28,41 +27,34 @@ impl Default for Limits {
     }
 }
 
-/// Which limit was hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub enum Hit {
-    /// The number of lines.
     Lines,
-    /// The number of bytes.
     Bytes,
 }
 
-/// What is shown of a text, and how much that is. Serialises in pi's shape, as `details.truncation`.
+/// The visible part of a text, and its size. Serialises in pi's shape, as `details.truncation`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Truncation {
-    /// What is shown.
     pub content: String,
-    /// Whether anything was left out.
     pub truncated: bool,
-    /// Which limit was hit first.
+    /// The limit that was reached first.
     pub truncated_by: Option<Hit>,
-    /// Lines of the whole text; a last line feed begins no line.
+    /// Lines of the whole text; a final line feed starts no line.
     pub total_lines: u64,
     /// Bytes of the whole text.
     pub total_bytes: u64,
-    /// Lines shown.
     pub output_lines: u64,
-    /// Bytes shown.
     pub output_bytes: u64,
-    /// Whether only the end of a line that is too long is shown (by [`tail`] alone).
+    /// Whether only the end of a long line is shown (only by [`tail`]).
     pub last_line_partial: bool,
-    /// Whether nothing is shown because the first line is too long (by [`head`] alone).
+    /// Whether nothing is shown because the first line is too long (only by [`head`]).
     pub first_line_exceeds_limit: bool,
-    /// The limit on lines.
     pub max_lines: u64,
-    /// The limit on bytes.
     pub max_bytes: u64,
 }
 
@@ -98,13 +90,13 @@ impl Truncation {
     }
 }
 
-/// How many lines a text has; a last line feed begins none.
+/// A final line feed starts no line.
 pub fn count_lines(text: &str) -> u64 {
     let feeds = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
     feeds + u64::from(!text.is_empty() && !text.ends_with('\n'))
 }
 
-/// The first lines that fit. Never part of a line: if the first one is too long, nothing is shown.
+/// The first lines that fit, never a part of a line: if the first one is too long, nothing is shown.
 pub fn head(text: &str, limits: Limits) -> Truncation {
     let all = Truncation::whole(text, limits);
     if all.fits() {
@@ -130,7 +122,7 @@ pub fn head(text: &str, limits: Limits) -> Truncation {
     all.cut(body.get(..end).unwrap_or_default(), lines, by)
 }
 
-/// The last lines that fit. If the last one alone is too long, its end is shown.
+/// The last lines that fit. If even the last one is too long, its end is shown.
 pub fn tail(text: &str, limits: Limits) -> Truncation {
     let all = Truncation::whole(text, limits);
     if all.fits() {
@@ -156,7 +148,7 @@ pub fn tail(text: &str, limits: Limits) -> Truncation {
     all.cut(body.get(start..).unwrap_or_default(), lines, Hit::Lines)
 }
 
-/// The end of a text in at most so many bytes, beginning with a whole character.
+/// The end of a text in at most `bytes` bytes, starting at a character.
 fn last_bytes(text: &str, bytes: u64) -> &str {
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
     let start = text.len().saturating_sub(bytes);
@@ -164,8 +156,8 @@ fn last_bytes(text: &str, bytes: u64) -> &str {
     text.get(start..).unwrap_or_default()
 }
 
-/// The beginning of a line that is longer than `max` UTF-16 units, marked as cut; `None` if it is not longer.
-/// A character that would be halved is left out.
+/// The start of a line longer than `max` UTF-16 units, marked as cut; `None` if it is not longer. A character is never
+/// halved.
 pub fn line(text: &str, max: usize) -> Option<String> {
     if text.len() <= max {
         return None;
@@ -180,7 +172,7 @@ pub fn line(text: &str, max: usize) -> Option<String> {
     None
 }
 
-/// A size as people read it: `512B`, `1.5KB`, `2.0MB`.
+/// A size for people: `512B`, `1.5KB`, `2.0MB`.
 pub fn size(bytes: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
     let amount = bytes as f64;

@@ -1,5 +1,5 @@
-//! Walking folders as ripgrep and fd do: what `.gitignore` names is left out, hidden files are not, `.git` is. In order of names,
-//! so that the same question has the same answer.
+//! Walks folders like ripgrep and fd: without files in `.gitignore` and `.git`, but with hidden ones. Sorted by name,
+//! so that results are reproducible.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ignore::{DirEntry, WalkBuilder};
 
-/// Tells work on another thread that nobody waits for it any more.
+/// Tells work on another thread that its result is no longer needed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stop(Arc<AtomicBool>);
 
@@ -16,7 +16,7 @@ impl Stop {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Sets it when the guard is dropped.
+    /// Sets the flag when the guard is dropped.
     pub(crate) fn guard(&self) -> impl Drop + Send + use<> {
         struct Guard(Stop);
         impl Drop for Guard {
@@ -28,14 +28,14 @@ impl Stop {
     }
 }
 
-/// Everything below a folder, the folder itself left out. What cannot be read is passed over, as by ripgrep.
+/// Everything below a folder. Unreadable folders are skipped, as in ripgrep.
 pub(crate) fn below(
     root: &Path,
     overrides: Option<ignore::overrides::Override>,
     stop: Stop,
 ) -> impl Iterator<Item = DirEntry> {
     let mut builder = WalkBuilder::new(root);
-    // Outside of repositories, too, people mean what their .gitignore says.
+    // Outside of repositories, `.gitignore` applies too.
     builder.hidden(false).require_git(root.ancestors().any(|folder| folder.join(".git").exists()));
     builder.sort_by_file_name(std::cmp::Ord::cmp);
     builder.filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
@@ -45,7 +45,7 @@ pub(crate) fn below(
     builder.build().take_while(move |_| !stop.is_set()).filter_map(Result::ok).filter(|entry| entry.depth() > 0)
 }
 
-/// A path below a folder with `/` between its parts.
+/// A path relative to a folder.
 pub(crate) fn relative(path: &Path, root: &Path) -> String {
     path.strip_prefix(root).map(Path::to_path_buf).unwrap_or_else(|_| PathBuf::from(path)).display().to_string()
 }

@@ -1,4 +1,4 @@
-//! The tool `write`: a file with exactly this content, old or new.
+//! The tool `write`: a file with exactly this content, new or existing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ impl files::Change for WriteInput {
     }
 }
 
-/// The tool `write`.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Write;
 
 impl Tool for Write {

@@ -1,4 +1,4 @@
-//! The states in which an answer comes in and is written, and what follows from how it ended.
+//! The states in which an answer streams and is written, and the consequences of its end.
 
 use std::sync::Arc;
 
@@ -13,7 +13,6 @@ use crate::event::{Event, Reason, Update};
 use crate::message::{AssistantMessage, Block, Message, StopReason};
 use crate::provider::{Answer, Delta, Failure};
 
-/// More of an answer came in.
 pub(super) fn streamed(state: &mut TurnState, mut partial: Partial, delta: Delta, out: &mut Vec<Effect>) {
     if let Delta::Done(answer) = delta {
         let Answer { message, failure } = *answer;
@@ -24,13 +23,13 @@ pub(super) fn streamed(state: &mut TurnState, mut partial: Partial, delta: Delta
     state.phase = Phase::Streaming(partial);
 }
 
-/// The user stops an answer that comes in: what came is kept.
+/// The user stops a streaming answer: the part received so far is kept.
 pub(super) fn stopped(state: &mut TurnState, partial: &Partial, at: Millis, out: &mut Vec<Effect>) {
     cancel(state, out);
     record(state, partial, partial.aborted(at), None, out);
 }
 
-/// Writes an answer. What follows from it waits until it is durable.
+/// Writes an answer; the next step waits until it is durable.
 fn record(
     state: &mut TurnState,
     partial: &Partial,
@@ -77,7 +76,7 @@ pub(super) fn recorded(state: &mut TurnState, answer: Recording, out: &mut Vec<E
     }
 }
 
-/// The model has said something and calls nothing.
+/// The answer is complete, without tool calls.
 fn answered(state: &mut TurnState, message: Arc<AssistantMessage>, is_overflow: bool, out: &mut Vec<Effect>) {
     let tokens = work::tokens(&message);
     let is_cut_off = message.stop_reason == StopReason::Length;
@@ -97,7 +96,7 @@ fn answered(state: &mut TurnState, message: Arc<AssistantMessage>, is_overflow: 
     finish(state, tokens, is_overflow, out);
 }
 
-/// There was no room for the answer: it is left out, room is made, and the model asked once more.
+/// There was no room for the answer: it is omitted, the context compacted and the request sent again.
 fn make_room(state: &mut TurnState, said: Option<String>, out: &mut Vec<Effect>) {
     state.recovered = true;
     out.push(Effect::OmitAnswer);
@@ -105,7 +104,7 @@ fn make_room(state: &mut TurnState, said: Option<String>, out: &mut Vec<Effect>)
     side_job(state, job, AfterJob::Again(said), out);
 }
 
-/// Room was made once for this input, and that was not enough.
+/// A compaction for this input was not enough.
 fn gave_up(why: &str, out: &mut Vec<Effect>) {
     out.push(Effect::Emit(Event::CompactionEnd {
         reason: Reason::Overflow,
@@ -116,7 +115,7 @@ fn gave_up(why: &str, out: &mut Vec<Effect>) {
     }));
 }
 
-/// The run is over; a full context is compacted now rather than when the user waits.
+/// Ends the run. A full context is compacted now, not when the user waits for the next answer.
 fn finish(state: &mut TurnState, tokens: u64, is_overflow: bool, out: &mut Vec<Effect>) {
     let is_full = state.config.compact_above.is_some_and(|limit| tokens > limit);
     if is_full || (is_overflow && state.config.recover_overflow) {
@@ -126,7 +125,7 @@ fn finish(state: &mut TurnState, tokens: u64, is_overflow: bool, out: &mut Vec<E
     settle(state, Settled::Done, out);
 }
 
-/// The answer is a failure: try again, make room, or give up.
+/// A failed answer: retry, compact or give up.
 fn failed(
     state: &mut TurnState,
     message: Arc<AssistantMessage>,
@@ -176,7 +175,7 @@ fn retry(state: &mut TurnState, error_message: String, asked: Option<u64>, out: 
     state.phase = Phase::Waiting;
 }
 
-/// What front ends are told of a delta.
+/// The event of a delta.
 fn update(partial: &Partial, delta: Delta) -> Option<Event> {
     let content = |index: usize| match partial.block(index) {
         Some(Block::Text { text, .. }) => text.clone(),

@@ -1,4 +1,4 @@
-//! What the turn machine hears and what it wants done. Data only: the driver gives it a meaning.
+//! Inputs and effects of the turn machine. Data only: the driver runs the effects.
 
 use std::sync::Arc;
 
@@ -11,72 +11,66 @@ use crate::message::{AssistantMessage, Message, UserMessage};
 use crate::provider::Delta;
 use crate::tool::ToolOutcome;
 
-/// Ties an answer to the effect that asked for it. What was asked before a stop is nobody's answer any more.
+/// Ties a reply to its effect. Replies to effects from before a stop are ignored.
 pub type Ticket = u64;
 
-/// A call of a tool.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Call {
-    /// The call's id, as the model gave it.
+    /// The model's id.
     pub id: String,
-    /// The tool.
     pub name: String,
-    /// Its arguments.
     pub arguments: Value,
 }
 
-/// What goes into the session.
+/// An entry to append.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub enum Record {
-    /// A message of the conversation.
     Message(Message),
-    /// A command that the user ran.
     Bash(Arc<BashResult>),
 }
 
 impl Record {
-    /// Whether the user says something to the model.
+    /// Whether it is a prompt of the user.
     pub fn is_users(&self) -> bool {
         matches!(self, Self::Message(Message::User(_)))
     }
 }
 
-/// Where to go in the tree, and how.
+/// A move in the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Navigation {
-    /// The entry.
     pub target: String,
-    /// Whether the walk leads behind the entry also if it is a message of the user, which is not to be said anew.
+    /// Whether the leaf goes after the target even if that is a user message.
     pub is_behind: bool,
-    /// Whether what is left behind is summarised.
     pub summarize: bool,
-    /// What the summary shall mind.
     pub instructions: Option<String>,
-    /// Whether the instructions take the place of the usual ones.
+    /// Whether the instructions replace the default ones.
     pub replace_instructions: bool,
-    /// A bookmark for the summary, or without one for the target.
+    /// A label for the summary, or without one for the target.
     pub label: Option<String>,
 }
 
-/// What a walk through the tree came to.
+/// The result of a move in the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Navigated {
-    /// The text of the message that was gone back to: to be said anew, otherwise.
+    /// The text of the user message before which the leaf is now.
     pub editor_text: Option<String>,
-    /// The entry of the summary, if one was written.
+    /// The id of the summary's entry.
     pub summary: Option<String>,
-    /// Whether the user stopped it: nothing has changed then.
+    /// Whether the user stopped it: nothing changed.
     pub aborted: bool,
-    /// Why the summary was put together without a model, if it was.
+    /// Why the summary was written without a model.
     pub warning: Option<String>,
 }
 
-/// What a job came to, in the file.
+/// The result of a written job.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub enum JobResult {
-    /// A summary stands for what is old.
     Compaction(Arc<CompactionResult>),
-    /// The session is open at another place.
     Navigation(Navigated),
 }
 
@@ -84,13 +78,7 @@ pub enum JobResult {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Job {
-    /// Summarise and cut.
-    Compaction {
-        reason: Reason,
-        /// What the summary shall mind.
-        instructions: Option<String>,
-    },
-    /// Go to another place in the tree.
+    Compaction { reason: Reason, instructions: Option<String> },
     Navigation(Box<Navigation>),
 }
 
@@ -104,100 +92,83 @@ impl Job {
     }
 }
 
-/// What a job came to before anything is written.
+/// The result of a job before anything is written.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub enum JobDraft {
-    /// There is something to write.
-    Ready {
-        /// Why the summary was put together without a model, if it was.
-        warning: Option<String>,
-    },
-    /// There is nothing to do, and why.
+    /// With a warning if the summary was written without a model.
+    Ready { warning: Option<String> },
+    /// Nothing to do, and why.
     Nothing(&'static str),
-    /// It failed, and why.
+    /// The job failed.
     Failed(AgentError),
 }
 
-/// How far trying again for a summary is.
+/// The progress of retrying a summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Trying {
-    /// The request failed and will be sent again.
-    Scheduled {
-        /// Which attempt, from 1.
-        attempt: u32,
-        /// How many there may be.
-        max_attempts: u32,
-        /// After so many milliseconds.
-        delay_ms: u64,
-        error_message: String,
-    },
-    /// It is sent again now.
+    /// The request failed; this attempt, counted from 1, will be sent after the delay.
+    Scheduled { attempt: u32, max_attempts: u32, delay_ms: u64, error_message: String },
+    /// The request is sent again.
     Started,
-    /// There is a summary, or there will be none.
+    /// With or without a summary.
     Finished,
 }
 
-/// Everything that can happen to a turn.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum TurnInput {
-    /// The user says something.
+    /// Starts a run; queued during one.
     Prompt(Vec<UserMessage>),
-    /// The user says something that is to be heard after the current turn.
+    /// For after the current turn.
     Steer(UserMessage),
-    /// The user says something that is to be heard when the agent would stop.
+    /// For when the agent would stop.
     FollowUp(UserMessage),
-    /// The user takes back what waits to be said.
+    /// Removes the queued messages.
     ClearQueue,
-    /// The user wants a job done.
+    /// Starts a job.
     Do(Job),
     /// The user stops everything.
     Abort { at: Millis },
-    /// A command of the user ended.
+    /// The user's shell command ended.
     Ran(Arc<BashResult>),
-    /// The model can be asked: there is a key for it, or it needs none.
+    /// There is a key for the model, or it needs none.
     Admitted { ticket: Ticket },
-    /// The model cannot be asked.
+    /// There is no key for the model.
     NotAdmitted { ticket: Ticket, error: AgentError },
-    /// The request is complete.
-    Built {
-        ticket: Ticket,
-        /// How many tokens it has, as far as one can tell.
-        tokens: u64,
-        /// The answer before anything of it came in.
-        blank: Box<AssistantMessage>,
-    },
-    /// No request can be made of the session.
+    /// The request is built, with its estimated tokens and an answer without content.
+    Built { ticket: Ticket, tokens: u64, blank: Box<AssistantMessage> },
+    /// The session cannot be converted to a request.
     BuildFailed { ticket: Ticket, error: AgentError },
-    /// Something of the answer.
+    /// The answer streams.
     Delta { ticket: Ticket, delta: Delta },
-    /// What was to be appended with this ticket is in the file.
+    /// The append with this ticket is in the file.
     Recorded { ticket: Ticket },
     /// The session cannot be written.
     WriteFailed { error: AgentError },
-    /// A tool shows what it has so far.
+    /// A running tool's outcome so far.
     Partial { ticket: Ticket, call: usize, outcome: ToolOutcome },
     /// A tool ended.
     Ended { ticket: Ticket, call: usize, outcome: ToolOutcome, at: Millis },
-    /// The time to wait is over.
+    /// The wait is over.
     Elapsed { ticket: Ticket },
-    /// A compaction has something to summarise, and begins.
+    /// A compaction has something to summarise, and starts.
     Planned { ticket: Ticket },
-    /// The request for a summary is tried again.
+    /// A summary is being retried.
     Trying { ticket: Ticket, trying: Trying },
     /// A job has something to write, or not.
     Drafted { ticket: Ticket, draft: JobDraft },
-    /// What a job came to is in the file.
+    /// The job's result is in the file.
     Committed { ticket: Ticket, result: JobResult },
 }
 
-/// How everything that was asked for ended.
+/// How a run or a job ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Settled {
     /// With an answer.
     Done,
-    /// The model or the way to it failed.
+    /// The model or the connection failed.
     Failed(AgentError),
     /// The user stopped it.
     Aborted,
@@ -205,47 +176,36 @@ pub enum Settled {
     Broken(AgentError),
 }
 
-/// What is to be done. The driver does them in order.
+/// An effect. The driver runs them in order.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Effect {
-    /// Tell everybody, after everything that stands before.
+    /// Emits an event, after all earlier ones.
     Emit(Event),
-    /// Append to the session; when it is in the file, tell `then`, and answer [`TurnInput::Recorded`] if there is a ticket.
-    Append {
-        /// What, in this order.
-        records: Vec<Record>,
-        /// What is told once it is durable.
-        then: Vec<Event>,
-        /// For an answer.
-        ticket: Option<Ticket>,
-    },
-    /// Leave the last answer out of what the model sees; it stays in the file.
+    /// Appends records; when they are in the file, emits `then` and replies [`TurnInput::Recorded`] if there is a ticket.
+    Append { records: Vec<Record>, then: Vec<Event>, ticket: Option<Ticket> },
+    /// Hides the last answer from the model; it stays in the file.
     OmitAnswer,
-    /// Find out whether the model can be asked, before a prompt is recorded.
+    /// Checks for the model's key before a prompt is recorded.
     Admit { ticket: Ticket },
-    /// The prompt that was to be admitted is not recorded.
+    /// The waiting prompt is not recorded.
     Refuse(AgentError),
-    /// Make a request of the session as it stands after everything appended before.
+    /// Builds a request from the session, after all earlier appends.
     Build { ticket: Ticket },
-    /// Send the request that was made.
+    /// Sends the built request.
     Send { ticket: Ticket },
-    /// Stop the running tools. Each of them still answers [`TurnInput::Ended`].
+    /// Stops the running tools. Each of them still replies [`TurnInput::Ended`].
     StopTools,
-    /// Run a tool.
+    /// Runs a tool.
     Run { ticket: Ticket, index: usize, call: Call },
-    /// Wait.
+    /// Waits.
     Wait { ticket: Ticket, ms: u64 },
-    /// Begin a job, up to the point where something is to be written.
+    /// Starts a job, up to its first write.
     JobDraft { ticket: Ticket, job: Job },
-    /// Write what the job came to.
+    /// Writes the job's result.
     Commit { ticket: Ticket },
-    /// Drop all that is under way: request, tools, waiting, job.
+    /// Drops everything that is running: request, tools, wait, job.
     Cancel,
-    /// Everything has ended; the machine is idle.
-    Settle {
-        how: Settled,
-        /// How the job ended that the user asked for, if there was one since the last time.
-        job: Option<Result<JobResult, AgentError>>,
-    },
+    /// Everything has ended; `job` is the result of a job that the user asked for.
+    Settle { how: Settled, job: Option<Result<JobResult, AgentError>> },
 }

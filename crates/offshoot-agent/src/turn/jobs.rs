@@ -1,5 +1,4 @@
-//! The states of work beside the turns: compactions and walks through the tree. Nothing of it is written before all of
-//! it is there.
+//! The states of compactions and moves in the tree. A job writes nothing before its result is complete.
 
 use std::sync::Arc;
 
@@ -9,19 +8,16 @@ use super::transition::{again, begun, cancel, end_run, request, settle};
 use crate::error::AgentError;
 use crate::event::{CompactionResult, Event, SummarySource};
 
-/// A compaction has something to summarise.
 pub(super) fn planned(state: &mut TurnState, mut side: RunningJob, out: &mut Vec<Effect>) {
     begun(&mut side, out);
     state.phase = Phase::Drafting(side);
 }
 
-/// The request for a summary is tried again.
 pub(super) fn trying(state: &mut TurnState, mut side: RunningJob, trying: Trying, out: &mut Vec<Effect>) {
     tell_trying(&mut side, trying, out);
     state.phase = Phase::Drafting(side);
 }
 
-/// There is something to write, or not.
 pub(super) fn drafted(state: &mut TurnState, side: RunningJob, draft: JobDraft, out: &mut Vec<Effect>) {
     match draft {
         JobDraft::Ready { warning } => {
@@ -33,7 +29,6 @@ pub(super) fn drafted(state: &mut TurnState, side: RunningJob, draft: JobDraft, 
     }
 }
 
-/// What the job came to is in the file.
 pub(super) fn committed(state: &mut TurnState, commit: Commit, result: JobResult, out: &mut Vec<Effect>) {
     let Commit { side, warning, is_aborted } = commit;
     if let JobResult::Compaction(result) = &result {
@@ -52,7 +47,7 @@ pub(super) fn committed(state: &mut TurnState, commit: Commit, result: JobResult
     }
 }
 
-/// The user stops a job of which nothing is written yet.
+/// The user stops a job before its write.
 pub(super) fn stop_draft(state: &mut TurnState, mut side: RunningJob, out: &mut Vec<Effect>) {
     cancel(state, out);
     if side.is_trying {
@@ -68,7 +63,7 @@ pub(super) fn stop_draft(state: &mut TurnState, mut side: RunningJob, out: &mut 
     stop(state, &side, out);
 }
 
-/// Tells that the request for a summary is tried again.
+/// Emits the progress of retrying a summary.
 fn tell_trying(side: &mut RunningJob, trying: Trying, out: &mut Vec<Effect>) {
     side.is_trying = trying != Trying::Finished;
     out.push(Effect::Emit(match trying {
@@ -88,7 +83,7 @@ fn tell_trying(side: &mut RunningJob, trying: Trying, out: &mut Vec<Effect>) {
     }));
 }
 
-/// Tells how a compaction ended that was told of.
+/// Emits the end of a compaction whose start was emitted.
 fn ended(
     side: &RunningJob,
     result: Option<Arc<CompactionResult>>,
@@ -103,14 +98,14 @@ fn ended(
     }
 }
 
-/// Continues without the entry that the job was to write.
+/// Continues without the job's entry.
 fn without(state: &mut TurnState, side: RunningJob, why: AgentError, out: &mut Vec<Effect>) {
     ended(&side, None, false, Some(why.to_string()), out);
     if side.job.is_users() {
         state.job_end = Some(Err(why.clone()));
     }
     match (side.then, side.job) {
-        // The request may still fit: the model will say.
+        // The request may still fit; the model will tell.
         (AfterJob::Request, _) => request(state, out),
         (AfterJob::Again(said), _) => {
             let why = match said {
@@ -119,7 +114,7 @@ fn without(state: &mut TurnState, side: RunningJob, why: AgentError, out: &mut V
             };
             settle(state, Settled::Failed(why), out);
         }
-        // What the user asked for, as opposed to what happens after a run by itself.
+        // A failure counts only if the user asked for the job, not if it ran automatically.
         (AfterJob::Settle, job) => {
             settle(state, if job.is_users() { Settled::Failed(why) } else { Settled::Done }, out);
         }

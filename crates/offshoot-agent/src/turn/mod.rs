@@ -1,7 +1,7 @@
 //! A turn as a pure machine: `step(&mut TurnState, TurnInput) -> Vec<Effect>`.
 //!
-//! Knows no time, no files, no network and no tasks: the driver brings inputs and does effects. `docs/agent.md` has the
-//! picture of the states.
+//! Knows no time, files, network or tasks: the driver supplies inputs and runs effects. `docs/agent.md` has a diagram
+//! of the states.
 
 mod effect;
 mod state;

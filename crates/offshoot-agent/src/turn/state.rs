@@ -1,4 +1,4 @@
-//! Where a turn stands. Plain data; [`super::step`] alone changes it.
+//! The state of a turn. Plain data; only [`super::step`] changes it.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -11,16 +11,15 @@ use crate::event::BashResult;
 use crate::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage, UserMessage};
 use crate::provider::{Delta, Failure};
 
-/// How failed requests are tried again.
+/// How failed requests are retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Retry {
-    /// Whether at all.
     pub enabled: bool,
-    /// How often.
     pub max_retries: u32,
-    /// How long to wait before the first time, in milliseconds; doubled each time.
+    /// The first wait, in milliseconds; doubled each time.
     pub base_delay_ms: u64,
-    /// The longest wait, also when the server asks for more.
+    /// Also limits the wait that the server asks for.
     pub max_delay_ms: u64,
 }
 
@@ -31,45 +30,39 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// How long to wait after so many failed attempts, in milliseconds, if the server asked for `asked`.
+    /// The wait after `attempts` failures, in milliseconds, if the server asked for `asked`.
     pub fn delay(&self, attempts: u32, asked: Option<u64>) -> u64 {
         let doubled = self.base_delay_ms.saturating_mul(1u64.checked_shl(attempts).unwrap_or(u64::MAX));
         doubled.max(asked.unwrap_or(0)).min(self.max_delay_ms)
     }
 }
 
-/// How much of a queue is said at once.
+/// How much of a queue is sent at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub enum QueueMode {
-    /// The oldest message.
     #[default]
     OneAtATime,
-    /// All of them.
     All,
 }
 
-/// What the machine goes by.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct TurnConfig {
-    /// Trying again.
     pub retry: Retry,
-    /// From how many tokens on a context is compacted by itself; `None`: never.
+    /// Contexts with more tokens are compacted automatically; `None`: never.
     pub compact_above: Option<u64>,
-    /// Whether a context that the model refuses as too long is compacted and sent again, once; and so for one that left
-    /// no room for the whole answer.
+    /// Whether a request that was too long, or left no room for the whole answer, is compacted and sent again, once.
     pub recover_overflow: bool,
-    /// How much of the steering queue is said at once.
     pub steering: QueueMode,
-    /// How much of the follow-up queue is said at once.
     pub follow_up: QueueMode,
-    /// Tools that may run at the same time.
+    /// Tools that may run in parallel.
     pub shared: BTreeSet<String>,
 }
 
-/// The machine.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
 pub struct TurnState {
-    /// What it goes by.
     pub config: TurnConfig,
     pub(super) phase: Phase,
     pub(super) ticket: Ticket,
@@ -78,29 +71,27 @@ pub struct TurnState {
     pub(super) bash: Vec<Arc<BashResult>>,
     /// Attempts since the last answer.
     pub(super) attempt: u32,
-    /// Whether this input has had its compaction after an overflow.
+    /// Whether this input was already compacted after an overflow.
     pub(super) recovered: bool,
     pub(super) squeezed: bool,
-    /// Whether a turn is to be told of as soon as its request goes: a compaction before it is not part of it.
+    /// Whether the start of the turn is emitted with its request: an earlier compaction is not part of the turn.
     pub(super) is_turn_due: bool,
     pub(super) messages: Vec<Message>,
-    /// How the job ended that the user asked for, until everything has settled.
+    /// The result of the user's job, until everything has settled.
     pub(super) job_end: Option<Result<JobResult, AgentError>>,
 }
 
-/// What is under way.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) enum Phase {
-    /// Nothing.
     #[default]
     Idle,
-    /// A prompt waits until it is known whether the model can be asked.
+    /// A prompt waits for the check of the model's key.
     Admitting(Vec<UserMessage>),
     Building,
     Streaming(Partial),
     Recording(Recording),
     Working(Work),
-    /// The user has stopped the tools; what they had shown is still to come.
+    /// The user stopped the tools, which have not all returned yet.
     Stopping {
         work: Work,
         at: Millis,
@@ -110,7 +101,7 @@ pub(super) enum Phase {
     Committing(Commit),
 }
 
-/// An answer on its way into the file.
+/// An answer being written.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Recording {
     pub(super) message: Arc<AssistantMessage>,
@@ -124,7 +115,7 @@ impl Recording {
     }
 }
 
-/// A job whose outcome is on its way into the file.
+/// A job being written.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Commit {
     pub(super) side: RunningJob,
@@ -138,35 +129,31 @@ impl Commit {
     }
 }
 
-/// A job, and what comes after it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RunningJob {
     pub(super) job: Job,
     pub(super) then: AfterJob,
-    /// Whether anybody knows of it: its end is told then.
+    /// Whether its start was emitted: only then its end is.
     pub(super) is_told: bool,
     pub(super) is_trying: bool,
 }
 
-/// What comes after a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AfterJob {
     Request,
-    /// The failed request once more, as a run of its own. With what the model said of its failure.
+    /// The failed request again, as a run of its own; with the error message of its failure.
     Again(Option<String>),
     Settle,
 }
 
-/// The tools of one answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Work {
     pub(super) answer: Arc<AssistantMessage>,
     pub(super) slots: Vec<Slot>,
-    /// Results that are appended already: the first so many.
+    /// How many results are already appended.
     pub(super) appended: usize,
 }
 
-/// One call and how far it is.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Slot {
     pub(super) call: Call,
@@ -181,29 +168,29 @@ pub(super) enum Status {
 }
 
 impl TurnState {
-    /// A machine at rest.
+    /// An idle machine.
     pub fn new(config: TurnConfig) -> Self {
         Self { config, ..Self::default() }
     }
 
-    /// Whether nothing is under way.
+    /// Whether nothing is running.
     pub fn is_idle(&self) -> bool {
         matches!(self.phase, Phase::Idle)
     }
 
-    /// Whether a job is under way.
+    /// Whether a compaction or a move is running.
     pub fn is_at_a_job(&self) -> bool {
         matches!(self.phase, Phase::Drafting(_) | Phase::Committing(_))
     }
 
-    /// What waits to be said: steering, then follow-up.
+    /// Steering texts, then follow-up texts.
     pub fn queued(&self) -> (Vec<String>, Vec<String>) {
         let texts = |queue: &VecDeque<UserMessage>| queue.iter().map(UserMessage::text).collect();
         (texts(&self.steering), texts(&self.follow_up))
     }
 }
 
-/// An answer as far as it has come in.
+/// The part of an answer received so far.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Partial {
     pub(super) message: AssistantMessage,
@@ -216,7 +203,7 @@ impl Partial {
         Self { message: blank, is_started: false, arguments: String::new() }
     }
 
-    /// Takes in what came. Deltas that fit nothing change nothing: the whole message comes at the end.
+    /// Applies a delta. Deltas without a matching block are ignored: the complete message follows at the end.
     pub(super) fn take(&mut self, delta: &Delta) {
         match delta {
             Delta::Start => self.is_started = true,
@@ -251,13 +238,11 @@ impl Partial {
         }
     }
 
-    /// The block at a place, as far as it has come in.
     pub(super) fn block(&self, index: usize) -> Option<&Block> {
         self.message.content.get(index)
     }
 
-    /// What is kept of an answer that the user stopped: what was said and thought. Calls that nobody will answer are
-    /// not kept.
+    /// The part of a stopped answer to keep: text and thinking, but no calls, which would stay unanswered.
     pub(super) fn aborted(&self, at: Millis) -> AssistantMessage {
         let mut message = self.message.clone();
         message.content.retain(|block| match block {

@@ -1,4 +1,4 @@
-//! From one state to the next: which input is heard in which phase.
+//! The transitions: which input has an effect in which phase.
 
 use offshoot_session::clock::Millis;
 
@@ -10,7 +10,7 @@ use crate::error::AgentError;
 use crate::event::{Event, Reason};
 use crate::message::{AssistantMessage, UserMessage};
 
-/// What is to be done about an input.
+/// Applies an input; returns the effects.
 pub fn step(state: &mut TurnState, input: TurnInput) -> Vec<Effect> {
     let mut out = Vec::new();
     if let Some(input) = anywhere(state, input, &mut out) {
@@ -19,7 +19,7 @@ pub fn step(state: &mut TurnState, input: TurnInput) -> Vec<Effect> {
     out
 }
 
-/// Inputs that mean the same in every state, and answers to what was asked before a stop.
+/// Inputs with the same meaning in every phase; drops replies to effects from before a stop.
 fn anywhere(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) -> Option<TurnInput> {
     let is_idle = state.is_idle();
     match input {
@@ -31,7 +31,7 @@ fn anywhere(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) -> O
             state.follow_up.push_back(message);
             out.push(queue_update(state));
         }
-        // Nothing that was said is lost: what comes too early waits.
+        // A prompt during a run is queued, so that it is not lost.
         TurnInput::Prompt(messages) if !is_idle => {
             state.follow_up.extend(messages);
             out.push(queue_update(state));
@@ -43,7 +43,7 @@ fn anywhere(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) -> O
         }
         TurnInput::Ran(message) => {
             state.bash.push(message);
-            // Between a call and its result nothing may stand.
+            // Nothing may be between a call and its result.
             if is_idle || matches!(state.phase, Phase::Waiting) {
                 flush_bash(state, out);
             }
@@ -111,7 +111,7 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
         (Phase::Drafting(side), TurnInput::Drafted { draft, .. }) => jobs::drafted(state, side, draft, out),
         (Phase::Committing(commit), TurnInput::Committed { result, .. }) => jobs::committed(state, commit, result, out),
         (phase, TurnInput::Abort { at }) => abort(state, phase, at, out),
-        // What the others say is of no concern in this phase.
+        // The other inputs have no meaning in this phase.
         (
             phase,
             TurnInput::Prompt(_)
@@ -138,10 +138,9 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
     }
 }
 
-/// The user stops what is under way.
+/// The user stops what is running.
 fn abort(state: &mut TurnState, phase: Phase, at: Millis, out: &mut Vec<Effect>) {
     match phase {
-        // There is nothing to stop.
         Phase::Idle => {}
         Phase::Admitting(_) => {
             cancel(state, out);
@@ -154,7 +153,7 @@ fn abort(state: &mut TurnState, phase: Phase, at: Millis, out: &mut Vec<Effect>)
             settle(state, Settled::Aborted, out);
         }
         Phase::Streaming(partial) => answer::stopped(state, &partial, at, out),
-        // The answer is on its way into the file: what follows from it is stopped once it is there.
+        // The answer is being written: the run stops once it is in the file.
         Phase::Recording(answer) => state.phase = Phase::Recording(answer.stopped(at)),
         Phase::Working(work) => work::stop(state, work, at, out),
         Phase::Stopping { .. } => state.phase = phase,
@@ -170,20 +169,20 @@ fn abort(state: &mut TurnState, phase: Phase, at: Millis, out: &mut Vec<Effect>)
     }
 }
 
-/// Before a prompt is recorded: could anybody answer it?
+/// Checks for the model's key before a prompt is recorded.
 fn admit(state: &mut TurnState, messages: Vec<UserMessage>, out: &mut Vec<Effect>) {
     state.ticket += 1;
     out.push(Effect::Admit { ticket: state.ticket });
     state.phase = Phase::Admitting(messages);
 }
 
-/// Nothing of the prompt is recorded, and nothing was told of it.
+/// Nothing of the prompt is recorded or emitted.
 fn refuse(state: &mut TurnState, error: AgentError, out: &mut Vec<Effect>) {
     flush_bash(state, out);
     out.push(Effect::Refuse(error));
 }
 
-/// The request is complete: it leaves, or room is made for it first.
+/// Sends the request, or compacts first.
 fn built(state: &mut TurnState, tokens: u64, blank: AssistantMessage, out: &mut Vec<Effect>) {
     let is_full = state.config.compact_above.is_some_and(|limit| tokens > limit);
     if is_full && !state.squeezed {
@@ -204,7 +203,7 @@ fn build_failed(state: &mut TurnState, error: AgentError, out: &mut Vec<Effect>)
     settle(state, Settled::Failed(error), out);
 }
 
-/// The session cannot be written: nothing goes on.
+/// The session cannot be written: everything stops.
 fn broken(state: &mut TurnState, error: AgentError, out: &mut Vec<Effect>) {
     let was_running = !matches!(state.phase, Phase::Idle | Phase::Admitting(_));
     cancel(state, out);

@@ -1,4 +1,4 @@
-//! What the machine does in every state: inputs in, effects out, told in a few words each.
+//! The machine in every state: inputs in, effects out, in a short notation.
 
 mod answers;
 mod every;
@@ -20,7 +20,6 @@ use crate::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMe
 use crate::provider::{Answer, Delta, Failure};
 use crate::tool::{BashRun, ToolOutcome};
 
-/// A machine and what it said.
 struct Run {
     state: TurnState,
     said: Vec<String>,
@@ -40,7 +39,7 @@ impl Run {
         self
     }
 
-    /// What it said since the last time.
+    /// The effects since the last call.
     fn said(&mut self) -> String {
         std::mem::take(&mut self.said).join("\n")
     }
@@ -93,7 +92,7 @@ impl Run {
         self.put(TurnInput::Trying { ticket, trying })
     }
 
-    /// A compaction that finds something to do and a summary.
+    /// A compaction with something to do, and a summary.
     fn summarised(&mut self) -> &mut Self {
         self.planned().drafted(JobDraft::Ready { warning: None })
     }
@@ -125,7 +124,7 @@ impl Run {
         run
     }
 
-    /// A run whose tools are at work.
+    /// A run with running tools.
     fn working(calls: &[&str]) -> Self {
         let mut run = Self::streaming();
         run.state.config.shared.insert("read".to_owned());

@@ -1,4 +1,4 @@
-//! What several states do on the way to the next one. Knows no state in particular.
+//! Steps shared by several transitions. Knows no particular phase.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use super::state::{AfterJob, Phase, QueueMode, RunningJob, TurnState};
 use crate::event::{Event, Reason};
 use crate::message::{AssistantMessage, Message, ToolResultMessage, UserMessage};
 
-/// Begins a run with what the user says.
+/// Starts a run with the user's messages.
 pub(super) fn begin(state: &mut TurnState, messages: Vec<UserMessage>, out: &mut Vec<Effect>) {
     state.ticket += 1;
     state.attempt = 0;
@@ -20,7 +20,7 @@ pub(super) fn begin(state: &mut TurnState, messages: Vec<UserMessage>, out: &mut
     request(state, out);
 }
 
-/// Sends the failed request once more, as a run of its own.
+/// Sends the failed request again, as a run of its own.
 pub(super) fn again(state: &mut TurnState, out: &mut Vec<Effect>) {
     state.messages.clear();
     out.push(Effect::Emit(Event::AgentStart));
@@ -28,7 +28,7 @@ pub(super) fn again(state: &mut TurnState, out: &mut Vec<Effect>) {
     request(state, out);
 }
 
-/// Puts messages of the user into the session. Each of them may have its compaction.
+/// Appends user messages. Each of them may be compacted once.
 pub(super) fn say(state: &mut TurnState, messages: Vec<UserMessage>, out: &mut Vec<Effect>) {
     state.recovered = false;
     let messages: Vec<Message> = messages.into_iter().map(Message::from).collect();
@@ -38,19 +38,19 @@ pub(super) fn say(state: &mut TurnState, messages: Vec<UserMessage>, out: &mut V
     out.push(Effect::Append { records, then, ticket: None });
 }
 
-/// What is told of a message that is written as a whole.
+/// The events of a message that is written as a whole.
 pub(super) fn started_and_ended(message: &Message) -> [Event; 2] {
     [Event::MessageStart { message: message.clone() }, Event::MessageEnd { message: message.clone() }]
 }
 
-/// Asks for the next request.
+/// Builds the next request.
 pub(super) fn request(state: &mut TurnState, out: &mut Vec<Effect>) {
     flush_bash(state, out);
     out.push(Effect::Build { ticket: state.ticket });
     state.phase = Phase::Building;
 }
 
-/// The next turn of the run, with what waits to be said; no turn if the tools are done and nothing waits.
+/// Starts the next turn with queued messages, or after tools; `false` if there is neither.
 pub(super) fn next_turn(state: &mut TurnState, after_tools: bool, out: &mut Vec<Effect>) -> bool {
     let (mode, follow_up_mode) = (state.config.steering, state.config.follow_up);
     let mut said = take_some(&mut state.steering, mode);
@@ -78,13 +78,12 @@ fn take_some(queue: &mut VecDeque<UserMessage>, mode: QueueMode) -> Vec<UserMess
     }
 }
 
-/// Tells that the run is over.
 pub(super) fn end_run(state: &mut TurnState, will_retry: bool, out: &mut Vec<Effect>) {
     let messages = std::mem::take(&mut state.messages);
     out.push(Effect::Emit(Event::AgentEnd { messages, will_retry }));
 }
 
-/// The end of all that goes on by itself; what waits to be said begins anew.
+/// Settles, unless queued messages start another run.
 pub(super) fn settle(state: &mut TurnState, how: Settled, out: &mut Vec<Effect>) {
     flush_bash(state, out);
     state.phase = Phase::Idle;
@@ -105,13 +104,13 @@ pub(super) fn settle(state: &mut TurnState, how: Settled, out: &mut Vec<Effect>)
     out.push(Effect::Settle { how, job: state.job_end.take() });
 }
 
-/// Stops all that is under way. Nothing that it still says counts.
+/// Stops everything that is running; its later replies are ignored.
 pub(super) fn cancel(state: &mut TurnState, out: &mut Vec<Effect>) {
     state.ticket += 1;
     out.push(Effect::Cancel);
 }
 
-/// Begins a job. A compaction that nobody asked for is told of once it has something to do.
+/// Starts a job. The start of an automatic compaction is emitted once it has something to do.
 pub(super) fn side_job(state: &mut TurnState, job: Job, then: AfterJob, out: &mut Vec<Effect>) {
     let mut side = RunningJob { job, then, is_told: false, is_trying: false };
     if matches!(side.job, Job::Compaction { reason: Reason::Manual, .. }) {
@@ -133,7 +132,7 @@ pub(super) fn flush_bash(state: &mut TurnState, out: &mut Vec<Effect>) {
     }
 }
 
-/// Tells that a compaction begins, once; a walk tells of itself.
+/// Emits the start of a compaction, once; a move has no such event.
 pub(super) fn begun(side: &mut RunningJob, out: &mut Vec<Effect>) {
     let Job::Compaction { reason, .. } = &side.job else { return };
     if !std::mem::replace(&mut side.is_told, true) {
@@ -141,7 +140,6 @@ pub(super) fn begun(side: &mut RunningJob, out: &mut Vec<Effect>) {
     }
 }
 
-/// Tells that a turn is over.
 pub(super) fn turn_end(
     answer: Arc<AssistantMessage>,
     tool_results: Vec<Arc<ToolResultMessage>>,

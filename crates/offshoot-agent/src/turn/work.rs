@@ -1,4 +1,4 @@
-//! The state in which tools run. Their results are written in the order of the calls, whichever ends first.
+//! The state of running tools. Their results are written in the order of the calls, whichever ends first.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(super) fn calls(message: &AssistantMessage) -> Vec<Call> {
     message.content.iter().filter_map(call).collect()
 }
 
-/// How many tokens the context had with an answer, as its provider said.
+/// The context's tokens with an answer, as reported by the provider.
 pub(super) fn tokens(message: &AssistantMessage) -> u64 {
     let usage = &message.usage;
     match usage.total_tokens {
@@ -30,7 +30,7 @@ pub(super) fn tokens(message: &AssistantMessage) -> u64 {
     }
 }
 
-/// The message that a tool's outcome becomes.
+/// The message of a tool's outcome.
 fn result(call: &Call, outcome: ToolOutcome, timestamp: Millis) -> Arc<ToolResultMessage> {
     Arc::new(ToolResultMessage {
         tool_call_id: call.id.clone(),
@@ -48,7 +48,7 @@ pub(super) fn begin(state: &mut TurnState, answer: Arc<AssistantMessage>, calls:
     let slots = calls.into_iter().map(|call| Slot { call, status: Status::Waiting }).collect();
     let mut work = Work { answer, slots, appended: 0 };
     if is_cut_off {
-        // Arguments that were cut off may still read as JSON; running them would do half of what was meant.
+        // Cut-off arguments may still be valid JSON; running them would do half of what was meant.
         for index in 0..work.slots.len() {
             started(&work, index, out);
             let what = "Not run: the answer reached its limit, so these arguments may be cut off. Call the tool again.";
@@ -58,7 +58,6 @@ pub(super) fn begin(state: &mut TurnState, answer: Arc<AssistantMessage>, calls:
     proceed(state, work, out);
 }
 
-/// A running tool shows what it has so far.
 pub(super) fn shown(state: &mut TurnState, work: Work, call: usize, outcome: ToolOutcome, out: &mut Vec<Effect>) {
     if let Some(slot) = work.slots.get(call).filter(|slot| slot.status == Status::Running) {
         let Call { id, name, arguments } = slot.call.clone();
@@ -69,13 +68,12 @@ pub(super) fn shown(state: &mut TurnState, work: Work, call: usize, outcome: Too
     state.phase = Phase::Working(work);
 }
 
-/// Stops the running tools; the turn ends when each has given what it had shown.
+/// Stops the running tools; the turn ends when each has returned.
 pub(super) fn stop(state: &mut TurnState, work: Work, at: Millis, out: &mut Vec<Effect>) {
     out.push(Effect::StopTools);
     state.phase = Phase::Stopping { work, at };
 }
 
-/// A tool ended after the user stopped the turn.
 pub(super) fn stopped(state: &mut TurnState, work: Work, at: Millis, out: &mut Vec<Effect>) {
     if work.slots.iter().any(|slot| slot.status == Status::Running) {
         state.phase = Phase::Stopping { work, at };
@@ -85,13 +83,13 @@ pub(super) fn stopped(state: &mut TurnState, work: Work, at: Millis, out: &mut V
     stop_rest(state, work, at, out);
 }
 
-/// Every call of an answer gets a result that says that the user stopped it.
+/// Gives every call of an answer a result that says that the user stopped it.
 pub(super) fn all_stopped(state: &mut TurnState, answer: Arc<AssistantMessage>, at: Millis, out: &mut Vec<Effect>) {
     let slots = calls(&answer).into_iter().map(|call| Slot { call, status: Status::Waiting }).collect();
     stop_rest(state, Work { answer, slots, appended: 0 }, at, out);
 }
 
-/// Calls that have not ended get a result that says that the user stopped them.
+/// Gives calls that have not ended a result that says that the user stopped them.
 fn stop_rest(state: &mut TurnState, mut work: Work, at: Millis, out: &mut Vec<Effect>) {
     for index in 0..work.slots.len() {
         let Some(slot) = work.slots.get_mut(index) else { continue };
@@ -105,7 +103,7 @@ fn stop_rest(state: &mut TurnState, mut work: Work, at: Millis, out: &mut Vec<Ef
     settle(state, Settled::Aborted, out);
 }
 
-/// Writes what ended, starts what may start, or ends the turn.
+/// Writes results, starts tools that may run, or ends the turn.
 pub(super) fn proceed(state: &mut TurnState, mut work: Work, out: &mut Vec<Effect>) {
     append_ended(state, &mut work, out);
     if work.appended == work.slots.len() {
@@ -123,7 +121,8 @@ pub(super) fn proceed(state: &mut TurnState, mut work: Work, out: &mut Vec<Effec
     state.phase = Phase::Working(work);
 }
 
-/// The next call that may run beside those that do: tools that change things run alone, in the order of their calls.
+/// The next call that may run beside the running ones: tools that change something run alone, in the order of their
+/// calls.
 fn startable(state: &TurnState, work: &Work) -> Option<usize> {
     let is_shared = |slot: &Slot| state.config.shared.contains(&slot.call.name);
     let next = work.slots.iter().position(|slot| slot.status == Status::Waiting)?;

@@ -37,12 +37,10 @@ struct Link {
 pub(super) enum Behind {
     #[default]
     Nothing,
+    /// Other blocks.
     Blocks,
     /// Items of the list that the first block continues.
-    Items {
-        number: Option<u64>,
-        is_apart: bool,
-    },
+    Items { number: Option<u64>, is_apart: bool },
 }
 
 pub(super) struct Layout<'a> {

@@ -1,4 +1,4 @@
-//! What is said and comes in: prompts, answers, the user's own commands.
+//! Prompts, answers, and the user's shell commands.
 
 use super::*;
 

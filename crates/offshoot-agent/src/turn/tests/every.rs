@@ -1,8 +1,8 @@
-//! Whatever comes in whichever state.
+//! Every input in every state.
 
 use super::*;
 
-/// Whatever comes in whichever state: the machine does not lose its way, and every run that began ends.
+/// The machine stays consistent, and every started run ends.
 #[test]
 fn every_input_in_every_state() {
     let inputs = |ticket: Ticket| {
@@ -80,7 +80,7 @@ fn every_input_in_every_state() {
             let input = inputs(run.ticket()).swap_remove(at);
             let named = format!("state {number}, {input:?}");
             run.put(input);
-            // From wherever it is now, a stop and the answers that are still due bring it to rest.
+            // From any state, a stop and the outstanding replies bring it to rest.
             run.abort();
             run.ended(0, "stopped").ended(1, "stopped");
             run.recorded();

@@ -1,4 +1,4 @@
-//! What is said while the agent is at work.
+//! Messages during a run.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Requests that fail, and are sent again.
+//! Retries of failed requests.
 
 use super::*;
 

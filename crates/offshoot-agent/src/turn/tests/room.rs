@@ -1,8 +1,8 @@
-//! Contexts that are too long or too full, and compactions that are asked for.
+//! Contexts that are too long or too full, and requested compactions.
 
 use super::*;
 
-/// An answer that ended for its length although more was wanted: the file keeps it, the model does not see it again.
+/// An answer that reached a length limit early: the file keeps it, but the model does not see it again.
 #[test]
 fn an_answer_that_was_cut_short_is_asked_for_once_more() {
     let config = TurnConfig { recover_overflow: true, ..TurnConfig::default() };
@@ -157,7 +157,7 @@ fn a_walk_through_the_tree() {
     assert!(run.said().ends_with("SETTLE Aborted"));
 }
 
-/// Without anything to summarise no compaction is told of: there is none.
+/// Without anything to summarise, no compaction is emitted.
 #[test]
 fn a_context_that_cannot_be_made_smaller() {
     let mut run = Run::new();
@@ -170,7 +170,7 @@ fn a_context_that_cannot_be_made_smaller() {
     "#);
 }
 
-/// pi 0.87: what was said meanwhile goes before a second try.
+/// pi 0.87: queued messages go before a second attempt.
 #[test]
 fn an_answer_that_was_cut_short_stays_if_something_waits_to_be_said() {
     let mut run = Run::streaming();

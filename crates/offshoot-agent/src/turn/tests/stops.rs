@@ -1,4 +1,4 @@
-//! What the user stops, in every state.
+//! Stops in every state.
 
 use super::*;
 
@@ -81,7 +81,7 @@ fn stopping_before_the_request_and_while_waiting() {
     assert_eq!(Run::new().abort().said(), "", "there is nothing to stop");
 }
 
-/// Before a prompt is recorded somebody must be able to answer it: of one that is refused nothing is told.
+/// A prompt without a key for the model is refused before it is recorded; nothing is emitted.
 #[test]
 fn a_prompt_waits_until_it_is_known_that_the_model_can_be_asked() {
     let mut run = Run::new();

@@ -1,4 +1,4 @@
-//! Tools: when they run, what becomes of their results.
+//! When tools run, and their results.
 
 use super::*;
 
