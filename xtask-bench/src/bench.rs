@@ -337,7 +337,6 @@ fn requests_to_branch(input: &Path, home: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// The id of the last entry of a generated session.
 fn last_id(input: &Path) -> Result<String> {
     let mut file = fs::File::open(input)?;
     file.seek(SeekFrom::End(-(1 << 20)))?;

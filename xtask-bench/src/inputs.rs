@@ -301,7 +301,6 @@ fn tiny(out: impl Write, entries: u32, parent: impl Fn(u32) -> Option<u32>) -> R
     records.finish().map(|_| ())
 }
 
-/// Length and modification time.
 pub(crate) fn stamp(path: &Path) -> Result<(u64, SystemTime)> {
     let metadata = fs::metadata(path)?;
     Ok((metadata.len(), metadata.modified()?))

@@ -38,7 +38,6 @@ const TESTS: &[Step] = &[
     Step { name: "conformance", run: steps::conformance },
 ];
 
-/// Runs the plan; the exit code is a failure if a step failed.
 pub(crate) fn run(plan: &Plan, args: &[String]) -> Result<ExitCode> {
     let mut no_peers = false;
     for arg in args {

@@ -85,7 +85,6 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     )
 }
 
-/// Builds all targets and returns the folder of the binaries.
 fn built(root: &Path) -> Result<PathBuf> {
     let host = run::output_of("rustc", &["-vV"], root)?;
     let host = host.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?.to_owned();

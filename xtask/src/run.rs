@@ -55,7 +55,6 @@ pub fn shown(command: &Command) -> String {
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs `work` and returns its result with the seconds it took.
 pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let start = Instant::now();
     let value = work();

@@ -34,7 +34,6 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>> {
     Ok(out)
 }
 
-/// Positions at which `pattern` occurs in `tokens`.
 pub(crate) fn find<'a>(tokens: &'a [Token], pattern: &'a [&str]) -> impl Iterator<Item = usize> + 'a {
     tokens.windows(pattern.len()).enumerate().filter_map(move |(at, window)| {
         let same = window.iter().zip(pattern).all(|(token, word)| token.kind != Kind::Literal && token.text == *word);

@@ -56,10 +56,8 @@ pub(crate) enum DriverInput {
 
 pub(crate) type Waiter = oneshot::Sender<Result<Reply, AgentError>>;
 
-/// The result of a write: an event that it causes.
 type Written = Result<Option<Event>, AgentError>;
 
-/// The user's running shell command.
 struct UserCommand {
     command: String,
     exclude: bool,
@@ -92,7 +90,6 @@ pub(crate) struct Driver {
     built: Option<Request>,
     /// For [`Effect::Commit`]: plans belong to the session.
     ready: Option<ReadyJob>,
-    /// Hides the key of the last request.
     redactor: KeyRedactor,
     waiting: Vec<Waiting>,
     /// Commands that wait until the machine is idle and the session available.

@@ -213,7 +213,6 @@ pub trait Provider: Send + Sync {
 }
 
 impl Model {
-    /// An answer of this model without content.
     pub(crate) fn blank_answer(&self, timestamp: i64) -> AssistantMessage {
         AssistantMessage {
             content: Vec::new(),

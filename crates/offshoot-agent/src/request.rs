@@ -194,7 +194,6 @@ impl Gauge {
     }
 }
 
-/// System prompt and tools, estimated like pi's system messages.
 fn frame_tokens(request: &Request) -> u64 {
     let units = |text: &str| text.encode_utf16().count() as u64;
     let tool = |tool: &ToolSpec| {

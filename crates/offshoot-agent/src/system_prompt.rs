@@ -62,7 +62,6 @@ impl SystemPrompt<'_> {
         unique.iter().map(|rule| format!("- {rule}")).collect::<Vec<_>>().join("\n")
     }
 
-    /// The project's instructions, each with its path.
     fn instructions(&self) -> Option<String> {
         let files = self.context.iter().map(|file| {
             format!("<instructions path=\"{}\">\n{}\n</instructions>", file.path.display(), file.content.trim_end())

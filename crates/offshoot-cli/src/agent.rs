@@ -84,7 +84,6 @@ async fn work(
     outcome(settled)
 }
 
-/// Sends one prompt after the other, until one does not end with `Done`.
 async fn talk(agent: AgentSession, said: Vec<UserPrompt>) -> std::result::Result<Settled, AgentError> {
     let mut settled = Settled::Done;
     for said in said {

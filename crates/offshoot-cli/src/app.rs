@@ -76,7 +76,6 @@ impl App {
         self.environment.cwd.to_string_lossy().into_owned()
     }
 
-    /// A folder from the command line as an absolute path, with links resolved if it exists.
     pub(crate) fn absolute(&self, folder: &Path) -> String {
         let whole = self.environment.cwd.join(folder);
         whole.canonicalize().unwrap_or(whole).to_string_lossy().into_owned()
@@ -126,7 +125,6 @@ impl App {
         SettingsFiles::of(self.environment.data.as_deref(), &self.folder_of(session))
     }
 
-    /// The settings in effect for a session; warns about invalid ones.
     pub(crate) fn user_settings(&self, session: &Session) -> Result<Settings> {
         let (layers, troubles) = self.settings_files(session).load()?;
         troubles.iter().for_each(|trouble| self.ui.warning(trouble));
@@ -196,7 +194,6 @@ impl App {
     }
 }
 
-/// Quotes a word for a shell, if necessary.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '~' | '+' | ':' | '@' | ',');
     if !word.is_empty() && word.chars().all(is_plain) {

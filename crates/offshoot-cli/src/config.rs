@@ -115,7 +115,6 @@ impl Environment {
         }
     }
 
-    /// Shows a path, with `~` for the home directory.
     pub(crate) fn short(&self, path: &str) -> String {
         let home = self.home.as_ref().map(|home| home.to_string_lossy());
         match home.and_then(|home| path.strip_prefix(home.as_ref()).map(str::to_owned)) {
@@ -199,7 +198,6 @@ fn named_by(env: Env<'_>, root: &Root) -> &'static str {
     names.iter().find(counts).copied().unwrap_or("default")
 }
 
-/// Replaces a leading `~` with the home directory.
 fn expand(path: OsString, home: Option<&Path>) -> PathBuf {
     let path = PathBuf::from(path);
     match (path.strip_prefix("~"), home) {

@@ -11,7 +11,6 @@ use offshoot_session::error::Error;
 
 pub(crate) type Result<T> = std::result::Result<T, CommandError>;
 
-/// Each kind has an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureKind {
     Failed,

@@ -34,7 +34,6 @@ fn thinking(text: &str) -> std::result::Result<ThinkingLevel, String> {
         .ok_or_else(|| format!("there are {}", ThinkingLevel::ALL.map(ThinkingLevel::as_str).join(", ")))
 }
 
-/// What happens if no model has a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WithoutKey {
     Refuse,
@@ -62,7 +61,6 @@ pub(crate) struct ModelTable {
 }
 
 impl ModelTable {
-    /// Reads the user's files; returns problems with them.
     pub(crate) fn read(app: &App) -> (Self, Vec<Trouble>) {
         let home = app.environment.data.as_deref();
         let (models, mut troubles) = Models::load(home);
@@ -75,14 +73,12 @@ impl ModelTable {
         (Self { models: Arc::new(models), keys }, troubles)
     }
 
-    /// Reads the user's files; warns about problems with them.
     pub(crate) fn load(app: &App) -> Self {
         let (table, troubles) = Self::read(app);
         troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
         table
     }
 
-    /// Adds a key from the command line.
     #[must_use]
     pub(crate) fn with_key(self, key: Option<&str>) -> Self {
         Self { keys: self.keys.with(key.map(Secret::new)), ..self }

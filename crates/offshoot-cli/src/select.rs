@@ -120,7 +120,6 @@ fn by_name(sessions: &[SessionInfo], given: &str) -> Result<Option<PathBuf>> {
     }
 }
 
-/// The entry with this id, or the only one whose id starts with it.
 pub(crate) fn entry(session: &Session, given: &str) -> Result<NodeIx> {
     Ok(session.tree().find_prefix(given)?)
 }

@@ -10,7 +10,6 @@ use offshoot_session::json::Json;
 use offshoot_session::text::one_line;
 use offshoot_session::transcript::{Call, End, Item, ItemPart, value_text};
 
-/// The speaker of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Voice {
     User,

@@ -35,7 +35,6 @@ pub(crate) struct Trashed {
 }
 
 impl Trash {
-    /// The trash below the data folder.
     pub(crate) fn of(app: &App) -> Result<Self> {
         let data = app.environment.data.as_ref().ok_or_else(|| {
             CommandError::new(FailureKind::Failed, "there is no home directory to keep a trash in")
@@ -86,7 +85,6 @@ impl Trash {
         Ok(all)
     }
 
-    /// Creates a folder, named by the time and a number.
     fn new_folder(&self, now: Millis) -> Result<PathBuf> {
         let failed = |error: io::Error| CommandError::io(format!("create folder in {}", self.folder.display()), &error);
         DirBuilder::new().recursive(true).mode(0o700).create(&self.folder).map_err(failed)?;
@@ -179,7 +177,6 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     File::options().append(true).open(to).and_then(|file| file.set_modified(modified)).map_err(failed)
 }
 
-/// Syncs the names in a folder to the disk.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

@@ -73,7 +73,6 @@ impl Ui {
         Self { is_quiet: false, ..self.clone() }
     }
 
-    /// Output with colours.
     pub(crate) fn text(&self) -> Output {
         let stdout = BufWriter::with_capacity(BUFFER, io::stdout().lock());
         Output::Screen(Box::new(strip(stdout, self.stdout_color())))

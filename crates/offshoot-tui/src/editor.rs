@@ -77,9 +77,7 @@ pub struct Editor {
     columns: u16,
     /// Of the terminal: the editor takes at most a third.
     rows: u16,
-    /// Free columns on either side.
     padding: u16,
-    /// The first visible row of the text.
     top: usize,
     goal: Option<usize>,
     jump: Option<Way>,
@@ -136,7 +134,6 @@ impl Editor {
         self.queue = Queue { steering, follow_up };
     }
 
-    /// How many completions are visible at once.
     pub fn set_completion_rows(&mut self, rows: usize) {
         self.completion.rows = rows.max(1);
     }
@@ -158,7 +155,6 @@ impl Editor {
         self.buffer.is_empty()
     }
 
-    /// Whether the text is a shell command.
     #[must_use]
     pub fn is_bash(&self) -> bool {
         !self.is_plain && self.buffer.text().trim_start().starts_with('!')
@@ -273,7 +269,6 @@ impl Editor {
         })
     }
 
-    /// Actions on the text alone.
     fn write(&mut self, action: Action) -> Option<EditorOutcome> {
         Some(match self.buffer.act(action)? {
             Did::Edit => self.edited(),
@@ -336,7 +331,6 @@ impl Editor {
         }
     }
 
-    /// Moves by rows, in the same column.
     fn rows_on(&mut self, by: isize) -> EditorOutcome {
         let (text, at) = (self.buffer.text(), self.buffer.cursor());
         let goal = self.goal.unwrap_or_else(|| self.layout.column_of(text, at));
@@ -444,7 +438,6 @@ impl Editor {
     }
 }
 
-/// Interprets a submitted text; `None` if there is nothing to send.
 fn sent(text: &str) -> Result<Option<Sent>, Mistake> {
     if let Some(command) = text.strip_prefix('!') {
         let hidden = command.strip_prefix('!');
@@ -458,7 +451,6 @@ fn sent(text: &str) -> Result<Option<Sent>, Mistake> {
     }
 }
 
-/// The character that a key types.
 fn typed(event: KeyEvent) -> Option<char> {
     let plain = event.modifiers.difference(KeyModifiers::SHIFT).is_empty();
     match event.code {

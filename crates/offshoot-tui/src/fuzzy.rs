@@ -5,7 +5,6 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
     typed: Typed,
-    /// Letters and digits exchanged.
     swapped: Option<Typed>,
 }
 
@@ -59,7 +58,6 @@ impl Searched {
     }
 }
 
-/// The score of the matched characters so far.
 struct TokenScore {
     score: f64,
     run: f64,
@@ -70,7 +68,6 @@ struct TokenScore {
 impl TokenScore {
     const NOTHING: Self = Self { score: 0.0, run: 0.0, last: -1 };
 
-    /// Adds a match at `at`, after the unit `before`.
     fn at(&mut self, at: i64, before: Option<u16>) {
         if self.last == at - 1 {
             self.run += 1.0;

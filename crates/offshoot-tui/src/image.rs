@@ -18,12 +18,10 @@ use ratatui::layout::{Rect, Size};
 use crate::text;
 use offshoot_settings::ImageProtocol;
 
-/// The limit of stored bytes.
 const MAX_BYTES: usize = 32 << 20;
 /// The limit of decoded bytes: sixteen million pixels of four.
 const MAX_DECODED: u64 = 64 << 20;
 
-/// Why an image is not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
     #[error("it is not base64")]
@@ -64,7 +62,6 @@ pub struct About {
     size: Result<(u32, u32), ImageError>,
 }
 
-/// An image of a session.
 #[derive(Debug, Clone)]
 pub struct Picture {
     about: About,

@@ -111,7 +111,6 @@ impl Keymap {
         self.keys(action).first().map(Key::to_string)
     }
 
-    /// All keys of an action, separated by ` / `.
     #[must_use]
     pub fn all(&self, action: Action) -> String {
         self.keys(action).iter().map(Key::to_string).collect::<Vec<_>>().join(" / ")

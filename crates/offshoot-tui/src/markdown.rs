@@ -26,7 +26,6 @@ pub use stream::Stream;
 /// Further text is not shown; a row tells how much.
 pub const MAX_BYTES: usize = 256 * 1024;
 
-/// Style and width of the rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Sheet<'a> {
     pub theme: &'a Theme,
@@ -42,7 +41,6 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Renders a text.
 #[must_use]
 pub fn lines(text: &str, sheet: &Sheet<'_>) -> Vec<Line<'static>> {
     let shown = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
@@ -112,7 +110,6 @@ fn events(source: &str) -> Vec<(Event<'_>, Range<usize>)> {
     Parser::new_ext(source, options()).into_offset_iter().collect()
 }
 
-/// Whether a tag is inside the text of a block.
 fn is_inline(tag: &Tag<'_>) -> bool {
     match tag {
         Tag::Emphasis
@@ -141,7 +138,6 @@ fn is_inline(tag: &Tag<'_>) -> bool {
     }
 }
 
-/// The row about text that is not shown.
 fn rest(bytes: usize, sheet: &Sheet<'_>) -> Option<Line<'static>> {
     let told = format!("… {} KB more are not shown", bytes.div_ceil(1024));
     (bytes > 0).then(|| Line::from(flow::cut(&[Span::styled(told, sheet.theme.style(Token::Muted))], sheet.width)))

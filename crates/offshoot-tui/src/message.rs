@@ -33,7 +33,6 @@ pub struct Folds<'a> {
     pub other: &'a [usize],
 }
 
-/// How items are laid out.
 #[derive(Debug, Clone, Copy)]
 pub struct Look<'a> {
     pub theme: &'a Theme,
@@ -104,7 +103,6 @@ impl Laid {
     }
 }
 
-/// A range of an answer's parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
     pub from: usize,
@@ -124,7 +122,6 @@ impl Default for Stretch {
 pub struct Placed {
     pub row: usize,
     pub column: u16,
-    /// Columns and rows.
     pub size: (u16, u16),
     pub picture: Arc<StoredPicture>,
     pub about: About,
@@ -148,7 +145,6 @@ impl<'a> Look<'a> {
         self.rows_of(item, folds, beside, Stretch::default())
     }
 
-    /// The rows of some parts of an answer.
     #[must_use]
     pub fn rows_of(&self, item: &Item, folds: Folds<'_>, beside: Beside<'_>, stretch: Stretch) -> Laid {
         rows::rows(item, self, folds, (beside, stretch))

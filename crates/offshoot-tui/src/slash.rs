@@ -46,7 +46,6 @@ pub enum SlashCommand {
     Quit,
 }
 
-/// The kind of an argument, for completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Argument {
     Entry,
@@ -99,7 +98,6 @@ const fn spec(name: &'static str, usage: &'static str, argument: Option<Argument
 
 const FORK: &[&str] = &["fork"];
 
-/// In the order of display.
 pub const COMMANDS: &[Spec] = &[
     spec("new", "", None, "begin a session"),
     spec("resume", "[session]", Some(Argument::Session), "open another session"),

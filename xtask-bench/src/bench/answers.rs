@@ -51,7 +51,6 @@ fn parsed<T: for<'a> Deserialize<'a>>(output: &Path) -> Option<T> {
     serde_json::from_reader(BufReader::new(File::open(output).ok()?)).ok()
 }
 
-/// The noun of the counted items.
 pub(super) fn unit(task: Task) -> &'static str {
     match task {
         Task::Context | Task::Latest | Task::AppendOs | Task::AppendData => "messages",

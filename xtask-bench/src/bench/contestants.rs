@@ -105,7 +105,6 @@ impl Contestant {
         Self { name: "offshoot", version, how: How::Offshoot(binary.to_owned()) }
     }
 
-    /// offshoot, with files that it has opened before.
     pub(super) fn warm(binary: &Path, version: String) -> Self {
         Self { name: "offshoot again", version, how: How::Warm(binary.to_owned()) }
     }
@@ -122,7 +121,6 @@ impl Contestant {
         matches!(self.how, How::Floor(_))
     }
 
-    /// pi under node, from a folder of installed packages.
     pub(super) fn pi(packages: &Path) -> Option<Self> {
         let package = packages.join("@earendil-works/pi-coding-agent");
         let module = package.join("dist/core/session-manager.js");
@@ -131,7 +129,6 @@ impl Contestant {
         Some(Self { name: "pi", version, how: How::Peer("node".into(), script(), module) })
     }
 
-    /// omp under bun, from a folder of installed packages.
     pub(super) fn omp(packages: &Path) -> Option<Self> {
         let package = packages.join("@oh-my-pi/pi-coding-agent");
         let module = package.join("src/session/session-manager.ts");

@@ -23,7 +23,6 @@ use xtask::{env, out};
 
 use crate::figures;
 
-/// The hidden command of the helper.
 pub(crate) const MEASURE: &str = "bench-measure";
 
 // When the helper stops the clock.

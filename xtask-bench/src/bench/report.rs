@@ -3,7 +3,6 @@
 use super::measure::Cost;
 use crate::figures::significant;
 
-/// The result of one contestant on one case.
 #[derive(Debug, Clone)]
 pub(super) enum Cell {
     /// The contestant has no such command.

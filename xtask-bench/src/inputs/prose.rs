@@ -42,7 +42,6 @@ impl Prose {
     }
 }
 
-/// A line of prose, code or a listing.
 fn line(chance: &mut Chance, text: &mut String) {
     let kind = chance.below(100);
     let count = 4 + chance.below(10);

@@ -182,7 +182,6 @@ impl<W: Write> Writer<'_, W> {
         self.push("label")
     }
 
-    /// The next message of the turn; returns whether an image is still due.
     fn message(&mut self, image_due: bool) -> Result<bool> {
         self.text(r#""message":{"#);
         let turn = std::mem::replace(&mut self.turn, Turn::User);

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::figures::median;
 
-/// Measurements of one scene in one round.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     times: Vec<(&'static str, Vec<f64>)>,
@@ -26,7 +25,6 @@ impl Taken {
     }
 }
 
-/// One figure of a scene, in every round.
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) scene: &'static str,

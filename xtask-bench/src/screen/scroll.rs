@@ -18,7 +18,6 @@ pub(super) struct Scrolled {
     pub(super) most: (usize, usize),
 }
 
-/// Runs the example that was built beside the program.
 pub(super) fn run(binary: &Path, session: &Path) -> Result<Vec<Scrolled>> {
     let example = binary.with_file_name("examples").join("scroll");
     let session = session.to_string_lossy();

@@ -24,7 +24,6 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// A home without caches.
     pub(super) fn fresh_home(&self) -> Result<Home<'_>> {
         let home = Home { stage: self, path: self.scratch.join("home") };
         if home.path.exists() {

@@ -18,7 +18,6 @@ pub(super) const COLUMNS: u16 = 120;
 pub(super) const ROWS: u16 = 40;
 
 const END: &[u8] = b"\x1b[?2026l";
-/// Asks for the cursor position.
 const WHERE: &[u8] = b"\x1b[6n";
 /// Time-out of a frame.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -95,7 +94,6 @@ impl Terminal {
         }
     }
 
-    /// Waits until no output has come for a while.
     pub(super) fn settle(&mut self, quiet: Duration) -> Result<()> {
         while let Ok(piece) = self.output.recv_timeout(quiet) {
             self.take(&piece)?;

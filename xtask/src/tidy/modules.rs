@@ -38,7 +38,6 @@ pub(super) struct Target<'a> {
 }
 
 impl<'a> Modules<'a> {
-    /// Reads the files that a `lib.rs` or `main.rs` can declare.
     pub(super) fn read(repo: &'a Repo, root: &str) -> Self {
         let source = root.trim_end_matches("lib.rs").trim_end_matches("main.rs");
         let files = repo.rust().filter_map(|file| Some((file, file.path.strip_prefix(source)?)));
@@ -119,7 +118,6 @@ fn place(inside: &str) -> Option<Vec<String>> {
     (!matches!(module, "lib" | "main")).then(|| module.split('/').map(str::to_owned).collect())
 }
 
-/// The modules that a file declares outside of inline modules.
 fn declared(tokens: &[Token]) -> Vec<String> {
     let names = find(tokens, &["mod"]).filter(|at| tokens[*at].depth == 0).filter_map(|at| tokens.get(at + 1));
     names.filter(|token| token.kind == Kind::Word).map(|token| token.text.clone()).collect()

@@ -34,7 +34,6 @@ fn is_root(path: &str) -> bool {
     is_ours && (path.ends_with("/src/lib.rs") || path.ends_with("/src/main.rs"))
 }
 
-/// An import of something that is not declared above.
 struct Disorder {
     declared_in: String,
     finding: Finding,

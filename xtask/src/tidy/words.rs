@@ -5,7 +5,6 @@ use super::finding::Finding;
 use crate::repo::{Repo, RepoFile};
 use crate::tokens::find;
 
-/// Token patterns, and why they are banned.
 const BANNED: &[(&[&str], &str)] = &[
     (&["#", "[", "ignore"], "a test that does not run proves nothing: make it run or remove it"),
     (&["#", "[", "should_panic"], "assert on the error instead"),

@@ -206,7 +206,6 @@ impl Driver {
         });
     }
 
-    /// Changes the model or the thinking level, records the change and emits an event.
     fn reset(&mut self, change: impl FnOnce(&mut Setup)) {
         let before = self.setup.thinking();
         change(&mut self.setup);

@@ -24,7 +24,6 @@ use crate::turn::{Job, JobDraft, JobResult, Navigated, Navigation, Ticket, TurnI
 use crate::words::in_words;
 use crate::writer::{OwnedSession, WriterHandle};
 
-/// The result of a job before it is written.
 pub(crate) struct ReadyJob {
     what: JobWork,
     warning: Option<String>,
@@ -35,14 +34,12 @@ enum JobWork {
     Navigation { navigation: Box<Navigation>, summary: Option<(Box<BranchPlan>, Drafted)> },
 }
 
-/// The result of a written job.
 pub(crate) struct Committed {
     result: JobResult,
     /// Of a move: its event, and the model and thinking level at the new leaf.
     moved: Option<(Event, Recorded)>,
 }
 
-/// Resources of both kinds of jobs.
 struct JobResources {
     handle: WriterHandle,
     setup: Setup,
@@ -159,7 +156,6 @@ fn plan(session: &Session, settings: &compact::Settings) -> Result<Box<Plan>, Jo
     }
 }
 
-/// Requests the summaries one after the other.
 async fn summarise(
     resources: &JobResources,
     requests: Vec<Request>,
@@ -246,7 +242,6 @@ fn write(owned: &mut OwnedSession, ready: ReadyJob) -> Result<Committed, AgentEr
     }
 }
 
-/// Moves the leaf, durably.
 fn go(
     owned: &mut OwnedSession,
     navigation: &Navigation,

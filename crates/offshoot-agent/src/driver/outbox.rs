@@ -38,7 +38,6 @@ impl Outbox {
         if self.queue.is_empty() { self.deliver(&event) } else { self.queue.push_back(Out::Event(event)) }
     }
 
-    /// Whether the queue is empty: no write is running.
     pub(super) fn is_quiet(&self) -> bool {
         self.queue.is_empty()
     }

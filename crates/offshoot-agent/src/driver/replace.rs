@@ -43,7 +43,6 @@ impl Recorded {
     }
 }
 
-/// The new session.
 pub(crate) struct Replaced {
     forked: Forked,
     reason: &'static str,
@@ -51,7 +50,6 @@ pub(crate) struct Replaced {
     cwd: Option<String>,
 }
 
-/// The session to open.
 pub(super) enum NextSession {
     Fresh,
     Stored(PathBuf),

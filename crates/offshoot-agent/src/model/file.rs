@@ -36,7 +36,6 @@ pub(super) struct Definition {
     pub(super) details: Details,
 }
 
-/// The fields of a new model, or overrides of a known one.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Details {
@@ -103,7 +102,6 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Ordered<T> {
     }
 }
 
-/// The error gives line and column.
 pub(super) fn parse(text: &str) -> Result<File, serde_json::Error> {
     serde_json::from_str(&plain(text))
 }

@@ -51,7 +51,6 @@ impl KeyCommands {
         (0..CACHED_MS).contains(&(self.clock.now() - at)).then(|| secret.clone())
     }
 
-    /// The provider refused a key: its commands run again.
     pub(super) fn forget(&self, provider: &str) {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _), _| known != provider);
     }

@@ -195,7 +195,6 @@ fn variables(provider: &str) -> &'static [&'static str] {
     VARIABLES.iter().find(|(name, _)| *name == provider).map_or(&[], |(_, names)| names)
 }
 
-/// Known providers need a key; others need one if `models.json` or a header says so.
 fn needs_key(models: &Models, model: &Model) -> bool {
     let has_header = model.headers.iter().any(|(name, _)| {
         ["authorization", "x-api-key", "x-goog-api-key"].iter().any(|known| name.eq_ignore_ascii_case(known))

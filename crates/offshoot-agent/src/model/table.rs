@@ -166,7 +166,6 @@ impl Models {
     }
 }
 
-/// Applies the file's fields of a provider to one of its models.
 fn over(model: &mut Model, provider: &Provider) {
     if let Some(url) = &provider.base_url {
         url.clone_into(&mut model.base_url);
@@ -176,7 +175,6 @@ fn over(model: &mut Model, provider: &Provider) {
     headers(model, &provider.headers);
 }
 
-/// Applies the file's fields of a model.
 fn detail(model: &mut Model, details: &Details) {
     if let Some(name) = &details.name {
         name.clone_into(&mut model.name);

@@ -1,11 +1,9 @@
 //! Values of keys in `models.json` and `auth.json`: the key itself, `$NAME` in it, or `!command`, as in pi. Runs no
 //! command.
 
-/// An unset variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unset(pub(super) String);
 
-/// The command, if the value is one.
 pub(super) fn command(value: &str) -> Option<&str> {
     value.strip_prefix('!')
 }

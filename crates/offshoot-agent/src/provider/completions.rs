@@ -57,7 +57,6 @@ fn tool(tool: &ToolSpec, model: &Model) -> Value {
     json!({"type": "function", "function": function})
 }
 
-/// Requests thinking in the server's format.
 fn thinking(request: &Request, quirks: &Quirks, body: &mut Map<String, Value>) {
     let model = &request.model;
     if !model.reasoning {

@@ -19,11 +19,9 @@ pub(super) struct CachedTokens {
 #[derive(Debug, PartialEq)]
 pub(super) enum Next {
     More,
-    /// This was the last event.
     Complete(StopReason),
 }
 
-/// Decodes the events of one wire format into an answer.
 pub(super) trait Decoder: Send + Sync {
     /// The error is the provider's, or describes an invalid event.
     fn event(&mut self, name: &str, data: &str, draft: &mut AnswerDraft) -> Result<Next, AnswerTrouble>;
@@ -40,7 +38,6 @@ pub(super) fn malformed(what: &str, error: &serde_json::Error, data: &str) -> An
     }
 }
 
-/// An error event, in the provider's words.
 pub(super) fn reported(text: impl Into<String>) -> AnswerTrouble {
     AnswerTrouble { text: text.into(), ..AnswerTrouble::default() }
 }

@@ -29,7 +29,6 @@ impl AnswerDraft {
         Self { model, message, parts: Vec::new(), deltas: Vec::new() }
     }
 
-    /// The deltas since the last call.
     pub(super) fn take(&mut self) -> Vec<Delta> {
         std::mem::take(&mut self.deltas)
     }
@@ -96,7 +95,6 @@ impl AnswerDraft {
         index
     }
 
-    /// Appends to a block of any kind.
     pub(super) fn more(&mut self, index: usize, delta: &str) {
         let (Some(block), Some(part)) = (self.message.content.get_mut(index), self.parts.get_mut(index)) else {
             return;
@@ -122,7 +120,6 @@ impl AnswerDraft {
         });
     }
 
-    /// The arguments' text of a call so far.
     pub(super) fn arguments(&self, index: usize) -> &str {
         self.parts.get(index).map_or("", |part| &part.arguments)
     }

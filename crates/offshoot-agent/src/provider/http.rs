@@ -200,7 +200,6 @@ async fn error_of(mut response: Response, now: i64) -> AnswerTrouble {
     AnswerTrouble { status: Some(status), text, retry_after: wait, may_retry, is_lost: false }
 }
 
-/// The failed answer for a request that cannot be built.
 fn refused(model: &Arc<Model>, text: String, now: i64) -> Vec<Delta> {
     let mut draft = super::draft::AnswerDraft::new(model.clone(), now);
     draft.fail(&AnswerTrouble { text, ..AnswerTrouble::default() });

@@ -123,7 +123,6 @@ impl Maker<'_> {
         self.out.push(result.into());
     }
 
-    /// Adds results for unanswered calls.
     fn close(&mut self) {
         for (_, tool_call_id, tool_name) in std::mem::take(&mut self.open) {
             let content = vec![Block::Text { text: NO_RESULT.to_owned(), text_signature: None }];

@@ -87,7 +87,6 @@ fn part(id: &str) -> String {
     plain_id(id, MAX_ID_CHARS).trim_end_matches('_').to_owned()
 }
 
-/// An id for another model's call.
 fn foreign_id(id: &str, answer: &AssistantMessage, model: &Model) -> String {
     let halves = id.split_once('|').filter(|_| TWO_HALVES.contains(&model.provider.as_str()));
     let Some((call, item)) = halves else { return part(id) };

@@ -6,7 +6,6 @@ use super::script::{Reply, Say};
 use crate::message::StopReason;
 use crate::provider::Api;
 
-/// The number of the response, from which ids are made.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Number(pub(super) usize);
 

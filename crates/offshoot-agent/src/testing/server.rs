@@ -155,7 +155,6 @@ fn api(path: &str) -> Option<Api> {
     }
 }
 
-/// Checks a request and takes its reply.
 fn answer(inner: &Mutex<Inner>, seen: Seen) -> (String, Reply) {
     let mut inner = lock(inner);
     let at = inner.seen.len();

@@ -43,7 +43,6 @@ fn simplify(schema: &mut Value) {
     fields.into_iter().flat_map(Map::values_mut).for_each(simplify);
 }
 
-/// Parses the arguments; the failure names the invalid one.
 pub(crate) fn parse<T: DeserializeOwned>(name: &str, arguments: Value) -> Result<T, ToolOutcome> {
     serde_json::from_value(arguments)
         .map_err(|error| ToolOutcome::failed(format!("the arguments of {name} do not fit its schema: {error}")))

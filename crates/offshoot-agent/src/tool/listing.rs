@@ -44,7 +44,6 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// The outcome; `none` is the text if there are no rows.
     pub(crate) fn outcome(self, none: &str) -> ToolOutcome {
         if self.rows.is_empty() {
             return ToolOutcome::text(none);

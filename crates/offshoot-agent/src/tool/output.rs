@@ -78,7 +78,6 @@ impl Recent {
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) truncation: Truncation,
-    /// The file with the whole output.
     pub(crate) path: Option<PathBuf>,
     /// Why the file is missing.
     pub(crate) lost: Option<String>,

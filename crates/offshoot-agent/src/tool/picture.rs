@@ -67,7 +67,6 @@ fn is_animated(start: &[u8]) -> bool {
     false
 }
 
-/// Reads an image; `start` was already read.
 pub(crate) fn read(
     kind: Kind,
     start: Vec<u8>,
@@ -186,7 +185,6 @@ mod scaled {
         Ok(picture)
     }
 
-    /// The largest allowed size of the same shape.
     fn target(width: u32, height: u32) -> (u32, u32) {
         let fitted = |side: u32, from: u32, to: u32| {
             u32::try_from((u64::from(side) * u64::from(to) + u64::from(from) / 2) / u64::from(from))

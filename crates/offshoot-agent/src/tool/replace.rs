@@ -22,7 +22,6 @@ pub(crate) struct Replaced {
     pub(crate) bytes: String,
 }
 
-/// Why nothing was replaced, with the index of the replacement.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refused {
     #[error("the old text of edits[{0}] is empty")]

@@ -45,7 +45,6 @@ pub(crate) fn below(
     builder.build().take_while(move |_| !stop.is_set()).filter_map(Result::ok).filter(|entry| entry.depth() > 0)
 }
 
-/// A path relative to a folder.
 pub(crate) fn relative(path: &Path, root: &Path) -> String {
     path.strip_prefix(root).map(Path::to_path_buf).unwrap_or_else(|_| PathBuf::from(path)).display().to_string()
 }

@@ -29,8 +29,8 @@ impl files::Change for WriteInput {
     }
 }
 
+/// The tool `write`.
 #[derive(Debug, Clone, Copy, Default)]
-#[expect(missing_docs, reason = "the names say what they are")]
 pub struct Write;
 
 impl Tool for Write {

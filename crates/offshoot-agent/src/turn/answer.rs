@@ -175,7 +175,6 @@ fn retry(state: &mut TurnState, error_message: String, asked: Option<u64>, out: 
     state.phase = Phase::Waiting;
 }
 
-/// The event of a delta.
 fn update(partial: &Partial, delta: Delta) -> Option<Event> {
     let content = |index: usize| match partial.block(index) {
         Some(Block::Text { text, .. }) => text.clone(),

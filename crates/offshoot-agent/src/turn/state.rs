@@ -69,7 +69,6 @@ pub struct TurnState {
     pub(super) steering: VecDeque<UserMessage>,
     pub(super) follow_up: VecDeque<UserMessage>,
     pub(super) bash: Vec<Arc<BashResult>>,
-    /// Attempts since the last answer.
     pub(super) attempt: u32,
     /// Whether this input was already compacted after an overflow.
     pub(super) recovered: bool,

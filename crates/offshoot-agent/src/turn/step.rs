@@ -138,7 +138,6 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
     }
 }
 
-/// The user stops what is running.
 fn abort(state: &mut TurnState, phase: Phase, at: Millis, out: &mut Vec<Effect>) {
     match phase {
         Phase::Idle => {}
@@ -169,7 +168,6 @@ fn abort(state: &mut TurnState, phase: Phase, at: Millis, out: &mut Vec<Effect>)
     }
 }
 
-/// Checks for the model's key before a prompt is recorded.
 fn admit(state: &mut TurnState, messages: Vec<UserMessage>, out: &mut Vec<Effect>) {
     state.ticket += 1;
     out.push(Effect::Admit { ticket: state.ticket });

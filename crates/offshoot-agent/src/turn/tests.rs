@@ -116,7 +116,6 @@ impl Run {
         self.put(TurnInput::Elapsed { ticket })
     }
 
-    /// A run that waits for its answer.
     fn streaming() -> Self {
         let mut run = Self::new();
         run.prompt("go").built(10);
@@ -124,7 +123,6 @@ impl Run {
         run
     }
 
-    /// A run with running tools.
     fn working(calls: &[&str]) -> Self {
         let mut run = Self::streaming();
         run.state.config.shared.insert("read".to_owned());

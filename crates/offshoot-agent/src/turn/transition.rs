@@ -8,7 +8,6 @@ use super::state::{AfterJob, Phase, QueueMode, RunningJob, TurnState};
 use crate::event::{Event, Reason};
 use crate::message::{AssistantMessage, Message, ToolResultMessage, UserMessage};
 
-/// Starts a run with the user's messages.
 pub(super) fn begin(state: &mut TurnState, messages: Vec<UserMessage>, out: &mut Vec<Effect>) {
     state.ticket += 1;
     state.attempt = 0;
@@ -43,7 +42,6 @@ pub(super) fn started_and_ended(message: &Message) -> [Event; 2] {
     [Event::MessageStart { message: message.clone() }, Event::MessageEnd { message: message.clone() }]
 }
 
-/// Builds the next request.
 pub(super) fn request(state: &mut TurnState, out: &mut Vec<Effect>) {
     flush_bash(state, out);
     out.push(Effect::Build { ticket: state.ticket });

@@ -30,7 +30,6 @@ pub(super) fn tokens(message: &AssistantMessage) -> u64 {
     }
 }
 
-/// The message of a tool's outcome.
 fn result(call: &Call, outcome: ToolOutcome, timestamp: Millis) -> Arc<ToolResultMessage> {
     Arc::new(ToolResultMessage {
         tool_call_id: call.id.clone(),
@@ -138,7 +137,6 @@ fn started(work: &Work, index: usize, out: &mut Vec<Effect>) {
 }
 
 impl Work {
-    /// A tool ended, if it was running.
     pub(super) fn end(&mut self, index: usize, outcome: ToolOutcome, at: Millis, out: &mut Vec<Effect>) {
         if self.slots.get(index).is_some_and(|slot| slot.status == Status::Running) {
             self.finish(index, outcome, at, out);

@@ -29,7 +29,6 @@ impl<'a> Printer<'a> {
         Self { app, form, out: app.ui.raw(), last: None, session_id: String::new(), file: None }
     }
 
-    /// Prints the header before the first event.
     pub(crate) fn begin(&mut self, session: &Session) -> Result<()> {
         session.id().clone_into(&mut self.session_id);
         self.file = session.file().map(|file| file.display().to_string());
@@ -72,7 +71,6 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Prints the answer after the last event.
     pub(crate) fn end(&mut self, settled: &std::result::Result<Settled, AgentError>) -> Result<()> {
         match self.form {
             PrintForm::Events => {}

@@ -107,7 +107,6 @@ const METHODS: &[ApiMethod] = &[
     ("loadEntriesFromFile", "path", Free(pure::load_entries)),
 ];
 
-/// Runs a request; the result is written to `out`.
 pub(super) fn run(server: &mut ApiServer<'_>, request: &ApiRequest<'_>, out: &mut dyn Write) -> MethodResult {
     let found = METHODS.iter().find(|(name, ..)| *name == request.method);
     let (_, notation, run) = found.ok_or_else(|| ApiFailure::no_method(&request.method))?;
@@ -126,7 +125,6 @@ pub(super) fn run(server: &mut ApiServer<'_>, request: &ApiRequest<'_>, out: &mu
     }
 }
 
-/// The methods and their arguments as an OpenRPC document.
 fn discover(_: &mut ApiServer<'_>, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let param = |name: &str| {
         let needed = !name.ends_with('?');

@@ -25,7 +25,6 @@ pub(super) struct ApiServer<'a> {
 /// How sessions are written unless a request overrides it.
 #[derive(Debug, Clone)]
 pub(crate) struct Defaults {
-    /// The folder of entries that could not be written to their session.
     pub(crate) spill: Option<PathBuf>,
     pub(crate) durability: Durability,
     pub(crate) lock_wait: Duration,
@@ -78,7 +77,6 @@ impl<'a> ApiServer<'a> {
         self.open.remove(&number).map(drop).ok_or_else(|| not_open(number))
     }
 
-    /// Resolves a path against the server's working directory.
     pub(super) fn path(&self, given: &str) -> PathBuf {
         resolved(Path::new(self.cwd), given)
     }
@@ -92,7 +90,6 @@ impl<'a> ApiServer<'a> {
         self.cwd
     }
 
-    /// The argument `sessionDir`, resolved.
     pub(super) fn given_folder(&self, params: &Params<'_>) -> Result<Option<PathBuf>, ApiFailure> {
         Ok(params.opt_str("sessionDir")?.map(|folder| self.path(&folder)))
     }
@@ -112,7 +109,6 @@ impl<'a> ApiServer<'a> {
         Ok(Defaults { durability: level.unwrap_or(defaults.durability), ..defaults })
     }
 
-    /// The options of a file in the server's store.
     pub(super) fn options(&self, file: &Path, defaults: &Defaults) -> Options {
         self.store.options_for(file, defaults.options())
     }
@@ -129,14 +125,12 @@ impl OpenSession {
         }
     }
 
-    /// The result of a constructor.
     pub(super) fn introduction(&self) -> Introduction {
         let file = self.session.file().map(|file| file.to_string_lossy().into_owned());
         Introduction { id: self.session.id().to_owned(), file }
     }
 }
 
-/// The id and the file of a new session.
 pub(super) struct Introduction {
     id: String,
     file: Option<String>,

@@ -9,7 +9,6 @@ use offshoot_session::json::{Json, JsonKind};
 
 use super::wire::ApiFailure;
 
-/// A view on the request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Params<'a> {
     object: Option<Json<'a>>,
@@ -43,7 +42,6 @@ impl<'a> Params<'a> {
         self.object?.get(name)
     }
 
-    /// A required argument of any kind.
     pub(super) fn raw(&self, name: &str) -> ArgumentResult<Json<'a>> {
         self.opt(name).ok_or_else(|| ApiFailure::params(format!("the argument {name:?} is missing")))
     }

@@ -12,7 +12,6 @@ use offshoot_session::tree::NodeIx;
 use super::wire::MethodResult;
 use crate::records;
 
-/// The result of methods without a value.
 pub(super) fn write_null(out: &mut dyn Write) -> MethodResult {
     Ok(out.write_all(b"null")?)
 }

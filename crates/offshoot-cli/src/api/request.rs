@@ -7,7 +7,6 @@ use offshoot_session::json::{Json, JsonKind};
 use super::params::Params;
 use super::wire::ApiFailure;
 
-/// A view on its line.
 #[derive(Debug)]
 pub(super) struct ApiRequest<'a> {
     /// Returned with the answer; `None` for notifications.

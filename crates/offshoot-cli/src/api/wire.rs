@@ -44,7 +44,6 @@ pub(super) enum ApiFailure {
     Output(io::Error),
 }
 
-/// The outcome of a method; its result has been written to the output.
 pub(super) type MethodResult = Result<(), ApiFailure>;
 
 impl ApiFailure {
@@ -96,7 +95,6 @@ fn chain(error: &dyn std::error::Error) -> String {
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// Details of a library error for programs.
 fn data(error: &Error) -> String {
     let object = |kind: &str| Object::new().str("kind", kind);
     let at = |object: Object, path: &Path| object.str("path", &path.to_string_lossy());

@@ -103,7 +103,6 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     }
 }
 
-/// The most input read at once.
 const BUFFER: usize = 256 << 10;
 
 /// The number of an input line, and its entry or the reason why it is not one.

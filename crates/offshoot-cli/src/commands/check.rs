@@ -82,7 +82,6 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// The diagnostics of a file; one says if it is not a session at all.
 fn check(file: &Path) -> Result<Vec<Diagnostic>> {
     let medium =
         FileMedium::open(file).map_err(|error| CommandError::io(format!("open {}", file.display()), &error))?;

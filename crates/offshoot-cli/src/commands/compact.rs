@@ -187,7 +187,6 @@ fn lacks(out: &mut dyn Write, report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// Lists what would be dropped and kept, message by message.
 fn preview(app: &App, session: &Session, plan: &Plan) -> Result<()> {
     let mut table = Table::new(vec![
         Column::new(" ", Align::Left, MARK),

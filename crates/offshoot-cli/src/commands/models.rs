@@ -72,7 +72,6 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// The source of the model's key.
 fn key(models: &Models, keys: &Keys, model: &Model) -> Option<&'static str> {
     keys.source(models, &model.provider).map(|source| match source {
         KeyOrigin::Explicit => "given",
@@ -113,7 +112,6 @@ fn table(app: &App, models: &Models, keys: &Keys, found: &[&Model]) -> Result<()
     Ok(out.finish()?)
 }
 
-/// The range of levels.
 fn thinking(model: &Model) -> String {
     let levels = model.levels();
     let on = levels.iter().filter(|level| **level != ThinkingLevel::Off);

@@ -75,7 +75,6 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     Ok(out.finish()?)
 }
 
-/// An entry's id and first words.
 pub(crate) fn place(session: &Session, ix: NodeIx) -> Result<String> {
     let tree = session.tree();
     let id = tree.node(ix).id().map(EntryId::as_str).unwrap_or("-");

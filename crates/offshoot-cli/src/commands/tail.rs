@@ -15,7 +15,6 @@ use crate::error::{CommandError, FailureKind, Result};
 use crate::records;
 use crate::transcript::screen::{Heading, Length, Screen};
 
-/// Time between two looks at the file.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Follow a session: show entries as any program appends them

@@ -6,7 +6,6 @@ use offshoot_tui::keymap::Keymap;
 
 use crate::error::Result;
 
-/// The user's keys, and warnings about the file.
 pub(crate) fn load(data: Option<&Path>) -> Result<(Keymap, Vec<String>)> {
     let Some(path) = data.map(|data| data.join("keybindings.json")) else { return Ok(Default::default()) };
     let text = super::settings::text(&path)?;

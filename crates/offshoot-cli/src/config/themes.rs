@@ -18,7 +18,6 @@ pub(crate) fn named(data: Option<&Path>, setting: Option<&str>) -> Result<(Theme
     Ok((Themes { light: light_theme, dark }, troubles))
 }
 
-/// The valid names: built-in themes, and files in the data folder.
 pub(crate) fn names(data: Option<&Path>) -> Vec<String> {
     let files = data.and_then(|data| std::fs::read_dir(data.join("themes")).ok());
     let name = |file: std::fs::DirEntry| file.file_name().to_str()?.strip_suffix(".json").map(str::to_owned);
@@ -34,7 +33,6 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with('.')
 }
 
-/// A theme, and warnings about its file.
 fn one(data: Option<&Path>, name: &str) -> Result<(Theme, Vec<String>)> {
     match name {
         "dark" => Ok((Theme::dark(), Vec::new())),

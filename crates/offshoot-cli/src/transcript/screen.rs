@@ -21,7 +21,6 @@ pub(crate) struct Heading {
     pub(crate) time: Option<Millis>,
 }
 
-/// Whether long output of tools is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
     Cut,

@@ -52,7 +52,6 @@ pub(crate) struct Table {
     content: Vec<usize>,
 }
 
-/// Bytes per write.
 const PIECE: usize = 32 << 10;
 
 /// The minimum width of the last column, even on a narrow screen.

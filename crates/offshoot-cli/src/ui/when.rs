@@ -6,7 +6,6 @@ const MINUTE: Millis = 60_000;
 const HOUR: Millis = 60 * MINUTE;
 const DAY: Millis = 24 * HOUR;
 
-/// How long ago; a date after 30 days.
 pub(crate) fn ago(time: Millis, now: Millis) -> String {
     match now.saturating_sub(time) {
         past if past < -MINUTE => day(time),
@@ -18,12 +17,10 @@ pub(crate) fn ago(time: Millis, now: Millis) -> String {
     }
 }
 
-/// The date in UTC.
 pub(crate) fn day(time: Millis) -> String {
     to_iso(time).chars().take_while(|c| *c != 'T').collect()
 }
 
-/// Date and minute in UTC.
 pub(crate) fn minute(time: Millis) -> String {
     to_iso(time).replacen('T', " ", 1).chars().take(16).collect()
 }

@@ -99,7 +99,6 @@ impl EditBuffer {
         out
     }
 
-    /// The ranges of paste markers, in order.
     pub(crate) fn marked(&self) -> impl Iterator<Item = Range<usize>> {
         self.markers().into_iter().map(|(range, _)| range)
     }
@@ -200,7 +199,6 @@ impl EditBuffer {
         self.cursor = inside.map_or(at, |range| range.start);
     }
 
-    /// Moves to the next occurrence of a character; returns whether there is one.
     pub(crate) fn jump(&mut self, way: Way, wanted: char) -> bool {
         let found = match way {
             Way::Forward => {
@@ -240,7 +238,6 @@ impl EditBuffer {
         self.last = Last::Killed;
     }
 
-    /// Inserts the last deleted text.
     pub(crate) fn yank(&mut self) {
         if let Some(text) = self.kills.last().cloned() {
             self.put_back(self.cursor..self.cursor, &text);
@@ -263,7 +260,6 @@ impl EditBuffer {
         self.last = Last::Yanked(start..self.cursor);
     }
 
-    /// Undoes the last change; returns whether there was one.
     pub(crate) fn undo(&mut self) -> bool {
         self.last = Last::Other;
         let Some(step) = self.undo.pop() else { return false };

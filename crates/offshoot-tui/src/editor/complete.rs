@@ -12,7 +12,6 @@ use crate::slash::{self, Argument};
 pub use offers::{Choice, Offers};
 use token::{Of, Token};
 
-/// The default number of visible rows.
 pub(super) const ROWS: usize = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,11 +21,9 @@ pub(super) struct Popup {
     matches: Vec<usize>,
     selected: usize,
     is_chosen: bool,
-    /// The first visible row.
     first: usize,
 }
 
-/// The change of the text when a completion is taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Taken {
     pub(super) range: Range<usize>,
@@ -61,7 +58,6 @@ impl Completion {
         self.wanted.as_ref().and_then(|token| token.of.argument())
     }
 
-    /// Opens, updates or closes the list after typing.
     pub(super) fn update(&mut self, text: &str, cursor: usize) {
         let token = token::at(text, cursor);
         if token.as_ref().is_none_or(|token| self.dismissed.is_some_and(|start| start != token.range.start)) {
@@ -129,7 +125,6 @@ impl Completion {
         query.is_empty() || argument.is_open() || popup.matches.iter().any(is_query)
     }
 
-    /// Takes the selected choice and closes the list.
     pub(super) fn take(&mut self) -> Option<Taken> {
         let popup = self.popup.take()?;
         self.wanted = None;
@@ -141,7 +136,6 @@ impl Completion {
         Some(Taken { range: popup.token.range, text, is_command })
     }
 
-    /// The list for a token; `None` if nothing matches.
     fn matching(&self, token: Token) -> Option<Popup> {
         let count = self.offers.count(token.of);
         let matches = if token.query.is_empty() { (0..count).collect() } else { self.ranked(&token, count) };
@@ -164,7 +158,6 @@ impl Completion {
 }
 
 impl Popup {
-    /// Scrolls to the selected row.
     fn show(&mut self, rows: usize) {
         let rows = rows.max(1);
         self.first = self.first.min(self.selected).max((self.selected + 1).saturating_sub(rows));

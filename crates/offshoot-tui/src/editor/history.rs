@@ -5,7 +5,6 @@ use offshoot_session::json::{Json, quote};
 /// Older prompts are dropped.
 const KEPT: usize = 1000;
 
-/// The newest last.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     prompts: Vec<String>,
@@ -68,7 +67,6 @@ impl History {
         Some(prompt)
     }
 
-    /// The next prompt, or at the end the draft.
     pub(super) fn newer(&mut self) -> Option<String> {
         match self.back? {
             0 => {

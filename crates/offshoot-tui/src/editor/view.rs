@@ -9,7 +9,6 @@ use super::layout::Layout;
 use crate::text::{draw, fit, width};
 use crate::theme::{Theme, Token};
 
-/// The rows of each part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Parts {
     queue: u16,
@@ -19,7 +18,6 @@ struct Parts {
 }
 
 impl Editor {
-    /// The rows of the whole editor, if there is room.
     #[must_use]
     pub fn height(&self) -> u16 {
         let Parts { queue, border, text, popup } = self.parts(u16::MAX);
@@ -71,7 +69,6 @@ impl Editor {
         self.settle();
     }
 
-    /// The area without its padding.
     #[must_use]
     pub fn padded(&self, area: Rect) -> Rect {
         area.inner(Margin::new(self.padding_in(area.width), 0))
@@ -99,7 +96,6 @@ impl Editor {
         usize::from(self.rows / 3).max(1)
     }
 
-    /// The most queued messages shown.
     fn queue_rows(&self) -> usize {
         usize::from(self.rows / 4).max(1)
     }
@@ -161,7 +157,6 @@ impl Editor {
     }
 }
 
-/// A border with the number of hidden rows.
 fn border(arrow: char, hidden: usize, columns: usize) -> String {
     let label = if hidden > 0 { format!(" {arrow} {hidden} more ") } else { String::new() };
     let label = if width(&label) <= columns { label } else { String::new() };

@@ -24,7 +24,6 @@ fn of(bytes: &[u8]) -> Picture {
     Picture::of_block(&STANDARD.encode(bytes), "image/png")
 }
 
-/// The sequence between saving and restoring the cursor.
 fn inside(escape: &str) -> &str {
     let inside = escape.strip_prefix("\u{1b}7").and_then(|rest| rest.strip_suffix("\u{1b}8\u{1b}[C")).unwrap();
     &inside[inside.find(['_', ']', 'P']).unwrap() - 1..]
@@ -136,7 +135,6 @@ fn what_cannot_be_shown_says_why() {
     insta::assert_snapshot!(placeholder(&"A".repeat(50 << 20), "image/png"), @"[image: image/png, not shown: it is too large]");
 }
 
-/// A header of an image with 14 GB.
 fn huge() -> Vec<u8> {
     let mut png = file(&RgbaImage::new(1, 1), ImageFormat::Png);
     let header: Vec<u8> =

@@ -18,7 +18,6 @@ impl Group {
     pub const ALL: [Self; 7] =
         [Self::App, Self::Input, Self::Editor, Self::Select, Self::Transcript, Self::Tree, Self::Sessions];
 
-    /// The title in the help.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -35,7 +34,6 @@ impl Group {
 
 macro_rules! actions {
     ($($name:ident: $group:ident, $id:literal, [$($key:literal),*], $says:literal;)*) => {
-        /// An action of a key.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Action {
             $(#[doc = $says] $name,)*
@@ -60,7 +58,6 @@ macro_rules! actions {
                 }
             }
 
-            /// The default keys.
             #[must_use]
             pub fn usual(self) -> &'static [&'static str] {
                 match self {
@@ -68,7 +65,6 @@ macro_rules! actions {
                 }
             }
 
-            /// The help text.
             #[must_use]
             pub fn says(self) -> &'static str {
                 match self {

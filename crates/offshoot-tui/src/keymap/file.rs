@@ -9,7 +9,6 @@ use offshoot_settings::nearest::nearest;
 /// Actions of pi that have no meaning here.
 const OF_PI: &[&str] = &["tui.altScreen.search", "tui.input.copy", "app.models.", "app.thinking.save"];
 
-/// Changes the bindings as the text says; returns problems.
 pub(super) fn read(text: &str, map: &mut Keymap) -> Vec<ConfigDiagnostic> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let json = match Json::parse(text) {
@@ -116,7 +115,6 @@ impl Reader<'_> {
     }
 }
 
-/// Whether both actions apply in a context.
 fn meet(context: Context, one: Action, other: Action) -> bool {
     let here = |action: Action| context.groups().contains(&action.group());
     here(one) && here(other)

@@ -42,7 +42,6 @@ const MODIFIERS: &[(&str, KeyModifiers)] = &[
     ("super", KeyModifiers::SUPER),
 ];
 
-/// Why a text is not a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     #[error("a key is missing")]

@@ -19,13 +19,11 @@ pub(super) fn rows(language: &str, code: &str, sheet: &Sheet<'_>) -> Vec<SpanRow
     rows
 }
 
-/// The row above a block, with its language, or below it.
 pub(super) fn fence(language: &str, sheet: &Sheet<'_>) -> SpanRow {
     let style = sheet.theme.style(Token::MdCodeBlockBorder);
     flow::cut(&[Span::styled(format!("```{}", text::clean(language)), style)], sheet.width)
 }
 
-/// The highlighter of a fence's language.
 pub(super) fn highlighter(language: &str) -> Highlighter {
     Highlighter::of(&language.split([',', ' ', '{']).next().unwrap_or_default().to_lowercase())
 }

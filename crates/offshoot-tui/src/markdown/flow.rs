@@ -26,13 +26,11 @@ impl Prefix {
         Self { first, rest: vec![Span::raw(" ".repeat(width))], width }
     }
 
-    /// The same on every row.
     pub(crate) fn every(mark: &str, style: Style) -> Self {
         let row = vec![Span::styled(mark.to_owned(), style)];
         Self { first: row.clone(), rest: row, width: text::width(mark) }
     }
 
-    /// Puts the prefix before rows.
     pub(crate) fn before(&self, rows: impl IntoIterator<Item = SpanRow>) -> impl Iterator<Item = SpanRow> {
         rows.into_iter().enumerate().map(|(at, row)| {
             let mut whole = if at == 0 { self.first.clone() } else { self.rest.clone() };

@@ -32,7 +32,6 @@ struct Link {
     text: String,
 }
 
-/// What precedes the first block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Behind {
     #[default]
@@ -352,7 +351,6 @@ impl<'a> Layout<'a> {
         self.began = None;
     }
 
-    /// Separates a block from the one above.
     fn begin_block(&mut self) {
         let began = self.began.take();
         let is_apart = self.frames.last().is_some_and(|frame| !frame.is_listed) || self.is_apart(began);
@@ -395,7 +393,6 @@ impl<'a> Layout<'a> {
         self.sheet.width.saturating_sub(self.depth()).max(1)
     }
 
-    /// The prefixes of the outer frames for the next row.
     fn prefix(&mut self, frames: usize) -> SpanRow {
         let mut row = SpanRow::new();
         for frame in self.frames.iter_mut().take(frames) {

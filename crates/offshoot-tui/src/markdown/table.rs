@@ -7,7 +7,6 @@ use ratatui::text::Span;
 
 use super::flow::{self, SpanRow};
 
-/// The minimum width of a column, before the table becomes a list.
 const LEAST: usize = 4;
 const BETWEEN: &str = " │ ";
 
@@ -50,7 +49,6 @@ impl Table {
         self.alignments.len()
     }
 
-    /// The widths of the columns; `None` if they do not fit.
     fn widths(&self, width: usize) -> Option<Vec<usize>> {
         let between = BETWEEN.chars().count() * self.count().saturating_sub(1);
         let room = width.checked_sub(between)?;
@@ -95,7 +93,6 @@ impl Table {
         rows
     }
 
-    /// A row of the table, as high as its highest cell.
     fn wrapped(&self, cells: &[SpanRow], widths: &[usize], rule: Style) -> Vec<SpanRow> {
         let empty = SpanRow::new();
         let columns: Vec<Vec<SpanRow>> =

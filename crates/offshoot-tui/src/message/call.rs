@@ -72,7 +72,6 @@ pub(super) fn rows(page: &mut Page<'_>, part: usize, call: &Call, result: Option
     }
 }
 
-/// A result without its call.
 pub(super) fn orphan(page: &mut Page<'_>, result: &ToolResult) {
     let call = Call { id: result.call.clone(), name: result.tool.clone(), arguments: String::new() };
     rows(page, usize::MAX, &call, Some(result), false);
@@ -158,7 +157,6 @@ impl Shown<'_> {
         line_range(self.text("offset").as_deref(), self.text("limit").as_deref())
     }
 
-    /// The number of lines read, written or changed.
     fn amount(&self) -> String {
         let counted = |count: usize| if count == 1 { "  1 line".to_owned() } else { format!("  {count} lines") };
         match self.call.name.as_str() {
@@ -303,7 +301,6 @@ fn other(page: &mut Page<'_>, shown: &Shown<'_>) {
     head(page, &shown.output(), style, shown.keep(Keep::First(LIST_ROWS)));
 }
 
-/// A file's highlighted text.
 fn code(page: &mut Page<'_>, path: &str, text: &str, keep: Keep) {
     let text = text.trim_end();
     let seen = text.get(..text.floor_char_boundary(markdown::MAX_BYTES)).unwrap_or_default();

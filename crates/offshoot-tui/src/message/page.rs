@@ -67,7 +67,6 @@ impl<'a> Page<'a> {
         self.folds.is_open(default, part)
     }
 
-    /// Rows with a mark in the margin.
     pub(super) fn marked(&mut self, mark: &str, style: Style, rows: impl IntoIterator<Item = SpanRow>) {
         let prefix = if self.margin() == 0 { Prefix::default() } else { Prefix::mark(mark, style) };
         let lines = prefix.before(rows).map(|row| Line::from(row).style(self.ground));
@@ -86,14 +85,12 @@ impl<'a> Page<'a> {
         self.rows(flow::words(&[Span::styled(harmless(words), style)], self.room()));
     }
 
-    /// A row that tells how to see more.
     pub(super) fn hint(&mut self, what: &str, key: &str) {
         let how = if key.is_empty() { String::new() } else { format!(" ({})", text::clean(key)) };
         let row = flow::cut(&[Span::styled(format!("… {what}{how}"), self.style(Token::Muted))], self.room());
         self.rows([row]);
     }
 
-    /// An image, or its placeholder.
     pub(super) fn picture(&mut self, picture: &Arc<StoredPicture>) {
         let width = u16::try_from(self.room()).unwrap_or(u16::MAX);
         let about = self.look.habits.pictures.about(picture);
@@ -129,7 +126,6 @@ pub(super) fn head(page: &mut Page<'_>, output: &str, style: Style, keep: Keep) 
     more(page, preview.hidden, preview.is_cut);
 }
 
-/// A row with the number of hidden lines.
 pub(super) fn more(page: &mut Page<'_>, hidden: usize, is_cut: bool) {
     let key = page.look.habits.expand_key.clone();
     match (hidden, is_cut) {

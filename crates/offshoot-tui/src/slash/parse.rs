@@ -5,7 +5,6 @@ use offshoot_agent::provider::ThinkingLevel;
 use super::{COMMANDS, SlashCommand, Spec, find};
 use offshoot_settings::nearest::nearest;
 
-/// Why a command is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Mistake {
     #[error("there is no command /{name}{}; /help shows them all", meant(.suggestion))]

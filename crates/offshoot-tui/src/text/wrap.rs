@@ -8,7 +8,6 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use super::ELLIPSIS;
 use super::measure::of_grapheme;
 
-/// Wraps a line: see [`rows`].
 #[must_use]
 pub fn wrap<'a>(line: impl Into<Line<'a>>, columns: usize) -> Vec<Line<'static>> {
     rows(&line.into(), columns).map(|row| row.line()).collect()
@@ -25,7 +24,6 @@ pub fn rows<'a>(line: &'a Line<'a>, columns: usize) -> WrappedRows<'a> {
     WrappedRows { line, columns, next: (columns > 0).then_some(start) }
 }
 
-/// Iterator over the rows of a line.
 #[derive(Debug, Clone)]
 pub struct WrappedRows<'a> {
     line: &'a Line<'a>,
@@ -50,7 +48,6 @@ struct WrapPosition {
     of_all: usize,
 }
 
-/// The row being filled.
 struct Filling {
     from: WrapPosition,
     fits: WrapPosition,
@@ -133,7 +130,6 @@ impl WrappedRow<'_> {
         self.from.of_all..self.to.of_all
     }
 
-    /// The row as a line with its styles.
     #[must_use]
     pub fn line(&self) -> Line<'static> {
         let mut spans: Vec<Span<'static>> = Vec::new();

@@ -34,7 +34,6 @@ const ANSI: [(Color, [u8; 3]); 16] = [
 const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 impl Colour {
-    /// `#` and six hexadecimal digits.
     pub(super) fn of_hex(text: &str) -> Option<Self> {
         let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii())?;
         let part = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();

@@ -8,7 +8,6 @@ use serde_json::value::RawValue;
 
 use super::{Colour, Theme, Token};
 
-/// An error or a warning about a theme file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// From 1.
@@ -59,7 +58,6 @@ struct ThemeValue<'a> {
     raw: &'a RawValue,
 }
 
-/// An object's members, in order.
 struct Members<'a>(Vec<(String, ThemeValue<'a>)>);
 
 impl<'a> Reader<'a> {
@@ -175,7 +173,6 @@ impl<'a> Reader<'a> {
         self.wrong.is_empty().then_some(colours)
     }
 
-    /// Resolves references.
     fn colour(&mut self, value: ThemeValue<'a>, vars: &HashMap<String, ThemeValue<'a>>) -> Option<Colour> {
         let mut at = value;
         // A chain longer than the number of variables is a cycle.

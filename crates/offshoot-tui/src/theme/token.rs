@@ -16,7 +16,6 @@ macro_rules! tokens {
             pub const ALL: [Self; Self::COUNT] = [$(Self::$token,)*];
             pub const COUNT: usize = [$($name,)*].len();
 
-            /// The name in a theme file.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {

@@ -231,7 +231,6 @@ fn sign(place: usize, signature: &str, draft: &mut AnswerDraft) {
     }
 }
 
-/// Adds structured reasoning; consecutive texts and summaries are joined.
 fn merge(details: &mut Vec<Value>, detail: Value) {
     let member = match detail.get("type").and_then(Value::as_str) {
         Some("reasoning.text") => "text",

@@ -293,7 +293,6 @@ fn complete_arguments(place: usize, all: &str, draft: &mut AnswerDraft) {
     draft.set_arguments(place, all);
 }
 
-/// The signature of a text, in pi's form.
 fn sign(id: &str, phase: Option<&str>) -> String {
     let mut object = Map::new();
     object.insert("v".to_owned(), json!(1));

@@ -26,7 +26,6 @@ pub(super) fn spelt(entry: NewEntry, params: &Params<'_>, names: &[&str]) -> New
     })
 }
 
-/// Adds an optional member of the request.
 fn with(entry: NewEntry, params: &Params<'_>, name: &str) -> NewEntry {
     params.given(name).into_iter().fold(entry, |entry, value| entry.verbatim(name, value))
 }

@@ -12,7 +12,6 @@ use crate::api::params::Params;
 use crate::api::records::{write_array, write_null, write_str};
 use crate::api::wire::{ApiFailure, MethodResult};
 
-/// The working directory of a new session and the folder of its file.
 struct SessionTarget {
     cwd: String,
     folder: PathBuf,
@@ -132,14 +131,12 @@ pub(in crate::api) fn close(server: &mut ApiServer<'_>, params: &Params<'_>, out
     write_null(out)
 }
 
-/// The sessions of a working directory, last activity first.
 pub(in crate::api) fn list(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let cwd = server.given_cwd(params, "cwd")?.unwrap_or_else(|| server.cwd().to_owned());
     let store = server.store_of(server.given_folder(params)?.as_deref());
     write_list(&store, Some(&cwd), params, out)
 }
 
-/// The sessions of all working directories.
 pub(in crate::api) fn list_all(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let store = server.store_of(server.given_folder(params)?.as_deref());
     write_list(&store, None, params, out)
@@ -159,7 +156,6 @@ fn write_list(store: &DirStore, cwd: Option<&str>, params: &Params<'_>, out: &mu
     Ok(out.write_all(b"}")?)
 }
 
-/// The most recently written session file.
 pub(in crate::api) fn find_most_recent(
     server: &mut ApiServer<'_>,
     params: &Params<'_>,

@@ -16,7 +16,6 @@ use crate::api::params::Params;
 use crate::api::records::{write_array, write_entry};
 use crate::api::wire::{ApiFailure, MethodResult};
 
-/// The context of an open session at its leaf, or of given entries at any of them.
 pub(in crate::api) fn build_context(
     server: &mut ApiServer<'_>,
     params: &Params<'_>,

@@ -15,7 +15,6 @@ use offshoot_session::medium::{FileMedium, Medium as _};
 use super::reason::HiddenReason;
 use super::searched_roots::FileDepth;
 
-/// What is known of the session in a file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FileIdentity {
     pub(super) id: Option<String>,

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use crate::app::quoted;
 
-/// Why a file is or is not listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum HiddenReason {
     Listed,
@@ -41,7 +40,6 @@ pub(super) enum HiddenReason {
 }
 
 impl HiddenReason {
-    /// The stable name.
     pub(super) fn code(&self) -> &'static str {
         match self {
             Self::Listed => "listed",

@@ -15,10 +15,8 @@ use crate::error::Result;
 use crate::transcript::screen::{count, entries};
 use crate::ui::style::{BOLD, DIM, HINT, Painted, WARNING};
 
-/// The overview.
 pub(super) type Everything = (Vec<Standings>, Rest, Vec<(PathBuf, u32)>);
 
-/// Reports the candidates for a session.
 pub(super) fn found(app: &App, is_json: bool, given: &str, found: (&[Candidate], &[String])) -> Result<()> {
     let (candidates, unread) = found;
     if is_json {
@@ -50,7 +48,6 @@ pub(super) fn found(app: &App, is_json: bool, given: &str, found: (&[Candidate],
     Ok(())
 }
 
-/// Reports the overview.
 pub(super) fn everything(app: &App, is_json: bool, all: &Everything) -> Result<()> {
     let (roots, rest, open) = all;
     if is_json {

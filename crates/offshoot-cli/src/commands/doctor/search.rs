@@ -49,7 +49,6 @@ impl Fit {
 /// The search text in the forms in which it is compared.
 struct Wanted<'a> {
     given: &'a str,
-    /// The file, if it exists.
     file: Option<PathBuf>,
     /// The file's name without its extension, if a path was given.
     stem: String,
@@ -159,7 +158,6 @@ pub(super) fn listed(
     }
 }
 
-/// The files that `list` shows in this folder.
 fn listed_here(app: &App) -> HashSet<PathBuf> {
     let cwd = app.cwd();
     let roots = searched_roots(app).into_iter().filter(|place| place.passed_over.is_none());
@@ -167,7 +165,6 @@ fn listed_here(app: &App) -> HashSet<PathBuf> {
     sessions.map(|info| info.path).collect()
 }
 
-/// Why a session is or is not listed here.
 fn reasons(app: &App, place: &SearchedRoot, info: &SessionInfo, is_here: bool) -> Vec<HiddenReason> {
     let cwd = app.cwd();
     let mut reasons = Vec::new();

@@ -67,7 +67,6 @@ fn owner_of(flavour: Flavour) -> &'static str {
     }
 }
 
-/// The existing roots of oh-my-pi's profiles.
 fn profiles(app: &App) -> Vec<Root> {
     let folder = app.environment.home.as_ref().map(|home| home.join(".omp/profiles"));
     let entries = folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();

@@ -17,7 +17,6 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// A choice whose label is the inserted text.
     pub fn new(text: impl Into<String>) -> Self {
         let insert = text.into();
         Self { label: insert.clone(), insert, detail: String::new() }
@@ -66,7 +65,6 @@ impl Offers {
         self.files.clear();
     }
 
-    /// Sets the choices of an argument, in the order of display.
     pub fn set(&mut self, argument: Argument, choices: Vec<Choice>) {
         self.lists.retain(|(known, _)| *known != argument);
         self.lists.push((argument, choices));

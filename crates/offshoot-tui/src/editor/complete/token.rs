@@ -23,7 +23,6 @@ pub(super) struct Token {
 }
 
 impl Of {
-    /// The argument whose list completes it; `None` for the table of commands.
     pub(super) fn argument(self) -> Option<Argument> {
         match self {
             Self::Command => None,
@@ -32,7 +31,6 @@ impl Of {
         }
     }
 
-    /// The text inserted for a choice.
     pub(super) fn written(self, insert: &str) -> String {
         let quoted = |insert: &str| match insert.contains(char::is_whitespace) {
             true => format!("\"{insert}\""),
@@ -94,7 +92,6 @@ fn file_start(before: &str) -> Option<usize> {
     (goes_on && begins).then_some(start)
 }
 
-/// The word before the cursor, as a path.
 pub(super) fn path(text: &str, cursor: usize) -> Token {
     let before = text.get(..cursor).unwrap_or_default();
     let start = before.rfind(|at: char| at.is_whitespace() || "\"'=!(".contains(at));
