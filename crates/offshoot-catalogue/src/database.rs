@@ -1,4 +1,5 @@
-//! The SQLite file: opening it, making it anew, rows in and out. Nothing here fails: what does not work is done without.
+//! The SQLite file: opening, creating, reading and writing rows. Nothing here fails: without a database, every file is
+//! read.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -17,12 +18,12 @@ use rusqlite::{
 use crate::Rows;
 use crate::row::{COLUMNS, StoredReading};
 
-/// The layout of the tables; a database of another one is emptied.
+/// The schema version; a database of another version is emptied.
 const VERSION: i64 = 1;
-/// How long to wait for another process. Readers and a writer do not wait for each other; it is only for opening, and
-/// for two writers: the one that comes too late leaves it.
+/// How long to wait for another process. Readers never wait for a writer. Opening waits, and so does a second writer,
+/// which then gives up.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// From so many files on, two threads read.
+/// From this many files on, two threads read.
 const MANY: usize = 1024;
 
 pub(crate) struct Database {
@@ -31,7 +32,7 @@ pub(crate) struct Database {
     stamp: Option<Stamp>,
 }
 
-/// What is to be remembered and forgotten; folders by their number in the list.
+/// Rows to save and to delete; folders by their index in the list.
 #[derive(Default)]
 pub(crate) struct Changes {
     pub(crate) rows: Vec<(usize, OsString, StoredReading)>,
@@ -44,7 +45,6 @@ impl Changes {
     }
 }
 
-/// A file's place in the list, its folder, and the file.
 #[derive(Clone, Copy)]
 pub(crate) struct ListedFile<'a> {
     pub(crate) at: usize,
@@ -52,36 +52,34 @@ pub(crate) struct ListedFile<'a> {
     pub(crate) found: &'a FoundFile,
 }
 
-/// How a catalogue stands.
+/// The state of a catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CatalogueState {
-    /// Whether it can be used.
     pub standing: Standing,
-    /// How many bytes it has.
+    /// Bytes of the database file.
     pub size: u64,
-    /// How many session files it remembers.
+    /// How many session files it has rows for.
     pub sessions: u64,
 }
 
 /// Whether a catalogue can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
-    /// There is none yet.
+    /// It does not exist yet.
     Absent,
-    /// It is whole.
     Sound,
-    /// It was made by another version, and will be made anew.
+    /// Another version made it. It will be rebuilt.
     Foreign,
-    /// It is damaged, and will be made anew.
+    /// It is damaged and will be rebuilt.
     Damaged(String),
-    /// It cannot be opened, and is done without.
+    /// It cannot be opened. Lists work without it.
     Unusable(String),
 }
 
 type Sqlite<T> = rusqlite::Result<T>;
 
 impl Database {
-    /// Opens the database, and makes it if there is none; `None` if that cannot be done.
+    /// Opens or creates the database; `None` if neither works.
     pub(crate) fn open(file: &Path) -> Option<Self> {
         let stamp = || fs::metadata(file).ok().map(|meta| Stamp::of(&meta));
         make_place(file);
@@ -98,20 +96,20 @@ impl Database {
         }
     }
 
-    /// The rows of these folders, in their order. A damaged database is made anew.
+    /// The rows of each folder, in order. Rebuilds a damaged database.
     pub(crate) fn known(&mut self, folders: &[Folder]) -> Vec<Rows> {
         match self.read(folders) {
             Ok(known) => known,
             Err(error) => {
                 if is_damage(&error) {
-                    self.renew();
+                    self.rebuild();
                 }
                 Vec::new()
             }
         }
     }
 
-    /// What is remembered of some files; without those that cannot be had.
+    /// The rows of single files. Files without a readable row are left out.
     pub(crate) fn some<'a>(&self, files: impl Iterator<Item = ListedFile<'a>>) -> Vec<(ListedFile<'a>, StoredReading)> {
         let query = format!("{} = (SELECT id FROM folder WHERE path = ?1) AND file = ?2", select());
         let Ok(mut query) = self.connection.prepare(&query) else { return Vec::new() };
@@ -123,7 +121,7 @@ impl Database {
         files.filter_map(|place| row(&place).map(|(_, row)| (place, row))).collect()
     }
 
-    fn renew(&mut self) {
+    fn rebuild(&mut self) {
         if let Ok(nothing) = Connection::open_in_memory() {
             drop(std::mem::replace(&mut self.connection, nothing));
             remove(&self.file, self.stamp);
@@ -133,8 +131,8 @@ impl Database {
         }
     }
 
-    /// Reads on two threads where there is much: taking rows apart costs more than finding them. Each row stands for
-    /// itself, so it is no harm if another process writes in between.
+    /// Large lists are read on two threads, because decoding rows costs more than finding them. Rows are independent,
+    /// so another process may write in between.
     fn read(&self, folders: &[Folder]) -> Sqlite<Vec<Rows>> {
         let files: usize = folders.iter().map(|folder| folder.files.len()).sum();
         if files < MANY {
@@ -145,13 +143,13 @@ impl Database {
         std::thread::scope(|scope| {
             let helper = scope.spawn(move || rows(&connect(file)?, others));
             let mut known = rows(&self.connection, own)?;
-            // One that has failed is done without.
+            // If the helper failed, its half is read here.
             known.extend(helper.join().unwrap_or_else(|_| rows(&self.connection, others))?);
             Ok(known)
         })
     }
 
-    /// Takes changes over in one go, or, if another process is doing so just now or it cannot be done, not at all.
+    /// Saves all changes in one transaction, or none if another process is writing or the write fails.
     pub(crate) fn save(mut self, folders: &[Folder], changes: Changes) {
         if let Err(error) = self.write(folders, changes)
             && is_damage(&error)
@@ -192,9 +190,8 @@ impl Database {
     }
 }
 
-/// The rows of these folders, in their order.
 fn rows(connection: &Connection, folders: &[Folder]) -> Sqlite<Vec<Rows>> {
-    // One state of the database for all of them.
+    // One snapshot of the database for all folders.
     let transaction = connection.unchecked_transaction()?;
     let mut of_folder = transaction.prepare("SELECT id FROM folder WHERE path = ?1")?;
     let mut rows = transaction.prepare(&format!("{} = ?1", select()))?;
@@ -215,13 +212,13 @@ fn rows(connection: &Connection, folders: &[Folder]) -> Sqlite<Vec<Rows>> {
         .collect()
 }
 
-/// The beginning of a query for rows, up to the folder that they are of.
+/// A query for rows, up to the condition on the folder.
 fn select() -> String {
     let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
     format!("SELECT {} FROM session WHERE folder", names.join(", "))
 }
 
-/// Folders that are no more on the disk are forgotten with all their files.
+/// Deletes folders that no longer exist, with all their rows.
 fn forget_folders(connection: &Connection) -> Sqlite<()> {
     let mut all = connection.prepare("SELECT id, path FROM folder")?;
     let known: Vec<(i64, Vec<u8>)> = all.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Sqlite<_>>()?;
@@ -235,7 +232,7 @@ fn forget_folders(connection: &Connection) -> Sqlite<()> {
     Ok(())
 }
 
-/// The folder and an empty file, for their owner only: first words of conversations are private.
+/// Creates the folder and an empty file, readable by their owner only: first words of conversations are private.
 fn make_place(file: &Path) {
     if let Some(folder) = file.parent() {
         drop(DirBuilder::new().recursive(true).mode(0o700).create(folder));
@@ -260,7 +257,7 @@ fn version(connection: &Connection) -> Sqlite<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Empties the database and makes this version's tables, in one go: other processes see the old ones or the new ones.
+/// Replaces all tables by this version's in one transaction, so that other processes see the old or the new ones.
 fn make_tables(connection: &mut Connection) -> Sqlite<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if version(&transaction)? == VERSION {
@@ -278,7 +275,7 @@ fn make_tables(connection: &mut Connection) -> Sqlite<()> {
     transaction.commit()
 }
 
-/// Whether the file is no database, or no whole one, or not of the tables that its version promises.
+/// Whether the file is not a database, is truncated, or lacks the tables of its version.
 fn is_damage(error: &rusqlite::Error) -> bool {
     match error {
         rusqlite::Error::SqliteFailure(failure, _) => {
@@ -291,7 +288,7 @@ fn is_damage(error: &rusqlite::Error) -> bool {
     }
 }
 
-/// Removes a database, unless another process has put a new one there since it was looked at.
+/// Removes a database, unless another process has replaced it since `known` was taken.
 fn remove(file: &Path, known: Option<Stamp>) {
     let identity = |stamp: Stamp| (stamp.device, stamp.inode);
     let now = fs::metadata(file).ok().map(|meta| Stamp::of(&meta));
@@ -310,7 +307,7 @@ fn beside(file: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(beside)
 }
 
-/// The name under which SQLite takes a file as one that nobody changes.
+/// The URI that makes SQLite treat a file as immutable.
 fn unchanging(file: &Path) -> String {
     let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
     let bytes = whole.as_os_str().as_bytes().iter();
@@ -323,7 +320,6 @@ fn unchanging(file: &Path) -> String {
     name + "?immutable=1"
 }
 
-/// How the database stands; see [`crate::Catalogue::state`].
 pub(crate) fn state(file: &Path) -> CatalogueState {
     let size = match fs::metadata(file) {
         Ok(meta) => meta.len(),
@@ -343,7 +339,7 @@ pub(crate) fn state(file: &Path) -> CatalogueState {
 
 fn examine(file: &Path) -> Sqlite<(i64, u64)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    // Even a reader makes the files beside a database, unless it is told that nobody writes: then there is no log.
+    // Even a reader creates the files beside a database, unless it is immutable. Without a log it can be treated so.
     let log = fs::metadata(beside(file, "-wal")).map_or(0, |meta| meta.len());
     let connection = match log {
         0 => Connection::open_with_flags(unchanging(file), flags | OpenFlags::SQLITE_OPEN_URI)?,

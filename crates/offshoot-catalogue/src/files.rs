@@ -1,4 +1,4 @@
-//! Files against what is remembered of them: whether that still holds, and reading what is new. Knows no database.
+//! Compares files with their stored readings, and reads those that changed. Knows no database.
 
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -14,12 +14,12 @@ use offshoot_session::store::FoundFile;
 
 use crate::row::StoredReading;
 
-/// How much of the head and of the end of what was read is compared when a file has grown.
+/// How many bytes at the head and at the end of the read part are compared when a file has grown.
 const SAMPLE: u64 = 4096;
-/// Up to this size a file is read as fast as it is thought about.
+/// Reading a file up to this size takes no longer than deciding whether to.
 const SMALL: u64 = 4 << 20;
 
-/// A file that must be opened, and what was remembered of it.
+/// A file to open, with its stored reading.
 pub(crate) struct Task<'a> {
     pub(crate) at: usize,
     pub(crate) folder: usize,
@@ -27,7 +27,7 @@ pub(crate) struct Task<'a> {
     pub(crate) row: Option<StoredReading>,
 }
 
-/// What came of a [`Task`].
+/// The result of a [`Task`].
 pub(crate) struct Looked {
     pub(crate) at: usize,
     pub(crate) folder: usize,
@@ -36,19 +36,19 @@ pub(crate) struct Looked {
     pub(crate) memory: Memory,
 }
 
-/// What becomes of what was remembered.
+/// What happens to the stored reading.
 pub(crate) enum Memory {
     Stays,
     New(Box<StoredReading>),
     Goes,
 }
 
-/// Whether a row says everything about a file as it stands now.
+/// Whether a stored reading describes the whole file as it is now.
 pub(crate) fn stands(found: &FoundFile, row: &StoredReading) -> bool {
     row.is_settled && found.stamp == Some(row.stamp) && row.is_whole()
 }
 
-/// Opens files on all cores; tells of each when it is done.
+/// Opens files on all cores; calls `done` after each.
 pub(crate) fn read_all(tasks: &[Task<'_>], now: Millis, done: &mut dyn FnMut(Looked)) {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let next = AtomicUsize::new(0);
@@ -84,7 +84,7 @@ fn read(task: &Task<'_>, now: Millis) -> Looked {
     Looked { at: task.at, folder: task.folder, name, info, memory }
 }
 
-/// The new row of a file, and how far its last line goes if that is not ended.
+/// The new row of a file, and the reading to the end of its last line if no line feed ends that.
 fn file(task: &Task<'_>, now: Millis) -> Result<(StoredReading, Option<Reading>)> {
     let path = &task.found.path;
     let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
@@ -100,8 +100,8 @@ fn file(task: &Task<'_>, now: Millis) -> Result<(StoredReading, Option<Reading>)
     Ok((StoredReading { stamp, is_settled: stamp.is_settled(now), samples, reading }, whole))
 }
 
-/// Whether the file may only have grown since it was read: then its samples decide. One that was not at rest is read again
-/// even if its stamp is the same, unless it is big.
+/// Whether the file can only have grown since it was read; its samples then decide. A file that had not settled is read
+/// again even with an equal stamp, unless it is big.
 fn may_go_on(row: &StoredReading, now: &Stamp) -> bool {
     let is_same_file = (row.stamp.device, row.stamp.inode) == (now.device, now.inode);
     let has_grown = row.stamp.length < now.length;
@@ -109,7 +109,7 @@ fn may_go_on(row: &StoredReading, now: &Stamp) -> bool {
     is_same_file && row.reading.refused.is_none() && (has_grown || stands)
 }
 
-/// Hashes of the head and of the last bytes of what was read.
+/// Hashes of the first and the last bytes of the part that was read.
 fn samples(medium: &dyn Medium, read: u64) -> io::Result<(u64, u64)> {
     let length = read.min(SAMPLE);
     let hash = |offset| {

@@ -1,9 +1,9 @@
-//! What a list shows of many sessions, remembered between runs in a SQLite file that may vanish at any time.
+//! Session lists, cached between runs in a SQLite file that can be deleted at any time.
 //!
-//! The files are the truth: each is looked at (one `stat`) whenever it is listed, and read again if it changed; of one that
-//! grew, only what is new. So a list through the catalogue is the list without it, only sooner. Trouble with the
-//! database is none for the list: a damaged one is made anew, one that cannot be used is done without. Knows lists; opens
-//! no session, prints nothing.
+//! The session files are the truth. Every list looks at each file's stamp and reads new and changed files again; of a
+//! grown file only the new part. So a list from the catalogue equals one from the store, only sooner. Database trouble
+//! never fails a list: a damaged database is rebuilt, one that cannot be used is ignored. Opens no session, prints
+//! nothing.
 
 #![warn(missing_docs)]
 
@@ -33,7 +33,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The catalogue of this cache folder. Nothing is made or read yet.
+    /// The catalogue in this cache folder. Creates and reads nothing yet.
     pub fn new(cache: &Path) -> Self {
         Self { file: cache.join("catalogue.sqlite") }
     }
@@ -43,16 +43,16 @@ impl Catalogue {
         &self.file
     }
 
-    /// How the database stands. Makes and changes nothing.
+    /// The state of the database. Creates and changes nothing.
     pub fn state(&self) -> CatalogueState {
         database::state(&self.file)
     }
 
-    /// The same as the store's own list without texts, reading only files that are new or changed. `now` is the present
-    /// moment: what changed just before is not trusted to have come to rest.
+    /// The store's own list without texts, but reading only new and changed files. `now` is the current time: files
+    /// that changed just before it may still change without a trace, and are read again next time.
     ///
     /// # Errors
-    /// The store's own root cannot be read. Trouble with the database is no error.
+    /// The store's own root cannot be read. Database trouble is not an error.
     pub fn list(
         &self,
         store: &DirStore,
@@ -71,12 +71,11 @@ impl Catalogue {
         Ok((sessions, diagnostics))
     }
 
-    /// The same in portions, as they come to be known: first what is remembered and still holds, then what must be read;
-    /// of both what was written last comes first. The first portion does not wait for the others. The answer is what cannot
-    /// be listed.
+    /// The same list in portions: first the cached sessions, then those that must be read, the most recently written
+    /// first in each. The first portion does not wait for the others. Returns diagnostics for what cannot be listed.
     ///
     /// # Errors
-    /// As [`Catalogue::list`].
+    /// Those of [`Catalogue::list`].
     pub fn stream(
         &self,
         store: &DirStore,
@@ -89,7 +88,7 @@ impl Catalogue {
         })
     }
 
-    /// The same with the place of each session in the store's list.
+    /// Lists in portions, each session with its place in the store's list.
     fn walk(
         &self,
         store: &DirStore,
@@ -101,7 +100,7 @@ impl Catalogue {
         let mut diagnostics: Vec<Diagnostic> = unread.iter().map(unreadable).collect();
         let mut refused = Vec::new();
         let mut changes = Changes::default();
-        let mut tell = |looked: Vec<Known>, done, total| {
+        let mut report = |looked: Vec<Known>, done, total| {
             let mut sessions = Vec::with_capacity(looked.len());
             for (at, info) in looked {
                 match info {
@@ -113,54 +112,53 @@ impl Catalogue {
             take(sessions, done, total);
         };
         let total = folders.iter().map(|folder| folder.files.len()).sum();
-        let mut told = HashSet::new();
+        let mut reported = HashSet::new();
         let newest = database.as_ref().map(|database| database.some(newest(&folders, asked.first))).unwrap_or_default();
         let newest: Vec<_> = newest.into_iter().filter(|(place, row)| files::stands(place.found, row)).collect();
         if !newest.is_empty() {
-            told.extend(newest.iter().map(|(place, _)| place.at));
+            reported.extend(newest.iter().map(|(place, _)| place.at));
             let infos = newest.into_iter().map(|(place, row)| (place.at, row.into_info(place.found)));
-            tell(infos.collect(), told.len(), total);
+            report(infos.collect(), reported.len(), total);
         }
         let known = database.as_mut().map(|database| database.known(&folders)).unwrap_or_default();
-        let work = sort_out(&folders, known, &told, &mut changes);
-        look(work, asked.now, &mut changes, &mut tell);
+        let work = sort_out(&folders, known, &reported, &mut changes);
+        look(work, asked.now, &mut changes, &mut report);
         if let Some(database) = database.filter(|_| !changes.is_empty()) {
             database.save(&folders, changes);
         }
         refused.sort_by_key(|(at, _)| *at);
-        diagnostics.extend(refused.into_iter().map(|(_, told)| told));
+        diagnostics.extend(refused.into_iter().map(|(_, diagnostic)| diagnostic));
         Ok(diagnostics)
     }
 }
 
-/// Which sessions, and at which moment; so many of the newest are told before all that is remembered has been read.
+/// Which sessions to list, and when; the `first` newest are reported before the whole cache has been read.
 struct Asked<'a> {
     cwd: Option<&'a str>,
     now: Millis,
     first: usize,
 }
 
-/// Some of the sessions of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Portion {
     /// The sessions, in no order.
     pub sessions: Vec<SessionInfo>,
-    /// How many files have been looked at by now,
+    /// How many files are done.
     pub done: usize,
-    /// and how many there are.
+    /// How many files there are.
     pub total: usize,
 }
 
-/// The rows of one folder, by file name.
 type Rows = HashMap<OsString, StoredReading>;
 
-/// A file's place in the list, and what the list shows of it.
+/// A file's place in the list, and its session.
 type Known = (usize, Result<SessionInfo>);
 
-/// How many files a first portion has. Later ones are as big as an eighth of what came before, so that they stay few.
+/// Files in the first portion. A later one has an eighth of the files before it if that is more, so that portions stay
+/// few.
 const PORTION: usize = 32;
 
-/// The places of the files that were written last.
+/// The `count` most recently written files.
 fn newest(folders: &[Folder], count: usize) -> impl Iterator<Item = ListedFile<'_>> {
     let files = folders.iter().flat_map(|folder| folder.files.iter().map(move |found| (folder, found)));
     let mut places: Vec<_> = files.enumerate().map(|(at, (folder, found))| ListedFile { at, folder, found }).collect();
@@ -173,19 +171,19 @@ fn newest(folders: &[Folder], count: usize) -> impl Iterator<Item = ListedFile<'
     places.into_iter()
 }
 
-/// What is left to be told of.
+/// The files that are not reported yet.
 struct Work<'a> {
-    /// The files of which what is remembered still holds, with their places in the list.
+    /// Files whose stored reading still holds, with their places in the list.
     standing: Vec<(usize, &'a FoundFile, StoredReading)>,
-    /// Those that must be read, the last written first.
+    /// Files to read, the most recently written first.
     tasks: Vec<Task<'a>>,
-    /// How many were told of before.
+    /// How many files were reported before.
     done: usize,
 }
 
-/// Looks at every file that is left and tells in portions what a list shows of it, how many are done, and of how many; notes
-/// what is to be remembered and forgotten.
-fn look(work: Work<'_>, now: Millis, changes: &mut Changes, tell: &mut dyn FnMut(Vec<Known>, usize, usize)) {
+/// Reports all remaining files in portions, with the numbers of files done and in all, and collects the database's
+/// changes.
+fn look(work: Work<'_>, now: Millis, changes: &mut Changes, report: &mut dyn FnMut(Vec<Known>, usize, usize)) {
     let Work { mut standing, tasks, mut done } = work;
     let total = done + standing.len() + tasks.len();
     standing.sort_by_key(|(_, found, _)| Reverse(found.stamp.map(|stamp| stamp.modified)));
@@ -194,7 +192,7 @@ fn look(work: Work<'_>, now: Millis, changes: &mut Changes, tell: &mut dyn FnMut
         let portion = standing.by_ref().take(PORTION.max(done / 8));
         let looked: Vec<Known> = portion.map(|(at, found, row)| (at, row.into_info(found))).collect();
         done += looked.len();
-        tell(looked, done, total);
+        report(looked, done, total);
     }
     let mut looked = Vec::new();
     files::read_all(&tasks, now, &mut |file| {
@@ -206,16 +204,16 @@ fn look(work: Work<'_>, now: Millis, changes: &mut Changes, tell: &mut dyn FnMut
         looked.push((file.at, file.info));
         if looked.len() >= PORTION.max(done / 8) {
             done += looked.len();
-            tell(std::mem::take(&mut looked), done, total);
+            report(std::mem::take(&mut looked), done, total);
         }
     });
     if !looked.is_empty() {
-        tell(looked, total, total);
+        report(looked, total, total);
     }
 }
 
-/// Sorts out what there is to do; `told` are places in the list.
-fn sort_out<'a>(folders: &'a [Folder], known: Vec<Rows>, told: &HashSet<usize>, changes: &mut Changes) -> Work<'a> {
+/// Divides the files into those whose rows hold and those to read; `reported` has places in the list.
+fn sort_out<'a>(folders: &'a [Folder], known: Vec<Rows>, reported: &HashSet<usize>, changes: &mut Changes) -> Work<'a> {
     let mut known = known.into_iter();
     let (mut standing, mut tasks) = (Vec::new(), Vec::new());
     let mut places = 0..;
@@ -224,7 +222,7 @@ fn sort_out<'a>(folders: &'a [Folder], known: Vec<Rows>, told: &HashSet<usize>, 
         for (found, at) in folder.files.iter().zip(&mut places) {
             let row = found.path.file_name().and_then(|name| rows.remove(name));
             match row {
-                _ if told.contains(&at) => {}
+                _ if reported.contains(&at) => {}
                 Some(row) if files::stands(found, &row) => standing.push((at, found, row)),
                 row => tasks.push(Task { at, folder: number, found, row }),
             }
@@ -232,5 +230,5 @@ fn sort_out<'a>(folders: &'a [Folder], known: Vec<Rows>, told: &HashSet<usize>, 
         changes.gone.extend(rows.into_keys().map(|name| (number, name)));
     }
     tasks.sort_by_key(|task| Reverse(task.found.stamp.map(|stamp| stamp.modified)));
-    Work { standing, tasks, done: told.len() }
+    Work { standing, tasks, done: reported.len() }
 }

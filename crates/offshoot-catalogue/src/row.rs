@@ -1,4 +1,4 @@
-//! One session file as it is remembered, and as the columns of a table. Each row carries a checksum of its own: a damaged
+//! A session file's stored reading, as a struct and as table columns. Each row has its own checksum, because a damaged
 //! database may still answer.
 
 use std::ffi::{OsStr, OsString};
@@ -11,21 +11,19 @@ use offshoot_session::medium::Stamp;
 use offshoot_session::store::FoundFile;
 use rusqlite::types::{Value, ValueRef};
 
-/// What is remembered of a session file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StoredReading {
     pub(crate) stamp: Stamp,
-    /// Whether the file had been at rest then, so that every later change shows in the stamp.
+    /// Whether the file had settled, so that every later change shows in its stamp.
     pub(crate) is_settled: bool,
-    /// Hashes of the head and of the last bytes of what was read.
+    /// Hashes of the first and the last bytes of the part that was read.
     pub(crate) samples: (u64, u64),
     pub(crate) reading: Reading,
 }
 
-/// The columns of a row, in the order of [`COLUMNS`].
 const COUNT: usize = 26;
 
-/// The columns with their types; `sum` is over all others.
+/// The columns with their types; `sum` is a checksum of all others.
 pub(crate) const COLUMNS: [(&str, &str); COUNT] = [
     ("folder", "INTEGER NOT NULL"),
     ("file", "BLOB NOT NULL"),
@@ -56,17 +54,15 @@ pub(crate) const COLUMNS: [(&str, &str); COUNT] = [
 ];
 
 impl StoredReading {
-    /// Whether everything that stands in the file was read, its last line too.
+    /// Whether the whole file was read, including its last line.
     pub(crate) fn is_whole(&self) -> bool {
         self.reading.offset == self.stamp.length || self.reading.refused.is_some()
     }
 
-    /// What a list shows.
     pub(crate) fn into_info(self, found: &FoundFile) -> Result<SessionInfo> {
         self.reading.into_info(&found.path, self.stamp.modified_at())
     }
 
-    /// The row as columns.
     pub(crate) fn values(&self, folder: i64, file: &OsStr) -> [Value; COUNT] {
         let (reading, stamp) = (&self.reading, &self.stamp);
         let number = |number: u64| Value::Integer(number.cast_signed());
@@ -107,7 +103,7 @@ impl StoredReading {
         values
     }
 
-    /// The file's name and the row from its columns; `None` if they are not what was once written.
+    /// The file's name and its row; `None` if the checksum does not match.
     pub(crate) fn from_columns(columns: &rusqlite::Row<'_>) -> Option<(OsString, Self)> {
         let get = |at: usize| columns.get_ref(at).ok();
         let mut sum = Sum::default();
@@ -151,8 +147,8 @@ impl StoredReading {
     }
 }
 
-/// A checksum over columns. It guards against damage, not against malice; that its algorithm may change with the compiler
-/// only makes rows unknown.
+/// A checksum of columns against damage, not malice. If its algorithm changes with the compiler, the rows are only read
+/// again.
 #[derive(Default)]
 struct Sum(DefaultHasher);
 

@@ -1,7 +1,7 @@
-//! What the page needs of an entry besides its line: its prose as Markdown, read here, and pictures that stand elsewhere.
+//! What the page needs of an entry besides its line: its parsed Markdown, and images that are stored elsewhere.
 //!
-//! One JSON object, or nothing: `{"md":[…],"blobs":{hash: base64}}`; `md` has one item for each text in the order in which the
-//! script comes to them, 0 for plain text.
+//! One JSON object, or nothing: `{"md":[…],"blobs":{hash: base64}}`. `md` has one item for each text, in the order in
+//! which the script reads them; 0 means plain text.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,7 +13,6 @@ use offshoot_session::kind::{Kind, Role};
 
 use crate::markdown;
 
-/// What stands beside an entry's line.
 pub(crate) fn of(source: &dyn Source, entry: &Entry) -> Option<String> {
     let prose: Vec<Option<String>> = prose(entry).iter().map(|text| markdown::operations(text)).collect();
     let blobs = pictures(source, entry);
@@ -33,7 +32,7 @@ pub(crate) fn of(source: &dyn Source, entry: &Entry) -> Option<String> {
     Some(object.finish())
 }
 
-/// The texts of an entry that are prose, in order.
+/// The texts of an entry that are Markdown, in order.
 fn prose(entry: &Entry) -> Vec<String> {
     let summary = |json: Json<'_>| json.str("summary").map(std::borrow::Cow::into_owned).into_iter().collect();
     match (entry.kind, entry.role) {
@@ -64,7 +63,7 @@ fn texts(content: Option<Json<'_>>) -> Vec<String> {
     blocks.map(|block| block.str("text").unwrap_or_default().into_owned()).collect()
 }
 
-/// Pictures that a line only refers to, by hash.
+/// Images that the line refers to by hash, with their base64.
 fn pictures(source: &dyn Source, entry: &Entry) -> Vec<(String, String)> {
     if entry.kind != Kind::Message || !entry.line().contains("blob:sha256:") {
         return Vec::new();

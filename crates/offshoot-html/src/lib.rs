@@ -1,10 +1,8 @@
-//! A session as one page that needs nothing else: the tree at its side, the conversation in its middle, no network.
+//! A session as one self-contained page: the tree at the side, the conversation in the middle, no network.
 //!
-//! [`render`] reads a session entry by entry and writes the page as it goes: what it holds in memory does not grow with the
-//! conversation. The page carries the session's lines as they stand, in base64, and a small script that shows them; no word of
-//! a session is ever written as HTML. `docs/adr/0014` has the reasons.
+//! [`render`] reads and writes entry by entry, so its memory does not grow with the conversation. The page carries the session's lines unchanged in base64 and a small script that shows them; text of a session is never written as HTML. `docs/adr/0014` has the reasons.
 //!
-//! The modules stand in the order of the flow, each using only those above it.
+//! Modules are declared in the order of the flow, and each uses only those above it.
 
 #![warn(missing_docs)]
 
@@ -29,12 +27,12 @@ use row::{PageEntry, Shown};
 use streams::{BLOCK, Stream};
 use totals::Totals;
 
-/// What a page holds, and how it says it.
+/// The content of a page and how it is written.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Which entries.
     pub part: SessionPart,
-    /// The home directory: rows of the tree show paths inside it as `~`. The lines themselves are not changed.
+    /// The home directory: tree rows show paths below it as `~`. The lines do not change.
     pub home: Option<String>,
 }
 
@@ -49,7 +47,7 @@ pub enum Error {
     Write(#[from] io::Error),
 }
 
-/// Writes a session as a page. Nothing of the session is changed; what is written before an error is half a page.
+/// Writes a session as a page. The session does not change; after an error, `out` has part of a page.
 ///
 /// # Errors
 /// The session cannot be read, or `out` cannot be written.
@@ -89,16 +87,16 @@ struct Page<'a, W> {
     outline: Outline,
     shown: Shown,
     out: &'a mut W,
-    /// The session's lines: what the download gives.
+    /// The session's lines, which the download writes to a file.
     lines: Stream,
     beside: Stream,
     rows: Stream,
-    /// Whether the lines are the whole file, byte for byte, with what is no entry.
+    /// Whether `lines` is the whole file byte for byte, with lines that are not entries.
     is_verbatim: bool,
     copied: u64,
 }
 
-/// How many bytes between two entries are copied at once.
+/// The most bytes copied at once between two entries.
 const PIECE: u64 = 1 << 20;
 
 impl<'a, W: Write> Page<'a, W> {
@@ -134,7 +132,8 @@ impl<'a, W: Write> Page<'a, W> {
         Ok(())
     }
 
-    /// The line as version 3 has it; byte for byte where it stands so in the file, even if it is no UTF-8.
+    /// The line as version 3 writes it. A line that is the same in the file keeps its bytes, even if they are not
+    /// UTF-8.
     fn line(&self, entry: &Entry) -> Result<Vec<u8>, Error> {
         let is_odd = entry.line().contains(char::REPLACEMENT_CHARACTER);
         let raw = self.session.raw_span(entry.ix);
@@ -144,7 +143,7 @@ impl<'a, W: Write> Page<'a, W> {
         Ok(entry.line().as_bytes().to_vec())
     }
 
-    /// Copies what stands in the file before this byte and has not been copied: the header, what is no entry, line feeds.
+    /// Copies the bytes up to `offset` that are not copied yet: the header, lines that are not entries, line feeds.
     fn copy_to(&mut self, offset: u64) -> Result<(), Error> {
         while self.copied < offset {
             let length = (offset - self.copied).min(PIECE);
@@ -155,7 +154,7 @@ impl<'a, W: Write> Page<'a, W> {
         Ok(())
     }
 
-    /// Copies what stands behind the last entry; the download ends with a line feed.
+    /// Copies everything after the last entry; the download ends with a line feed.
     fn rest(&mut self) -> Result<(), Error> {
         let end = self.session.raw_length();
         if !self.is_verbatim {

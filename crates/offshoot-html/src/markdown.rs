@@ -1,20 +1,19 @@
-//! Prose as a row of operations that build a page: open an element, write text, close.
+//! Markdown as a list of operations that build a page: open an element, write text, close.
 //!
-//! The script knows a closed list of elements and makes text of everything else; here raw HTML becomes the text that it is, a
-//! picture its address, and a link only what leads to the web or to a mailbox. Nesting ends at [`DEEPEST`], so no text
-//! makes a page too deep to draw.
+//! The script knows a closed list of elements; everything else is text. Raw HTML becomes text, an image a link to its
+//! address, and only web and mail addresses become links. Nesting ends at [`DEEPEST`], so no text makes a page too deep
+//! to draw.
 
 use offshoot_session::json::quote;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag};
 
-/// Longer texts are shown as they are.
+/// Longer texts are shown as plain text.
 const LONGEST: usize = 1 << 20;
 
-/// Elements inside elements.
 const DEEPEST: usize = 24;
 
-/// The operations as a JSON array: `["name", attribute]` opens an element, a string is text, 0 closes; elements without an
-/// inside close themselves. `None` for text that reads the same without.
+/// The operations as a JSON array: `["name", attribute]` opens an element, a string is text, 0 closes. Void elements
+/// and code spans close themselves. `None` if the text needs no elements.
 pub(crate) fn operations(text: &str) -> Option<String> {
     if text.len() > LONGEST || !text.bytes().any(|byte| byte.is_ascii_punctuation() || byte == b'\n') {
         return None;
@@ -32,16 +31,17 @@ pub(crate) fn operations(text: &str) -> Option<String> {
 struct Built {
     out: Vec<String>,
     text: String,
-    /// What closes each open element; nothing for one that is not shown.
+    /// How to close each open element.
     open: Vec<Close>,
     shown: usize,
     is_rich: bool,
 }
 
 enum Close {
+    /// The element was not opened.
     Nothing,
     Element,
-    /// Words behind an element that is none, such as the address of a link that leads nowhere.
+    /// Text that follows a link which is not an element: its address.
     Words(String),
 }
 
@@ -98,7 +98,7 @@ impl Built {
         self.open(opening);
     }
 
-    /// A link, or its words and its address. A picture is never fetched: it is a link.
+    /// Opens a link, or writes its words and its address. Images are never fetched: they become links.
     fn link(&mut self, address: &CowStr<'_>, what: &str) {
         if what == "image" {
             self.text.push_str("🖼 ");
@@ -146,7 +146,7 @@ impl Built {
     }
 }
 
-/// The address if it leads to the web or to a mailbox. Browsers skip white space and control characters: so does this.
+/// The address without white space and control characters, which browsers skip, if it is a web or mail address.
 fn safe(address: &str) -> Option<String> {
     let address: String = address.chars().filter(|c| !c.is_control() && !c.is_whitespace()).collect();
     let (scheme, _) = address.split_once(':')?;

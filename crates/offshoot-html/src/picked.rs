@@ -1,4 +1,4 @@
-//! Which entries a page holds, in which order, and where among them each stands.
+//! Which entries a page contains, and their order.
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::{Session, SessionPart};
@@ -6,12 +6,11 @@ use offshoot_session::tree::{NodeIx, Tree};
 
 const OUTSIDE: u32 = u32::MAX;
 
-/// The entries of a page, in file order.
 #[derive(Debug)]
 pub(crate) struct Picked {
     pub(crate) entries: Vec<NodeIx>,
     pub(crate) leaf: Option<NodeIx>,
-    /// An entry's place on the page, by its place in file order.
+    /// Each entry's place on the page, by its index in the tree.
     places: Vec<u32>,
 }
 
@@ -36,18 +35,18 @@ impl Picked {
         Self { entries, leaf, places }
     }
 
-    /// An entry's place on the page; -1 if it is not there.
+    /// An entry's place on the page; -1 if it is not on it.
     pub(crate) fn place(&self, ix: NodeIx) -> i64 {
         self.places.get(ix.index()).filter(|place| **place != OUTSIDE).map_or(-1, |place| i64::from(*place))
     }
 
-    /// The place of an entry's parent; -1 if it has none on the page.
+    /// The place of an entry's parent; -1 if it is not on the page.
     pub(crate) fn parent(&self, session: &Session, ix: NodeIx) -> i64 {
         session.tree().parent(ix).map_or(-1, |parent| self.place(parent))
     }
 }
 
-/// The open entry if it is below `top`, else the newest one there.
+/// The open entry if it is below `top`, else the newest leaf there.
 fn below(tree: &Tree, open: Option<NodeIx>, top: NodeIx) -> NodeIx {
     if let Some(open) = open.filter(|open| tree.ancestors(*open).any(|ix| ix == top)) {
         return open;

@@ -1,7 +1,7 @@
-//! What the tree at the page's side needs of an entry: one JSON array, the page's index.
+//! The page's index: one JSON array for each entry, from which the script lays out the tree.
 //!
-//! `[parent, who, filters, time, id, label, text, line start, line length, beside start, beside length]`; parents are places on
-//! the page or -1. Filters are bits in the order of [`Filter::NAMES`]; one more says that an entry only marks a leaf.
+//! `[parent, who, filters, time, id, label, text, line start, line length, beside start, beside length]`. Parents are
+//! places on the page or -1. Filters are bits in the order of [`Filter::NAMES`]; one further bit marks a leaf marker.
 
 use offshoot_session::entry::{Entry, Source as _};
 use offshoot_session::id::EntryId;
@@ -15,9 +15,9 @@ const MARKER: u8 = 1 << 5;
 
 pub(crate) struct PageEntry {
     pub(crate) parent: i64,
-    /// First byte and length in the stream of lines.
+    /// Start and length in the stream of lines.
     pub(crate) line: (u64, usize),
-    /// The same in the stream of what stands beside them.
+    /// Start and length in the stream of [`crate::beside`] objects.
     pub(crate) beside: (u64, usize),
 }
 
@@ -35,13 +35,12 @@ impl PageEntry {
     }
 }
 
-/// Which filters show which entries, by place in file order.
+/// Which filters show which entries, by index in the tree.
 pub(crate) struct Shown {
     bits: Vec<u8>,
 }
 
 impl Shown {
-    /// Asks the outline, filter by filter.
     pub(crate) fn new(session: &Session, outline: &mut Outline) -> Self {
         let tree = session.tree();
         let mut bits = vec![0; tree.entries().next_back().map_or(0, |last| last.index() + 1)];
@@ -62,8 +61,8 @@ impl Shown {
     }
 }
 
-/// Whose row it is, for its colour: 0 the person, 1 the model, 2 a tool, 3 something about the conversation, 4 a setting or
-/// an unknown entry, 5 what nobody reads: the page shows no text of it.
+/// The class of a row, which chooses its colour: 0 user, 1 model, 2 tool, 3 other conversation entry, 4 setting or
+/// unknown entry, 5 bookkeeping, whose text the page does not show.
 fn who(entry: &Entry) -> u8 {
     match (entry.kind, entry.role) {
         (Kind::Message, Some(Role::User)) => 0,

@@ -1,7 +1,7 @@
-//! The page around the session: head, policy, card of facts, script. The only file that writes HTML.
+//! The page around the session: head, content security policy, fact card, script. The only file that writes HTML.
 //!
-//! Every value passes maud, which escapes it. The policy lets nothing in and nothing out: one script and one style by their
-//! hashes, pictures that are in the page, no connection, no form, no frame.
+//! maud escapes every value. The policy allows one script and one style by their hashes and images inside the page; it
+//! forbids connections, forms and frames.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -27,7 +27,7 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-/// How many models and how many findings the card names; of more it says how many.
+/// The most models and diagnostics that the card lists; it counts the rest.
 const NAMED: usize = 20;
 
 pub(crate) fn title(session: &Session) -> Result<String> {
@@ -36,7 +36,7 @@ pub(crate) fn title(session: &Session) -> Result<String> {
     Ok(name.unwrap_or_else(|| format!("Session {}", one_line(session.id(), 60))))
 }
 
-/// What the download is called.
+/// The download's file name.
 pub(crate) fn file_name(session: &Session) -> String {
     let name = session.file().and_then(|file| file.file_name()).map(|name| name.to_string_lossy().into_owned());
     one_line(&name.unwrap_or_else(|| format!("{}.jsonl", session.id())), 200)
@@ -64,11 +64,11 @@ pub(crate) fn head(title: &str) -> String {
         }
         (frame())
     };
-    // The page goes on: `html` is left open.
+    // `html` is left open: more follows.
     page.into_string() + "\n"
 }
 
-/// What the script fills.
+/// The elements that the script fills.
 fn frame() -> Markup {
     html! {
         header id="bar" {
@@ -103,7 +103,7 @@ pub(crate) struct Card<'a> {
     pub(crate) picked: &'a Picked,
 }
 
-/// Everything behind the session's blocks; `meta` is JSON.
+/// Everything after the session's blocks; `meta` is JSON.
 pub(crate) fn tail(card: &Card<'_>, meta: &str) -> String {
     let tail = html! {
         (card.html())
@@ -183,16 +183,16 @@ fn fact(name: &str, value: &str) -> Markup {
     html! { div { dt { (name) } dd { (one_line(value, 4000)) } } }
 }
 
-/// What a reader should know of the file: lines that are no entries and are not on this page, damage, newer work elsewhere.
+/// Diagnostics for the reader: lines that are not entries and so not on this page, damage, newer work elsewhere.
 fn notes(diagnostics: &[Diagnostic]) -> Markup {
-    let odd: Vec<&Diagnostic> = diagnostics.iter().filter(|told| told.severity() >= Severity::Warning).collect();
+    let odd: Vec<&Diagnostic> = diagnostics.iter().filter(|found| found.severity() >= Severity::Warning).collect();
     html! {
         @if !odd.is_empty() {
             details class="note" {
-                summary { "What is odd about the file: " (odd.len()) }
+                summary { "Problems in the file: " (odd.len()) }
                 ul {
-                    @for told in odd.iter().take(NAMED) { li { (one_line(&told.to_string(), 400)) } }
-                    @if odd.len() > NAMED { li { "and " (odd.len() - NAMED) " more: " code { "offshoot check" } " says them all" } }
+                    @for found in odd.iter().take(NAMED) { li { (one_line(&found.to_string(), 400)) } }
+                    @if odd.len() > NAMED { li { "and " (odd.len() - NAMED) " more: " code { "offshoot check" } " lists them all" } }
                 }
             }
         }
@@ -227,7 +227,7 @@ fn counted(number: u64, what: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { what })
 }
 
-/// A number with a thin gap between thousands.
+/// A number with a comma between thousands.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -240,13 +240,13 @@ fn grouped(number: u64) -> String {
     out
 }
 
-/// A time to the minute, or what stands in its place.
+/// A time to the minute, or the text itself if it is not a time.
 fn moment(text: &str) -> String {
     let iso = parse_iso(text).map(to_iso);
     iso.as_deref().and_then(|iso| iso.get(..16)).map_or_else(|| text.to_owned(), |iso| iso.replace('T', " ") + " UTC")
 }
 
-/// How a policy names a script or a style.
+/// A script's or style's hash as a policy writes it.
 fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }

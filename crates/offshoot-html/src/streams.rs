@@ -1,18 +1,17 @@
-//! Bytes of any length as a row of script blocks of one size: the page finds a stretch by its place alone.
+//! Bytes of any length as script blocks of one size, so that the page finds a range by its position.
 //!
-//! The browser never runs a block (its type is no script's), and base64 cannot end one. Blocks of several streams may stand
-//! between each other.
+//! The browser does not run the blocks (their type is not a script type), and base64 cannot end one. Blocks of several
+//! streams may alternate.
 
 use std::io::{self, Write};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// How many bytes a block holds, but for a stream's last one: a multiple of 3, so that no block but the last is padded.
-/// Browsers refuse texts beyond half a gigabyte; a block is 1 MiB of text.
+/// Bytes in each block but a stream's last. A multiple of 3, so that only the last is padded. Browsers refuse strings
+/// beyond half a gigabyte; a block is 1 MiB of base64.
 pub(crate) const BLOCK: usize = 3 << 18;
 
-/// One stream of bytes.
 #[derive(Debug)]
 pub(crate) struct Stream {
     class: &'static str,
@@ -25,7 +24,7 @@ impl Stream {
         Self { class, waiting: Vec::new(), length: 0 }
     }
 
-    /// Where the next so many bytes will stand.
+    /// Start and length of the next `length` bytes in the stream.
     pub(crate) fn span(&self, length: usize) -> (u64, usize) {
         (self.length, length)
     }

@@ -1,4 +1,4 @@
-//! What all entries of a page come to: messages, calls, models, tokens, cost.
+//! Totals over a page's entries: messages, calls, models, tokens, cost.
 
 use offshoot_session::clock::Millis;
 use offshoot_session::entry::{Entry, Source};
@@ -8,7 +8,6 @@ use offshoot_session::text::one_line;
 use offshoot_session::tokens::Usage;
 use offshoot_session::transcript::call_blocks;
 
-/// Sums over entries.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Totals {
     pub(crate) entries: u64,
@@ -24,9 +23,8 @@ pub(crate) struct Totals {
     pub(crate) cache_read: u64,
     pub(crate) cache_write: u64,
     pub(crate) cost: f64,
-    /// Models that answered, as `provider/model`, in the order in which they came up.
+    /// Models that answered, as `provider/model`, in order of first use.
     pub(crate) models: Vec<String>,
-    /// The time of the last entry.
     pub(crate) last: Option<Millis>,
 }
 

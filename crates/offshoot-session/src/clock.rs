@@ -1,16 +1,16 @@
-//! Time: the clock that is asked for it, and the text form that sessions carry.
+//! Clocks, and times as text.
 //!
-//! The only file of the library that reads the system's time. Times are milliseconds since 1970, UTC, as JavaScript's
-//! `Date` has them.
+//! The only file of the library that reads the system's time. Times are milliseconds since 1970 in UTC, as in
+//! JavaScript's `Date`.
 
 use jiff::{Timestamp, civil, tz::TimeZone};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 pub type Millis = i64;
 
-/// Where the time comes from. Tests give [`FixedClock`].
+/// A source of the time. Tests pass [`FixedClock`].
 pub trait Clock: Send + Sync {
-    /// The present moment.
+    /// The current time.
     fn now(&self) -> Millis;
 }
 
@@ -25,7 +25,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that always says the same.
+/// A clock that stands still.
 #[derive(Debug, Clone, Copy)]
 pub struct FixedClock(pub Millis);
 
@@ -37,14 +37,14 @@ impl Clock for FixedClock {
 
 /// Writes a time like JavaScript's `toISOString`: `2026-01-02T03:04:05.678Z`.
 ///
-/// A time outside jiff's range (beyond the year 9999) is written as the nearest time inside it.
+/// A time outside jiff's range (beyond the year 9999) becomes the nearest time inside it.
 pub fn to_iso(ms: Millis) -> String {
     let at = Timestamp::from_millisecond(ms).unwrap_or(if ms < 0 { Timestamp::MIN } else { Timestamp::MAX });
     format!("{at:.3}")
 }
 
-/// Reads a time as JavaScript's `Date` does for the forms that occur in sessions: ISO with an offset or `Z`, and a bare
-/// date (midnight UTC). A date and time without offset is taken as UTC. Anything else is `None`.
+/// Reads a time as JavaScript's `Date` does, in the forms that occur in sessions: ISO with an offset or `Z`, a bare
+/// date (midnight UTC), a date and time without offset (taken as UTC). Anything else is `None`.
 pub fn parse_iso(text: &str) -> Option<Millis> {
     if let Some(ms) = parse_canonical(text.as_bytes()) {
         return Some(ms);
@@ -64,8 +64,8 @@ pub fn parse_iso(text: &str) -> Option<Millis> {
     Some(at.as_millisecond())
 }
 
-/// The one form that nearly every line has, `YYYY-MM-DDTHH:MM:SS.mmmZ` (or with six digits and a sign for the year),
-/// without the cost of a general parser.
+/// Reads `YYYY-MM-DDTHH:MM:SS.mmmZ`, also with a signed year of six digits. Nearly all lines have this form, and a
+/// general parser is slow.
 fn parse_canonical(text: &[u8]) -> Option<Millis> {
     let number = |digits: &[u8]| -> Option<i64> {
         let (sum, is_number) = digits.iter().fold((0, true), |(sum, is_number), b| {
@@ -110,7 +110,7 @@ fn days_in_month(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days from 1970-01-01, proleptic Gregorian calendar, counting years from March so that a leap day comes last.
+/// Days from 1970-01-01 in the proleptic Gregorian calendar. Years start in March, so that a leap day comes last.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let shifted_year = if month <= 2 { year - 1 } else { year };
     let era = shifted_year.div_euclid(400);

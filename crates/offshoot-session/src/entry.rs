@@ -1,6 +1,5 @@
-//! One entry with its body, and the seam through which everything above the tree asks for bodies.
-//!
-//! Knows what a line says, not where lines are kept.
+//! An entry with its body, and the trait through which everything above the tree reads bodies. Knows what a line says,
+//! not where lines are stored.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,32 +13,32 @@ use crate::json::{Json, JsonKind, Object, SyntaxError, validate_members};
 use crate::kind::{Kind, Role};
 use crate::tree::{NodeIx, Tree};
 
-/// An entry as version 3 has it: its node and its whole line.
+/// A version 3 entry: its node's envelope and its whole line.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of the other fields say what they are")]
 pub struct Entry {
-    /// Where it stands in the tree.
+    /// The entry's index in the tree.
     pub ix: NodeIx,
-    /// Its id; a foreign line may have none.
+    /// `None` for some foreign lines.
     pub id: Option<EntryId>,
-    /// Its type.
     pub kind: Kind,
-    /// Its role, of a message.
     pub role: Option<Role>,
     line: String,
     damage: Option<SyntaxError>,
     message: Message,
 }
 
-/// Where in a line its message stands, as the check of the line found it.
+/// The place of the message in the line, found while the line was checked.
 #[derive(Debug, Clone)]
 enum Message {
     At(Option<Range<usize>>),
-    /// A member's name is escaped: it is looked for when it is wanted.
+    /// A member's name is escaped, so the message is searched for when needed.
     Unknown,
 }
 
+#[expect(missing_docs, reason = "the name says it")]
 impl Entry {
-    /// Puts a line to its node. The line is checked once, here.
+    /// Combines a node with its line, and checks the line once.
     pub fn new(tree: &Tree, ix: NodeIx, line: String) -> Self {
         let node = tree.node(ix);
         let (mut message, mut is_plain) = (None, true);
@@ -60,13 +59,12 @@ impl Entry {
         &self.line
     }
 
-    /// Where the line stops being JSON, if it does: then the entry has a place in the tree but says nothing.
+    /// The position at which the line stops being JSON. Such an entry keeps its place in the tree but has no content.
     pub fn damage(&self) -> Option<SyntaxError> {
         self.damage
     }
 
-    /// The entry as one JSON object: its line, or for a damaged one an object that says who it is and where it breaks:
-    /// `{"type","id","parentId","timestamp":null,"damage":{"offset","message"}}`.
+    /// The line, or for a damaged entry `{"type","id","parentId","timestamp":null,"damage":{"offset","message"}}`.
     pub fn to_json(&self, tree: &Tree) -> Cow<'_, str> {
         let Some(damage) = self.damage else { return Cow::Borrowed(&self.line) };
         let said = Object::new().raw("offset", damage.at).str("message", &damage.to_string()).finish();
@@ -79,17 +77,16 @@ impl Entry {
         Cow::Owned(object.finish())
     }
 
-    /// The line as a view; `null` if it is damaged.
+    /// A view of the line; `null` if it is damaged.
     pub fn json(&self) -> Json<'_> {
         Json::trusted(if self.damage.is_some() { "null" } else { &self.line })
     }
 
-    /// A member of the entry.
+    /// A member of the entry's object.
     pub fn get(&self, name: &str) -> Option<Json<'_>> {
         self.json().get(name)
     }
 
-    /// A string member of the entry.
     pub fn str(&self, name: &str) -> Option<Cow<'_, str>> {
         self.json().str(name)
     }
@@ -104,7 +101,7 @@ impl Entry {
         message.filter(|message| !message.is_null())
     }
 
-    /// The timestamp as JavaScript's `new Date(timestamp).getTime()` gives it; `None` is its NaN.
+    /// The timestamp as JavaScript's `new Date(timestamp).getTime()` returns it; `None` for NaN.
     pub fn js_time(&self) -> Option<Millis> {
         let value = self.get("timestamp")?;
         match value.kind() {
@@ -117,23 +114,23 @@ impl Entry {
     }
 }
 
-/// Gives the bodies of a tree's entries, to several threads at once.
+/// Provides the bodies of a tree's entries, to several threads at once.
+#[expect(missing_docs, reason = "the name says it")]
 pub trait Source: Sync {
-    /// The tree.
     fn tree(&self) -> &Tree;
 
-    /// An entry with its body.
+    /// Reads an entry with its body.
     ///
     /// # Errors
-    /// The medium cannot be read. A damaged line is no error: see [`Entry::damage`].
+    /// The medium cannot be read. A damaged line is not an error; see [`Entry::damage`].
     fn entry(&self, ix: NodeIx) -> Result<Entry>;
 
-    /// The bytes of a blob that a message refers to (see [`crate::blobs`]), if this source has them.
+    /// The bytes of a blob that a message refers to (see [`crate::blobs`]), if the source has them.
     fn blob(&self, _hash: &str) -> Option<Vec<u8>> {
         None
     }
 
-    /// What this source knows of all its entries' bodies; `None` if it keeps no such thing.
+    /// The source's facts about all bodies; `None` if it keeps none.
     ///
     /// # Errors
     /// The medium cannot be read.
@@ -141,11 +138,11 @@ pub trait Source: Sync {
         Ok(None)
     }
 
-    /// Where the entry's line stands, if it stands there as version 3 has it: first byte and length without line feed.
+    /// The first byte and the length (without line feed) of the entry's line, if the medium has it as version 3.
     fn raw_span(&self, ix: NodeIx) -> Option<(u64, u64)>;
 
-    /// The entry's line as version 3 has it, as bytes that stand in the medium and text behind them: first byte, length,
-    /// text; `None` if more than its end is different.
+    /// The entry's version 3 line as a range of the medium (first byte, length) and a text that follows it; `None` if
+    /// more than the line's end differs.
     ///
     /// # Errors
     /// The medium cannot be read.
@@ -154,7 +151,7 @@ pub trait Source: Sync {
     }
 }
 
-/// Whether JavaScript takes the value for true.
+/// Whether JavaScript converts the value to true.
 pub(crate) fn is_truthy(value: Json<'_>) -> bool {
     match value.kind() {
         JsonKind::Null => false,
@@ -165,7 +162,7 @@ pub(crate) fn is_truthy(value: Json<'_>) -> bool {
     }
 }
 
-/// The text of a message's content: a string, or its text blocks joined by `separator`.
+/// The text of a message's content: the string, or its text blocks joined by `separator`.
 pub fn text_of(content: Json<'_>, separator: &str) -> String {
     if let Some(text) = content.as_str() {
         return text.into_owned();

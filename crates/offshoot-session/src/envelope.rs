@@ -1,9 +1,8 @@
-//! The envelope of a line: who it is, whose child, of what type and when, found by looking at a few bytes of it.
+//! Reads a line's envelope (id, parent, type, time, role) from a few of its bytes.
 //!
-//! Peers write the envelope at the front of a line or, for some types and after their migrations, at its end. So the
-//! scan reads scalars from the front until it meets a container, then backwards from the closing brace; the body
-//! between is not looked at. Whatever those two reads do not settle is settled by a full read of the line. Knows lines,
-//! not files.
+//! Peers write the envelope at a line's front or, for some types and after migrations, at its end. The scan reads
+//! scalars from the front up to the first container, then backwards from the closing brace, and skips the body. If that
+//! does not settle the envelope, it reads the whole line. Knows lines, not files.
 
 use std::borrow::Cow;
 
@@ -11,47 +10,45 @@ use crate::clock::{Millis, parse_iso};
 use crate::json::{Json, is_space, skip_space, skip_string, skip_value, validate, validate_members};
 use crate::kind::{Kind, LEAF_MARKER, Role};
 
-/// The envelope of a usual line and the role behind it take no more than this.
+/// The envelope of a usual line and its role fit into this many bytes.
 const USUAL_START: usize = 192;
 
-/// What is known of a line without its body.
+/// A line without its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the other fields say what they are")]
 pub struct Envelope<'a> {
-    /// Its type.
     pub kind: Kind,
-    /// The role, of a message.
     pub role: Option<Role>,
-    /// Its id; `None` if it has none, or an empty one, or one that is no string.
+    /// `None` if the id is missing, empty or not a string.
     pub id: Option<Cow<'a, str>>,
-    /// Its parent's id; `None` if it has none.
+    /// The parent's id.
     pub parent: Option<Cow<'a, str>>,
-    /// Its timestamp, if that is a date.
+    /// The timestamp, if it is a date.
     pub time: Option<Millis>,
-    /// Whether it is the marker of a moved leaf.
     pub is_leaf_marker: bool,
 }
 
-/// A line as far as it is in memory.
+/// A line, or the two ends of a long one.
 #[derive(Debug, Clone, Copy)]
 pub struct LineBytes<'a> {
-    /// The line from its start, without its line feed; all of it if `tail` is `None`.
+    /// The line from its start, without line feed; the whole line if `tail` is `None`.
     pub head: &'a [u8],
-    /// The last bytes of a line that is too long to hold.
+    /// The last bytes of a long line.
     pub tail: Option<&'a [u8]>,
 }
 
-/// Why there is no envelope.
+/// Why a scan found no envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoEnvelope {
-    /// The line is not one JSON object; at this byte that shows.
+    /// The line is not one JSON object, as this byte shows.
     Malformed(usize),
-    /// The parts in memory do not settle it; read the whole line.
+    /// The two ends do not settle it: read the whole line.
     NeedWholeLine,
 }
 
 /// Reads a line's envelope.
 ///
-/// The body is not checked: a line damaged inside its body still has an envelope, and so keeps its place in the tree.
+/// Does not check the body: a line damaged there still has an envelope and so keeps its place in the tree.
 pub fn scan(line: LineBytes<'_>) -> Result<Envelope<'_>, NoEnvelope> {
     match usual(line) {
         Some(envelope) => Ok(envelope),
@@ -59,10 +56,10 @@ pub fn scan(line: LineBytes<'_>) -> Result<Envelope<'_>, NoEnvelope> {
     }
 }
 
-/// A message exactly as pi and offshoot spell it, which nearly all lines of nearly all files are; `None` for all others.
-/// Finds what [`scan_any`] finds, several times faster.
+/// Scans a message as pi and offshoot write it, as nearly all lines are, several times faster than [`scan_any`] and
+/// with the same result. `None` for other lines.
 fn usual(line: LineBytes<'_>) -> Option<Envelope<'_>> {
-    // Two braces at the end: no member stands behind the message.
+    // Two braces at the end: no member follows the message.
     if !line.tail.unwrap_or(line.head).ends_with(b"}}") {
         return None;
     }
@@ -86,12 +83,12 @@ fn usual(line: LineBytes<'_>) -> Option<Envelope<'_>> {
     })
 }
 
-/// The bytes up to the first that are no UTF-8: all of them, or all but half a character.
+/// The bytes before the first one that is not UTF-8.
 fn start_of_text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).or_else(|error| std::str::from_utf8(&bytes[..error.valid_up_to()])).unwrap_or_default()
 }
 
-/// The inside of a string without escapes, and what stands behind its closing quote.
+/// The content of a string without escapes, and the text after its closing quote.
 fn plain(text: &str) -> Option<(&str, &str)> {
     let end = text.bytes().position(|b| matches!(b, b'"' | b'\\'))?;
     Some((&text[..end], text[end..].strip_prefix('"')?))
@@ -100,7 +97,6 @@ fn plain(text: &str) -> Option<(&str, &str)> {
 fn scan_any(line: LineBytes<'_>) -> Result<Envelope<'_>, NoEnvelope> {
     let start = skip_space(line.head, 0);
     if line.head.get(start) != Some(&b'{') {
-        // Nothing but white space so far.
         if start == line.head.len() && line.tail.is_some() {
             return Err(NoEnvelope::NeedWholeLine);
         }
@@ -129,8 +125,8 @@ fn scan_any(line: LineBytes<'_>) -> Result<Envelope<'_>, NoEnvelope> {
     }
     let settled_by_front = found.is_settled();
     let Some(trailing) = back(&last_part[..end - 1], &mut found) else { return whole(line) };
-    // Scalars behind the body of a line whose front says it all are seldom: rather than members of the line they may be
-    // members of its body, the line having been cut right behind an inner brace.
+    // Scalars after the body are rare in a line whose front settles everything. They may be members of the body, if the
+    // line was cut after an inner brace.
     if !found.is_settled() || (settled_by_front && trailing > 0) {
         return whole(line);
     }
@@ -141,7 +137,7 @@ fn trimmed_end(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|b| !is_space(*b)).map_or(0, |at| at + 1)
 }
 
-/// The slow way: every member of the line, after a check of its grammar.
+/// Reads every member, after checking the grammar.
 fn whole(line: LineBytes<'_>) -> Result<Envelope<'_>, NoEnvelope> {
     if line.tail.is_some() {
         return Err(NoEnvelope::NeedWholeLine);
@@ -161,11 +157,11 @@ fn unescaped(name: &[u8]) -> String {
 }
 
 enum Front {
-    /// The object ended at this byte: everything was scalar.
+    /// Where the object ended; it had only scalars.
     Whole(usize),
-    /// A container came up; what follows it is not known.
+    /// A container began; the members after it are not known.
     Body,
-    /// Something that only a full read can judge.
+    /// Only reading the whole line can tell.
     Unsettled,
 }
 
@@ -210,15 +206,15 @@ fn front<'a>(bytes: &'a [u8], mut at: usize, found: &mut EnvelopeMembers<'a>) ->
     }
 }
 
-/// The role of a message whose object opens at `at`, if it is the first member, as all peers write it.
+/// The role of the message object that opens at `at`, if it is the first member, as all peers write it.
 fn role_at_front(bytes: &[u8], at: usize) -> Option<Role> {
     let rest = bytes.get(at..)?.strip_prefix(b"{\"role\":")?;
     let end = skip_string(rest, 0).filter(|_| rest.first() == Some(&b'"'))?;
     Some(Role::from_word(&rest[1..end - 1]))
 }
 
-/// Reads members backwards from the last brace (which is not in `bytes`) while their values are scalars. The values it
-/// finds are the later ones, so they win. Answers how many there were; `None` if it did not understand what it saw.
+/// Reads members backwards from the last brace (not in `bytes`) while their values are scalars. They come later in the
+/// line, so they win. Returns how many there were; `None` if the bytes are not members.
 fn back<'a>(bytes: &'a [u8], found: &mut EnvelopeMembers<'a>) -> Option<usize> {
     let mut end = trimmed_end(bytes);
     let mut taken = Taken::default();
@@ -255,7 +251,6 @@ fn back<'a>(bytes: &'a [u8], found: &mut EnvelopeMembers<'a>) -> Option<usize> {
     }
 }
 
-/// The opening quote of the string whose closing quote is at `close`.
 fn string_start(bytes: &[u8], close: usize) -> Option<usize> {
     let mut at = close;
     loop {
@@ -267,7 +262,7 @@ fn string_start(bytes: &[u8], close: usize) -> Option<usize> {
     }
 }
 
-/// Which names a backward read has met: the first one met is the last one written.
+/// The names that a backward read has met. The first one met was written last, so it counts.
 #[derive(Default)]
 struct Taken<'a> {
     names: Vec<&'a [u8]>,
@@ -282,7 +277,7 @@ impl<'a> Taken<'a> {
     }
 }
 
-/// The members that make an envelope, as raw JSON values.
+/// The members of an envelope as raw JSON values.
 #[derive(Default)]
 struct EnvelopeMembers<'a> {
     kind: Option<&'a [u8]>,
@@ -317,7 +312,7 @@ impl<'a> EnvelopeMembers<'a> {
         }
     }
 
-    /// Whether nothing that an envelope needs can still be hidden in the part of the line that was not read.
+    /// Whether the unread part of the line cannot change the envelope.
     fn is_settled(&self) -> bool {
         let Some(kind) = self.kind.and_then(kind_of) else { return false };
         let body_is_settled = match kind {
@@ -335,8 +330,8 @@ impl<'a> EnvelopeMembers<'a> {
         Ok(Envelope {
             kind,
             role: (kind == Kind::Message).then(|| self.role.unwrap_or(Role::Unknown)),
-            // The names of the tree proposal that came before version 2, where the others are not there at all: they
-            // may stand in a part of the line that need not be read.
+            // The names of the tree proposal before version 2. Such lines lack the current names, which could be in the
+            // unread part.
             id: id(self.id.or(self.uuid)),
             parent: id(self.parent.or(self.parent_uuid)),
             time: self.timestamp.and_then(string).and_then(|text| parse_iso(&text)),
@@ -345,7 +340,6 @@ impl<'a> EnvelopeMembers<'a> {
     }
 }
 
-/// The type that a raw JSON value names, if it is a string.
 fn kind_of(value: &[u8]) -> Option<Kind> {
     // Nearly every line is one of these.
     if value == b"\"message\"" {
@@ -355,7 +349,6 @@ fn kind_of(value: &[u8]) -> Option<Kind> {
     }
 }
 
-/// A raw JSON value as a string, if it is one.
 fn string(value: &[u8]) -> Option<Cow<'_, str>> {
     if let [b'"', inner @ .., b'"'] = value
         && memchr::memchr(b'\\', inner).is_none()

@@ -1,7 +1,4 @@
-//! The header record and omp's title slot: reading them, writing new ones.
-//!
-//! The header is no entry: it has no parent and is not in the tree. See
-//! `docs/format.md`, *Header*.
+//! The header record and omp's title slot. Neither is an entry or part of the tree. See *Header* in `docs/format.md`.
 
 use std::borrow::Cow;
 
@@ -11,7 +8,7 @@ use crate::json::{Json, JsonKind, Object};
 /// The version that offshoot writes.
 pub const CURRENT_VERSION: u32 = 3;
 
-/// Which peer's spelling a file uses where the peers differ.
+/// The peer whose spelling a file uses where the peers differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
     /// pi: `provider` + `modelId`, `fromHook`.
@@ -21,7 +18,7 @@ pub enum Dialect {
     Omp,
 }
 
-/// The header of a session, with its line as it stands.
+/// The header of a session, with its line as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     line: String,
@@ -33,25 +30,22 @@ pub struct Header {
     title: Option<String>,
 }
 
-/// What a new header says.
 #[derive(Debug, Clone, Default)]
+#[expect(missing_docs, reason = "the names of the other fields say what they are")]
 pub struct NewHeader<'a> {
-    /// The session id.
     pub id: &'a str,
-    /// Creation time.
     pub at: Millis,
-    /// Working directory of the session.
     pub cwd: &'a str,
-    /// Where it comes from: the source's path, as pi writes it.
+    /// The path of the session from which this one was made, as pi writes it.
     pub parent_session: Option<&'a str>,
-    /// Title, in omp's dialect.
+    /// The title, in omp's dialect.
     pub title: Option<&'a str>,
 }
 
+#[expect(missing_docs, reason = "the names of the other functions say what they return")]
 impl Header {
-    /// Reads a header line: a JSON object of type `session` with a string id.
-    ///
-    /// `None` if it is something else. Missing `version` means 1; a version as string counts as its number.
+    /// Reads a header line, a JSON object of type `session` with a string id; `None` if it is something else. A missing
+    /// `version` means 1; a string counts as its number.
     pub fn parse(line: &str) -> Option<Self> {
         let json = Json::parse(line).ok()?;
         if json.str("type")? != "session" {
@@ -69,7 +63,6 @@ impl Header {
         })
     }
 
-    /// Makes the header of a new session.
     pub fn new(new: &NewHeader<'_>) -> Self {
         let timestamp = to_iso(new.at);
         let line = Object::new()
@@ -97,42 +90,39 @@ impl Header {
         &self.line
     }
 
-    /// The line as a view.
     pub fn json(&self) -> Json<'_> {
         Json::trusted(&self.line)
     }
 
-    /// The version of the file.
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// The session id.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Creation time as text.
+    /// The creation time as text.
     pub fn timestamp(&self) -> Option<&str> {
         self.timestamp.as_deref()
     }
 
-    /// Working directory; very old files lack it.
+    /// The working directory; very old files lack it.
     pub fn cwd(&self) -> Option<&str> {
         self.cwd.as_deref()
     }
 
-    /// Where the session comes from: a path, or in omp sometimes a session id. Opaque.
+    /// The session from which this one was made: a path, or in omp sometimes a session id. Opaque.
     pub fn parent_session(&self) -> Option<&str> {
         self.parent_session.as_deref()
     }
 
-    /// The title that the header itself carries (omp). A title slot overrides it.
+    /// omp's title in the header. A title slot overrides it.
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
     }
 
-    /// Whether the header has members that only omp writes.
+    /// Whether the header has a member that only omp writes.
     pub(crate) fn is_omp(&self) -> bool {
         const OMP_MEMBERS: [&str; 5] =
             ["title", "titleSource", "additionalDirectories", "previousSessionFiles", "providerPromptCacheKey"];
@@ -148,15 +138,15 @@ fn version(value: Option<Json<'_>>) -> u32 {
         JsonKind::String => value.as_str().and_then(|text| text.trim().parse().ok()),
         _ => None,
     };
-    // What is no number is not older than 3 for JavaScript either.
+    // JavaScript does not find a value that is not a number older than 3 either.
     number.map_or(CURRENT_VERSION, |number: f64| number.clamp(0.0, f64::from(u32::MAX)) as u32)
 }
 
-/// omp's title slot: the physical line before the header that holds the title, padded so that it can be overwritten in
-/// place. It overrides the header's title (`docs/format.md`, *Container*).
+/// omp's title slot: a line before the header that is padded so that it can be overwritten in place. Its title
+/// overrides the header's (*Container* in `docs/format.md`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TitleSlot {
-    /// The title; empty means none.
+    /// Empty means none.
     pub title: String,
     /// `auto` or `user`.
     pub source: Option<String>,
@@ -164,7 +154,7 @@ pub struct TitleSlot {
 }
 
 impl TitleSlot {
-    /// The slot's whole length with its line feed, in bytes.
+    /// The slot's length with line feed, in bytes.
     pub const LENGTH: usize = 256;
 
     /// Reads a slot; `None` if the line is not exactly one.
@@ -184,7 +174,7 @@ impl TitleSlot {
         is_slot.then(|| Self { title, source: source.flatten(), line: line.to_owned() })
     }
 
-    /// Makes a slot of exactly [`TitleSlot::LENGTH`] bytes (with line feed), cutting the title at a character if needed.
+    /// Makes a slot of [`TitleSlot::LENGTH`] bytes with line feed. A long title is cut at a character.
     pub fn new(title: &str, source: Option<&str>, updated_at: Millis) -> Self {
         let write = |title: &str, pad: usize| {
             Object::new()

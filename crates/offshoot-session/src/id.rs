@@ -1,19 +1,19 @@
-//! Identifiers: entry ids, session ids, and where fresh ones come from.
+//! Entry ids, session ids, and their sources.
 //!
-//! The only file of the library that draws random bits. Knows nothing of files or of trees.
+//! The only file of the library that draws random bits. Knows no files and no trees.
 
 use std::fmt;
 
 use smol_str::SmolStr;
 
-/// The id of one entry: any non-empty string, unique within one file only.
+/// The id of one entry: any non-empty string, unique within one file.
 ///
-/// offshoot writes 8 lower-case hexadecimal digits. Cheap to clone.
+/// offshoot writes 8 lower-case hexadecimal digits. Clones are cheap.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntryId(SmolStr);
 
 impl EntryId {
-    /// Takes the id as it stands in a file.
+    /// Takes an id as written in a file.
     pub fn new(id: impl AsRef<str>) -> Self {
         Self(SmolStr::new(id))
     }
@@ -42,16 +42,16 @@ impl From<&str> for EntryId {
     }
 }
 
-/// Where fresh ids come from. Tests and replays give their own; everyone else uses [`RandomIds`].
+/// A source of new ids. Tests and replays pass their own; everyone else uses [`RandomIds`].
 pub trait IdSource: Send + Sync {
-    /// A candidate for an entry id. The caller asks again when the file already holds it.
+    /// A candidate for an entry id. The caller asks again if the file already has it.
     fn entry_id(&mut self) -> EntryId;
 
     /// A session id, unique everywhere.
     fn session_id(&mut self) -> String;
 }
 
-/// Random ids: entries get the first 8 hexadecimal digits of a version 4 UUID, sessions a version 7 UUID.
+/// Random ids: 8 hexadecimal digits of a version 4 UUID for entries, a version 7 UUID for sessions.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct RandomIds;
 
@@ -86,7 +86,8 @@ impl IdSource for CountingIds {
     }
 }
 
-/// Whether a caller may choose this session id (pi 0.87: letters and digits at both ends, inside also `.`, `_`, `-`).
+/// Whether a caller may choose this session id: letters, digits, `.`, `_` and `-`, with a letter or digit at both ends
+/// (pi 0.87).
 pub fn is_valid_session_id(id: &str) -> bool {
     let bytes = id.as_bytes();
     let ends_are_alphanumeric = match (bytes.first(), bytes.last()) {

@@ -1,8 +1,6 @@
-//! JSON as it stands in a line: a view on the text, read where somebody looks, never printed anew.
+//! JSON as a view of text, read on demand and never re-serialised.
 //!
-//! [`Json`] is a slice of text holding one value. It gives members, items and scalars without building anything, at any
-//! nesting depth, so that numbers, key order, duplicate keys and lone surrogates stay as their writer wrote them.
-//! [`validate`] is the whole grammar, iteratively; [`Object`] writes one object on one line. Knows nothing of sessions.
+//! [`Json`] is a slice that contains one value. It gives members, items and scalars without building anything, at any depth, so that numbers, key order, duplicate keys and lone surrogates stay as written. [`validate`] checks the whole grammar without recursion; [`Object`] writes one object on one line. Knows nothing of sessions.
 
 mod validate;
 mod write;
@@ -18,16 +16,15 @@ pub(crate) use validate::validate_members;
 pub use validate::{SyntaxError, validate};
 pub use write::{Object, quote};
 
-/// One JSON value, as text.
+/// One JSON value as text.
 ///
-/// Made by [`Json::parse`] from text of any origin. Reading wrong JSON (which only code inside this library can make a
-/// view of) yields `None`s and early ends, never a panic.
+/// [`Json::parse`] checks its text. Views that the library makes of unchecked text yield `None`s and end early on wrong JSON; they never panic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Json<'a> {
     text: &'a str,
 }
 
-/// What sort of value a [`Json`] is.
+/// The type of a [`Json`] value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum JsonKind {
@@ -40,26 +37,26 @@ pub enum JsonKind {
 }
 
 impl<'a> Json<'a> {
-    /// Checks the whole text and views it.
+    /// Checks the whole text and returns a view of it.
     ///
     /// # Errors
-    /// Where the text stops being one JSON value.
+    /// The position at which the text stops being one JSON value.
     pub fn parse(text: &'a str) -> Result<Self, SyntaxError> {
         validate(text.as_bytes())?;
         Ok(Self::trusted(text))
     }
 
-    /// Views text that is known to be JSON.
+    /// A view of text that is known to be JSON.
     pub(crate) fn trusted(text: &'a str) -> Self {
         Self { text: trim(text) }
     }
 
-    /// The text of the value, without white space around it.
+    /// The value's text without surrounding white space.
     pub fn text(self) -> &'a str {
         self.text
     }
 
-    /// What sort of value it is.
+    /// The value's type.
     pub fn kind(self) -> JsonKind {
         match self.text.as_bytes().first() {
             Some(b'{') => JsonKind::Object,
@@ -71,18 +68,18 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Whether it is `null`.
+    /// Whether the value is `null`.
     pub fn is_null(self) -> bool {
         self.kind() == JsonKind::Null
     }
 
-    /// The string, decoded; a lone surrogate becomes U+FFFD.
+    /// The decoded string; a lone surrogate becomes U+FFFD.
     pub fn as_str(self) -> Option<Cow<'a, str>> {
         let inner = self.text.strip_prefix('"')?.strip_suffix('"')?;
         Some(unescape(inner))
     }
 
-    /// The number. Beyond the range of a double: infinite, as in JavaScript.
+    /// The number; infinite beyond the range of a double, as in JavaScript.
     pub fn as_f64(self) -> Option<f64> {
         match self.kind() {
             JsonKind::Number => self.text.parse().ok(),
@@ -90,7 +87,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The truth value.
+    /// The boolean, if the value is one.
     pub fn as_bool(self) -> Option<bool> {
         match self.text {
             "true" => Some(true),
@@ -99,17 +96,17 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The members of an object, in their order; nothing for other values.
+    /// The members of an object in order; empty for other values.
     pub fn members(self) -> Members<'a> {
         Members { rest: Rest::inside(self.text, b'{') }
     }
 
-    /// The items of an array, in their order; nothing for other values.
+    /// The items of an array in order; empty for other values.
     pub fn items(self) -> Items<'a> {
         Items { rest: Rest::inside(self.text, b'[') }
     }
 
-    /// The member of that name; of several the last, as in JavaScript.
+    /// The member with this name; the last one if the name is repeated, as in JavaScript.
     pub fn get(self, key: &str) -> Option<Self> {
         let mut members = self.members();
         let mut found = None;
@@ -126,26 +123,26 @@ impl<'a> Json<'a> {
         found
     }
 
-    /// The string member of that name, decoded.
+    /// The decoded string member with this name.
     pub fn str(self, key: &str) -> Option<Cow<'a, str>> {
         self.get(key)?.as_str()
     }
 
-    /// The byte range of this value inside the text that it is a view of.
+    /// The byte range of this value in the text that it is a view of.
     pub(crate) fn span_in(self, whole: &str) -> std::ops::Range<usize> {
         let start = (self.text.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
         start..start + self.text.len()
     }
 }
 
-/// Iterator over an object's members. See [`Json::members`].
+/// Iterator over an object's members; see [`Json::members`].
 #[derive(Debug, Clone)]
 pub struct Members<'a> {
     rest: Rest<'a>,
 }
 
 impl<'a> Members<'a> {
-    /// The next member, its name as it stands.
+    /// The next member, with its name as written.
     fn next_raw(&mut self) -> Option<(Json<'a>, Json<'a>)> {
         let name = self.rest.value()?;
         self.rest.punctuation(b':')?;
@@ -164,7 +161,7 @@ impl<'a> Iterator for Members<'a> {
     }
 }
 
-/// Iterator over an array's items. See [`Json::items`].
+/// Iterator over an array's items; see [`Json::items`].
 #[derive(Debug, Clone)]
 pub struct Items<'a> {
     rest: Rest<'a>,
@@ -180,7 +177,7 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// What is left of a container's inside.
+/// The unread part of a container.
 #[derive(Debug, Clone)]
 struct Rest<'a> {
     text: &'a str,
@@ -213,7 +210,6 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// Whether JSON counts the byte as white space.
 pub(crate) fn is_space(b: u8) -> bool {
     matches!(b, b' ' | b'\t' | b'\n' | b'\r')
 }
@@ -222,7 +218,7 @@ fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_ascii() && is_space(c as u8))
 }
 
-/// The first position from `at` that is no white space.
+/// The first position from `at` on that is not white space.
 pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     while bytes.get(at).is_some_and(|b| is_space(*b)) {
         at += 1;
@@ -242,7 +238,7 @@ pub(crate) fn skip_string(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The end of the value that starts at `at`; `None` if there is none or it does not end.
+/// The end of the value that starts at `at`; `None` if there is no value or it does not end.
 pub(crate) fn skip_value(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at)? {
         b'"' => skip_string(bytes, at),
@@ -311,7 +307,7 @@ fn unescape(inner: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Decodes `\uXXXX` or a surrogate pair at the start of the text: the character and how many bytes it took.
+/// Decodes `\uXXXX` or a surrogate pair at the start of the text: the character, and how many bytes it took.
 fn unescape_unicode(text: &str) -> (char, usize) {
     let unit = |from: usize| -> Option<u32> {
         let digits = text.get(from..from + 6)?.strip_prefix("\\u")?;

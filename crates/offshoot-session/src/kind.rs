@@ -1,30 +1,29 @@
-//! What sorts of records and messages there are: the words of the format, as enums.
-//!
-//! One table each; unknown words keep their line and get `Unknown`. See `docs/format.md`, *Entries*
-//! and *Messages*.
+//! The words of the format for kinds of records and roles of messages. Unknown words become `Unknown`; their lines
+//! stay. See *Entries* and *Messages* in `docs/format.md`.
 
 macro_rules! words {
     ($(#[$outer:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)* }) => {
         $(#[$outer])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[repr(u8)]
+        #[expect(missing_docs, reason = "most words say what they mean")]
         pub enum $name {
             $($(#[$doc])* $variant,)*
-            /// Any other word; the line has it.
+            /// Any other word.
             Unknown,
         }
 
         impl $name {
-            /// Every known one.
+            /// All known values.
             pub const KNOWN: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// From the word in the file.
+            /// The value of a word in files.
             pub fn from_word(word: &[u8]) -> Self {
                 $(if word == $text.as_bytes() { return Self::$variant; })*
                 Self::Unknown
             }
 
-            /// The word in the file; `None` for unknown ones.
+            /// The word in files; `None` for `Unknown`.
             pub fn word(self) -> Option<&'static str> {
                 match self { $(Self::$variant => Some($text),)* Self::Unknown => None }
             }
@@ -37,45 +36,43 @@ words! {
     Kind {
         /// A message of the conversation.
         Message = "message",
-        /// The model was chosen.
         ModelChange = "model_change",
-        /// The thinking level was chosen.
         ThinkingLevelChange = "thinking_level_change",
-        /// Earlier messages are replaced by a summary.
+        /// A summary that replaces earlier messages.
         Compaction = "compaction",
         /// The summary of a branch that was left.
         BranchSummary = "branch_summary",
-        /// State of an extension; never seen by the model.
+        /// State of an extension, not sent to the model.
         Custom = "custom",
-        /// A message of an extension; seen by the model as a user's.
+        /// A message of an extension, sent to the model as a user message.
         CustomMessage = "custom_message",
-        /// A bookmark on an entry, or its removal.
+        /// A label on an entry, or its removal.
         Label = "label",
-        /// The session's display name.
+        /// The session's name.
         SessionInfo = "session_info",
         /// Usage outside the conversation (pi 0.87).
         Usage = "usage",
-        /// An entry is replaced or left out for the model (pi 0.87).
+        /// An edit that replaces or omits an entry for the model (pi 0.87).
         ContextEdit = "context_edit",
         /// Rules injected while streaming (omp).
         TtsrInjection = "ttsr_injection",
-        /// How a subagent was started (omp).
+        /// A subagent's start (omp).
         SessionInit = "session_init",
-        /// A mode was entered or left (omp).
+        /// A change of mode (omp).
         ModeChange = "mode_change",
-        /// A service tier was chosen (omp).
+        /// A change of service tier (omp).
         ServiceTierChange = "service_tier_change",
-        /// The title changed (omp).
+        /// A change of title (omp).
         TitleChange = "title_change",
-        /// An account was pinned (omp).
+        /// A pinned account (omp).
         CredentialPin = "credential_pin",
         /// Usage of another model (omp).
         ModelUsage = "model_usage",
-        /// The context starts anew here (omp).
+        /// A restart of the context (omp).
         ResetBoundary = "reset_boundary",
-        /// The header; no entry.
+        /// The header, which is not an entry.
         Session = "session",
-        /// omp's title slot before the header; no entry.
+        /// omp's title slot before the header, which is not an entry.
         Title = "title",
     }
 }
@@ -83,61 +80,55 @@ words! {
 words! {
     /// The `role` of a message.
     Role {
-        /// The person.
         User = "user",
-        /// The model.
         Assistant = "assistant",
-        /// What a tool answered.
         ToolResult = "toolResult",
         /// System prompt sections (pi 0.87).
         System = "system",
         /// Developer instructions (omp).
         Developer = "developer",
-        /// A command that the person ran.
+        /// A command that the user ran.
         BashExecution = "bashExecution",
-        /// Python code that the person ran (omp).
+        /// Python code that the user ran (omp).
         PythonExecution = "pythonExecution",
         /// A message of an extension.
         Custom = "custom",
-        /// The same, in version 2.
+        /// [`Role::Custom`] in version 2.
         HookMessage = "hookMessage",
         /// A branch summary as a message.
         BranchSummary = "branchSummary",
         /// A compaction as a message.
         CompactionSummary = "compactionSummary",
-        /// Files that the person mentioned (omp).
+        /// Files that the user mentioned (omp).
         FileMention = "fileMention",
     }
 }
 
-/// What entries of a kind are for.
+/// The purpose of an entry's kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KindClass {
-    /// What was said, and what stands for it. A kind that is not known may say something.
+    /// What was said, and summaries of it. Unknown kinds may be part of it.
     Conversation,
     /// A change of how the conversation continues.
     Setting,
-    /// What a program or an extension keeps so that it can continue.
+    /// What a program or extension stores to resume.
     State,
-    /// Names, labels and accounts of the session.
+    /// Names, labels and accounts.
     Bookkeeping,
 }
 
-/// Which programs write a kind.
+/// The programs that write a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names say it; `Omp` is oh-my-pi")]
 pub enum KindDialect {
-    /// pi alone.
     Pi,
-    /// oh-my-pi alone.
     Omp,
-    /// Both.
     Both,
-    /// Nobody knows.
     Unknown,
 }
 
+#[expect(missing_docs, reason = "each function returns the type of its name")]
 impl Kind {
-    /// What entries of this kind are for.
     pub fn class(self) -> KindClass {
         match self {
             Self::Message
@@ -160,7 +151,6 @@ impl Kind {
         }
     }
 
-    /// Which programs write this kind.
     pub fn dialect(self) -> KindDialect {
         match self {
             Self::Usage | Self::ContextEdit => KindDialect::Pi,
@@ -188,11 +178,11 @@ impl Kind {
     }
 }
 
-/// The `customType` of the entry that holds the place of a damaged one.
+/// The `customType` of the entry that replaces a damaged one.
 pub const DAMAGED: &str = "offshoot.damaged";
 
-/// The `customType` of the entry that makes a move of the leaf durable: child of the target, hidden in
-/// trees and transcripts. Peers open at it, which is where the person went.
+/// The `customType` of the entry that makes a move of the leaf durable. It is a child of the target and hidden in trees
+/// and transcripts. Peers open the session at it, which is where the user went.
 pub const LEAF_MARKER: &str = "offshoot.leaf";
 
 #[cfg(test)]

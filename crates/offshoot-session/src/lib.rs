@@ -1,8 +1,8 @@
-//! Tree-structured sessions of terminal coding agents: read, grow and ask append-only JSONL conversation trees.
+//! Tree-structured sessions of terminal coding agents, stored as append-only JSONL files.
 //!
-//! The modules stand in the order of the flow, each using only those above it: bytes become lines, lines envelopes,
-//! envelopes a tree, a path through the tree a context. What is appended goes the other way, through [`compose`] and
-//! [`session`]. See `ARCHITECTURE.md` for the picture and `docs/format.md` for the bytes.
+//! Modules are declared in the order of the flow, and each uses only those above it: bytes become lines, lines
+//! envelopes, envelopes a tree, a path through the tree a context. Writing goes the other way, through [`compose`] and
+//! [`session`]. `ARCHITECTURE.md` has the map, `docs/format.md` the bytes.
 //!
 //! The library is synchronous. It reads no environment and no home directory, prints nothing and opens no connection.
 //!

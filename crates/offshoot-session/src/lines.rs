@@ -1,6 +1,6 @@
-//! Bytes to lines: one pass over a range of a medium, split at line feeds only, in bounded memory.
+//! Splits a range of a medium into lines at line feeds, in one pass and bounded memory.
 //!
-//! A line longer than the buffer is handed out as its two ends; its middle is only searched for the line feed. Knows no
+//! A line longer than the buffer is passed on as its two ends; its middle is only searched for the line feed. Knows no
 //! JSON.
 
 use std::io;
@@ -12,24 +12,23 @@ use crate::medium::{Medium, read_exact_at};
 const BUFFER: usize = 1 << 20;
 const END: usize = 64 << 10;
 
-/// Where a line is.
+/// The place of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the name says it")]
 pub struct LineSpan {
-    /// Its number in the file, from 1.
+    /// The line's number in the file, from 1.
     pub number: u64,
-    /// Its first byte.
     pub offset: u64,
-    /// Its length without the line feed.
+    /// Bytes without the line feed.
     pub length: u64,
-    /// Whether a line feed ends it; only the last line can lack one.
+    /// Whether a line feed ends the line; only the last one can lack it.
     pub terminated: bool,
 }
 
-/// Calls `each` for every line of `[from, to)` until it breaks off, the first having the number `first_number`. `from`
-/// must be a line's start.
+/// Calls `each` for every line of `[from, to)` until it breaks. `from` is the start of line `first_number`.
 ///
 /// # Errors
-/// What the medium says.
+/// Those of the medium.
 pub fn for_each_line(
     medium: &dyn Medium,
     from: u64,
@@ -40,8 +39,7 @@ pub fn for_each_line(
     for_each_line_in(&mut Vec::new(), medium, (from, to), first_number, each)
 }
 
-/// The same for who reads several ranges, in memory that is kept from one to the next: a fresh megabyte costs as much as
-/// reading one.
+/// [`for_each_line`] with a buffer to reuse: allocating a megabyte costs as much as reading one.
 pub(crate) fn for_each_line_in(
     buffer: &mut Vec<u8>,
     medium: &dyn Medium,
@@ -49,7 +47,7 @@ pub(crate) fn for_each_line_in(
     first_number: u64,
     mut each: impl FnMut(LineSpan, LineBytes<'_>) -> ControlFlow<()>,
 ) -> io::Result<()> {
-    // One byte more than there is to read: a buffer that is full holds a line that goes on.
+    // One byte more than there is to read, so that a full buffer means an incomplete line.
     let room = to.saturating_sub(from).saturating_add(1);
     buffer.resize(BUFFER.min(usize::try_from(room).unwrap_or(BUFFER)), 0);
     let mut span = LineSpan { number: first_number, offset: from, length: 0, terminated: true };
@@ -95,7 +93,7 @@ pub(crate) fn for_each_line_in(
     }
 }
 
-/// Hands out a line that fills the buffer, and answers where the next one starts.
+/// Passes on a line that fills the buffer, and returns the start of the next one.
 fn long_line(
     medium: &dyn Medium,
     buffer: &mut [u8],

@@ -1,7 +1,7 @@
-//! Where a session's bytes are: the narrow seam between the log and a disk.
+//! The narrow interface between sessions and the disk.
 //!
-//! A handful of methods, so that a test can stand in for a disk that fails. Positioned reads only: a session file is never
-//! mapped, since another process may truncate it. Knows bytes, not lines.
+//! Few methods, so that tests can imitate a disk that fails. Reads are positioned; files are never mapped, because
+//! another process may truncate them. Knows bytes, not lines.
 
 mod ahead;
 mod holders;
@@ -17,110 +17,80 @@ pub use file::{FileMedium, Identity, Stamp};
 pub use memory::MemoryMedium;
 pub use regular::{open_regular, read_regular, read_regular_text};
 
-/// How a medium stands while its lock is held.
+/// The state of a medium while its lock is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the name says it")]
 pub struct Standing {
-    /// Whether the path still names the bytes that were opened: the file may have been replaced or deleted.
+    /// Whether the path still names the opened file, which may have been replaced or deleted.
     pub is_current: bool,
-    /// How many bytes there are.
     pub length: u64,
 }
 
 /// An append-only sequence of bytes.
+///
+/// # Errors
+/// Methods return the system's error. Where the state after an error matters, it is described below.
 pub trait Medium: Send + Sync {
-    /// The name under which errors speak of it.
+    /// The path that errors name.
     fn path(&self) -> &Path;
 
-    /// How many bytes there are now.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// The current length in bytes.
     fn len(&self) -> io::Result<u64>;
 
-    /// Whether there are none.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// Whether the length is 0.
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
 
-    /// Reads at most `buffer.len()` bytes at `offset`; fewer only where a single read gives fewer, 0 only at the end.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// Reads at most `buffer.len()` bytes at `offset`; fewer if a single read returns fewer, 0 only at the end.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// Copies at most `length` bytes at `offset` to the place where `out` is written next, if the system can do that by
-    /// itself; answers how many, which may be none.
-    ///
-    /// # Errors
-    /// What the system says; then some of the bytes may have been written.
+    /// Copies at most `length` bytes at `offset` to `out`'s cursor, if the system can do so by itself. Returns how
+    /// many, which may be 0. After an error, some bytes may have been written.
     fn copy_to(&self, _offset: u64, _length: u64, _out: &File) -> io::Result<u64> {
         Ok(0)
     }
 
-    /// Whether the path still names the bytes that were opened: a file may have been replaced or deleted.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// Whether the path still names the opened file, which may have been replaced or deleted.
     fn is_current(&self) -> io::Result<bool> {
         Ok(true)
     }
 
-    /// The same bytes for a reader of its own, who takes no lock and stays with these bytes whatever becomes of the path.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// The same bytes for an independent reader, which takes no lock and keeps these bytes whatever happens to the
+    /// path.
     fn apart(&self) -> io::Result<Box<dyn Medium>> {
         let length = usize::try_from(self.len()?).unwrap_or(usize::MAX);
         Ok(Box::new(MemoryMedium::new(read_exact_at(self, 0, length)?)))
     }
 
-    /// Takes the writers' lock, waiting for it for a while, and says how the medium stands while it is held.
-    ///
-    /// # Errors
-    /// What the system says; then the lock is not held. `WouldBlock` if another writer keeps it, `Unsupported` if there
-    /// are no locks here.
+    /// Takes the writers' lock, waiting a limited time, and returns the state under it. After an error the lock is not
+    /// held: `WouldBlock` means that another writer keeps it, `Unsupported` that there are no locks.
     fn lock(&mut self) -> io::Result<Standing>;
 
-    /// Gives the writers' lock back.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// Releases the writers' lock.
     fn unlock(&mut self) -> io::Result<()>;
 
-    /// Puts bytes at the end, in a single write where the system allows it.
-    ///
-    /// # Errors
-    /// What the system says; then any prefix of the bytes may have been written.
+    /// Appends bytes, in a single write where the system allows it. After an error any prefix may have been written.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Returns when everything appended is on stable storage.
-    ///
-    /// # Errors
-    /// What the system says; then nothing is known of what was appended since the last success.
+    /// Returns when everything appended is on stable storage. After an error, everything since the last success is
+    /// uncertain.
     fn sync(&mut self) -> io::Result<()>;
 
-    /// The same with all that is known of the bytes, such as their times; where nothing is, [`Medium::sync`].
-    ///
-    /// # Errors
-    /// As [`Medium::sync`].
+    /// [`Medium::sync`] including metadata such as times, where there is any.
     fn sync_all(&mut self) -> io::Result<()> {
         self.sync()
     }
 
-    /// Cuts off everything from `length` on. For what a failed [`Medium::append`] left behind, while the lock is held.
-    ///
-    /// # Errors
-    /// What the system says; then the bytes may still be there.
+    /// Removes everything from `length` on, to undo a failed [`Medium::append`] under the lock. After an error the
+    /// bytes may still be there.
     fn truncate(&mut self, length: u64) -> io::Result<()>;
 }
 
 /// Reads `length` bytes at `offset`.
 ///
 /// # Errors
-/// What the medium says; an early end is `UnexpectedEof`.
+/// Those of the medium; an early end is `UnexpectedEof`.
 pub fn read_exact_at<M: Medium + ?Sized>(medium: &M, offset: u64, length: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; length];
     let mut filled = 0;

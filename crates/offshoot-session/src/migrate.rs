@@ -1,8 +1,7 @@
-//! Old versions, upgraded line by line in memory: version 1 (no ids) and version 2 (`hookMessage`) to version 3.
+//! Upgrades versions 1 (no ids) and 2 (`hookMessage`) to version 3 in memory, line by line.
 //!
-//! Pure functions over text. The ids given to version 1 lines are derived from the session id and the line's number, so
-//! that they are the same at every open. Every member that is not concerned keeps its text. Source:
-//! `docs/format.md`, *Old versions*.
+//! Pure functions over text. The ids of version 1 lines are derived from the session id and the line number, so that
+//! every open gives the same ids. Members that do not change keep their text. See *Old versions* in `docs/format.md`.
 
 use std::borrow::Cow;
 
@@ -13,7 +12,7 @@ use crate::kind::DAMAGED;
 
 /// The `attempt`-th candidate for the id of a version 1 line.
 pub(crate) fn derived_id(session_id: &str, line: u64, attempt: u32) -> EntryId {
-    // FNV-1a, 64 bits: spread well enough for ids that are checked against the file's others anyway.
+    // 64-bit FNV-1a. Collisions do no harm: ids are checked against the file's others.
     let fold = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = session_id.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, fold);
     let hash = line.to_le_bytes().iter().fold(hash, fold);
@@ -21,7 +20,7 @@ pub(crate) fn derived_id(session_id: &str, line: u64, attempt: u32) -> EntryId {
     EntryId::new(format!("{:08x}", (hash >> 32) as u32 ^ hash as u32))
 }
 
-/// The header as version 3; `None` if it is that already.
+/// The header as version 3; `None` if it is version 3 already.
 pub(crate) fn upgrade_header(header: &Header) -> Option<String> {
     if header.version() >= CURRENT_VERSION {
         return None;
@@ -31,20 +30,19 @@ pub(crate) fn upgrade_header(header: &Header) -> Option<String> {
     Some(object.raw("version", CURRENT_VERSION).finish())
 }
 
-/// Where an old line stands in the tree.
+/// The ids of an old line in the tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TreePlace<'a> {
     pub(crate) id: Option<&'a str>,
     pub(crate) parent: Option<&'a str>,
-    /// The entry that a compaction keeps from, if it said so by index.
+    /// The first entry that a compaction keeps, if its line names it by index.
     pub(crate) kept: Option<&'a str>,
 }
 
-/// How much of a line's two ends [`takes_splice`] wants to see.
+/// How many bytes of a line's two ends [`takes_splice`] needs.
 pub(crate) const SPLICE_SAMPLE: u64 = 128;
 
-/// Whether a version 1 line, of which this is the beginning and this the end, is a message as pi wrote it, so that all
-/// it lacks are ids at its end.
+/// Whether the ends of a version 1 line show a message as pi wrote it, which lacks only ids at its end.
 pub(crate) fn takes_splice(head: &[u8], end: &[u8]) -> bool {
     let role = |head: &[u8]| {
         let time = head.strip_prefix(br#"{"type":"message","timestamp":""#)?;
@@ -60,21 +58,19 @@ pub(crate) fn takes_splice(head: &[u8], end: &[u8]) -> bool {
     role(head) == Some(false) && last_is_time(end) == Some(true)
 }
 
-/// What stands at the end of such a line instead of its last brace.
+/// The text that replaces the last brace of such a line.
 pub(crate) fn splice(place: TreePlace<'_>) -> String {
     let ids = Object::new().opt_str("id", place.id).str_or_null("parentId", place.parent).finish();
     ids.replacen('{', ",", 1)
 }
 
-/// Such a line as version 3 has it; `None` if it is none.
+/// Such a line as version 3; `None` for other lines.
 pub(crate) fn spliced(line: &str, place: TreePlace<'_>) -> Option<String> {
     takes_splice(line.as_bytes(), line.as_bytes()).then(|| format!("{}{}", &line[..line.len() - 1], splice(place)))
 }
 
-/// An old entry as version 3 has it.
-///
-/// A damaged line becomes an empty entry that keeps its text. Others get ids if they lack them; a compaction's
-/// kept index becomes an id, and the role `hookMessage` gets its new name.
+/// An old entry as version 3. Entries get missing ids, a compaction's kept index becomes an id, and `hookMessage` its
+/// new name. A damaged line becomes an empty entry that contains its text.
 pub(crate) fn upgrade_entry<'a>(line: &'a str, place: TreePlace<'_>) -> Cow<'a, str> {
     if validate(line.as_bytes()).is_err() {
         return Cow::Owned(held(line, place));
@@ -98,8 +94,7 @@ pub(crate) fn upgrade_entry<'a>(line: &'a str, place: TreePlace<'_>) -> Cow<'a, 
     Cow::Owned(object.opt_str("id", place.id).str_or_null("parentId", place.parent).finish())
 }
 
-/// In the place of a damaged line, whose members nobody can take apart: an empty entry that names it for its children
-/// and keeps its text.
+/// The entry that replaces a damaged line: it has the line's id for its children, and its text.
 fn held(line: &str, place: TreePlace<'_>) -> String {
     let time = Json::trusted(line).str("timestamp");
     let text = Object::new().str("line", line).finish();
@@ -119,7 +114,7 @@ fn rename_hook_role(line: &str) -> Cow<'_, str> {
     }
 }
 
-/// The index by which a version 1 compaction names the first kept record, the header being 0.
+/// The index of the first record that a version 1 compaction keeps; the header is 0.
 pub(crate) fn kept_index(line: &str) -> Option<u64> {
     let index = Json::trusted(line).get("firstKeptEntryIndex")?.as_f64()?;
     Some(index.max(0.0) as u64)
@@ -147,7 +142,7 @@ mod tests {
         );
     }
 
-    /// The quick way gives what the careful one gives, or leaves it to that.
+    /// The fast path gives the same result as the general one, or leaves the line to it.
     #[test]
     fn ids_are_spliced_into_messages_as_pi_wrote_them() {
         let place = TreePlace { id: Some("i\""), parent: None, kept: None };
@@ -169,7 +164,7 @@ mod tests {
         }
     }
 
-    /// Taking what could be read of it lost the rest, and its children their parent.
+    /// Reading the readable members of such a line used to lose the others, and its children lost their parent.
     #[test]
     fn in_the_place_of_a_damaged_line_stays_an_entry_with_its_text() {
         let place = TreePlace { id: Some("i"), parent: Some("p"), kept: None };

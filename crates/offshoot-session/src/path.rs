@@ -1,27 +1,27 @@
-//! Paths: from a root to an entry, and what two of them share.
+//! Paths from a root to an entry.
 
 use crate::tree::{NodeIx, Tree};
 
 impl Tree {
-    /// The entries from the root to `ix`, both included. Linear in the depth; a tree has no circles.
+    /// The entries from the root to `ix`, both included. Linear in the depth.
     pub fn path(&self, ix: NodeIx) -> Vec<NodeIx> {
         let mut path: Vec<_> = self.ancestors(ix).collect();
         path.reverse();
         path
     }
 
-    /// The entry itself, its parent, and so on up to the root.
+    /// The entry, its parent, and so on up to the root.
     pub fn ancestors(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
         std::iter::successors(Some(ix), |at| self.parent(*at))
     }
 
-    /// The deepest entry that is on both paths.
+    /// The deepest entry on both paths.
     pub fn common_ancestor(&self, a: NodeIx, b: NodeIx) -> Option<NodeIx> {
         let (a, b) = (self.path(a), self.path(b));
         a.iter().zip(&b).take_while(|(a, b)| a == b).last().map(|(shared, _)| *shared)
     }
 
-    /// The entry that a leaf marker stands for: the nearest one that is no marker.
+    /// The nearest entry at or above a leaf marker that is not a marker.
     pub fn behind_markers(&self, ix: NodeIx) -> Option<NodeIx> {
         self.ancestors(ix).find(|at| !self.node(*at).is_leaf_marker())
     }

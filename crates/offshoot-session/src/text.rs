@@ -1,5 +1,5 @@
-//! Stored text made harmless: for a screen ([`clean`], [`clean_lines`], [`one_line`]), and for a file that somebody may
-//! look at ([`spell_out`]).
+//! Makes stored text harmless for a screen ([`clean`], [`clean_lines`], [`one_line`]) and for a file that somebody may
+//! print ([`spell_out`]).
 
 mod clean;
 
@@ -9,7 +9,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 pub use clean::{CleanStart, clean, clean_lines, steers};
 
-/// A text as it is, with each character that steers a terminal spelt out as JSON spells it; line ends become `\n`.
+/// Escapes each character that steers a terminal as JSON does; line ends become `\n`.
 #[must_use]
 pub fn spell_out(text: &str) -> Cow<'_, str> {
     if !text.contains(steers) {
@@ -28,14 +28,15 @@ pub fn spell_out(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Harmless text on one line: runs of white space become one blank; cut to `max` characters, with `…` for the rest.
+/// Cleans text and puts it on one line: white space collapses to one space, and more than `max` characters are cut with
+/// `…`.
 pub fn one_line(text: &str, max: usize) -> String {
     one_plain_line(text, max).unwrap_or_else(|| one_odd_line(text, max))
 }
 
 fn one_odd_line(text: &str, max: usize) -> String {
     let (mut line, mut length) = (String::new(), 0);
-    // Nobody reads more of a long text than fits: do not clean the rest.
+    // Cleaning all of a long text would be wasted: only its start fits.
     let start = text.char_indices().nth(looked_at(max)).map_or(text, |(end, _)| &text[..end]);
     for word in clean(start).split_whitespace() {
         if length > max {
@@ -59,7 +60,7 @@ fn one_odd_line(text: &str, max: usize) -> String {
     line
 }
 
-/// The same for text that begins as most do: printable ASCII and white space, as far as it matters.
+/// [`one_line`] for text whose visible start is printable ASCII and white space, as most is.
 fn one_plain_line(text: &str, max: usize) -> Option<String> {
     let bytes = text.as_bytes();
     let window = bytes.get(..looked_at(max)).unwrap_or(bytes);
@@ -83,7 +84,7 @@ fn one_plain_line(text: &str, max: usize) -> Option<String> {
     Some(line)
 }
 
-/// How many characters are looked at for a line of so many.
+/// How many characters to read for a line of `max`.
 fn looked_at(max: usize) -> usize {
     max.saturating_mul(4).saturating_add(64)
 }

@@ -1,8 +1,8 @@
-//! The tree: who is whose child, by envelope only. Bodies stay on the medium.
+//! The tree: parents and children by envelope only. Bodies stay on the medium.
 //!
-//! An arena in file order. Every entry is reachable from a root: an entry whose parent is missing is a root, an entry
-//! that is its own parent is a root, and of each circle of parents the first entry is a root, each with a diagnostic.
-//! All walks are loops. Knows no lines and no files, only where in them an entry stands.
+//! Nodes are in file order. Every entry is reachable from a root: entries whose parent is missing or is themselves
+//! become roots, and so does the first entry of each circle, each with a diagnostic. All walks are loops. Knows no
+//! lines and no files, only entries' positions in them.
 
 pub(crate) mod nodes;
 pub(crate) mod link;
@@ -22,12 +22,12 @@ use nodes::{BranchEnd, Nodes, PAGE};
 
 const NONE: u32 = u32::MAX;
 
-/// The place of an entry in file order among the entries of its tree.
+/// The index of an entry in file order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct NodeIx(u32);
 
 impl NodeIx {
-    /// The place as a number, from 0.
+    /// The index as a number, from 0.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -37,7 +37,7 @@ impl NodeIx {
     }
 }
 
-/// What the tree keeps of an entry: 80 bytes, whatever the entry's size.
+/// What the tree keeps of an entry: 80 bytes.
 #[derive(Debug, Clone)]
 pub struct Node {
     id: Option<EntryId>,
@@ -56,32 +56,28 @@ pub struct Node {
     flags: u8,
 }
 
-/// An entry as it enters the tree.
+/// An entry to add to a tree.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of the other fields say what they are")]
 pub struct NewNode {
-    /// Its id.
     pub id: Option<EntryId>,
-    /// Its parent's id.
     pub parent: Option<EntryId>,
-    /// Its type.
     pub kind: Kind,
-    /// Its role, of a message.
     pub role: Option<Role>,
-    /// When.
     pub time: Option<Millis>,
-    /// Whether it is the marker of a moved leaf.
     pub is_leaf_marker: bool,
-    /// The first byte of its line.
+    /// The first byte of the line.
     pub offset: u64,
-    /// The length of its line, without line feed.
+    /// The line's length, without line feed.
     pub length: u64,
-    /// The number of its line, from 1.
+    /// The line's number, from 1.
     pub line: u64,
 }
 
 const FLAG_LEAF_MARKER: u8 = 1;
 const FLAG_DEAD: u8 = 2;
 
+#[expect(missing_docs, reason = "the names of the other functions say what they return")]
 impl Node {
     fn new(new: &NewNode) -> Self {
         Self {
@@ -102,42 +98,40 @@ impl Node {
         }
     }
 
-    /// Its id; a foreign line may have none.
+    /// `None` for some foreign lines.
     pub fn id(&self) -> Option<&EntryId> {
         self.id.as_ref()
     }
 
-    /// Its type.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Its role, of a message.
     pub fn role(&self) -> Option<Role> {
         self.role
     }
 
-    /// Its timestamp, if that is a date.
+    /// The timestamp, if it is a date.
     pub fn time(&self) -> Option<Millis> {
         (self.time != Millis::MIN).then_some(self.time)
     }
 
-    /// The first byte of its line.
+    /// The first byte of the line.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The length of its line in bytes, without line feed.
+    /// The line's length in bytes, without line feed.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// The number of its line, from 1.
+    /// The line's number, from 1.
     pub fn line(&self) -> u64 {
         u64::from(self.line)
     }
 
-    /// Whether it only marks where the leaf was moved.
+    /// Whether the entry only records a move of the leaf.
     pub fn is_leaf_marker(&self) -> bool {
         self.flags & FLAG_LEAF_MARKER != 0
     }
@@ -147,12 +141,12 @@ impl Node {
     }
 }
 
-/// A bookmark in force.
+/// A label in effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
-    /// Its text, never empty.
+    /// Never empty.
     pub text: String,
-    /// The timestamp of the entry that set it, as written.
+    /// The timestamp of the label entry, as written.
     pub timestamp: Option<String>,
 }
 
@@ -160,40 +154,38 @@ pub struct Label {
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     nodes: Nodes,
-    /// Entries that are in no page, by id.
+    /// Entries that are not in a page, by id.
     ids: HashTable<u32>,
     hasher: DefaultHashBuilder,
     first_root: Option<NodeIx>,
     last_root: Option<NodeIx>,
     orphans: HashMap<u32, EntryId>,
-    /// Bookmarks in force, each with the number of the first set since it was last cleared.
+    /// Labels in effect, each with the sequence number of the first set since it was last cleared.
     labels: HashMap<EntryId, (u64, Label)>,
     labels_set: u64,
     dead: usize,
 }
 
+#[expect(missing_docs, reason = "the names of the other functions say what they return")]
 impl Tree {
-    /// A tree without entries.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.nodes.len() - self.dead
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// An entry's node.
     pub fn node(&self, ix: NodeIx) -> &Node {
         &self.nodes[ix.index()]
     }
 
-    /// The entry with this id; of several the last.
+    /// The entry with this id; the last one if the id is repeated.
     pub fn find(&self, id: &str) -> Option<NodeIx> {
         if let Some(found) = self.find_fresh(id) {
             return Some(found);
@@ -202,21 +194,21 @@ impl Tree {
         candidates.into_iter().filter(|raw| self.has_id(*raw, id)).max().map(NodeIx)
     }
 
-    /// The same among entries that are in no page.
+    /// [`Tree::find`] among entries that are not in a page.
     pub(crate) fn find_fresh(&self, id: &str) -> Option<NodeIx> {
         let hash = self.hasher.hash_one(id);
         self.ids.find(hash, |raw| self.has_id(*raw, id)).copied().map(NodeIx)
     }
 
-    /// Whether the last entry of the file has this id: that of most entries' parent.
+    /// Whether the last entry of the file has this id. It is the parent of most new entries.
     pub(crate) fn last_is(&self, id: &EntryId) -> bool {
         self.nodes.last().is_some_and(|last| last.id.as_ref() == Some(id))
     }
 
-    /// The entry with this id, or the only one whose id starts so.
+    /// The entry with this id, or the only one whose id begins with it.
     ///
     /// # Errors
-    /// No entry fits, or several do.
+    /// No entry matches, or several do.
     pub fn find_prefix(&self, prefix: &str) -> Result<NodeIx> {
         if let Some(ix) = self.find(prefix) {
             return Ok(ix);
@@ -239,38 +231,36 @@ impl Tree {
         }
     }
 
-    /// Every entry in file order.
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = NodeIx> + '_ {
         (0..self.nodes.len() as u32).map(NodeIx).filter(|ix| !self.node(*ix).is_dead())
     }
 
-    /// Every entry from a place on, in file order.
     pub(crate) fn entries_from(&self, place: usize) -> impl Iterator<Item = NodeIx> + '_ {
         (place as u32..self.nodes.len() as u32).map(NodeIx).filter(|ix| !self.node(*ix).is_dead())
     }
 
-    /// The ids of parents that are not in the file.
+    /// Ids of parents that are not in the file.
     pub(crate) fn missing_parents(&self) -> impl Iterator<Item = &EntryId> {
         self.orphans.values()
     }
 
-    /// The entries that stand between two others in the file.
+    /// The entries between two others in file order.
     pub(crate) fn between(&self, before: NodeIx, behind: NodeIx) -> impl DoubleEndedIterator<Item = NodeIx> + '_ {
         let all = (before.0.saturating_add(1)..behind.0).map(NodeIx);
         all.filter(|ix| !self.node(*ix).is_dead())
     }
 
-    /// The entry at which the file opens: the last one in file order that has an id.
+    /// The entry at which the file opens: the last one that has an id.
     pub fn last(&self) -> Option<NodeIx> {
         self.entries().rev().find(|ix| self.node(*ix).id.is_some())
     }
 
-    /// Its parent; `None` for roots.
+    /// `None` for roots.
     pub fn parent(&self, ix: NodeIx) -> Option<NodeIx> {
         NodeIx::from_raw(self.node(ix).parent)
     }
 
-    /// The parent's id as the entry names it, even if no such entry is there.
+    /// The parent's id as written, even if the file has no such entry.
     pub fn parent_id(&self, ix: NodeIx) -> Option<&EntryId> {
         match self.parent(ix) {
             Some(parent) => self.node(parent).id(),
@@ -278,17 +268,15 @@ impl Tree {
         }
     }
 
-    /// Its children in file order.
+    /// The children in file order.
     pub fn children(&self, ix: NodeIx) -> Siblings<'_> {
         Siblings { tree: self, next: NodeIx::from_raw(self.node(ix).first_child) }
     }
 
-    /// The roots in file order.
     pub fn roots(&self) -> Siblings<'_> {
         Siblings { tree: self, next: self.first_root }
     }
 
-    /// Whether it has no children.
     pub fn is_leaf(&self, ix: NodeIx) -> bool {
         self.node(ix).first_child == NONE
     }
@@ -298,10 +286,10 @@ impl Tree {
         self.ends().map(|end| NodeIx(end.at))
     }
 
-    /// The same with what stands there. Reads no page that is not in memory.
+    /// The leaves as branch ends. Reads no pages from the side index.
     pub(crate) fn ends(&self) -> impl Iterator<Item = BranchEnd> + '_ {
         let is_end = |at: u32| !self.nodes[at as usize].is_dead() && self.is_leaf(NodeIx(at));
-        // What changes a node puts its page into memory.
+        // A changed node's page is in memory.
         let is_unchanged = |at: u32| self.nodes.page_in_memory(at as usize / PAGE).is_none();
         let paged = self.nodes.pages().into_iter().flat_map(|pages| pages.ends().iter().copied());
         let paged = paged.filter(move |end| is_unchanged(end.at) || is_end(end.at));
@@ -315,27 +303,27 @@ impl Tree {
         BranchEnd { at, work: work.map_or(NONE, |work| work.0), time }
     }
 
-    /// The nearest compaction at or above an entry. Costs no walk.
+    /// The nearest compaction at or above an entry, without a walk.
     pub fn compaction(&self, ix: NodeIx) -> Option<NodeIx> {
         NodeIx::from_raw(self.node(ix).compaction)
     }
 
-    /// The nearest change of the thinking level at or above an entry. Costs no walk.
+    /// The nearest change of the thinking level at or above an entry, without a walk.
     pub fn thinking_level_change(&self, ix: NodeIx) -> Option<NodeIx> {
         NodeIx::from_raw(self.node(ix).thinking)
     }
 
-    /// Hands on what a walk found, unless a part of the tree could not be read since it was opened: then the walk did not
-    /// see all of it. Every operation that walks and can fail ends here.
+    /// Returns `found`, or fails if a part of the tree could not be read since it was opened, because a walk then
+    /// missed it. Every fallible operation that walks ends with this check.
     ///
     /// # Errors
-    /// [`Error::Io`] if the side index is damaged and the session file cannot be read in its place.
+    /// [`Error::Io`] if the side index is damaged and the session file cannot replace it.
     pub fn whole<T>(&self, found: T) -> Result<T> {
         self.nodes.pages().map_or(Ok(()), |pages| pages.check()).map(|()| found)
     }
 
-    /// Its children as `getTree` orders them: by time, ties in file order. An entry whose timestamp is no date stays
-    /// behind its elder sibling.
+    /// The children as pi's `getTree` orders them: by time, then in file order. An entry whose timestamp is not a date
+    /// follows its elder sibling.
     pub fn children_by_time(&self, ix: NodeIx) -> Vec<NodeIx> {
         let mut known = Millis::MIN;
         let mut keyed: Vec<(Millis, NodeIx)> = self
@@ -349,24 +337,22 @@ impl Tree {
         keyed.into_iter().map(|(_, child)| child).collect()
     }
 
-    /// The bookmark on an entry.
     pub fn label(&self, target: &EntryId) -> Option<&Label> {
         self.labels.get(target).map(|(_, label)| label)
     }
 
-    /// Whether any bookmark is in force.
     pub fn has_labels(&self) -> bool {
         !self.labels.is_empty()
     }
 
-    /// All bookmarks in force, in the order in which they were first set; their targets need not be in the file.
+    /// All labels in effect, in the order in which they were first set. Their targets may be missing.
     pub fn labels(&self) -> Vec<(&EntryId, &Label)> {
         let mut labels: Vec<_> = self.labels.iter().collect();
         labels.sort_by_key(|(_, (first_set, _))| *first_set);
         labels.into_iter().map(|(target, (_, label))| (target, label)).collect()
     }
 
-    /// Sets or clears a bookmark: the last word in file order counts, whatever branch it stands on.
+    /// Sets or clears a label. The last label entry in file order counts, whatever its branch.
     pub fn set_label(&mut self, target: EntryId, label: Option<Label>) {
         let Some(label) = label.filter(|label| !label.text.is_empty()) else {
             self.labels.remove(&target);
@@ -384,7 +370,7 @@ impl Tree {
         Walk { tree: self, stack: roots }
     }
 
-    /// The same for one entry and its descendants.
+    /// [`Tree::walk`] from one entry.
     pub fn walk_from(&self, ix: NodeIx) -> Walk<'_> {
         Walk { tree: self, stack: vec![(0, ix)] }
     }

@@ -1,8 +1,8 @@
-//! Comments in a file of settings, `//` to the end of the line and `/* */`: JSON has none, people write them all the same.
+//! Blanks comments in settings files, `//` to the end of the line and `/* */`. JSON has none, but people write them.
 
 use std::borrow::Cow;
 
-/// The text with blanks where comments stand, byte for byte as long. One that does not end is none.
+/// Replaces comments by blanks, byte for byte. An unterminated `/*` is not a comment.
 pub(crate) fn blanked(text: &str) -> Cow<'_, str> {
     if !text.contains("//") && !text.contains("/*") {
         return Cow::Borrowed(text);
@@ -14,7 +14,7 @@ pub(crate) fn blanked(text: &str) -> Cow<'_, str> {
         let taken = comment.unwrap_or_else(|| if letter == '"' { string(rest) } else { letter.len_utf8() });
         let (piece, behind) = rest.split_at_checked(taken).unwrap_or((rest, ""));
         if comment.is_some() {
-            // Line ends stay, so that lines can be counted.
+            // Line feeds stay, so that positions count the same lines.
             plain.extend(piece.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
         } else {
             plain.push_str(piece);
@@ -24,7 +24,7 @@ pub(crate) fn blanked(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// How long the comment is that begins the text, if one does.
+/// The length of the comment at the start of the text.
 fn comment(text: &str) -> Option<usize> {
     if text.starts_with("//") {
         return Some(text.find('\n').unwrap_or(text.len()));
@@ -32,7 +32,7 @@ fn comment(text: &str) -> Option<usize> {
     text.strip_prefix("/*")?.find("*/").map(|end| end + 4)
 }
 
-/// How long the string is that begins the text.
+/// The length of the string at the start of the text.
 fn string(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {

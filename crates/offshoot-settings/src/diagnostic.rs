@@ -1,4 +1,4 @@
-//! Where something stands in a text, and what is odd there. Knows no format.
+//! A position in a text, and a diagnostic there. Knows no file format.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub struct TextPosition {
 }
 
 impl TextPosition {
-    /// The place of a byte of the text; behind its end: the end.
+    /// The position of a byte; a byte after the end gives the end.
     #[must_use]
     pub fn at(text: &str, byte: usize) -> Self {
         let mut end = byte.min(text.len());
@@ -22,7 +22,7 @@ impl TextPosition {
         Self { line: before.matches('\n').count() + 1, column: line.chars().count() + 1 }
     }
 
-    /// The place where a part of the text begins.
+    /// The position of `part`, a slice of `text`.
     #[must_use]
     pub fn of(text: &str, part: &str) -> Self {
         Self::at(text, (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize))
@@ -35,7 +35,7 @@ impl fmt::Display for TextPosition {
     }
 }
 
-/// Something in a file of the user's that has no effect, or is not what it seems.
+/// Something in a user's file that has no effect, or a different one than it seems.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigDiagnostic {
     pub place: TextPosition,

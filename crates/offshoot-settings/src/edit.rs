@@ -1,4 +1,4 @@
-//! Changing one setting in a file's text: everything else keeps its bytes and its place. Pure; reads no file.
+//! Changes one setting in a file's text and keeps every other byte. Reads no file.
 
 use std::ops::Range;
 
@@ -8,27 +8,23 @@ use crate::comments::blanked;
 use crate::layer::{UnreadableSettings, object};
 use crate::value::Value;
 
-/// Why a text cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// The text is no file of settings.
     #[error(transparent)]
     UnreadableSettings(#[from] UnreadableSettings),
-    /// Where an object should be is something else.
-    #[error("{0} is no object")]
+    #[error("{0} is not an object")]
     NoObject(String),
 }
 
-/// The text with another value for a setting; without a value, without the setting.
+/// Sets a setting in a file's text, or removes it if `value` is `None`.
 ///
 /// # Errors
-/// The text is no JSON object, or has something else where the setting's object should be.
+/// The text is not a JSON object, or a parent of the setting is not an object.
 pub fn edit(text: &str, key: &str, value: Option<&Value>) -> Result<String, EditError> {
     let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
     let parts: Vec<&str> = key.split('.').collect();
     let plain = blanked(bare);
     let Some(mut json) = object(bare, &plain)? else {
-        // What stands there may be comments.
         let new = |value| format!("{text}{{\n  {}\n}}\n", nested(&parts, value, 1));
         return Ok(value.map_or_else(|| text.to_owned(), new));
     };
@@ -61,13 +57,13 @@ struct ObjectMember<'a> {
     json: Json<'a>,
     value: Range<usize>,
     start: usize,
-    /// Where the value before it ends.
+    /// Where the preceding value ends.
     before: Option<usize>,
     is_last: bool,
 }
 
 impl<'a> ObjectMember<'a> {
-    /// The member of that name; of several the last.
+    /// Finds a member by name; if the name is repeated, the last one.
     fn find(text: &'a str, object: Json<'a>, name: &str) -> Option<Self> {
         let inside = span(text, object);
         let members: Vec<_> = object.members().map(|(name, value)| (name, value, span(text, value))).collect();
@@ -79,7 +75,6 @@ impl<'a> ObjectMember<'a> {
     }
 }
 
-/// Where the next name begins.
 fn name_after(text: &str, from: usize) -> usize {
     let rest = text.get(from..).unwrap_or_default();
     from + rest.find('"').unwrap_or(0)
@@ -96,7 +91,7 @@ fn spliced(text: &str, range: Range<usize>, new: &str) -> String {
     format!("{before}{new}{after}")
 }
 
-/// The text without a member and its comma; what is blank goes with it, comments stay.
+/// Removes a member, its comma and the white space around it; comments stay.
 fn removed(text: &str, plain: &str, member: &ObjectMember<'_>) -> String {
     let comma = |from: usize| plain.get(from..).and_then(|rest| rest.find(',')).map(|at| from + at);
     let blanks = |from: usize| {
@@ -108,7 +103,7 @@ fn removed(text: &str, plain: &str, member: &ObjectMember<'_>) -> String {
         return spliced(text, member.start..end + blanks(end), "");
     }
     let ahead = text.get(..member.start).unwrap_or_default().trim_end();
-    // The line end behind a comment is a part of it.
+    // The line feed after a comment belongs to the comment.
     let is_comment = plain.get(..ahead.len()).is_some_and(|plain| plain.ends_with([' ', '\n']));
     let start = if is_comment { member.start } else { ahead.len() };
     match member.before.and_then(comma) {
@@ -119,13 +114,13 @@ fn removed(text: &str, plain: &str, member: &ObjectMember<'_>) -> String {
     }
 }
 
-/// Where a line ends that goes on with nothing but a comment: what is new stands behind that.
+/// The end of a line comment that follows `from` on the same line, else `from`. A new member goes after such a comment.
 fn line_comment(text: &str, from: usize) -> usize {
     let line = text.get(from..).and_then(|rest| rest.lines().next()).unwrap_or_default();
     if line.trim_start().starts_with("//") { from + line.trim_end().len() } else { from }
 }
 
-/// A member behind the last one, laid out as that is.
+/// Adds a member after the last one, in the object's layout.
 fn inserted(text: &str, plain: &str, object: Json<'_>, member: &str, depth: usize) -> String {
     let whole = span(plain, object);
     let last = object.members().last().map(|(_, value)| span(plain, value).end);
@@ -145,7 +140,7 @@ fn inserted(text: &str, plain: &str, object: Json<'_>, member: &str, depth: usiz
     }
 }
 
-/// `"a": {"b": value}`, at that depth.
+/// Renders `"a": {"b": value}`, indented for `depth`.
 fn nested(parts: &[&str], value: &Value, depth: usize) -> String {
     match parts {
         [] => String::new(),
@@ -177,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_one_stands_last() {
+    fn a_new_member_comes_last() {
         assert_eq!(set("", "theme", "x"), "{\n  \"theme\": \"x\"\n}\n");
         assert_eq!(set("{}", "theme", "x"), "{\n  \"theme\": \"x\"\n}");
         assert_eq!(set("{\"a\":1}\n", "theme", "x"), "{\"a\":1, \"theme\": \"x\"}\n");
@@ -188,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_takes_its_comma_along() {
+    fn a_removed_member_takes_its_comma_along() {
         assert_eq!(unset("{\"a\":1,\"b\":2}", "a"), "{\"b\":2}");
         assert_eq!(unset("{\"a\":1, \"b\":2}", "b"), "{\"a\":1}");
         assert_eq!(unset("{ \"a\":1 }", "a"), "{}");
@@ -198,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_stay_as_they_stand() {
+    fn comments_stay() {
         let text = "// mine\n{\n  // \"theme\"\n  \"theme\": \"dark\", // é\n  \"b\": 1 // one\n  /* end */\n}\n";
         assert_eq!(set(text, "theme", "light"), text.replace("\"dark\"", "\"light\""));
         assert_eq!(set(text, "c", "x"), text.replace("1 // one\n", "1, // one\n  \"c\": \"x\"\n"));
@@ -210,8 +205,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_left_alone() {
-        assert_eq!(set("{\"a\":1}", "a.b", "x"), "a is no object");
+    fn a_value_that_is_not_an_object_is_left_alone() {
+        assert_eq!(set("{\"a\":1}", "a.b", "x"), "a is not an object");
         assert_eq!(set("{\"a\":", "a", "x"), "1:6: expected a value for JSON");
     }
 
@@ -226,7 +221,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Reading what was written gives what was there, but for the one member.
+        /// Parsing the edited text gives the old value with only this member changed.
         #[test]
         fn nothing_else_changes(old in json(), key in "[abc]|[ab]\\.[ab]", removes in proptest::bool::ANY, compact in proptest::bool::ANY) {
             let text = if compact { old.to_string() } else { serde_json::to_string_pretty(&old).unwrap() };

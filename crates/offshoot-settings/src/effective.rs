@@ -1,4 +1,4 @@
-//! The values in effect: what the layers say of each setting, as the type that its user needs.
+//! The settings in effect, each in the type that its users need.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ impl Layers {
         }
     }
 
-    /// Each value of a model on its own: the project's, else the user's, else that for all models, as in pi.
+    /// Settings of single models: the project's, else the user's, else those for all models, value by value as in pi.
     fn compaction_for(&self) -> BTreeMap<String, compact::Settings> {
         let mut models = BTreeMap::new();
         for layer in [&self.global, &self.project] {
@@ -64,19 +64,17 @@ impl Layers {
     }
 }
 
-/// What two presses of Escape in an empty editor do.
+/// The action of pressing Escape twice in an empty editor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DoubleEscape {
-    /// Open the tree.
     #[default]
     Tree,
-    /// Begin a session before an earlier message.
+    /// Start a session before an earlier message.
     Fork,
-    /// Nothing.
     None,
 }
 
-/// The protocol that brings an image to the screen.
+/// A terminal protocol for images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ImageProtocol {
     /// Kitty's graphics protocol (kitty, Ghostty, WezTerm, Konsole, Warp).
@@ -88,7 +86,7 @@ pub enum ImageProtocol {
 }
 
 impl ImageProtocol {
-    /// The protocol of a name: `kitty`, `iterm2`, `sixel`.
+    /// Parses `kitty`, `iterm2` or `sixel`.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         match name {
@@ -100,7 +98,7 @@ impl ImageProtocol {
     }
 }
 
-/// What counts. The names in the files are those of `SETTINGS`.
+/// The values in effect. `SETTINGS` has their names in the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     pub provider: Option<String>,
@@ -109,39 +107,37 @@ pub struct Settings {
     pub hide_thinking: bool,
     pub steering: QueueMode,
     pub follow_up: QueueMode,
-    /// The command of the external editor; `None`: the environment says.
+    /// The external editor's command; `None` leaves it to the environment.
     pub external_editor: Option<String>,
     pub double_escape: DoubleEscape,
-    /// What the tree shows first.
     pub tree_filter: Filter,
     pub completion_rows: usize,
-    /// The tools that the model has; `None`: the usual ones.
+    /// The model's tools; `None` means the usual ones.
     pub tools: Option<Vec<String>>,
     pub compaction: compact::Settings,
-    /// The same for single models, by `provider/id`.
+    /// Settings of single models, by `provider/id`.
     pub compaction_for: BTreeMap<String, compact::Settings>,
     pub branch_reserve: u64,
-    /// Whether a branch is left without being asked for a summary.
     pub skip_summary_prompt: bool,
-    /// The name of the theme, or of a light and a dark one; `None`: the terminal chooses.
+    /// A theme's name, or a light and a dark one as `light/dark`; `None` lets the terminal decide.
     pub theme: Option<String>,
-    /// Whether nothing is said of keys while nothing was said at all.
+    /// Whether key hints are hidden until the first prompt.
     pub is_quiet: bool,
-    /// Columns on either side of the text in the editor.
+    /// Free columns on either side of the editor's text.
     pub editor_padding: u16,
     pub indents_answers: bool,
-    /// Whether the terminal has 24 bits of colour; `None`: as it is taken to have.
+    /// Whether the terminal has 24-bit colour; `None` detects it.
     pub true_color: Option<bool>,
     pub shows_progress: bool,
-    /// How pictures are sent; `None`: as the terminal is taken to take them.
+    /// The protocol for images; `None` detects it.
     pub images: Option<ImageProtocol>,
     pub show_images: bool,
-    /// How many columns a picture takes at most.
+    /// The greatest width of an image, in columns.
     pub image_columns: u16,
     pub retry: Retry,
-    /// The shell; `None`: bash.
+    /// The shell; `None` means bash.
     pub shell: Option<String>,
-    /// What stands before every command of the shell.
+    /// Text put before every shell command.
     pub shell_prefix: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The files of settings: what one says, what of it cannot be used, and which of two files counts. Reads text, not files.
+//! What one settings file sets, what in it cannot be used, and which of two files wins. Reads text, not files.
 
 use offshoot_session::json::{Json, JsonKind};
 
@@ -8,13 +8,13 @@ use crate::nearest::nearest;
 use crate::table::{OF_PI, SETTINGS, SILENT, Scope, Setting, find};
 use crate::value::Value;
 
-/// What a file says.
+/// The settings of one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layer {
     values: Vec<(&'static str, Value, TextPosition)>,
 }
 
-/// The file is no file of settings.
+/// The text is not a JSON object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {what}")]
 pub struct UnreadableSettings {
@@ -23,10 +23,10 @@ pub struct UnreadableSettings {
 }
 
 impl Layer {
-    /// What a file's text says. No text says nothing.
+    /// Reads a file's text. An empty text sets nothing.
     ///
     /// # Errors
-    /// The text is no JSON object.
+    /// The text is not a JSON object.
     pub fn read(text: &str, scope: Scope) -> Result<(Self, Vec<ConfigDiagnostic>), UnreadableSettings> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let plain = blanked(text);
@@ -37,7 +37,6 @@ impl Layer {
         Ok((reader.layer, reader.diagnostics))
     }
 
-    /// What it says of a setting.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.last(key).map(|(_, value, _)| value)
@@ -60,7 +59,6 @@ pub enum SettingOrigin {
     File(Scope),
 }
 
-/// What both files say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layers {
     pub global: Layer,
@@ -68,7 +66,7 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// The value that counts, and where it comes from; `None`: nobody says anything, and offshoot finds out by itself.
+    /// The value in effect and its origin. `None`: no file sets it, and offshoot decides.
     #[must_use]
     pub fn value(&self, setting: &Setting) -> (Option<Value>, SettingOrigin) {
         let project = self.project.get(setting.key).map(|value| (value, SettingOrigin::File(Scope::Project)));
@@ -79,7 +77,6 @@ impl Layers {
         }
     }
 
-    /// What one file says.
     #[must_use]
     pub fn layer(&self, scope: Scope) -> &Layer {
         match scope {
@@ -89,7 +86,7 @@ impl Layers {
     }
 }
 
-/// The object that a file is, without its comments in `plain`; `None`: it is empty.
+/// The object in `plain`, the text with its comments blanked; `None` if that is empty.
 pub(crate) fn object<'a>(text: &str, plain: &'a str) -> Result<Option<Json<'a>>, UnreadableSettings> {
     if plain.trim().is_empty() {
         return Ok(None);
@@ -107,14 +104,14 @@ pub(crate) fn object<'a>(text: &str, plain: &'a str) -> Result<Option<Json<'a>>,
     }
 }
 
-/// Where a value stands: in the text as in the one without comments.
+/// The position of a value. Offsets are the same in `text` and `plain`.
 fn place(text: &str, plain: &str, json: Json<'_>) -> TextPosition {
     TextPosition::at(text, (json.text().as_ptr() as usize).saturating_sub(plain.as_ptr() as usize))
 }
 
 struct LayerReader<'a> {
     text: &'a str,
-    /// The same without comments: what is read.
+    /// `text` with its comments blanked.
     plain: &'a str,
     scope: Scope,
     layer: Layer,
@@ -122,7 +119,7 @@ struct LayerReader<'a> {
 }
 
 impl LayerReader<'_> {
-    fn tell(&mut self, at: Json<'_>, what: String) {
+    fn warn(&mut self, at: Json<'_>, what: String) {
         self.diagnostics.push(ConfigDiagnostic { place: self.place(at), what });
     }
 
@@ -130,7 +127,7 @@ impl LayerReader<'_> {
         place(self.text, self.plain, at)
     }
 
-    /// The members of an object whose name with a point behind it is `prefix`. No setting lies deeper than two.
+    /// Reads an object's members; `prefix` is its name and a dot, or empty. Settings are nested at most two deep.
     fn object(&mut self, prefix: &str, json: Json<'_>) {
         for (name, value) in json.members() {
             let key = format!("{prefix}{name}");
@@ -140,26 +137,26 @@ impl LayerReader<'_> {
             if let Some(setting) = find(&key) {
                 match setting.kind.read(value) {
                     _ if !setting.may_stand_in(self.scope) => {
-                        self.tell(value, format!("{key} counts in the user's own settings only, not in a project's"));
+                        self.warn(value, format!("{key} works only in the user's settings, not in a project's"));
                     }
                     Ok(read) => {
                         let place = self.place(value);
                         self.layer.values.push((setting.key, read, place));
                     }
-                    Err(why) => self.tell(value, format!("{key} {why}")),
+                    Err(why) => self.warn(value, format!("{key} {why}")),
                 }
             } else if is_object && value.kind() == JsonKind::Object && prefix.is_empty() {
                 self.object(&format!("{key}."), value);
             } else if is_object {
-                self.tell(value, format!("{key} should be an object"));
+                self.warn(value, format!("{key} should be an object"));
             } else if SILENT.contains(&key.as_str()) {
-                // It stays where it is and does no harm.
+                // Harmless: pi uses it.
             } else if OF_PI.contains(&key.as_str()) {
-                self.tell(value, format!("{key} is a setting of pi's that does nothing here"));
+                self.warn(value, format!("{key} is a pi setting that offshoot does not use"));
             } else {
                 let meant = nearest(&key, SETTINGS.iter().map(|setting| setting.key));
                 let meant = meant.map_or_else(String::new, |name| format!(": did you mean {name}?"));
-                self.tell(value, format!("there is no setting {key:?}{meant}"));
+                self.warn(value, format!("there is no setting {key:?}{meant}"));
             }
         }
     }
@@ -177,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_effect_is_told_with_its_place() {
+    fn settings_without_effect_are_reported_with_their_position() {
         let text = r#"{
   "them": "dark",
   "compaction": {"enabled": "yes", "reserveTokns": 5},
@@ -198,10 +195,10 @@ mod tests {
         6:19: steeringMode should be one of one-at-a-time, all, and is "al": did you mean all?
         7:29: autocompleteMaxVisible should be a whole number from 3 to 20, and is 21
         8:19: defaultTools should be a list of texts, and is a list
-        9:16: httpProxy is a setting of pi's that does nothing here
+        9:16: httpProxy is a pi setting that offshoot does not use
         9:99: terminal.trueColor should be true, false or auto, and is 1
-        10:16: shellPath counts in the user's own settings only, not in a project's
-        11:36: compaction.modelOverrides has for a model no "keep": there are reserveTokens and keepRecentTokens
+        10:16: shellPath works only in the user's settings, not in a project's
+        11:36: compaction.modelOverrides has an unknown member "keep": use reserveTokens or keepRecentTokens
         "#);
         let (layer, _) = Layer::read(text, Scope::Project).unwrap();
         assert_eq!(layer.get("shellPath"), None);
@@ -210,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_an_error() {
+    fn a_text_that_is_not_an_object_is_an_error() {
         insta::assert_snapshot!(said("{\n  \"theme\": dark\n}", Scope::Global), @"error: 2:12: expected a value for JSON");
         insta::assert_snapshot!(said("[]", Scope::Global), @r#"error: 1:1: settings are an object, such as {"theme": "dark"}"#);
         assert_eq!(said("  \n", Scope::Global), "");
@@ -218,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_say_nothing() {
+    fn comments_are_ignored() {
         let text = "// mine\n{\n  /* é */ \"them\": 1, // no\n  \"theme\": \"a//b\"\n}";
         assert_eq!(said(text, Scope::Global), "3:19: there is no setting \"them\": did you mean theme?");
         let (layer, _) = Layer::read(text, Scope::Global).unwrap();
@@ -228,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_equal_names_the_last_counts() {
+    fn the_last_of_two_equal_names_wins() {
         let (layer, _) = Layer::read(r#"{"theme":"a","theme":"b"}"#, Scope::Global).unwrap();
         assert_eq!(layer.get("theme"), Some(&Value::Text("b".to_owned())));
     }

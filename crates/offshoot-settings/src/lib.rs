@@ -1,9 +1,9 @@
 //! The settings: their table, what the user's and the project's file set, and the values in effect for every front end.
 //!
-//! Reads text, not files: the program hands in the files' contents and stores what is changed. Knows no terminal and no
-//! front end.
+//! Reads text, not files: the program passes the files' contents in and stores changes. Knows no terminal and no front
+//! end.
 //!
-//! The modules stand in reading order, each using only those above it.
+//! Modules are declared in reading order, and each uses only those above it.
 
 pub mod nearest;
 pub mod diagnostic;

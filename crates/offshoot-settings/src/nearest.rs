@@ -1,9 +1,9 @@
-//! What somebody may have meant who mistyped a name. Knows no names.
+//! Suggests the name that a mistyped one probably means. Knows no names.
 
-/// How much of both names must be the same, in order, for one to be meant by the other.
+/// The similarity from which a candidate counts as a likely correction.
 const ALIKE: f32 = 0.6;
 
-/// The candidate that is most like what was typed, if it may have been meant.
+/// The candidate most similar to `typed`, if it is similar enough.
 pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let named: Vec<(String, &str)> = candidates.into_iter().map(|name| (name.to_lowercase(), name)).collect();
     let lower: Vec<&str> = named.iter().map(|(lower, _)| lower.as_str()).collect();

@@ -1,17 +1,16 @@
-//! The table of settings, with pi's names where pi has the setting. `docs/settings.md` is checked against it.
+//! The table of settings, under pi's names where pi has the setting. A test keeps `docs/settings.md` equal to it.
 
 use offshoot_session::json::Json;
 
 use crate::value::{SAFE, SettingKind, Value};
 
-/// Which file: what the project's says comes before what the global one says.
+/// The file of a setting. The project's file wins over the global one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
     Global,
     Project,
 }
 
-/// What a setting belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Section {
     Model,
@@ -40,25 +39,23 @@ impl Section {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
-    /// Its name; a point stands between an object and its member.
+    /// The name, with a dot between an object and its member.
     pub key: &'static str,
     pub section: Section,
     pub kind: SettingKind,
-    /// The JSON of its value when nobody says anything; `None`: offshoot finds out by itself.
+    /// The default as JSON; `None` if offshoot decides by itself.
     pub usual: Option<&'static str>,
-    /// Whether a project may say it: not what would run a program of the project's choice.
+    /// Whether a project's file may set it: false for settings that could run a program of the project's choice.
     pub in_projects: bool,
     pub says: &'static str,
 }
 
 impl Setting {
-    /// Its value when nobody says anything.
     #[must_use]
     pub fn default(&self) -> Option<Value> {
         self.usual.and_then(|json| self.kind.read(Json::parse(json).ok()?).ok())
     }
 
-    /// Whether a file may say it.
     #[must_use]
     pub fn may_stand_in(&self, scope: Scope) -> bool {
         scope == Scope::Global || self.in_projects
@@ -89,38 +86,32 @@ const FILTERS: SettingKind = SettingKind::Choice(&["default", "no-tools", "user-
 
 use Section::{Context, Display, Interaction, Model, Retries, Shell, Tools};
 
-/// All settings, in the order in which they are shown.
+/// All settings, in display order.
 pub const SETTINGS: &[Setting] = &[
-    setting_row("defaultProvider", Model, SettingKind::Text, None, "whose model is asked at the start"),
-    setting_row(
-        "defaultModel",
-        Model,
-        SettingKind::Text,
-        None,
-        "the model that is asked at the start: an id, or a part of one",
-    ),
-    setting_row("defaultThinkingLevel", Model, LEVELS, Some("\"medium\""), "how much it thinks at the start"),
-    setting_row("hideThinkingBlock", Model, SettingKind::Flag, Some("false"), "fold thoughts in the transcript"),
+    setting_row("defaultProvider", Model, SettingKind::Text, None, "the provider used at the start"),
+    setting_row("defaultModel", Model, SettingKind::Text, None, "the model used at the start: an id, or a part of one"),
+    setting_row("defaultThinkingLevel", Model, LEVELS, Some("\"medium\""), "the thinking level at the start"),
+    setting_row("hideThinkingBlock", Model, SettingKind::Flag, Some("false"), "fold thinking in the transcript"),
     setting_row(
         "steeringMode",
         Interaction,
         QUEUE,
         Some("\"one-at-a-time\""),
-        "how messages that steer are said when several wait",
+        "whether waiting steering messages are sent one at a time or all at once",
     ),
     setting_row(
         "followUpMode",
         Interaction,
         QUEUE,
         Some("\"one-at-a-time\""),
-        "how messages for afterwards are said when several wait",
+        "whether waiting follow-up messages are sent one at a time or all at once",
     ),
     setting_row(
         "externalEditor",
         Interaction,
         SettingKind::Text,
         None,
-        "the command of the external editor; else $VISUAL, $EDITOR",
+        "the external editor's command; by default $VISUAL, then $EDITOR",
     )
     .global_only(),
     setting_row(
@@ -128,25 +119,25 @@ pub const SETTINGS: &[Setting] = &[
         Interaction,
         SettingKind::Choice(&["tree", "fork", "none"]),
         Some("\"tree\""),
-        "what two presses of Escape in an empty editor do",
+        "what pressing Escape twice in an empty editor does",
     ),
-    setting_row("treeFilterMode", Interaction, FILTERS, Some("\"default\""), "what /tree shows first"),
+    setting_row("treeFilterMode", Interaction, FILTERS, Some("\"default\""), "the filter that /tree starts with"),
     setting_row(
         "autocompleteMaxVisible",
         Interaction,
         SettingKind::Number { least: 3, greatest: 20 },
         Some("5"),
-        "how many completions are shown at once",
+        "how many completions are shown at most",
     ),
-    setting_row("defaultTools", Tools, SettingKind::Texts, None, "the tools that the model has; an empty list: none"),
+    setting_row("defaultTools", Tools, SettingKind::Texts, None, "the model's tools; an empty list means none"),
     setting_row(
         "compaction.enabled",
         Context,
         SettingKind::Flag,
         Some("true"),
-        "compact a context by itself before it is too long",
+        "compact automatically before the context is full",
     ),
-    setting_row("compaction.reserveTokens", Context, from(0), Some("16384"), "tokens that stay free for the answer"),
+    setting_row("compaction.reserveTokens", Context, from(0), Some("16384"), "tokens kept free for the answer"),
     setting_row(
         "compaction.keepRecentTokens",
         Context,
@@ -154,111 +145,116 @@ pub const SETTINGS: &[Setting] = &[
         Some("20000"),
         "tokens of the newest messages that are kept",
     ),
-    setting_row("compaction.modelOverrides", Context, SettingKind::PerModel, None, "the same tokens for single models"),
+    setting_row(
+        "compaction.modelOverrides",
+        Context,
+        SettingKind::PerModel,
+        None,
+        "the token settings of single models",
+    ),
     setting_row(
         "branchSummary.reserveTokens",
         Context,
         from(0),
         Some("16384"),
-        "tokens that stay free when a branch is summarised",
+        "tokens kept free when a branch is summarised",
     ),
     setting_row(
         "branchSummary.skipPrompt",
         Context,
         SettingKind::Flag,
         Some("false"),
-        "leave a branch without being asked for a summary",
+        "leave a branch without offering a summary",
     ),
     setting_row(
         "theme",
         Display,
         SettingKind::Text,
         None,
-        "dark, light, a file of the data folder's themes without its .json, or two as in light/dark; else by the terminal",
+        "dark, light, a file in the data folder's themes without .json, or a pair such as light/dark; by default the terminal decides",
     ),
     setting_row(
         "quietStartup",
         Display,
         SettingKind::Flag,
         Some("false"),
-        "leave out the words in the empty editor that name keys at the start",
+        "hide the key hints in the empty editor at the start",
     ),
     setting_row(
         "editorPaddingX",
         Display,
         SettingKind::Number { least: 0, greatest: 3 },
         Some("0"),
-        "columns that stay free on either side of what is written",
+        "free columns on either side of the editor's text",
     ),
     setting_row(
         "outputPad",
         Display,
         SettingKind::Number { least: 0, greatest: 1 },
         Some("1"),
-        "1: the words of answers are indented beneath the marks; 0: they begin in the first column",
+        "1 indents answers below their marks; 0 starts them in the first column",
     ),
     setting_row(
         "terminal.trueColor",
         Display,
         SettingKind::Switch,
         Some("\"auto\""),
-        "whether the terminal has 24 bits of colour, where it is taken for another",
+        "whether the terminal has 24-bit colour; auto detects it",
     ),
     setting_row(
         "terminal.showTerminalProgress",
         Display,
         SettingKind::Flag,
         Some("false"),
-        "show in the terminal's tab that the agent is at work (OSC 9;4)",
+        "show in the terminal's tab that the agent is working (OSC 9;4)",
     ),
     setting_row(
         "terminal.images",
         Display,
         SettingKind::ChoiceOrNo(&["auto", "kitty", "iterm2", "sixel"]),
         Some("\"auto\""),
-        "how pictures are sent, where the terminal is taken for another; false: not at all",
+        "the protocol for images; auto detects it, false sends none",
     ),
-    setting_row(
-        "terminal.showImages",
-        Display,
-        SettingKind::Flag,
-        Some("true"),
-        "show pictures where the terminal can",
-    ),
+    setting_row("terminal.showImages", Display, SettingKind::Flag, Some("true"), "show images where the terminal can"),
     setting_row(
         "terminal.imageWidthCells",
         Display,
         SettingKind::Number { least: 1, greatest: 1000 },
         Some("60"),
-        "how many columns a picture takes at most",
+        "how many columns an image takes at most",
     ),
+    setting_row("retry.enabled", Retries, SettingKind::Flag, Some("true"), "retry a request after a transient failure"),
     setting_row(
-        "retry.enabled",
+        "retry.maxRetries",
         Retries,
-        SettingKind::Flag,
-        Some("true"),
-        "send a request again that failed for a passing reason",
+        SettingKind::Number { least: 0, greatest: 1000 },
+        Some("3"),
+        "how many retries at most",
     ),
-    setting_row("retry.maxRetries", Retries, SettingKind::Number { least: 0, greatest: 1000 }, Some("3"), "how often"),
     setting_row(
         "retry.baseDelayMs",
         Retries,
         from(0),
         Some("2000"),
-        "milliseconds before the first time, doubled each time",
+        "milliseconds before the first retry, doubled for each further one",
     ),
-    setting_row("retry.maxAgentDelayMs", Retries, from(0), Some("60000"), "the longest wait in milliseconds"),
-    setting_row("shellPath", Shell, SettingKind::Text, None, "the shell; else bash").global_only(),
-    setting_row("shellCommandPrefix", Shell, SettingKind::Text, None, "what stands before every command").global_only(),
+    setting_row(
+        "retry.maxAgentDelayMs",
+        Retries,
+        from(0),
+        Some("60000"),
+        "the longest wait before a retry, in milliseconds",
+    ),
+    setting_row("shellPath", Shell, SettingKind::Text, None, "the shell; by default bash").global_only(),
+    setting_row("shellCommandPrefix", Shell, SettingKind::Text, None, "text put before every command").global_only(),
 ];
 
-/// The row of a name.
 #[must_use]
 pub fn find(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
 }
 
-/// Settings of pi about how pi looks or greets. They have no meaning here and nobody misses them: nothing is said of them.
+/// pi's settings about pi's own looks and greetings. They have no meaning here and cause no warning.
 pub(crate) const SILENT: &[&str] = &[
     "tuiMode",
     "fullscreenExitOutput",
@@ -276,7 +272,7 @@ pub(crate) const SILENT: &[&str] = &[
     "warnings",
 ];
 
-/// Other settings of pi that have no meaning here: the whole name, or an object with all its members.
+/// Other pi settings without a meaning here, each a whole name or an object with all its members. They cause a warning.
 pub(crate) const OF_PI: &[&str] = &[
     "modelThinkingLevels",
     "thinkingBudgets",

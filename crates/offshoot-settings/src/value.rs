@@ -1,4 +1,4 @@
-//! The values of settings: what sort there are, and reading one from JSON or from what was typed.
+//! Kinds of settings, and reading a value from JSON or from typed text.
 
 use std::fmt;
 
@@ -9,12 +9,11 @@ use crate::nearest::nearest;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingKind {
-    /// Yes or no.
     Flag,
-    /// Yes, no, or as the terminal is taken to be.
+    /// True, false or `auto`.
     Switch,
     Choice(&'static [&'static str]),
-    /// One of a few names, or no.
+    /// One of a few names, or false.
     ChoiceOrNo(&'static [&'static str]),
     Number {
         least: u64,
@@ -25,39 +24,35 @@ pub enum SettingKind {
     PerModel,
 }
 
-/// What is said of one model; what is not said is as for all models.
+/// Compaction settings of one model; `None` leaves the value for all models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ModelTokens {
     pub reserve: Option<u64>,
-    /// Tokens of the newest messages that are kept.
     pub keep_recent: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
-    /// Yes or no.
     Flag(bool),
     Number(u64),
     Text(String),
     Texts(Vec<String>),
-    /// Tokens for single models, by `provider/id`.
     PerModel(Vec<(String, ModelTokens)>),
 }
 
-/// What a switch says that leaves it to offshoot.
+/// A switch with this value is decided by offshoot.
 pub(crate) const AUTO: &str = "auto";
 
-/// How no is typed.
 pub(crate) const NO: &str = "false";
 
-/// The greatest number that JavaScript has exactly.
+/// The greatest integer that JavaScript represents exactly.
 pub(crate) const SAFE: u64 = 9_007_199_254_740_991;
 
 impl SettingKind {
-    /// The value that JSON says.
+    /// Reads a value from JSON.
     ///
     /// # Errors
-    /// In words: what should stand there.
+    /// A phrase that says what the value should be.
     pub fn read(self, json: Json<'_>) -> Result<Value, String> {
         let wanted = self.wanted();
         let wrong = || format!("should be {wanted}, and is {}", shown(json));
@@ -90,10 +85,10 @@ impl SettingKind {
         }
     }
 
-    /// The value that was typed.
+    /// Reads a typed value.
     ///
     /// # Errors
-    /// In words: what should have been typed.
+    /// A phrase that says what should have been typed.
     pub fn parse(self, text: &str) -> Result<Value, String> {
         let text = text.trim();
         let wrong = || format!("should be {}, and is {text:?}", self.wanted());
@@ -123,7 +118,7 @@ impl SettingKind {
         }
     }
 
-    /// What may stand there, in words.
+    /// The allowed values, as a phrase.
     #[must_use]
     pub fn wanted(self) -> String {
         match self {
@@ -143,22 +138,22 @@ impl SettingKind {
 fn tokens(json: Json<'_>) -> Result<ModelTokens, String> {
     let mut tokens = ModelTokens::default();
     if json.kind() != JsonKind::Object {
-        return Err(format!("has for a model {}, and no object", shown(json)));
+        return Err(format!("should have an object for each model, and has {}", shown(json)));
     }
     for (name, value) in json.members() {
         let number = SettingKind::Number { least: 0, greatest: SAFE }.read(value);
-        let number = number.map_err(|why| format!("has for a model a {name} that {why}"))?;
+        let number = number.map_err(|why| format!("has a {name} that {why}"))?;
         let Value::Number(number) = number else { continue };
         match &*name {
             "reserveTokens" => tokens.reserve = Some(number),
             "keepRecentTokens" => tokens.keep_recent = Some(number),
-            other => return Err(format!("has for a model no {other:?}: there are reserveTokens and keepRecentTokens")),
+            other => return Err(format!("has an unknown member {other:?}: use reserveTokens or keepRecentTokens")),
         }
     }
     Ok(tokens)
 }
 
-/// A value that is wrong, short enough for a line.
+/// A wrong value, short enough for one line.
 fn shown(json: Json<'_>) -> String {
     match json.kind() {
         JsonKind::Object => "an object".to_owned(),
@@ -168,7 +163,6 @@ fn shown(json: Json<'_>) -> String {
 }
 
 impl Value {
-    /// As JSON.
     #[must_use]
     pub fn json(&self) -> String {
         match self {

@@ -1,4 +1,4 @@
-//! Whatever happens to the files, the catalogue lists what the disk lists.
+//! Whatever happens to the files, the catalogue lists what the store lists.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::world::{World, header, restore_time, said};
 
-/// What happens: an act, the file that it happens to, and another file.
+/// An action, the file it acts on, and another file.
 type Event = (u8, u8, u8);
 
 const NAMES: [&str; 5] = ["a/1", "a/2", "a/3", "b/1", "b/2"];
@@ -37,7 +37,7 @@ fn happen(world: &World, (act, name, other): Event, number: u64) {
     }
 }
 
-/// Other words of the same length, in place or by another file, and the old time again.
+/// Writes other words of the same length, in place or by a new file, and restores the old time.
 fn same_size_same_time(world: &World, path: &std::path::Path, act: u8, number: u64) {
     let (Ok(bytes), Ok(meta)) = (fs::read(path), fs::metadata(path)) else { return };
     let text = String::from_utf8(bytes).unwrap();

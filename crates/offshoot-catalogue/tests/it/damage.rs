@@ -1,4 +1,5 @@
-//! The database may be damaged, foreign, unwritable or gone: the list is the same, and the next one is quick again.
+//! The database may be damaged, foreign, unwritable or missing: the list stays the same, and the next one is fast
+//! again.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
@@ -39,7 +40,7 @@ fn a_database_that_is_none_is_made_anew() {
     }
 }
 
-/// Overwrites 64 bytes at every place, with zeros and with ones, and cuts the file there.
+/// Overwrites 64 bytes at each place with zeros and with ones, and truncates the file there.
 #[test]
 fn damage_anywhere_changes_no_list() {
     let world = world_of(12);

@@ -1,4 +1,4 @@
-//! The catalogue from outside, over real folders: it must say what the disk says.
+//! The catalogue from outside, over real folders: it must list what the disk has.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, reason = "tests")]
 

@@ -1,11 +1,12 @@
-//! What is read of a file, and what is not: bytes that were read and have come to rest are not looked at again.
+//! Which parts of a file are read: settled bytes that were read before are not read again.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek as _, SeekFrom, Write as _};
 
 use crate::world::{World, header, restore_time, said};
 
-/// A change that no stamp shows stands for "was not read": a store's files are otherwise never changed so.
+/// Changes bytes without changing the stamp, which real stores never do. A list that keeps the old text did not read
+/// them.
 fn change_unseen(world: &World, name: &str, from: &str, to: &str) {
     let path = world.path(name);
     let at = fs::read_to_string(&path).unwrap().find(from).unwrap() as u64;
@@ -14,7 +15,7 @@ fn change_unseen(world: &World, name: &str, from: &str, to: &str) {
     file.write_all(to.as_bytes()).unwrap();
 }
 
-/// The middle of a long file, away from the samples of head and end.
+/// The middle of a long file, away from the samples at its head and end.
 fn long(middle: &str) -> String {
     let rows = |from: u64| (from..from + 100).map(|at| said("filler", at)).collect::<String>();
     header("s", "a") + &rows(1) + &said(middle, 500) + &rows(600)
@@ -27,7 +28,7 @@ fn of_a_file_that_grew_only_what_is_new_is_read() {
     let rename = |name: &str| format!(r#"{{"type":"session_info","id":"n","parentId":null,"name":"{name}"}}"#) + "\n";
     OpenOptions::new().append(true).open(&path).unwrap().write_all(rename("given").as_bytes()).unwrap();
     assert_eq!(world.at_rest(None).0[0].message_count, 201);
-    // Were the middle read again, a message would be missing.
+    // Reading the middle again would lose a message.
     change_unseen(&world, "a/s", r#"message","id":"e500""#, r#"mess_ge","id":"e500""#);
     OpenOptions::new().append(true).open(&path).unwrap().write_all(said("more", 900).as_bytes()).unwrap();
     let (listed, _) = world.at_rest(None);
@@ -96,7 +97,7 @@ fn portions_come_newest_first_and_make_the_list() {
     }
 }
 
-/// Two threads read what is remembered of many files, and all cores look at the files of a large folder.
+/// Two threads read the rows of many files, and all cores read a large folder.
 #[test]
 fn of_many_files_each_is_remembered() {
     let world = World::new();
@@ -107,7 +108,7 @@ fn of_many_files_each_is_remembered() {
     let long_ones = ["a/long", "b/long"].map(|name| (name, world.put(name, long("x"))));
     assert_eq!(world.at_rest(None), world.on_disk(None));
     for (name, path) in &long_ones {
-        // Were the middle read again, a message would be missing.
+        // Reading the middle again would lose a message.
         change_unseen(&world, name, r#"message","id":"e500""#, r#"mess_ge","id":"e500""#);
         OpenOptions::new().append(true).open(path).unwrap().write_all(said("more", 900).as_bytes()).unwrap();
     }

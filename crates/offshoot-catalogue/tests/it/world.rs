@@ -1,4 +1,4 @@
-//! A store of two folders beside a cache folder, and what both ways of listing say of it.
+//! A store of two folders beside a cache folder, listed with and without the catalogue.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub(crate) struct World {
     folder: tempfile::TempDir,
 }
 
-/// Long enough for every file to have come to rest.
+/// Long enough for every file to have settled.
 const HOUR: Millis = 3_600_000;
 
 impl World {
@@ -60,12 +60,12 @@ impl World {
         sorted(self.store().list(Scope { cwd, with_text: false }, &mut |_, _| {}).unwrap())
     }
 
-    /// Through the catalogue, long after everything was written.
+    /// Lists through the catalogue long after the last write.
     pub(crate) fn at_rest(&self, cwd: Option<&str>) -> Listed {
         self.listed(cwd, SystemClock.now() + HOUR)
     }
 
-    /// Through the catalogue, just when everything was written.
+    /// Lists through the catalogue immediately after the last write.
     pub(crate) fn at_once(&self, cwd: Option<&str>) -> Listed {
         self.listed(cwd, SystemClock.now())
     }
@@ -75,7 +75,7 @@ impl World {
         sorted(catalogue.list(&self.store(), cwd, now, &mut |_, _| {}).unwrap())
     }
 
-    /// Through the catalogue, long after everything was written, as it comes in.
+    /// Streams through the catalogue long after the last write.
     pub(crate) fn portions(&self, cwd: Option<&str>) -> (Vec<Portion>, Vec<Diagnostic>) {
         let mut portions = Vec::new();
         let catalogue = Catalogue::new(&self.cache());
@@ -84,7 +84,7 @@ impl World {
         (portions, diagnostics)
     }
 
-    /// Returns when a change has another time than the changes before.
+    /// Returns once a new change gets a later time than all before it.
     pub(crate) fn next_tick(&self) {
         let probe = self.folder.path().join("probe");
         let tick = || {
@@ -96,7 +96,7 @@ impl World {
     }
 }
 
-/// Diagnostics come in the order in which a folder is read.
+/// Sorts diagnostics, which come in directory order.
 fn sorted((sessions, mut diagnostics): Listed) -> Listed {
     diagnostics.sort_by(|a, b| a.message.cmp(&b.message));
     (sessions, diagnostics)
@@ -113,7 +113,6 @@ pub(crate) fn said(text: &str, at: u64) -> String {
     ) + "\n"
 }
 
-/// Gives a file back the times that it had.
 pub(crate) fn restore_time(path: &Path, modified: std::time::SystemTime) {
     File::options().append(true).open(path).unwrap().set_modified(modified).unwrap();
 }

@@ -152,7 +152,12 @@ mod tests {
         let (_, troubles) = files.load().unwrap();
         let global = files.global.as_ref().unwrap().display();
         assert_eq!(troubles[0], format!("{global}:2:11: there is no setting \"them\": did you mean theme?"));
-        assert!(troubles[1].ends_with("/work/.offshoot/settings.json:1:15: shellPath counts in the user's own settings only, not in a project's"), "{troubles:?}");
+        assert!(
+            troubles[1].ends_with(
+                "/work/.offshoot/settings.json:1:15: shellPath works only in the user's settings, not in a project's"
+            ),
+            "{troubles:?}"
+        );
     }
 
     #[test]

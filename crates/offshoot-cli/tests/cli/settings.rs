@@ -36,7 +36,7 @@ fn what_has_no_effect_is_told() {
     Yes.
     [stderr]
     warning: [WORK]/.offshoot/settings.json:2:19: there is no setting "defaultModle": did you mean defaultModel?
-    warning: [WORK]/.offshoot/settings.json:3:16: shellPath counts in the user's own settings only, not in a project's
+    warning: [WORK]/.offshoot/settings.json:3:16: shellPath works only in the user's settings, not in a project's
     "#);
 }
 

@@ -1,4 +1,4 @@
-//! The page as a reader of its bytes finds it. What a browser makes of it is in `conformance/page.test.mjs`.
+//! The page's bytes, read as a browser would. `conformance/page.test.mjs` tests it in one.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests prepare their own files")]
 
@@ -21,7 +21,7 @@ fn page(session: &Session, part: SessionPart) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The bytes of a stream of the page.
+/// Decodes one stream of the page.
 fn stream(page: &str, class: &str) -> String {
     let start = format!("<script type=\"application/octet-stream\" class=\"{class}\">");
     let blocks = page.split(&start).skip(1).map(|block| block.split("</script>").next().unwrap());
@@ -99,7 +99,7 @@ fn lines_that_are_no_entries_are_said_on_the_page_and_are_in_the_download() {
     assert_eq!(stream(&page, "s"), format!("{text}\n"));
     assert!(page.contains("malformed-line"));
     let page = self::page(&session(&format!("{SAMPLE}no json\n")), SessionPart::Everything);
-    assert!(page.contains("What is odd about the file: 1") && page.contains("malformed-line"));
+    assert!(page.contains("Problems in the file: 1") && page.contains("malformed-line"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Envelope scans against a full read of the same line.
+//! Compares scans with a full read of the same line.
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn a_fast_scan_equals_a_full_read() {
     }
 }
 
-/// What is spelled as usual is read on a short way; with any byte changed or missing both ways still find the same.
+/// Usual lines take the fast path; with any byte changed or missing, both paths still agree.
 #[test]
 fn the_short_way_finds_what_the_long_way_finds() {
     let text = FRONT.replace("null", "\"p\u{fc}\"").replace("\"x\"}}", "\"\u{1f333}\"}}");
@@ -102,7 +102,7 @@ fn what_is_no_object_has_none() {
     ] {
         assert!(matches!(scan(line(text)), Err(NoEnvelope::Malformed(_))), "{text}");
     }
-    // Cut anywhere, a line is not taken for a complete one.
+    // A line that is cut anywhere is not taken for complete.
     for cut in 1..FRONT.len() {
         let result = scan(line(&FRONT[..cut]));
         assert!(result.is_err(), "{}", &FRONT[..cut]);

@@ -1,10 +1,10 @@
-//! Why a session file, or a file in its way, forbids an operation.
+//! Why a session file, or another file in its way, forbids an operation.
 
 use std::path::PathBuf;
 
 use crate::id::EntryId;
 
-/// What [`Error::Conflict`](super::Error::Conflict) found.
+/// The reason in [`Error::Conflict`](super::Error::Conflict).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each message says what its variant is")]
@@ -29,7 +29,7 @@ pub enum Conflict {
     SyncFailed,
     #[error("the lock could not be given back; open the session again")]
     UnlockFailed,
-    /// The next append looks at the file and may succeed, as after the three below.
+    /// After this and the next three, the next append reads the file again and may succeed.
     #[error("an append failed, and something else stands behind it now; open the session again")]
     AppendFollowed,
     #[error("an append failed, and what it had written could not be taken back; open the session again")]

@@ -1,10 +1,10 @@
-//! Why the values that a caller gave cannot be used.
+//! Why a caller's values cannot be used.
 
 use std::path::PathBuf;
 
 use crate::id::EntryId;
 
-/// What [`Error::Invalid`](super::Error::Invalid) found.
+/// The reason in [`Error::Invalid`](super::Error::Invalid).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each message says what its variant is")]

@@ -1,10 +1,10 @@
-//! A value as JavaScript prints it after reading it: what the peers get when they measure or quote arguments.
+//! A value as JavaScript prints it after parsing it, which is what the peers measure and quote.
 
 use std::borrow::Cow;
 
 use super::{Json, JsonKind};
 
-/// How deep containers are printed anew; what lies deeper is taken as it stands, so that depth costs neither stack nor
+/// The depth to which containers are printed again; deeper text is copied, so that depth costs neither stack nor
 /// quadratic time. JavaScript gives up at such depths.
 const DEPTH: usize = 256;
 
@@ -13,8 +13,8 @@ enum StringifyStep<'a> {
     Text(Cow<'a, str>),
 }
 
-/// The value as `JSON.stringify(JSON.parse(text))` prints it: no white space, numbers at their shortest, of members with
-/// one name the last, members that are array indexes first.
+/// The value as `JSON.stringify(JSON.parse(text))` prints it: without white space, with the shortest numbers, the last
+/// of members with the same name, and array indexes first.
 pub fn stringify(json: Json<'_>) -> String {
     let mut out = String::with_capacity(json.text().len());
     let mut steps = vec![StringifyStep::Value(json, 0)];
@@ -40,7 +40,7 @@ pub fn stringify(json: Json<'_>) -> String {
     out
 }
 
-/// Puts a container's parts on the stack, the first one on top.
+/// Pushes a container's parts, the first one on top.
 fn open<'a>(
     steps: &mut Vec<StringifyStep<'a>>,
     parts: Vec<(Option<Cow<'a, str>>, Json<'a>)>,
@@ -60,7 +60,7 @@ fn open<'a>(
     steps.push(StringifyStep::Text(open.into()));
 }
 
-/// The members of an object as JavaScript holds them: each name once, with its last value, array indexes first.
+/// The members of an object as JavaScript keeps them: each name once with its last value, array indexes first.
 pub(crate) fn js_members<'a>(object: Json<'a>) -> Vec<(Cow<'a, str>, Json<'a>)> {
     let mut places = std::collections::HashMap::new();
     let mut members: Vec<(Cow<'a, str>, Json<'a>)> = Vec::new();
@@ -71,7 +71,7 @@ pub(crate) fn js_members<'a>(object: Json<'a>) -> Vec<(Cow<'a, str>, Json<'a>)> 
             None => members.push((name, value)),
         }
     }
-    // The sort is stable: names that are no indexes stay in their order.
+    // The sort is stable: other names stay in order.
     members.sort_by_key(|(name, _)| array_index(name).unwrap_or(u64::MAX));
     members
 }
@@ -81,7 +81,7 @@ fn array_index(name: &str) -> Option<u64> {
     (index < u64::from(u32::MAX) && index.to_string() == name).then_some(index)
 }
 
-/// A string, given as it stands in JSON, with only the escapes that are needed.
+/// Prints a JSON string with only the necessary escapes.
 fn string(text: &str, out: &mut String) {
     let Some(mut at) = text.find('\\') else {
         out.push_str(text);
@@ -100,13 +100,13 @@ fn string(text: &str, out: &mut String) {
     }
 }
 
-/// `\/` needs no escape, all others of two characters do.
+/// Of escapes with two characters, only `\/` is unnecessary.
 fn plain_escape(text: &str, out: &mut String) -> usize {
     out.push_str(if text.starts_with("\\/") { "/" } else { text.get(..2).unwrap_or("") });
     2
 }
 
-/// `\uXXXX`, or a pair of them: the character, unless it must stay an escape.
+/// Decodes `\uXXXX` or a pair of them, unless the character must be escaped.
 fn unicode(text: &str, out: &mut String) -> usize {
     let (decoded, length) = super::unescape_unicode(text);
     let digits = text.get(2..6).unwrap_or("");
@@ -121,7 +121,7 @@ fn unicode(text: &str, out: &mut String) -> usize {
     length
 }
 
-/// A number as JavaScript prints it; one beyond the range of a double is `null`.
+/// A number as JavaScript prints it; beyond the range of a double, `null`.
 fn number(json: Json<'_>) -> String {
     match json.as_f64() {
         Some(value) if value.is_finite() => js_number(value),
@@ -129,7 +129,7 @@ fn number(json: Json<'_>) -> String {
     }
 }
 
-/// A finite number as JavaScript prints it: the fewest digits, an exponent from 1e21 and below 1e-6.
+/// A finite number as JavaScript prints it: the fewest digits, with an exponent from 1e21 and below 1e-6.
 pub(crate) fn js_number(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
@@ -149,7 +149,7 @@ pub(crate) fn js_number(value: f64) -> String {
 mod tests {
     use super::*;
 
-    /// Expectations are Node's.
+    /// The expected texts come from Node.
     #[test]
     fn prints_as_javascript_does() {
         for (text, expected) in [

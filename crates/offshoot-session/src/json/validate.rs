@@ -1,16 +1,16 @@
-//! The JSON grammar, checked over bytes without recursion and without building anything.
+//! The JSON grammar over bytes, without recursion and without building values.
 
 use memchr::memchr2;
 
 use super::skip_space;
 
-/// Where a text stops being JSON.
+/// The position at which a text stops being JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected} at byte {at}")]
 pub struct SyntaxError {
-    /// The byte, from the start of the checked text.
+    /// The byte, from the start of the text.
     pub at: usize,
-    /// What should have stood there.
+    /// What JSON allows there.
     pub expected: &'static str,
 }
 
@@ -22,27 +22,28 @@ fn fail(at: usize, expected: &'static str) -> ValidationStep {
 
 /// Checks that the bytes are exactly one JSON value with white space around it.
 ///
-/// Accepts what JavaScript's `JSON.parse` accepts, at any depth, lone surrogate escapes included. Bytes that are no
-/// UTF-8 pass inside strings: readers replace them by U+FFFD before they parse.
+/// Accepts what JavaScript's `JSON.parse` accepts, at any depth, including lone surrogate escapes. Bytes in strings
+/// need not be UTF-8: readers replace them by U+FFFD before they parse.
 ///
 /// # Errors
-/// The first byte that does not fit.
+/// The first byte that JSON does not allow.
 pub fn validate(bytes: &[u8]) -> Result<(), SyntaxError> {
     validate_members(bytes, |_, _| ())
 }
 
-/// The same, and of an object calls `each` for every member's name (without quotes) and value, as they stand.
+/// Validates, and calls `each` with the name (without quotes) and value of every member of an outermost object, as
+/// written.
 ///
 /// # Errors
-/// As [`validate`]; some members may have been handed out by then.
+/// Those of [`validate`]; `each` may have been called before.
 pub(crate) fn validate_members<'a>(
     bytes: &'a [u8],
     mut each: impl FnMut(&'a [u8], &'a [u8]),
 ) -> Result<(), SyntaxError> {
-    // One pass over the line tells whether strings need to be looked at byte by byte: nearly no line holds control bytes.
+    // Strings are checked byte by byte only in lines with control bytes, which are rare. One pass finds those.
     let strings_are_clean = !bytes.chunks(64).any(|chunk| chunk.iter().fold(false, |any, b| any | (*b < 0x20)));
-    let mut member: Option<(&[u8], usize)> = None; // of the outermost object: its name, and where its value starts
-    let mut open: Vec<bool> = Vec::new(); // of each open container: is it an object?
+    let mut member: Option<(&[u8], usize)> = None; // the outermost object's current member: name, start of its value
+    let mut open: Vec<bool> = Vec::new(); // for each open container, whether it is an object
     let mut at = skip_space(bytes, 0);
     loop {
         at = match bytes.get(at) {
@@ -76,7 +77,7 @@ pub(crate) fn validate_members<'a>(
             Some(b'n') => literal(bytes, at, b"null")?,
             _ => return fail(at, "a value").map(drop),
         };
-        // Behind a value: close what ends here, then go on to the next value.
+        // After a value: close the containers that end here, then continue with the next value.
         loop {
             if open.len() == 1
                 && let Some((name, start)) = member.take()
@@ -111,13 +112,13 @@ pub(crate) fn validate_members<'a>(
     }
 }
 
-/// The name whose opening quote is at `at`; it is known to be one.
+/// The name whose opening quote is at `at`.
 fn name_before(bytes: &[u8], at: usize) -> &[u8] {
     let end = super::skip_string(bytes, at).unwrap_or(at + 2);
     bytes.get(at + 1..end - 1).unwrap_or_default()
 }
 
-/// Reads `"name" :` and gives the position of the value behind it.
+/// Reads `"name" :` and returns the position of the value.
 fn member_name(bytes: &[u8], at: usize, clean: bool) -> ValidationStep {
     if bytes.get(at) != Some(&b'"') {
         return fail(at, "a member name");

@@ -1,10 +1,10 @@
-//! Writing one JSON object on one line, member by member, as `JSON.stringify` would.
+//! Writes one JSON object on one line, as `JSON.stringify` would.
 
 use std::fmt::Write as _;
 
 use super::Json;
 
-/// A JSON object in the making: compact, members in the order they are given.
+/// A compact JSON object under construction; members keep the order in which they are added.
 #[derive(Debug, Clone, Default)]
 pub struct Object {
     text: String,
@@ -49,7 +49,7 @@ impl Object {
         }
     }
 
-    /// Adds a member whose value is printed as it is; for numbers, truth values and finished JSON.
+    /// Adds a member whose value is printed as it is: numbers, booleans and finished JSON.
     #[must_use]
     pub fn raw(mut self, name: &str, value: impl std::fmt::Display) -> Self {
         self.name(name);
@@ -68,7 +68,7 @@ impl Object {
         self.text.push(':');
     }
 
-    /// The finished object, without line feed.
+    /// The finished object without line feed.
     pub fn finish(mut self) -> String {
         if self.text.is_empty() {
             self.text.push('{');
@@ -83,7 +83,7 @@ pub fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// The same at the end of another text; most strings have nothing to escape.
+/// Appends a JSON string. Most strings need no escapes.
 fn push_quoted(out: &mut String, text: &str) {
     if text.bytes().any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
         out.push_str(&quote(text));

@@ -1,17 +1,16 @@
-//! Reading ahead: entries are small and mostly read in the order of the file, so one read of the system serves many.
+//! Read-ahead: entries are small and mostly read in file order, so one system call serves many reads.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-/// How much is read at once when reads follow each other.
+/// How much to read at once in a sequence of reads.
 const WINDOW: usize = 64 << 10;
-/// Reads of this size and more gain nothing.
+/// Reads from this size on gain nothing.
 const LARGE: usize = 16 << 10;
 
-/// How many streams of reads are told apart: several threads may each read on from where they are.
+/// The number of sequences: several threads may read at once.
 const STREAMS: usize = 4;
 
-/// The last pieces of a file that were read ahead.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
     streams: Mutex<Streams>,
@@ -20,7 +19,7 @@ pub(super) struct Ahead {
 #[derive(Debug, Default)]
 struct Streams {
     streams: [Stream; STREAMS],
-    /// Counts reads; tells which stream has rested longest.
+    /// Counts reads, to find the stream that rested longest.
     now: u64,
 }
 
@@ -28,13 +27,12 @@ struct Streams {
 struct Stream {
     offset: u64,
     bytes: Vec<u8>,
-    /// Where the last read ended.
     last_end: u64,
     used: u64,
 }
 
 impl Ahead {
-    /// Reads as `read_at` does, which is asked for more than is wanted where reads follow each other.
+    /// Reads as `read_at` does, but calls it for a whole window when reads follow each other.
     pub(super) fn read(
         &self,
         offset: u64,
@@ -65,7 +63,7 @@ impl Ahead {
         Ok(count)
     }
 
-    /// Forgets what was read: others may have written since.
+    /// Forgets the windows, because other processes may have written.
     pub(super) fn forget(&self) {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         streams.streams.iter_mut().for_each(|stream| stream.bytes.clear());
@@ -73,7 +71,7 @@ impl Ahead {
 }
 
 impl Streams {
-    /// The stream that a read goes on with, or the one that has rested longest.
+    /// The stream that a read continues, or the one that rested longest.
     fn of(&mut self, offset: u64) -> &mut Stream {
         self.now += 1;
         let rested = (0..STREAMS).min_by_key(|at| self.streams[*at].used).unwrap_or_default();
@@ -88,7 +86,7 @@ impl Stream {
         (self.last_end..self.last_end + WINDOW as u64).contains(&offset)
     }
 
-    /// Serves a read that lies wholly in the window.
+    /// Serves a read that lies inside the window.
     fn copy(&self, offset: u64, buffer: &mut [u8]) -> Option<usize> {
         let from = usize::try_from(offset.checked_sub(self.offset)?).ok()?;
         buffer.copy_from_slice(self.bytes.get(from..from.checked_add(buffer.len())?)?);

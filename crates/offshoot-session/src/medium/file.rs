@@ -1,4 +1,4 @@
-//! A session file: opened for reading, reopened for appending when the first append comes.
+//! A session file, opened for reading and reopened for appending at the first append.
 
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -14,9 +14,9 @@ use super::{Medium, Standing};
 use crate::clock::Millis;
 use crate::error::Held;
 
-/// How long the first pause is while another program holds the lock, and how long the longest.
+/// The first and the longest pause while another program holds the lock.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(10));
-/// What systems answer where a file system has no locks: `ENOLCK`, `EOPNOTSUPP`, `ENOSYS`.
+/// The system's errors on file systems without locks: `ENOLCK`, `EOPNOTSUPP`, `ENOSYS`.
 const NO_LOCKS: [i32; 3] = if cfg!(target_os = "linux") { [37, 95, 38] } else { [77, 45, 78] };
 
 /// A file on disk. Opening never writes.
@@ -27,38 +27,36 @@ pub struct FileMedium {
     writer: Option<File>,
     ahead: Ahead,
     patience: Duration,
-    /// Held by whoever moves the reader's cursor, which nothing else looks at.
+    /// Held while the reader's cursor moves; nothing else uses the cursor.
     cursor: Arc<Mutex<()>>,
 }
 
-/// Which file it is, and when it was last written: enough to tell whether it is still the same one.
+/// Identifies a file and its last write, to recognise it later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the other fields say what they are")]
 pub struct Identity {
-    /// The device.
     pub device: u64,
-    /// The inode.
     pub inode: u64,
-    /// When it was last written, in nanoseconds since 1970.
+    /// The last write, in nanoseconds since 1970.
     pub modified: u64,
 }
 
-/// How a file stands: while none of this changes, neither do its bytes (but see [`Stamp::is_settled`]).
+/// The state of a file. While the stamp is the same, so are the bytes (but see [`Stamp::is_settled`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the other fields say what they are")]
 pub struct Stamp {
-    /// The device.
     pub device: u64,
-    /// The inode.
     pub inode: u64,
-    /// How many bytes there are.
+    /// In bytes.
     pub length: u64,
-    /// When it was last written, in nanoseconds since 1970.
+    /// The last write, in nanoseconds since 1970.
     pub modified: i64,
-    /// When it was last changed in any way, in nanoseconds since 1970; nobody can set that.
+    /// The last change of any kind, in nanoseconds since 1970. Programs cannot set it.
     pub changed: i64,
 }
 
 impl Stamp {
-    /// How a file or folder stands.
+    /// The stamp in a file's metadata.
     pub fn of(meta: &Metadata) -> Self {
         let nanos = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
         Self {
@@ -70,40 +68,34 @@ impl Stamp {
         }
     }
 
-    /// When it was last written; `None` before 1970.
+    /// The time of the last write; `None` before 1970.
     pub fn modified_at(&self) -> Option<Millis> {
         (self.modified >= 0).then_some(self.modified / 1_000_000)
     }
 
-    /// Whether a change from now on cannot leave the stamp as it is. Systems keep time in ticks of some milliseconds, some
-    /// file systems in seconds; what was changed in this tick can be changed again in it.
+    /// Whether every later change will change the stamp. Systems keep time in ticks of some milliseconds, some file
+    /// systems in seconds, and a file that changed in this tick can change again in it.
     pub fn is_settled(&self, now: Millis) -> bool {
         now.saturating_sub(self.changed.max(self.modified) / 1_000_000) > 3000
     }
 }
 
 impl FileMedium {
-    /// How long a lock is waited for if nobody says otherwise.
+    /// How long to wait for a lock by default.
     pub const PATIENCE: Duration = Duration::from_secs(10);
 
-    /// The same with another patience: how long a lock is waited for that another program holds.
+    /// Changes how long to wait for a lock that another program holds.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// How the open file stands.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// The stamp of the open file.
     pub fn stamp(&self) -> io::Result<Stamp> {
         Ok(Stamp::of(&self.reader.metadata()?))
     }
 
-    /// Which file is open here.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// The identity of the open file.
     pub fn identity(&self) -> io::Result<Identity> {
         let meta = self.reader.metadata()?;
         let modified = meta.mtime().wrapping_mul(1_000_000_000).wrapping_add(meta.mtime_nsec());
@@ -113,7 +105,7 @@ impl FileMedium {
     /// Opens an existing regular file for reading.
     ///
     /// # Errors
-    /// As [`open_regular`].
+    /// Those of [`open_regular`].
     pub fn open(path: &Path) -> io::Result<Self> {
         let reader = open_regular(path)?;
         Ok(Self {
@@ -129,7 +121,7 @@ impl FileMedium {
     /// Creates a file that must not exist, readable by its owner only.
     ///
     /// # Errors
-    /// What the system says; `AlreadyExists` if something is there.
+    /// The system's error; `AlreadyExists` if there is a file.
     pub fn create(path: &Path) -> io::Result<Self> {
         let writer = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
         let reader = File::open(path)?;
@@ -143,7 +135,7 @@ impl FileMedium {
         })
     }
 
-    /// Waiting is done in short pauses, since the system's own waiting knows no end.
+    /// Waits in short pauses, because the system's own waiting has no limit.
     fn take_lock(&self) -> io::Result<()> {
         let (mut pause, mut waited) = (PAUSES.0, Duration::ZERO);
         loop {
@@ -172,7 +164,6 @@ impl FileMedium {
         Ok(Standing { is_current: self.is_named(&ours)?, length: ours.len() })
     }
 
-    /// Whether the path names this file.
     fn is_named(&self, ours: &Metadata) -> io::Result<bool> {
         match std::fs::metadata(&self.path) {
             Ok(theirs) => Ok(ours.dev() == theirs.dev() && ours.ino() == theirs.ino()),
@@ -181,7 +172,7 @@ impl FileMedium {
         }
     }
 
-    /// The same file once more, for reading.
+    /// The same file opened again for reading.
     pub(crate) fn again(&self) -> io::Result<Self> {
         let reader = self.reader.try_clone()?;
         Ok(Self {
@@ -224,8 +215,7 @@ impl Medium for FileMedium {
         self.ahead.read(offset, buffer, |buffer, offset| self.reader.read_at(buffer, offset))
     }
 
-    /// By `copy_file_range` where there is one: shared blocks on file systems that share, no bytes over the wire on
-    /// network file systems.
+    /// Uses `copy_file_range` where available: file systems can share blocks, network file systems copy on the server.
     fn copy_to(&self, offset: u64, length: u64, out: &File) -> io::Result<u64> {
         let _cursor = self.cursor.lock().unwrap_or_else(PoisonError::into_inner);
         let mut reader = &self.reader;
@@ -233,13 +223,11 @@ impl Medium for FileMedium {
         io::copy(&mut reader.take(length), &mut &*out)
     }
 
-    /// The file that is open here, whatever its path names by now.
     fn apart(&self) -> io::Result<Box<dyn Medium>> {
         Ok(Box::new(self.again()?))
     }
 
-    /// `flock` on the session file itself: it ends with the process, so no stale lock can block. A program that holds it
-    /// and stands still is waited for no longer than the medium's patience.
+    /// `flock` on the session file itself: the lock ends with the process, so no stale lock can block.
     fn lock(&mut self) -> io::Result<Standing> {
         self.take_lock()?;
         self.ahead.forget();

@@ -1,18 +1,18 @@
-//! Who holds the lock on a file, as far as the system tells: for the words of an error, never for a decision.
+//! Finds the processes that hold the lock on a file, for error messages only.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 
-/// The processes that hold a lock on this file; empty where the system does not say.
+/// The processes that hold a lock on this file; empty if the system does not list locks.
 pub(super) fn holders(file: &Metadata) -> Vec<u32> {
     let table = std::fs::read_to_string("/proc/locks").unwrap_or_default();
     table.lines().filter_map(|line| holder(line, file.dev(), file.ino())).collect()
 }
 
-/// The process in a line of the table, if it holds a lock on this file: `1: FLOCK ADVISORY WRITE 812 fd:01:1312 0 EOF`.
+/// Parses a line such as `1: FLOCK ADVISORY WRITE 812 fd:01:1312 0 EOF`: the process, if it holds a lock on this file.
 fn holder(line: &str, device: u64, inode: u64) -> Option<u32> {
     let words: Vec<&str> = line.split_whitespace().collect();
-    // A line with an arrow is of one who waits.
+    // A line with an arrow is a waiting process.
     let [_, "FLOCK", _, _, process, place, ..] = words.as_slice() else { return None };
     let (major, minor) =
         (((device >> 8) & 0xfff) | ((device >> 32) & !0xfff), (device & 0xff) | ((device >> 12) & !0xff));

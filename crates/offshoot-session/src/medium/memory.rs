@@ -6,19 +6,19 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use super::{Medium, Standing};
 
-/// Bytes in memory. Clones share them, as two openings of a file would.
+/// Bytes in memory. Clones share them, as two open handles of a file do.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryMedium {
     bytes: Arc<RwLock<Vec<u8>>>,
 }
 
+#[expect(missing_docs, reason = "the constructor takes the bytes")]
 impl MemoryMedium {
-    /// Starts with these bytes.
     pub fn new(bytes: Vec<u8>) -> Self {
         Self { bytes: Arc::new(RwLock::new(bytes)) }
     }
 
-    /// A panic elsewhere leaves the bytes as the last whole operation made them.
+    /// After a panic elsewhere, the bytes are as the last complete operation left them.
     fn read(&self) -> RwLockReadGuard<'_, Vec<u8>> {
         self.bytes.read().unwrap_or_else(PoisonError::into_inner)
     }

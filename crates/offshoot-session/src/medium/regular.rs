@@ -1,19 +1,18 @@
-//! Files that somebody else may have put where they are: opened without waiting, and refused unless they are regular.
-//!
-//! A FIFO has no end and a device may answer for ever, so neither is read as a session, a setting or a cache.
+//! Opens files that somebody else may have replaced. Refuses anything but regular files: a FIFO has no end, and a
+//! device may answer for ever.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// `O_NONBLOCK`: a FIFO that nobody writes into opens at once.
+/// `O_NONBLOCK` opens a FIFO without a writer at once.
 const WITHOUT_WAITING: i32 = if cfg!(target_os = "linux") { 0o4000 } else { 0x4 };
 
 /// Opens a regular file, or a link to one, for reading. Never waits.
 ///
 /// # Errors
-/// What the system says; `IsADirectory` for a folder, `InvalidInput` for a FIFO, a socket or a device.
+/// The system's error; `IsADirectory` for a folder, `InvalidInput` for a FIFO, a socket or a device.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(WITHOUT_WAITING).open(path)?;
     let kind = file.metadata()?.file_type();
@@ -29,7 +28,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// Reads a regular file of at most `limit` bytes.
 ///
 /// # Errors
-/// As [`open_regular`]; `FileTooLarge` for a larger file, none of which is read then.
+/// Those of [`open_regular`]; `FileTooLarge` for a larger file, which is not read.
 pub fn read_regular(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = open_regular(path)?;
     let length = file.metadata()?.len();
@@ -38,15 +37,15 @@ pub fn read_regular(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         return Err(too_large());
     }
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
-    // It may grow while it is read.
+    // The file may grow while it is read.
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit { Err(too_large()) } else { Ok(bytes) }
 }
 
-/// As [`read_regular`], for a file of text.
+/// [`read_regular`] for text.
 ///
 /// # Errors
-/// As [`read_regular`]; `InvalidData` for bytes that are not UTF-8.
+/// Those of [`read_regular`]; `InvalidData` for bytes that are not UTF-8.
 pub fn read_regular_text(path: &Path, limit: u64) -> io::Result<String> {
     let bytes = read_regular(path, limit)?;
     String::from_utf8(bytes).map_err(|error| io::Error::new(ErrorKind::InvalidData, error.utf8_error()))
@@ -72,7 +71,7 @@ mod tests {
         for name in ["file", "link"] {
             assert_eq!(read_regular(&at(name), 4).unwrap(), b"text");
         }
-        // A socket is refused by the system itself.
+        // The system itself refuses a socket.
         for name in ["fifo", "device"] {
             assert_eq!(open_regular(&at(name)).unwrap_err().kind(), ErrorKind::InvalidInput, "{name}");
         }

@@ -1,5 +1,4 @@
-//! What may not reach a terminal, taken out of a text. Owns the state of an escape sequence, and which characters steer or
-//! deceive; knows no columns but that every grapheme must take one.
+//! Removes from text what must not reach a terminal: escape sequences, and characters that steer or deceive.
 
 use std::borrow::Cow;
 use std::str::Chars;
@@ -7,33 +6,33 @@ use std::str::Chars;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// More scalars than this are no grapheme that anybody wrote: an emoji sequence has ten, Unicode's stream-safe text
-/// stops at thirty marks on one base.
+/// Longer graphemes are not writing: an emoji sequence has ten scalars, and Unicode's stream-safe text format allows
+/// thirty marks on one base.
 const LONGEST_GRAPHEME: usize = 32;
 const TAB: usize = 4;
 const NON_JOINER: char = '\u{200c}';
 const JOINER: char = '\u{200d}';
 
-/// A text on one line, with everything left out that could move the cursor, change the terminal or deceive the eye.
+/// Puts text on one line, without anything that could move the cursor, change the terminal or deceive the eye.
 ///
-/// Escape sequences go as a whole (CSI, OSC, DCS, SOS, PM, APC and the short ones, in seven and eight bit form; of a
-/// string that never ends only the introducer), and so do control characters, bidirectional controls and everything
-/// that Unicode says to show as nothing. What stays: combining marks on a base (up to 32 scalars a grapheme), U+FE0F,
-/// U+200D between the parts of an emoji, and one U+200C or U+200D after a letter of a script that is written with them
-/// (Arabic, the scripts of India and their neighbours). A tab becomes four spaces, a line end one.
+/// Removes whole escape sequences (CSI, OSC, DCS, SOS, PM, APC and the short ones, in 7-bit and 8-bit form; of an
+/// unterminated string only the introducer), control characters, bidirectional controls and default-ignorable
+/// characters. Keeps combining marks on a base (up to 32 scalars per grapheme), U+FE0F, U+200D between the parts of an
+/// emoji, and one U+200C or U+200D after a letter of a script that uses them (Arabic, the scripts of India and their
+/// neighbours). A tab becomes four spaces, a line end one.
 #[must_use]
 pub fn clean(text: &str) -> Cow<'_, str> {
     cleaned(text, LineEnds::Spaces)
 }
 
-/// As [`clean`], with line ends kept: each of `\n`, `\r\n`, `\r`, U+0085, U+2028 and U+2029 becomes `\n`.
+/// Like [`clean`], but each of `\n`, `\r\n`, `\r`, U+0085, U+2028 and U+2029 becomes `\n`.
 #[must_use]
 pub fn clean_lines(text: &str) -> Cow<'_, str> {
     cleaned(text, LineEnds::Kept)
 }
 
-/// The start of a text as [`clean`] gives it, for whoever shows a part of it: looks at no more of the text than is asked
-/// for, and at the escape sequences in between.
+/// The start of a text as [`clean`] returns it, extended on demand. Reads no more of the text than is asked for, except
+/// escape sequences.
 #[derive(Debug, Clone)]
 pub struct CleanStart<'a> {
     source: Harmless<'a>,
@@ -41,13 +40,13 @@ pub struct CleanStart<'a> {
 }
 
 impl<'a> CleanStart<'a> {
-    /// Nothing of a text yet.
+    /// The empty start of a text.
     #[must_use]
     pub fn of(text: &'a str) -> Self {
         Self { source: Harmless::of(text, LineEnds::Spaces), raw: String::new() }
     }
 
-    /// So many more characters, if there are any: all that was asked for so far, made clean.
+    /// Adds up to `characters` characters and returns the whole start, cleaned; `None` at the end of the text.
     pub fn more(&mut self, characters: usize) -> Option<String> {
         let before = self.raw.len();
         self.raw.extend(self.source.by_ref().take(characters));
@@ -55,8 +54,8 @@ impl<'a> CleanStart<'a> {
     }
 }
 
-/// Whether a character changes what a terminal does or how text around it is laid out: every control but line feed and
-/// tab, and the bidirectional controls.
+/// Whether a character changes a terminal's state or the layout of the text around it: every control character but line
+/// feed and tab, and the bidirectional controls.
 #[must_use]
 pub fn steers(at: char) -> bool {
     (at.is_control() && !matches!(at, '\n' | '\t')) || is_bidi_control(at)
@@ -77,7 +76,7 @@ fn cleaned(text: &str, ends: LineEnds) -> Cow<'_, str> {
     Cow::Owned(whole_graphemes(&filtered))
 }
 
-/// Leaves out graphemes that take no column, joiners that join nothing, and what is too much for one grapheme.
+/// Removes graphemes without width, joiners that join nothing, and the excess of overlong graphemes.
 fn whole_graphemes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for grapheme in text.graphemes(true) {
@@ -109,27 +108,27 @@ fn whole_graphemes(text: &str) -> String {
     out
 }
 
-/// The columns of a grapheme: of those that hold a control character none.
+/// The width of a grapheme; 0 if it contains a control character.
 fn columns(grapheme: &str) -> usize {
-    // Terminals draw the halfwidth sound marks in a cell of their own.
+    // Terminals give the halfwidth sound marks a cell of their own.
     let sound_marks = grapheme.chars().filter(|at| matches!(at, '\u{ff9e}' | '\u{ff9f}')).count();
     if grapheme.contains(char::is_control) { 0 } else { grapheme.width() + sound_marks }
 }
 
-/// Letters and marks of the scripts in whose words joiners mean something.
+/// Letters and marks of the scripts in which joiners have a meaning.
 fn is_joining(at: char) -> bool {
     matches!(at,
         '\u{600}'..='\u{8ff}' | '\u{900}'..='\u{dff}' | '\u{f00}'..='\u{109f}' | '\u{1700}'..='\u{18af}'
         | '\u{1900}'..='\u{1cff}' | '\u{a840}'..='\u{a87f}' | '\u{a8e0}'..='\u{a8ff}' | '\u{fb50}'..='\u{fdff}'
         | '\u{fe70}'..='\u{fefc}' | '\u{11000}'..='\u{11fff}' | '\u{1e900}'..='\u{1e95f}')
 }
-/// The characters of a text that may be shown, one after the other: only as much is looked at as is asked for.
+/// An iterator over the characters of a text that may be shown; reads no further than asked.
 #[derive(Debug, Clone)]
 struct Harmless<'a> {
     rest: Chars<'a>,
     ends: LineEnds,
     spaces: usize,
-    /// No string terminator follows: found out once, so that a text of introducers costs one search.
+    /// Set once no string terminator follows, so that a text of introducers is searched once.
     endless: bool,
 }
 
@@ -176,7 +175,7 @@ impl<'a> Harmless<'a> {
         self.next_is(|at| matches!(at, '@'..='~'));
     }
 
-    /// A string goes up to its terminator; one of an operating system command has no line end inside.
+    /// Skips a string to its terminator. An operating system command ends before a line end.
     fn string(&mut self, command: bool) {
         if self.endless {
             return;
@@ -193,7 +192,7 @@ impl<'a> Harmless<'a> {
                 Some('\u{7}' | '\u{9c}' | '\u{18}' | '\u{1a}') => break,
                 Some('\u{1b}') => {
                     let mut after = ahead.clone();
-                    // Any other sequence ends the string too, and is then read as itself.
+                    // Another sequence ends the string too, and is then read itself.
                     ahead = if after.next() == Some('\\') { after } else { before };
                     break;
                 }
@@ -238,7 +237,7 @@ fn is_bidi_control(at: char) -> bool {
     matches!(at, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Unicode's default-ignorable characters and format controls, but for those that words and emoji are made with.
+/// Unicode's default-ignorable characters and format controls, except those that words and emoji need.
 fn shows_as_nothing(at: char) -> bool {
     is_bidi_control(at)
         || matches!(at,
@@ -335,7 +334,7 @@ mod tests {
         assert_eq!(clean(&tower), format!("a{}b", "\u{301}".repeat(LONGEST_GRAPHEME - 1)));
     }
 
-    /// Each introducer once made a search to the end of the text.
+    /// Each introducer used to search to the end of the text.
     #[test]
     fn introducers_without_an_end_are_searched_once() {
         let many = "\u{90}x".repeat(500_000);

@@ -1,8 +1,8 @@
-//! Building a tree: entries are pushed in file order, then linked once all parents are known; later entries join one by
+//! Builds a tree: entries are pushed in file order and linked once all parents are known. Later entries join one by
 //! one.
 //!
-//! A parent may stand behind its child in the file, an id may occur twice (the later entry gets the children), parents
-//! may form circles: linking is where that is settled, in time linear in the number of entries.
+//! A parent may follow its child in the file, an id may occur twice (the later entry gets the children), and parents
+//! may form circles. Linking settles this in time linear in the number of entries.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -13,18 +13,17 @@ use crate::error::{Code, Diagnostic};
 use crate::id::EntryId;
 use crate::kind::Kind;
 
-/// A tree whose entries are still being read.
 #[derive(Debug, Default)]
 pub(crate) struct TreeBuilder {
     tree: Tree,
-    /// Children whose parent has not come yet.
+    /// Children whose parent has not been pushed.
     waiting: Vec<(u32, EntryId)>,
     superseded: HashMap<u32, u32>,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl TreeBuilder {
-    /// The tree so far; its entries are not linked yet.
+    /// The tree so far, not linked.
     pub(crate) fn tree(&self) -> &Tree {
         &self.tree
     }
@@ -33,7 +32,6 @@ impl TreeBuilder {
         &mut self.tree
     }
 
-    /// Adds the next entry of the file.
     pub(crate) fn push(&mut self, new: &NewNode) -> NodeIx {
         let at = self.tree.nodes.len() as u32;
         let mut node = Node::new(new);
@@ -55,7 +53,7 @@ impl TreeBuilder {
         NodeIx(at)
     }
 
-    /// Most entries are children of the one before them.
+    /// [`Tree::find`], faster for the preceding entry, which is most entries' parent.
     fn quick_find(&self, id: &EntryId) -> Option<u32> {
         match self.tree.nodes.last() {
             Some(last) if last.id.as_ref() == Some(id) => Some(self.tree.nodes.len() as u32 - 1),
@@ -76,8 +74,8 @@ impl TreeBuilder {
         self.diagnostics.push(Diagnostic { code, line, offset, entry, message });
     }
 
-    /// Links everything. `is_sound` judges the lines of entries without children: one that is damaged inside is no
-    /// entry but the rest of a torn write, and leaves the tree.
+    /// Links all entries. `is_sound` checks the lines of entries without children: a damaged one is a torn write, not
+    /// an entry, and is removed.
     pub(crate) fn finish<E>(
         mut self,
         mut is_sound: impl FnMut(&Node) -> Result<bool, E>,
@@ -95,7 +93,7 @@ impl TreeBuilder {
             }
         }
         if forward {
-            // A parent behind its child knew what is above it too late.
+            // A parent that follows its child did not know its own nearest entries in time.
             let order: Vec<NodeIx> = self.tree.walk().map(|(_, ix)| ix).collect();
             order.iter().for_each(|ix| self.tree.note_nearest(ix.0));
         }
@@ -140,7 +138,7 @@ impl TreeBuilder {
     /// Makes the first entry of every circle a root.
     fn break_cycles(&mut self) {
         let count = self.tree.nodes.len();
-        let mut walk_of = vec![NONE; count]; // in which walk an entry was met
+        let mut walk_of = vec![NONE; count]; // the walk that first met each entry
         for start in 0..count as u32 {
             let mut at = start;
             while at != NONE && walk_of[at as usize] == NONE {
@@ -199,7 +197,7 @@ impl TreeBuilder {
 }
 
 impl Tree {
-    /// Adds an entry to a linked tree, below its parent if that is there.
+    /// Adds an entry to a linked tree, below its parent if the tree has that.
     pub(crate) fn insert(&mut self, new: &NewNode) -> NodeIx {
         let at = self.nodes.len() as u32;
         let mut node = Node::new(new);
@@ -222,7 +220,7 @@ impl Tree {
         NodeIx(at)
     }
 
-    /// Notes the nearest compaction and change of the thinking level at or above an entry, as its parent knows them.
+    /// Copies the nearest compaction and thinking level change from the parent, or notes the entry itself.
     fn note_nearest(&mut self, at: u32) {
         let node = &self.nodes[at as usize];
         let (mut compaction, mut thinking) = match node.parent {
@@ -237,13 +235,13 @@ impl Tree {
         self.nodes.change(at, |node| (node.compaction, node.thinking) = (compaction, thinking));
     }
 
-    /// Makes room for the ids of so many entries: a table that grows by doubling hashes every id again and again.
+    /// Reserves space for ids. Growing by doubling would hash each id several times.
     pub(crate) fn expect(&mut self, more: usize) {
         let (nodes, hasher) = (&self.nodes, &self.hasher);
         self.ids.reserve(more, |raw| hash_of(hasher, nodes, *raw));
     }
 
-    /// Makes an id name an entry; answers the entry it named before.
+    /// Maps an id to an entry; returns the entry that had it before.
     pub(super) fn index_id(&mut self, at: u32, id: &EntryId) -> Option<u32> {
         let hash = self.hasher.hash_one(id.as_str());
         let nodes = &self.nodes;
@@ -254,7 +252,7 @@ impl Tree {
         None
     }
 
-    /// Takes an entry that is not linked out of the tree.
+    /// Removes an entry that is not linked.
     fn remove_unlinked(&mut self, at: u32) {
         self.nodes.change(at, |node| node.flags |= FLAG_DEAD);
         self.dead += 1;
@@ -269,7 +267,7 @@ impl Tree {
         }
     }
 
-    /// Puts an entry at the end of its parent's children, or of the roots.
+    /// Appends an entry to its parent's children, or to the roots.
     pub(super) fn link(&mut self, at: u32) {
         let parent = self.nodes[at as usize].parent;
         let elder = if parent == NONE {

@@ -1,8 +1,7 @@
-//! Where a tree's nodes are: in memory, or page by page in a side index, read when somebody looks at them.
+//! The nodes of a tree: in memory, or in pages of a side index that are read on demand.
 //!
-//! Pages are read once and kept, so that a node can be lent; a tree that is opened with an index therefore holds what
-//! its reader has walked, not what the file has. Clones share the pages that were read before. Knows no files: pages
-//! come through a trait.
+//! Pages are read once and kept, so that nodes can be borrowed. A tree over an index therefore has in memory what was
+//! walked, not the whole file. Clones share pages. Knows no files: pages come through a trait.
 
 use std::fmt;
 use std::ops::Index;
@@ -12,36 +11,36 @@ use super::Node;
 use crate::clock::Millis;
 use crate::error::Result;
 
-/// How many nodes a page holds; the last one holds the rest.
+/// Nodes in a page; the last page may have fewer.
 pub(crate) const PAGE: usize = 128;
 
-/// Where a branch ends, with what is asked of all ends at once, so that their pages need not be read for it.
+/// The end of a branch, with what is asked of all ends at once, so that their pages need not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BranchEnd {
     /// The node without children.
     pub(crate) at: u32,
-    /// The nearest node at or above it that is no marker, or none.
+    /// The nearest node at or above it that is not a leaf marker, or `NONE`.
     pub(crate) work: u32,
     pub(crate) time: Millis,
 }
 
-/// Nodes that are kept elsewhere. What it answers never changes.
+/// Nodes that are stored elsewhere and never change.
 pub(crate) trait Pages: Send + Sync + fmt::Debug {
     fn count(&self) -> usize;
 
     fn page(&self, page: usize) -> Arc<[Node]>;
 
-    /// Places of nodes that may have this id, in no order.
+    /// Indexes of nodes that may have this id, in no order.
     fn candidates(&self, id: &str) -> Vec<u32>;
 
     /// All nodes without children, in file order.
     fn ends(&self) -> &[BranchEnd];
 
-    /// Fails if nodes could not be read: what was answered in their place says nothing.
+    /// Fails if nodes could not be read and were replaced by placeholders.
     fn check(&self) -> Result<()>;
 }
 
-/// Nodes in file order: those of pages first, then those that came since.
+/// Nodes in file order: those in pages, then newer ones.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Nodes {
     paged: Option<Paged>,
@@ -75,7 +74,7 @@ impl Nodes {
         Self { paged: Some(Paged { pages, count, read }), fresh: Vec::new() }
     }
 
-    /// How many nodes stand in pages; those from here on are in memory.
+    /// How many nodes are in pages; the following ones are in memory.
     pub(super) fn paged_count(&self) -> usize {
         self.paged.as_ref().map_or(0, |paged| paged.count)
     }
@@ -84,12 +83,12 @@ impl Nodes {
         self.paged.as_ref().map(|paged| &paged.pages)
     }
 
-    /// The nodes of a page, if they are in memory: read before, and perhaps changed since.
+    /// A page's nodes, perhaps changed, if they are in memory.
     pub(super) fn page_in_memory(&self, page: usize) -> Option<&[Node]> {
         self.paged.as_ref()?.read.get(page)?.get().map(AsRef::as_ref)
     }
 
-    /// The nodes that are in no page. Of a tree that is being built, all.
+    /// The nodes that are not in pages; all of them while a tree is built.
     pub(super) fn fresh(&self) -> &[Node] {
         &self.fresh
     }
@@ -107,7 +106,7 @@ impl Nodes {
         }
     }
 
-    /// Shows every node in file order; pages that are not in memory do not stay there.
+    /// Calls `look` for every node in file order. Pages that are read for it are not kept.
     pub(super) fn look_at_all(&self, mut look: impl FnMut(u32, &Node)) {
         let mut at = 0;
         let mut look = |nodes: &[Node]| {

@@ -1,4 +1,4 @@
-//! Nodes as plain values, for the side index, and back.
+//! Converts nodes to plain values for the side index, and back.
 
 use std::sync::Arc;
 
@@ -7,30 +7,30 @@ use super::{FLAG_DEAD, NONE, Node, NodeIx, Tree};
 use crate::id::EntryId;
 use crate::kind::{Kind, Role};
 
-/// A node in plain values. Other nodes are places in file order; `u32::MAX` is none.
+/// A node in plain values. References to other nodes are their indexes; `u32::MAX` means none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StoredNode<'a> {
     pub(crate) id: Option<&'a str>,
     pub(crate) offset: u64,
     pub(crate) length: u64,
     pub(crate) time: i64,
-    /// Parent, first child, last child, next sibling, nearest compaction and change of the thinking level.
+    /// Parent, first child, last child, next sibling, nearest compaction, nearest thinking level change.
     pub(crate) places: [u32; 6],
     pub(crate) line: u32,
-    /// Its place in [`Kind::KNOWN`].
+    /// The index in [`Kind::KNOWN`].
     pub(crate) kind: u8,
-    /// Its place in [`Role::KNOWN`], counted from 1; 0 is none.
+    /// 1 + the index in [`Role::KNOWN`]; 0 means none.
     pub(crate) role: u8,
     pub(crate) flags: u8,
 }
 
-/// What a tree is besides its nodes.
+/// A tree without its nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoredShape {
     pub(crate) first_root: u32,
     pub(crate) last_root: u32,
     pub(crate) dead: u32,
-    /// Entries whose parent is not in the file, and the parent's id.
+    /// Entries whose parent is not in the file, with the parent's id.
     pub(crate) orphans: Vec<(u32, EntryId)>,
 }
 
@@ -46,7 +46,6 @@ impl NodeIx {
 }
 
 impl BranchEnd {
-    /// The nearest entry that is no marker.
     pub(crate) fn work(self) -> Option<NodeIx> {
         NodeIx::from_raw(self.work)
     }
@@ -88,7 +87,7 @@ impl Node {
         }
     }
 
-    /// A node that stands for one that cannot be read: it is not in the tree.
+    /// The placeholder of an unreadable node, which is not in the tree.
     pub(crate) fn unreadable() -> Self {
         Self::from_stored(&StoredNode {
             id: None,
@@ -105,12 +104,12 @@ impl Node {
 }
 
 impl Tree {
-    /// How many nodes there are, with those that were taken out, so that places stay places.
+    /// The number of nodes including removed ones, so that indexes stay valid.
     pub(crate) fn stored_len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// How many of them stand in the pages that the tree was made over.
+    /// How many of them are in pages.
     pub(crate) fn paged_len(&self) -> usize {
         self.nodes.paged_count()
     }
@@ -124,7 +123,7 @@ impl Tree {
         }
     }
 
-    /// Shows the ids of all nodes from a place on.
+    /// Calls `look` with the ids of all nodes from an index on.
     pub(crate) fn look_at_ids(&self, from: usize, mut look: impl FnMut(u32, &EntryId)) {
         let mut show = |at: u32, node: &Node| {
             if let Some(id) = node.id.as_ref().filter(|_| at as usize >= from) {
@@ -139,7 +138,6 @@ impl Tree {
         }
     }
 
-    /// What the tree is besides its nodes.
     pub(crate) fn stored_shape(&self) -> StoredShape {
         let raw = |ix: Option<NodeIx>| ix.map_or(NONE, |ix| ix.0);
         let mut orphans: Vec<_> = self.orphans.iter().map(|(at, parent)| (*at, parent.clone())).collect();
@@ -148,7 +146,7 @@ impl Tree {
         StoredShape { first_root, last_root, dead: self.dead as u32, orphans }
     }
 
-    /// The tree again, over pages.
+    /// A tree over pages.
     pub(crate) fn over(pages: Arc<dyn Pages>, shape: StoredShape) -> Self {
         Self {
             nodes: Nodes::over(pages),
@@ -160,7 +158,7 @@ impl Tree {
         }
     }
 
-    /// The nodes of a page of a tree that is in memory.
+    /// The nodes of one page of a tree in memory.
     pub(crate) fn page_of_nodes(&self, page: usize) -> Arc<[Node]> {
         self.nodes.fresh().iter().skip(page * PAGE).take(PAGE).cloned().collect()
     }

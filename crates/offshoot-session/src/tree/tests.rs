@@ -1,4 +1,4 @@
-//! Trees from small pictures: `a b:a c:a` is a root and its two children.
+//! Trees from small pictures: `a b:a c:a` is a root and two children.
 
 use std::convert::Infallible;
 

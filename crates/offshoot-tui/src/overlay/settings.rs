@@ -144,7 +144,7 @@ impl Settings {
     fn change(&mut self) -> SettingsOutcome {
         let Some(setting) = self.chosen() else { return SettingsOutcome::Open };
         if !setting.may_stand_in(self.scope) {
-            self.notice = Some(format!("{} counts in the user's own settings only", setting.key));
+            self.notice = Some(format!("{} works only in the user's settings", setting.key));
             return SettingsOutcome::Open;
         }
         if setting.kind == SettingKind::PerModel {

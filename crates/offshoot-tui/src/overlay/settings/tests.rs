@@ -111,7 +111,7 @@ fn the_projects_file_is_another() {
     assert_eq!(stored(press(&mut settings, "tab delete")), "Project theme = -");
     find(&mut settings, "shellPath");
     assert_eq!(press(&mut settings, "enter"), SettingsOutcome::Open);
-    assert_eq!(settings.notice.as_deref(), Some("shellPath counts in the user's own settings only"));
+    assert_eq!(settings.notice.as_deref(), Some("shellPath works only in the user's settings"));
     assert_eq!(press(&mut settings, "delete"), SettingsOutcome::Open);
 }
 
@@ -132,7 +132,7 @@ fn what_was_stored_is_shown() {
 
 
 
-    dark, light, a file of the data folder'…
+    dark, light, a file in the data folder'…
     from the user's file · a text
     enter change · esc done · tab other file
     ");
@@ -165,7 +165,7 @@ fn screens_of_the_settings() {
       compaction.reserveTokens       7                                     user
       compaction.keepRecentTokens    20000                                 default
       compaction.modelOverrides      automatic                             default
-    whose model is asked at the start
+    the provider used at the start
     nobody says it · a text
     enter change · esc done · tab other file · del take out
     ");
@@ -180,7 +180,7 @@ fn screens_of_the_settings() {
       followUpMode                  one-at…
       externalEditor                automa…
       doubleEscapeAction            tree
-    how messages that steer are said when s…
+    whether waiting steering messages are s…
     from the project's file · one of one-at…
     enter change · esc done · tab other file
     ");
