@@ -1,4 +1,4 @@
-//! Appending messages of 1 KB, one call each and all in one call, beside bare writes of the same bytes.
+//! Appends messages of 1 KB one by one and all at once, beside bare writes of the same bytes.
 #![allow(
     clippy::expect_used,
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! The context at the open entry of an opened session, beside the counting of lines.
+//! The context at the open entry, beside counting lines.
 #![allow(
     clippy::expect_used,
     clippy::disallowed_methods,

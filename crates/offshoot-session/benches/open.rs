@@ -1,4 +1,4 @@
-//! Opening a session: without a side index, with one that is there, beside the counting of lines.
+//! Opening a session with and without a side index, beside counting lines.
 #![allow(
     clippy::expect_used,
     clippy::disallowed_methods,

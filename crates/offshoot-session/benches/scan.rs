@@ -1,4 +1,4 @@
-//! Finding lines and reading their envelopes, one thread, beside the counting of lines.
+//! Finding lines and reading their envelopes on one thread, beside counting lines.
 #![allow(
     clippy::expect_used,
     clippy::disallowed_methods,
@@ -41,7 +41,7 @@ fn envelopes(bencher: Bencher<'_, '_>, entries: u32) {
     });
 }
 
-/// The whole grammar of every line, which opening does without.
+/// Checking the whole grammar of every line, which opening does not do.
 #[divan::bench(args = SIZES)]
 fn grammar(bencher: Bencher<'_, '_>, entries: u32) {
     let (_folder, path) = session(entries);

@@ -1,4 +1,4 @@
-//! What a status line asks of a session, beside the walk over the whole tree that lists every branch.
+//! What a status line reads, beside a walk over the whole tree that lists every branch.
 #![allow(
     clippy::expect_used,
     clippy::disallowed_methods,
@@ -19,7 +19,7 @@ fn main() {
     divan::main();
 }
 
-/// Short entries: a chain of answers with their usage, and a branch at every thousandth.
+/// Short entries: a chain of answers with usage, and a branch at every thousandth.
 fn open(folder: &Path, entries: u32) -> Session {
     let path = folder.join("session.jsonl");
     let mut file = BufWriter::new(File::create(&path).expect("a session file"));
@@ -37,7 +37,7 @@ fn open(folder: &Path, entries: u32) -> Session {
     }
     file.flush().expect("the session file");
     let options = || Options { index: Some(folder.join("cache")), ..Options::default() };
-    // The first opening leaves an index, and the first look leaves facts beside it.
+    // The first opening writes an index, and the first look writes facts beside it.
     let session = Session::open(&path, options()).expect("a session");
     totals(&session).expect("facts");
     Session::open(&path, options()).expect("the session again")

@@ -1,7 +1,6 @@
-//! omp keeps big images outside the session: a line then holds `blob:sha256:<64 hexadecimal digits>` in their place.
-//!
-//! Puts them back where a model is to see them. A reference whose file is not there stays as it is. Knows where in a
-//! message images stand, not where the store is. See `docs/format.md`, *Messages*.
+//! Restores images that omp stores outside the session, where a line has `blob:sha256:<64 hexadecimal digits>` instead.
+//! A reference whose file is missing stays. Knows where messages have images, not where the store is. See *Messages* in
+//! `docs/format.md`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,10 +9,10 @@ use crate::json::{Json, JsonKind, quote};
 
 const PREFIX: &str = "blob:sha256:";
 
-/// Reads the bytes of a blob by its hash (64 lower-case hexadecimal digits).
+/// Reads a blob's bytes by its hash, 64 lower-case hexadecimal digits.
 pub type ReadBlob<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
 
-/// The hash that a text refers to. Anything but 64 lower-case hexadecimal digits is no reference: the hash becomes a
+/// The hash that a text refers to. Only 64 lower-case hexadecimal digits are a reference, because the hash becomes a
 /// file name.
 pub fn reference(text: &str) -> Option<&str> {
     let hash = text.strip_prefix(PREFIX)?;
@@ -21,7 +20,7 @@ pub fn reference(text: &str) -> Option<&str> {
     is_hash.then_some(hash)
 }
 
-/// The message with its images in place; `None` if it refers to none that is there.
+/// The message with its images restored; `None` if that changes nothing.
 pub(crate) fn resolve(message: &str, read: ReadBlob<'_>) -> Option<String> {
     if !message.contains(PREFIX) {
         return None;
@@ -35,7 +34,7 @@ pub(crate) fn resolve(message: &str, read: ReadBlob<'_>) -> Option<String> {
             block.get("data").filter(|_| is_image)
         }));
     }
-    // From the end, so that earlier places stay where they are.
+    // From the end, so that earlier positions stay valid.
     places.sort_by_key(|place| std::cmp::Reverse(place.span_in(message).start));
     let mut resolved: Option<String> = None;
     for place in places {

@@ -1,7 +1,5 @@
-//! Branch summaries: what is left behind by going elsewhere in the tree, what to ask a summariser about it, and the entry
-//! that comes of it.
-//!
-//! As pi does it. Writes nothing and asks nobody. See `docs/compaction.md`, *Branch summaries*.
+//! Branch summaries, as in pi: what a move in the tree leaves behind, the request to a summariser, and the resulting
+//! entry. Writes nothing and asks nobody. See *Branch summaries* in `docs/compaction.md`.
 
 use crate::compact::{PlannedMessage, focused, prompt};
 use crate::compose::NewEntry;
@@ -19,51 +17,51 @@ use crate::tokens::estimate;
 use crate::tree::NodeIx;
 
 const BRANCH: &str = include_str!("compact/prompts/branch.md");
-/// Stands before the summary.
+/// Introduces the summary.
 const LEAD: &str =
     "Another branch of this conversation was tried before the return to this point. What happened there:";
-/// Stands for the summary where nobody said anything.
+/// The summary of a branch without messages.
 const NOTHING_SAID: &str = "(nothing was said on this branch)";
 /// The most tokens of an answer.
 const MAX_TOKENS: u64 = 4096;
-/// The window of a model that does not say how big it is.
+/// The window of a model whose size is unknown.
 pub const DEFAULT_WINDOW: u64 = 128_000;
-/// How many tokens of a window stay free for the task and the answer, unless somebody wants it otherwise.
+/// Tokens of a window kept free for the task and the answer by default.
 pub const RESERVE: u64 = 16_384;
 
-/// What a summariser is told beyond the conversation.
+/// A user's instructions to a summariser.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the name says it")]
 pub enum Instructions<'a> {
-    /// Nothing.
     #[default]
     Plain,
-    /// What to look at above all.
+    /// Text to emphasise.
     Focus(&'a str),
-    /// What to do instead.
+    /// A task that replaces the usual one.
     Instead(&'a str),
 }
 
-/// A branch summary to be: see [`plan`].
+/// A planned branch summary; see [`plan`].
 #[derive(Debug, Clone)]
 pub struct BranchPlan {
     /// The leaf that is left.
     pub from: Option<NodeIx>,
-    /// The last entry that the old and the new place share.
+    /// The last entry that both paths share.
     pub ancestor: Option<NodeIx>,
-    /// What is left behind, from the ancestor (excluded) to the leaf.
+    /// The entries that are left, from below the ancestor to the leaf.
     pub entries: Vec<NodeIx>,
-    /// The newest of it, as much as the budget holds, in its order.
+    /// The newest messages of them that fit the budget, in order.
     pub said: Vec<PlannedMessage>,
-    /// What that is estimated at.
+    /// An estimate of these messages.
     pub tokens: u64,
-    /// How many messages the budget did not hold.
+    /// How many messages exceeded the budget.
     pub left_out: usize,
-    /// Files read and changed there, and on branches that were left from there.
+    /// Files read and changed on the branch, and on branches left from it.
     pub files: FileLists,
 }
 
-/// Plans the summary of what going from one place to another leaves behind. `budget` is how many tokens of conversation
-/// the summariser takes: the model's window less what it needs for the answer; 0 is no limit.
+/// Plans a summary of what a move from `from` to `target` leaves. `budget` is the most tokens of conversation for the
+/// summariser: the model's window without the reserve; 0 means no limit.
 ///
 /// # Errors
 /// The medium cannot be read.
@@ -80,7 +78,7 @@ pub fn plan(source: &dyn Source, from: Option<NodeIx>, target: Option<NodeIx>, b
     source.tree().whole(plan)
 }
 
-/// The common ancestor of two places, and the entries behind it up to the first of them.
+/// The common ancestor, and the entries below it up to `from`.
 fn left_behind(source: &dyn Source, from: Option<NodeIx>, target: Option<NodeIx>) -> (Option<NodeIx>, Vec<NodeIx>) {
     let Some(from) = from else { return (None, Vec::new()) };
     let tree = source.tree();
@@ -91,8 +89,8 @@ fn left_behind(source: &dyn Source, from: Option<NodeIx>, target: Option<NodeIx>
 }
 
 impl BranchPlan {
-    /// Takes messages from the newest back until the budget is full. An earlier summary that does not quite fit is taken
-    /// all the same, since it stands for much.
+    /// Takes messages from the newest back until the budget is used up. An earlier summary that exceeds it slightly is
+    /// taken, because it replaces much.
     fn take_newest(&mut self, source: &dyn Source, budget: u64, files: &mut Files) -> Result<()> {
         let mut is_full = false;
         for ix in self.entries.iter().rev() {
@@ -122,12 +120,12 @@ impl BranchPlan {
         Ok(())
     }
 
-    /// The conversation as text.
+    /// The messages as text.
     pub fn text(&self) -> String {
         conversation::text(self.said.iter().flat_map(|said| &said.parts))
     }
 
-    /// What to ask a summariser; `None` if nothing was said on the branch.
+    /// The request to a summariser; `None` if the branch has no messages.
     pub fn request(&self, instructions: Instructions<'_>) -> Option<Request> {
         if self.said.is_empty() {
             return None;
@@ -147,20 +145,20 @@ impl BranchPlan {
         })
     }
 
-    /// Asks for the summary.
+    /// Requests the summary.
     ///
     /// # Errors
-    /// The summariser's, and as [`BranchPlan::summary`].
+    /// The summariser's, and those of [`BranchPlan::summary`].
     pub fn run(&self, summariser: &dyn Summariser, instructions: Instructions<'_>) -> Result<Drafted> {
         let answer = self.request(instructions).map(|request| summariser.summarise(&request)).transpose()?;
         self.summary(answer.as_ref(), summariser.name())
     }
 
-    /// The summary from the answer to [`BranchPlan::request`]: what it is, the answer, the files. Without a request there is no
-    /// answer, and the summary says that there was nothing to say.
+    /// The summary from the answer to [`BranchPlan::request`], with an introduction and the files. Without an answer,
+    /// it says that the branch is empty.
     ///
     /// # Errors
-    /// [`crate::error::Error::NoSummary`] if the answer says nothing.
+    /// [`crate::error::Error::NoSummary`] if the answer is empty.
     pub fn summary(&self, answer: Option<&Answer>, summariser: Option<&str>) -> Result<Drafted> {
         let text = match answer {
             Some(answer) => format!("{LEAD}\n\n{}{}", said(answer)?, self.files.blocks()),
@@ -170,14 +168,14 @@ impl BranchPlan {
         Ok(Drafted { text, details: details.finish(), usage: answer.and_then(|answer| answer.usage.clone()) })
     }
 
-    /// The branch summary, to be appended where the session goes on.
+    /// The branch summary entry, to be appended at the new place.
     pub fn entry(&self, source: &dyn Source, drafted: &Drafted, dialect: Dialect) -> NewEntry {
         let from = self.from.and_then(|from| source.tree().node(from).id());
         NewEntry::branch_summary(from.map(EntryId::as_str), &drafted.branch_summary(), dialect)
     }
 }
 
-/// Whether an entry may give a message; results do not: their calls say enough.
+/// Whether an entry may have a message. Results do not count: their calls suffice.
 fn may_speak(source: &dyn Source, ix: NodeIx) -> bool {
     let node = source.tree().node(ix);
     match node.kind() {
@@ -187,7 +185,7 @@ fn may_speak(source: &dyn Source, ix: NodeIx) -> bool {
     }
 }
 
-/// The message of an entry as it is stored; edits for the model do not count here.
+/// The message of an entry as stored; edits are ignored.
 fn message(entry: &Entry) -> Option<Message> {
     let of =
         |role, json: crate::json::Json<'_>| Message { entry: entry.id.clone(), role, json: json.text().to_owned() };
@@ -195,10 +193,10 @@ fn message(entry: &Entry) -> Option<Message> {
         return None;
     }
     Some(match entry.kind {
-        // The name of version 2, as the node may still have it.
+        // The node may still have the role of version 2.
         Kind::Message if entry.role == Some(Role::HookMessage) => of(Role::Custom, entry.message()?),
         Kind::Message => of(entry.role?, entry.message()?),
-        // Their lines have the members that their messages would have.
+        // These lines have their messages' members.
         Kind::CustomMessage => with_role(of(Role::Custom, entry.json())),
         Kind::BranchSummary => with_role(of(Role::BranchSummary, entry.json())),
         Kind::Compaction => with_role(of(Role::CompactionSummary, entry.json())),
@@ -206,7 +204,7 @@ fn message(entry: &Entry) -> Option<Message> {
     })
 }
 
-/// The message with its role written down, which is what estimates go by.
+/// The message with its role, which estimates need.
 fn with_role(message: Message) -> Message {
     let members = ["content", "summary"];
     let json = message.json();

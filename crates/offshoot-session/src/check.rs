@@ -1,21 +1,17 @@
-//! Every diagnostic of a session: what opening finds, and what only a look at every byte can find.
-//!
-//! A pure function over a medium. It changes nothing.
-
-use std::ops::ControlFlow;
+//! Finds every diagnostic of a session: those of opening, and those that need every byte. Changes nothing.
 
 use crate::context;
 use crate::entry::Source as _;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Json, JsonKind, validate};
 use crate::kind::Kind;
-use crate::lines::{LineSpan, for_each_line};
+use crate::lines::{LineSpan, for_each_whole_line};
 use crate::llm::Converter;
 use crate::load::{Loaded, Opened, load};
-use crate::medium::{Medium, read_exact_at};
+use crate::medium::Medium;
 use crate::tree::NodeIx;
 
-/// Reads a whole session and says everything that is odd about it, in file order.
+/// Reads a whole session and returns its diagnostics in file order.
 ///
 /// # Errors
 /// [`Error::NotASession`]; [`Error::Io`].
@@ -46,31 +42,13 @@ fn odd_version(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) {
     });
 }
 
-/// The bytes of every line.
 fn every_line(medium: &dyn Medium, loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
-    let failed = || Error::io("read", medium.path());
     let mut entries = loaded.tree.entries().peekable();
-    let mut trouble = Ok(());
-    for_each_line(medium, 0, loaded.end.length, 1, |span, line| {
-        let whole;
-        let bytes = if line.tail.is_some() {
-            match read_exact_at(medium, span.offset, usize::try_from(span.length).unwrap_or(usize::MAX)) {
-                Ok(bytes) => whole = bytes,
-                Err(error) => {
-                    trouble = Err(error);
-                    return ControlFlow::Break(());
-                }
-            }
-            &whole[..]
-        } else {
-            line.head
-        };
+    for_each_whole_line(medium, loaded.end.length, |span, bytes| {
         let entry = entries.next_if(|ix| loaded.tree.node(*ix).line() == span.number);
         one_line(loaded, span, bytes, entry, diagnostics);
-        ControlFlow::Continue(())
     })
-    .map_err(failed())?;
-    trouble.map_err(failed())
+    .map_err(Error::io("read", medium.path()))
 }
 
 fn one_line(loaded: &Loaded, span: LineSpan, bytes: &[u8], entry: Option<NodeIx>, diagnostics: &mut Vec<Diagnostic>) {
@@ -116,7 +94,7 @@ fn one_line(loaded: &Loaded, span: LineSpan, bytes: &[u8], entry: Option<NodeIx>
     }
 }
 
-/// What compactions and labels name.
+/// Checks the entries that compactions and labels name.
 fn references(medium: &dyn Medium, loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
     let opened = Opened { medium, loaded };
     for ix in loaded.tree.entries() {
@@ -147,7 +125,7 @@ fn references(medium: &dyn Medium, loaded: &Loaded, diagnostics: &mut Vec<Diagno
     Ok(())
 }
 
-/// What the model would be sent at the end of the file.
+/// Converts the context at the end of the file for a model.
 fn open_context(medium: &dyn Medium, loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
     let opened = Opened { medium, loaded };
     let context = context::build(&opened, loaded.tree.last(), loaded.dialect.unwrap_or_default())?;

@@ -1,7 +1,7 @@
-//! Compaction: where to cut a path, what goes, what stays, what to ask a summariser, and the entry that comes of it.
+//! Compaction: where to cut a path, what goes and what stays, the requests to a summariser, and the resulting entry.
 //!
-//! A plan is made of envelopes and one reading of the context; it writes nothing and asks nobody. The plans are pi's, so
-//! that a session is cut at the same place whichever program compacts it. See `docs/compaction.md`.
+//! Planning reads envelopes and the context once; it writes nothing and asks nobody. The plans are pi's, so that every
+//! program cuts a session at the same place. See `docs/compaction.md`.
 
 mod pinned;
 mod projection;
@@ -26,17 +26,17 @@ const HISTORY: &str = include_str!("compact/prompts/history.md");
 const UPDATE: &str = include_str!("compact/prompts/update.md");
 const TURN_PREFIX: &str = include_str!("compact/prompts/turn-prefix.md");
 
-/// Stands for the history where a turn is cut that is the first of its session.
+/// Replaces the history if the session's first turn is cut.
 const NO_HISTORY: &str = "(nothing before this turn)";
 
 /// When to compact and how much to keep. The defaults are pi's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// Whether to compact unasked.
+    /// Whether to compact automatically.
     pub enabled: bool,
-    /// Tokens of the window that stay free: for the answer, and for the summary when there must be one.
+    /// Tokens of the window kept free for the answer, or for a summary.
     pub reserve_tokens: u64,
-    /// Tokens of the newest messages that are kept word for word.
+    /// Tokens of the newest messages that are kept verbatim.
     pub keep_recent_tokens: u64,
 }
 
@@ -46,24 +46,23 @@ impl Default for Settings {
     }
 }
 
-/// Whether a context of so many tokens is due for compaction in a model's window.
+/// Whether a context of this many tokens must be compacted for a model's window.
 pub fn should_compact(tokens: u64, window: u64, settings: &Settings) -> bool {
     settings.enabled && tokens > window.saturating_sub(settings.reserve_tokens)
 }
 
-/// What planning came to.
+/// The result of planning.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub enum Planned {
-    /// There is something to summarise.
     Cut(Box<Plan>),
-    /// The path ends in a compaction.
     AlreadyCompacted,
     /// Everything would be kept.
     TooSmall,
 }
 
+#[expect(missing_docs, reason = "the name says it")]
 impl Planned {
-    /// The plan, if there is one.
     pub fn plan(self) -> Option<Plan> {
         match self {
             Self::Cut(plan) => Some(*plan),
@@ -74,50 +73,47 @@ impl Planned {
 
 /// One message of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct PlannedMessage {
-    /// The entry that it comes from.
     pub ix: NodeIx,
-    /// Its role.
     pub role: Role,
-    /// What it is estimated at.
+    /// An estimate.
     pub tokens: u64,
-    /// What a summariser is told of it.
+    /// The text for a summariser.
     pub parts: Vec<SpokenPart>,
     pub(crate) files: Files,
 }
 
-/// A compaction to be: see [`plan`].
+/// A planned compaction; see [`plan`].
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct Plan {
     /// The first entry that stays.
     pub first_kept: NodeIx,
-    /// Its id.
     pub first_kept_id: EntryId,
-    /// Where the turn begins that the cut goes through; `None` if it goes between turns.
+    /// The start of the turn that the cut splits; `None` if it falls between turns.
     pub turn_start: Option<NodeIx>,
-    /// What goes, without the beginning of a cut turn. Empty where only such a beginning goes.
+    /// What goes, without the start of a split turn; empty if only that goes.
     pub history: Vec<PlannedMessage>,
-    /// The beginning of a cut turn: it goes, with a summary of its own.
+    /// The start of a split turn. It goes and gets a summary of its own.
     pub turn_prefix: Vec<PlannedMessage>,
-    /// What stays.
     pub kept: Vec<PlannedMessage>,
-    /// Tokens of the context as it is.
+    /// Tokens of the context before the compaction.
     pub tokens_before: u64,
-    /// The compaction that the context starts with.
+    /// The compaction at the start of the context.
     pub previous: Option<NodeIx>,
-    /// Its summary, as it stands in the file.
+    /// That compaction's summary, as in the file.
     pub previous_summary: Option<String>,
-    /// Its summary without what every summary gets anew: pinned entries, and the files that are carried on.
+    /// The previous summary without the parts that every summary gets anew: pinned entries and files.
     earlier: Option<String>,
-    /// Files read and changed in all that goes, and before it.
+    /// Files read and changed in what goes, and before it.
     pub files: FileLists,
-    /// What is pinned in all that goes, and before it: stays word for word, inside the summary.
+    /// Pinned entries in what goes, and before it. Their texts stay in the summary verbatim.
     pub pinned: Vec<Pinned>,
-    /// The settings that it was made with.
     pub settings: Settings,
 }
 
-/// Plans the compaction of the path to `leaf`, whose context is built in the given form (that of the session's dialect).
+/// Plans the compaction of the path to `leaf`. `form` is the session's dialect.
 ///
 /// # Errors
 /// The medium cannot be read.
@@ -159,7 +155,7 @@ pub fn plan(source: &dyn Source, leaf: Option<NodeIx>, form: Dialect, settings: 
 }
 
 impl Plan {
-    /// Takes over what the previous compaction carries, and the files of what goes.
+    /// Adds the previous compaction's summary and files, and the files of what goes.
     fn carry_on(&mut self, source: &dyn Source) -> Result<()> {
         let mut files = Files::default();
         if let Some(previous) = self.previous {
@@ -177,38 +173,38 @@ impl Plan {
         Ok(())
     }
 
-    /// All that goes, in its order.
+    /// All messages that go, in order.
     pub fn dropped(&self) -> impl Iterator<Item = &PlannedMessage> {
         self.history.iter().chain(&self.turn_prefix)
     }
 
-    /// Whether the cut goes through a turn.
+    /// Whether the cut splits a turn.
     pub fn is_split(&self) -> bool {
         self.turn_start.is_some()
     }
 
-    /// Tokens of what stays, estimated message by message.
+    /// An estimate of the messages that stay.
     pub fn tokens_kept(&self) -> u64 {
         self.kept.iter().map(|said| said.tokens).sum()
     }
 
-    /// Tokens of the context after a compaction with this summary, estimated: the summary, and what stays.
+    /// An estimate of the context after a compaction with this summary.
     pub fn tokens_after(&self, summary: &str) -> u64 {
         (summary.encode_utf16().count() as u64).div_ceil(4) + self.tokens_kept()
     }
 
-    /// What goes as text, without the beginning of a cut turn.
+    /// The history as text.
     pub fn history_text(&self) -> String {
         text_of(&self.history)
     }
 
-    /// The beginning of a cut turn as text.
+    /// The start of a split turn as text.
     pub fn turn_prefix_text(&self) -> String {
         text_of(&self.turn_prefix)
     }
 
-    /// What to ask a summariser, in this order: for the history, unless there is none, and for the beginning of a turn
-    /// that is cut. `instructions` are the person's own.
+    /// The requests to a summariser: one for the history, unless it is empty, then one for the start of a split turn.
+    /// `instructions` are the user's.
     pub fn requests(&self, instructions: Option<&str>) -> Vec<Request> {
         let entries = |said: &[PlannedMessage]| said.iter().map(|said| said.ix).collect();
         let mut requests = Vec::new();
@@ -242,21 +238,21 @@ impl Plan {
         requests
     }
 
-    /// Asks for every summary and puts them together.
+    /// Requests all summaries and joins them.
     ///
     /// # Errors
-    /// The summariser's, and as [`Plan::summary`].
+    /// The summariser's, and those of [`Plan::summary`].
     pub fn run(&self, summariser: &dyn Summariser, instructions: Option<&str>) -> Result<Drafted> {
         let requests = self.requests(instructions);
         let answers = requests.iter().map(|request| summariser.summarise(request)).collect::<Result<Vec<_>>>()?;
         self.summary(&answers, summariser.name())
     }
 
-    /// The summary from the answers to [`Plan::requests`]: both of them joined if a turn is cut, then what is pinned, then
-    /// the files. `summariser` is its name for the details, unless it is a model.
+    /// Joins the answers to [`Plan::requests`] and adds pinned entries and files. `summariser` is the name for the
+    /// details, unless it is a model.
     ///
     /// # Errors
-    /// [`Error::NoSummary`] if answers are missing or say nothing.
+    /// [`Error::NoSummary`] if answers are missing or empty.
     pub fn summary(&self, answers: &[Answer], summariser: Option<&str>) -> Result<Drafted> {
         let texts = answers.iter().map(said).collect::<Result<Vec<_>>>()?;
         let earlier = self.earlier.as_deref().filter(|earlier| !earlier.is_empty()).unwrap_or(NO_HISTORY);
@@ -284,7 +280,7 @@ impl Plan {
         details.opt_str("summariser", summariser).finish()
     }
 
-    /// The compaction, to be appended to the leaf that was planned for.
+    /// The compaction entry for the leaf of the plan.
     pub fn entry(&self, drafted: &Drafted, dialect: Dialect) -> NewEntry {
         NewEntry::compaction(&drafted.compaction(self.first_kept_id.as_str(), self.tokens_before), dialect)
     }
@@ -294,17 +290,16 @@ fn text_of(said: &[PlannedMessage]) -> String {
     conversation::text(said.iter().flat_map(|said| &said.parts))
 }
 
-/// Two summaries as one, as pi joins them.
+/// Joins two summaries as pi does.
 fn joined(history: &str, prefix: &str) -> String {
     format!("{history}\n\n---\n\n**Turn Context (split turn):**\n\n{prefix}")
 }
 
-/// A prompt: the conversation, what else there is to know, and the task.
 pub(crate) fn prompt(conversation: &str, more: &str, task: &str) -> String {
     format!("<conversation>\n{conversation}\n</conversation>\n\n{more}{task}")
 }
 
-/// A task with what the person wants to be looked at above all.
+/// A task with the user's instructions.
 pub(crate) fn focused(task: &str, instructions: Option<&str>) -> String {
     let task = task.trim_end();
     match instructions.map(str::trim).filter(|instructions| !instructions.is_empty()) {

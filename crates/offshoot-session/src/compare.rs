@@ -1,4 +1,4 @@
-//! Two branches side by side: where they part, and what only each of them holds.
+//! Compares two branches: where they part, and what only each of them has.
 
 use crate::clock::Millis;
 use crate::entry::Source;
@@ -10,34 +10,33 @@ use crate::kind::{Kind, Role};
 use crate::stats;
 use crate::tree::NodeIx;
 
-/// What only one of two branches holds.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct Side {
-    /// The entry that was asked for: the branch is the path to it.
+    /// The branch is the path to this entry.
     pub tip: NodeIx,
-    /// The entries that are not on the other path, from the top; without markers of a moved leaf.
+    /// The entries that are not on the other path, from the top, without leaf markers.
     pub entries: Vec<NodeIx>,
-    /// Sums over them.
     pub totals: Totals,
-    /// The last words of the person or the model among them.
+    /// The last words of the user or the model in the entries.
     pub last_words: Option<String>,
-    /// When the last of them was written.
+    /// The latest time of the entries.
     pub newest: Option<Millis>,
     files: Files,
     read: usize,
 }
 
-/// Two branches.
+/// Two compared branches.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    /// The last entry that both share; `None` if they have different roots.
+    /// The last shared entry; `None` if the branches have different roots.
     pub ancestor: Option<NodeIx>,
-    /// What only the first holds, and what only the second.
+    /// What only the first branch has, and what only the second has.
     pub sides: [Side; 2],
 }
 
 impl Comparison {
-    /// Compares the paths to two entries. Reads bodies only for the last words: [`Self::work`] reads the others.
+    /// Compares the paths to two entries. Reads bodies only for the last words; [`Self::work`] reads the others.
     ///
     /// # Errors
     /// The medium cannot be read.
@@ -47,7 +46,7 @@ impl Comparison {
         Ok(Self { ancestor, sides: [Side::new(source, ancestor, first)?, Side::new(source, ancestor, second)?] })
     }
 
-    /// Reads on which files were read and changed, through about so many bytes. Says whether there is more.
+    /// Reads about `budget` more bytes to find files. Returns whether there is more to read.
     ///
     /// # Errors
     /// The medium cannot be read.
@@ -80,12 +79,12 @@ impl Side {
         tree.whole(Self { tip, entries, totals, last_words, newest, files: Files::default(), read: 0 })
     }
 
-    /// The files that were read and changed, as far as they were found.
+    /// The files that were read and changed, as found so far.
     pub fn files(&self) -> FileLists {
         self.files.lists()
     }
 
-    /// Whether all was read that may name files.
+    /// Whether everything that may name files was read.
     pub fn is_read(&self) -> bool {
         self.read >= self.entries.len()
     }
@@ -156,7 +155,7 @@ mod tests {
         assert_eq!((left.files().read, left.files().modified), (vec!["x.rs".to_owned()], vec!["y.rs".to_owned()]));
         assert_eq!((left.newest, right.newest), (Some(1_767_225_603_000), Some(1_767_225_604_000)));
 
-        // Of two entries on one path, the lower one's side holds what is between them.
+        // For two entries on one path, the lower one's side has the entries between them.
         let between = Comparison::new(&session, ix("a"), ix("c")).unwrap();
         assert_eq!(
             (between.ancestor, between.sides[0].entries.len(), between.sides[1].entries.len()),

@@ -1,8 +1,7 @@
-//! Entries before they are entries: what a caller gives, checked, and the line that it becomes.
+//! New entries: a caller's values, checked, and the line written from them.
 //!
-//! The only file that spells the members of entries for writing. Type and payload come from the caller; id, parent and
-//! time are given by the session. Every dialect has its spelling and its order of members. Source:
-//! `docs/format.md`, *Entries* and *Writing*.
+//! The only file that spells members of entries for writing. The caller gives type and payload, the session id, parent
+//! and time. Each dialect has its own spelling and order of members. See *Entries* and *Writing* in `docs/format.md`.
 
 use crate::clock::{Millis, to_iso};
 use crate::error::{Invalid, Result};
@@ -11,50 +10,50 @@ use crate::id::EntryId;
 use crate::json::{Json, JsonKind, Object, quote};
 use crate::kind::{Kind, LEAF_MARKER, Role};
 
-/// An entry that has not been appended yet.
+/// An entry that is not appended yet.
 #[derive(Debug, Clone)]
 pub struct NewEntry {
     kind: Kind,
-    /// The word for the type; unknown types can be appended too.
+    /// The word for the type, which may be unknown.
     word: String,
     role: Option<Role>,
     payload: Vec<(String, String)>,
 }
 
-/// What a compaction says.
+/// The values of a compaction.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct NewCompaction<'a> {
-    /// What stands for the messages before the kept ones.
+    /// Replaces the messages before the kept ones.
     pub summary: &'a str,
-    /// The first entry that stays; `None` keeps nothing.
+    /// The first entry to keep; `None` keeps nothing.
     pub first_kept: Option<&'a str>,
-    /// Tokens of the context before.
+    /// Tokens of the context before the compaction.
     pub tokens_before: u64,
-    /// Anything the summariser wants to find again.
+    /// Data of the summariser.
     pub details: Option<Json<'a>>,
-    /// Whether an extension made it.
     pub from_hook: Option<bool>,
-    /// What making it cost (pi 0.87).
+    /// Usage of the summariser (pi 0.87).
     pub usage: Option<Json<'a>>,
     /// One line for lists (omp).
     pub short_summary: Option<&'a str>,
-    /// What providers and extensions want to find again (omp).
+    /// Data of providers and extensions (omp).
     pub preserve_data: Option<Json<'a>>,
 }
 
-/// What a branch summary says.
+/// The values of a branch summary.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct NewBranchSummary<'a> {
-    /// What happened on the branch.
     pub summary: &'a str,
-    /// Anything the summariser wants to find again.
+    /// Data of the summariser.
     pub details: Option<Json<'a>>,
-    /// Whether an extension made it.
     pub from_hook: Option<bool>,
-    /// What making it cost (pi 0.87).
+    /// Usage of the summariser (pi 0.87).
     pub usage: Option<Json<'a>>,
 }
 
+#[expect(missing_docs, reason = "the names of the others say what they return")]
 impl NewEntry {
     fn new(kind: Kind) -> Self {
         Self { kind, word: kind.word().unwrap_or_default().to_owned(), role: None, payload: Vec::new() }
@@ -72,10 +71,10 @@ impl NewEntry {
         }
     }
 
-    /// A message: a JSON object with a `role`.
+    /// A message, which is a JSON object with a `role`.
     ///
     /// # Errors
-    /// It is none, or its role is one that only entries of other types stand for.
+    /// It is not one, or its role belongs to entries of another type.
     pub fn message(message: Json<'_>) -> Result<Self> {
         let role = message.str("role").filter(|_| message.kind() == JsonKind::Object);
         let role = Role::from_word(role.ok_or(Invalid::MessageWithoutRole)?.as_bytes());
@@ -85,8 +84,8 @@ impl NewEntry {
         Ok(Self { role: Some(role), ..Self::new(Kind::Message).with("message", message.text()) })
     }
 
-    /// The thinking level: `off`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`. omp also keeps how it was
-    /// configured, which [`NewEntry::verbatim`] can set.
+    /// The thinking level: `off`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`. omp also stores the configured
+    /// level, which [`NewEntry::verbatim`] sets.
     pub fn thinking_level(level: &str, dialect: Dialect) -> Self {
         let entry = Self::new(Kind::ThinkingLevelChange).with("thinkingLevel", quote(level));
         match dialect {
@@ -95,7 +94,7 @@ impl NewEntry {
         }
     }
 
-    /// The model, spelt as the file's dialect spells it.
+    /// The model, in the file's dialect.
     pub fn model(provider: &str, model_id: &str, dialect: Dialect) -> Self {
         match dialect {
             Dialect::Pi => {
@@ -105,14 +104,14 @@ impl NewEntry {
         }
     }
 
-    /// The model `provider/id` for a role; no role is `default` (omp).
+    /// The model `provider/id` for a role (omp). `None` means `default`.
     pub fn model_by_role(model: &str, role: Option<&str>) -> Self {
         let entry = Self::new(Kind::ModelChange).with("model", quote(model));
         let entry = role.into_iter().fold(entry, |entry, role| entry.with("role", quote(role)));
         entry.with("resolvedModelIsFallback", "false")
     }
 
-    /// A compaction. Without a kept entry it names itself, which every peer reads as "keep nothing".
+    /// A compaction. One that keeps nothing names itself, which every peer understands.
     pub fn compaction(new: &NewCompaction<'_>, dialect: Dialect) -> Self {
         let mut entry = Self::new(Kind::Compaction).with("summary", quote(new.summary));
         if let Some(short) = new.short_summary {
@@ -125,7 +124,7 @@ impl NewEntry {
         entry.with_opt("preserveData", new.preserve_data).with_opt("usage", new.usage)
     }
 
-    /// The summary of a branch that was left. `from` is the leaf that was abandoned; `None` is written as `root`.
+    /// The summary of a branch that was left. `from` is its leaf; `None` is written as `root`.
     pub fn branch_summary(from: Option<&str>, new: &NewBranchSummary<'_>, dialect: Dialect) -> Self {
         let entry = Self::new(Kind::BranchSummary)
             .with("fromId", quote(from.unwrap_or("root")))
@@ -134,8 +133,7 @@ impl NewEntry {
         from_hook(entry, new.from_hook, dialect).with_opt("usage", new.usage)
     }
 
-    /// The same entry with one member spelt exactly as given, in the place of the member of that name if there is one.
-    /// For callers who must not have their text decoded and encoded again.
+    /// Sets a member of the payload to JSON exactly as given, so that its text is not decoded and encoded again.
     #[must_use]
     pub fn verbatim(mut self, name: &str, value: Json<'_>) -> Self {
         match self.payload.iter_mut().find(|(known, _)| known == name) {
@@ -145,7 +143,7 @@ impl NewEntry {
         self
     }
 
-    /// State of an extension, never seen by the model.
+    /// State of an extension, not sent to the model.
     pub fn custom(custom_type: &str, data: Option<Json<'_>>) -> Self {
         Self::new(Kind::Custom).with("customType", quote(custom_type)).with_opt("data", data)
     }
@@ -155,7 +153,7 @@ impl NewEntry {
         Self::custom(LEAF_MARKER, None)
     }
 
-    /// A message of an extension: a string or an array of text and image blocks.
+    /// A message of an extension: a string, or an array of text and image blocks.
     ///
     /// # Errors
     /// The content is neither.
@@ -173,7 +171,7 @@ impl NewEntry {
             .with_opt("details", details))
     }
 
-    /// A bookmark on an entry; no text, or an empty one, removes it.
+    /// A label on an entry; `None` or an empty one removes it.
     pub fn label(target: &str, label: Option<&str>) -> Self {
         let entry = Self::new(Kind::Label).with("targetId", quote(target));
         label
@@ -182,7 +180,7 @@ impl NewEntry {
             .fold(entry, |entry, label| entry.with("label", quote(label)))
     }
 
-    /// The session's display name: line breaks become spaces; an empty name clears it.
+    /// The session's name. Line breaks become spaces; an empty name removes it.
     pub fn session_info(name: &str) -> Self {
         let name = name.split(['\r', '\n']).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
         Self::new(Kind::SessionInfo).with("name", quote(name.trim()))
@@ -198,10 +196,10 @@ impl NewEntry {
         note.into_iter().fold(entry, |entry, note| entry.with("note", quote(note)))
     }
 
-    /// An entry replaced (`{"content":…}`) or left out (`null`) for the model. The session checks the target.
+    /// Replaces (`{"content":…}`) or omits (`null`) an entry for the model. The session checks the target.
     ///
     /// # Errors
-    /// The replacement is neither, or its content neither a string nor an array.
+    /// The replacement is neither, or its content is not a string or an array.
     pub fn context_edit(target: &str, target_role: Option<Role>, replacement: Json<'_>) -> Result<Self> {
         let entry = Self::new(Kind::ContextEdit).with("targetId", quote(target));
         if replacement.is_null() {
@@ -217,10 +215,10 @@ impl NewEntry {
         Ok(entry.with("replacement", Object::new().raw("content", format!("[{block}]")).finish()))
     }
 
-    /// Rules injected while streaming (omp): an array of strings.
+    /// Rules injected while streaming (omp), an array of strings.
     ///
     /// # Errors
-    /// It is no array of strings.
+    /// The value is not one.
     pub fn ttsr_injection(rules: Json<'_>) -> Result<Self> {
         let is_list = rules.kind() == JsonKind::Array && rules.items().all(|rule| rule.kind() == JsonKind::String);
         if !is_list {
@@ -229,11 +227,11 @@ impl NewEntry {
         Ok(Self::new(Kind::TtsrInjection).with("injectedRules", rules.text()))
     }
 
-    /// Any entry as a JSON object with a `type`: its other members are the payload. `id`, `parentId` and `timestamp`
-    /// are given by the session; naming them is an error, so that nobody believes they counted.
+    /// An entry from a JSON object with a `type`; its other members are the payload. `id`, `parentId` and `timestamp`
+    /// come from the session, so naming them is an error.
     ///
     /// # Errors
-    /// It is no such object, or a message without role.
+    /// The value is not such an object, or is a message without role.
     pub fn from_json(json: Json<'_>) -> Result<Self> {
         let word = json.str("type").filter(|word| json.kind() == JsonKind::Object && !word.is_empty());
         let word = word.ok_or(Invalid::EntryWithoutType)?;
@@ -258,17 +256,14 @@ impl NewEntry {
         Ok(entry)
     }
 
-    /// Its type.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Its role, of a message.
     pub fn role(&self) -> Option<Role> {
         self.role
     }
 
-    /// Whether it marks a moved leaf.
     pub fn is_leaf_marker(&self) -> bool {
         self.kind == Kind::Custom && self.member("customType").is_some_and(|value| value == quote(LEAF_MARKER))
     }
@@ -300,7 +295,7 @@ impl NewEntry {
     }
 }
 
-/// Stands for the id of the entry itself, which is not known yet. Not JSON, so no payload can be mistaken for it.
+/// Placeholder for the entry's own id. It is not JSON, so no payload can be equal to it.
 const OWN_ID: &str = "(own id)";
 
 fn from_hook(entry: NewEntry, value: Option<bool>, dialect: Dialect) -> NewEntry {

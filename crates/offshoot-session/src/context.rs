@@ -1,8 +1,8 @@
-//! What the model would see at an entry: which messages, in which order, under which settings.
+//! The messages and settings that the model sees at an entry.
 //!
-//! A context is a plan first: entries are chosen by their envelopes, bodies are read one by one when the messages are
-//! asked for, so that a context costs its path and not its file. Two forms, as the two peers build them. Knows no files
-//! and no providers. See `docs/format.md`, *Context*.
+//! A context is a plan: entries are chosen by their envelopes, and bodies are read one by one with the messages, so
+//! that a context costs its path and not its file. Two forms, as the peers build them. Knows no files and no providers.
+//! See *Context* in `docs/format.md`.
 
 mod pi;
 mod render;
@@ -25,40 +25,38 @@ pub(crate) use render::text_block;
 
 /// One message of a context.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct Message {
-    /// The entry that it comes from.
     pub entry: Option<EntryId>,
-    /// Its role.
     pub role: Role,
-    /// The message, as one JSON value on one line.
+    /// One JSON value on one line.
     pub json: String,
 }
 
+#[expect(missing_docs, reason = "the name says it")]
 impl Message {
-    /// The message as a view.
     pub fn json(&self) -> Json<'_> {
         Json::trusted(&self.json)
     }
 }
 
-/// How one or more messages come out of an entry.
+/// How to render an entry.
 #[derive(Debug, Clone)]
 enum RenderStep {
-    /// The entry's own message.
+    /// The entry's message.
     Entry(NodeIx),
-    /// The entry's own message exactly as it is stored.
+    /// The entry's message exactly as stored.
     Verbatim(NodeIx),
-    /// The entry's own message with another content (JSON).
+    /// The entry's message with another content (JSON).
     Edited(NodeIx, String),
-    /// The entry's own message without its content.
+    /// The entry's message without its content.
     WithoutContent(NodeIx),
-    /// The compaction: its system message, if it has one, and its summary.
+    /// The compaction's system message, if any, and its summary.
     Compaction(NodeIx),
     Ready(Message),
 }
 
 impl RenderStep {
-    /// The entry whose line it reads.
     fn entry(&self) -> Option<NodeIx> {
         match self {
             Self::Entry(ix)
@@ -71,21 +69,21 @@ impl RenderStep {
     }
 }
 
-/// The context at one entry. See [`build`].
+/// The context at one entry; see [`build`].
 #[derive(Debug, Clone, Default)]
+#[expect(missing_docs, reason = "the name says it")]
 pub struct Context {
     steps: Vec<RenderStep>,
-    /// The thinking level, as JSON; `None` where the last change of it names none.
+    /// JSON; `None` if the last change of the thinking level names none.
     pub thinking_level: Option<String>,
-    /// pi: the model as `{"provider":…,"modelId":…}`; `None` if nothing on the path names one.
+    /// pi: `{"provider":…,"modelId":…}`; `None` if nothing on the path names a model.
     pub model: Option<String>,
     /// omp: everything else that it derives from the path.
     pub omp: Option<OmpSettings>,
-    /// What is odd about the path.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Plans the context at `leaf`; that of no leaf is empty.
+/// Plans the context at `leaf`; empty without a leaf.
 ///
 /// # Errors
 /// The medium cannot be read.
@@ -98,7 +96,7 @@ pub fn build(source: &dyn Source, leaf: Option<NodeIx>, form: Dialect) -> Result
 }
 
 impl Context {
-    /// The messages, read one by one.
+    /// Reads the messages one by one.
     pub fn messages<'a>(&'a self, source: &'a dyn Source) -> impl Iterator<Item = Result<Message>> + 'a {
         self.steps.iter().flat_map(move |step| match render::step(source, step) {
             Ok(messages) => messages.into_iter().map(Ok).collect::<Vec<_>>(),
@@ -106,7 +104,7 @@ impl Context {
         })
     }
 
-    /// What the system messages of the context come to, as one message of that time; `None` if there are none.
+    /// All system messages as one with the time `at`; `None` if there are none.
     ///
     /// # Errors
     /// The medium cannot be read.
@@ -129,10 +127,10 @@ impl Context {
         Ok(replay.finish(at))
     }
 
-    /// Writes the context as one JSON object: pi's `SessionContext`, or omp's.
+    /// Writes pi's or omp's `SessionContext` as one JSON object.
     ///
     /// # Errors
-    /// The medium cannot be read, or `out` cannot be written; either is an `io::Error`.
+    /// The medium cannot be read, or `out` cannot be written.
     pub fn write_json(&self, source: &dyn Source, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(b"{\"messages\":[")?;
         let mut is_first = true;
@@ -154,7 +152,6 @@ impl Context {
     }
 }
 
-/// Says that an entry on the path has no readable body.
 fn damaged(source: &dyn Source, ix: NodeIx) -> Diagnostic {
     let node = source.tree().node(ix);
     Diagnostic {
@@ -166,7 +163,6 @@ fn damaged(source: &dyn Source, ix: NodeIx) -> Diagnostic {
     }
 }
 
-/// Says that a compaction keeps from an entry that is not on its path.
 fn kept_missing(source: &dyn Source, ix: NodeIx, kept: &str) -> Diagnostic {
     let node = source.tree().node(ix);
     Diagnostic {

@@ -1,7 +1,7 @@
-//! Messages as plain text for a summariser: who said what, without anything that invites a model to go on.
+//! Messages as plain text for a summariser, in a form that a model does not continue.
 //!
-//! The text is pi's, so that a summariser sees the same of a session whichever program compacts it. Knows messages, not
-//! entries. See `docs/compaction.md`, *The conversation as text*.
+//! The text is pi's, so that a summariser sees the same whichever program compacts. Knows messages, not entries. See
+//! *The conversation as text* in `docs/compaction.md`.
 
 use std::fmt;
 
@@ -12,30 +12,26 @@ use crate::kind::Role;
 use crate::llm::to_llm;
 use crate::transcript::blocks;
 
-/// How much of a tool's result a summariser is given, in UTF-16 units.
+/// How much of a tool's result the summariser gets, in UTF-16 units.
 pub const RESULT_UNITS: usize = 2000;
 
-/// Who speaks in a [`SpokenPart`].
+/// The speaker of a [`SpokenPart`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub enum Speaker {
-    /// The person, and everything that a model takes as a person's: commands, notes, summaries.
+    /// The user, and everything that a model takes for a user's: commands, notes, summaries.
     User,
-    /// The model, thinking.
     Thinking,
-    /// The model.
     Assistant,
-    /// The model, calling tools.
     Calls,
-    /// A tool.
     Result,
 }
 
 /// One thing that was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct SpokenPart {
-    /// By whom.
     pub speaker: Speaker,
-    /// What.
     pub text: String,
 }
 
@@ -52,16 +48,16 @@ impl fmt::Display for SpokenPart {
     }
 }
 
-/// How much of a tool's result is taken.
+/// How much of a tool's result to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the name says it")]
 pub enum Results {
-    /// The first [`RESULT_UNITS`], and how many more there were.
+    /// The first [`RESULT_UNITS`], and the number of the rest.
     Cut,
-    /// All of it.
     Whole,
 }
 
-/// What a message of a context says; nothing for one that no model may see. Pictures say nothing.
+/// The spoken parts of a message; none if the model must not see it. Images are left out.
 pub fn parts(message: Message, results: Results) -> Vec<SpokenPart> {
     let Some(message) = to_llm(message) else { return Vec::new() };
     let json = message.json();
@@ -92,7 +88,7 @@ pub fn parts(message: Message, results: Results) -> Vec<SpokenPart> {
     }
 }
 
-/// Parts as one text, a blank line between them.
+/// Joins parts with blank lines.
 pub fn text<'a>(parts: impl IntoIterator<Item = &'a SpokenPart>) -> String {
     let parts: Vec<String> = parts.into_iter().map(ToString::to_string).collect();
     parts.join("\n\n")
@@ -106,7 +102,7 @@ fn texts(content: Json<'_>, kind: &'static str, member: &str) -> Vec<String> {
     blocks(content, kind).map(|block| block.str(member).unwrap_or_default().into_owned()).collect()
 }
 
-/// `name(argument=JSON, …)`; the arguments of a list are named by their places.
+/// `name(argument=JSON, …)`; arguments in a list are named by their indexes.
 fn call(block: Json<'_>) -> String {
     let arguments: Vec<String> = match block.get("arguments") {
         Some(list) if list.kind() == JsonKind::Array => {
@@ -120,10 +116,10 @@ fn call(block: Json<'_>) -> String {
     format!("{}({})", block.str("name").unwrap_or_default(), arguments.join(", "))
 }
 
-/// The start of a long text, and how many UTF-16 units more there were. A pair that the cut goes through leaves U+FFFD,
-/// which is what half a pair becomes on its way to a model.
+/// Cuts a long text and counts the UTF-16 units that follow. Half a surrogate pair becomes U+FFFD, as on its way to a
+/// model.
 fn cut(text: String) -> String {
-    // A text has never more units than bytes.
+    // A text never has more units than bytes.
     if text.len() <= RESULT_UNITS {
         return text;
     }

@@ -217,11 +217,11 @@ fn role_at_front(bytes: &[u8], at: usize) -> Option<Role> {
 /// line, so they win. Returns how many there were; `None` if the bytes are not members.
 fn back<'a>(bytes: &'a [u8], found: &mut EnvelopeMembers<'a>) -> Option<usize> {
     let mut end = trimmed_end(bytes);
-    let mut taken = Taken::default();
+    let mut names: Vec<&[u8]> = Vec::new();
     loop {
         let last = bytes.get(end.wrapping_sub(1)).copied()?;
         if matches!(last, b'}' | b']') {
-            return Some(taken.names.len());
+            return Some(names.len());
         }
         let value_start = if last == b'"' {
             string_start(bytes, end - 1)
@@ -242,7 +242,11 @@ fn back<'a>(bytes: &'a [u8], found: &mut EnvelopeMembers<'a>) -> Option<usize> {
         if name.contains(&b'\\') {
             return None;
         }
-        taken.once(name, &bytes[value_start..end], found);
+        // The first one met was written last, so it counts.
+        if !names.contains(&name) {
+            names.push(name);
+            found.take(name, &bytes[value_start..end]);
+        }
         let comma = trimmed_end(&bytes[..name_start]);
         if comma == 0 || bytes[comma - 1] != b',' {
             return None;
@@ -258,21 +262,6 @@ fn string_start(bytes: &[u8], close: usize) -> Option<usize> {
         let backslashes = bytes[..at].iter().rev().take_while(|b| **b == b'\\').count();
         if backslashes % 2 == 0 {
             return Some(at);
-        }
-    }
-}
-
-/// The names that a backward read has met. The first one met was written last, so it counts.
-#[derive(Default)]
-struct Taken<'a> {
-    names: Vec<&'a [u8]>,
-}
-
-impl<'a> Taken<'a> {
-    fn once(&mut self, name: &'a [u8], value: &'a [u8], found: &mut EnvelopeMembers<'a>) {
-        if !self.names.contains(&name) {
-            self.names.push(name);
-            found.take(name, value);
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Sessions out of sessions: a path, a subtree, or everything, as the pieces of a new file.
+//! New sessions from existing ones: a path, a subtree or everything, as pieces of a new file.
 //!
-//! Entries keep ids, times and payloads; lines that need no change are copied as bytes. Knows no files. See
-//! `docs/format.md`, *Extraction and forks*.
+//! Entries keep ids, times and payloads; unchanged lines are copied as bytes. Knows no files. See *Extraction and
+//! forks* in `docs/format.md`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,8 +18,8 @@ use crate::migrate::upgrade_header;
 use crate::pieces::Pieces;
 use crate::tree::{NodeIx, Tree};
 
-/// The path to `leaf` as a new session: without label entries and leaf markers, re-chained around them, with the
-/// bookmarks in force on it set anew at its end.
+/// The path to `leaf` as a new session. Label entries and leaf markers are left out, with parents adjusted; labels in
+/// effect on the path are set again at its end.
 ///
 /// # Errors
 /// The medium cannot be read.
@@ -33,7 +33,7 @@ pub fn path(source: &dyn Source, leaf: NodeIx, header: &Header, ids: &mut dyn Id
     let mut parent: Option<EntryId> = None;
     for ix in &kept {
         let node = tree.node(*ix);
-        // A root may say so in other ways than by null.
+        // A root's parent may be written in other ways than null.
         let is_chained = parent.is_some() && tree.parent_id(*ix) == parent.as_ref();
         let may_name_dropped = node.kind() == Kind::Compaction && !moved.is_empty();
         if is_chained && !may_name_dropped {
@@ -49,7 +49,7 @@ pub fn path(source: &dyn Source, leaf: NodeIx, header: &Header, ids: &mut dyn Id
     tree.whole(pieces)
 }
 
-/// An entry and its descendants as a new session; the entry becomes the root.
+/// An entry and its descendants as a new session with the entry as root.
 ///
 /// # Errors
 /// The medium cannot be read.
@@ -68,8 +68,8 @@ pub fn subtree(source: &dyn Source, top: NodeIx, header: &Header) -> Result<Piec
     source.tree().whole(pieces)
 }
 
-/// Everything behind the header: all branches, unreadable lines too; old versions upgraded. `header` is the new
-/// session's; without one the file's own is kept, upgraded, in its place.
+/// Everything after the header: all branches and unreadable lines, with old versions upgraded. `header` replaces the
+/// file's own, which is otherwise kept and upgraded.
 ///
 /// # Errors
 /// The medium cannot be read; [`Invalid::NothingToCopy`] if the session has not begun.
@@ -77,7 +77,7 @@ pub fn everything(source: &dyn Source, loaded: &Loaded, header: Option<&Header>)
     let own = loaded.header.as_ref().ok_or(Invalid::NothingToCopy)?;
     let mut pieces = Pieces::default();
     let (offset, length) = loaded.header_span;
-    let mut done = offset + length; // everything before this byte of the source is dealt with
+    let mut done = offset + length; // the source is copied up to here
     match header {
         Some(header) => pieces.text(header.line()),
         None => {
@@ -112,7 +112,7 @@ fn is_dropped(tree: &Tree, ix: NodeIx) -> bool {
     tree.node(ix).kind() == Kind::Label || tree.node(ix).is_leaf_marker()
 }
 
-/// For every dropped entry of the path the next kept one: a compaction that keeps from a dropped entry keeps from that.
+/// The next kept entry for every dropped one, from which a compaction keeps instead.
 fn moved_kept_ids(tree: &Tree, path: &[NodeIx]) -> HashMap<EntryId, EntryId> {
     let mut moved = HashMap::new();
     let mut next: Option<&EntryId> = None;
@@ -139,7 +139,7 @@ fn verbatim(source: &dyn Source, ix: NodeIx, pieces: &mut Pieces) -> Result<()> 
     Ok(())
 }
 
-/// The entry's line with another parent, and with the kept id of a compaction moved off dropped entries.
+/// The entry's line with another parent, and with a compaction's first kept entry moved off dropped ones.
 fn rechained(entry: &Entry, parent: Option<&EntryId>, moved: &HashMap<EntryId, EntryId>) -> String {
     if entry.damage().is_some() {
         return entry.line().to_owned();
@@ -156,7 +156,7 @@ fn rechained(entry: &Entry, parent: Option<&EntryId>, moved: &HashMap<EntryId, E
     }
 }
 
-/// The object with one member's value replaced in its place, or added at the end.
+/// The object with one member replaced, or added at the end.
 fn with_member(object: Json<'_>, name: &str, value: &str) -> String {
     match object.get(name) {
         Some(old) => {
@@ -169,7 +169,7 @@ fn with_member(object: Json<'_>, name: &str, value: &str) -> String {
     }
 }
 
-/// Bookmarks in force on the kept entries, as entries after the path, in the order in which they were set.
+/// Labels in effect on the kept entries, as entries after the path, in the order in which they were set.
 fn label_lines(
     tree: &Tree,
     kept: &[NodeIx],

@@ -1,6 +1,5 @@
-//! Which files a conversation read and which it changed: the lists that compactions and branch summaries carry on.
-//!
-//! Knows the tools `read`, `write` and `edit` by their `path`, and the `details` of earlier summaries.
+//! The files that a conversation read and changed, which compactions and branch summaries list. Knows the tools `read`,
+//! `write` and `edit` by their `path`, and the `details` of earlier summaries.
 
 use std::collections::BTreeSet;
 
@@ -8,24 +7,25 @@ use crate::entry::is_truthy;
 use crate::json::{Json, JsonKind, Object, quote};
 use crate::transcript::call_blocks;
 
-/// The files met so far.
+/// The files found so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Files {
     read: BTreeSet<String>,
     modified: BTreeSet<String>,
 }
 
-/// The lists as summaries have them: each file once, in the order of JavaScript's `sort`.
+/// The lists in summaries: each file once, in the order of JavaScript's `sort`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileLists {
-    /// Files that were read and not changed.
+    /// Files that were read but not changed.
     pub read: Vec<String>,
     /// Files that were written or edited.
     pub modified: Vec<String>,
 }
 
+#[expect(missing_docs, reason = "the names of the others say what they do")]
 impl Files {
-    /// Takes the tool calls of an assistant's message.
+    /// Adds the tool calls of an assistant message.
     pub fn take_calls(&mut self, message: Json<'_>) {
         for block in call_blocks(message) {
             let path = block.get("arguments").and_then(|arguments| arguments.str("path"));
@@ -38,20 +38,18 @@ impl Files {
         }
     }
 
-    /// Takes the lists of an earlier summary's entry, unless an extension made it: what it keeps there is its own.
+    /// Adds the lists of an earlier summary, unless an extension made it, whose details are its own.
     pub fn take_summary(&mut self, entry: Json<'_>) {
         let Some(lists) = FileLists::of_summary(entry) else { return };
         self.read.extend(lists.read);
         self.modified.extend(lists.modified);
     }
 
-    /// Takes the files of another.
     pub fn extend(&mut self, other: Self) {
         self.read.extend(other.read);
         self.modified.extend(other.modified);
     }
 
-    /// The lists.
     pub fn lists(&self) -> FileLists {
         let sorted = |files: Vec<&String>| {
             let mut files: Vec<String> = files.into_iter().cloned().collect();
@@ -77,14 +75,14 @@ impl FileLists {
         Some(Self { read: list("readFiles"), modified: list("modifiedFiles") })
     }
 
-    /// The lists as they stand at the end of a summary; nothing if both are empty.
+    /// The lists as they end a summary; empty if both are.
     pub fn blocks(&self) -> String {
         let lists = [("read-files", &self.read), ("modified-files", &self.modified)];
         let blocks = lists.iter().filter(|(_, files)| !files.is_empty());
         blocks.map(|(tag, files)| format!("\n\n<{tag}>\n{}\n</{tag}>", files.join("\n"))).collect()
     }
 
-    /// Adds the lists to a summary's details: `readFiles` and `modifiedFiles`.
+    /// Adds `readFiles` and `modifiedFiles` to a summary's details.
     pub fn details(&self, object: Object) -> Object {
         let list = |files: &[String]| {
             let files: Vec<String> = files.iter().map(|file| quote(file)).collect();

@@ -1,6 +1,5 @@
-//! Gathering facts: every body that may say something is read once, on all cores; later only those that came since.
-//!
-//! A source may keep what was gathered (a session does, beside its side index). Knows no files.
+//! Gathers facts: reads every body that may have some once, on all cores, and later only new ones. A source may keep
+//! the facts, as sessions do beside their side index. Knows no files.
 
 use std::sync::Arc;
 use std::thread;
@@ -15,10 +14,7 @@ use crate::tree::{Node, NodeIx};
 /// Below this number of entries one thread is as fast.
 const MANY: usize = 4096;
 
-/// What is known of all entries of a source.
-///
-/// # Errors
-/// The medium cannot be read.
+/// The facts about all entries of a source.
 pub(crate) fn of(source: &dyn Source) -> Result<Arc<Facts>> {
     match source.facts()? {
         Some(facts) => Ok(facts),
@@ -26,10 +22,7 @@ pub(crate) fn of(source: &dyn Source) -> Result<Arc<Facts>> {
     }
 }
 
-/// Reads on from what is known.
-///
-/// # Errors
-/// The medium cannot be read.
+/// Adds the facts of entries that `known` lacks.
 pub(crate) fn read(source: &dyn Source, mut known: Facts) -> Result<Facts> {
     let tree = source.tree();
     let all: Vec<NodeIx> = tree.entries_from(known.count).filter(|ix| may_say_something(tree.node(*ix))).collect();
@@ -90,7 +83,7 @@ fn reported(entry: &Entry) -> Option<Usage> {
     usage.filter(|usage| !usage.is_null()).map(Usage::read)
 }
 
-/// A turn of the model that only calls tools: its results speak for it.
+/// A turn of the model that only calls tools.
 fn is_silent_turn(entry: &Entry) -> bool {
     let Some(message) = entry.message().filter(|_| entry.role == Some(Role::Assistant)) else { return false };
     let ended_well = matches!(message.str("stopReason").as_deref(), None | Some("stop" | "toolUse"));

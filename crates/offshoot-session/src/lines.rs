@@ -93,6 +93,27 @@ pub(crate) fn for_each_line_in(
     }
 }
 
+/// Calls `each` for every whole line of the first `length` bytes, however long it is.
+pub(crate) fn for_each_whole_line(
+    medium: &dyn Medium,
+    length: u64,
+    mut each: impl FnMut(LineSpan, &[u8]),
+) -> io::Result<()> {
+    let mut trouble = Ok(());
+    for_each_line(medium, 0, length, 1, |span, line| {
+        if line.tail.is_none() {
+            each(span, line.head);
+            return ControlFlow::Continue(());
+        }
+        match read_exact_at(medium, span.offset, usize::try_from(span.length).unwrap_or(usize::MAX)) {
+            Ok(bytes) => each(span, &bytes),
+            Err(error) => trouble = Err(error),
+        }
+        if trouble.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    trouble
+}
+
 /// Passes on a line that fills the buffer, and returns the start of the next one.
 fn long_line(
     medium: &dyn Medium,

@@ -1,6 +1,5 @@
-//! What a list shows of a session, read in one pass over its file without building a tree.
-//!
-//! The fields and their rules are pi's (`docs/format.md`, *Lists*), but no session ever falls off the list for an odd line.
+//! What a list shows of a session, read in one pass without building a tree. Fields and rules are pi's (*Lists* in
+//! `docs/format.md`), but odd lines do not remove a session from the list.
 
 mod reading;
 
@@ -19,26 +18,24 @@ use reading::{Gather, no_header};
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct SessionInfo {
-    /// Its file.
     pub path: PathBuf,
-    /// Its id.
     pub id: String,
-    /// Its working directory; empty if the header names none.
+    /// Empty if the header has none.
     pub cwd: String,
-    /// Its name: the last `session_info`, else omp's title.
+    /// The last `session_info`'s name, else omp's title.
     pub name: Option<String>,
-    /// What its header names as its source.
+    /// The header's parent session.
     pub parent_session_path: Option<String>,
-    /// When it began.
     pub created: Option<Millis>,
-    /// The last time the person or the model said something; else when it began; else the file's time.
+    /// The last time of a message by the user or the model, else the creation time, else the file's time.
     pub modified: Option<Millis>,
-    /// How many message entries there are, on all branches, of any role.
+    /// Message entries of any role on all branches.
     pub message_count: u64,
-    /// The first thing the person said, or `(no messages)`.
+    /// The user's first message, or `(no messages)`.
     pub first_message: String,
-    /// Everything the person and the model said, joined by spaces; `None` if it was not asked for.
+    /// All messages of the user and the model, joined by spaces; `None` unless requested.
     pub all_messages_text: Option<String>,
 }
 
@@ -63,12 +60,12 @@ impl SessionInfo {
     }
 }
 
-/// Puts a list into its order: last activity first, then by file name, downwards.
+/// Sorts by last activity, newest first, then by file name in descending order.
 pub fn sort_by_activity(sessions: &mut [SessionInfo]) {
     sessions.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| b.path.file_name().cmp(&a.path.file_name())));
 }
 
-/// Reads what a list shows of a session file.
+/// Reads the list record of a session file.
 ///
 /// # Errors
 /// [`Error::NotASession`]; [`Error::Io`].
@@ -80,7 +77,7 @@ pub fn session_info(medium: &dyn Medium, file_time: Option<Millis>, with_text: b
     Ok(SessionInfo { all_messages_text: gather.text, ..info })
 }
 
-/// Reads a session's header and nothing behind it.
+/// Reads only a session's header.
 ///
 /// # Errors
 /// [`Error::NotASession`]; [`Error::Io`].
@@ -92,7 +89,7 @@ pub fn header(medium: &dyn Medium) -> Result<Header> {
         let mut header = Ok(None);
         for_each_line(medium, 0, window, 1, |span, line| {
             if !span.terminated && window < length {
-                return ControlFlow::Break(()); // only the piece ends here, not the line
+                return ControlFlow::Break(()); // the piece ends within a line
             }
             header = gather.line(span, line);
             let is_decided = gather.reading.refused.is_some() || !matches!(header, Ok(None));
@@ -108,5 +105,5 @@ pub fn header(medium: &dyn Medium) -> Result<Header> {
     }
 }
 
-/// How much of a file is read for its header at first; headers are seldom longer.
+/// How much of a file is read for its header at first; longer headers are rare.
 const FIRST_PIECE: u64 = 16 << 10;

@@ -1,7 +1,6 @@
-//! From a context's messages to messages that a model may be sent: roles it knows, and every tool call answered.
-//!
-//! Nothing of this is ever stored. What the peers do at their provider layer is done here,
-//! so that no request can leave with a call without result or a result without call.
+//! Converts a context to messages for a model: known roles only, and a result for every tool call. Nothing of this is
+//! stored. Requests therefore never have a call without result or a result without call, which the peers ensure in
+//! their provider layers.
 
 use crate::context::{Message, text_block};
 use crate::entry::text_of;
@@ -11,17 +10,17 @@ use crate::json::{Json, JsonKind, Object, quote};
 use crate::kind::Role;
 use crate::transcript::call_blocks;
 
-/// Says what follows a branch summary.
+/// Introduces a branch summary.
 const BRANCH_LEAD: &str = "This conversation went down another branch and came back from it. What happened there:";
-/// Says what follows a compaction's summary.
+/// Introduces a compaction's summary.
 const COMPACTION_LEAD: &str = "The earlier part of this conversation was compacted. What happened in it:";
 /// The result of a call that has none.
 const NO_RESULT: &str = "No result: the tool call was not completed.";
 
-/// Converts message by message; feed it in order, then finish it.
+/// Converts messages in order; call [`Converter::finish`] after the last one.
 #[derive(Debug, Default)]
 pub struct Converter {
-    /// Calls of the last assistant turn that have no result yet: id and tool.
+    /// Unanswered calls of the last assistant turn: id and tool.
     open: Vec<(String, String)>,
     turn: Option<EntryId>,
     diagnostics: Vec<Diagnostic>,
@@ -37,7 +36,7 @@ pub fn convert(messages: Vec<Message>) -> (Vec<Message>, Vec<Diagnostic>) {
 }
 
 impl Converter {
-    /// Takes the next message; answers what the model gets for it, with results made up for calls that stay open.
+    /// Converts the next message. The result includes substitutes for missing tool results.
     pub fn push(&mut self, message: Message) -> Vec<Message> {
         let Some(converted) = to_llm(message) else { return Vec::new() };
         match converted.role {
@@ -60,7 +59,7 @@ impl Converter {
         }
     }
 
-    /// What the model gets after the last message, and what had to be mended.
+    /// The messages after the last one, and diagnostics about substitutes and omissions.
     pub fn finish(mut self) -> (Vec<Message>, Vec<Diagnostic>) {
         (self.close(), self.diagnostics)
     }
@@ -80,7 +79,7 @@ impl Converter {
         }
     }
 
-    /// Answers the calls that nothing answered.
+    /// Substitutes results for unanswered calls.
     fn close(&mut self) -> Vec<Message> {
         let open = std::mem::take(&mut self.open);
         let turn = self.turn.take();
@@ -109,7 +108,7 @@ impl Converter {
     }
 }
 
-/// A turn that failed or was stopped is not sent again.
+/// Failed and stopped turns are not sent again.
 fn is_failed(message: &Message) -> bool {
     matches!(message.json().str("stopReason").as_deref(), Some("error" | "aborted"))
 }
@@ -119,7 +118,7 @@ fn calls(message: &Message) -> Vec<(String, String)> {
     call_blocks(message.json()).map(|block| (member(block, "id"), member(block, "name"))).collect()
 }
 
-/// One message as the model may see it; `None` if it may not.
+/// One message in a form for the model; `None` if it must not see it.
 pub(crate) fn to_llm(message: Message) -> Option<Message> {
     let json = message.json();
     let (role, content) = match message.role {
@@ -157,7 +156,7 @@ fn is_true(json: Json<'_>, name: &str) -> bool {
     json.get(name).and_then(Json::as_bool).unwrap_or(false)
 }
 
-/// How a run ended, below its output.
+/// How a run ended, shown below its output.
 fn ending(json: Json<'_>) -> String {
     let mut text = String::new();
     if is_true(json, "cancelled") {
@@ -193,7 +192,7 @@ fn python(json: Json<'_>) -> Option<String> {
     Some(format!("Ran Python:\n```python\n{code}\n```\n{output}{}", ending(json)))
 }
 
-/// Mentioned files: their texts as a developer's message, pictures as a user's.
+/// Mentioned files, as a developer message, or as a user message if there are images.
 fn file_mention(json: Json<'_>) -> (Role, String) {
     let mut content = Vec::new();
     let mut role = Role::Developer;

@@ -1,8 +1,6 @@
-//! Opening: one scan over a medium gives the header, the tree of envelopes and what is odd about the file.
-//!
-//! Never writes. Never fails on a line: a line that is no entry is a diagnostic, and stays where it is. It fails only
-//! where the file is not a session at all, or cannot be read. See
-//! `docs/format.md`, *The tree* and *Odd input*.
+//! Opens a session: one scan gives the header, the tree of envelopes and diagnostics. Never writes. A bad line is a
+//! diagnostic, never an error; opening fails only if the file is not a session or cannot be read. See *The tree* and
+//! *Odd input* in `docs/format.md`.
 
 mod found;
 mod scan;
@@ -14,7 +12,7 @@ use std::path::Path;
 
 use crate::entry::{Entry, Source};
 use crate::envelope::Envelope;
-use crate::error::{Code, Diagnostic, Error, Result};
+use crate::error::{Diagnostic, Error, Result};
 use crate::header::{CURRENT_VERSION, Dialect, Header, TitleSlot};
 use crate::id::EntryId;
 use crate::json::{Json, validate};
@@ -27,48 +25,48 @@ pub(crate) use extend::More;
 use found::{FoundLine, for_each_found};
 use scan::Scan;
 
-/// After so many lines, how far the reading is is told again.
+/// Progress is reported every so many lines.
 const PROGRESS: usize = 4096;
-/// After so many lines the length of the others is guessed, and room is made for them, though never for more than so many.
+/// After this many lines their average length predicts the number of the others, for which space is reserved, up to a
+/// limit.
 const SAMPLE: usize = 4096;
 const MOST_EXPECTED: usize = 1 << 20;
 
-/// What opening a file gives.
+/// An opened file without its medium.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the name says it")]
 pub struct Loaded {
-    /// The header; `None` for an empty file, which is a session that has not begun.
+    /// `None` for an empty file, which is a session that has not begun.
     pub header: Option<Header>,
-    /// Where the header's line stands: first byte and length without line feed.
+    /// The first byte and the length (without line feed) of the header's line.
     pub header_span: (u64, u64),
     /// omp's title slot before the header.
     pub slot: Option<TitleSlot>,
-    /// The tree.
     pub tree: Tree,
-    /// What is odd, in file order as far as it concerns lines.
+    /// In file order, as far as they are about lines.
     pub diagnostics: Vec<Diagnostic>,
-    /// The spelling of the file; `None` if nothing in it tells.
+    /// The file's spelling; `None` if nothing in it shows one.
     pub dialect: Option<Dialect>,
     /// The last `session_info` entry in file order.
     pub last_session_info: Option<NodeIx>,
-    /// Where the scan ended.
+    /// The end of the scanned part.
     pub end: End,
-    /// Records that look like headers behind the first, counted as version 1 counts records.
+    /// Later records that look like headers, by the record number that version 1 uses.
     pub(crate) second_headers: Vec<u64>,
 }
 
-/// The end of a file as far as it has been read.
+/// The end of a file as far as it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the name says it")]
 pub struct End {
-    /// The length in bytes.
+    /// In bytes.
     pub length: u64,
-    /// How many lines there are.
     pub lines: u64,
-    /// Whether the last line has its line feed (also true of an empty file).
+    /// Whether the last line has its line feed; true for an empty file.
     pub terminated: bool,
 }
 
 impl Default for Loaded {
-    /// A session that has not begun.
     fn default() -> Self {
         Self {
             header: None,
@@ -87,26 +85,23 @@ impl Default for Loaded {
 /// Reads a whole medium.
 ///
 /// # Errors
-/// [`Error::NotASession`] if it is not empty and its first record is no header; [`Error::Io`].
+/// [`Error::NotASession`] if the first record is not a header; [`Error::Io`].
 pub fn load(medium: &dyn Medium) -> Result<Loaded> {
     let length = medium.len().map_err(Error::io("read", medium.path()))?;
     load_until(medium, length)
 }
 
-/// Reads the first `length` bytes of a medium.
-///
-/// # Errors
-/// As [`load`].
+/// Reads the first `length` bytes of a medium; fails as [`load`] does.
 pub(crate) fn load_until(medium: &dyn Medium, length: u64) -> Result<Loaded> {
     load_some(medium, length, Stretch::ALL, &mut |_| ())
 }
 
-/// How much of a file is read at once.
+/// How much of a file to read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stretch {
-    /// At most so many lines, ...
+    /// The most lines, ...
     pub(crate) lines: usize,
-    /// ... and none behind so many bytes.
+    /// ... and no line that begins after this many bytes.
     pub(crate) bytes: u64,
 }
 
@@ -118,11 +113,8 @@ impl Stretch {
     }
 }
 
-/// Reads the first `length` bytes of a medium, or only a stretch of them; `progress` is told how many
-/// bytes are read. Files of old versions are always read to their end.
-///
-/// # Errors
-/// As [`load`].
+/// Reads the first `length` bytes of a medium, or a stretch of them. Calls `progress` with the number of bytes read.
+/// Old versions are always read to the end. Fails as [`load`] does.
 pub(crate) fn load_some(
     medium: &dyn Medium,
     length: u64,
@@ -156,24 +148,24 @@ pub(crate) fn load_some(
     scan.finish(end)
 }
 
-/// How many lines are probably still to come, the first ones ending at `at`.
+/// An estimate of the lines that follow the first [`SAMPLE`] ones, which end at `at`.
 fn expected(at: u64, length: u64) -> usize {
     let each = (at / SAMPLE as u64).max(1);
     usize::try_from(length.saturating_sub(at) / each).map_or(MOST_EXPECTED, |lines| lines.min(MOST_EXPECTED))
 }
 
 impl Loaded {
-    /// The version of the file; that of a file that has not begun is the current one.
+    /// The file's version; the current one if the file has not begun.
     pub fn version(&self) -> u32 {
         self.header.as_ref().map_or(CURRENT_VERSION, Header::version)
     }
 
-    /// Whether lines have to be upgraded before they are version 3.
+    /// Whether lines must be upgraded to version 3.
     pub fn is_old(&self) -> bool {
         self.version() < CURRENT_VERSION
     }
 
-    /// The line of an entry as version 3 has it, from the text that stands in the file.
+    /// An entry's version 3 line, from its line in the file.
     pub fn upgraded(&self, ix: NodeIx, line: String) -> String {
         if !self.is_old() {
             return line;
@@ -196,8 +188,8 @@ impl Loaded {
         upgrade_entry(line, place)
     }
 
-    /// What a version 1 compaction keeps from: record 0 is the header and means everything; a record behind the
-    /// compaction, or none at all, means nothing, which is the compaction's own id.
+    /// The first entry that a version 1 compaction keeps. Record 0 is the header and keeps everything. A record after
+    /// the compaction, or a missing one, keeps nothing, which the compaction's own id says.
     fn kept_node(&self, compaction: NodeIx, index: u64) -> NodeIx {
         if index == 0 {
             return self.tree.entries().next().unwrap_or(compaction);
@@ -207,12 +199,12 @@ impl Loaded {
         }
         let headers_before = 1 + self.second_headers.iter().filter(|at| **at < index).count() as u64;
         let entry = usize::try_from(index - headers_before).unwrap_or(usize::MAX);
-        // Of a version 1 file every entry but the last has a child, and so a place: none is missing in between.
+        // In a version 1 file every entry but the last has a child, so no index in between is missing.
         self.tree.entries_from(entry).next().filter(|kept| *kept < compaction).unwrap_or(compaction)
     }
 }
 
-/// A loaded file with its medium: the bodies of its entries.
+/// A loaded file with its medium, to read bodies.
 pub(crate) struct Opened<'a> {
     pub(crate) medium: &'a dyn Medium,
     pub(crate) loaded: &'a Loaded,
@@ -253,7 +245,7 @@ impl Source for Opened<'_> {
     }
 }
 
-/// The text of a line; bytes that are no UTF-8 become U+FFFD, as in the peers.
+/// A line's text. Bytes that are not UTF-8 become U+FFFD, as in the peers.
 fn line_text(medium: &dyn Medium, node: &Node) -> std::io::Result<String> {
     let length = usize::try_from(node.length()).map_err(std::io::Error::other)?;
     let bytes = read_exact_at(medium, node.offset(), length)?;
@@ -263,20 +255,19 @@ fn line_text(medium: &dyn Medium, node: &Node) -> std::io::Result<String> {
     })
 }
 
-/// Whether ids can be put at the end of a version 1 line, by its two ends.
+/// Whether a version 1 line can be upgraded by adding ids at its end.
 fn is_spliceable(medium: &dyn Medium, node: &Node) -> std::io::Result<bool> {
     let size = SPLICE_SAMPLE.min(node.length());
     let read = |offset| read_exact_at(medium, offset, size as usize);
     Ok(takes_splice(&read(node.offset())?, &read(node.offset() + node.length() - size)?))
 }
 
-/// Whether an entry's line is JSON throughout.
+/// Whether an entry's whole line is JSON.
 fn is_sound(medium: &dyn Medium, node: &Node) -> std::io::Result<bool> {
     let length = usize::try_from(node.length()).map_err(std::io::Error::other)?;
     Ok(validate(&read_exact_at(medium, node.offset(), length)?).is_ok())
 }
 
-/// An entry for the tree: where its line stands, what its envelope says, its id and its parent's.
 fn new_node(span: LineSpan, envelope: &Envelope<'_>, (id, parent): (Option<EntryId>, Option<EntryId>)) -> NewNode {
     NewNode {
         id,
@@ -291,7 +282,7 @@ fn new_node(span: LineSpan, envelope: &Envelope<'_>, (id, parent): (Option<Entry
     }
 }
 
-/// What a label entry says: its target, and the bookmark or that there is none any more.
+/// The target of a label entry, and the label, or `None` if the entry removes it.
 fn label_of(line: &str) -> Option<(EntryId, Option<Label>)> {
     let json = Json::trusted(line);
     let owned = |name: &str| json.str(name).map(Cow::into_owned);
@@ -301,10 +292,6 @@ fn label_of(line: &str) -> Option<(EntryId, Option<Label>)> {
 
 fn not_a_session(path: &Path, line: u64, offset: u64, why: &'static str) -> Error {
     Error::NotASession { path: path.to_path_buf(), line, offset, why }
-}
-
-fn diagnostic(code: Code, line: u64, offset: u64, message: impl Into<String>) -> Diagnostic {
-    Diagnostic { code, line: Some(line), offset, entry: None, message: message.into() }
 }
 
 #[cfg(test)]

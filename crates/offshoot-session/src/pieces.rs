@@ -1,7 +1,7 @@
-//! New files made of old bytes: a list of ranges of a medium and of fresh lines, written as a whole or not at all.
+//! New files made of ranges of a medium and of new text, written completely or not at all.
 //!
-//! The only file that writes whole session files: temporary file, sync, rename, sync of the folder. Bytes that are not
-//! changed are copied in ranges and never parsed.
+//! The only file that writes whole session files: temporary file, sync, rename, sync of the folder. Unchanged bytes are
+//! copied in ranges and never parsed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -11,33 +11,33 @@ use std::path::{Path, PathBuf};
 use crate::error::{Conflict, Error, Result};
 use crate::medium::Medium;
 
-/// A part of a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Piece {
     /// Bytes of the source.
     Range { offset: u64, length: u64 },
-    /// As many of the new bytes.
+    /// The next bytes of the new text.
     Text { length: usize },
 }
 
-/// A new file in the making. Costs a few bytes for each piece, whatever the source's size.
+/// A new file under construction. Its memory grows with the pieces, not with the source.
 #[derive(Debug, Clone, Default)]
 pub struct Pieces {
     pieces: Vec<Piece>,
     /// All new text, in order.
     texts: String,
-    /// Whether the last piece is a line of the source whose line feed is still to come.
+    /// Whether the last piece is a line of the source without its line feed.
     in_line: bool,
 }
 
 const BUFFER: usize = 1 << 20;
-/// How much of the source is read at once.
+/// How much of the source to read at once.
 const WINDOW: usize = 128 << 10;
-/// Ranges of this size are left to the system to copy.
+/// Ranges from this size on are copied by the system.
 const LARGE: u64 = 256 << 10;
 
+#[expect(missing_docs, reason = "the names of the others say what they add")]
 impl Pieces {
-    /// Adds bytes of the source, joining them to the piece before where they follow it.
+    /// Adds bytes of the source, joined to the last piece if they follow it.
     pub fn range(&mut self, offset: u64, length: u64) {
         self.end_line();
         match self.pieces.last_mut() {
@@ -47,23 +47,20 @@ impl Pieces {
         }
     }
 
-    /// Adds text.
     pub fn text(&mut self, text: impl AsRef<str>) {
         self.end_line();
         self.push_text(text.as_ref());
     }
 
-    /// Adds a line.
     pub fn line(&mut self, line: &str) {
         self.text(line);
         self.push_text("\n");
     }
 
-    /// Adds a line of the source, given without its line feed, with one. Lines that follow each other in the source
-    /// become one range.
+    /// Adds a line of the source with a line feed; `length` is without it. Adjacent lines become one range.
     pub(crate) fn source_line(&mut self, offset: u64, length: u64) {
         match self.pieces.last_mut() {
-            // Between two lines stands at least a line feed: where it is one byte, that is it.
+            // A single byte between two lines is a line feed.
             Some(Piece::Range { offset: start, length: known }) if self.in_line && *start + *known + 1 == offset => {
                 *known += 1 + length;
             }
@@ -93,12 +90,12 @@ impl Pieces {
     /// Writes all pieces.
     ///
     /// # Errors
-    /// What the source or `out` says.
+    /// Those of the source or of `out`.
     pub fn write(&self, source: &dyn Medium, out: &mut dyn Write) -> io::Result<()> {
         self.write_with(source, out, |_, _, _| Ok(0))
     }
 
-    /// Writes all pieces into a file, large ranges by the system itself.
+    /// Writes all pieces into a file; the system copies large ranges.
     fn write_to(&self, source: &dyn Medium, file: &File) -> io::Result<()> {
         self.write_with(source, &mut &*file, |offset, length, out| {
             out.flush()?;
@@ -106,7 +103,7 @@ impl Pieces {
         })
     }
 
-    /// Writes all pieces; `large` may copy a part of a large range to behind what was written, and says how much it did.
+    /// Writes all pieces. `large` may write the start of a large range itself and returns how much it wrote.
     fn write_with(
         &self,
         source: &dyn Medium,
@@ -135,10 +132,10 @@ impl Pieces {
         out.flush()
     }
 
-    /// Makes a new file of the pieces. It appears whole or not at all, and never over another one.
+    /// Creates a file from the pieces. It appears complete or not at all, and never replaces another.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if something is there already; [`Error::Io`].
+    /// [`Error::Conflict`] if the file exists; [`Error::Io`].
     pub fn create(&self, source: &dyn Medium, path: &Path) -> Result<()> {
         let temporary = self.write_temporary(source, path)?;
         temporary.persist_noclobber(path).map_err(|error| {
@@ -151,13 +148,13 @@ impl Pieces {
         sync_folder(path)
     }
 
-    /// Puts the pieces in the place of an existing file, whose bytes stay under the answered backup name.
+    /// Replaces an existing file, whose bytes stay under the returned backup name.
     ///
     /// # Errors
-    /// [`Error::Io`]; the file is then as it was.
+    /// [`Error::Io`]; the file has not changed.
     pub fn replace(&self, source: &dyn Medium, path: &Path, backup_suffix: &str) -> Result<PathBuf> {
         let temporary = self.write_temporary(source, path)?;
-        // Who may read the file is not for an upgrade or a repair to change.
+        // Upgrades and repairs keep the file's permissions.
         let mode = std::fs::metadata(path).map_err(Error::io("look at", path))?.permissions();
         temporary.as_file().set_permissions(mode).map_err(Error::io("prepare the new", path))?;
         let backup = keep_backup(path, backup_suffix)?;
@@ -166,10 +163,10 @@ impl Pieces {
         Ok(backup)
     }
 
-    /// Adds the pieces at the end of a file beside a session, which is created if need be, and makes them durable.
+    /// Appends the pieces to a file beside a session, creating it if necessary, and makes them durable.
     ///
     /// # Errors
-    /// [`Error::Io`]; then some of the bytes may be there.
+    /// [`Error::Io`]; some of the bytes may be in the file.
     pub(crate) fn append_to(&self, source: &dyn Medium, path: &Path) -> Result<()> {
         let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
         let mut file = opened.map_err(Error::io("open", path))?;
@@ -191,7 +188,7 @@ impl Pieces {
     }
 }
 
-/// The bytes of a source around the place that is copied: many small ranges are one read.
+/// A window of the source, so that many small ranges need one read.
 struct Window<'a> {
     source: &'a dyn Medium,
     buffer: Vec<u8>,
@@ -216,7 +213,7 @@ impl<'a> Window<'a> {
         Ok(())
     }
 
-    /// What is known of the source from a byte on, which is at least that byte.
+    /// At least one byte of the source from `at` on.
     fn bytes(&mut self, at: u64) -> io::Result<&[u8]> {
         let inside = |window: &Self| {
             let from = usize::try_from(at.checked_sub(window.offset)?).ok()?;
@@ -241,7 +238,7 @@ impl<'a> Window<'a> {
     }
 }
 
-/// A second name for the old bytes: `<file><suffix>`, or with a number if that is taken.
+/// Links the old bytes as `<file><suffix>`, with a number if that name is taken.
 fn keep_backup(path: &Path, suffix: &str) -> Result<PathBuf> {
     let name = |number: u32| {
         let mut name = path.as_os_str().to_owned();
@@ -256,7 +253,7 @@ fn keep_backup(path: &Path, suffix: &str) -> Result<PathBuf> {
             Ok(()) => return Ok(backup),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(_) => {
-                // A file system without hard links: copy.
+                // The file system has no hard links.
                 std::fs::copy(path, &backup).map_err(Error::io("back up to", &backup))?;
                 let copy = File::open(&backup).map_err(Error::io("open", &backup))?;
                 copy.sync_all().map_err(Error::io("sync", &backup))?;
@@ -271,7 +268,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes a name in a folder durable.
+/// Makes a new name in a file's folder durable.
 pub(crate) fn sync_folder(path: &Path) -> Result<()> {
     let folder = folder_of(path);
     let opened = File::open(folder).map_err(Error::io("open folder", folder))?;

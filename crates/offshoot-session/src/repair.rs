@@ -1,21 +1,20 @@
-//! Making a damaged file sound again without losing a byte: what is no record moves to a file beside it.
-//!
-//! Planning is a pure function over a medium. Nothing is invented: records that were glued together get lines of their
-//! own, everything unreadable is kept in the quarantine with its place, and an entry that is damaged but has children
-//! leaves an empty entry behind, so that they stay where they are. See `docs/format.md`, *Repair*.
+//! Repairs a damaged file without losing a byte: bytes that are not records move to a quarantine file beside it.
+//! Planning is a pure function over a medium. Records that were glued together get lines of their own, unreadable bytes
+//! stay in the quarantine with their positions, and a damaged entry with children is replaced by an empty one, so that
+//! they stay in place. See *Repair* in `docs/format.md`.
 
 mod split;
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::compose::NewEntry;
 use crate::error::{Code, Conflict, Error, Invalid, Result};
 use crate::json::{Json, Object};
 use crate::kind::DAMAGED;
-use crate::lines::{LineSpan, for_each_line};
+use crate::lines::{LineSpan, for_each_whole_line};
 use crate::load::{Loaded, load};
-use crate::medium::{FileMedium, Medium, read_exact_at};
+use crate::medium::{FileMedium, Medium};
 use crate::pieces::Pieces;
 use crate::tree::NodeIx;
 
@@ -23,19 +22,19 @@ use split::{LinePart, is_whole, parts};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What is done with a part of a file.
+/// What happens to a part of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Its bytes move to the quarantine.
+    /// Move the bytes to the quarantine.
     Quarantine,
-    /// The same, and an empty entry takes its id and its place in the tree.
+    /// Move them, and put an empty entry with the same id in their place.
     HoldPlace,
-    /// It is a record that gets a line of its own.
+    /// Give the record a line of its own.
     OwnLine,
 }
 
 impl Action {
-    /// The stable name, as found in JSON.
+    /// The stable name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Quarantine => "quarantine",
@@ -45,78 +44,62 @@ impl Action {
     }
 }
 
-/// One thing to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
+/// One step of a repair.
 pub struct RepairStep {
-    /// What is wrong there.
     pub code: Code,
-    /// On which line, from 1.
+    /// From 1.
     pub line: u64,
-    /// The first byte that is concerned.
+    /// The first byte of the part.
     pub offset: u64,
-    /// How many are.
+    /// In bytes.
     pub length: u64,
-    /// What is done with them.
     pub action: Action,
 }
 
-/// What a repair would do.
+/// A planned repair.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
-    /// Everything to be done, in file order; empty if the file needs no repair.
+    /// In file order; empty if the file needs no repair.
     pub steps: Vec<RepairStep>,
     repaired: Pieces,
     quarantined: Pieces,
     length: u64,
 }
 
-/// Where a repair put the bytes.
+/// The files that a repair wrote besides the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repaired {
-    /// The file as it was.
+    /// The old file.
     pub backup: PathBuf,
-    /// What was taken out; `None` if nothing was.
+    /// The removed bytes; `None` if there are none.
     pub quarantine: Option<PathBuf>,
 }
 
 /// Plans the repair of a session.
 ///
 /// # Errors
-/// [`Error::NotASession`]; [`Error::Invalid`] for versions 1 and 2, whose entries are named by their lines' numbers: they
-/// are upgraded first; [`Error::Io`].
+/// [`Error::NotASession`]; [`Error::Io`]; [`Error::Invalid`] for versions 1 and 2, which must be upgraded first because
+/// line numbers identify their entries.
 pub fn plan(medium: &dyn Medium) -> Result<Plan> {
     let loaded = load(medium)?;
     if loaded.is_old() {
         return Err(Invalid::NotUpgraded { version: loaded.version() }.into());
     }
     let mut planner = Planner::new(medium, &loaded);
-    let mut trouble = Ok(());
-    for_each_line(medium, 0, loaded.end.length, 1, |span, line| {
-        let whole = match line.tail {
-            None => Ok(line.head.to_vec()),
-            Some(_) => read_exact_at(medium, span.offset, usize::try_from(span.length).unwrap_or(usize::MAX)),
-        };
-        match whole {
-            Ok(bytes) => planner.line(span, &bytes),
-            Err(error) => {
-                trouble = Err(error);
-                return ControlFlow::Break(());
-            }
-        }
-        ControlFlow::Continue(())
-    })
-    .map_err(Error::io("read", medium.path()))?;
-    trouble.map_err(Error::io("read", medium.path()))?;
+    for_each_whole_line(medium, loaded.end.length, |span, bytes| planner.line(span, bytes))
+        .map_err(Error::io("read", medium.path()))?;
     Ok(planner.plan)
 }
 
 impl Plan {
-    /// Carries the plan out: the old bytes stay as `<file>.bak`, what is taken out is added to `<file>.quarantine`, and
-    /// the repaired file takes the place of the old one in one step.
+    /// Repairs the file in one step. The old file stays as `<file>.bak`; removed bytes are appended to
+    /// `<file>.quarantine`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is nothing to repair; [`Error::Conflict`] if the file is not the planned one any more;
-    /// [`Error::Io`]. The file is then as it was.
+    /// [`Error::Invalid`] if there is nothing to repair; [`Error::Conflict`] if the file has changed since it was
+    /// planned; [`Error::Io`]. The file has not changed then.
     pub fn apply(&self, medium: &mut FileMedium) -> Result<Repaired> {
         let path = medium.path().to_path_buf();
         if self.steps.is_empty() {
@@ -145,7 +128,6 @@ impl Plan {
     }
 }
 
-/// A plan in the making.
 struct Planner<'a> {
     loaded: &'a Loaded,
     entries: std::iter::Peekable<Box<dyn Iterator<Item = NodeIx> + 'a>>,
@@ -208,7 +190,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Whether a part is the record of an entry.
+    /// Whether a part is this entry's record.
     fn is_entry(&self, ix: NodeIx, part: &LinePart, bytes: &[u8]) -> bool {
         let LinePart::Record(range) = part else { return false };
         let text = String::from_utf8_lossy(&bytes[range.clone()]);
@@ -216,7 +198,7 @@ impl<'a> Planner<'a> {
         id.as_deref() == self.loaded.tree.node(ix).id().map(crate::id::EntryId::as_str)
     }
 
-    /// Puts an empty entry in the place of a damaged one; not of one without id, which nothing can name.
+    /// Writes an empty entry in place of a damaged one, unless that has no id and so no children.
     fn hold_place(&mut self, ix: NodeIx) -> bool {
         let node = self.loaded.tree.node(ix);
         let Some(id) = node.id() else { return false };

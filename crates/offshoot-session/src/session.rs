@@ -1,7 +1,5 @@
-//! One session: its tree, the place in it, and the file behind both.
-//!
-//! Opening reads and never writes. What is appended is on the medium before the tree grows and the leaf moves. See
-//! `docs/format.md`, *Writing*.
+//! One session: its tree, the leaf, and the file. Opening never writes. An append is on the medium before the tree
+//! grows and the leaf moves. See *Writing* in `docs/format.md`.
 
 mod diverged;
 #[cfg(any(test, feature = "testing"))]
@@ -35,15 +33,15 @@ pub use branch::{Extracted, Popped, SessionPart};
 pub use open::NewSession;
 pub use snapshot::Snapshot;
 
-/// How much an append promises when it returns (the bytes are in the file under each of them).
+/// What an append guarantees when it returns. The file has the bytes in each case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// The system has the bytes: they survive the end of this process, not that of the system.
+    /// The system has the bytes: they survive the process, but not a crash of the system.
     Os,
-    /// The disk has the bytes (`fdatasync`): they survive a crash of the system and a loss of power.
+    /// The disk has the bytes (`fdatasync`): they survive a crash of the system and a power failure.
     #[default]
     Data,
-    /// The disk has the bytes and all that is known of the file, such as its times (`fsync`).
+    /// The disk has the bytes and the file's metadata, such as its times (`fsync`).
     Full,
 }
 
@@ -51,7 +49,7 @@ impl Durability {
     /// From the weakest to the strongest.
     pub const ALL: [Self; 3] = [Self::Os, Self::Data, Self::Full];
 
-    /// The word for it: `os`, `data`, `full`.
+    /// `os`, `data` or `full`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Os => "os",
@@ -60,7 +58,7 @@ impl Durability {
         }
     }
 
-    /// The level that a word stands for.
+    /// Parses [`Durability::as_str`].
     ///
     /// # Errors
     /// [`Error::Invalid`] for any other word.
@@ -70,31 +68,29 @@ impl Durability {
     }
 }
 
-/// Where a session takes time and ids from, and what its appends promise.
+/// Settings of a session.
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct Options {
-    /// The clock.
     pub clock: Box<dyn Clock>,
-    /// Fresh ids.
     pub ids: Box<dyn IdSource>,
-    /// What appends promise.
+    /// What appends guarantee.
     pub durability: Durability,
     /// The spelling for files that do not show one.
     pub dialect: Dialect,
-    /// The folder of omp's blob store, for messages that refer to it.
+    /// The folder of omp's blob store.
     pub blobs: Option<PathBuf>,
-    /// The cache folder for side indexes, with which big files open without being read; `None` does without.
+    /// The cache folder for side indexes, which open big files without reading them; `None` uses none.
     pub index: Option<PathBuf>,
-    /// Is told while a file is read: bytes read, and bytes of the file. Both are equal once, when that is done.
+    /// Called while a file is read with the bytes read and its length; both are equal in the last call.
     pub progress: Option<Box<dyn Fn(u64, u64) + Send + Sync>>,
-    /// The folder for entries that cannot be written to their session ([`Error::Spilled`]); `None` does without: then
-    /// they are nowhere but with the caller.
+    /// The folder for entries that cannot be written to their session ([`Error::Spilled`]). With `None`, only the
+    /// caller has them.
     pub spill: Option<PathBuf>,
-    /// How long an append waits for another program that holds the lock before it gives up ([`Error::Locked`]).
+    /// How long an append waits for another program's lock ([`Error::Locked`]).
     pub lock_wait: Duration,
 }
 
 impl Options {
-    /// Opens a session's file.
     fn medium(&self, path: &Path) -> Result<FileMedium> {
         let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
         Ok(medium.with_patience(self.lock_wait))
@@ -127,9 +123,8 @@ impl std::fmt::Debug for Options {
     }
 }
 
-/// Where a session's bytes are.
 enum Backing {
-    /// Not yet: the first append creates the file.
+    /// The first append will create the file.
     Unborn(PathBuf),
     File(Box<dyn Medium>),
     Memory(Box<dyn Medium>),
@@ -144,24 +139,24 @@ impl Backing {
     }
 }
 
-/// A session.
+/// See [`Session::open`] and [`Session::create`].
 pub struct Session {
     backing: Backing,
     header: Header,
     loaded: Loaded,
     leaf: Option<NodeIx>,
     options: Options,
-    /// Why no more appends are simply accepted.
+    /// Why appends are refused or need a look at the file first.
     broken: Option<standing::Broken>,
     holds_lock: bool,
-    /// What the last failed append tried to write.
+    /// The batch of the last failed append.
     attempted: Option<put::Batch>,
-    own: spill::Own,
-    /// What other programs have appended meanwhile.
-    others: diverged::Others,
-    /// What has been found out since the caller asked last.
+    own: spill::OwnSpill,
+    /// Branches that other programs have begun.
+    others: diverged::OtherBranches,
+    /// Diagnostics since the last [`Session::take_news`].
     news: Vec<Diagnostic>,
-    facts: snapshot::Known,
+    facts: snapshot::FactsCache,
 }
 
 impl std::fmt::Debug for Session {
@@ -170,23 +165,22 @@ impl std::fmt::Debug for Session {
     }
 }
 
+#[expect(missing_docs, reason = "the names of the others say what they return")]
 impl Session {
-    /// The session id.
     pub fn id(&self) -> &str {
         self.header.id()
     }
 
-    /// The header.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// The header's line as version 3 has it.
+    /// The header's line as version 3.
     pub fn header_line(&self) -> String {
         upgrade_header(&self.header).unwrap_or_else(|| self.header.line().to_owned())
     }
 
-    /// The file; `None` for a session in memory. A new session's file appears with its first entry.
+    /// `None` for a session in memory. A new session's file appears with its first entry.
     pub fn file(&self) -> Option<&Path> {
         match &self.backing {
             Backing::Unborn(path) => Some(path),
@@ -195,7 +189,7 @@ impl Session {
         }
     }
 
-    /// The working directory that the header names.
+    /// The header's working directory.
     pub fn cwd(&self) -> Option<&str> {
         self.header.cwd()
     }
@@ -205,22 +199,21 @@ impl Session {
         self.loaded.dialect.unwrap_or(self.options.dialect)
     }
 
-    /// The version of the file as it is on disk.
+    /// The version of the file on disk.
     pub fn version(&self) -> u32 {
         self.loaded.version()
     }
 
-    /// What is odd about the file, and whether newer work stands on another branch.
+    /// The file's diagnostics, and notes about newer work on other branches.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.loaded.diagnostics
     }
 
-    /// The place in the tree where the next entry goes; `None` before the first entry.
+    /// The entry below which the next one goes; `None` before the first.
     pub fn leaf(&self) -> Option<NodeIx> {
         self.leaf
     }
 
-    /// The id of that place.
     pub fn leaf_id(&self) -> Option<&EntryId> {
         self.leaf.and_then(|ix| self.tree().node(ix).id())
     }
@@ -233,7 +226,7 @@ impl Session {
         self.tree().whole(self.tree().find(id))?.ok_or_else(|| Error::no_entry(id))
     }
 
-    /// The display name: the last `session_info` in file order, if it names one.
+    /// The name: the last `session_info` in file order, unless it is empty.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -243,7 +236,7 @@ impl Session {
         Ok(name.filter(|name| !name.is_empty()))
     }
 
-    /// The title in omp's sense: the slot's, else the header's.
+    /// omp's title: the slot's, else the header's.
     pub fn title(&self) -> Option<&str> {
         let title = match &self.loaded.slot {
             Some(slot) => Some(slot.title.as_str()),
@@ -268,7 +261,7 @@ impl Session {
         self.context_at(self.leaf)
     }
 
-    /// An entry's line as it stands in the file, byte for byte, without line feed.
+    /// An entry's line as in the file, without line feed.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -277,7 +270,7 @@ impl Session {
         self.raw_bytes(node.offset(), usize::try_from(node.length()).unwrap_or(usize::MAX))
     }
 
-    /// Bytes of the file as they stand; `offset + length` at most [`Session::raw_length`].
+    /// Bytes of the file; `offset + length` is at most [`Session::raw_length`].
     ///
     /// # Errors
     /// The file cannot be read.

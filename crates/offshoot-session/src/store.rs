@@ -1,8 +1,7 @@
-//! Where sessions are kept: the store's promises, a store over folders, and one in memory.
+//! Stores of sessions: the trait, a store over folders, and one in memory.
 //!
-//! A store is told where to look; it reads neither the environment nor the home directory. [`crate::testing`] holds the
-//! suite that every store must pass. See `docs/format.md`,
-//! *Lists* and *Where files are*.
+//! The caller names the folders; a store reads neither the environment nor the home directory. [`crate::testing`] has
+//! the suite that every store must pass. See *Lists* and *Where files are* in `docs/format.md`.
 
 mod memory;
 mod roots;
@@ -18,50 +17,50 @@ pub use folders::{Folder, FoundFile};
 pub use memory::MemoryStore;
 pub use roots::{Flavour, Root, encode_cwd};
 
-/// Which sessions a list is of.
+/// What to list.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Scope<'a> {
-    /// Only those of this working directory.
+    /// Only sessions of this working directory.
     pub cwd: Option<&'a str>,
-    /// Also gather everything that was said, for searching.
+    /// Also collect all messages, for searching.
     pub with_text: bool,
 }
 
-/// Told while a list is read: how many sessions are done, of how many.
+/// Called while a list is read with the number of sessions done and of all.
 pub type Progress<'a> = &'a mut dyn FnMut(usize, usize);
 
-/// A place that keeps sessions.
+/// A store of sessions.
 ///
-/// Sessions are named by their id. What is listed can be opened; a session that cannot be read never hides the others.
+/// Ids name sessions. Listed sessions can be opened; unreadable ones never hide others.
 pub trait Store {
-    /// Starts a new session. It is in the store from its first entry on.
+    /// Starts a new session. It is in the store once it has an entry.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for an id that is none.
+    /// [`Error::Invalid`] for an invalid id.
     fn create(&self, new: &NewSession<'_>, options: Options) -> Result<Session>;
 
-    /// Opens a session by its whole id.
+    /// Opens a session by its full id.
     ///
     /// # Errors
-    /// [`Error::SessionNotFound`], and as [`Session::open`].
+    /// [`Error::SessionNotFound`], and those of [`Session::open`].
     fn open(&self, id: &str, options: Options) -> Result<Session>;
 
-    /// Lists sessions, last activity first; those that cannot be read come as diagnostics.
+    /// Lists sessions, last activity first; unreadable ones are diagnostics.
     ///
     /// # Errors
-    /// The store itself cannot be read.
+    /// The store cannot be read.
     fn list(&self, scope: Scope<'_>, progress: Progress<'_>) -> Result<(Vec<SessionInfo>, Vec<Diagnostic>)>;
 
-    /// The id of the session of this working directory that was written to last.
+    /// The id of the session of this working directory with the latest write.
     ///
     /// # Errors
-    /// The store itself cannot be read.
+    /// The store cannot be read.
     fn most_recent(&self, cwd: Option<&str>) -> Result<Option<String>>;
 
     /// Opens the most recent session of a working directory, or starts a new one.
     ///
     /// # Errors
-    /// As the other methods.
+    /// Those of the other methods.
     fn continue_recent(&self, new: &NewSession<'_>, options: Options) -> Result<Session> {
         match self.most_recent(Some(new.cwd))? {
             Some(id) => self.open(&id, options),
@@ -69,7 +68,7 @@ pub trait Store {
         }
     }
 
-    /// The id that a whole id or a unique start of one names.
+    /// The full id that an id or a unique prefix names.
     ///
     /// # Errors
     /// [`Error::SessionNotFound`], [`Error::Ambiguous`].
@@ -93,6 +92,6 @@ pub trait Store {
     /// The ids of all sessions, sorted.
     ///
     /// # Errors
-    /// The store itself cannot be read.
+    /// The store cannot be read.
     fn ids(&self) -> Result<Vec<String>>;
 }

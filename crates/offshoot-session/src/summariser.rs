@@ -1,6 +1,5 @@
-//! The seam between what needs a summary and what writes one: a request, an answer, and the summariser without a model.
-//!
-//! A summary that was cut off, or that is none, is an error of the summariser: it never becomes an entry.
+//! The interface to whoever writes summaries, and the summariser without a model. A summary that is cut off or missing
+//! is an error and never becomes an entry.
 
 use crate::compose::{NewBranchSummary, NewCompaction};
 use crate::entry::Source;
@@ -9,57 +8,55 @@ use crate::json::{Json, JsonKind, Object, js_number};
 use crate::summary::extractive;
 use crate::tree::NodeIx;
 
-/// What a model that writes a summary is told to be.
+/// The system prompt of a model that writes a summary.
 pub const SYSTEM_PROMPT: &str = include_str!("compact/prompts/system.md");
 
-/// What is to be summarised.
+/// What to summarise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// The beginning of a conversation.
+    /// The start of a conversation.
     History,
-    /// What was said since an earlier summary, which is to be brought up to date.
+    /// What was said since an earlier summary, which is to be updated.
     Update,
-    /// The beginning of a turn whose end stays.
+    /// The start of a turn whose end is kept.
     TurnPrefix,
     /// A branch that is left.
     Branch,
 }
 
-/// A summary that is wanted.
+/// A request for a summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct Request {
-    /// What it is for.
     pub purpose: Purpose,
-    /// The system prompt.
     pub system: &'static str,
-    /// The only message, a user's: the conversation as text, and what to do with it.
+    /// The only message, from the user: the conversation as text, and the task.
     pub prompt: String,
-    /// The most tokens that an answer may have; a model's own limit may be lower.
+    /// The most tokens of the answer; a model's own limit may be lower.
     pub max_tokens: u64,
-    /// What is to be summarised, for summarisers that look for themselves.
+    /// The entries to summarise, for summarisers that read them.
     pub entries: Vec<NodeIx>,
-    /// The summary that is to be brought up to date; the prompt has it, too.
+    /// The summary to update, which the prompt includes.
     pub previous: Option<String>,
 }
 
 /// A summary.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the name says it")]
 pub struct Answer {
-    /// The summary.
     pub text: String,
-    /// What it cost: a `usage` object as sessions have it.
+    /// A `usage` object as in sessions.
     pub usage: Option<String>,
 }
 
 /// Writes summaries.
 pub trait Summariser {
-    /// Writes one.
     ///
     /// # Errors
-    /// [`Error::NoSummary`] if there is none, or only a part of one; [`Error::Io`] from the session's file.
+    /// [`Error::NoSummary`] if there is none, or only a part; [`Error::Io`] from the session's file.
     fn summarise(&self, request: &Request) -> Result<Answer>;
 
-    /// Its name in `details.summariser`; a model has none there, since peers know no other summariser.
+    /// The name in `details.summariser`. A model has none, because the peers write none.
     fn name(&self) -> Option<&'static str> {
         None
     }
@@ -68,14 +65,14 @@ pub trait Summariser {
 /// The name of [`Extractive`].
 pub const EXTRACTIVE: &str = "extractive";
 
-/// The summariser without a model: picks what can be found by rule. For work offline, and where a model failed.
+/// The summariser without a model, which picks text by rules: for work offline, and after a model failed.
 #[derive(Clone, Copy)]
 pub struct Extractive<'a> {
     source: &'a dyn Source,
 }
 
+#[expect(missing_docs, reason = "the type says it")]
 impl<'a> Extractive<'a> {
-    /// One that reads from this session.
     pub fn new(source: &'a dyn Source) -> Self {
         Self { source }
     }
@@ -88,8 +85,8 @@ impl std::fmt::Debug for Extractive<'_> {
 }
 
 impl Summariser for Extractive<'_> {
-    /// Puts what it picked behind the earlier summary. Of one that has grown beyond the answer's limit the end stays, with
-    /// a line that says how much went.
+    /// Appends the picked text to the earlier summary. If that exceeds the answer's limit, only its end is kept, with a
+    /// note.
     fn summarise(&self, request: &Request) -> Result<Answer> {
         let picked = extractive(self.source, &request.entries)?;
         let text = match &request.previous {
@@ -104,7 +101,7 @@ impl Summariser for Extractive<'_> {
     }
 }
 
-/// The end of a text that is at most so many tokens, four bytes each.
+/// The last `tokens` tokens of a text, at four bytes each.
 fn newest(text: &str, tokens: u64) -> String {
     let most = usize::try_from(tokens.saturating_mul(4)).unwrap_or(usize::MAX);
     let mut from = text.len().saturating_sub(most);
@@ -117,26 +114,25 @@ fn newest(text: &str, tokens: u64) -> String {
     }
 }
 
-/// A summary that is ready to become an entry.
+/// A summary that can become an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the name says it")]
 pub struct Drafted {
-    /// The whole summary.
     pub text: String,
-    /// The entry's `details`: one JSON object.
+    /// The entry's `details`, a JSON object.
     pub details: String,
-    /// The entry's `usage`, of all answers together.
+    /// The entry's `usage`, summed over all answers.
     pub usage: Option<String>,
 }
 
 impl Drafted {
-    /// The summary as a branch summary for [`crate::session::Session::branch_with_summary`] and
-    /// [`crate::session::Session::pop`].
+    /// The values for [`crate::session::Session::branch_with_summary`] and [`crate::session::Session::pop`].
     pub fn branch_summary(&self) -> NewBranchSummary<'_> {
         let (details, usage) = (self.details(), self.usage());
         NewBranchSummary { summary: &self.text, details, from_hook: Some(false), usage }
     }
 
-    /// The summary as a compaction that keeps from an entry.
+    /// The values of a compaction that keeps from an entry.
     pub fn compaction<'a>(&'a self, first_kept: &'a str, tokens_before: u64) -> NewCompaction<'a> {
         let (details, usage) = (self.details(), self.usage());
         let summary = self.text.as_str();
@@ -161,10 +157,10 @@ impl Drafted {
     }
 }
 
-/// The answer's text without white space around it.
+/// The answer's trimmed text.
 ///
 /// # Errors
-/// [`Error::NoSummary`] if nothing is left.
+/// [`Error::NoSummary`] if it is empty.
 pub(crate) fn said(answer: &Answer) -> Result<&str> {
     match answer.text.trim() {
         "" => Err(Error::NoSummary("the summariser answered nothing".to_owned())),
@@ -172,7 +168,7 @@ pub(crate) fn said(answer: &Answer) -> Result<&str> {
     }
 }
 
-/// Two usage objects as one: numbers are added, also in objects inside.
+/// Adds two usage objects; numbers are added, also in objects inside.
 pub(crate) fn combined(first: Option<&str>, second: Option<&str>) -> Option<String> {
     match (first, second) {
         (Some(a), Some(b)) => match (Json::parse(a), Json::parse(b)) {

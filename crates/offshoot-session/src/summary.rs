@@ -1,6 +1,5 @@
-//! A summary without a model: the words that are there, picked and put into the usual sections.
-//!
-//! It keeps what can be found again by rule: the request, what the person asked for, edits, commands, errors, last words.
+//! A summary without a model, in the usual sections: the request, rules, edits, commands, errors and last words, picked
+//! by rule.
 
 use crate::entry::{Entry, Source, text_of};
 use crate::error::Result;
@@ -10,7 +9,7 @@ use crate::text::one_line;
 use crate::transcript::call_blocks;
 use crate::tree::NodeIx;
 
-/// How many lines a section shows; it says how many more there were.
+/// How many lines a section lists; it counts the rest.
 const SECTION: usize = 12;
 const LINE: usize = 240;
 
@@ -25,8 +24,8 @@ struct SummaryFacts {
     last_answer: Option<String>,
 }
 
-/// Summarises entries, given from the oldest to the newest: Markdown with the peers' headings. Which files they touched
-/// is not in it: see [`crate::files`].
+/// Summarises entries, oldest first, as Markdown with the peers' headings. The files are not included; see
+/// [`crate::files`].
 ///
 /// # Errors
 /// The medium cannot be read.
@@ -110,7 +109,7 @@ fn said(entry: &Entry) -> String {
     content.map(|content| text_of(content, "\n")).unwrap_or_default()
 }
 
-/// A text's sentences: a line has at least one, and a full stop inside a name ends none.
+/// Splits text into sentences at line ends and punctuation; a full stop inside a name does not end one.
 pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| {
         let is_end = |at: &usize| {
@@ -123,14 +122,13 @@ pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a sentence reads like a rule.
 pub(crate) fn is_rule(sentence: &str) -> bool {
     const WORDS: [&str; 9] = ["must", "never", "always", "don't", "do not", "only", "prefer", "avoid", "make sure"];
     let lower = sentence.to_lowercase();
     sentence.len() < 400 && WORDS.iter().any(|word| lower.contains(word))
 }
 
-/// A heading and its lines; of many the last ones, and how many there were before them.
+/// Writes a heading and the last lines, with a count of the earlier ones.
 fn section(text: &mut String, heading: &str, bullet: &str, lines: &[String]) {
     text.push_str(&format!("\n{heading}\n"));
     if lines.is_empty() {

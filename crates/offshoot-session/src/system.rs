@@ -1,16 +1,16 @@
-//! System prompts as pi 0.87 keeps them: messages that add to each other, and what they come to at one point.
+//! System prompts of pi 0.87: messages that change each other, and their combination.
 
 use crate::entry::text_of;
 use crate::json::{Json, Object, quote};
 
-/// System messages replayed in their order.
+/// System messages, replayed in order.
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
     seen: bool,
     content: Vec<String>,
-    /// Sections by name, in the order first named; values as JSON.
+    /// JSON values by name, in the order first named.
     sections: Vec<(String, String)>,
-    /// Tools by name, in the order first added; as JSON.
+    /// JSON by name, in the order first added.
     tools: Vec<(String, String)>,
 }
 
@@ -41,7 +41,7 @@ impl Replay {
         }
     }
 
-    /// One system message that says the same; `None` if there was none.
+    /// One system message equal to all; `None` if there were none.
     pub(crate) fn finish(self, at: i64) -> Option<String> {
         if !self.seen {
             return None;

@@ -1,7 +1,5 @@
-//! For those who build on this library: the suite that every store must pass, a disk that fails on demand, what must hold
-//! for any bytes, and builders of small sessions.
-//!
-//! Enable the feature `testing`. Panics on failure, as tests do.
+//! For users of the library: the suite that every store must pass, a disk that fails on demand, promises about hostile
+//! input, and builders of small sessions. Needs the feature `testing`. Panics on failure.
 
 #![allow(clippy::panic, clippy::unwrap_used, clippy::expect_used, reason = "a test suite says no by panicking")]
 
@@ -18,7 +16,7 @@ use crate::store::Store;
 pub use faults::{Fault, FaultMedium, Loss, Operation};
 pub use pictures::{NEW, OLD, PICTURES, Picture, told};
 
-/// Options that give the same ids and times in every run.
+/// Options with the same ids and times in every run.
 pub fn fixed_options() -> Options {
     Options {
         clock: Box::new(FixedClock(1_767_225_600_000)),
@@ -28,12 +26,12 @@ pub fn fixed_options() -> Options {
     }
 }
 
-/// A clock that goes on by one second each time it is asked.
+/// A clock that advances by one second with each call.
 #[derive(Debug, Default)]
 pub struct TickingClock(std::sync::atomic::AtomicI64);
 
 impl TickingClock {
-    /// Starts at this moment.
+    /// Starts at this time.
     pub fn starting_at(ms: Millis) -> Self {
         Self(ms.into())
     }
@@ -45,10 +43,10 @@ impl Clock for TickingClock {
     }
 }
 
-/// Runs the whole suite over a store. `empty_store` must answer a new, empty store at each call.
+/// Runs the whole suite. `empty_store` must return a new, empty store each time.
 ///
 /// # Panics
-/// At the first promise that does not hold; the place of the panic is the story of that promise.
+/// At the first broken promise; the panic's location names its story.
 pub fn store_conformance(empty_store: &dyn Fn() -> Box<dyn Store>) {
     for (_, story) in stories::ALL {
         story(empty_store().as_ref());

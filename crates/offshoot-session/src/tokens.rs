@@ -1,13 +1,11 @@
-//! How many tokens a message is, estimated as pi does: characters by four.
-//!
-//! Characters are UTF-16 units, since that is what the peers count.
+//! Estimates tokens as pi does: characters divided by four. Characters are UTF-16 units, as in the peers.
 
 use crate::json::{Json, JsonKind, stringify};
 
-/// What an image counts as, in characters (pi 0.87).
+/// An image counts as this many characters (pi 0.87).
 const IMAGE_CHARS: u64 = 4800;
 
-/// Tokens of one message.
+/// The tokens of one message.
 pub fn estimate(message: Json<'_>) -> u64 {
     let content = message.get("content");
     let chars = match message.str("role").as_deref() {
@@ -58,25 +56,22 @@ fn assistant(content: Json<'_>) -> u64 {
     chars.sum()
 }
 
-/// What a provider reported for one message.
+/// A provider's usage report for one message.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[expect(missing_docs, reason = "the names of the others say what they are; all are tokens")]
 pub struct Usage {
-    /// Tokens sent.
     pub input: u64,
-    /// Tokens received.
     pub output: u64,
-    /// Tokens read from the provider's cache.
     pub cache_read: u64,
-    /// Tokens written to it.
     pub cache_write: u64,
-    /// All of them, as reported, or their sum.
+    /// The reported total, else the sum.
     pub total: u64,
-    /// What it cost, in dollars.
+    /// In dollars.
     pub cost: f64,
 }
 
 impl Usage {
-    /// Reads a `usage` object; what is missing is 0.
+    /// Reads a `usage` object; missing numbers are 0.
     pub fn read(usage: Json<'_>) -> Self {
         let number = |json: Json<'_>, name: &str| json.get(name).and_then(Json::as_f64).unwrap_or(0.0);
         let count = |name: &str| number(usage, name).max(0.0) as u64;
@@ -91,28 +86,30 @@ impl Usage {
     }
 }
 
-/// How full a context is.
+/// The size of a context.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct ContextEstimate {
-    /// Tokens of the whole context.
     pub tokens: u64,
-    /// What of it the last usable report says.
+    /// The total of the last usable report.
     pub usage_tokens: u64,
-    /// What was estimated for the messages behind that report.
+    /// The estimate for the messages after that report.
     pub trailing_tokens: u64,
-    /// The message that carried the report.
+    /// The index of the message with that report.
     pub last_usage_index: Option<usize>,
 }
 
-/// Estimates a context, message by message: the last report of a turn that did not fail, and everything behind it.
+/// Estimates a context message by message: the last report of a turn that did not fail, plus an estimate of what
+/// follows.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Estimator {
     estimate: ContextEstimate,
     seen: usize,
 }
 
+#[expect(missing_docs, reason = "the name says it")]
 impl Estimator {
-    /// Takes the next message; answers its own estimate.
+    /// Adds the next message and returns its own estimate.
     pub fn add(&mut self, message: Json<'_>) -> u64 {
         let own = estimate(message);
         match reported(message) {
@@ -127,7 +124,6 @@ impl Estimator {
         own
     }
 
-    /// The estimate so far.
     pub fn finish(self) -> ContextEstimate {
         ContextEstimate { tokens: self.estimate.usage_tokens + self.estimate.trailing_tokens, ..self.estimate }
     }

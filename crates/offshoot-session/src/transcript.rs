@@ -1,7 +1,6 @@
-//! A session as a person reads it: messages, tool calls with their results, summaries, notices, settings that changed.
-//!
-//! Owns what an entry says to a person; every front end renders these items. Their texts are as they are stored: whoever
-//! shows them makes them harmless (see [`crate::text`]). Knows no layout and decodes no picture.
+//! A session as people read it: messages, tool calls with results, summaries, notices, changed settings. Every front
+//! end renders these items. Texts are as stored: front ends clean them (see [`crate::text`]). Knows no layout and
+//! decodes no image.
 
 mod content;
 mod decode;
@@ -16,182 +15,164 @@ use crate::error::Result;
 use crate::kind::{Kind, KindClass, Role};
 use crate::tree::NodeIx;
 
-/// One thing that stands in a transcript.
+/// One item of a transcript.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub enum Item {
-    /// What the person said.
     User(Vec<ItemPart>),
-    /// What the model answered.
     Answer(Answer),
-    /// What a tool gave back, where the call is not at hand.
+    /// A tool's result that is not shown with its call.
     Result(ToolResult),
-    /// A command that the person ran.
+    /// A command that the user ran.
     Run(Run),
-    /// What stands for a part of the conversation.
+    /// A compaction or a branch summary.
     Summary(Summary),
-    /// A message of an extension.
+    /// A message of an extension; `label` names it.
     Note {
-        /// Whose.
         label: String,
-        /// What it says.
         parts: Vec<ItemPart>,
     },
-    /// Something about the conversation, in a few words.
+    /// A short remark about the conversation.
     Notice(Level, String),
-    /// Something that only a whole transcript shows: a setting that changed, a system prompt, a message that its
-    /// extension does not display, an entry of an unknown kind.
+    /// Shown in full transcripts only: a changed setting, a system prompt, an extension's message that is not
+    /// displayed, an entry of an unknown kind.
     System {
-        /// What it is, or all of it: `model: x/y`.
+        /// Names the item, or is all of it: `model: x/y`.
         label: String,
-        /// What it says besides.
         parts: Vec<ItemPart>,
     },
 }
 
-/// What an item is, as far as the tree tells.
+/// The class of an item, as far as the tree shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub enum ItemShape {
-    /// What the person said.
     User,
-    /// What the model answered.
     Answer,
-    /// What a tool gave back.
     Result,
-    /// What stands for a part of the conversation: results after it belong to no call before it.
+    /// A compaction or a branch summary. Results after it do not belong to calls before it.
     Summary,
-    /// A command, a note, a notice.
+    /// A command, a note or a notice.
     Other,
-    /// What only a whole transcript shows.
+    /// Shown in full transcripts only.
     System,
 }
 
 /// A part of a message.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub enum ItemPart {
-    /// Words.
     Text(String),
-    /// What the model thought.
     Thinking(String),
-    /// A call of a tool.
     Call(Call),
-    /// A picture.
     Picture(Arc<StoredPicture>),
-    /// A block of another sort, by its type.
+    /// A block of another type, with the type.
     Other(String),
 }
 
-/// A picture as a message has it.
+/// An image as a message stores it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPicture {
-    /// Its bytes in base64, or a reference to where they are.
+    /// Base64, or a reference to a blob.
     pub data: String,
-    /// Its media type, such as `image/png`.
+    /// Such as `image/png`.
     pub mime_type: String,
 }
 
-/// What the model answered.
+/// A message of the model.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct Answer {
-    /// In the order in which it came.
     pub parts: Vec<ItemPart>,
-    /// The model, if the message names it.
+    /// The model's id, if the message has it.
     pub model: String,
-    /// How it ended, if that is worth a word.
     pub end: End,
 }
 
-/// How an answer ended.
+/// How a message of the model ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub enum End {
-    /// As it should.
     #[default]
     Done,
-    /// The person stopped it.
+    /// The user stopped it.
     Aborted,
-    /// It reached its limit.
+    /// It reached the token limit.
     Length,
-    /// It failed, with these words.
+    /// It failed with this message.
     Error(String),
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct Call {
-    /// The call's id.
     pub id: String,
-    /// The tool.
     pub name: String,
-    /// Its arguments as JSON; while they come in, the beginning of it.
+    /// JSON; while it streams, the start of it.
     pub arguments: String,
 }
 
-/// What a tool gave back.
+/// A tool's result.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct ToolResult {
-    /// The call that it answers.
+    /// The call's id.
     pub call: String,
-    /// The tool.
     pub tool: String,
-    /// Text and pictures.
     pub parts: Vec<ItemPart>,
-    /// What only people and renderers see, as JSON.
+    /// JSON that only people and renderers see.
     pub details: Option<String>,
-    /// Whether it failed.
     pub is_error: bool,
-    /// Whether more is to come.
+    /// Whether the tool still runs.
     pub is_partial: bool,
 }
 
-/// A command that the person ran.
+/// A command that the user ran.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct Run {
-    /// What ran it.
     pub language: RunLanguage,
-    /// The command.
     pub command: String,
-    /// What it printed.
     pub output: String,
-    /// What else is to be said: the exit code, that it was stopped, where all the output is.
+    /// The exit code, that it was stopped, where the whole output is.
     pub remarks: Vec<String>,
-    /// Whether it failed or was stopped.
+    /// Whether the command failed or was stopped.
     pub is_error: bool,
     /// Whether the model does not see it.
     pub is_private: bool,
 }
 
-/// What a command of the person is written in.
+/// The language of a user's command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum RunLanguage {
-    /// A shell's.
     #[default]
     Bash,
-    /// Python.
     Python,
 }
 
-/// What stands for a part of the conversation.
+/// A compaction or a branch summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the name says it")]
 pub struct Summary {
-    /// `compaction`, `branch summary`.
+    /// `compaction` or `branch summary`.
     pub label: &'static str,
-    /// What it stands for.
+    /// What it replaces.
     pub about: String,
-    /// The summary.
     pub text: String,
 }
 
-/// How loud a notice is.
+/// The importance of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum Level {
-    /// For whoever looks.
     Info,
-    /// To be known.
     Warning,
-    /// Something went wrong.
     Error,
 }
 
-/// The items of a path; entries that say nothing to a person give none.
+/// The items of a path. Entries without an item are skipped.
 pub fn items<'a>(source: &'a dyn Source, path: &'a [NodeIx]) -> impl Iterator<Item = Result<(NodeIx, Item)>> + use<'a> {
     path.iter().filter_map(move |ix| match source.entry(*ix) {
         Ok(entry) => Item::of_entry(&entry).map(|item| Ok((*ix, item))),
@@ -199,14 +180,14 @@ pub fn items<'a>(source: &'a dyn Source, path: &'a [NodeIx]) -> impl Iterator<It
     })
 }
 
+#[expect(missing_docs, reason = "the name says it")]
 impl Item {
-    /// Whether it belongs to the conversation, and not only to a whole transcript.
+    /// Whether the item is part of the conversation, not only of full transcripts.
     #[must_use]
     pub fn is_conversation(&self) -> bool {
         self.shape() != ItemShape::System
     }
 
-    /// What it is.
     #[must_use]
     pub fn shape(&self) -> ItemShape {
         match self {
@@ -221,13 +202,13 @@ impl Item {
 }
 
 impl ItemShape {
-    /// What an entry is for a transcript, without its body; `None` if it never says anything to a person.
+    /// The class of an entry's item, without its body; `None` if it never has one.
     #[must_use]
     pub fn of(kind: Kind, role: Option<Role>) -> Option<Self> {
         match kind {
             Kind::Message => Some(Self::of_role(role.unwrap_or(Role::Unknown))),
             Kind::Compaction | Kind::BranchSummary | Kind::ResetBoundary => Some(Self::Summary),
-            // A repair leaves one of these, which says so.
+            // Repairs leave such an entry, which has an item.
             Kind::CustomMessage | Kind::Custom => Some(Self::Other),
             kind => match kind.class() {
                 KindClass::Conversation | KindClass::Setting => Some(Self::System),
@@ -254,7 +235,7 @@ impl ItemShape {
 }
 
 impl Answer {
-    /// The calls in it, in order.
+    /// The calls, in order.
     pub fn calls(&self) -> impl Iterator<Item = &Call> {
         self.parts.iter().filter_map(|part| match part {
             ItemPart::Call(call) => Some(call),
@@ -262,7 +243,7 @@ impl Answer {
         })
     }
 
-    /// Whether one of its calls has this result.
+    /// Whether one of the calls has this result.
     #[must_use]
     pub fn has_called_for(&self, result: &ToolResult) -> bool {
         self.calls().any(|call| call.id == result.call)
@@ -270,15 +251,16 @@ impl Answer {
 }
 
 impl Call {
-    /// What came of it, among results in any order.
+    /// The call's result among results in any order.
     #[must_use]
     pub fn result<'a>(&self, results: &'a [Arc<ToolResult>]) -> Option<&'a ToolResult> {
         results.iter().find(|result| result.call == self.id).map(Arc::as_ref)
     }
 }
 
+#[expect(missing_docs, reason = "the name says it")]
 impl RunLanguage {
-    /// What stands before a command.
+    /// The prompt that is shown before a command.
     #[must_use]
     pub fn prompt(self) -> &'static str {
         match self {
@@ -287,7 +269,6 @@ impl RunLanguage {
         }
     }
 
-    /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -150,7 +150,7 @@ pub const SETTINGS: &[Setting] = &[
         Context,
         SettingKind::PerModel,
         None,
-        "the token settings of single models",
+        "numbers of tokens for single models",
     ),
     setting_row(
         "branchSummary.reserveTokens",

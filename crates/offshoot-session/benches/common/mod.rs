@@ -1,13 +1,13 @@
-//! A session file for the benchmarks, and the floor beside them: how long it takes to count its lines.
+//! A session file for benchmarks, and the time to count its lines as a lower bound.
 
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// Every bench names how many entries its files have.
+/// The number of entries in the files.
 pub(crate) const SIZES: [u32; 2] = [1_000, 20_000];
 
-/// A folder with one session of about 1 KB an entry: a chain with a branch, a label and a compaction now and then.
+/// A folder with one session of about 1 KB per entry: a chain with some branches, labels and compactions.
 pub(crate) fn session(entries: u32) -> (tempfile::TempDir, PathBuf) {
     let mut text =
         "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/w\"}\n"
@@ -44,7 +44,7 @@ pub(crate) fn session(entries: u32) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// The floor: reads the file in pieces and counts line feeds.
+/// The lower bound: reads the file in pieces and counts line feeds.
 pub(crate) fn count_lines(path: &Path) -> usize {
     let mut file = File::open(path).expect("the session file");
     let mut block = vec![0; 1 << 20];
@@ -57,7 +57,6 @@ pub(crate) fn count_lines(path: &Path) -> usize {
     }
 }
 
-/// How many bytes a bench goes through.
 pub(crate) fn size(path: &Path) -> divan::counter::BytesCount {
     divan::counter::BytesCount::new(std::fs::metadata(path).expect("the session file").len())
 }

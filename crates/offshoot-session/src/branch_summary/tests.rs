@@ -1,11 +1,11 @@
-//! Vectors of pi's rules, on trees of two branches.
+//! Vectors of pi's rules on trees of two branches.
 
 use super::*;
 use crate::error::Error;
 use crate::session::{Options, Session};
 use crate::summariser::Extractive;
 
-/// A root with two branches: `e1`…`e5` is one, `f1` the other.
+/// A root with two branches, `e1`…`e5` and `f1`.
 fn session() -> Session {
     let mut lines =
         vec![r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}"#.to_owned()];

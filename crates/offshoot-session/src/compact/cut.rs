@@ -1,7 +1,7 @@
-//! Where to cut: back from the newest entry until enough is kept, never between a tool call and its result.
+//! Finds the cut: back from the newest entry until enough is kept, never between a tool call and its result.
 //!
-//! pi's rule with one difference: whether the cut goes through a turn is decided where the cut falls, before it moves back
-//! over settings. See `docs/compaction.md`, *Where the cut falls*.
+//! pi's rule with one difference: whether the cut splits a turn is decided before it moves back over settings. See
+//! *Where the cut falls* in `docs/compaction.md`.
 
 use std::collections::HashSet;
 
@@ -11,14 +11,14 @@ use crate::error::Result;
 use crate::id::EntryId;
 use crate::kind::{Kind, Role};
 
-/// Positions among the entries of a projection.
+/// Indexes of a projection's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
     pub(super) first_kept: usize,
     pub(super) turn_start: Option<usize>,
 }
 
-/// Finds the cut that keeps about so many tokens.
+/// Finds the cut that keeps about `keep` tokens.
 pub(super) fn find(source: &dyn Source, projection: &Projection, keep: u64) -> Result<Cut> {
     let (entries, start) = (&projection.entries, projection.start());
     let points: Vec<usize> = (start..entries.len()).filter(|at| has(entries, *at, may_be_first)).collect();
@@ -26,7 +26,7 @@ pub(super) fn find(source: &dyn Source, projection: &Projection, keep: u64) -> R
         return Ok(Cut { first_kept: start, turn_start: None });
     };
     let full = filled(entries, start, keep);
-    // Trailing results that are too much by themselves keep their call with them.
+    // Trailing results that exceed the limit by themselves keep their call.
     let mut cut = full.map_or(first, |at| points.iter().copied().find(|point| *point >= at).unwrap_or(last));
     if full.is_some() && is_failed_attempt(source, entries.get(cut + 1..).unwrap_or_default())? {
         cut += 1;
@@ -51,9 +51,9 @@ fn filled(entries: &[Projected], start: usize, keep: u64) -> Option<usize> {
     None
 }
 
-/// Where the turn begins that a cut goes through: `None` if the cut is at its beginning, or it has none.
+/// The start of the turn that a cut splits; `None` if the cut is at its start, or there is no turn.
 fn turn_of(entries: &[Projected], start: usize, cut: usize) -> Option<usize> {
-    // What the cut moves back over afterwards says nothing, so the first that speaks decides.
+    // The cut moves back over silent entries later, so the first one with messages decides.
     let speaks = (cut..entries.len()).find(|at| !is_silent(entries, *at)).unwrap_or(cut);
     if has(entries, speaks, starts_turn) {
         return None;
@@ -66,12 +66,12 @@ fn has(entries: &[Projected], at: usize, wanted: fn(Role) -> bool) -> bool {
     entry.is_some_and(|entry| entry.said.iter().any(|said| wanted(said.role)))
 }
 
-/// Whether an entry gives nothing to the context and is no older compaction.
+/// Whether an entry adds nothing to the context and is not an older compaction.
 fn is_silent(entries: &[Projected], at: usize) -> bool {
     entries.get(at).is_some_and(|entry| entry.kind != Kind::Compaction && entry.said.is_empty())
 }
 
-/// Whether a context may begin with it. A result may not: its call would be missing.
+/// Whether a context may begin with this role. A result may not, because its call would be missing.
 fn may_be_first(role: Role) -> bool {
     role == Role::Assistant || starts_turn(role)
 }
@@ -90,8 +90,8 @@ fn starts_turn(role: Role) -> bool {
     }
 }
 
-/// Whether all that stands behind the cut is an attempt that failed and was taken out of the context, so that the input
-/// itself, too big to be kept, must go into the summary.
+/// Whether everything after the cut is a failed attempt that was omitted. Then the input, too big to keep, must be
+/// summarised.
 fn is_failed_attempt(source: &dyn Source, behind: &[Projected]) -> Result<bool> {
     let mut is_attempt = false;
     let mut omitted: HashSet<EntryId> = HashSet::new();
@@ -119,7 +119,7 @@ fn is_failed_attempt(source: &dyn Source, behind: &[Projected]) -> Result<bool> 
     Ok(is_attempt && replaced.is_subset(&omitted))
 }
 
-/// Whether an entry would give a message if no edit took it out.
+/// Whether an entry has a message, ignoring edits.
 fn would_speak(entry: &Entry) -> bool {
     match entry.kind {
         Kind::Message => entry.message().is_some(),

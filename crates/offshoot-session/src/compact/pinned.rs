@@ -1,6 +1,7 @@
-//! Entries with the label `pin`: what they say stays word for word, inside the summary, through every later compaction.
+//! Entries with the label `pin`, whose texts stay in the summary verbatim through all later compactions.
 //!
-//! They are found anew on the path each time, so taking the label off ends it. See `docs/compaction.md`, *Pinned entries*.
+//! They are searched on the path each time, so removing the label ends this. See *Pinned entries* in
+//! `docs/compaction.md`.
 
 use std::collections::HashMap;
 
@@ -18,12 +19,11 @@ pub const PIN: &str = "pin";
 
 /// A pinned entry that a compaction drops from the context.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct Pinned {
-    /// The entry.
     pub ix: NodeIx,
-    /// Its id.
     pub id: EntryId,
-    /// What it says, as a summariser would be told, nothing cut.
+    /// The text as for a summariser, but not cut.
     pub text: String,
 }
 
@@ -33,8 +33,8 @@ impl Pinned {
     }
 }
 
-/// What is pinned on a path before an entry and says something. An entry that an edit took out of the context stays out,
-/// one that an edit changed says what the edit says.
+/// The pinned entries before `first_kept` that have a text. Edits count: an omitted entry is left out, a replaced one
+/// has its new content.
 pub(super) fn before(source: &dyn Source, path: &[NodeIx], first_kept: NodeIx) -> Result<Vec<Pinned>> {
     let tree = source.tree();
     let is_pinned = |id: &EntryId| tree.label(id).is_some_and(|label| label.text.trim() == PIN);
@@ -71,7 +71,7 @@ fn edits(source: &dyn Source, path: &[NodeIx]) -> Result<HashMap<EntryId, String
 }
 
 fn message(entry: &Entry, edit: Option<&String>) -> Option<Message> {
-    // A note's or summary's own line has the members that its message would have.
+    // The lines of custom messages and summaries have their messages' members.
     let (role, json) = match entry.kind {
         Kind::Message => (entry.role?, entry.message()?),
         Kind::CustomMessage => (Role::Custom, entry.json()),
@@ -89,7 +89,7 @@ fn message(entry: &Entry, edit: Option<&String>) -> Option<Message> {
 const OPEN: &str = "\n\n<pinned-entries>";
 const CLOSE: &str = "\n</pinned-entries>";
 
-/// What a summary says of them.
+/// The section of a summary that lists pinned entries.
 pub(super) fn section(pinned: &[Pinned]) -> String {
     if pinned.is_empty() {
         return String::new();
@@ -98,7 +98,8 @@ pub(super) fn section(pinned: &[Pinned]) -> String {
     format!("{OPEN}{blocks}{CLOSE}")
 }
 
-/// A summary without what it will get again. What was pinned then and is not now stays, to be summarised.
+/// A summary without the pinned entries that it will get again. Entries that are not pinned any more stay, to be
+/// summarised.
 pub(super) fn without(summary: &str, pinned: &[Pinned]) -> String {
     let rest =
         pinned.iter().fold(summary.to_owned(), |rest, pinned| rest.replacen(&format!("\n{}", pinned.block()), "", 1));

@@ -1,6 +1,5 @@
-//! The context entry by entry: what a plan can cut. Entries that give no messages are there, too, in their places.
-//!
-//! Reads the context once and keeps of each message what planning needs: role, estimate, text for the summariser, files.
+//! The context by entry, which a plan can cut, including entries without messages. Reads the context once and keeps of
+//! each message what planning needs: role, estimate, text for the summariser, files.
 
 use std::ops::Range;
 
@@ -16,7 +15,7 @@ use crate::kind::{Kind, Role};
 use crate::tokens::{Estimator, estimate};
 use crate::tree::NodeIx;
 
-/// An entry and the messages that it gives to the context.
+/// An entry and its messages in the context.
 #[derive(Debug)]
 pub(super) struct Projected {
     pub(super) ix: NodeIx,
@@ -24,10 +23,9 @@ pub(super) struct Projected {
     pub(super) said: Vec<PlannedMessage>,
 }
 
-/// The context at a leaf.
 #[derive(Debug)]
 pub(super) struct Projection {
-    /// The newest compaction, then what it keeps, then what comes after it; or the whole path.
+    /// The newest compaction, the entries that it keeps and those after it; or the whole path.
     pub(super) entries: Vec<Projected>,
     pub(super) previous: Option<NodeIx>,
     pub(super) tokens: u64,
@@ -39,7 +37,7 @@ impl Projection {
         usize::from(self.previous.is_some())
     }
 
-    /// The conversation in a range of entries: no compactions, no system prompts.
+    /// The messages of a range of entries, without compactions and system prompts.
     pub(super) fn said(&self, range: Range<usize>) -> Vec<PlannedMessage> {
         let entries = self.entries.get(range).unwrap_or_default();
         let spoken = entries.iter().filter(|entry| entry.kind != Kind::Compaction).flat_map(|entry| &entry.said);
@@ -47,7 +45,6 @@ impl Projection {
     }
 }
 
-/// Reads the context of a path.
 pub(super) fn project(source: &dyn Source, path: &[NodeIx], leaf: Option<NodeIx>, form: Dialect) -> Result<Projection> {
     let context = context::build(source, leaf, form)?;
     let tree = source.tree();
@@ -77,7 +74,7 @@ pub(super) fn project(source: &dyn Source, path: &[NodeIx], leaf: Option<NodeIx>
     Ok(Projection { entries, previous, tokens })
 }
 
-/// The entries that a context is made of, in its order.
+/// The entries of a context in its order.
 fn chosen(source: &dyn Source, path: &[NodeIx]) -> Result<Vec<NodeIx>> {
     let tree = source.tree();
     let compaction = path.iter().rposition(|ix| tree.node(*ix).kind() == Kind::Compaction);
@@ -87,14 +84,14 @@ fn chosen(source: &dyn Source, path: &[NodeIx]) -> Result<Vec<NodeIx>> {
     let entry = source.entry(*compaction)?;
     let kept = entry.str("firstKeptEntryId").and_then(|kept| tree.find(&kept));
     let kept = kept.and_then(|kept| before.iter().position(|ix| *ix == kept)).unwrap_or(before.len());
-    // The compaction carries the system prompt of what came before it.
+    // The compaction has the system prompt of the entries before it.
     let is_kept = |ix: &&NodeIx| tree.node(**ix).role() != Some(Role::System);
     let kept = before.get(kept..).unwrap_or_default().iter().filter(is_kept);
     Ok(std::iter::once(compaction).chain(kept).chain(after).copied().collect())
 }
 
-/// Which entry a message belongs to, looked for from that of the message before it. One whose entry is not there belongs
-/// to that one, too.
+/// The index of a message's entry, searched from the previous message's. A message whose entry is missing belongs to
+/// the previous message's.
 fn place(source: &dyn Source, entries: &[Projected], at: usize, message: &Message) -> usize {
     let Some(id) = &message.entry else { return at };
     let is_its = |entry: &Projected| source.tree().node(entry.ix).id() == Some(id);
@@ -103,7 +100,7 @@ fn place(source: &dyn Source, entries: &[Projected], at: usize, message: &Messag
 }
 
 fn take(ix: NodeIx, message: Message) -> PlannedMessage {
-    // The name of version 2, as the node may still have it.
+    // The node may still have the role of version 2.
     let role = if message.role == Role::HookMessage { Role::Custom } else { message.role };
     let mut files = Files::default();
     if message.role == Role::Assistant {
@@ -113,14 +110,14 @@ fn take(ix: NodeIx, message: Message) -> PlannedMessage {
     PlannedMessage { ix, role, tokens, files, parts: parts(message, Results::Cut) }
 }
 
-/// Whether nothing behind an entry made what a provider reported there untrue.
+/// Whether no later entry invalidated the provider's report at `reporter`.
 fn is_current(source: &dyn Source, path: &[NodeIx], reporter: NodeIx) -> bool {
     let invalidates = |ix: &NodeIx| matches!(source.tree().node(*ix).kind(), Kind::ContextEdit | Kind::Compaction);
     let last = path.iter().rposition(invalidates);
     last.is_none_or(|last| path.iter().rposition(|ix| *ix == reporter).is_some_and(|at| at > last))
 }
 
-/// The whole context estimated message by message, the system prompt once, as it is now.
+/// Estimates the whole context message by message, with the current system prompt once.
 fn estimated(source: &dyn Source, context: &context::Context, entries: &[Projected]) -> Result<u64> {
     let system = context.system_message(source, 0)?;
     let system = system.and_then(|system| Json::parse(&system).ok().map(estimate)).unwrap_or(0);

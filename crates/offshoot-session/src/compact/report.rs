@@ -1,7 +1,7 @@
-//! What a summary lacks of what it stands for: the person's rules, paths, identifiers and numbers, by looking at words.
+//! Reports what a summary lacks: the user's rules, paths, identifiers and numbers, compared word by word.
 //!
-//! Cheap and local: no model is asked. It compares texts, so a summary that says a thing in other words may be accused of
-//! lacking it; rules are compared by their words for that reason.
+//! Cheap and local, without a model. A summary that paraphrases may be reported wrongly; rules are therefore compared
+//! by most of their words.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -12,24 +12,24 @@ use crate::json::{Object, quote};
 use crate::summary::{is_rule, sentences};
 use crate::text::one_line;
 
-/// What sort of thing is missing.
+/// The kind of a missing thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Sort {
-    /// A sentence of the person's that reads like a rule.
+    /// A sentence of the user that reads like a rule.
     Rule,
     /// A file, folder or address.
     Path,
     /// A name from code, or a hash.
     Identifier,
-    /// A number of two digits or more, or with a point in it.
+    /// A number with at least two digits or a point.
     Number,
 }
 
 impl Sort {
-    /// All of them, the gravest first.
+    /// All, the most serious first.
     pub const ALL: [Self; 4] = [Self::Rule, Self::Path, Self::Identifier, Self::Number];
 
-    /// Its name: `rules`, `paths`, `identifiers`, `numbers`.
+    /// `rules`, `paths`, `identifiers` or `numbers`.
     pub fn plural(self) -> &'static str {
         match self {
             Self::Rule => "rules",
@@ -39,7 +39,7 @@ impl Sort {
         }
     }
 
-    /// How many of a sort are listed.
+    /// The most things of this sort to list.
     fn most(self) -> usize {
         match self {
             Self::Rule | Self::Identifier => 12,
@@ -49,38 +49,37 @@ impl Sort {
     }
 }
 
-/// Something that the dropped part says and the summary does not.
+/// Something that the dropped messages have and the summary lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct Missing {
-    /// What sort of thing.
     pub sort: Sort,
-    /// The thing.
     pub text: String,
-    /// How often it was said.
+    /// How often the messages have it.
     pub times: usize,
 }
 
 /// What is missing of one sort.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the name says it")]
 pub struct Finding {
-    /// The sort.
     pub sort: Sort,
-    /// How many different ones the dropped part holds.
+    /// How many different things the dropped messages have.
     pub said: usize,
     /// How many of them the summary lacks.
     pub missing: usize,
-    /// Those that weigh most: who said them counts, and how often.
+    /// The most important ones, by speaker and frequency.
     pub listed: Vec<Missing>,
 }
 
-/// What a summary lacks, by sort, the gravest first.
+/// What a summary lacks, by sort, the most serious first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// One finding for each of [`Sort::ALL`].
     pub findings: Vec<Finding>,
 }
 
-/// Compares a summary with what its plan drops.
+/// Compares a summary with the messages that its plan drops.
 pub fn report(plan: &Plan, summary: &str) -> Report {
     let mut seen = Seen::default();
     plan.dropped().flat_map(|said| &said.parts).for_each(|part| seen.take(part));
@@ -89,7 +88,7 @@ pub fn report(plan: &Plan, summary: &str) -> Report {
 }
 
 impl Report {
-    /// Whether the summary lacks nothing that was looked for.
+    /// Whether nothing is missing.
     pub fn is_clean(&self) -> bool {
         self.findings.iter().all(|finding| finding.missing == 0)
     }
@@ -107,7 +106,7 @@ impl Report {
     }
 }
 
-/// What the dropped part says: how often, how heavy, and at which place last.
+/// The things in the dropped messages: how often, how important, and where last.
 #[derive(Default)]
 struct Seen {
     things: HashMap<(Sort, String), Weight>,
@@ -134,9 +133,9 @@ impl Seen {
                 self.add(Sort::Rule, one_line(sentence, RULE), weight);
             }
         }
-        // What tools are given and print is full of code and numbers that nobody spoke of.
+        // Tools' input and output is full of code and numbers that nobody discussed.
         let only_paths = matches!(part.speaker, Speaker::Calls | Speaker::Result);
-        // Texts inside a call's arguments have their line breaks and tabs escaped.
+        // Texts in a call's arguments have escaped line breaks and tabs.
         let text = match part.speaker {
             Speaker::Calls => Cow::Owned(part.text.replace("\\n", " ").replace("\\t", " ").replace("\\r", " ")),
             _ => Cow::Borrowed(part.text.as_str()),
@@ -169,10 +168,10 @@ impl Seen {
     }
 }
 
-/// How much of a rule is shown, in characters.
+/// The most characters of a rule that are shown.
 const RULE: usize = 200;
 
-/// What a summary says, ready to be asked.
+/// A summary, prepared for questions.
 struct Has<'a> {
     summary: &'a str,
     words: HashSet<&'a str>,
@@ -193,7 +192,7 @@ impl<'a> Has<'a> {
         }
     }
 
-    /// Two thirds of a rule's words, wherever they stand: a summary says rules in other words.
+    /// Whether two thirds of a rule's words are in the summary, which may paraphrase it.
     fn says_most_words_of(&self, rule: &str) -> bool {
         let words: HashSet<String> = plain_words(rule).filter(|word| word.chars().count() > 2).collect();
         let said = words.iter().filter(|word| self.lower.contains(*word)).count();
@@ -201,7 +200,7 @@ impl<'a> Has<'a> {
     }
 }
 
-/// Whether a word of the summary names the same file from a folder further in.
+/// Whether a word names the same file relative to an inner folder.
 fn is_tail(word: &str, path: &str) -> bool {
     sort_of(word) == Some(Sort::Path) && path.strip_suffix(word).is_some_and(|front| front.ends_with('/'))
 }
@@ -210,7 +209,7 @@ fn plain_words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
-/// A text's words, without the punctuation around them and without the line that is named behind a file.
+/// A text's words, without surrounding punctuation and without line numbers after file names.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let separates = |c: char| c.is_whitespace() || "\"'`()[]{}<>,;=|*\\!?$".contains(c);
     let trimmed = text.split(separates).map(|word| {
@@ -220,7 +219,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     trimmed.filter(|word| (2..=200).contains(&word.len()))
 }
 
-/// `src/a.rs` of `src/a.rs:12`.
+/// `src/a.rs:12` becomes `src/a.rs`.
 fn without_line(word: &str) -> &str {
     match word.rsplit_once(':') {
         Some((file, line)) if !file.contains("://") && is_path(file) && line.bytes().all(|b| b.is_ascii_digit()) => {
@@ -245,7 +244,7 @@ fn sort_of(word: &str) -> Option<Sort> {
     is_identifier(word).then_some(Sort::Identifier)
 }
 
-/// Endings by which a word without a slash is known for a file: `theme.fg` is none.
+/// Endings that make a word without slash a file name; `theme.fg` is not one.
 const ENDINGS: &str = " bash c cc cfg cjs conf cpp cs css csv cxx diff env gif go gz h hpp htm html ini ipynb java jpeg jpg js \
      json jsonl jsx kt lock log lua md mjs nix patch pdf php png proto ps1 py rb rs rst scss sh sql svelte svg swift tar toml ts \
      tsv tsx txt vue wasm xml yaml yml zig zip zsh ";

@@ -1,4 +1,4 @@
-//! Vectors observed on pi 0.87.1, and what is offshoot's own.
+//! Vectors observed on pi 0.87.1, and offshoot's own rules.
 
 use super::*;
 use crate::json::Json;
@@ -7,9 +7,9 @@ use crate::summariser::Extractive;
 
 const HEADER: &str = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}"#;
 
-/// A chain of entries from words: `U100`, `A100`, `T100` are messages of so many tokens, `C(path)` an assistant's call of
-/// `read`, `M` a change of the model, `B` a branch summary of 100 tokens, `k=ID` a compaction that keeps from an entry,
-/// `x=ID` an edit that omits an entry, `pin=ID` a label, `E` an assistant's message that failed. Ids are `e0`, `e1`, ….
+/// A chain of entries from words: `U100`, `A100`, `T100` are messages of that many tokens, `C(path)` an assistant's
+/// call of `read`, `M` a model change, `B` a branch summary of 100 tokens, `k=ID` a compaction that keeps from an
+/// entry, `x=ID` an edit that omits an entry, `pin=ID` a label, `E` a failed assistant message. Ids are `e0`, `e1`, ….
 fn chain(words: &str) -> Session {
     let mut lines = vec![HEADER.to_owned()];
     for (at, word) in words.split(' ').enumerate() {
@@ -91,14 +91,14 @@ fn cuts_fall_where_pis_do() {
         ("U100 C(p) T100 C(p) T100 A100", 250, "3 / 0 /  | 0,1,2"),
         // The second compaction summarises what the first one kept.
         ("U100 A100 U100 A100 k=e2 U100 A100 U100 A100", 150, "7 / - / 2,3,5,6 | "),
-        // A failed attempt that was taken out of the context does not keep the input that is too big.
+        // A failed attempt that was omitted does not keep the oversized input.
         ("U100 A100 U5000 E x=e3", 1000, "3 / 2 / 0,1 | 2"),
     ] {
         assert_eq!(planned(words, tokens), expected, "{words} keep {tokens}");
     }
 }
 
-/// pi moves the cut back onto the settings entry first and then takes it for the middle of the turn before it.
+/// pi moves the cut back onto the settings entry first, and then takes it for the middle of the turn before it.
 #[test]
 fn settings_before_a_turn_do_not_split_the_turn_before_them() {
     assert_eq!(planned("U100 A100 M U100 A100", 150), "2 / - / 0,1 | ");
@@ -156,7 +156,7 @@ fn a_cut_turn_is_two_questions_and_one_summary() {
     }
 }
 
-/// pi once wrote "no prior history" where there was an earlier summary.
+/// pi used to write "no prior history" although there was an earlier summary.
 #[test]
 fn an_earlier_summary_is_carried_on() {
     let session = chain("U100 A100 U100 A100 k=e2 U100 A100 U100 A100");

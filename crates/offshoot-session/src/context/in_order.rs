@@ -1,4 +1,4 @@
-//! Many steps as messages: read and rendered by several threads, handed on in their order.
+//! Renders many steps on several threads and passes the messages on in order.
 
 use std::io;
 use std::ops::Range;
@@ -9,18 +9,15 @@ use super::{RenderStep, render};
 use crate::entry::Source;
 use crate::error::Result;
 
-/// Below this number one thread is as fast.
+/// Below this number of steps one thread is as fast.
 const MANY: usize = 4096;
-/// What a thread renders before it hands on: so many steps, or so many bytes of lines.
+/// The most that a thread renders before it passes it on: steps, and bytes of lines.
 const STEPS: usize = 512;
 const BYTES: u64 = 256 << 10;
-/// More threads wait for the one that writes.
+/// More threads only wait for the writing thread.
 const THREADS: usize = 4;
 
-/// Calls `each` with the messages of some steps, JSON texts joined by commas, until all are done.
-///
-/// # Errors
-/// The medium cannot be read, or what `each` says.
+/// Calls `each` with groups of messages, as JSON texts joined by commas. Fails if the medium or `each` does.
 pub(super) fn for_each(
     source: &dyn Source,
     steps: &[RenderStep],
@@ -42,7 +39,7 @@ pub(super) fn for_each(
                     for group in groups.iter().skip(worker).step_by(threads) {
                         let text = render(source, &steps[group.clone()]);
                         let failed = text.is_err();
-                        // Nobody listens any more once a text could not be written.
+                        // The receiver is gone once `each` has failed.
                         if sender.send(text).is_err() || failed {
                             return;
                         }
@@ -59,7 +56,7 @@ pub(super) fn for_each(
     })
 }
 
-/// Steps in groups of a bearable size.
+/// Groups of at most [`STEPS`] steps and about [`BYTES`] bytes.
 fn groups(source: &dyn Source, steps: &[RenderStep]) -> Vec<Range<usize>> {
     let mut groups = Vec::new();
     let (mut start, mut bytes) = (0, 0);

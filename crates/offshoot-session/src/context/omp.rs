@@ -1,5 +1,5 @@
 //! The context as oh-my-pi 18 builds it: models by role, injected rules, modes, reset boundaries, compaction
-//! checkpoints, and a list of messages whose tool calls all have their results.
+//! checkpoints, and results for all tool calls.
 
 mod checkpoint;
 mod pairs;
@@ -37,7 +37,7 @@ enum Chosen {
     Ready(Draft),
 }
 
-/// Which part of the path counts: what follows a reset, or the last compaction with what it keeps, or all.
+/// The part of the path that counts: after a reset, or the last compaction with what it keeps, or all.
 fn select(source: &dyn Source, path: &[NodeIx], diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<Chosen>> {
     let tree = source.tree();
     let last = |kind: Kind| path.iter().rposition(|ix| tree.node(*ix).kind() == kind);
@@ -83,7 +83,7 @@ fn position(source: &dyn Source, id: &str, path: &[NodeIx]) -> Option<usize> {
     path.iter().position(|at| *at == ix)
 }
 
-/// A compaction that rolls over to a new context repeats the last request of the person, if it does not keep it.
+/// The user's last request, which a compaction that rolls over to a new context repeats unless it keeps it.
 fn rollover_request(
     source: &dyn Source,
     compaction: &Entry,
@@ -118,7 +118,7 @@ fn is_request_of_user(message: Json<'_>) -> bool {
         && message.str("attribution").is_some_and(|by| by == "user")
 }
 
-/// The message of one entry, with what is needed to pair calls and results.
+/// The message of an entry, with its calls and results.
 fn draft(source: &dyn Source, ix: NodeIx, diagnostics: &mut Vec<Diagnostic>) -> Result<Option<Draft>> {
     let kind = source.tree().node(ix).kind();
     if !matches!(kind, Kind::Message | Kind::CustomMessage | Kind::BranchSummary) {
@@ -145,7 +145,7 @@ fn draft(source: &dyn Source, ix: NodeIx, diagnostics: &mut Vec<Diagnostic>) -> 
     })
 }
 
-/// A turn that a retry replaced, or an error that said nothing.
+/// A turn that a retry replaced, or an error without content.
 fn is_dropped_turn(message: Json<'_>) -> bool {
     if message.get("retryRecovery").is_some_and(is_truthy) {
         return true;

@@ -10,8 +10,7 @@ use crate::json::{JsonKind, Object};
 use crate::kind::{Kind, Role};
 use crate::tree::NodeIx;
 
-/// Costs what the context holds, not what the path holds: what stands before the last compaction's kept range is not
-/// walked.
+/// Costs what the context has, not the path: nothing before the last compaction's kept range is walked.
 pub(super) fn build(source: &dyn Source, leaf: Option<NodeIx>) -> Result<Context> {
     let Some(leaf) = leaf else {
         return Ok(Context { thinking_level: Some("\"off\"".to_owned()), ..Context::default() });
@@ -24,11 +23,11 @@ pub(super) fn build(source: &dyn Source, leaf: Option<NodeIx>) -> Result<Context
     Ok(Context { steps, thinking_level, model, omp: None, diagnostics })
 }
 
-/// An entry that the context is made of, in its order.
+/// An entry in the context.
 #[derive(Debug, Clone, Copy)]
 enum Chosen {
     Compaction(NodeIx),
-    /// Before the compaction, but kept by it.
+    /// Precedes the compaction, which keeps it.
     Kept(NodeIx),
     Entry(NodeIx),
 }
@@ -41,7 +40,7 @@ impl Chosen {
     }
 }
 
-/// The last compaction, what it keeps, what comes after it; or the whole path.
+/// The last compaction, the entries that it keeps and those after it; or the whole path.
 fn select(source: &dyn Source, leaf: NodeIx, diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<Chosen>> {
     let tree = source.tree();
     let Some(at) = tree.compaction(leaf) else {
@@ -58,11 +57,11 @@ fn select(source: &dyn Source, leaf: NodeIx, diagnostics: &mut Vec<Diagnostic>) 
     Ok(chosen)
 }
 
-/// What a compaction keeps of the path before it, last entry first.
+/// The entries before a compaction that it keeps, last one first.
 fn kept(source: &dyn Source, compaction: &Entry, diagnostics: &mut Vec<Diagnostic>) -> Vec<NodeIx> {
     let Some(kept) = compaction.str("firstKeptEntryId") else { return Vec::new() };
     if compaction.id.as_ref().is_some_and(|id| id.as_str() == kept) {
-        return Vec::new(); // on purpose
+        return Vec::new(); // keeps nothing on purpose
     }
     let tree = source.tree();
     if let Some(first) = tree.find(&kept) {
@@ -78,11 +77,11 @@ fn kept(source: &dyn Source, compaction: &Entry, diagnostics: &mut Vec<Diagnosti
     Vec::new()
 }
 
-/// What a `context_edit` does to its target.
+/// The effect of a `context_edit` on its target.
 enum Edit {
     Omit,
     Content(String),
-    /// The replacement names no content: the message is left without.
+    /// The replacement has no content, and the message loses its own.
     NoContent,
 }
 
@@ -110,7 +109,7 @@ fn step(source: &dyn Source, chosen: Chosen, edits: &HashMap<EntryId, Edit>) -> 
     let node = source.tree().node(ix);
     let plain = match (chosen, node.kind()) {
         (Chosen::Compaction(_), _) => RenderStep::Compaction(ix),
-        // The compaction's own system message stands for those before it.
+        // The compaction's own system message replaces earlier ones.
         (Chosen::Kept(_), Kind::Message) if node.role() == Some(Role::System) => return None,
         (_, Kind::Message | Kind::CustomMessage | Kind::BranchSummary) => RenderStep::Entry(ix),
         _ => return None,
@@ -127,7 +126,7 @@ fn step(source: &dyn Source, chosen: Chosen, edits: &HashMap<EntryId, Edit>) -> 
     }
 }
 
-/// Thinking level and model, from the end of the path: the last word counts.
+/// The last thinking level and model on the path.
 fn settings(source: &dyn Source, leaf: NodeIx) -> Result<(Option<String>, Option<String>)> {
     let tree = source.tree();
     let thinking = match tree.thinking_level_change(leaf) {

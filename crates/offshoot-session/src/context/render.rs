@@ -1,4 +1,4 @@
-//! From a step of a plan to messages, with the members and their order as the peers write them.
+//! Renders steps as messages, with the peers' members in their order.
 
 use crate::blobs::resolve;
 use crate::context::{Message, RenderStep};
@@ -26,7 +26,7 @@ pub(super) fn step(source: &dyn Source, step: &RenderStep) -> Result<Vec<Message
     })
 }
 
-/// The message with images that are kept elsewhere (only omp's files have such).
+/// Restores images that are stored elsewhere (in omp's files only).
 fn with_blobs(source: &dyn Source, message: Message) -> Message {
     match resolve(&message.json, &|hash| source.blob(hash)) {
         Some(json) => Message { json, ..message },
@@ -39,7 +39,7 @@ fn verbatim(entry: &Entry) -> Option<Message> {
     Some(Message { entry: entry.id.clone(), role: entry.role.unwrap_or(Role::Unknown), json })
 }
 
-/// The message that an entry stands for, in pi's form.
+/// An entry's message in pi's form.
 pub(super) fn entry_message(entry: &Entry) -> Option<Message> {
     match entry.kind {
         Kind::Message => {
@@ -60,7 +60,7 @@ pub(super) fn entry_message(entry: &Entry) -> Option<Message> {
     }
 }
 
-/// The message of a branch summary that says something.
+/// The message of a branch summary that is not empty.
 pub(super) fn branch_summary(entry: &Entry) -> Option<Message> {
     entry.get("summary").filter(|summary| is_truthy(*summary))?;
     let object = copy(Object::new().str("role", "branchSummary"), entry, &["summary", "fromId"]);
@@ -88,7 +88,7 @@ pub(super) fn copy(object: Object, entry: &Entry, names: &[&str]) -> Object {
     })
 }
 
-/// Finishes a message that is made from an entry: its time is the entry's.
+/// Finishes a message made from an entry; its time is the entry's.
 pub(super) fn message(entry: &Entry, role: Role, object: Object) -> Message {
     let object = match entry.js_time() {
         Some(ms) => object.raw("timestamp", ms),
@@ -97,7 +97,7 @@ pub(super) fn message(entry: &Entry, role: Role, object: Object) -> Message {
     Message { entry: entry.id.clone(), role, json: object.finish() }
 }
 
-/// A stored message; a missing content becomes an empty one, as pi does.
+/// A stored message; a missing content becomes an empty one, as in pi.
 fn stored(message: Json<'_>, role: Role) -> String {
     let empty = match role {
         Role::User | Role::Assistant | Role::ToolResult => "[]",
@@ -110,7 +110,7 @@ fn stored(message: Json<'_>, role: Role) -> String {
     }
 }
 
-/// The message with another content, in its old place if it had one.
+/// The message with another content, in the old one's place.
 pub(crate) fn with_content(message: Json<'_>, content: &str) -> String {
     match message.get("content") {
         Some(old) => {
@@ -136,7 +136,6 @@ fn edited(message: Message, content: &str) -> Message {
     Message { json: with_content(message.json(), &content), ..message }
 }
 
-/// The object without a member.
 pub(super) fn without(object: Json<'_>, name: &str) -> String {
     let others = object.members().filter(|(member, _)| member != name);
     others.fold(Object::new(), |new, (name, value)| new.json(&name, value)).finish()

@@ -1,4 +1,4 @@
-//! How far a session file has been read for a list: a state that can be kept, and continued when the file has grown.
+//! How far a session file was read for a list: a state that can be stored and continued when the file has grown.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -15,55 +15,52 @@ use crate::kind::{Kind, Role};
 use crate::lines::{LineSpan, for_each_line};
 use crate::medium::{Medium, read_exact_at};
 
-/// What has been read of a session file for a list, up to the end of a line.
-///
-/// Reading a file in two goes, cut anywhere, comes to the same as reading it in one.
+/// What was read of a session file for a list, up to the end of a line. Reading in two steps, divided anywhere, gives
+/// the same as reading at once.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[expect(missing_docs, reason = "the name says it")]
 pub struct Reading {
-    /// How many bytes have been taken in.
+    /// Bytes read.
     pub offset: u64,
-    /// How many lines that was.
+    /// Lines read.
     pub lines: u64,
-    /// Line and byte of a first record that is no header: then the file is no session.
+    /// Line and byte of a first record that is not a header; the file is then not a session.
     pub refused: Option<(u64, u64)>,
-    /// What the header says, once it was read.
+    /// The header's fields, once it was read.
     pub beginning: Option<Beginning>,
     /// The title in omp's slot; empty means none.
     pub slot_title: Option<String>,
-    /// The last name that was given.
+    /// The last name.
     pub name: Option<String>,
     /// omp's short summary in the last compaction that has one.
     pub short_summary: Option<String>,
-    /// The latest time of a message of the person or the model, as JavaScript has it.
+    /// The latest time of a message by the user or the model, as in JavaScript.
     pub activity: Option<f64>,
-    /// How many message entries there were.
     pub message_count: u64,
-    /// The first thing the person said.
+    /// The user's first message.
     pub first_message: Option<String>,
 }
 
-/// What a list shows of a header.
+/// The header's fields that a list shows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct Beginning {
-    /// The session id.
     pub id: String,
-    /// The working directory; empty if there is none.
+    /// Empty if there is none.
     pub cwd: String,
-    /// What the header names as its source.
+    /// The header's parent session.
     pub parent_session: Option<String>,
-    /// When the session began.
     pub created: Option<Millis>,
-    /// The title that the header carries.
     pub title: Option<String>,
 }
 
 impl Reading {
-    /// Takes in what stands between its end and `length`.
-    ///
-    /// A last line without a line feed may still grow: it is not taken in, but the answer is what it comes to with it.
+    /// Reads up to `length`. A last line without line feed may still grow, so it is not included, but the result is the
+    /// reading with it.
     ///
     /// # Errors
-    /// [`Error::Io`]; then nothing was taken in. That a file is no session is no error here: [`Reading::info`] says so.
+    /// [`Error::Io`]; the reading has not changed then. A file that is not a session is not an error here, but in
+    /// [`Reading::info`].
     pub fn go_on(&mut self, medium: &dyn Medium, length: u64) -> Result<Option<Self>> {
         let mut gather = Gather::new(medium, self.clone(), false);
         let settled = gather.go_on(length)?;
@@ -79,7 +76,7 @@ impl Reading {
         })
     }
 
-    /// What a list shows of the file at `path`, which was written at `file_time`.
+    /// The list record of the file at `path` with the modification time `file_time`.
     ///
     /// # Errors
     /// [`Error::NotASession`].
@@ -88,7 +85,7 @@ impl Reading {
             let (line, offset) = self.refused.unwrap_or((1, 0));
             return Err(no_header(path, line, offset));
         };
-        // A double beyond what a date can hold has no date.
+        // Larger numbers are not dates.
         let activity = self.activity.map(|ms| (ms.abs() <= 8.64e15).then_some(ms.trunc() as Millis));
         let title = self.slot_title.or(header.title).filter(|title| !title.is_empty());
         Ok(SessionInfo {
@@ -105,10 +102,10 @@ impl Reading {
         })
     }
 
-    /// The same of a reading that goes on.
+    /// [`Reading::into_info`] of a copy.
     ///
     /// # Errors
-    /// As [`Reading::into_info`].
+    /// Those of [`Reading::into_info`].
     pub fn info(&self, path: &Path, file_time: Option<Millis>) -> Result<SessionInfo> {
         self.clone().into_info(path, file_time)
     }
@@ -130,11 +127,10 @@ pub(super) fn no_header(path: &Path, line: u64, offset: u64) -> Error {
     Error::NotASession { path: path.to_path_buf(), line, offset, why: "the first record is no session header" }
 }
 
-/// A reading under way.
 pub(super) struct Gather<'a> {
     medium: &'a dyn Medium,
     pub(super) reading: Reading,
-    /// Everything that was said, if it was asked for.
+    /// All messages, if requested.
     pub(super) text: Option<String>,
 }
 
@@ -143,7 +139,7 @@ impl<'a> Gather<'a> {
         Self { medium, reading, text: with_text.then(String::new) }
     }
 
-    /// Reads on; answers the state before a last line without a line feed, if there is one.
+    /// Reads on; returns the state before a last line without line feed, if there is one.
     pub(super) fn go_on(&mut self, length: u64) -> Result<Option<Reading>> {
         let (from, first) = (self.reading.offset, self.reading.lines + 1);
         if self.reading.refused.is_some() || from >= length {
@@ -167,7 +163,7 @@ impl<'a> Gather<'a> {
         Ok(settled)
     }
 
-    /// Takes a line in; answers the header if it is that.
+    /// Reads a line; returns the header if it is one.
     pub(super) fn line(&mut self, span: LineSpan, line: LineBytes<'_>) -> Result<Option<Header>> {
         let header = self.record(span, line)?;
         self.reading.offset = span.offset + span.length + u64::from(span.terminated);
@@ -263,7 +259,7 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// A message of the person or the model. (A damaged line can only end early here.)
+    /// Reads a message of the user or the model. In a damaged line it only ends early.
     fn message(&mut self, message: Json<'_>, entry_time: Option<Json<'_>>) {
         let (mut content, mut time, mut is_user) = (None, None, false);
         for (name, value) in message.members() {
@@ -304,7 +300,7 @@ impl<'a> Gather<'a> {
     }
 }
 
-/// A record without the NUL bytes that a crash of the system left behind it.
+/// A record without the NUL bytes that a system crash left after it.
 fn before_nuls(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1)]
 }

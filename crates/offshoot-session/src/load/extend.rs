@@ -1,7 +1,7 @@
-//! Reading on: what another process appended to a file that is open here.
+//! Reads lines that another process appended to an open file.
 //!
-//! Lines that simply continue the tree join it. Anything else (an id that is known, a parent that is not, a line that is
-//! no entry) is left to a fresh reading of the whole file, which settles such things in one way only.
+//! Lines that continue the tree join it. Anything else (a known id, an unknown parent, a line that is not an entry)
+//! requires a fresh read of the whole file, so that such cases are settled in one way only.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -17,12 +17,12 @@ use crate::lines::LineSpan;
 use crate::medium::Medium;
 use crate::tree::{NewNode, NodeIx};
 
-/// How reading on goes.
+/// How to read on.
 pub(crate) struct More<'a> {
     pub(crate) stretch: Stretch,
-    /// Whether an entry that is in no memory may have this id; what it denies is not looked up.
+    /// Whether an entry outside memory may have this id. A false answer saves the look-up.
     pub(crate) may_be_known: &'a dyn Fn(&str) -> bool,
-    /// Is told how many bytes are read.
+    /// Receives the number of bytes read.
     pub(crate) progress: &'a mut dyn FnMut(u64),
 }
 
@@ -33,13 +33,13 @@ impl<'a> More<'a> {
 }
 
 impl Loaded {
-    /// Reads what stands between the known end and `length`. Answers whether that was enough; if not, nothing has
-    /// changed but for entries that a fresh reading would find as well.
+    /// Reads up to `length`. Returns whether that was enough; otherwise only entries were added that a fresh read finds
+    /// too.
     pub(crate) fn extend(&mut self, medium: &dyn Medium, length: u64) -> Result<bool> {
         self.extend_some(medium, length, &mut More::all(&mut |_| ()))
     }
 
-    /// The same with a limit; [`Loaded::end`] then says how far it went.
+    /// [`Loaded::extend`] with a limit; [`Loaded::end`] then says how far it went.
     pub(crate) fn extend_some(&mut self, medium: &dyn Medium, length: u64, more: &mut More<'_>) -> Result<bool> {
         if self.header.is_none() || self.is_old() || !self.end.terminated {
             return Ok(false);
@@ -66,7 +66,7 @@ impl Loaded {
         Ok(simple && self.ends_are_sound(medium, known)?)
     }
 
-    /// Whether the lines of all entries from `known` on that have no children are JSON throughout.
+    /// Whether the new entries without children have lines that are JSON throughout.
     fn ends_are_sound(&self, medium: &dyn Medium, known: usize) -> Result<bool> {
         for ix in self.tree.entries_from(known).filter(|ix| self.tree.is_leaf(*ix)) {
             if !is_sound(medium, self.tree.node(ix)).map_err(Error::io("read", medium.path()))? {
@@ -76,7 +76,6 @@ impl Loaded {
         Ok(true)
     }
 
-    /// Takes in an entry that continues the tree.
     fn join(&mut self, new: &NewNode, (missing, more): (&HashSet<EntryId>, &More<'_>)) -> Option<NodeIx> {
         let id = new.id.as_ref()?;
         let is_known = self.tree.find_fresh(id.as_str()).is_some()
@@ -94,7 +93,6 @@ impl Loaded {
         Some(self.tree.insert(new))
     }
 
-    /// Takes in one line that continues the tree.
     fn join_line(
         &mut self,
         span: LineSpan,
@@ -102,7 +100,7 @@ impl Loaded {
         envelope: &Envelope<'_>,
         known: (&HashSet<EntryId>, &More<'_>),
     ) -> bool {
-        // A bookmark, or what tells the dialect, is read whole.
+        // Labels, and lines that may show the dialect, must be read whole.
         let is_part = line.tail.is_some();
         if is_part && (envelope.kind == Kind::Label || self.dialect.is_none()) {
             return false;
@@ -118,7 +116,6 @@ impl Loaded {
         true
     }
 
-    /// Takes in what a label entry says.
     pub(crate) fn note_label(&mut self, line: &str) {
         if let Some((target, label)) = label_of(line) {
             self.tree.set_label(target, label);

@@ -1,8 +1,7 @@
-//! The lines of a medium as a scan takes them: of a big one, several threads look at envelopes, each at its own chunk, and
-//! hand them on in the file's order.
+//! Finds lines and envelopes. In a big file several threads scan one chunk each and pass results on in file order.
 //!
-//! What a thread cannot settle from one line alone (a header, a label, a line that is no entry) is handed on as a line.
-//! Knows nothing of what was seen before.
+//! Lines that cannot be settled by themselves (headers, labels, lines that are not entries) are passed on as lines.
+//! Keeps no state across lines.
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -18,14 +17,14 @@ use crate::tree::NewNode;
 
 /// Below this size one thread is as fast.
 const SMALL: u64 = 8 << 20;
-/// How much a thread looks at before it hands on what it found.
+/// How much a thread scans before it passes results on.
 const CHUNK: u64 = 4 << 20;
-/// More threads wait for the disk or for the one that links.
+/// More threads only wait for the disk or for the linking thread.
 const THREADS: usize = 4;
-/// A longer line is handed on as its two ends.
+/// A longer line is passed on as its two ends.
 const LONG: u64 = 1 << 20;
 const END: u64 = 64 << 10;
-/// How much is read at once to find where a line ends.
+/// How much to read at once to find the end of a line.
 const PIECE: u64 = 64 << 10;
 
 pub(super) enum FoundLine<'a> {
@@ -33,11 +32,9 @@ pub(super) enum FoundLine<'a> {
     Entry(NewNode),
 }
 
-/// Calls `each` for every line of `[from, to)` in order until it breaks off. `from` must be a line's start, the line
-/// there having the number `first_number`.
+/// Calls `each` for every line of `[from, to)` in order until it breaks. `from` is the start of line `first_number`.
 ///
-/// # Errors
-/// The medium cannot be read; what `each` says.
+/// The medium cannot be read; errors of `each`.
 pub(super) fn for_each_found(
     medium: &dyn Medium,
     (from, to): (u64, u64),
@@ -68,7 +65,6 @@ pub(super) fn for_each_found(
     })
 }
 
-/// Takes the chunks from the threads in turn.
 fn in_order(
     medium: &dyn Medium,
     chunks: &[Receiver<Result<Chunk>>],
@@ -99,7 +95,7 @@ fn in_order(
     Ok(())
 }
 
-/// Reads a line as [`for_each_line`] hands it out.
+/// Reads a line as [`for_each_line`] passes it on.
 fn with_line<T>(medium: &dyn Medium, span: LineSpan, take: impl FnOnce(LineBytes<'_>) -> Result<T>) -> Result<T> {
     let read = |offset, length: u64| {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
@@ -112,7 +108,7 @@ fn with_line<T>(medium: &dyn Medium, span: LineSpan, take: impl FnOnce(LineBytes
     take(LineBytes { head: &head, tail: Some(&tail) })
 }
 
-/// What a thread made of a line; line numbers count from the chunk's first line, which is 0.
+/// The result for one line. Line numbers count from 0 at the chunk's first line.
 enum Seen {
     Entry(NewNode),
     Line(LineSpan),
@@ -124,7 +120,7 @@ struct Chunk {
     lines: u64,
 }
 
-/// Looks at every chunk whose turn is this worker's.
+/// Scans this worker's chunks.
 fn look(medium: &dyn Medium, (from, to): (u64, u64), worker: u64, workers: u64, out: &SyncSender<Result<Chunk>>) {
     let starts = (from + worker * CHUNK..to).step_by((workers * CHUNK) as usize);
     let (mut buffer, mut usual) = (Vec::new(), 0);
@@ -154,7 +150,8 @@ fn newline(medium: &dyn Medium, mut at: u64, to: u64) -> std::io::Result<Option<
 }
 
 impl Chunk {
-    /// Looks at the lines that begin between `start` and the chunk's end; the file's part that is read is `[from, to)`.
+    /// Scans the lines that start between `start` and the end of the chunk; `[from, to)` is the part of the file to
+    /// read.
     fn read(
         &mut self,
         medium: &dyn Medium,
@@ -162,7 +159,7 @@ impl Chunk {
         buffer: &mut Vec<u8>,
     ) -> std::io::Result<()> {
         let end = (start + CHUNK).min(to);
-        // A line starts behind a line feed: the one before the chunk's first byte may be it.
+        // The line feed before the first line may be the byte before the chunk.
         let first = if start == from { Some(from) } else { newline(medium, start - 1, end)?.map(|at| at + 1) };
         let Some(first) = first.filter(|first| *first < end) else { return Ok(()) };
         let mut cut = None;
@@ -175,7 +172,7 @@ impl Chunk {
             ControlFlow::Continue(())
         })?;
         if let Some(mut span) = cut {
-            // The chunk's last line goes on behind it.
+            // The chunk's last line continues after the chunk.
             let line_end = newline(medium, end, to)?;
             span.length = line_end.unwrap_or(to) - span.offset;
             span.terminated = line_end.is_some();
@@ -199,7 +196,7 @@ impl Chunk {
     }
 }
 
-/// The entry in a line that holds nothing but an entry of a common type.
+/// The entry of a complete line of a common type.
 fn clear_entry(span: LineSpan, line: LineBytes<'_>) -> Option<NewNode> {
     let is_plain = span.terminated && line.tail.is_none() && line.head.first() == Some(&b'{');
     let is_whole = is_plain && line.head.last() == Some(&b'}');
@@ -222,7 +219,7 @@ mod tests {
     use super::*;
     use crate::medium::MemoryMedium;
 
-    /// Every line with its place, and whether it was handed on as an entry.
+    /// Every line with its place, and whether it was passed on as an entry.
     fn lines(bytes: &[u8]) -> Vec<(u64, u64, u64)> {
         let medium = MemoryMedium::new(bytes.to_vec());
         let mut out = Vec::new();
@@ -243,7 +240,7 @@ mod tests {
             let head = r#"{"type":"message","id":"a","parentId":null,"timestamp":"t","message":{"role":"user","x":""#;
             format!("{head}{}\"}}}}\n", "y".repeat(length))
         };
-        // Lines around the chunks' borders, longer than chunks, blank, broken, and a last one that is cut off.
+        // Lines around chunk borders, longer than chunks, blank, broken, and a last one that is cut off.
         let mut text = String::new();
         for at in 0..9000usize {
             text.push_str(&line(at * 7919 % 3000));

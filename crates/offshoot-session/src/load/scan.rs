@@ -1,4 +1,4 @@
-//! The state of a scan: what has been seen of the file so far, one line at a time.
+//! The state of a scan, one line at a time.
 
 use crate::envelope::{Envelope, LineBytes, NoEnvelope, scan};
 use crate::error::{Code, Diagnostic, Error, Result};
@@ -9,26 +9,21 @@ use crate::kind::{Kind, KindDialect};
 use crate::lines::LineSpan;
 use crate::medium::{Medium, read_exact_at};
 use crate::migrate::derived_id;
-use crate::tree::{NewNode, NodeIx, link::TreeBuilder};
+use crate::tree::{NewNode, link::TreeBuilder};
 
-use super::{End, Loaded, diagnostic, is_sound, label_of, new_node, not_a_session};
+use super::{End, Loaded, is_sound, label_of, new_node, not_a_session};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 pub(super) struct Scan<'a> {
     medium: &'a dyn Medium,
-    header: Option<Header>,
-    header_span: (u64, u64),
-    /// The id by which the tree proposal's first entry names the header as its parent.
+    /// What the result has already.
+    loaded: Loaded,
+    /// The id by which the first entry of the tree proposal names the header as its parent.
     header_uuid: Option<String>,
-    slot: Option<TitleSlot>,
     builder: TreeBuilder,
-    diagnostics: Vec<Diagnostic>,
-    dialect: Option<Dialect>,
-    last_session_info: Option<NodeIx>,
-    second_headers: Vec<u64>,
     records: u64,
-    /// The last entry of a version 1 file: the parent of the next.
+    /// The last entry of a version 1 file, which is the next one's parent.
     previous: Option<EntryId>,
     last: Option<LineSpan>,
     garbage: Option<LineSpan>,
@@ -38,15 +33,9 @@ impl<'a> Scan<'a> {
     pub(super) fn new(medium: &'a dyn Medium) -> Self {
         Self {
             medium,
-            header: None,
-            header_span: (0, 0),
+            loaded: Loaded::default(),
             header_uuid: None,
-            slot: None,
             builder: TreeBuilder::default(),
-            diagnostics: Vec::new(),
-            dialect: None,
-            last_session_info: None,
-            second_headers: Vec::new(),
             records: 0,
             previous: None,
             last: None,
@@ -54,16 +43,15 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes the next line.
     pub(super) fn line(&mut self, mut span: LineSpan, mut line: LineBytes<'_>) -> Result<()> {
         if span.number == 1 && line.head.starts_with(BYTE_ORDER_MARK) {
-            self.diagnostics.push(diagnostic(Code::ByteOrderMark, 1, 0, "the file starts with a byte order mark"));
+            self.note(Code::ByteOrderMark, 1, 0, "the file starts with a byte order mark");
             (span, line) = behind(span, line, BYTE_ORDER_MARK.len());
         }
         let nuls = line.head.iter().take_while(|b| **b == 0).count();
         if nuls > 0 {
             let message = format!("{nuls} NUL bytes, as a power failure leaves them; what follows them is read");
-            self.diagnostics.push(diagnostic(Code::NulBytes, span.number, span.offset, message));
+            self.note(Code::NulBytes, span.number, span.offset, message);
             (span, line) = behind(span, line, nuls);
         }
         (span, line) = self.before_nuls(span, line);
@@ -81,15 +69,14 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Makes room for so many more entries.
     pub(super) fn expect(&mut self, more: usize) {
         self.builder.tree_mut().expect(more);
     }
 
-    /// Takes an entry that its line alone made clear.
+    /// Takes an entry that was recognised from its line alone.
     pub(super) fn entry(&mut self, mut new: NewNode) -> Result<()> {
         let span = LineSpan { number: new.line, offset: new.offset, length: new.length, terminated: true };
-        if self.header.is_none() {
+        if self.loaded.header.is_none() {
             let whole = self.read(span)?;
             return self.line(span, LineBytes { head: &whole, tail: None });
         }
@@ -101,12 +88,11 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Whether the file is of a version that has to be upgraded.
     pub(super) fn is_old(&self) -> bool {
-        self.version() < CURRENT_VERSION
+        self.loaded.is_old()
     }
 
-    /// A record that was written whole may be followed by NUL bytes up to the end of the file's last block.
+    /// Cuts off NUL bytes after a complete record. Power failures leave them up to the end of the file's last block.
     fn before_nuls<'b>(&mut self, span: LineSpan, line: LineBytes<'b>) -> (LineSpan, LineBytes<'b>) {
         let last = line.tail.unwrap_or(line.head);
         let nuls = last.iter().rev().take_while(|b| **b == 0).count();
@@ -115,7 +101,7 @@ impl<'a> Scan<'a> {
         }
         let message = format!("{nuls} NUL bytes behind the record, as a power failure leaves them; the record is read");
         let offset = span.offset + span.length - nuls as u64;
-        self.diagnostics.push(diagnostic(Code::NulBytes, span.number, offset, message));
+        self.note(Code::NulBytes, span.number, offset, message);
         let rest = &last[..last.len() - nuls];
         let line = match line.tail {
             None => LineBytes { head: rest, tail: None },
@@ -130,7 +116,7 @@ impl<'a> Scan<'a> {
         line: LineBytes<'_>,
         envelope: std::result::Result<Envelope<'_>, NoEnvelope>,
     ) -> Result<()> {
-        match (envelope, self.header.is_some()) {
+        match (envelope, self.loaded.header.is_some()) {
             (Ok(envelope), true) => self.record(span, line, &envelope)?,
             (Ok(envelope), false) => self.first_record(span, &envelope)?,
             (Err(error), true) => self.malformed(span, error),
@@ -139,6 +125,11 @@ impl<'a> Scan<'a> {
             }
         }
         Ok(())
+    }
+
+    fn note(&mut self, code: Code, line: u64, offset: u64, message: impl Into<String>) {
+        let message = message.into();
+        self.loaded.diagnostics.push(Diagnostic { code, line: Some(line), offset, entry: None, message });
     }
 
     fn read(&self, span: LineSpan) -> Result<Vec<u8>> {
@@ -159,18 +150,18 @@ impl<'a> Scan<'a> {
                 "the last line is cut off; it stays in the file, and the next entry starts on a line of its own",
             )
         };
-        self.diagnostics.push(diagnostic(code, span.number, at, message));
+        self.note(code, span.number, at, message);
     }
 
-    /// The first record must be the header; omp's title slot may stand before it.
+    /// The first record must be the header; omp's title slot may precede it.
     fn first_record(&mut self, span: LineSpan, envelope: &Envelope<'_>) -> Result<()> {
         let text = String::from_utf8_lossy(&self.read(span)?).into_owned();
         if span.number == 1
             && envelope.kind == Kind::Title
             && let Some(slot) = TitleSlot::parse(&text)
         {
-            self.slot = Some(slot);
-            self.dialect = Some(Dialect::Omp);
+            self.loaded.slot = Some(slot);
+            self.loaded.dialect = Some(Dialect::Omp);
             return Ok(());
         }
         let refuse = |why| not_a_session(self.medium.path(), span.number, span.offset, why);
@@ -180,21 +171,21 @@ impl<'a> Scan<'a> {
         let header = Header::parse(&text).ok_or_else(|| refuse("the session header has no id or is no valid JSON"))?;
         if let Some(garbage) = self.garbage {
             let message = "what stands before the session header is no record; it is left alone";
-            self.diagnostics.push(diagnostic(Code::GarbageBeforeHeader, garbage.number, garbage.offset, message));
+            self.note(Code::GarbageBeforeHeader, garbage.number, garbage.offset, message);
         }
         if header.version() > CURRENT_VERSION {
             let message = format!(
                 "version {} is newer than {CURRENT_VERSION}; read as version {CURRENT_VERSION}",
                 header.version()
             );
-            self.diagnostics.push(diagnostic(Code::NewerVersion, span.number, span.offset, message));
+            self.note(Code::NewerVersion, span.number, span.offset, message);
         }
         if header.is_omp() {
-            self.dialect = Some(Dialect::Omp);
+            self.loaded.dialect = Some(Dialect::Omp);
         }
         self.header_uuid = header.json().str("uuid").map(std::borrow::Cow::into_owned);
-        self.header = Some(header);
-        self.header_span = (span.offset, span.length);
+        self.loaded.header = Some(header);
+        self.loaded.header_span = (span.offset, span.length);
         self.records = 1;
         Ok(())
     }
@@ -203,17 +194,17 @@ impl<'a> Scan<'a> {
         let record = self.records;
         self.records += 1;
         if envelope.kind == Kind::Session {
-            self.second_headers.push(record);
+            self.loaded.second_headers.push(record);
             let message = "a second session header; only the first one counts";
-            self.diagnostics.push(diagnostic(Code::SecondHeader, span.number, span.offset, message));
+            self.note(Code::SecondHeader, span.number, span.offset, message);
             return Ok(());
         }
         let new = self.new_node(span, envelope);
         let ix = self.builder.push(&new);
         match envelope.kind {
-            Kind::SessionInfo => self.last_session_info = Some(ix),
+            Kind::SessionInfo => self.loaded.last_session_info = Some(ix),
             Kind::Label => self.label(span, line)?,
-            kind if self.dialect.is_none() => self.dialect = dialect_of(kind, line.head),
+            kind if self.loaded.dialect.is_none() => self.loaded.dialect = dialect_of(kind, line.head),
             _ => {}
         }
         Ok(())
@@ -225,26 +216,22 @@ impl<'a> Scan<'a> {
         new_node(span, envelope, ids)
     }
 
-    /// The entry's id and its parent's, from those that its line names.
+    /// The ids of an entry and its parent, from those in its line.
     fn ids(
         &mut self,
         span: LineSpan,
         id: Option<EntryId>,
         parent: Option<EntryId>,
     ) -> (Option<EntryId>, Option<EntryId>) {
-        if self.version() < 2 {
+        if self.loaded.version() < 2 {
             let id = self.derive_id(span.number);
             return (Some(id.clone()), self.previous.replace(id));
         }
         (id, parent.filter(|parent| Some(parent.as_str()) != self.header_uuid.as_deref()))
     }
 
-    fn version(&self) -> u32 {
-        self.header.as_ref().map_or(CURRENT_VERSION, Header::version)
-    }
-
     fn derive_id(&self, line: u64) -> EntryId {
-        let session = self.header.as_ref().map_or("", Header::id);
+        let session = self.loaded.header.as_ref().map_or("", Header::id);
         let free = |id: &EntryId| self.builder.tree().find(id.as_str()).is_none();
         (0..)
             .map(|attempt| derived_id(session, line, attempt))
@@ -262,46 +249,38 @@ impl<'a> Scan<'a> {
 
     pub(super) fn finish(mut self, length: u64) -> Result<Loaded> {
         let terminated = self.last.is_none_or(|span| span.terminated);
-        if self.header.is_none() && length > 0 {
+        if self.loaded.header.is_none() && length > 0 {
             let at = self.garbage.or(self.last);
             let (line, offset) = at.map_or((1, 0), |span| (span.number, span.offset));
             return Err(not_a_session(self.medium.path(), line, offset, "there is no session header"));
         }
         let failed = Error::io("read", self.medium.path());
-        let (tree, linked) = self.builder.finish(|node| is_sound(self.medium, node)).map_err(failed)?;
-        self.diagnostics.extend(linked);
-        let is_torn = self.diagnostics.iter().any(|d| d.code == Code::TornTail);
+        let (tree, linked) =
+            std::mem::take(&mut self.builder).finish(|node| is_sound(self.medium, node)).map_err(failed)?;
+        self.loaded.diagnostics.extend(linked);
+        let is_torn = self.loaded.diagnostics.iter().any(|d| d.code == Code::TornTail);
         if let Some(last) = self.last.filter(|_| !terminated && !is_torn) {
             let message = "the last line has no line feed; the next append writes one first";
-            self.diagnostics.push(diagnostic(Code::NoFinalNewline, last.number, last.offset, message));
+            self.note(Code::NoFinalNewline, last.number, last.offset, message);
         }
-        if let Some(header) = self.header.as_ref().filter(|header| header.version() < CURRENT_VERSION) {
+        if let Some(header) = self.loaded.header.as_ref().filter(|header| header.version() < CURRENT_VERSION) {
             let message = format!("version {}; upgraded in memory, and on disk by the first append", header.version());
-            self.diagnostics.push(diagnostic(Code::OldVersion, 1, 0, message));
+            self.note(Code::OldVersion, 1, 0, message);
         }
-        self.diagnostics.sort_by_key(|d| d.line);
+        self.loaded.diagnostics.sort_by_key(|d| d.line);
         let lines = self.last.map_or(0, |span| span.number);
-        Ok(Loaded {
-            header: self.header,
-            header_span: self.header_span,
-            slot: self.slot,
-            last_session_info: self.last_session_info.filter(|ix| tree.node(*ix).id().is_some()),
-            tree,
-            diagnostics: self.diagnostics,
-            dialect: self.dialect,
-            end: End { length, lines, terminated },
-            second_headers: self.second_headers,
-        })
+        let last_session_info = self.loaded.last_session_info.filter(|ix| tree.node(*ix).id().is_some());
+        Ok(Loaded { tree, last_session_info, end: End { length, lines, terminated }, ..self.loaded })
     }
 }
 
-/// The line without its first bytes.
+/// A line without its first bytes.
 fn behind(span: LineSpan, line: LineBytes<'_>, count: usize) -> (LineSpan, LineBytes<'_>) {
     let span = LineSpan { offset: span.offset + count as u64, length: span.length - count as u64, ..span };
     (span, LineBytes { head: &line.head[count..], tail: line.tail })
 }
 
-/// The dialect that an entry shows: some types only one peer writes; a model change tells by its members.
+/// The dialect that an entry shows: by a kind that only one peer writes, or by a model change's members.
 pub(super) fn dialect_of(kind: Kind, line: &[u8]) -> Option<Dialect> {
     match kind.dialect() {
         KindDialect::Omp => Some(Dialect::Omp),

@@ -1,4 +1,4 @@
-//! Whole small files: what opens, what is said about it, what is refused.
+//! Small files: what opens, which diagnostics it has, what is refused.
 
 use super::*;
 use crate::id::EntryId;
@@ -83,7 +83,7 @@ fn odd_but_readable_files() {
 }
 
 #[test]
-fn what_is_no_session_is_refused() {
+fn what_is_not_a_session_is_refused() {
     for (file, line) in [
         ("# notes\n\ntext\n", 1),
         ("\n\n", 2),
@@ -135,7 +135,7 @@ fn version_1_is_chained_with_ids_that_stay() {
 
 #[test]
 fn version_1_indexes_become_ids() {
-    // 0 keeps everything, the header being record 0; an index from the compaction on keeps nothing.
+    // Record 0 is the header and keeps everything; an index from the compaction on keeps nothing.
     for (index, kept) in [("0", 0), ("1", 0), ("2", 1), ("3", 2), ("9", 2)] {
         let file = V1.join("\n").replace("INDEX", index) + "\n";
         let medium = MemoryMedium::new(file.into_bytes());

@@ -107,15 +107,7 @@ impl FileMedium {
     /// # Errors
     /// Those of [`open_regular`].
     pub fn open(path: &Path) -> io::Result<Self> {
-        let reader = open_regular(path)?;
-        Ok(Self {
-            path: path.to_path_buf(),
-            reader,
-            writer: None,
-            ahead: Ahead::default(),
-            patience: Self::PATIENCE,
-            cursor: Arc::default(),
-        })
+        Ok(Self::new(path, open_regular(path)?, None))
     }
 
     /// Creates a file that must not exist, readable by its owner only.
@@ -124,15 +116,12 @@ impl FileMedium {
     /// The system's error; `AlreadyExists` if there is a file.
     pub fn create(path: &Path) -> io::Result<Self> {
         let writer = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
-        let reader = File::open(path)?;
-        Ok(Self {
-            path: path.to_path_buf(),
-            reader,
-            writer: Some(writer),
-            ahead: Ahead::default(),
-            cursor: Arc::default(),
-            patience: Self::PATIENCE,
-        })
+        Ok(Self::new(path, File::open(path)?, Some(writer)))
+    }
+
+    fn new(path: &Path, reader: File, writer: Option<File>) -> Self {
+        let (path, ahead, cursor) = (path.to_path_buf(), Ahead::default(), Arc::default());
+        Self { path, reader, writer, ahead, patience: Self::PATIENCE, cursor }
     }
 
     /// Waits in short pauses, because the system's own waiting has no limit.
@@ -174,15 +163,8 @@ impl FileMedium {
 
     /// The same file opened again for reading.
     pub(crate) fn again(&self) -> io::Result<Self> {
-        let reader = self.reader.try_clone()?;
-        Ok(Self {
-            path: self.path.clone(),
-            reader,
-            writer: None,
-            ahead: Ahead::default(),
-            patience: self.patience,
-            cursor: self.cursor.clone(),
-        })
+        let file = Self::new(&self.path, self.reader.try_clone()?, None);
+        Ok(Self { patience: self.patience, cursor: self.cursor.clone(), ..file })
     }
 
     fn writer(&mut self) -> io::Result<&mut File> {

@@ -1,22 +1,21 @@
-//! What an unreadable line is made of: whole records, and bytes that are none.
+//! Splits an unreadable line into whole records and other bytes.
 //!
-//! A record at the start of a line, or right behind another one, is one whatever follows it. One behind bytes that are
-//! none is found by its end: the end of the line, NUL bytes or another record follow it, never the rest of a larger value.
-//! Knows bytes, not files.
+//! A record at the start of a line, or directly after another, counts whatever follows it. A record after other bytes
+//! counts only if the line ends, NUL bytes or another record follow, and never inside a larger value. Knows bytes, not
+//! files.
 
 use std::ops::Range;
 
 use crate::json::{Json, is_space, skip_value, validate};
 
-/// How many times its length is read of a line while records are searched in it: the search is linear.
+/// Searching for records may read a line's length this many times, so that the search is linear.
 const PATIENCE: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum LinePart {
     Record(Range<usize>),
-    /// Bytes that are no record, none of them NUL at the ends.
+    /// Bytes that are not a record, without NUL bytes at the ends.
     Junk(Range<usize>),
-    /// NUL bytes.
     Nuls(Range<usize>),
 }
 
@@ -25,7 +24,7 @@ pub(super) fn is_whole(line: &[u8]) -> bool {
     line.trim_ascii_start().starts_with(b"{") && validate(line).is_ok()
 }
 
-/// The parts of a line in their order; white space between them belongs to none.
+/// The parts of a line in order, without the white space between them.
 pub(super) fn parts(line: &[u8]) -> Vec<LinePart> {
     let mut parts = Vec::new();
     if let Some(whole) = whole_between_nuls(line) {
@@ -50,7 +49,7 @@ pub(super) fn parts(line: &[u8]) -> Vec<LinePart> {
     parts
 }
 
-/// A line that is whole but for NULs around it; it need not be a record that this library knows.
+/// The JSON object in a line that has only NUL bytes and white space around it. It may be of an unknown type.
 fn whole_between_nuls(line: &[u8]) -> Option<Range<usize>> {
     let first = line.iter().position(|byte| !is_empty(*byte))?;
     let last = line.iter().rposition(|byte| !is_empty(*byte))?;
@@ -61,12 +60,12 @@ fn is_empty(byte: u8) -> bool {
     byte == 0 || is_space(byte)
 }
 
-/// Whether a record begins behind bytes that are none.
+/// Whether a record begins here, after bytes that are not one.
 fn begins(line: &[u8], at: usize, patience: &mut usize) -> bool {
     if !line[at..].starts_with(b"{\"type\"") {
         return false;
     }
-    // Where a value is due, it is part of the larger value that was cut off.
+    // Where a value is expected, it belongs to a larger value that was cut off.
     let before = line[..at].trim_ascii_end().last();
     !matches!(before, Some(b':' | b',' | b'[')) && record_at(line, at, patience, ends).is_some()
 }
@@ -84,7 +83,7 @@ fn record_at(line: &[u8], at: usize, patience: &mut usize, follows: fn(&[u8]) ->
     found
 }
 
-/// Whether what follows a record is nothing of a larger value.
+/// Whether the bytes after a record do not continue a larger value.
 fn ends(behind: &[u8]) -> bool {
     matches!(behind.iter().find(|byte| !is_space(**byte)), None | Some(b'{' | 0))
 }
@@ -102,7 +101,7 @@ fn is_record(bytes: &[u8]) -> bool {
     }
 }
 
-/// Takes bytes that are no record apart: NULs at both ends, and what is between.
+/// Splits bytes that are not a record into NUL bytes at the ends and the rest.
 fn rubble(line: &[u8], range: Range<usize>, parts: &mut Vec<LinePart>) {
     let bytes = &line[range.clone()];
     let Some(first) = bytes.iter().position(|byte| !is_empty(*byte)) else {

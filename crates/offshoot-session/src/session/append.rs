@@ -1,7 +1,7 @@
-//! Growing: lines at the end of the file, durable before they are visible.
+//! Appends lines to the file, durable before they are visible.
 //!
-//! The lock is held for one append (`standing`). What a failure leaves behind is for `put` to settle, what could not be
-//! written for `spill`; the tree never runs ahead of the file.
+//! The lock is held for one append (`standing`). `put` undoes failures, `spill` keeps entries that could not be
+//! written. The tree never has more than the file.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -21,39 +21,37 @@ use crate::medium::MemoryMedium;
 use crate::pieces::{Pieces, create_folder_of};
 use crate::tree::{NewNode, NodeIx};
 
-/// How often an append is written again that a program without lock wrote into.
+/// How often an append is repeated after a program without lock wrote into it.
 const ATTEMPTS: usize = 3;
 
 impl Session {
     /// Appends an entry below the leaf and moves the leaf to it.
     ///
-    /// When this returns, the entry is in the file as the session's [`Durability`](super::Durability) says; nothing else
-    /// in the file has changed, but for a version 1 or 2 file, which is upgraded first (its old bytes stay as
+    /// When this returns, the entry is in the file as durably as [`Durability`](super::Durability) says. Nothing else
+    /// in the file has changed, except that a version 1 or 2 file is upgraded first (its old bytes stay as
     /// `<file>.v1.bak`).
     ///
     /// # Errors
-    /// [`Error::EntryNotFound`] and [`Error::Invalid`] for entries that point at nothing; [`Error::Locked`] if another
-    /// program does not give the lock back; [`Error::Conflict`] if the file was replaced, shortened or deleted meanwhile;
-    /// [`Error::Io`]. The entry is then not in the tree. If the write failed, the file is as it was, or the next append
-    /// looks what was left there, and the session can go on; if the sync failed, the session refuses appends until it is
-    /// opened again.
+    /// [`Error::EntryNotFound`] and [`Error::Invalid`] for a wrong target; [`Error::Locked`] if another program keeps
+    /// the lock; [`Error::Conflict`] if the file was replaced, shortened or deleted; [`Error::Io`]. The entry is then
+    /// not in the tree. After a failed write the session can continue: the file is unchanged, or the next append looks
+    /// at its end. After a failed sync the session refuses appends until it is opened again.
     ///
-    /// With a spill folder ([`Options::spill`]) the last two become [`Error::Spilled`]: the entry is on disk, but not in
-    /// the session; the next append that succeeds puts it there first.
+    /// With a spill folder ([`Options::spill`]) the last two become [`Error::Spilled`]: the entry is on disk but not in
+    /// the session, and the next successful append puts it there first.
     pub fn append(&mut self, new: &NewEntry) -> Result<EntryId> {
         let ids = self.append_all(std::slice::from_ref(new))?;
         ids.into_iter().next().ok_or_else(|| Error::no_entry("just appended"))
     }
 
-    /// Appends entries below the leaf, each below the one before, and moves the leaf to the last: one write and one sync
-    /// for all of them.
+    /// Appends a chain of entries below the leaf with one write and one sync, and moves the leaf to the last one.
     ///
-    /// All of them enter the tree, or none. A crash in the middle of the write may leave the first few of them in the
-    /// file, whole, and at most one torn line behind them.
+    /// All entries enter the tree, or none. A crash during the write may leave the first of them in the file, and one
+    /// torn line.
     ///
     /// # Errors
-    /// As [`Session::append`]; also [`Error::Invalid`] for a compaction that is not the first of them, since it speaks of
-    /// what is in the tree.
+    /// Those of [`Session::append`]; also [`Error::Invalid`] for a compaction that is not the first entry, since it is
+    /// about entries in the tree.
     pub fn append_all(&mut self, new: &[NewEntry]) -> Result<Vec<EntryId>> {
         let nodes = self.append_chain(new, self.leaf).inspect_err(|error| {
             if let Error::Spilled { ids, .. } = error {
@@ -67,7 +65,7 @@ impl Session {
     /// Appends an entry below any entry, or as a root. The leaf stays.
     ///
     /// # Errors
-    /// As [`Session::append`].
+    /// Those of [`Session::append`].
     pub fn append_below(&mut self, new: &NewEntry, parent: Option<NodeIx>) -> Result<NodeIx> {
         let nodes = self.append_chain(std::slice::from_ref(new), parent)?;
         nodes.first().copied().ok_or_else(|| Error::no_entry("just appended"))
@@ -83,7 +81,7 @@ impl Session {
         }
         let at = self.options.clock.now();
         let with_system = self.with_system_message(first, parent, at)?;
-        // From here on the parent is named by id: another process may have changed the order of things.
+        // From here on the parent is an id, because another process may have changed the tree.
         let parent = self.id_below(parent);
         let mut chain = vec![with_system.as_ref().unwrap_or(first)];
         chain.extend(others);
@@ -93,18 +91,18 @@ impl Session {
         }
     }
 
-    /// What an earlier append could not write goes first.
+    /// Appends after entries that an earlier append could not write.
     fn appended(&mut self, chain: &[&NewEntry], parent: Option<&EntryId>, at: Millis) -> Result<Vec<NodeIx>> {
         self.attempted = None;
         self.refuse_if_broken()?;
         self.upgrade()?;
         self.give_back_own()?;
         let nodes = self.written(chain, parent, at)?;
-        self.tell_of_others(nodes.first().copied());
+        self.report_others(nodes.first().copied());
         Ok(nodes)
     }
 
-    /// Puts entries into the file, which is born if need be, and then into the tree.
+    /// Writes entries to the file, which is created if necessary, and then inserts them into the tree.
     fn written(&mut self, chain: &[&NewEntry], parent: Option<&EntryId>, at: Millis) -> Result<Vec<NodeIx>> {
         if let Backing::Unborn(path) = &self.backing {
             let path = path.clone();
@@ -132,7 +130,7 @@ impl Session {
         Err(self.conflict(Conflict::UnlockedWriter))
     }
 
-    /// Writes behind the `known` bytes under the lock; gives that back if the write fails.
+    /// Writes at the end of the locked file; releases the lock if that fails.
     pub(super) fn put_locked(&mut self, known: u64, bytes: &str) -> Result<()> {
         let durability = self.options.durability;
         let Err(failed) = put(self.medium_mut()?, known, bytes.as_bytes(), durability) else { return Ok(()) };
@@ -142,8 +140,8 @@ impl Session {
         Err(error)
     }
 
-    /// Takes a batch that has been written into the tree and ends the append. `None` if another program, one without
-    /// lock, wrote at the same time and spoilt it.
+    /// Inserts a written batch into the tree and ends the append. `None` if a program without lock wrote at the same
+    /// time and damaged it.
     fn found(&mut self, batch: &Batch) -> Result<Option<Vec<NodeIx>>> {
         let end = batch.start + batch.bytes.len() as u64;
         let nodes = match self.ends_at(end) {
@@ -154,7 +152,7 @@ impl Session {
                     drop(self.unlock());
                     return Err(error);
                 }
-                self.notice_others(lines);
+                self.note_others(lines);
                 let found = |node: &NewNode| self.tree().find(node.id.as_ref()?.as_str());
                 batch.nodes.iter().map(found).collect()
             }
@@ -165,14 +163,14 @@ impl Session {
                 Some(self.take_in(batch))
             }
         };
-        // The entries are in the file whatever becomes of the lock; it ends when the session does.
+        // The entries are in the file whatever happens to the lock, which ends with the session.
         if self.unlock().is_err() {
             self.broken = Some(Broken::ForGood(Conflict::UnlockFailed));
         }
         Ok(nodes)
     }
 
-    /// Another program may have written the file anew without the entry below which the new one goes.
+    /// Another program may have rewritten the file without the parent.
     fn check_parent(&self, parent: Option<&EntryId>) -> Result<()> {
         let missing = parent.filter(|parent| self.tree().find(parent.as_str()).is_none());
         match self.tree().whole(missing)? {
@@ -181,7 +179,7 @@ impl Session {
         }
     }
 
-    /// A compaction in pi's dialect carries what the system messages before it come to.
+    /// In pi's dialect a compaction has all system messages before it, combined.
     fn with_system_message(&self, new: &NewEntry, parent: Option<NodeIx>, at: Millis) -> Result<Option<NewEntry>> {
         let is_wanted = new.kind() == Kind::Compaction
             && self.dialect() == Dialect::Pi
@@ -194,7 +192,7 @@ impl Session {
         Ok(system.map(|system| new.clone().verbatim("systemMessage", Json::trusted(&system))))
     }
 
-    /// The lines to be written at `length`, and what they are in the tree.
+    /// The lines to write at `length`, and their nodes.
     pub(super) fn composed(
         &mut self,
         chain: &[&NewEntry],
@@ -229,7 +227,7 @@ impl Session {
         batch
     }
 
-    /// The tree after the file: only now do the entries exist.
+    /// Inserts a written batch into the tree: only now do its entries exist.
     fn take_in(&mut self, batch: &Batch) -> Vec<NodeIx> {
         self.loaded.end.length = batch.start + batch.bytes.len() as u64;
         self.loaded.end.lines = batch.nodes.last().map_or(self.loaded.end.lines, |node| node.line);
@@ -259,7 +257,7 @@ impl Session {
         }
     }
 
-    /// Entries that name another entry name one that is there.
+    /// Checks that the target of a label or an edit exists.
     fn check_target(&self, new: &NewEntry) -> Result<()> {
         if !matches!(new.kind(), Kind::Label | Kind::ContextEdit) {
             return Ok(());
@@ -284,13 +282,13 @@ impl Session {
         Ok(())
     }
 
-    /// Changes what appends promise from now on.
+    /// Changes what later appends guarantee.
     pub fn set_durability(&mut self, durability: super::Durability) {
         self.options.durability = durability;
     }
 }
 
-/// A new session's file: it appears with its header and its first entries, or not at all.
+/// Creates a session's file with its header and first entries, completely or not at all.
 pub(super) fn create_file(path: &Path, text: &str, options: &Options) -> Result<Backing> {
     create_folder_of(path)?;
     let mut pieces = Pieces::default();

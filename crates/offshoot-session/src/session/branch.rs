@@ -1,11 +1,11 @@
-//! Moving the leaf, durably or not, and making new sessions out of parts of this one.
+//! Moves the leaf, and makes new sessions from parts of this one.
 
 use std::path::{Path, PathBuf};
 
-use super::diverged::Others;
+use super::diverged::OtherBranches;
 use super::open::{NewSession, check_session_id, read_file};
-use super::snapshot::Known;
-use super::spill::Own;
+use super::snapshot::FactsCache;
+use super::spill::OwnSpill;
 use super::{Backing, Session};
 use crate::compose::{NewBranchSummary, NewEntry};
 use crate::entry::Source as _;
@@ -19,28 +19,28 @@ use crate::medium::FileMedium;
 use crate::pieces::{Pieces, create_folder_of};
 use crate::tree::NodeIx;
 
-/// A new session that has been made from another.
+/// A new session made from another.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the name says it")]
 pub struct Extracted {
-    /// Its id.
     pub id: String,
-    /// Its file; `None` if it is in memory.
+    /// `None` for a session in memory.
     pub file: Option<PathBuf>,
 }
 
-/// What [`Session::pop`] did.
+/// The result of [`Session::pop`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Popped {
-    /// The summary entry: the new leaf.
+    /// The summary entry, which is the new leaf.
     pub summary: EntryId,
-    /// The entry that it continues from.
+    /// The entry from which it continues.
     pub target: EntryId,
-    /// The leaf that was left.
+    /// The previous leaf.
     pub left: EntryId,
 }
 
 impl Session {
-    /// Moves the leaf to an entry. Nothing is written: only a following append makes it last; see [`Session::switch`].
+    /// Moves the leaf to an entry. Writes nothing, so only a following append makes it last; see [`Session::switch`].
     ///
     /// # Errors
     /// [`Error::EntryNotFound`].
@@ -50,16 +50,16 @@ impl Session {
         Ok(())
     }
 
-    /// Moves the leaf before the first entry: the next append is a new root.
+    /// Moves the leaf before the first entry, so that the next append is a new root.
     pub fn reset_leaf(&mut self) {
         self.leaf = None;
         self.own.tail = None;
     }
 
-    /// Appends an entry below any other, or as a root, and moves the leaf to it; if that fails, the leaf stays.
+    /// Appends an entry below any entry, or as a root, and moves the leaf to it. If that fails, the leaf stays.
     ///
     /// # Errors
-    /// As [`Session::append`].
+    /// Those of [`Session::append`].
     pub fn append_from(&mut self, target: Option<NodeIx>, new: &NewEntry) -> Result<EntryId> {
         let before = (std::mem::replace(&mut self.leaf, target), self.own.tail.take());
         self.append(new).inspect_err(|error| {
@@ -71,11 +71,11 @@ impl Session {
         })
     }
 
-    /// Moves the leaf durably: a marker entry (`custom`, `offshoot.leaf`) is appended below the target, so that this
-    /// and every other program opens there. Nothing is written if the session would open there anyway.
+    /// Moves the leaf durably: appends a marker (`custom`, `offshoot.leaf`) below the target, so that every program
+    /// opens there. Writes nothing if the session would open there anyway.
     ///
     /// # Errors
-    /// As [`Session::append`].
+    /// Those of [`Session::append`].
     pub fn switch(&mut self, target: NodeIx) -> Result<()> {
         let tree = self.tree();
         let last = tree.last();
@@ -87,11 +87,11 @@ impl Session {
         self.append_from(Some(target), &NewEntry::leaf_marker()).map(drop)
     }
 
-    /// Continues from an entry (or from before the first) with a summary of the branch that is left. `fromId` names the
-    /// leaf that is left.
+    /// Continues from an entry (or before the first) with a summary of the branch that is left. `fromId` names its
+    /// leaf.
     ///
     /// # Errors
-    /// [`Error::EntryNotFound`], and as [`Session::append`].
+    /// [`Error::EntryNotFound`], and those of [`Session::append`].
     pub fn branch_with_summary(&mut self, id: Option<&str>, new: &NewBranchSummary<'_>) -> Result<EntryId> {
         let target = id.map(|id| self.find(id)).transpose()?;
         let left = self.leaf_id().cloned();
@@ -100,10 +100,10 @@ impl Session {
         self.append_from(target, &entry)
     }
 
-    /// The entry that [`Session::pop`] goes back to: the one given, else the last user message before the leaf.
+    /// The entry to which [`Session::pop`] goes back: the given one, else the last user message before the leaf.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is nothing to leave behind.
+    /// [`Error::Invalid`] if nothing would be left.
     pub fn pop_target(&self, entry: Option<NodeIx>) -> Result<NodeIx> {
         let tree = self.tree();
         let leaf = self.leaf.and_then(|leaf| tree.behind_markers(leaf));
@@ -119,10 +119,10 @@ impl Session {
         Ok(target)
     }
 
-    /// Goes back to an entry, leaving a summary of what is left behind below it.
+    /// Goes back to an entry and continues from it with a summary of the branch that is left.
     ///
     /// # Errors
-    /// As [`Session::branch_with_summary`].
+    /// Those of [`Session::branch_with_summary`].
     pub fn pop(&mut self, target: NodeIx, new: &NewBranchSummary<'_>) -> Result<Popped> {
         let id_of = |ix: Option<NodeIx>| ix.and_then(|ix| self.tree().node(ix).id().cloned());
         let left = id_of(self.leaf).ok_or_else(|| Error::no_entry("leaf"))?;
@@ -131,7 +131,7 @@ impl Session {
         Ok(Popped { summary, target, left })
     }
 
-    /// What is left behind by going to `target`: the entries from the common ancestor (excluded) to the leaf.
+    /// The entries that a move to `target` leaves, from below the common ancestor to the leaf.
     pub fn abandoned_by(&self, target: Option<NodeIx>) -> Vec<NodeIx> {
         let Some(leaf) = self.leaf else { return Vec::new() };
         let path = self.tree().path(leaf);
@@ -140,9 +140,9 @@ impl Session {
         path[from..].to_vec()
     }
 
-    /// Makes a new session of the path to `leaf` (see [`extract::path`]) and becomes it, as pi's manager does; the
-    /// source stays as it is. `place` gives the new file its path; a session in memory stays in memory. `cwd` is the new
-    /// session's working directory, if it is to be another.
+    /// Makes a new session from the path to `leaf` (see [`extract::path`]) and becomes it, as pi's session manager
+    /// does; the source does not change. `place` chooses the new file's path; a session in memory stays in memory.
+    /// `cwd` replaces the working directory.
     ///
     /// # Errors
     /// [`Error::Conflict`] if the file exists; [`Error::Io`].
@@ -160,7 +160,7 @@ impl Session {
         self.become_copy(&pieces?, &header, place)
     }
 
-    /// Writes a new session beside this one: a path, or a subtree.
+    /// Writes a part of this session to a new session file.
     ///
     /// # Errors
     /// [`Error::Conflict`] if the file exists; [`Error::Io`].
@@ -183,8 +183,7 @@ impl Session {
         Ok(Extracted { id: header.id().to_owned(), file: Some(path) })
     }
 
-    /// Copies the session as it stands, all bytes behind each other, into a new file; an old version is upgraded in the
-    /// copy. Ids stay, also the session's.
+    /// Copies the session to a new file, with all bytes and ids; an old version is upgraded in the copy.
     ///
     /// # Errors
     /// [`Error::Conflict`] if the file exists; [`Error::Io`].
@@ -192,7 +191,6 @@ impl Session {
         extract::everything(self, &self.loaded, None)?.create(self.medium()?, path)
     }
 
-    /// The header of a session made from this one.
     fn child_header(&mut self, cwd: Option<&str>) -> Header {
         let id = self.options.ids.session_id();
         let parent = self.file().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
@@ -229,19 +227,19 @@ impl Session {
         self.leaf = loaded.tree.last();
         self.header = header.clone();
         self.loaded = loaded;
-        self.facts = Known::default();
+        self.facts = FactsCache::default();
         self.backing = backing;
         self.broken = None;
-        self.own = Own::default();
-        self.others = Others::default();
+        self.own = OwnSpill::default();
+        self.others = OtherBranches::default();
         Ok(Extracted { id: header.id().to_owned(), file })
     }
 
-    /// Copies every branch of a session file into a new session for `cwd` (`forkFrom`). Lines that do not parse come
-    /// along; an old version is upgraded in the copy.
+    /// Copies every branch of a session file to a new session for `cwd` (`forkFrom`), including lines that do not
+    /// parse; an old version is upgraded in the copy.
     ///
     /// # Errors
-    /// [`Error::NotASession`], [`Error::Invalid`] for an empty source; [`Error::Conflict`]; [`Error::Io`].
+    /// [`Error::NotASession`]; [`Error::Invalid`] for an empty source; [`Error::Conflict`]; [`Error::Io`].
     pub fn fork_file(
         source: &Path,
         new: &NewSession<'_>,
@@ -257,7 +255,7 @@ impl Session {
     }
 }
 
-/// An absolute path without `.`, `..` and doubled or trailing separators; others as they are.
+/// Removes `.`, `..` and redundant separators from an absolute path; other paths stay.
 fn lexical(path: &str) -> String {
     use std::path::Component;
     if !path.starts_with('/') {
@@ -274,19 +272,19 @@ fn lexical(path: &str) -> String {
     clean.to_string_lossy().into_owned()
 }
 
-/// Which entries of a session go into a file or onto a page.
+/// The entries that go into a file or onto a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the name says it")]
 pub enum SessionPart {
     /// The path from the root to an entry.
     Path(NodeIx),
     /// An entry and its descendants.
     Subtree(NodeIx),
-    /// All branches.
     #[default]
     Everything,
 }
 
-/// Gives the session id that the caller chose, once.
+/// Returns the caller's session id once.
 struct GivenId(Option<String>, Box<dyn crate::id::IdSource>);
 
 impl crate::id::IdSource for GivenId {

@@ -1,7 +1,7 @@
-//! Work beside one's own: branches that other programs grow at the same time, told to those who append and who open.
+//! Detects branches that other programs grow at the same time, and reports them to whoever appends or opens.
 //!
-//! An append knows, from what it reads while it catches up, which entries are others'. An opening has only the file: it
-//! tells newer work elsewhere, and branches whose entries alternate with the open one's as no single person's would.
+//! An append knows which entries are foreign, because it reads them while it catches up. Opening sees only the file: it
+//! reports newer work elsewhere, and branches whose entries alternate with the open one's as one person's would not.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,12 +13,12 @@ use crate::id::EntryId;
 use crate::kind::{Kind, Role};
 use crate::tree::{NodeIx, Tree};
 
-/// How many entries before the open one are looked at for branches that grew at the same time.
+/// How many entries before the open one are searched for concurrent branches.
 const RECENT: usize = 1000;
 
-/// Branches that others have begun since this session was opened.
+/// Branches that other programs began since this session was opened.
 #[derive(Debug, Default)]
-pub(super) struct Others {
+pub(super) struct OtherBranches {
     branches: Vec<Branch>,
     members: HashMap<EntryId, usize>,
 }
@@ -26,7 +26,7 @@ pub(super) struct Others {
 #[derive(Debug)]
 struct Branch {
     fork: Option<EntryId>,
-    /// Its last work.
+    /// The last entry that is work.
     tip: EntryId,
     entries: usize,
     has_work: bool,
@@ -34,8 +34,8 @@ struct Branch {
 }
 
 impl Session {
-    /// Notes the entries behind a line: they are others'.
-    pub(super) fn notice_others(&mut self, after_line: u64) {
+    /// Records the entries after a line, which other programs wrote.
+    pub(super) fn note_others(&mut self, after_line: u64) {
         let tree = &self.loaded.tree;
         let mut fresh: Vec<NodeIx> = tree.entries().rev().take_while(|ix| tree.node(*ix).line() > after_line).collect();
         fresh.reverse();
@@ -59,8 +59,8 @@ impl Session {
         }
     }
 
-    /// After an append: tells of every branch of others that began on the path of what was appended.
-    pub(super) fn tell_of_others(&mut self, appended: Option<NodeIx>) {
+    /// After an append: reports foreign branches that began on the path of the appended entry.
+    pub(super) fn report_others(&mut self, appended: Option<NodeIx>) {
         let Some(appended) = appended else { return };
         let is_new = |branch: &Branch| branch.has_work && !branch.is_judged;
         if !self.others.branches.iter().any(is_new) {
@@ -76,10 +76,10 @@ impl Session {
                 told.extend(beside(tree, branch));
             }
         }
-        told.into_iter().for_each(|diagnostic| self.tell(diagnostic));
+        told.into_iter().for_each(|diagnostic| self.report(diagnostic));
     }
 
-    /// Says so if another branch holds newer work than the place where the session opened, or grew at the same time.
+    /// Reports a branch that has newer work than the leaf, or that grew at the same time.
     pub(super) fn note_divergence(&mut self) {
         let tree = &self.loaded.tree;
         let newer = self.newer_work();
@@ -99,8 +99,8 @@ impl Session {
         self.loaded.diagnostics.extend(diagnostics.collect::<Vec<_>>());
     }
 
-    /// The newest work at the end of a branch beside the open one, if it is newer than where the session is open. Bookmarks,
-    /// settings and markers are no work.
+    /// The newest work at the end of another branch, if it is newer than the open entry. Labels, settings and markers
+    /// are not work.
     pub fn newer_work(&self) -> Option<NodeIx> {
         let tree = self.tree();
         let open = tree.behind_markers(self.leaf?)?;
@@ -110,14 +110,15 @@ impl Session {
         newer.into_iter().find_map(|end| {
             let work = tree.ancestors(end.work()?).find(|ix| is_work(tree, *ix))?;
             let is_newer = tree.node(work).time().is_some_and(|time| time > since);
-            // An entry with nothing but settings below it may be on the open path; the walk is for that seldom case.
+            // An entry with only settings below it may be on the open path. This is rare, so the walk does not cost
+            // much.
             let is_ours = is_newer && !tree.is_leaf(work) && tree.ancestors(open).any(|ix| ix == work);
             (is_newer && !is_ours).then_some(work)
         })
     }
 }
 
-/// Whether somebody would miss the entry: bookmarks, settings and markers are no work.
+/// Whether losing the entry would be noticed: labels, settings and markers are not work.
 fn is_work(tree: &Tree, ix: NodeIx) -> bool {
     matches!(tree.node(ix).kind(), Kind::Message | Kind::CustomMessage | Kind::Compaction | Kind::BranchSummary)
 }
@@ -143,19 +144,19 @@ fn about(tree: &Tree, tip: NodeIx, message: impl FnOnce(&EntryId) -> String) -> 
     Some(Diagnostic { code: Code::Diverged, line, offset, entry, message: message(id) })
 }
 
-/// Branches whose entries alternate in the file with those of the open path, as only several programs at once write them:
-/// their last entries, and how many they have beside the open path.
+/// Branches whose entries alternate with the open path's in the file, as concurrent programs write them: last entry,
+/// and number of entries beside the open path.
 ///
-/// A person who goes back and forth leaves long runs. Four runs in turn are told; three only if the last begins within a
-/// turn, with an answer or a tool's result that was not asked for again. What alternated before the last entries of the
-/// file ([`RECENT`]) is an ordinary branch by now; so opening does not cost the length of the path.
+/// A person who goes back and forth leaves long runs. Four alternating runs are reported; three only if the last begins
+/// within a turn, with an answer or result that is not a retry. Alternation before the last [`RECENT`] entries is
+/// ignored, so that opening does not cost the length of the path.
 fn interleaved(tree: &Tree, leaf: NodeIx) -> Vec<(NodeIx, usize)> {
     let mut seen: HashSet<NodeIx> = HashSet::new();
     let mut found = Vec::new();
     let mut child = leaf;
     let floor = leaf.index().saturating_sub(RECENT);
     while let Some(parent) = tree.parent(child).filter(|_| child.index() > floor) {
-        // The last work that was written before an entry of the path and is not of the path.
+        // The last work written before an entry of the path but not on it.
         let between = tree.between(parent, child).rev().find(|other| is_work(tree, *other));
         if let Some(other) = between.filter(|other| seen.insert(*other)) {
             let runs = Runs::count(tree, (other, child), floor, &mut seen);
@@ -168,7 +169,7 @@ fn interleaved(tree: &Tree, leaf: NodeIx) -> Vec<(NodeIx, usize)> {
     found
 }
 
-/// How the entries of two branches alternate, from their common ancestor on.
+/// How the entries of two branches alternate below their common ancestor.
 #[derive(Debug, Default)]
 struct Runs {
     runs: usize,
@@ -177,7 +178,7 @@ struct Runs {
 }
 
 impl Runs {
-    /// Walks both branches up to where they meet, the later entry first.
+    /// Walks both branches up to their common ancestor, the later entry first.
     fn count(tree: &Tree, (other, open): (NodeIx, NodeIx), floor: usize, seen: &mut HashSet<NodeIx>) -> Self {
         let mut runs = Self::default();
         let (mut theirs, mut ours) = (Some(other), Some(open));
@@ -202,12 +203,12 @@ impl Runs {
         runs
     }
 
-    /// A run ended upwards at its first entry.
+    /// Ends a run upwards at its first entry.
     fn close(&mut self, tree: &Tree, first: Option<NodeIx>, is_ours: bool) {
         let Some(first) = first else { return };
         let node = tree.node(first);
         if node.is_leaf_marker() {
-            // Somebody moved the leaf: that explains it.
+            // A move of the leaf explains the run.
             self.runs = self.runs.saturating_sub(1);
             return;
         }

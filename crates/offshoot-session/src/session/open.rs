@@ -1,11 +1,11 @@
-//! How sessions begin: opened from a file, created new, or in memory.
+//! Opens sessions from files, creates new ones, and makes sessions in memory.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::diverged::Others;
-use super::snapshot::Known;
-use super::spill::Own;
+use super::diverged::OtherBranches;
+use super::snapshot::FactsCache;
+use super::spill::OwnSpill;
 use super::{Backing, Options, Session};
 use crate::error::{Error, Invalid, Result};
 use crate::header::{Header, NewHeader, TitleSlot};
@@ -15,33 +15,32 @@ use crate::json::{Json, Object};
 use crate::load::{Loaded, load};
 use crate::medium::{FileMedium, Medium as _, MemoryMedium};
 
-/// What a new session is to be.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(missing_docs, reason = "the name says it")]
+/// The properties of a new session.
 pub struct NewSession<'a> {
-    /// Its id; a fresh one if `None`.
+    /// A new id if `None`.
     pub id: Option<&'a str>,
-    /// Its working directory.
     pub cwd: &'a str,
-    /// Where it comes from.
+    /// The session from which it is made.
     pub parent_session: Option<&'a str>,
 }
 
 impl Session {
-    /// Opens a session file. Nothing is written, whatever its version or state.
-    ///
-    /// An empty file is a session that has not begun: its header is written with the first entry.
+    /// Opens a session file. Writes nothing, whatever its version or state. An empty file is a session that has not
+    /// begun: the first append writes its header.
     ///
     /// # Errors
-    /// [`Error::NotASession`] for a file with other content; [`Error::Io`], also if it does not exist.
+    /// [`Error::NotASession`] for a file with other content; [`Error::Io`].
     pub fn open(path: &Path, options: Options) -> Result<Self> {
         Self::over_file(options.medium(path)?, options, &NewSession::default())
     }
 
-    /// Opens a session file, or starts a new session at that path if there is none. An empty file becomes the session
-    /// that `new` describes.
+    /// Opens a session file, or starts a new session at that path. An empty file becomes the session that `new`
+    /// describes.
     ///
     /// # Errors
-    /// As [`Session::open`] and [`Session::create`].
+    /// Those of [`Session::open`] and [`Session::create`].
     pub fn open_or_create(path: &Path, new: &NewSession<'_>, options: Options) -> Result<Self> {
         match options.medium(path) {
             Ok(medium) => Self::over_file(medium, options, new),
@@ -52,11 +51,11 @@ impl Session {
         }
     }
 
-    /// Starts a new session; `place` turns its id and its creation time (text) into the path of its file. The file is
-    /// created by the first append, never over another one.
+    /// Starts a new session. `place` makes the path of its file from its id and its creation time (text). The first
+    /// append creates the file and never replaces another.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the id given is none.
+    /// [`Error::Invalid`] for an invalid id.
     pub fn create(
         new: &NewSession<'_>,
         mut options: Options,
@@ -70,7 +69,7 @@ impl Session {
     /// Starts a session that is never on disk.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the id given is none.
+    /// [`Error::Invalid`] for an invalid id.
     pub fn in_memory(new: &NewSession<'_>, mut options: Options) -> Result<Self> {
         let header = new_header(new, &mut options)?;
         Self::from_text(&format!("{}\n", header.line()), options)
@@ -86,7 +85,7 @@ impl Session {
         Self::over(Backing::Memory(Box::new(medium)), loaded, options, &NewSession::default())
     }
 
-    /// A session over bytes in memory that others may share; empty bytes begin with the first append.
+    /// A session over bytes in memory that others may share. If they are empty, the first append writes the header.
     pub(crate) fn over_memory(medium: MemoryMedium, new: &NewSession<'_>, options: Options) -> Result<Self> {
         let loaded = load(&medium)?;
         Self::over(Backing::Memory(Box::new(medium)), loaded, options, new)
@@ -123,16 +122,16 @@ impl Session {
             options,
             broken: None,
             holds_lock: false,
-            own: Own::default(),
-            others: Others::default(),
+            own: OwnSpill::default(),
+            others: OtherBranches::default(),
             news: Vec::new(),
             attempted: None,
-            facts: Known::default(),
+            facts: FactsCache::default(),
         }
     }
 
-    /// The entries of a session as an array of JSON objects (with or without header), as a session in memory. Without
-    /// header, entries that lack ids are taken for version 1.
+    /// A session in memory from an array of entries, with or without header. Without header, entries that lack ids are
+    /// of version 1.
     ///
     /// # Errors
     /// [`Error::NotASession`], [`Error::Invalid`].
@@ -150,7 +149,7 @@ impl Session {
         Self::from_text(&(lines.join("\n") + "\n"), options)
     }
 
-    /// The header's line as it was read or will be written, with omp's title slot before it if there is one.
+    /// The header's line, after omp's title slot if there is one.
     pub(super) fn opening_lines(&self) -> String {
         let slot = self.loaded.slot.as_ref().map(TitleSlot::line);
         let lines: Vec<&str> = slot.into_iter().chain([self.header.line()]).collect();
@@ -176,13 +175,12 @@ fn new_header(new: &NewSession<'_>, options: &mut Options) -> Result<Header> {
     Ok(Header::new(&NewHeader { id: &id, at, cwd: new.cwd, parent_session, title: None }))
 }
 
-/// The header of entries without ids, which are those of version 1.
+/// A header without version, for entries of version 1.
 fn without_version(header: &Header) -> String {
     let others = header.json().members().filter(|(name, _)| name != "version");
     others.fold(Object::new(), |object, (name, value)| object.json(&name, value)).finish()
 }
 
-/// Refuses what is no session id.
 pub(super) fn check_session_id(id: &str) -> Result<()> {
     if is_valid_session_id(id) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! A session over a medium of the caller's, for tests that stand in for a disk.
+//! A session over the caller's medium, for tests that imitate a disk.
 
 use super::{Backing, NewSession, Options, Session};
 use crate::error::Result;
@@ -6,11 +6,11 @@ use crate::load::load;
 use crate::medium::Medium;
 
 impl Session {
-    /// Opens a session over any medium. Empty bytes begin with the first append, as `new` says; an old version is
-    /// upgraded in memory.
+    /// Opens a session over any medium. If it is empty, the first append writes the header that `new` describes; an old
+    /// version is upgraded in memory.
     ///
     /// # Errors
-    /// As [`Session::open`].
+    /// Those of [`Session::open`].
     pub fn over_medium(medium: Box<dyn Medium>, new: &NewSession<'_>, options: Options) -> Result<Self> {
         let loaded = load(medium.as_ref())?;
         Self::over(Backing::Memory(medium), loaded, options, new)

@@ -1,7 +1,7 @@
-//! The moment of writing: bytes behind the end of a locked medium, and what a failure leaves there.
+//! Writes bytes at the end of a locked medium, and undoes failed writes.
 //!
-//! A write that fails is taken back: what stands behind the old end is cut off again, if it is the beginning of exactly
-//! what was to be written and nothing else. Knows bytes and nodes to be, not the tree.
+//! An undo truncates what follows the old end if it is a prefix of the bytes to be written. Knows bytes and new nodes,
+//! not the tree.
 
 use std::io;
 
@@ -14,7 +14,7 @@ use crate::tree::NewNode;
 /// Lines that are written together.
 pub(super) struct Batch {
     pub(super) start: u64,
-    /// With everything that has to stand before them.
+    /// The lines and everything that must precede them.
     pub(super) bytes: String,
     pub(super) nodes: Vec<NewNode>,
 }
@@ -26,15 +26,15 @@ impl Batch {
     }
 }
 
-/// A write that did not happen.
+/// A failed write.
 #[derive(Debug)]
 pub(super) struct Failed {
     pub(super) error: Error,
-    /// Why the session cannot simply go on; `None` if the medium is as it was.
+    /// How the session is affected; `None` if the medium is unchanged.
     pub(super) broken: Option<Broken>,
 }
 
-/// Puts bytes behind the `known` ones of a medium whose lock is held.
+/// Appends bytes to a medium whose lock is held and whose length is `known`.
 pub(super) fn put(
     medium: &mut dyn Medium,
     known: u64,
@@ -55,8 +55,8 @@ pub(super) fn put(
         Durability::Data => medium.sync(),
         Durability::Full => medium.sync_all(),
     };
-    // After a failed sync the system may have dropped what it could not write: nothing that is read is evidence. What was
-    // not acknowledged should not seem to be there.
+    // After a failed sync the system may have dropped pages, so reading proves nothing. Bytes that were not
+    // acknowledged are removed.
     synced.map_err(|error| {
         drop(take_back(medium, known, bytes));
         let broken = Some(Broken::ForGood(Conflict::SyncFailed));
@@ -64,7 +64,7 @@ pub(super) fn put(
     })
 }
 
-/// Cuts off what a failed append of `tried` left behind `known`; answers whether the medium is as it was.
+/// Truncates what a failed append of `tried` left after `known`; returns whether the medium is unchanged.
 fn take_back(medium: &mut dyn Medium, known: u64, tried: &[u8]) -> io::Result<bool> {
     let length = medium.len()?;
     let Some(left) = length.checked_sub(known).and_then(|left| usize::try_from(left).ok()) else { return Ok(false) };

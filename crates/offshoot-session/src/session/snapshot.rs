@@ -1,4 +1,4 @@
-//! What a session holds at one moment, to be read by others while the session goes on. Writes nothing and takes no lock.
+//! A session at one moment, for readers elsewhere while the session continues. Writes nothing and takes no lock.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use crate::load::{Loaded, Opened};
 use crate::medium::{Medium, MemoryMedium, read_regular};
 use crate::tree::{NodeIx, Tree};
 
-/// A session as it stood when [`Session::snapshot`] was called. What the session appends later is not in it.
+/// A session as it was when [`Session::snapshot`] was called, without later entries.
 pub struct Snapshot {
     medium: Box<dyn Medium>,
     is_file: bool,
@@ -21,7 +21,7 @@ pub struct Snapshot {
     leaf: Option<NodeIx>,
     blobs: Option<PathBuf>,
     index: Option<PathBuf>,
-    facts: Known,
+    facts: FactsCache,
 }
 
 impl std::fmt::Debug for Snapshot {
@@ -31,12 +31,11 @@ impl std::fmt::Debug for Snapshot {
 }
 
 impl Session {
-    /// What the session holds now, to be read elsewhere, also on another thread, while the session goes on. Reads nothing:
-    /// what this session has read of its index and of its bodies' facts is shared. It stays readable when the file is
-    /// replaced or deleted.
+    /// The session as it is now, to be read elsewhere, for example on another thread. Reads nothing, but shares pages
+    /// and facts that the session has read. Stays readable when the file is replaced or deleted.
     ///
     /// # Errors
-    /// [`Error::Io`] if no further handle on the file can be had.
+    /// [`Error::Io`] if the file cannot be opened again.
     pub fn snapshot(&self) -> Result<Snapshot> {
         let medium: Box<dyn Medium> = match &self.backing {
             Backing::File(medium) | Backing::Memory(medium) => {
@@ -56,8 +55,8 @@ impl Session {
     }
 }
 
+#[expect(missing_docs, reason = "the name says it")]
 impl Snapshot {
-    /// Where the session was open.
     pub fn leaf(&self) -> Option<NodeIx> {
         self.leaf
     }
@@ -94,19 +93,19 @@ impl Source for Snapshot {
     }
 }
 
-/// What is known of the bodies, once somebody asked.
+/// Facts that were gathered before.
 #[derive(Debug, Default)]
-pub(super) struct Known(Mutex<Option<Arc<Facts>>>);
+pub(super) struct FactsCache(Mutex<Option<Arc<Facts>>>);
 
-impl Clone for Known {
+impl Clone for FactsCache {
     fn clone(&self) -> Self {
         Self(Mutex::new(self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()))
     }
 }
 
-impl Known {
-    /// The facts of a source, read on from what is known. Of a file, of which `length` bytes are known, the index folder
-    /// helps.
+impl FactsCache {
+    /// The facts of a source, continued from known ones. A file's facts can come from the index folder; `length` is how
+    /// much of the file is known.
     pub(super) fn of(
         &self,
         source: &dyn Source,

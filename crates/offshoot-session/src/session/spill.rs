@@ -1,8 +1,7 @@
-//! Entries that could not be written: kept in a file of their own until the session takes them.
+//! Keeps entries that could not be written in a spill file until the session takes them.
 //!
-//! One file for each session file, in a folder that the caller names: a line that says whose it is, then the entries'
-//! lines as they are to stand in the session, with ids, parents and times. Written with the same care as a session, and
-//! removed only when every line stands there.
+//! Each session file has one spill file in the caller's folder. Its first line names the session; the others are the
+//! entries' final lines with ids, parents and times. It is removed only when the session has every line.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,29 +20,29 @@ use crate::medium::{FileMedium, Medium as _, read_exact_at, read_regular};
 use crate::pieces::{create_folder_of, sync_folder};
 use crate::tree::NodeIx;
 
-/// What this session has spilled itself.
+/// What this session itself has spilled.
 #[derive(Debug, Default)]
-pub(super) struct Own {
+pub(super) struct OwnSpill {
     pub(super) is_pending: bool,
-    /// The entry that would be the leaf if it stood in the session.
+    /// The entry that would be the leaf.
     pub(super) tail: Option<EntryId>,
 }
 
 impl Session {
-    /// The id of what the next entry goes below: where the leaf is meant, the last one that was spilled.
+    /// The id of the parent for a new entry: for the leaf, the last spilled entry.
     pub(super) fn id_below(&self, parent: Option<NodeIx>) -> Option<EntryId> {
         let tail = self.own.tail.clone().filter(|_| parent == self.leaf);
         tail.or_else(|| parent.and_then(|ix| self.tree().node(ix).id().cloned()))
     }
 
-    /// Keeps entries that could not be appended; answers what the caller is told.
+    /// Keeps entries that could not be appended; returns the error for the caller.
     pub(super) fn spilled(&mut self, chain: &[&NewEntry], parent: Option<EntryId>, at: Millis, error: Error) -> Error {
         let is_foreign = matches!((&self.backing, &error), (Backing::Unborn(_), Error::Conflict { .. }));
         let Some((path, place)) = self.spill_place() else { return error };
         if is_foreign || !matches!(error, Error::Io { .. } | Error::Conflict { .. }) {
             return error;
         }
-        // What was tried may be in the file after all: the same ids tell that it is the same.
+        // The file may have the entries after all; their ids then show it.
         let tried = self.attempted.take();
         let batch = tried.unwrap_or_else(|| self.composed(chain, parent, at, self.loaded.end.length.max(1)));
         let lines: Vec<&str> = batch.nodes.iter().map(|node| batch.line(node)).collect();
@@ -55,7 +54,7 @@ impl Session {
         Error::Spilled { path, spill: place, ids, source: Box::new(error) }
     }
 
-    /// The session's file and its spill file, whether there is one or not.
+    /// The session's file and its spill file, which may not exist.
     fn spill_place(&self) -> Option<(PathBuf, PathBuf)> {
         let path = self.backing.path().to_path_buf();
         let place = place(self.options.spill.as_ref()?, &path);
@@ -66,28 +65,28 @@ impl Session {
         let object = Object::new().str("type", "offshoot.spill").raw("version", 1).str("sessionId", self.id());
         let object = object.str("file", &path.to_string_lossy());
         match self.backing {
-            // The session is nowhere else.
+            // Only the spill file has this session.
             Backing::Unborn(_) => object.raw("header", self.header.line()).finish(),
             Backing::File(_) | Backing::Memory(_) => object.finish(),
         }
     }
 
-    /// A session whose file could not even be created, from its spill file; `None` if there is none. Its file appears
-    /// with [`Session::give_back`].
+    /// Opens a session whose file could not be created from its spill file; `None` if there is none.
+    /// [`Session::give_back`] creates the file.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn open_spilled(path: &Path, options: Options) -> Result<Option<Self>> {
         let place = options.spill.as_ref().map(|folder| place(folder, path));
-        let kept = place.map(|place| Kept::read(&place)).transpose()?.flatten();
+        let kept = place.map(|place| SpillContent::read(&place)).transpose()?.flatten();
         let header = kept.and_then(|kept| kept.header);
         Ok(header.map(|header| Self::unborn(path.to_path_buf(), header, options)))
     }
 
-    /// Says so if entries of this session are waiting in a spill file.
+    /// Reports entries of this session in a spill file.
     pub(super) fn note_spill(&mut self) {
         let Some((_, place)) = self.spill_place() else { return };
-        let Ok(Some(kept)) = Kept::read(&place) else { return };
+        let Ok(Some(kept)) = SpillContent::read(&place) else { return };
         let count = kept.lines.len();
         let message = format!(
             "{count} {} that could not be written to this session {} in {}",
@@ -99,29 +98,29 @@ impl Session {
         self.loaded.diagnostics.push(Diagnostic { code: Code::Spilled, line: None, offset: 0, entry, message });
     }
 
-    /// The entries that [`Session::give_back`] would put into the session.
+    /// The entries that [`Session::give_back`] would write.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn spilled_ids(&self) -> Result<Vec<EntryId>> {
-        let kept = self.spill_place().map(|(_, place)| Kept::read(&place)).transpose()?.flatten();
+        let kept = self.spill_place().map(|(_, place)| SpillContent::read(&place)).transpose()?.flatten();
         Ok(kept.map(|kept| kept.lines.into_iter().map(|line| line.id).collect()).unwrap_or_default())
     }
 
-    /// Puts entries back that could not be written to this session, by this program or another one: those of its spill
-    /// file, with the ids and parents that they were given. Those that stand in the session already are not written
-    /// again, so that it does not matter whether an earlier attempt came to its end. Answers their ids; the leaf stays.
+    /// Writes the entries of the spill file to the session, with their ids and parents, whichever program spilled them.
+    /// Entries that the session already has are skipped, so an interrupted attempt does no harm. Returns their ids. The
+    /// leaf stays.
     ///
     /// # Errors
-    /// As [`Session::append`]; [`Error::Conflict`] also if the spill file is of another session that was at this path.
-    /// The spill file then stays as it is.
+    /// Those of [`Session::append`]; [`Error::Conflict`] also if the spill file is from another session at this path.
+    /// The spill file then stays.
     pub fn give_back(&mut self) -> Result<Vec<EntryId>> {
         let Some((path, place)) = self.spill_place() else { return Ok(Vec::new()) };
         if !place.exists() {
             return Ok(Vec::new());
         }
         let mut spill = Spill::at(&place)?;
-        let given = Kept::read(&place).and_then(|kept| match kept {
+        let given = SpillContent::read(&place).and_then(|kept| match kept {
             None => Ok(Vec::new()),
             Some(kept) if kept.session_id != self.id() => {
                 let why = Conflict::ForeignSpill { spill: place.clone(), session_id: kept.session_id };
@@ -136,13 +135,13 @@ impl Session {
                 Ok(ids)
             }
             Err(error) => {
-                spill.let_go();
+                spill.unlock();
                 Err(error)
             }
         }
     }
 
-    /// The same for what this session has spilled itself; the leaf moves to where it would be.
+    /// [`Session::give_back`] for this session's own entries, moving the leaf where it would be.
     pub(super) fn give_back_own(&mut self) -> Result<()> {
         if self.own.is_pending {
             self.give_back()?;
@@ -152,7 +151,7 @@ impl Session {
         Ok(())
     }
 
-    fn put_back(&mut self, lines: &[Line]) -> Result<Vec<EntryId>> {
+    fn put_back(&mut self, lines: &[SpilledLine]) -> Result<Vec<EntryId>> {
         self.refuse_if_broken()?;
         if let Backing::Unborn(path) = &self.backing {
             let text = self.opening_lines() + &joined(lines.iter());
@@ -169,7 +168,7 @@ impl Session {
         Ok(lines.iter().map(|line| line.id.clone()).collect())
     }
 
-    fn put_missing(&mut self, lines: &[Line], length: u64) -> Result<()> {
+    fn put_missing(&mut self, lines: &[SpilledLine], length: u64) -> Result<()> {
         let mut missing = Vec::new();
         for line in lines {
             match self.tree().find(line.id.as_str()) {
@@ -188,43 +187,43 @@ impl Session {
     }
 }
 
-fn joined<'a>(lines: impl Iterator<Item = &'a Line>) -> String {
+fn joined<'a>(lines: impl Iterator<Item = &'a SpilledLine>) -> String {
     lines.fold(String::new(), |text, line| text + &line.text + "\n")
 }
 
-/// The spill file of a session file: a name that people recognise, and a hash of the whole path.
+/// The path of a session file's spill file: a recognisable name, and a hash of the whole path.
 fn place(folder: &Path, file: &Path) -> PathBuf {
     let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
-    // The file may be gone; its folder says the same.
+    // The file may be missing, so its folder is resolved instead.
     let parent = whole.parent().and_then(|parent| parent.canonicalize().ok());
     let whole = parent.and_then(|parent| Some(parent.join(whole.file_name()?))).unwrap_or(whole);
     let stem = whole.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let stem: String = stem.chars().take(80).map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    // FNV-1a: the name must be the same in every version.
+    // FNV-1a, because the name must be the same in every version.
     let bytes = whole.as_os_str().as_encoded_bytes().iter();
     let hash =
         bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     folder.join(format!("{stem}-{hash:016x}.jsonl"))
 }
 
-/// An entry's line in a spill file.
+/// An entry's line.
 #[derive(Debug)]
-struct Line {
+struct SpilledLine {
     id: EntryId,
     text: String,
 }
 
-/// What a spill file holds. A torn line was never acknowledged.
+/// The content of a spill file. A torn line was never acknowledged.
 #[derive(Debug)]
-struct Kept {
+struct SpillContent {
     session_id: String,
-    /// The session's header, if it is nowhere else.
+    /// The session's header, if only the spill file has it.
     header: Option<Header>,
-    lines: Vec<Line>,
+    lines: Vec<SpilledLine>,
 }
 
-impl Kept {
-    /// `None` if there is no such file, or nothing in it.
+impl SpillContent {
+    /// `None` if the file is missing or has no entries.
     fn read(place: &Path) -> Result<Option<Self>> {
         let text = match read_regular(place, u64::MAX) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
@@ -240,21 +239,21 @@ impl Kept {
         let head = whole.next().and_then(head);
         let line = |text: &str| {
             let id = EntryId::new(Json::parse(text).ok()?.str("id")?);
-            Some(Line { id, text: text.to_owned() })
+            Some(SpilledLine { id, text: text.to_owned() })
         };
-        let lines: Vec<Line> = whole.filter_map(line).collect();
+        let lines: Vec<SpilledLine> = whole.filter_map(line).collect();
         Ok(head.filter(|_| !lines.is_empty()).map(|(session_id, header)| Self { session_id, header, lines }))
     }
 }
 
-/// A spill file, locked.
+/// A locked spill file.
 struct Spill {
     medium: FileMedium,
     length: u64,
 }
 
 impl Spill {
-    /// Opens or creates a spill file; others may be removing it at this moment.
+    /// Opens or creates a spill file that others may remove meanwhile.
     fn at(place: &Path) -> Result<Self> {
         create_folder_of(place)?;
         loop {
@@ -285,14 +284,14 @@ impl Spill {
         sync_folder(&place)
     }
 
-    /// Removes the file while its lock is held, so that nobody adds to it unseen.
+    /// Removes the file under its lock, so that nobody adds to it unseen.
     fn remove(&mut self) -> Result<()> {
         let place = self.medium.path().to_path_buf();
         std::fs::remove_file(&place).map_err(Error::io("remove", &place))?;
         sync_folder(&place)
     }
 
-    fn let_go(&mut self) {
+    fn unlock(&mut self) {
         drop(self.medium.unlock());
     }
 }

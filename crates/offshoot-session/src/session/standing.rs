@@ -1,8 +1,8 @@
-//! The lock, and what is found under it: a file that grew is read on, one that is another now stops appends.
+//! Takes the lock and looks at the file: one that grew is read on, one that was replaced stops appends.
 //!
-//! Size and inode tell of programs that take no lock. What a session may still do after trouble is decided here.
+//! Size and inode reveal programs that take no lock. This file decides what a session may do after trouble.
 
-use super::snapshot::Known;
+use super::snapshot::FactsCache;
 use super::{Backing, Session};
 use crate::entry::Source as _;
 use crate::error::{Code, Conflict, Diagnostic, Error, Result};
@@ -12,14 +12,14 @@ use crate::medium::{Medium, Standing, read_exact_at};
 /// Why a session does not simply append.
 #[derive(Debug)]
 pub(super) enum Broken {
-    /// What stands at the end of the file is not known. The next append looks, and goes on behind it.
+    /// The end of the file is unknown. The next append reads it and continues there.
     Unknown(Conflict),
-    /// Nothing but opening the session again can help.
+    /// Only opening the session again can help.
     ForGood(Conflict),
 }
 
 impl Session {
-    /// Refuses what has to be opened again.
+    /// Fails if the session must be opened again.
     pub(super) fn refuse_if_broken(&self) -> Result<()> {
         match &self.broken {
             Some(Broken::ForGood(why)) => Err(self.conflict(why.clone())),
@@ -27,7 +27,7 @@ impl Session {
         }
     }
 
-    /// The same for those who will not look themselves.
+    /// Also fails if the next append must look at the file first, for callers that do not.
     pub(super) fn refuse_unless_sound(&self) -> Result<()> {
         match &self.broken {
             Some(Broken::ForGood(why) | Broken::Unknown(why)) => Err(self.conflict(why.clone())),
@@ -51,7 +51,7 @@ impl Session {
         }
     }
 
-    /// Takes the lock on the file as it now is, with everything that others have written to it.
+    /// Takes the lock and reads what other programs have appended.
     pub(super) fn locked(&mut self) -> Result<Standing> {
         let standing = self.take_lock()?;
         let known = self.loaded.end.length;
@@ -81,7 +81,7 @@ impl Session {
         self.give_up(if is_deleted { Conflict::Deleted } else { Conflict::Replaced })
     }
 
-    /// On a file system without locks the session goes on without, and says so once.
+    /// On a file system without locks, continues without and reports it once.
     fn take_lock(&mut self) -> Result<Standing> {
         let medium = self.medium_mut()?;
         let path = medium.path().to_path_buf();
@@ -105,11 +105,10 @@ impl Session {
         if self.loaded.diagnostics.iter().all(|known| known.code != Code::NoLock) {
             let message = "the file system knows no locks: let one program at a time write to this session";
             let code = Code::NoLock;
-            self.tell(Diagnostic { code, line: None, offset: 0, entry: None, message: message.to_owned() });
+            self.report(Diagnostic { code, line: None, offset: 0, entry: None, message: message.to_owned() });
         }
     }
 
-    /// Gives the lock back if it is held.
     pub(super) fn unlock(&mut self) -> Result<()> {
         if !std::mem::take(&mut self.holds_lock) {
             return Ok(());
@@ -119,7 +118,7 @@ impl Session {
         medium.unlock().map_err(Error::io("unlock", &path))
     }
 
-    /// Reads what other processes have appended since; answers whether there was something. The leaf stays.
+    /// Reads what other processes have appended and returns whether there was anything. The leaf stays.
     ///
     /// # Errors
     /// [`Error::Conflict`] if the file was shortened; [`Error::Io`].
@@ -136,7 +135,7 @@ impl Session {
         Ok(true)
     }
 
-    /// Whether the file is still the one that was opened; a session that is in memory or not begun is.
+    /// Whether the path still names the opened file; true for a session in memory or without a file.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -151,36 +150,36 @@ impl Session {
         if !self.ends_as_known()? || !self.loaded.extend(medium.as_ref(), length)? {
             self.reload()?;
         }
-        self.notice_others(lines);
+        self.note_others(lines);
         Ok(())
     }
 
-    /// Whether the last entry still stands where it stood: a program may have written the whole file anew.
+    /// Whether the last entry is still at its place. A program may have rewritten the file.
     fn ends_as_known(&self) -> Result<bool> {
         let Some(last) = self.tree().last() else { return Ok(true) };
         let (node, medium) = (self.tree().node(last), self.medium()?);
         let Some(id) = node.id() else { return Ok(true) };
-        // The id is in the first few hundred bytes of nearly every line, and in the last few of the others.
+        // Nearly every line has its id in its first or last few hundred bytes.
         let length = usize::try_from(node.length()).unwrap_or(usize::MAX);
         let line = read_exact_at(medium, node.offset(), length).map_err(Error::io("read", medium.path()))?;
         Ok(memchr::memmem::find(&line, id.as_str().as_bytes()).is_some())
     }
 
-    /// Reads the whole file again. The leaf stays where it is.
+    /// Reads the whole file again. The leaf stays.
     pub(super) fn reload(&mut self) -> Result<()> {
         let leaf = self.leaf_id().cloned();
         let told = std::mem::take(&mut self.loaded.diagnostics);
         match load(self.medium()?) {
             Ok(loaded) => {
                 self.loaded = loaded;
-                self.facts = Known::default();
+                self.facts = FactsCache::default();
             }
             Err(error) => {
                 self.loaded.diagnostics = told;
                 return Err(error);
             }
         }
-        // What was found out about this session, not read in its file.
+        // Diagnostics that do not come from the file.
         let lasting = |told: &Diagnostic| matches!(told.code, Code::Diverged | Code::Spilled | Code::NoLock);
         self.loaded.diagnostics.extend(told.into_iter().filter(lasting));
         if let Some(header) = &self.loaded.header {
@@ -190,20 +189,20 @@ impl Session {
         Ok(())
     }
 
-    /// After a write: whether the file ends where it must if nobody wrote at the same time.
+    /// After a write: whether the file ends where it does if no other program wrote.
     pub(super) fn ends_at(&self, length: u64) -> Result<bool> {
         let medium = self.medium()?;
         Ok(medium.len().map_err(Error::io("look at", medium.path()))? == length)
     }
 
-    /// Remembers something for [`Session::diagnostics`] and [`Session::take_news`].
-    pub(super) fn tell(&mut self, diagnostic: Diagnostic) {
+    /// Adds to [`Session::diagnostics`] and [`Session::take_news`].
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         self.news.push(diagnostic.clone());
         self.loaded.diagnostics.push(diagnostic);
     }
 
-    /// What appends have found out about other programs since this was asked last: entries of theirs that stand beside
-    /// one's own ([`Code::Diverged`]), missing locks ([`Code::NoLock`]). Also among [`Session::diagnostics`].
+    /// What appends have found out about other programs since the last call: concurrent branches ([`Code::Diverged`])
+    /// and missing locks ([`Code::NoLock`]). Also among [`Session::diagnostics`].
     pub fn take_news(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.news)
     }

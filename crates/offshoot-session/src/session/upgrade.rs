@@ -1,4 +1,4 @@
-//! Old files made new by their first append, and deleted ones by asking for it.
+//! Upgrades old files at their first append, and recreates deleted ones on request.
 
 use std::path::PathBuf;
 
@@ -10,20 +10,19 @@ use crate::medium::{Medium, MemoryMedium};
 use crate::pieces::Pieces;
 
 impl Session {
-    /// Upgrades an old file now; answers the backup's path, or `None` if there was nothing to do.
-    ///
-    /// The new file is written beside the old one and takes its place in one step. In memory it simply happens.
+    /// Upgrades an old file now. Returns the backup's path, or `None` if the session was not old or is in memory. The
+    /// new file replaces the old one in one step.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if another program replaced, shortened or deleted the file; [`Error::Io`]. The file is then as
-    /// it was.
+    /// [`Error::Conflict`] if another program replaced, shortened or deleted the file; [`Error::Io`]. The file has not
+    /// changed then.
     pub fn upgrade(&mut self) -> Result<Option<PathBuf>> {
         if !self.loaded.is_old() {
             return Ok(None);
         }
         self.refuse_if_broken()?;
-        // The lock keeps others from appending to bytes that are about to be replaced; who waits for it finds the file
-        // replaced. It ends with the old medium.
+        // The lock keeps others from appending to bytes that are about to be replaced; those who wait for it find the
+        // file replaced. It ends with the old medium.
         if matches!(self.backing, Backing::File(_)) {
             self.locked()?;
         }
@@ -34,10 +33,10 @@ impl Session {
         upgraded
     }
 
-    /// As [`Session::upgrade`], for a session that is not needed afterwards: the new file is not read again.
+    /// [`Session::upgrade`] without reading the new file.
     ///
     /// # Errors
-    /// As [`Session::upgrade`].
+    /// Those of [`Session::upgrade`].
     pub fn upgrade_and_close(mut self) -> Result<Option<PathBuf>> {
         if !self.loaded.is_old() {
             return Ok(None);
@@ -49,7 +48,7 @@ impl Session {
         self.replaced_by_upgrade(self.medium()?).map(Some)
     }
 
-    /// Puts the upgraded file in the place of the old one; answers the backup's path.
+    /// Replaces the file by the upgraded one; returns the backup's path.
     fn replaced_by_upgrade(&self, medium: &dyn Medium) -> Result<PathBuf> {
         let pieces = extract::everything(self, &self.loaded, None)?;
         pieces.replace(medium, medium.path(), &format!(".v{}.bak", self.version()))
@@ -77,11 +76,11 @@ impl Session {
         Ok(backup)
     }
 
-    /// Writes the file anew, whole, after another program deleted it: its bytes are there as long as it is open here.
-    /// The session then takes appends again.
+    /// Writes the file again after another program deleted it; the open file still has its bytes. The session then
+    /// takes appends.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if there is a file at its path; [`Error::Io`]. Nothing is written then.
+    /// [`Error::Conflict`] if the path has a file; [`Error::Io`]. Nothing is written then.
     pub fn recreate(&mut self) -> Result<()> {
         let medium = self.medium()?;
         let path = medium.path().to_path_buf();

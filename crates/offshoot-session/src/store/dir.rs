@@ -1,4 +1,4 @@
-//! Sessions as files in folders: offshoot's own root first, then those of other programs.
+//! Sessions as files in folders: offshoot's own root first, then other programs'.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,37 +19,37 @@ pub struct DirStore {
     index: Option<PathBuf>,
 }
 
-/// The name of a session's file: its creation time with `:` and `.` as `-`, and its id. Both may come from a foreign header:
-/// what is no time or no session id is spelled with ASCII letters, digits, `.`, `_` and `-` alone, so the name is always that of
-/// a file in the folder that it is joined to.
+/// The name of a session's file: its creation time with `-` for `:` and `.`, and its id. Both may come from a foreign
+/// header, so characters other than ASCII letters, digits, `.`, `_` and `-` are replaced, and the name never leaves its
+/// folder.
 pub fn file_name(id: &str, timestamp: &str) -> String {
     let id = if is_valid_session_id(id) && id.len() <= LONGEST_PART { id.to_owned() } else { harmless_part(id) };
     format!("{}_{id}.jsonl", harmless_part(&timestamp.replace([':', '.'], "-")))
 }
 
-/// Foreign text as a part of a file name.
+/// Makes foreign text a harmless part of a file name.
 fn harmless_part(text: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
     let part: String = text.chars().map(letter).take(LONGEST_PART).collect();
     part.trim_matches(['.', '-']).to_owned()
 }
 
-/// A file name has at most 255 bytes, two parts and an ending.
+/// A file name has at most 255 bytes, for two parts and an ending.
 const LONGEST_PART: usize = 100;
 
 impl DirStore {
-    /// A store over these roots; there must be one.
+    /// A store over these roots.
     pub fn new(own: Root, others: Vec<Root>) -> Self {
         Self { roots: std::iter::once(own).chain(others).collect(), index: None }
     }
 
-    /// The same store with side indexes of big files in this cache folder.
+    /// Uses this cache folder for side indexes of big files.
     #[must_use]
     pub fn with_index(self, folder: Option<PathBuf>) -> Self {
         Self { index: folder, ..self }
     }
 
-    /// How a file is opened here: its root tells the spelling of a file that shows none, and where its images are.
+    /// Options for opening a file: its root decides the default spelling and the blob store.
     pub fn options_for(&self, file: &Path, options: Options) -> Options {
         let root = self.root_of(file);
         Options {
@@ -65,15 +65,15 @@ impl DirStore {
         &self.roots
     }
 
-    /// Where the file of a new session goes.
+    /// The path for a new session's file.
     pub fn place(&self, cwd: &str, id: &str, timestamp: &str) -> PathBuf {
         let folder = self.roots[0].folders_of(cwd).into_iter().next();
         folder.unwrap_or_else(|| self.roots[0].folder.clone()).join(file_name(id, timestamp))
     }
 
-    /// The root that a file belongs to, by its path.
+    /// The root that contains a file, by its path.
     pub fn root_of(&self, path: &Path) -> Option<&Root> {
-        // Nearly all paths begin with a root as it is spelled.
+        // Nearly all paths begin with a root's exact spelling.
         let bytes = path.as_os_str().as_encoded_bytes();
         let is_below = |root: &&Root| {
             let rest = bytes.strip_prefix(root.folder.as_os_str().as_encoded_bytes());
@@ -82,13 +82,13 @@ impl DirStore {
         self.roots.iter().find(is_below).or_else(|| self.roots.iter().find(|root| path.starts_with(&root.folder)))
     }
 
-    /// The file of a session, by whole id.
+    /// The file of a session, by full id.
     ///
     /// # Errors
     /// [`Error::SessionNotFound`]; a root cannot be read.
     pub fn path_of(&self, id: &str) -> Result<PathBuf> {
         let files = self.files(None)?;
-        // Nearly all names end with the id: look there first. The header decides.
+        // Nearly all names end with the id, so these come first. The header decides.
         let named =
             |found: &&FoundFile| found.path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(id));
         let first = files.iter().filter(named);
@@ -98,7 +98,7 @@ impl DirStore {
         found.map(|found| found.path.clone()).ok_or_else(|| Error::SessionNotFound { given: id.to_owned() })
     }
 
-    /// The session files of a working directory (or all), newest written first.
+    /// The session files of a working directory (or all), last modified first.
     ///
     /// # Errors
     /// A root cannot be read.
@@ -109,10 +109,10 @@ impl DirStore {
         Ok(files.into_iter().map(|found| found.path).collect())
     }
 
-    /// The session file of a working directory (or of all) that was written to last, and its id.
+    /// The last modified session file of a working directory (or of all), and its id.
     ///
     /// # Errors
-    /// A root cannot be read. A file that is no session is passed over.
+    /// A root cannot be read. Files that are not sessions are skipped.
     pub fn most_recent_file(&self, cwd: Option<&str>) -> Result<Option<(PathBuf, String)>> {
         for path in self.recent_files(cwd)? {
             let Ok(medium) = FileMedium::open(&path) else { continue };
@@ -124,8 +124,8 @@ impl DirStore {
         Ok(None)
     }
 
-    /// The folders where sessions of this working directory may be (or all), with the session files in them, and why
-    /// others could not be read. No file and no folder comes twice, whatever links there are.
+    /// The folders that may have sessions of this working directory (or all) with their session files, and errors for
+    /// unreadable ones. Links do not make files or folders appear twice.
     ///
     /// # Errors
     /// The store's own root cannot be read.
@@ -133,27 +133,27 @@ impl DirStore {
         folders(&self.roots, cwd)
     }
 
-    /// Opens a file in the spelling of the root that it belongs to.
+    /// Opens a file with [`DirStore::options_for`] it.
     ///
     /// # Errors
-    /// As [`Session::open`].
+    /// Those of [`Session::open`].
     pub fn open_file(&self, path: &Path, options: Options) -> Result<Session> {
         Session::open(path, self.options_for(path, options))
     }
 
-    /// Every `*.jsonl` where sessions of this working directory may be, or in all folders that can be read.
+    /// Every `*.jsonl` in the folders of this working directory, or in all readable folders.
     fn files(&self, cwd: Option<&str>) -> Result<Vec<FoundFile>> {
         Ok(self.folders(cwd)?.0.into_iter().flat_map(|folder| folder.files).collect())
     }
 
-    /// Whether a session is one of this working directory (or of any). Folder names are not unique: the header tells whose
-    /// it is. One that names no directory belongs to its folder's, if that stands for one.
+    /// Whether a session belongs to this working directory (or any). Folder names are not unique, so the header
+    /// decides. A session without directory belongs to its folder's, if that has one.
     pub fn belongs(&self, info: &SessionInfo, cwd: Option<&str>) -> bool {
         let folder_tells = || self.root_of(&info.path).is_some_and(|root| root.flavour != Flavour::Flat);
         cwd.is_none_or(|cwd| if info.cwd.is_empty() { folder_tells() } else { same_folder(&info.cwd, cwd) })
     }
 
-    /// Reads the files on all cores; answers in their order.
+    /// Reads files on all cores; returns results in their order.
     fn infos(&self, files: &[FoundFile], with_text: bool, progress: Progress<'_>) -> Vec<Result<SessionInfo>> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let next = AtomicUsize::new(0);
@@ -239,7 +239,7 @@ fn same_folder(a: &str, b: &str) -> bool {
     a == b || resolve(a) == resolve(b)
 }
 
-/// That a file or a folder cannot be listed, as a diagnostic beside the list.
+/// A diagnostic about a file or folder that cannot be listed.
 pub fn unreadable(error: &Error) -> Diagnostic {
     let (line, offset) = match error {
         Error::NotASession { line, offset, .. } => (Some(*line), *offset),
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(name, "2026-01-14T10-00-00-000Z_0198c9d4-5b6e-7000-8000-000000000001.jsonl");
     }
 
-    /// `import` once wrote `~/.bashrc.d/x.jsonl` for a header with the id `../../.bashrc.d/x`.
+    /// `import` used to write `~/.bashrc.d/x.jsonl` for a header with the id `../../.bashrc.d/x`.
     #[test]
     fn a_foreign_header_leads_nowhere_else() {
         for (id, time, name) in [

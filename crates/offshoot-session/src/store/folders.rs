@@ -1,4 +1,4 @@
-//! Which files are in the folders of sessions, and how they stand: names and stamps only, no file is opened.
+//! Finds session files in folders with their stamps. Opens no file.
 
 use std::collections::HashSet;
 use std::fs::{self, DirEntry};
@@ -10,31 +10,31 @@ use super::{Flavour, Root};
 use crate::error::{Error, Result};
 use crate::medium::Stamp;
 
-/// A folder with session files.
 #[derive(Debug, Clone)]
+/// A folder with session files.
 pub struct Folder {
-    /// The folder, by the way it was found.
+    /// The path by which the folder was found.
     pub path: PathBuf,
-    /// The folder without links.
+    /// The path without links.
     pub real: PathBuf,
-    /// Its `*.jsonl` files, in no order.
+    /// The `*.jsonl` files, in no order.
     pub files: Vec<FoundFile>,
 }
 
-/// A session file that was found.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the name says it")]
+/// A session file that was found.
 pub struct FoundFile {
-    /// Where it is.
     pub path: PathBuf,
-    /// How it stood then.
+    /// The stamp when it was found.
     pub stamp: Option<Stamp>,
     is_link: bool,
 }
 
-/// From so many files in one folder on, all cores look at them.
+/// Folders with this many files are read on all cores.
 const MANY: usize = 1024;
 
-/// The folders of some roots, in their order, and why others could not be read; see [`super::DirStore::folders`].
+/// The folders of roots in order, and errors for unreadable ones; see [`super::DirStore::folders`].
 pub(super) fn folders(roots: &[Root], cwd: Option<&str>) -> Result<(Vec<Folder>, Vec<Error>)> {
     let mut seen = HashSet::new();
     let (mut todo, mut unread) = (Vec::new(), Vec::new());
@@ -74,7 +74,7 @@ pub(super) fn folders(roots: &[Root], cwd: Option<&str>) -> Result<(Vec<Folder>,
     Ok((folders, unread))
 }
 
-/// Reads folders on all cores; answers in their order.
+/// Reads folders on all cores; returns results in their order.
 fn read_all(folders: Vec<Folder>) -> Vec<(Folder, Result<Vec<FoundFile>>)> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(folders.len());
     let next = AtomicUsize::new(0);
@@ -97,14 +97,14 @@ fn read_all(folders: Vec<Folder>) -> Vec<(Folder, Result<Vec<FoundFile>>)> {
     folders.into_iter().zip(done).map(|(folder, (_, files))| (folder, files)).collect()
 }
 
-/// The next of several things that no other thread has taken.
+/// The next item that no other thread has taken.
 pub(super) fn take<'a, T>(things: &'a [T], next: &AtomicUsize) -> Option<(usize, &'a T)> {
     let at = next.fetch_add(1, Ordering::Relaxed);
     things.get(at).map(|thing| (at, thing))
 }
 
-/// The folders inside a root; links to folders count, and so do those that lead nowhere for another reason than that
-/// nothing is there: reading them will say why. A root that is not there has none.
+/// The folders in a root, including links to folders, and entries that cannot be read, for which reading will give the
+/// error. A missing root has none.
 fn sub_folders(root: &Path) -> Result<Vec<PathBuf>> {
     let entries = read_folder(root)?;
     let is_folder = |entry: &DirEntry| match entry.file_type() {
@@ -119,10 +119,10 @@ fn sub_folders(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// What was attempted when a folder could not be read.
+/// The action in errors about unreadable folders.
 pub(super) const READ_FOLDER: &str = "read folder";
 
-/// What is in a folder; one that is not there holds nothing.
+/// The entries of a folder; a missing folder has none.
 fn read_folder(folder: &Path) -> Result<Vec<DirEntry>> {
     let failed = || Error::io(READ_FOLDER, folder);
     match fs::read_dir(folder) {
@@ -142,7 +142,7 @@ fn session_files(folder: &Path) -> Result<Vec<FoundFile>> {
     Ok(std::thread::scope(|scope| {
         let parts = entries.chunks(entries.len().div_ceil(cores));
         let helpers: Vec<_> = parts.map(|part| (part, scope.spawn(move || look(part)))).collect();
-        // A part whose thread has failed is looked at here.
+        // If a thread failed, its part is read here.
         helpers.into_iter().flat_map(|(part, helper)| helper.join().unwrap_or_else(|_| look(part))).collect()
     }))
 }
@@ -155,7 +155,7 @@ fn session_file(entry: &DirEntry) -> Option<FoundFile> {
     let meta = if is_link { fs::metadata(&path) } else { entry.metadata() };
     match meta {
         Ok(meta) => meta.is_file().then(|| FoundFile { path, stamp: Some(Stamp::of(&meta)), is_link }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None, // deleted meanwhile, or a link to nowhere
-        Err(_) => Some(FoundFile { path, stamp: None, is_link }),      // opening it will say why
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None, // deleted, or a dangling link
+        Err(_) => Some(FoundFile { path, stamp: None, is_link }),      // opening it will give the error
     }
 }

@@ -1,4 +1,4 @@
-//! Sessions that live as long as the store.
+//! A store whose sessions live as long as it does.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,8 +16,8 @@ pub struct MemoryStore {
     sessions: Arc<Mutex<BTreeMap<String, MemoryMedium>>>,
 }
 
+#[expect(missing_docs, reason = "the name says it")]
 impl MemoryStore {
-    /// An empty store.
     pub fn new() -> Self {
         Self::default()
     }

@@ -1,42 +1,40 @@
-//! The folders that programs keep their sessions in, and how they name the folder of a working directory.
+//! The folders in which programs keep sessions, and their names for working directories.
 
 use std::path::{Path, PathBuf};
 
 use crate::header::Dialect;
 
-/// Whose folder it is.
+/// The program that a folder belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the others are programs; `Omp` is oh-my-pi")]
 pub enum Flavour {
-    /// offshoot's own.
     Offshoot,
-    /// pi's.
     Pi,
-    /// oh-my-pi's.
     Omp,
-    /// One folder that was named for one run: its files are the sessions.
+    /// A folder named for one run, which itself has the session files.
     Flat,
 }
 
-/// A folder with sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the name says it")]
+/// A folder with sessions.
 pub struct Root {
-    /// The folder that holds one folder for each working directory (or the sessions themselves, if flat).
+    /// The folder with one folder for each working directory, or with the sessions themselves if flat.
     pub folder: PathBuf,
-    /// Whose it is.
     pub flavour: Flavour,
-    /// The home directory that omp's folder names are relative to.
+    /// The home directory, for omp's folder names.
     pub home: Option<PathBuf>,
-    /// The folder for temporary files that omp's folder names are relative to.
+    /// The folder for temporary files, for omp's folder names.
     pub temp: Option<PathBuf>,
 }
 
 impl Root {
-    /// A root without knowledge of home and temporary folders.
+    /// A root without home and temporary folder.
     pub fn new(folder: impl Into<PathBuf>, flavour: Flavour) -> Self {
         Self { folder: folder.into(), flavour, home: None, temp: None }
     }
 
-    /// The spelling of sessions that show none.
+    /// The spelling of sessions that do not show one.
     pub fn dialect(&self) -> Dialect {
         match self.flavour {
             Flavour::Omp => Dialect::Omp,
@@ -44,12 +42,12 @@ impl Root {
         }
     }
 
-    /// Where omp keeps big images: beside its sessions.
+    /// The folder of omp's blobs, beside its sessions.
     pub fn blobs(&self) -> Option<PathBuf> {
         (self.flavour == Flavour::Omp).then(|| self.folder.with_file_name("blobs"))
     }
 
-    /// The folders in which sessions of this working directory may be; the first is where new ones go.
+    /// The folders that may have sessions of this working directory; new ones go to the first.
     pub fn folders_of(&self, cwd: &str) -> Vec<PathBuf> {
         match self.flavour {
             Flavour::Flat => vec![self.folder.clone()],
@@ -61,7 +59,7 @@ impl Root {
         }
     }
 
-    /// omp's name for a working directory inside the home or the temporary folder.
+    /// omp's folder name for a working directory below the home or the temporary folder.
     fn encode_relative(&self, cwd: &str) -> Option<String> {
         let cwd = Path::new(cwd);
         let inside = |folder: &Option<PathBuf>| {
@@ -75,8 +73,8 @@ impl Root {
     }
 }
 
-/// The folder name of a working directory: one leading separator removed, the rest of them replaced by `-`, between
-/// `--` and `--`. Different directories may share a name; the header's `cwd` tells them apart.
+/// The folder name of a working directory: without a leading separator, with others replaced by `-`, between `--` and
+/// `--`. Directories may share a name; the header's `cwd` tells them apart.
 pub fn encode_cwd(cwd: &str) -> String {
     let inner = cwd.strip_prefix(['/', '\\']).unwrap_or(cwd);
     format!("--{}--", replace(inner))

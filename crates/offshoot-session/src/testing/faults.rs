@@ -1,6 +1,6 @@
-//! A disk that fails when it is told to: every operation is counted, and the chosen ones go wrong in the chosen way.
+//! A disk that fails on demand: operations are counted, and chosen ones fail in chosen ways.
 //!
-//! Two layers, as in a real system: what programs see, and what would survive a loss of power. Knows bytes only.
+//! Two layers, as in a real system: what programs see, and what survives a power failure. Knows bytes only.
 
 use std::io;
 use std::path::Path;
@@ -8,38 +8,37 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::medium::{Medium, Standing};
 
-/// How an operation goes wrong.
+/// How an operation fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// It fails and does nothing.
+    /// It does nothing.
     Fail,
-    /// An append writes half of its bytes and fails, as on a full disk; anything else fails and does nothing.
+    /// An append writes half of its bytes and fails, as on a full disk. Other operations do nothing.
     Short,
-    /// A sync fails and loses its pages: what was not synced turns into NUL bytes. Anything else fails and does nothing.
+    /// A sync fails and loses its pages: bytes that were not synced become NUL. Other operations do nothing.
     Forget,
-    /// Everything ends in the middle of it, an append half done; nothing works until [`FaultMedium::restart`].
+    /// The machine stops; an append is half done. Nothing works until [`FaultMedium::restart`].
     Crash(Loss),
 }
 
-/// What a crash takes with it.
+/// What a crash loses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
-    /// Nothing: only the process ended.
+    /// Nothing, because only the process ended.
     Nothing,
-    /// What was not synced.
+    /// Everything that was not synced.
     Unsynced,
     /// The second half of what was not synced.
     HalfOfUnsynced,
-    /// The bytes of what was not synced, not their number: they are NUL now.
+    /// The content of what was not synced: its bytes are NUL.
     ZeroedUnsynced,
-    /// The same for its first page alone: what stands behind it reached the disk before it.
+    /// The content of the first page of it; later pages reached the disk earlier.
     FirstUnsyncedPage,
 }
 
-/// What a disk writes at once.
+/// How much a disk writes at once.
 const PAGE: usize = 4096;
 
-/// An operation of a medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named as the methods of `Medium`")]
 pub enum Operation {
@@ -52,7 +51,7 @@ pub enum Operation {
     Truncate,
 }
 
-/// Bytes in memory behind operations that fail on demand. Clones share them, as two openings of a file would.
+/// Bytes in memory with operations that fail on demand. Clones share them, as two open handles of a file do.
 #[derive(Debug, Clone, Default)]
 pub struct FaultMedium {
     state: Arc<Mutex<FaultState>>,
@@ -70,48 +69,47 @@ struct FaultState {
     is_full: bool,
 }
 
+#[expect(missing_docs, reason = "the names of the others say what they return")]
 impl FaultMedium {
-    /// Starts with these bytes, which are on the disk.
+    /// Starts with these bytes on the disk.
     pub fn new(bytes: Vec<u8>) -> Self {
         let state = FaultState { synced: bytes.len(), seen: bytes, ..FaultState::default() };
         Self { state: Arc::new(Mutex::new(state)) }
     }
 
-    /// Lets the operation with this number go wrong; they are counted from 0.
+    /// Makes the operation with this number fail, counted from 0.
     #[must_use]
     pub fn with_fault(self, operation: usize, fault: Fault) -> Self {
         self.state().faults.push((operation, fault));
         self
     }
 
-    /// The same without locks, as some network file systems are.
+    /// Has no locks, as some network file systems.
     #[must_use]
     pub fn without_locks(self) -> Self {
         self.state().has_no_locks = true;
         self
     }
 
-    /// From now on an append writes half of its bytes and fails, or works again.
+    /// Sets whether appends write half of their bytes and fail.
     pub fn set_full(&self, is_full: bool) {
         self.state().is_full = is_full;
     }
 
-    /// Every operation so far.
     pub fn log(&self) -> Vec<Operation> {
         self.state().log.clone()
     }
 
-    /// What programs see.
+    /// The bytes that programs see.
     pub fn bytes(&self) -> Vec<u8> {
         self.state().seen.clone()
     }
 
-    /// Whether everything has ended.
     pub fn is_crashed(&self) -> bool {
         self.state().crashed.is_some()
     }
 
-    /// Starts again after a crash, with what survived it.
+    /// Restarts after a crash with what survived it.
     pub fn restart(&self) {
         let mut state = self.state();
         let (synced, unsynced) = (state.synced, state.seen.len() - state.synced);
@@ -133,7 +131,7 @@ impl FaultMedium {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts an operation; an error if it goes wrong.
+    /// Counts an operation; returns the fault if it fails.
     fn begin(&self, operation: Operation) -> (MutexGuard<'_, FaultState>, Option<Fault>) {
         let mut state = self.state();
         if state.crashed.is_some() {
@@ -153,7 +151,7 @@ impl FaultMedium {
         (state, fault)
     }
 
-    /// An operation that goes wrong by failing.
+    /// An operation that can only fail as a whole.
     fn whole(&self, operation: Operation) -> io::Result<MutexGuard<'_, FaultState>> {
         match self.begin(operation) {
             (state, None) => Ok(state),

@@ -1,7 +1,5 @@
-//! What must hold for any bytes: the bodies of the fuzz targets, which are plain functions, so that what a fuzzer found
-//! is a test for ever after.
-//!
-//! Owns the promises about hostile input; knows no fuzzer. See `fuzz/` and `cargo xtask fuzz`.
+//! The promises that hold for any bytes: the bodies of the fuzz targets as plain functions, so that every finding stays
+//! a test. Knows no fuzzer. See `fuzz/` and `cargo xtask fuzz`.
 
 mod codec;
 mod lines;
@@ -15,14 +13,14 @@ pub use open::open;
 pub use operations::session_ops;
 pub use text::text;
 
-/// A target: it panics when a promise does not hold for these bytes.
+/// A fuzz target, which panics if a promise does not hold for the bytes.
 pub type Target = fn(&[u8]);
 
 /// Every target with its name.
 pub const TARGETS: &[(&str, Target)] =
     &[("lines", lines), ("codec", codec), ("open", open), ("session_ops", session_ops), ("text", text)];
 
-/// Bytes as a source of choices; 0 for ever when they are used up.
+/// Bytes as a source of choices; 0 once they are used up.
 struct Choices<'a>(&'a [u8]);
 
 impl Choices<'_> {
@@ -32,7 +30,7 @@ impl Choices<'_> {
         *first
     }
 
-    /// A number below `count`, which is above 0.
+    /// A number below `count`, which is not 0.
     fn below(&mut self, count: usize) -> usize {
         usize::from(self.byte()) % count
     }

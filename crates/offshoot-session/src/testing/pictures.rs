@@ -1,12 +1,12 @@
-//! Trees told in a few words, and the rows by which every selector shows them: those of pi 0.87.1, colours stripped.
+//! Small trees in words, and the rows in which pi 0.87.1's tree selector shows them, without colours.
 
 use crate::session::{Options, Session};
 
-/// A session of words `id:parent:role:text`, each a second after the one before. The role `label` puts the label `mark` on
-/// the entry that its text names; without a parent begins a root.
+/// A session from words `id:parent:role:text`, one second apart. The role `label` puts the label `mark` on the entry
+/// that the text names. An empty parent makes a root.
 ///
 /// # Panics
-/// If a word has not these four parts.
+/// If a word does not have these four parts.
 pub fn told(words: &[&str]) -> Session {
     let mut text = String::from(
         "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/w\"}\n",
@@ -28,21 +28,20 @@ pub fn told(words: &[&str]) -> Session {
     Session::from_text(&text, Options::default()).unwrap()
 }
 
-/// A tree, and its rows with the line below them: nothing is searched for or folded, and the selection is where a selector
-/// opens.
+/// A tree and its rows, with the status line, when a selector opens: no search, no folds.
 #[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the name says it")]
 pub struct Picture {
-    /// What it shows.
     pub name: &'static str,
-    /// The tree, for [`told`].
+    /// For [`told`].
     pub words: &'static [&'static str],
-    /// The rows, each behind a line end.
+    /// Each row follows a line feed.
     pub rows: &'static str,
 }
 
-/// A conversation, and a second branch of it.
+/// A conversation.
 pub const OLD: [&str; 4] = ["a::user:q1", "b:a:assistant:r1", "c:b:user:q2", "d:c:assistant:r2"];
-/// That branch.
+/// The second branch of [`OLD`].
 pub const NEW: [&str; 4] = ["e:b:user:alt", "f:e:assistant:altr", "g:f:user:alt2", "h:g:assistant:altr2"];
 
 /// Layouts that every selector must show.

@@ -9,7 +9,7 @@ use crate::store::{Scope, Store};
 
 type Story = fn(&dyn Store);
 
-/// Each promise in words, and its story.
+/// The promises and their stories.
 pub(super) const ALL: &[(&str, Story)] = &[
     ("an empty store is empty", empty),
     ("a session is there from its first entry on", appears),

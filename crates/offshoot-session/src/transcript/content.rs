@@ -1,4 +1,4 @@
-//! What readers of messages share: blocks of a content, values as text, what a read or an edit covers.
+//! What readers of messages share: content blocks, values as text, line ranges.
 
 use crate::entry::Entry;
 use crate::json::{Json, JsonKind};
@@ -13,7 +13,7 @@ pub fn call_blocks(message: Json<'_>) -> impl Iterator<Item = Json<'_>> {
     message.get("content").into_iter().flat_map(|content| blocks(content, "toolCall"))
 }
 
-/// A value as text: what a string says, of another value its JSON; `None` for `null`.
+/// A string's content, or another value's JSON; `None` for `null`.
 pub fn value_text(value: Json<'_>) -> Option<String> {
     match value.kind() {
         JsonKind::Null => None,
@@ -22,7 +22,7 @@ pub fn value_text(value: Json<'_>) -> Option<String> {
     }
 }
 
-/// `:from-to` of a read that does not read everything, by its arguments `offset` and `limit`.
+/// The suffix `:from-to` for a partial read with these arguments.
 pub fn line_range(offset: Option<&str>, limit: Option<&str>) -> String {
     let number = |text: Option<&str>| text.and_then(|text| text.parse::<u64>().ok());
     match (number(offset), number(limit)) {

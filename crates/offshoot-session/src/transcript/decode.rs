@@ -1,5 +1,4 @@
-//! From entries and messages, as any program wrote them, to items. Nothing is required of them: what is missing or of
-//! another type is left out.
+//! Converts entries and messages of any origin to items. Members that are missing or of another type are left out.
 
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use crate::json::{Json, JsonKind};
 use crate::kind::{DAMAGED, Kind, KindClass, Role};
 
 impl Item {
-    /// What an entry says; `None` if it says nothing to a person.
+    /// The item of an entry; `None` if it has none.
     #[must_use]
     pub fn of_entry(entry: &Entry) -> Option<Self> {
         if entry.damage().is_some() {
@@ -23,7 +22,7 @@ impl Item {
         }
     }
 
-    /// What the line of an entry says.
+    /// The item of an entry's line.
     #[must_use]
     pub fn of_line(line: &str) -> Option<Self> {
         let json = Json::parse(line).ok()?;
@@ -56,7 +55,7 @@ impl Item {
         }
     }
 
-    /// What a message says.
+    /// The item of a message.
     #[must_use]
     pub fn of_message(role: Role, message: Json<'_>) -> Self {
         match role {
@@ -113,7 +112,7 @@ fn run(message: Json<'_>, language: RunLanguage, input: &str) -> Run {
     }
 }
 
-/// A message of an extension, by the member that names it.
+/// A message of an extension; the member `name` names it.
 fn note(json: Json<'_>, name: &str) -> Item {
     let label = member(json, name);
     let said = parts(json.get("content"));
@@ -129,7 +128,7 @@ fn system(label: String, parts: Vec<ItemPart>) -> Item {
     Item::System { label, parts }
 }
 
-/// The model that was chosen: pi's two members, or oh-my-pi's one.
+/// The chosen model, from pi's two members or omp's one.
 fn model(json: Json<'_>) -> String {
     let name = if json.get("modelId").is_some() { "modelId" } else { "model" };
     let words = [member(json, "provider"), member(json, name)];
@@ -168,7 +167,7 @@ fn grouped(number: u64) -> String {
     out
 }
 
-/// The parts of a message's content: a string, or blocks.
+/// The parts of a message's content, which is a string or blocks.
 fn parts(content: Option<Json<'_>>) -> Vec<ItemPart> {
     let Some(content) = content else { return Vec::new() };
     match content.kind() {
@@ -194,7 +193,7 @@ fn part(block: Json<'_>) -> ItemPart {
     }
 }
 
-/// A member as text; empty if there is none.
+/// A member as text; empty if it is missing.
 fn member(json: Json<'_>, name: &str) -> String {
     json.get(name).and_then(value_text).unwrap_or_default()
 }

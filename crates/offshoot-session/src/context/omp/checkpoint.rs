@@ -1,4 +1,4 @@
-//! Compactions with a provider's own checkpoint (`preserveData`): what the summary message carries for it.
+//! Compactions with a provider's own checkpoint (`preserveData`), which the summary message carries.
 
 use crate::context::{Message, render};
 use crate::entry::{Entry, Source};
@@ -7,13 +7,12 @@ use crate::json::{Json, JsonKind, Object};
 use crate::kind::Role;
 use crate::tree::NodeIx;
 
-/// What a compaction's preserved data asks for.
 #[derive(Debug, Default)]
 pub(super) struct Checkpoint {
     payload: Option<String>,
-    /// The provider's own history stands for the kept range.
+    /// The provider's history replaces the kept range.
     pub(super) replaces_kept_range: bool,
-    /// The summary is dated just before what is retained.
+    /// The summary is dated just before the first retained entry.
     dated_before_retained: bool,
 }
 
@@ -52,7 +51,6 @@ fn anthropic(data: Json<'_>) -> Option<String> {
     Some(object.finish())
 }
 
-/// The summary message of a compaction.
 pub(super) fn summary(
     source: &dyn Source,
     compaction: &Entry,

@@ -1,4 +1,4 @@
-//! Calls and results: omp's context holds no call without a result and no turn that failed.
+//! Pairs calls with results: omp's context has no call without a result and no failed turn.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::json::Json;
 use crate::transcript::call_blocks;
 
-/// A message on its way into the context, with what decides whether it stays.
+/// A message that may go into the context, with what decides about it.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
     step: RenderStep,
@@ -16,7 +16,7 @@ pub(super) struct Draft {
     calls: Vec<String>,
     answers: Option<String>,
     failed: bool,
-    /// Whether it says that the turn before it was interrupted while thinking.
+    /// Whether it reports that the turn before it was interrupted while thinking.
     is_interruption_note: bool,
 }
 
@@ -47,7 +47,7 @@ fn calls(message: Json<'_>) -> impl Iterator<Item = (String, Json<'_>)> {
     call_blocks(message).map(|block| (block.str("id").unwrap_or_default().into_owned(), block))
 }
 
-/// Drops calls that nothing answers, then failed turns with their results.
+/// Drops unanswered calls, then failed turns with their results.
 pub(super) fn settle(source: &dyn Source, drafts: Vec<Draft>) -> Result<Vec<RenderStep>> {
     let drafts = drop_dangling(source, drafts)?;
     Ok(drop_failed(drafts).into_iter().map(|draft| draft.step).collect())
@@ -68,8 +68,8 @@ fn drop_dangling(source: &dyn Source, drafts: Vec<Draft>) -> Result<Vec<Draft>> 
     Ok(kept)
 }
 
-/// A turn of a provider whose replayed history is bound to one connection goes without that history and without the
-/// signatures that belong to it.
+/// Removes a replayed history that is bound to one connection of the provider, and its signatures; `None` for other
+/// messages.
 pub(super) fn unbound(message: Json<'_>) -> Option<String> {
     let is_bound = message.str("provider").is_some_and(|provider| provider == "github-copilot")
         && message
@@ -85,7 +85,7 @@ pub(super) fn unbound(message: Json<'_>) -> Option<String> {
     Some(render::with_content(message, &format!("[{}]", blocks.join(","))))
 }
 
-/// The turn without its unanswered calls, and without signatures that no longer fit it.
+/// The turn without unanswered calls, and without signatures that no longer match.
 fn without_calls(message: &Message, answered: &HashSet<String>) -> Option<Message> {
     let mut blocks = Vec::new();
     for block in message.json().get("content")?.items() {
@@ -110,9 +110,9 @@ fn without_signature(block: Json<'_>) -> String {
     render::without(block, "thinkingSignature")
 }
 
-/// Drops failed turns and the results of their calls, unless a note about the interruption follows.
+/// Drops failed turns and their results, unless a note about the interruption follows.
 fn drop_failed(drafts: Vec<Draft>) -> Vec<Draft> {
-    let mut kept: Vec<Draft> = Vec::with_capacity(drafts.len()); // from the end to the start
+    let mut kept: Vec<Draft> = Vec::with_capacity(drafts.len()); // last one first
     for draft in drafts.into_iter().rev() {
         let explained = kept.last().is_some_and(|next| next.is_interruption_note);
         if draft.is_assistant && draft.failed && !explained {

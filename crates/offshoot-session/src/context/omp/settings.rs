@@ -8,20 +8,20 @@ use crate::json::{Json, JsonKind, Object, quote};
 use crate::kind::{Kind, Role};
 use crate::tree::NodeIx;
 
-/// omp's settings; values are JSON texts unless said otherwise, absent ones `None`.
+/// omp's settings; JSON unless noted, `None` if absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OmpSettings {
-    /// The thinking level as the person configured it, such as `"auto"`.
+    /// The level as configured, such as `"auto"`.
     pub configured_thinking_level: Option<String>,
-    /// Service tiers by family.
+    /// By family.
     pub service_tier: Option<String>,
-    /// Models by role, as plain text: role and `provider/id`.
+    /// Plain text: role and `provider/id`.
     pub models: Vec<(String, String)>,
-    /// Rules injected on the path, in the order first seen.
+    /// The rules injected on the path, in order of first use.
     pub injected_rules: Vec<String>,
-    /// The mode; `"none"` if none was entered, `None` if the last change names none.
+    /// `"none"` if no mode was entered, `None` if the last change names none.
     pub mode: Option<String>,
-    /// What belongs to the mode.
+    /// The mode's data.
     pub mode_data: Option<String>,
 }
 
@@ -40,7 +40,7 @@ impl OmpSettings {
     }
 }
 
-/// The thinking level (JSON) and the rest.
+/// The thinking level (JSON) and the other settings.
 pub(super) fn read(source: &dyn Source, path: &[NodeIx]) -> Result<(String, OmpSettings)> {
     let tree = source.tree();
     let last = |kind: Kind| -> Result<Option<Entry>> {
@@ -67,7 +67,7 @@ pub(super) fn read(source: &dyn Source, path: &[NodeIx]) -> Result<(String, OmpS
     Ok((level.unwrap_or_else(|| "\"off\"".to_owned()), settings))
 }
 
-/// Models by role. An explicit choice of the default model counts; without one, the last assistant's model does.
+/// Models by role. The default is the one chosen last, else the last assistant's.
 fn models(source: &dyn Source, path: &[NodeIx]) -> Result<Vec<(String, String)>> {
     let tree = source.tree();
     let mut models: Vec<(String, String)> = Vec::new();
@@ -97,7 +97,7 @@ fn models(source: &dyn Source, path: &[NodeIx]) -> Result<Vec<(String, String)>>
     Ok(models)
 }
 
-/// A value as JavaScript puts it into a text.
+/// A value as JavaScript converts it to text.
 fn plain(value: Json<'_>) -> String {
     value.as_str().map_or_else(|| value.text().to_owned(), std::borrow::Cow::into_owned)
 }
@@ -118,7 +118,7 @@ fn injected_rules(source: &dyn Source, path: &[NodeIx]) -> Result<Vec<String>> {
 const FAMILIES: [&str; 3] = ["openai", "anthropic", "google"];
 const TIERS: [&str; 5] = ["auto", "default", "flex", "scale", "priority"];
 
-/// A service tier in today's form: an object by family. Old files hold one word.
+/// A service tier as an object by family. Old files have one word.
 fn service_tier(value: Json<'_>) -> Option<String> {
     let entries: Vec<(&str, String)> = match value.kind() {
         JsonKind::Object => FAMILIES

@@ -1,4 +1,4 @@
-//! One line of any bytes: JSON as another library sees it, and an envelope that says what the whole line says.
+//! Compares one line of any bytes with another JSON library, and its envelope with the whole line.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use crate::envelope::{Envelope, LineBytes, NoEnvelope, scan};
 use crate::header::{Header, TitleSlot};
 use crate::json::{Json, JsonKind, Object, quote, validate};
 
-/// Reads a line as JSON, as an envelope, as a header and as a title slot.
+/// Reads a line as JSON, envelope, header and title slot.
 ///
 /// # Panics
-/// When the grammar differs from `serde_json`'s, or the envelope from the line.
+/// If the grammar differs from `serde_json`'s, or the envelope from the line.
 pub fn codec(bytes: &[u8]) {
     let is_json = validate(bytes).is_ok();
     envelope(bytes, is_json);
@@ -31,7 +31,7 @@ pub fn codec(bytes: &[u8]) {
     header(&text);
 }
 
-/// Every value in it, in a loop: depth is ordinary input.
+/// Visits every value in a loop, because depth is ordinary input.
 fn walk(json: Json<'_>, is_sound: bool) {
     let mut open = vec![json];
     let mut left = 10_000;
@@ -44,7 +44,7 @@ fn walk(json: Json<'_>, is_sound: bool) {
         if is_sound {
             assert_eq!(text.is_some(), json.kind() == JsonKind::String);
             assert_eq!(float.is_some(), json.kind() == JsonKind::Number);
-            // Lone surrogates are no Rust string; then the other library has no answer.
+            // Rust strings have no lone surrogates, so the other library fails.
             if let (Some(text), Ok(other)) = (&text, serde_json::from_str::<String>(json.text())) {
                 assert_eq!(*text, other);
             }
@@ -80,7 +80,7 @@ fn envelope(bytes: &[u8], is_json: bool) {
     }
 }
 
-/// Of members with one name the last counts; the scan need not look at the middle of a line, so it may take the first.
+/// The last of members with the same name counts, but the scan may skip the middle of a line and take the first.
 fn has_each_name_once(json: Json<'_>) -> bool {
     let mut names = HashSet::new();
     json.members().all(|(name, _)| names.insert(name.into_owned()))

@@ -1,4 +1,4 @@
-//! Lines of any bytes, read in pieces of any size: the same lines as a split at line feeds gives.
+//! Reads lines of any bytes in pieces of any size and compares them with a split at line feeds.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -8,26 +8,26 @@ use super::Choices;
 use crate::lines::for_each_line;
 use crate::medium::{Medium, MemoryMedium, Standing};
 
-/// Lines longer than the reader's buffer (1 MiB) take another way through it.
+/// Lines longer than the reader's buffer (1 MiB) take another path through it.
 const LONG: [usize; 4] = [(1 << 20) - 2, (1 << 20) - 1, 1 << 20, (1 << 20) + (65 << 10)];
 
-/// The first bytes choose how the rest is read: in what pieces, with a long line or not, from where, to where.
+/// The first bytes choose the size of the pieces, a long line, and the range.
 ///
 /// # Panics
-/// When a line is lost, made up or changed.
+/// If a line is lost, invented or changed.
 pub fn lines(bytes: &[u8]) {
     let mut choices = Choices(bytes);
     let (piece, long, place, from, to) =
         (choices.byte(), choices.byte(), choices.byte(), choices.byte(), choices.byte());
     let mut bytes = choices.0.to_vec();
-    // Seldom, since it is slow.
+    // Rare, because it is slow.
     if let Some(length) = LONG.get(usize::from(long)) {
         let at = usize::from(place) % (bytes.len() + 1);
         bytes.splice(at..at, std::iter::repeat_n(b'x', *length));
     }
     let to = bytes.len() - usize::from(to) % (bytes.len() + 1);
     let from = bytes[..to].iter().take(usize::from(from)).rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    // Tiny pieces of a long line would take for ever.
+    // Tiny pieces of a long line take too long.
     let piece = if bytes.len() > 4096 { (usize::from(piece) + 1) << 12 } else { usize::from(piece) + 1 };
     let medium = Dribble { inner: MemoryMedium::new(bytes.clone()), piece };
     let mut expected: Vec<&[u8]> = bytes[from..to].split(|byte| *byte == b'\n').collect();
@@ -54,7 +54,7 @@ pub fn lines(bytes: &[u8]) {
     assert_eq!(seen, expected.len(), "lines are missing");
 }
 
-/// Gives few bytes at a time, as a pipe or a network file system may.
+/// Returns few bytes at a time, as pipes and network file systems may.
 struct Dribble {
     inner: MemoryMedium,
     piece: usize,

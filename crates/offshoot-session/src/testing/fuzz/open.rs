@@ -1,4 +1,4 @@
-//! A file of any bytes: refused, or opened, shown in every way, grown and opened again.
+//! Opens a file of any bytes, shows it in every way, appends to it and opens it again.
 
 use crate::check::check;
 use crate::compose::NewEntry;
@@ -21,7 +21,7 @@ const WORDS: &str = "the words of the one who opened it";
 /// Opens the bytes as a session file.
 ///
 /// # Panics
-/// When reading changes a byte, an entry is shown nowhere, or an append loses something.
+/// If reading changes a byte, an entry is not shown, or an append loses something.
 pub fn open(bytes: &[u8]) {
     let medium = MemoryMedium::new(bytes.to_vec());
     let mut session = match opened(&medium) {
@@ -50,7 +50,7 @@ fn content(medium: &MemoryMedium) -> Vec<u8> {
     read_exact_at(medium, 0, length).expect("memory")
 }
 
-/// In every way that the commands do.
+/// Reads the session in all the ways that commands do.
 fn look(session: &Session) {
     let tree = session.tree();
     assert_eq!(tree.walk().count(), tree.len(), "every entry is in the tree once");
@@ -85,7 +85,7 @@ fn context(session: &Session, leaf: Option<NodeIx>) {
     let (_messages, _diagnostics) = converter.finish();
 }
 
-/// `before`: the bytes that have to stay as they are; an old file is upgraded into another one.
+/// `before` has the bytes that must not change; `None` for an old file, which is upgraded.
 fn grow(session: &mut Session, medium: &MemoryMedium, before: Option<&[u8]>) {
     let (leaf, count) = (session.leaf_id().cloned(), session.tree().len());
     let message = format!(r#"{{"role":"user","content":"{WORDS}"}}"#);
@@ -98,6 +98,6 @@ fn grow(session: &mut Session, medium: &MemoryMedium, before: Option<&[u8]>) {
     let ix = again.find(id.as_str()).expect("what was appended is there");
     assert!(again.entry(ix).expect("memory").line().contains(WORDS));
     assert_eq!((again.leaf(), again.tree().parent_id(ix)), (Some(ix), leaf.as_ref()));
-    // A last line without its line feed may have been more than it seemed; all others are what they were.
+    // A last line without line feed may have been incomplete; all others stay.
     assert!(again.tree().len() >= count, "entries are gone");
 }

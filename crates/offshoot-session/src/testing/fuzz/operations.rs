@@ -1,4 +1,4 @@
-//! Any operations of two writers on a disk that may fail, beside a list that remembers what was acknowledged.
+//! Runs operations of two writers on a disk that may fail, and compares with a list of what was acknowledged.
 
 use std::cell::Cell;
 
@@ -18,10 +18,10 @@ const SOUND: &str = concat!(
     "\n",
 );
 
-/// The first bytes choose the file's state and up to two faults, each other byte is an operation.
+/// The first bytes choose the file's state and up to two faults; each other byte is an operation.
 ///
 /// # Panics
-/// When something acknowledged is lost, moved or changed, something is there twice, or work cannot go on.
+/// If something acknowledged is lost, moved, changed or doubled, or work cannot continue.
 pub fn session_ops(bytes: &[u8]) {
     let mut choices = Choices(bytes);
     let beginning = match choices.below(3) {
@@ -29,7 +29,7 @@ pub fn session_ops(bytes: &[u8]) {
         1 => SOUND.trim_end().to_owned(),
         _ => format!("{SOUND}{{\"type\":\"mess"),
     };
-    // Under `Os`, and where the last line feed is missing, what no sync has covered may go with the system.
+    // With `Os`, and if the last line feed is missing, a system crash may take what no sync covered.
     let durability = if choices.below(2) == 0 { Durability::Data } else { Durability::Os };
     let may_lose = durability == Durability::Data && !beginning.ends_with('}');
     let mut disk = FaultMedium::new(beginning.into_bytes());
@@ -46,7 +46,7 @@ pub fn session_ops(bytes: &[u8]) {
         }
         let writer = choices.below(2);
         world.operation(&mut writers[writer], &mut choices);
-        // A crash takes both with it, whosoever noticed it.
+        // A crash ends both writers, whichever noticed it.
         while world.disk.is_crashed() || world.restarts.take() > 0 {
             writers = [world.opened(), world.opened()];
         }
@@ -76,18 +76,18 @@ fn fault(choice: u8, may_lose: bool) -> Fault {
     }
 }
 
-/// The disk, and what was acknowledged: ids with their parents' and their words.
+/// The disk, and what was acknowledged: id, parent and text.
 struct World {
     disk: FaultMedium,
     durability: Durability,
     acknowledged: Vec<(EntryId, Option<EntryId>, String)>,
     attempts: usize,
-    /// Since somebody looked.
+    /// Restarts since the last check.
     restarts: Cell<usize>,
 }
 
 impl World {
-    /// Opens; a fault may hit just that, a few times.
+    /// Opens a session, again if a fault hits the opening.
     fn opened(&self) -> Session {
         for _ in 0..4 {
             if self.disk.is_crashed() {
@@ -136,7 +136,7 @@ impl World {
         match done {
             Ok(()) => self.check_path(session),
             Err(Error::Io { .. }) => assert!(session.tree().len() >= before, "a failed append takes nothing away"),
-            // It says that it must be opened again, and so it is.
+            // The session refuses until it is opened again.
             Err(Error::Conflict { .. }) => *session = self.opened(),
             Err(other) => panic!("{other}"),
         }
@@ -170,7 +170,7 @@ impl World {
         Ok(())
     }
 
-    /// The model is shown what the list says of the path to the leaf.
+    /// The context has what the list says about the path to the leaf.
     fn check_path(&self, session: &Session) {
         let mut expected = Vec::new();
         let mut at = session.leaf_id().cloned();
@@ -185,7 +185,7 @@ impl World {
         assert!(said.len() >= expected.len() && said.iter().zip(&expected).all(|(said, expected)| said == expected));
     }
 
-    /// Everything acknowledged is in its place, and nothing is there twice.
+    /// Everything acknowledged is in its place, and nothing is doubled.
     fn compare(&self, session: &Session) {
         let mut found = Vec::new();
         for ix in session.tree().entries() {
@@ -206,7 +206,7 @@ impl World {
     }
 }
 
-/// Any entry with an id; there is one from the beginning.
+/// Any entry with an id; the file starts with one.
 fn pick(session: &Session, choices: &mut Choices<'_>) -> EntryId {
     let ids: Vec<EntryId> = session.tree().entries().filter_map(|ix| session.tree().node(ix).id().cloned()).collect();
     ids[choices.below(ids.len())].clone()

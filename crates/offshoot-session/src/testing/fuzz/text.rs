@@ -1,11 +1,11 @@
-//! Any text, made clean: nothing in it steers a terminal, and cleaning it again changes nothing.
+//! Cleans any text: nothing in the result steers a terminal, and cleaning it again changes nothing.
 
 use crate::text::{clean, clean_lines, one_line, spell_out, steers};
 
-/// Cleans a text for a line, for a screen and for a file.
+/// Cleans a text for a line, a screen and a file.
 ///
 /// # Panics
-/// When something that steers a terminal gets through, or cleaning twice differs from cleaning once.
+/// If something that steers a terminal remains, or cleaning twice differs from cleaning once.
 pub fn text(bytes: &[u8]) {
     let stored = String::from_utf8_lossy(bytes);
     for cleaned in [clean(&stored), clean_lines(&stored), spell_out(&stored)] {
@@ -14,7 +14,7 @@ pub fn text(bytes: &[u8]) {
     assert!(!clean(&stored).contains(char::is_control));
     for once in [clean(&stored), clean_lines(&stored)] {
         assert_eq!(clean_lines(&once), once);
-        // A tab becomes four blanks; nothing else grows.
+        // A tab becomes four spaces; nothing else grows.
         assert!(once.len() <= 4 * stored.len());
     }
     for max in [0, 1, 7, 200] {
