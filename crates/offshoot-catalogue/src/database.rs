@@ -54,6 +54,7 @@ pub(crate) struct ListedFile<'a> {
 
 /// The state of a catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the name says it")]
 pub struct CatalogueState {
     pub standing: Standing,
     /// Bytes of the database file.
@@ -64,6 +65,7 @@ pub struct CatalogueState {
 
 /// Whether a catalogue can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the name says it")]
 pub enum Standing {
     /// It does not exist yet.
     Absent,

@@ -139,6 +139,7 @@ struct Asked<'a> {
     first: usize,
 }
 
+/// A part of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Portion {
     /// The sessions, in no order.
