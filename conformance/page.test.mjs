@@ -73,7 +73,7 @@ function rowsOf({ document, dom, $ }) {
 
 /** The rows that the command prints: no cursor, no last line, and marks of foldable rows as plain lines. */
 function treeOf(file, filter) {
-  const lines = offshoot("tree", file, "--filter", filter).split("\n").slice(0, -2);
+  const lines = offshoot("tree", file, "--layout", "pi", "--filter", filter).split("\n").slice(0, -2);
   return lines.map((line) => line.slice(2).replaceAll("⊟", "─"));
 }
 

@@ -44,6 +44,8 @@ pub(crate) struct Ui {
     is_quiet: bool,
     /// Columns of a line; `None` for a pipe or a file, where lines may be long.
     pub(crate) width: Option<usize>,
+    /// How many rows the terminal has; `None` without one.
+    pub(crate) height: Option<usize>,
 }
 
 impl Ui {
@@ -55,10 +57,11 @@ impl Ui {
             ColorWhen::Never => ColorChoice::Never,
         };
         let is_terminal = io::stdout().is_terminal();
-        let terminal = terminal_size::terminal_size().filter(|_| is_terminal).map(|(width, _)| usize::from(width.0));
+        let terminal = terminal_size::terminal_size().filter(|_| is_terminal);
+        let (columns, height) = terminal.map(|(width, height)| (usize::from(width.0), usize::from(height.0))).unzip();
         let pager = environment.pager.clone().unwrap_or_else(|| pager::DEFAULT.to_owned());
         let pager = Some(pager).filter(|_| paging && is_terminal);
-        Self { color, pager, is_terminal, is_quiet: false, width: environment.columns.or(terminal) }
+        Self { color, pager, is_terminal, is_quiet: false, width: environment.columns.or(columns), height }
     }
 
     /// The same without output on stderr, while the front end owns the terminal.

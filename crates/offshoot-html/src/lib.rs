@@ -19,7 +19,7 @@ use std::io::{self, Write};
 use offshoot_session::entry::{Entry, Source as _};
 use offshoot_session::header::CURRENT_VERSION;
 use offshoot_session::json::Object;
-use offshoot_session::outline::{Filter, Outline};
+use offshoot_session::outline::{Filter, Outline, OutlineSetup, TreeLayout};
 use offshoot_session::session::{Session, SessionPart};
 
 use picked::Picked;
@@ -55,7 +55,8 @@ pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Res
     let picked = Picked::new(session, options.part);
     let title = shell::title(session)?;
     out.write_all(shell::head(&title).as_bytes())?;
-    let outline = Outline::with_home(session, picked.leaf, Filter::All, options.home.as_deref())?;
+    let setup = OutlineSetup { layout: TreeLayout::Pi, filter: Filter::All, home: options.home.as_deref() };
+    let outline = Outline::new(session, picked.leaf, setup)?;
     let mut page = Page::new(session, options.part, &picked, outline, out);
     if !page.is_verbatim {
         page.lines.push(session.header_line().as_bytes(), page.out)?;

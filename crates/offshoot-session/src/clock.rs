@@ -43,6 +43,17 @@ pub fn to_iso(ms: Millis) -> String {
     format!("{at:.3}")
 }
 
+/// How long ago a time was, in words: `now`, `5 min ago`, `3 h ago`, `2 d ago`.
+pub fn ago(time: Millis, now: Millis) -> String {
+    const MINUTE: Millis = 60_000;
+    match now.saturating_sub(time) / MINUTE {
+        ..1 => "now".to_owned(),
+        past @ 1..60 => format!("{past} min ago"),
+        past @ 60..1440 => format!("{} h ago", past / 60),
+        past => format!("{} d ago", past / 1440),
+    }
+}
+
 /// Reads a time as JavaScript's `Date` does, in the forms that occur in sessions: ISO with an offset or `Z`, a bare
 /// date (midnight UTC), a date and time without offset (taken as UTC). Anything else is `None`.
 pub fn parse_iso(text: &str) -> Option<Millis> {

@@ -56,6 +56,8 @@ pub struct Facts {
     pub reported: Vec<Reported>,
     /// Turns of the model that only call tools, in file order.
     pub silent: Vec<u32>,
+    /// Tool calls that failed, in file order.
+    pub failed: Vec<u32>,
     /// Sums over all of them, brought forward by what is new.
     pub totals: Totals,
 }
@@ -66,6 +68,11 @@ impl Facts {
         let place = ix.index() as u32;
         let found = self.reported.binary_search_by_key(&place, |reported| reported.entry);
         found.ok().and_then(|at| self.reported.get(at)).map_or((0, 0.0), |found| (found.tokens, found.cost))
+    }
+
+    /// Whether it is the result of a tool call that failed.
+    pub fn has_failed(&self, ix: NodeIx) -> bool {
+        self.failed.binary_search(&(ix.index() as u32)).is_ok()
     }
 
     /// Whether it is a turn of the model that only calls tools.

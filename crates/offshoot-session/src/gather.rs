@@ -7,6 +7,7 @@ use std::thread;
 use crate::entry::{Entry, Source, text_of};
 use crate::error::Result;
 use crate::facts::{Facts, Reported};
+use crate::json::Json;
 use crate::kind::{Kind, Role};
 use crate::tokens::Usage;
 use crate::tree::{Node, NodeIx};
@@ -48,6 +49,7 @@ pub(crate) fn read(source: &dyn Source, mut known: Facts) -> Result<Facts> {
         }
         known.reported.extend(part.reported);
         known.silent.extend(part.silent);
+        known.failed.extend(part.failed);
     }
     tree.whole(known)
 }
@@ -62,6 +64,9 @@ fn read_part(source: &dyn Source, entries: &[NodeIx]) -> Result<Facts> {
         }
         if is_silent_turn(&entry) {
             facts.silent.push(place);
+        }
+        if has_failed(&entry) {
+            facts.failed.push(place);
         }
     }
     Ok(facts)
@@ -89,6 +94,11 @@ fn is_silent_turn(entry: &Entry) -> bool {
     let ended_well = matches!(message.str("stopReason").as_deref(), None | Some("stop" | "toolUse"));
     let text = message.get("content").map(|content| text_of(content, ""));
     ended_well && text.is_none_or(|text| text.trim().is_empty())
+}
+
+fn has_failed(entry: &Entry) -> bool {
+    let message = entry.message().filter(|_| entry.role == Some(Role::ToolResult));
+    message.and_then(|message| message.get("isError")).and_then(Json::as_bool) == Some(true)
 }
 
 #[cfg(test)]

@@ -1,25 +1,35 @@
 //! The tree as rows of text: which entries are shown, in which order, how far in, and what each row says.
 //!
-//! The layout is that of the peers' tree selectors, so that a picture in the documents, the
-//! `tree` command and a front end's selector are the same. All walks are loops. Knows no colours and no keys.
+//! There are two layouts: the trunk layout, in which the current path runs straight down and other branches hang from it, and
+//! that of the peers' tree selectors. Pictures in the documents, the `tree` command and a front end's selector are the same.
+//! All walks are loops. Knows no colours and no keys.
 
 mod order;
-mod layout;
+mod folds;
+mod pi_rows;
+mod trunk_rows;
+mod drawing;
 mod row;
 mod sums;
+mod note;
 mod words;
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use crate::entry::Source;
 use crate::error::Result;
 use crate::text::one_line;
 use crate::tree::{NodeIx, Tree};
 
-use layout::{LEVEL, Layout};
+use drawing::Drawing;
+pub use folds::Folds;
+pub use note::{BranchNote, FittedNote};
 use order::Order;
+use pi_rows::PiRows;
 use row::Calls;
 pub use sums::{BranchSums, Sums};
+use trunk_rows::{TrunkRows, TrunkScope};
 pub use words::words;
 
 /// Which entries an outline shows.
@@ -59,6 +69,26 @@ impl Filter {
     }
 }
 
+/// Where rows go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TreeLayout {
+    /// The current path is one column; side branches hang from it, folded.
+    #[default]
+    Trunk,
+    /// The peers' layout: every branch point moves what follows to the right.
+    Pi,
+}
+
+impl TreeLayout {
+    /// Every layout with its name.
+    pub const NAMES: [(&'static str, Self); 2] = [("trunk", Self::Trunk), ("pi", Self::Pi)];
+
+    /// From its name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, layout)| *layout)
+    }
+}
+
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutlineRow {
@@ -94,17 +124,31 @@ pub struct Scope<'a> {
     /// The entries that a search has found, by their place in display order (see [`Outline::place`]); `None` without a
     /// search.
     pub found: Option<&'a [bool]>,
-    /// Entries whose descendants are folded away.
-    pub folded: Option<&'a HashSet<NodeIx>>,
+    /// What is open and what is folded; `None` leaves that to the layout.
+    pub folds: Option<&'a Folds>,
     /// Entries with a bookmark; `None` takes the tree's word.
     pub labelled: Option<&'a HashSet<NodeIx>>,
+}
+
+/// How a tree is laid out at first.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OutlineSetup<'a> {
+    /// Where rows go.
+    pub layout: TreeLayout,
+    /// Which entries are shown.
+    pub filter: Filter,
+    /// The home directory: paths inside it are shown as `~`.
+    pub home: Option<&'a str>,
 }
 
 /// A tree as rows. Where rows go is settled at once, by envelopes; what a row says is read when it is asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Outline {
+    layout: TreeLayout,
     order: Order,
-    layout: Layout,
+    drawing: Drawing,
+    /// By place in display order.
+    shown: Vec<bool>,
     open: Option<NodeIx>,
     selected: Option<usize>,
     calls: Calls,
@@ -116,19 +160,12 @@ impl Outline {
     ///
     /// # Errors
     /// The medium cannot be read.
-    pub fn new(source: &dyn Source, leaf: Option<NodeIx>, filter: Filter) -> Result<Self> {
-        Self::with_home(source, leaf, filter, None)
-    }
-
-    /// The same, with paths inside the home directory shown as `~`.
-    ///
-    /// # Errors
-    /// The medium cannot be read.
-    pub fn with_home(source: &dyn Source, leaf: Option<NodeIx>, filter: Filter, home: Option<&str>) -> Result<Self> {
+    pub fn new(source: &dyn Source, leaf: Option<NodeIx>, setup: OutlineSetup<'_>) -> Result<Self> {
         let open = leaf.and_then(|leaf| source.tree().behind_markers(leaf));
-        let order = Order::new(source, open)?;
-        let mut outline = Self { order, open, calls: Calls::new(home), ..Self::default() };
-        outline.arrange(source.tree(), Scope { filter, ..Scope::default() });
+        let order = Order::new(source, open, setup.layout)?;
+        let calls = Calls::new(setup.home);
+        let mut outline = Self { layout: setup.layout, order, open, calls, ..Self::default() };
+        outline.arrange(source.tree(), Scope { filter: setup.filter, ..Scope::default() });
         source.tree().whole(outline)
     }
 
@@ -150,17 +187,57 @@ impl Outline {
             let found = found.iter().copied().chain(std::iter::repeat(false));
             shown.iter_mut().zip(found).for_each(|(shown, found)| *shown &= found);
         }
-        let folded: HashSet<u32> = scope.folded.into_iter().flatten().filter_map(|ix| self.order.place(*ix)).collect();
-        // Two of them at a time would be the most that a large tree takes.
-        self.layout = Layout::default();
-        self.layout = Layout::new(&self.order, &shown, |place| !folded.is_empty() && folded.contains(&place));
+        // Two drawings at a time would be the most that a large tree takes.
+        self.drawing = Drawing::default();
+        self.drawing = match self.layout {
+            TreeLayout::Pi => {
+                let is_folded = |place| {
+                    let folds = scope.folds.zip(self.order.entry(place));
+                    folds.is_some_and(|(folds, ix)| !folds.is_open(ix))
+                };
+                Drawing::Pi(PiRows::new(&self.order, &shown, is_folded))
+            }
+            TreeLayout::Trunk => Drawing::Trunk(self.trunk(tree, &shown, scope)),
+        };
+        self.shown = shown;
         self.filter = scope.filter;
         self.selected = self.open.and_then(|open| self.nearest(open)).or_else(|| self.len().checked_sub(1));
     }
 
+    /// Opens every branch if all rows fit into `room` then. Returns what is open.
+    pub fn open_if_it_fits(&mut self, tree: &Tree, room: usize) -> Folds {
+        if self.layout == TreeLayout::Pi {
+            return Folds::all_open();
+        }
+        if self.len() <= room {
+            let (filter, all) = (self.filter, Folds::all_open());
+            self.arrange(tree, Scope { filter, folds: Some(&all), ..Scope::default() });
+            if self.len() <= room {
+                return all;
+            }
+            self.arrange(tree, Scope { filter, ..Scope::default() });
+        }
+        Folds::default()
+    }
+
+    fn trunk(&self, tree: &Tree, shown: &[bool], scope: Scope<'_>) -> TrunkRows {
+        // What a search or this filter lets through is what somebody looks for: it is not folded away.
+        let is_narrow = scope.found.is_some() || scope.filter == Filter::LabeledOnly;
+        let own = if is_narrow { Folds::all_open() } else { Folds::default() };
+        let has_runs = scope.filter == Filter::Default && scope.found.is_none();
+        let labelled = has_runs.then(|| {
+            let of_tree = || tree.labels().into_iter().filter_map(|(target, _)| tree.find(target.as_str())).collect();
+            let labelled = scope.labelled.cloned().unwrap_or_else(of_tree);
+            labelled.into_iter().filter_map(|ix| self.order.place(ix)).collect::<HashSet<u32>>()
+        });
+        let open = self.open.and_then(|open| self.order.place(open));
+        let folds = scope.folds.unwrap_or(&own);
+        TrunkRows::new(&self.order, &TrunkScope { shown, folds, labelled: labelled.as_ref(), open })
+    }
+
     /// How many rows there are.
     pub fn len(&self) -> usize {
-        self.layout.len()
+        self.drawing.len()
     }
 
     /// Whether there are none.
@@ -213,51 +290,106 @@ impl Outline {
 
     /// The row of an entry, or of its nearest shown ancestor.
     pub fn nearest(&self, ix: NodeIx) -> Option<usize> {
-        self.layout.nearest(self.order.place(ix)?)
+        self.drawing.nearest(self.order.place(ix)?)
     }
 
     /// The entry of a row, counted from the top.
     pub fn entry(&self, at: usize) -> Option<NodeIx> {
-        self.order.entry(self.layout.place(at)?)
+        self.order.entry(self.drawing.place(at)?)
     }
 
     /// Whether a row's entry is on the path to where the session is.
     pub fn is_on_path(&self, at: usize) -> bool {
-        self.layout.place(at).is_some_and(|place| self.order.is_on_path(place))
+        self.drawing.place(at).is_some_and(|place| self.order.is_on_path(place))
     }
 
-    /// Whether a branch, or a whole tree, starts at a row and goes on behind it.
+    /// The layout.
+    pub fn layout(&self) -> TreeLayout {
+        self.layout
+    }
+
+    /// Whether a branch, or in the peers' layout a whole tree, starts at a row and goes on behind it.
     pub fn is_foldable(&self, at: usize) -> bool {
-        self.layout.is_foldable(at)
+        self.drawing.is_foldable(at)
+    }
+
+    /// Whether what follows a row is folded away.
+    pub fn is_folded(&self, at: usize) -> bool {
+        self.drawing.is_folded(at)
+    }
+
+    /// The places of the side branch that a row stands for: one that is folded, or has nothing to fold.
+    pub fn branch(&self, at: usize) -> Option<Range<usize>> {
+        self.drawing.branch(at)
+    }
+
+    /// The places of the run of tool calls that a row stands for.
+    pub fn run(&self, at: usize) -> Option<Range<usize>> {
+        self.drawing.run(at)
+    }
+
+    /// Whether a row is the first of a run of tool calls that is open.
+    pub fn is_run_open(&self, at: usize) -> bool {
+        self.drawing.is_run_open(at)
     }
 
     /// Whether a line connects a row with its branch point.
     pub fn has_connector(&self, at: usize) -> bool {
-        self.layout.has_connector(at as u32)
+        self.drawing.has_connector(at)
     }
 
     /// The row at which the branch of a row starts; of such a row the one before; at last the root's.
     pub fn segment_start(&self, at: usize) -> usize {
-        self.layout.segment_start(at)
+        self.drawing.segment_start(at)
     }
 
-    /// The first row behind the next branch point, along first children; without one the last row there.
+    /// The row of the next branch; without one the last row.
     pub fn next_segment(&self, at: usize) -> usize {
-        self.layout.next_segment(at)
+        self.drawing.next_segment(at)
     }
 
     /// How many columns a row is moved in.
     pub fn columns(&self, at: usize) -> usize {
-        self.layout.columns(at)
+        self.drawing.columns(at)
     }
 
-    /// What stands before a row's text from one column to another, both multiples of three. Rows of deep trees are moved in
-    /// far: nobody needs all of it.
-    pub fn prefix(&self, at: usize, columns: std::ops::Range<usize>, is_folded: bool) -> String {
-        self.layout.window(at, columns.start / LEVEL..columns.end.div_ceil(LEVEL), is_folded)
+    /// What stands before a row's text from one column to another, both multiples of three. In the peers' layout rows are
+    /// moved in far: nobody needs all of it.
+    pub fn prefix(&self, at: usize, columns: Range<usize>) -> String {
+        self.drawing.window(at, columns)
     }
 
-    /// What a row of this entry says, on one line, harmless for a screen.
+    /// How many entries the open one is below a row that stands for it: 0 at its own.
+    pub fn steps_to_open(&self, at: usize) -> Option<usize> {
+        let (open, row) = (self.order.place(self.open?)?, self.drawing.place(at)?);
+        std::iter::successors(Some(open), |place| self.order.parent(*place)).position(|place| place == row)
+    }
+
+    /// The place of the first of the hidden entries that lead to a place and nowhere else, or the place itself.
+    fn with_hidden_above(&self, place: usize) -> usize {
+        let mut at = place as u32;
+        while let Some(parent) = self.order.parent(at).filter(|parent| {
+            let is_hidden = self.shown.get(*parent as usize) == Some(&false) && !self.order.is_on_path(*parent);
+            is_hidden && *parent + 1 == at && self.order.end(*parent) == self.order.end(at)
+        }) {
+            at = parent;
+        }
+        at as usize
+    }
+
+    /// What a row says, on one line, harmless for a screen.
+    ///
+    /// # Errors
+    /// The medium cannot be read.
+    pub fn row_text(&self, source: &dyn Source, at: usize) -> Result<String> {
+        if let Some(run) = self.run(at) {
+            let shown = run.filter(|place| self.shown.get(*place) == Some(&true));
+            return row::run(source, shown.filter_map(|place| self.entry_at(place)), &self.calls);
+        }
+        self.entry(at).map_or_else(|| Ok(String::new()), |ix| self.text(source, ix))
+    }
+
+    /// What an entry says, on one line, harmless for a screen.
     ///
     /// # Errors
     /// The medium cannot be read.
@@ -274,11 +406,11 @@ impl Outline {
         let tree = source.tree();
         Ok(Some(OutlineRow {
             ix,
-            prefix: self.layout.prefix(at, false),
+            prefix: self.drawing.prefix(at),
             is_on_path: self.is_on_path(at),
             is_selected: Some(at) == self.selected,
             label: tree.node(ix).id().and_then(|id| tree.label(id)).map(|label| one_line(&label.text, 80)),
-            text: self.text(source, ix)?,
+            text: self.row_text(source, at)?,
         }))
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use offshoot_agent::provider::ThinkingLevel;
 use offshoot_agent::turn::{QueueMode, Retry};
 use offshoot_session::compact;
-use offshoot_session::outline::Filter;
+use offshoot_session::outline::{Filter, TreeLayout};
 
 use crate::layer::Layers;
 use crate::table::find;
@@ -111,6 +111,7 @@ pub struct Settings {
     pub external_editor: Option<String>,
     pub double_escape: DoubleEscape,
     pub tree_filter: Filter,
+    pub tree_layout: TreeLayout,
     pub completion_rows: usize,
     /// The model's tools; `None` means the usual ones.
     pub tools: Option<Vec<String>>,
@@ -167,6 +168,7 @@ impl From<&Layers> for Settings {
                 _ => DoubleEscape::Tree,
             },
             tree_filter: layers.text("treeFilterMode").and_then(|name| Filter::parse(&name)).unwrap_or_default(),
+            tree_layout: layers.text("treeLayout").and_then(|name| TreeLayout::parse(&name)).unwrap_or_default(),
             completion_rows: usize::try_from(layers.number("autocompleteMaxVisible")).unwrap_or(usize::MAX),
             tools: match layers.of("defaultTools") {
                 Some(Value::Texts(tools)) => Some(tools),

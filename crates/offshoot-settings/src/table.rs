@@ -123,6 +123,13 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting_row("treeFilterMode", Interaction, FILTERS, Some("\"default\""), "the filter that /tree starts with"),
     setting_row(
+        "treeLayout",
+        Interaction,
+        SettingKind::Choice(&["trunk", "pi"]),
+        Some("\"trunk\""),
+        "how the tree is drawn: the path as a trunk, or pi's columns",
+    ),
+    setting_row(
         "autocompleteMaxVisible",
         Interaction,
         SettingKind::Number { least: 3, greatest: 20 },

@@ -1,4 +1,4 @@
-//! The tree selector as a line server, to be compared with others: which rows it shows after which keys.
+//! The tree selector in the peers' layout as a line server, to be compared with theirs: which rows it shows after which keys.
 //!
 //! One JSON object per line in: `{"file", "leaf"?, "selected"?, "columns", "rows", "filter"?, "now"?, "keys": ["down", "text:abc"]}`.
 //! `leaf` and `selected` are places among the entries of the file; without `leaf` the file's own counts. `now` is the time
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use offshoot_session::entry::Source as _;
-use offshoot_session::outline::Filter;
+use offshoot_session::outline::{Filter, TreeLayout};
 use offshoot_session::session::{Options, Session};
 use offshoot_tui::keymap::Key;
 use offshoot_tui::overlay::tree::{Setup, TreeSelector};
@@ -47,6 +47,7 @@ fn answer(request: &Request) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
     let leaf = request.leaf.and_then(at).or(session.leaf());
     let setup = Setup {
         selected: request.selected.and_then(at),
+        layout: TreeLayout::Pi,
         filter: request.filter.as_deref().and_then(Filter::parse).unwrap_or_default(),
         now: request.now.unwrap_or_default(),
         size: (request.columns, request.rows),

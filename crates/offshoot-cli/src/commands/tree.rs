@@ -5,8 +5,11 @@ mod flat;
 use std::io::Write as _;
 
 use clap::builder::PossibleValuesParser;
-use offshoot_session::outline::{Filter, Outline, OutlineRow};
+use offshoot_session::entry::Source as _;
+use offshoot_session::outline::{Filter, Folds, Outline, OutlineRow, OutlineSetup, Scope, Sums, TreeLayout};
 use offshoot_session::session::Session;
+use offshoot_session::text::one_line;
+use offshoot_settings::Settings;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::app::App;
@@ -17,12 +20,23 @@ use crate::ui::style::{ASSISTANT, BOLD, DIM, LABEL, MARK, PLAIN, Painted, USER};
 
 /// What a row's text gets on a narrow screen all the same.
 const LEAST: usize = 20;
+/// The columns of an id; of a longer one its start is shown.
+const ID: usize = 8;
+/// What is drawn besides the tree on a screen that it fits: its last line and the prompt of the shell.
+const AROUND: usize = 2;
 
 /// Show the tree of a session
 ///
-/// A conversation runs straight down; where it branches, the branches stand
-/// side by side, the open one first. `•` marks the entries of the open branch,
-/// `›` the place where the session goes on, [text] a label.
+/// The current branch runs straight down; its entries are marked with `•`, the
+/// entry where the session continues with `›`, labels with [text]. Every other
+/// branch hangs below the entry that it leaves, folded to one row (`⊞`) with
+/// its size, cost, age and last words. Successive tool calls share a row. The
+/// first column is the start of the entry's id.
+///
+/// Branches are open if the whole tree fits the terminal, or with --open.
+///
+/// --layout pi draws what pi and omp draw: each branch point moves everything
+/// below it to the right. The setting `treeLayout` chooses the default.
 ///
 /// --flat prints one entry per line, parents first, from depth 0:
 ///
@@ -48,12 +62,20 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILTER", value_parser = PossibleValuesParser::new(Filter::NAMES.map(|(name, _)| name)))]
     filter: Option<String>,
 
-    /// Print one entry per line, for deep trees and for scripts
+    /// Open all branches and runs of tool calls
     #[arg(long)]
+    open: bool,
+
+    /// How to draw the tree
+    #[arg(long, value_name = "LAYOUT", value_parser = PossibleValuesParser::new(TreeLayout::NAMES.map(|(name, _)| name)))]
+    layout: Option<String>,
+
+    /// Print one entry per line, for deep trees and for scripts
+    #[arg(long, conflicts_with_all = ["open", "layout"])]
     flat: bool,
 
     /// Print JSON
-    #[arg(long, conflicts_with_all = ["flat", "filter"])]
+    #[arg(long, conflicts_with_all = ["flat", "filter", "open", "layout"])]
     json: bool,
 }
 
@@ -61,6 +83,7 @@ const EXAMPLES: &str = "\
 Examples:
   offshoot tree latest
   offshoot tree latest --filter user-only
+  offshoot tree latest --open
   offshoot tree session.jsonl --flat | wc -l";
 
 /// Shows a tree.
@@ -78,43 +101,98 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         flat::write(&session, filter.unwrap_or(Filter::All), &mut out)?;
         return Ok(out.finish()?);
     }
-    draw(app, &session, filter.unwrap_or_default())?;
+    let chosen = args.layout.as_deref().and_then(TreeLayout::parse);
+    let layout = chosen.unwrap_or_else(|| layout_of_settings(app, &session));
+    let home = app.environment.home.as_ref().map(|home| home.to_string_lossy());
+    let setup = OutlineSetup { layout, filter: filter.unwrap_or_default(), home: home.as_deref() };
+    let mut outline = Outline::new(&session, session.leaf(), setup)?;
+    if args.open {
+        let folds = Folds::everything_open();
+        outline.arrange(session.tree(), Scope { filter: setup.filter, folds: Some(&folds), ..Scope::default() });
+    } else if let Some(height) = app.ui.height {
+        outline.open_if_it_fits(session.tree(), height.saturating_sub(AROUND));
+    }
+    draw(app, &session, &outline)?;
     app.report(&session, &args.session);
     Ok(())
 }
 
-fn draw(app: &App, session: &Session, filter: Filter) -> Result<()> {
-    let home = app.environment.home.as_ref().map(|home| home.to_string_lossy());
-    let outline = Outline::with_home(session, session.leaf(), filter, home.as_deref())?;
+/// A picture does not fail because of a file of settings.
+fn layout_of_settings(app: &App, session: &Session) -> TreeLayout {
+    let layers = app.settings_files(session).load();
+    layers.map(|(layers, _)| Settings::from(&layers).tree_layout).unwrap_or_default()
+}
+
+fn draw(app: &App, session: &Session, outline: &Outline) -> Result<()> {
     let mut out = app.ui.paged();
-    for row in outline.rows(session) {
-        draw_row(&mut out, &row?, app.ui.width)?;
+    let sums = match outline.layout() {
+        TreeLayout::Trunk => Some(Sums::new(session, outline)?),
+        TreeLayout::Pi => None,
+    };
+    for (at, row) in outline.rows(session).enumerate() {
+        let row = row?;
+        let mut drawn = DrawnRow { row: &row, id: None, note: String::new(), room: None };
+        let used = drawn.used();
+        if let Some(sums) = &sums {
+            let id = session.tree().node(row.ix).id().map_or("", |id| id.as_str());
+            drawn.id = Some(one_line(id, usize::MAX).chars().take(ID).collect());
+            let room = app.ui.width.map(|width| width.saturating_sub(used + ID + 1).max(LEAST));
+            let fitted = sums.note(session, outline, at)?.map(|note| note.fit(row.text.width(), room, app.now()));
+            drawn.room = fitted.as_ref().map(|fitted| fitted.words).or(room);
+            drawn.note = fitted.map_or(String::new(), |fitted| fitted.note);
+        } else {
+            drawn.room = app.ui.width.map(|width| width.saturating_sub(used).max(LEAST));
+        }
+        drawn.write(&mut out)?;
     }
     writeln!(out, "  {}", Painted(DIM, &outline.footer()))?;
     Ok(out.finish()?)
 }
 
-/// What [`OutlineRow::line`] says, with colours, cut to the screen.
-fn draw_row(out: &mut dyn std::io::Write, row: &OutlineRow, screen: Option<usize>) -> std::io::Result<()> {
-    let cursor = if row.is_selected { "› " } else { "  " };
-    let bullet = if row.is_on_path { "• " } else { "" };
-    let label = row.label.as_ref().map(|label| format!("[{label}] ")).unwrap_or_default();
-    let used = [cursor, &row.prefix, bullet, &label].iter().map(|part| part.width()).sum::<usize>();
-    let text = match screen {
-        Some(screen) => cut(&row.text, screen.saturating_sub(used).max(LEAST)),
-        None => row.text.as_str().into(),
-    };
-    let (who, said) = match text.split_once(": ") {
-        Some((who @ ("user" | "assistant"), _)) => text.split_at(who.len()),
-        _ => ("", text.as_ref()),
-    };
-    let who_style = if who == "user" { USER } else { ASSISTANT };
-    let said_style = match said {
-        _ if row.is_selected => BOLD,
-        _ if said.starts_with("[compaction: ") || said.starts_with("[branch summary]") => MARK,
-        _ if said.starts_with('[') => DIM,
-        _ => PLAIN,
-    };
-    write!(out, "{cursor}{}{bullet}{}", Painted(DIM, &row.prefix), Painted(LABEL, &label))?;
-    writeln!(out, "{}{}", Painted(who_style, who), Painted(said_style, said))
+/// What [`OutlineRow::line`] says, with colours, cut to the screen, between the columns of the command.
+struct DrawnRow<'a> {
+    row: &'a OutlineRow,
+    id: Option<String>,
+    note: String,
+    /// The columns of the text.
+    room: Option<usize>,
+}
+
+impl DrawnRow<'_> {
+    fn parts(&self) -> (&'static str, &'static str, String) {
+        let cursor = if self.row.is_selected { "› " } else { "  " };
+        let bullet = if self.row.is_on_path { "• " } else { "" };
+        (cursor, bullet, self.row.label.as_ref().map(|label| format!("[{label}] ")).unwrap_or_default())
+    }
+
+    /// The columns before the text, without the id.
+    fn used(&self) -> usize {
+        let (cursor, bullet, label) = self.parts();
+        [cursor, &self.row.prefix, bullet, &label].iter().map(|part| part.width()).sum()
+    }
+
+    fn write(&self, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+        let (cursor, bullet, label) = self.parts();
+        let text = match self.room {
+            Some(room) => cut(&self.row.text, room),
+            None => self.row.text.as_str().into(),
+        };
+        let (who, said) = match text.split_once(": ") {
+            Some((who @ ("user" | "assistant"), _)) => text.split_at(who.len()),
+            _ => ("", text.as_ref()),
+        };
+        let who_style = if who == "user" { USER } else { ASSISTANT };
+        let said_style = match said {
+            _ if self.row.is_selected => BOLD,
+            _ if said.starts_with("[compaction: ") || said.starts_with("[branch summary]") => MARK,
+            _ if said.starts_with('[') => DIM,
+            _ => PLAIN,
+        };
+        if let Some(id) = &self.id {
+            write!(out, "{} ", Painted(DIM, &format!("{id:<ID$}")))?;
+        }
+        write!(out, "{cursor}{}{bullet}{}", Painted(DIM, &self.row.prefix), Painted(LABEL, &label))?;
+        write!(out, "{}{}", Painted(who_style, who), Painted(said_style, said))?;
+        writeln!(out, "{}", Painted(DIM, &self.note))
+    }
 }

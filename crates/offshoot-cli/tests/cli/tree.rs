@@ -5,10 +5,61 @@ use insta::assert_snapshot;
 use crate::world::{VERSION_1, World, message, text};
 
 #[test]
-fn branches_stand_side_by_side() {
+fn side_branches_hang_from_the_trunk() {
     let world = World::with_sample();
     let output = world.command(&["tree", "sample.jsonl"]).env("COLUMNS", "72").output().unwrap();
     assert_snapshot!(world.shown(&output), @r#"
+    1b9d40c6   • user: wordcount says 4 for the text "one two three" (two b…
+    5f06b8d1   • assistant: Let me look at how it counts.
+    c4d21e7a   • [read: src/main.rs]
+    9e3b57f0   • assistant: `count` splits at every single blank. Two blank…
+    30f8c62b   • [before the fix] user: Yes. And add a test that would have…
+    84b6f03d   ├⊞ assistant: I will count matches of `\w+` with…  7 entries
+    dd3760b2   • [branch summary]: Tried to count matches of `\w+` with the…
+    08c5e94f   • assistant: The standard library has it: `split_whitespace`…
+    93a7d2e6   • [edit ×2, bash: cargo test]
+    c86f31ad   • [tests pass] assistant: Fixed: runs of blanks no longer co…
+    af72e50c   • user: Good. Now print the number of lines as well when --l…
+    3d80c9b6   • [compaction: 3k tokens]
+    7704dca8   • [edit: src/main.rs]
+    42e6b1f9 › • assistant: With `--lines` the number of lines follows on a…
+      (14/14)
+    "#);
+}
+
+#[test]
+fn everything_opens_and_the_peers_layout_is_there() {
+    let world = World::with_sample();
+    let shown = |arguments: &[&str]| {
+        let output =
+            world.command(&[&["tree", "sample.jsonl"], arguments].concat()).env("COLUMNS", "72").output().unwrap();
+        world.shown(&output)
+    };
+    assert_snapshot!(shown(&["--open"]), @r#"
+    1b9d40c6   • user: wordcount says 4 for the text "one two three" (two b…
+    5f06b8d1   • assistant: Let me look at how it counts.
+    c4d21e7a   • [read: src/main.rs]
+    9e3b57f0   • assistant: `count` splits at every single blank. Two blank…
+    30f8c62b   • [before the fix] user: Yes. And add a test that would have…
+    84b6f03d   ├⊟ assistant: I will count matches of `\w+` with the regex c…
+    2ac97e58   │  [bash: cargo add regex]
+    f1508d3c   │  assistant: There is no network. Perhaps the crate has bee…
+    67e4b2a9   │  [bash: ls ~/.cargo/registry/cache/*/ | grep regex]
+    b05d9c71   │  assistant: It has not. I could write a small matcher by h…
+    4e8a1f36   │  user: A dependency or 40 lines, for counting words? Let u…
+    dd3760b2   • [branch summary]: Tried to count matches of `\w+` with the…
+    08c5e94f   • assistant: The standard library has it: `split_whitespace`…
+    93a7d2e6   • [edit: src/main.rs]
+    71fb48c0   • [edit: src/main.rs]
+    5b9e07f4   • [bash: cargo test]
+    c86f31ad   • [tests pass] assistant: Fixed: runs of blanks no longer co…
+    af72e50c   • user: Good. Now print the number of lines as well when --l…
+    3d80c9b6   • [compaction: 3k tokens]
+    7704dca8   • [edit: src/main.rs]
+    42e6b1f9 › • assistant: With `--lines` the number of lines follows on a…
+      (21/21)
+    "#);
+    assert_snapshot!(shown(&["--layout", "pi"]), @r#"
       • user: wordcount says 4 for the text "one two three" (two blanks aft…
       • assistant: Let me look at how it counts.
       • [read: src/main.rs]
@@ -32,21 +83,26 @@ fn branches_stand_side_by_side() {
             user: A dependency or 40 lines, for counting words? Let us go b…
       (15/21)
     "#);
+    let folder = world.home().join(".local/share/offshoot");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("settings.json"), r#"{"treeLayout":"pi"}"#).unwrap();
+    assert_eq!(shown(&[]), shown(&["--layout", "pi"]));
+    assert_ne!(shown(&["--layout", "trunk"]), shown(&[]));
 }
 
 #[test]
 fn a_filter_leaves_the_tree_whole() {
     let world = World::with_sample();
     assert_snapshot!(world.run("tree sample.jsonl --filter user-only"), @r#"
-      • user: wordcount says 4 for the text "one two three" (two blanks after one). Can you find out why?
-      • [before the fix] user: Yes. And add a test that would have caught it.
-    › ├─ • user: Good. Now print the number of lines as well when --lines is given.
-      └─ user: A dependency or 40 lines, for counting words? Let us go back.
-      (3/4) [user-only]
+    1b9d40c6   • user: wordcount says 4 for the text "one two three" (two blanks after one). Can you find out why?
+    30f8c62b   • [before the fix] user: Yes. And add a test that would have caught it.
+    4e8a1f36   ├─ user: A dependency or 40 lines, for counting words? Let us go back.  7 entries · $0.03 · 18 d ago
+    af72e50c › • user: Good. Now print the number of lines as well when --lines is given.
+      (4/4) [user-only]
     "#);
     assert_snapshot!(world.run("tree sample.jsonl --filter labeled-only"), @"
-      • [before the fix] user: Yes. And add a test that would have caught it.
-    › • [tests pass] assistant: Fixed: runs of blanks no longer count, and two new assertions hold that down. The test passes.
+    30f8c62b   • [before the fix] user: Yes. And add a test that would have caught it.
+    c86f31ad › • [tests pass] assistant: Fixed: runs of blanks no longer count, and two new assertions hold that down. The test passes.
       (2/2) [labeled-only]
     ");
     assert_snapshot!(world.run("tree sample.jsonl --filter none"), @"
@@ -124,7 +180,7 @@ fn old_and_damaged_files_have_trees() {
     let damaged = r#"{"type":"message","id":"bbbb2222","parentId":"aaaa1111","timestamp":"2026-02-01T11:11:00.000Z","message":{"role":"assistant","content":[}}"#;
     world.write("bad.jsonl", text("bad", "/w", &[&good, damaged, "no json"]));
     assert_snapshot!(world.run("tree bad.jsonl"), @"
-    › • user: q
+    aaaa1111 › • user: q
       (1/1)
     [stderr]
     warning: line 3: the line is no valid JSON; it stays in the file and takes no part in the tree

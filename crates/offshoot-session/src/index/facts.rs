@@ -12,7 +12,7 @@ use crate::gather;
 use crate::medium::{FileMedium, read_regular};
 
 /// Changes whenever the layout does.
-const MAGIC: &[u8; 8] = b"offfact2";
+const MAGIC: &[u8; 8] = b"offfact3";
 /// The facts are written again when so many more entries are known.
 const STALE: usize = 512;
 
@@ -51,9 +51,10 @@ fn read(medium: &FileMedium, place: &Path, length: u64) -> Option<Facts> {
         })
         .collect::<Option<_>>()?;
     let silent = (0..reader.short()?).map(|_| reader.short()).collect::<Option<_>>()?;
+    let failed = (0..reader.short()?).map(|_| reader.short()).collect::<Option<_>>()?;
     let (entries, messages, tokens) = (reader.number()?, reader.number()?, reader.number()?);
     let totals = Totals { entries, messages, tokens, cost: f64::from_bits(reader.number()?) };
-    Some(Facts { count, reported, silent, totals })
+    Some(Facts { count, reported, silent, failed, totals })
 }
 
 fn write(medium: &FileMedium, place: &Path, length: u64, facts: &Facts) -> std::io::Result<()> {
@@ -68,8 +69,10 @@ fn write(medium: &FileMedium, place: &Path, length: u64, facts: &Facts) -> std::
         writer.number(reported.tokens);
         writer.number(reported.cost.to_bits());
     }
-    writer.short(facts.silent.len() as u32);
-    facts.silent.iter().for_each(|silent| writer.short(*silent));
+    for places in [&facts.silent, &facts.failed] {
+        writer.short(places.len() as u32);
+        places.iter().for_each(|place| writer.short(*place));
+    }
     let totals = &facts.totals;
     for number in [totals.entries, totals.messages, totals.tokens, totals.cost.to_bits()] {
         writer.number(number);

@@ -199,7 +199,7 @@ fn when_nothing_can_be_read_the_tree_says_so() {
 #[test]
 fn a_page_that_fails_under_an_open_session_is_an_error_or_read_from_the_file() {
     use crate::entry::Source as _;
-    use crate::outline::{Filter, Outline};
+    use crate::outline::{Outline, OutlineSetup};
     use crate::session::{Options, Session};
     type Damage = fn(&File, u64);
     type Reader = fn(&Session) -> Result<()>;
@@ -217,7 +217,7 @@ fn a_page_that_fails_under_an_open_session_is_an_error_or_read_from_the_file() {
         ("context", |session| session.context_at(session.tree().leaves().nth(7)).map(drop)),
         ("branches", |session| crate::stats::branches(session, session.leaf()).map(drop)),
         ("totals", |session| crate::stats::totals(session).map(drop)),
-        ("outline", |session| Outline::new(session, session.leaf(), Filter::All).map(drop)),
+        ("outline", |session| Outline::new(session, session.leaf(), OutlineSetup::default()).map(drop)),
         ("compare", |session| {
             let ends: Vec<NodeIx> = session.tree().leaves().take(2).collect();
             crate::compare::Comparison::new(session, ends[0], ends[1]).map(drop)

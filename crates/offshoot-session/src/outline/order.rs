@@ -1,8 +1,9 @@
 //! All entries in the order in which they are drawn, with what filters must know of each: made once, by envelopes.
 //!
-//! Children stand behind their parent, the branch with the open entry first, the others by time. Knows no rows.
+//! Children stand after their parent, siblings by time; but the one on the path to the open entry comes first in the peers'
+//! layout, and last in the trunk layout, where off that path the heaviest comes last. Knows no rows.
 
-use super::Filter;
+use super::{Filter, TreeLayout};
 use crate::entry::Source;
 use crate::error::Result;
 use crate::gather;
@@ -17,6 +18,7 @@ const BOOKKEEPING: u8 = 2;
 const TOOL_RESULT: u8 = 4;
 const USER: u8 = 8;
 const ON_PATH: u8 = 16;
+const FAILED: u8 = 32;
 
 /// The entries of a tree by their place from the top of the drawing.
 #[derive(Debug, Clone, Default)]
@@ -32,22 +34,40 @@ pub(super) struct Order {
 
 impl Order {
     /// Orders a tree that is open at `open`.
-    pub(super) fn new(source: &dyn Source, open: Option<NodeIx>) -> Result<Self> {
+    pub(super) fn new(source: &dyn Source, open: Option<NodeIx>, layout: TreeLayout) -> Result<Self> {
         let tree = source.tree();
         let facts = gather::of(source)?;
         let on_path = marks(tree, open);
-        let first_on_path = |mut siblings: Vec<NodeIx>| {
-            siblings.sort_by_key(|ix| !on_path.get(ix.index()).copied().unwrap_or(false));
+        let weights = if layout == TreeLayout::Trunk { weights(tree) } else { Vec::new() };
+        let is_on_path = |ix: &NodeIx| on_path.get(ix.index()) == Some(&true);
+        let weight = |ix: &NodeIx| weights.get(ix.index()).copied().unwrap_or(0);
+        let arranged = |parent: Option<NodeIx>, mut siblings: Vec<NodeIx>| {
+            match layout {
+                TreeLayout::Pi => siblings.sort_by_key(|ix| !is_on_path(ix)),
+                // Below the open entry nothing continues the trunk.
+                TreeLayout::Trunk if open.is_some() && parent == open => {}
+                TreeLayout::Trunk => {
+                    let main =
+                        (0..siblings.len()).max_by_key(|at| siblings.get(*at).map(|ix| (is_on_path(ix), weight(ix))));
+                    siblings
+                        .get_mut(main.unwrap_or(0)..)
+                        .into_iter()
+                        .for_each(|from| from.rotate_left(from.len().min(1)));
+                }
+            }
             siblings
         };
         let mut order = Self { places: vec![NONE; tree.stored_len()], ..Self::default() };
         let mut stack: Vec<(u32, NodeIx)> = Vec::new();
-        stack.extend(first_on_path(tree.roots().collect()).into_iter().rev().map(|root| (NONE, root)));
+        stack.extend(arranged(None, tree.roots().collect()).into_iter().rev().map(|root| (NONE, root)));
         while let Some((parent, ix)) = stack.pop() {
             let place = order.entries.len() as u32;
             let mut class = class(tree.node(ix), on_path[ix.index()]);
             if facts.is_silent(ix) && open != Some(ix) {
                 class |= HIDDEN;
+            }
+            if facts.has_failed(ix) {
+                class |= FAILED;
             }
             order.places[ix.index()] = place;
             order.entries.push(ix);
@@ -58,7 +78,7 @@ impl Order {
                 (None, _) => {}
                 (Some(only), None) => stack.push((place, only)),
                 _ => {
-                    let children = first_on_path(tree.children_by_time(ix));
+                    let children = arranged(Some(ix), tree.children_by_time(ix));
                     stack.extend(children.into_iter().rev().map(|child| (place, child)));
                 }
             }
@@ -91,6 +111,11 @@ impl Order {
 
     pub(super) fn is_on_path(&self, place: u32) -> bool {
         self.has(place, ON_PATH)
+    }
+
+    /// Whether it is the result of a tool call that went well.
+    pub(super) fn is_good_result(&self, place: u32) -> bool {
+        self.has(place, TOOL_RESULT) && !self.has(place, FAILED)
     }
 
     /// Which entries a filter lets through, by place.
@@ -130,6 +155,26 @@ fn marks(tree: &Tree, open: Option<NodeIx>) -> Vec<bool> {
         }
     }
     on_path
+}
+
+/// How many entries each subtree has, by its first entry's place in file order; nothing for a tree without branches.
+fn weights(tree: &Tree) -> Vec<u32> {
+    if tree.leaves().nth(1).is_none() {
+        return Vec::new();
+    }
+    let mut found: Vec<NodeIx> = tree.roots().collect();
+    let mut at = 0;
+    while let Some(ix) = found.get(at).copied() {
+        found.extend(tree.children(ix));
+        at += 1;
+    }
+    let mut weights = vec![1u32; tree.stored_len()];
+    for ix in found.into_iter().rev() {
+        let weight = weights.get(ix.index()).copied().unwrap_or(0);
+        let above = tree.parent(ix).and_then(|parent| weights.get_mut(parent.index()));
+        above.into_iter().for_each(|above| *above += weight);
+    }
+    weights
 }
 
 /// The places behind the last descendants: parents stand before their children.

@@ -114,6 +114,30 @@ pub(super) fn units(text: &str, max: usize) -> &str {
     end.map_or(text, |(end, _)| text.get(..end).unwrap_or_default())
 }
 
+/// So many calls of a run are named.
+const NAMED: usize = 64;
+
+/// The row of a run of tool calls: `[read ×3, edit ×2, bash: cargo test]`.
+pub(super) fn run(source: &dyn Source, mut results: impl Iterator<Item = NodeIx>, calls: &Calls) -> Result<String> {
+    let mut tools: Vec<(String, String, usize)> = Vec::new();
+    for ix in results.by_ref().take(NAMED) {
+        let row = text(source, ix, calls)?;
+        let said = row.strip_prefix('[').and_then(|row| row.strip_suffix(']')).unwrap_or(&row);
+        let name = said.split_once(": ").map_or(said, |(name, _)| name);
+        match tools.iter_mut().find(|(known, ..)| known == name) {
+            Some((_, _, count)) => *count += 1,
+            None => tools.push((name.to_owned(), said.to_owned(), 1)),
+        }
+    }
+    let said = tools.into_iter().map(|(name, said, count)| if count == 1 { said } else { format!("{name} ×{count}") });
+    let more = match results.count() {
+        0 => None,
+        more => Some(format!("{more} more")),
+    };
+    let said: Vec<String> = said.chain(more).collect();
+    Ok(one_line(&format!("[{}]", said.join(", ")), MAX))
+}
+
 /// The text of an entry's row.
 pub(super) fn text(source: &dyn Source, ix: NodeIx, calls: &Calls) -> Result<String> {
     let entry = &source.entry(ix)?;

@@ -1,12 +1,15 @@
 //! The pictures of the specification, and what else rows show.
 
+mod trunk;
+
 use super::*;
 use crate::session::{Options, Session};
 use crate::testing::{NEW, OLD, PICTURES, told};
 
 fn picture(words: &[&str], filter: Filter) -> String {
     let session = told(words);
-    let outline = Outline::new(&session, session.leaf(), filter).unwrap();
+    let outline =
+        Outline::new(&session, session.leaf(), OutlineSetup { filter, layout: TreeLayout::Pi, home: None }).unwrap();
     let mut lines: Vec<String> = outline.rows(&session).map(|row| row.unwrap().line()).collect();
     lines.push(format!("  {}", outline.footer()));
     lines.join("\n")
@@ -42,7 +45,12 @@ fn results_show_their_calls() {
         r#"{"type":"message","id":"d","parentId":"c","timestamp":"t","message":{"role":"assistant","stopReason":"error","errorMessage":"overloaded","content":[]}}"#,
     ];
     let session = Session::from_text(&(lines.join("\n") + "\n"), Options::default()).unwrap();
-    let outline = Outline::with_home(&session, session.leaf(), Filter::Default, Some("/home/u")).unwrap();
+    let outline = Outline::new(
+        &session,
+        session.leaf(),
+        OutlineSetup { layout: TreeLayout::Pi, home: Some("/home/u"), ..OutlineSetup::default() },
+    )
+    .unwrap();
     let texts: Vec<String> = outline.rows(&session).map(|row| row.unwrap().text).collect();
     assert_eq!(texts, ["[read: ~/a.rs:5-14]", "[bash: echo a b]", "assistant: overloaded"]);
 }
@@ -68,7 +76,7 @@ fn priced() -> Session {
 fn sums_are_those_of_the_path_and_of_the_branch() {
     let session = priced();
     let (tree, facts) = (session.tree(), crate::gather::of(&session).unwrap());
-    let outline = Outline::new(&session, session.leaf(), Filter::Default).unwrap();
+    let outline = Outline::new(&session, session.leaf(), OutlineSetup::default()).unwrap();
     let sums = Sums::new(&session, &outline).unwrap();
     let over = |entries: &mut dyn Iterator<Item = NodeIx>| {
         entries.fold(crate::facts::Totals::default(), |mut total, ix| {
@@ -77,7 +85,7 @@ fn sums_are_those_of_the_path_and_of_the_branch() {
         })
     };
     for ix in tree.entries() {
-        let found = sums.branch(&outline, ix).unwrap();
+        let found = sums.branch(&session, &outline, ix).unwrap();
         assert_eq!(found.path, over(&mut tree.ancestors(ix)), "{ix:?}");
         let is_start = |at: &NodeIx| tree.parent(*at).is_none_or(|parent| tree.children(parent).nth(1).is_some());
         let start = tree.ancestors(ix).find(is_start).unwrap();

@@ -24,7 +24,7 @@ use jiff::tz::TimeZone;
 use offshoot_session::clock::Millis;
 use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
-use offshoot_session::outline::{Filter, Outline, Sums};
+use offshoot_session::outline::{Filter, Outline, OutlineSetup, Sums, TreeLayout};
 use offshoot_session::tree::{Label, NodeIx};
 use ratatui::crossterm::event::KeyEvent;
 
@@ -57,6 +57,8 @@ const AT_ONCE: usize = 1 << 19;
 pub struct Setup {
     /// The entry to select; `None` selects where the session is.
     pub selected: Option<NodeIx>,
+    /// How the tree is drawn (setting `treeLayout`).
+    pub layout: TreeLayout,
     /// The filter to begin with (pi's setting `treeFilterMode`).
     pub filter: Filter,
     /// Leave without a summary and without a question (pi's setting `branchSummary.skipPrompt`).
@@ -75,6 +77,7 @@ impl Default for Setup {
     fn default() -> Self {
         Self {
             selected: None,
+            layout: TreeLayout::default(),
             filter: Filter::Default,
             skips_question: false,
             shows_preview: true,
@@ -141,16 +144,16 @@ pub struct TreeSelector {
     marks: Vec<NodeIx>,
     sums: Option<Sums>,
     preview: Preview,
-    rows: rows::Texts,
+    rows: rows::RowTexts,
     notice: Option<String>,
 }
 
 impl TreeSelector {
     /// Opens the selector over a session that is at `leaf`.
     pub fn new(source: Snapshot, leaf: Option<NodeIx>, setup: Setup) -> Result<Self> {
-        let outline = Outline::with_home(source.as_ref(), leaf, setup.filter, setup.home.as_deref())?.reading_near();
-        let mut list = List::new(outline, setup.selected);
-        list.filter = setup.filter;
+        let drawn = OutlineSetup { layout: setup.layout, filter: setup.filter, home: setup.home.as_deref() };
+        let outline = Outline::new(source.as_ref(), leaf, drawn)?.reading_near();
+        let list = List::new(outline, source.tree(), &setup);
         let mut selector = Self {
             source,
             list,
@@ -162,7 +165,7 @@ impl TreeSelector {
             marks: Vec::new(),
             sums: None,
             preview: Preview::default(),
-            rows: rows::Texts::default(),
+            rows: rows::RowTexts::default(),
             notice: None,
             setup,
         };
@@ -225,23 +228,21 @@ impl TreeSelector {
         match step {
             TreeAction::Up => self.list.step(false),
             TreeAction::Down => self.list.step(true),
-            TreeAction::PageUp => self.list.select(self.list.selected.saturating_sub(self.page())),
-            TreeAction::PageDown => self.list.select(self.list.selected + self.page()),
+            TreeAction::Left if self.list.folds_with_arrows() && self.list.fold() => self.arrange(),
+            TreeAction::Right if self.list.folds_with_arrows() && self.list.open() => self.arrange(),
+            TreeAction::PageUp | TreeAction::Left => {
+                self.list.select(self.list.selected.saturating_sub(self.page()));
+            }
+            TreeAction::PageDown | TreeAction::Right => self.list.select(self.list.selected + self.page()),
             TreeAction::First => self.list.select(0),
             TreeAction::Last => self.list.select(usize::MAX),
             TreeAction::Confirm => outcome = self.confirm(),
             TreeAction::Cancel if self.search.query().is_empty() => outcome = TreeOutcome::Close,
             TreeAction::Cancel => self.look_for(String::new()),
-            TreeAction::FoldOrUp => {
-                if self.list.fold_or_up() {
-                    self.arrange();
-                }
-            }
-            TreeAction::UnfoldOrDown => {
-                if self.list.unfold_or_down() {
-                    self.arrange();
-                }
-            }
+            TreeAction::FoldOrUp if self.list.fold() => self.arrange(),
+            TreeAction::FoldOrUp => self.list.select(self.list.outline.segment_start(self.list.selected)),
+            TreeAction::UnfoldOrDown if self.list.open() => self.arrange(),
+            TreeAction::UnfoldOrDown => self.list.select(self.list.outline.next_segment(self.list.selected)),
             TreeAction::EditLabel => self.edit_label(),
             TreeAction::ToggleLabelTimes => self.shows_label_times = !self.shows_label_times,
             TreeAction::Copy => outcome = self.copy(),
@@ -319,7 +320,7 @@ impl TreeSelector {
 
     fn filter(&mut self, filter: Filter) {
         self.list.filter = filter;
-        self.list.folded.clear();
+        self.list.refold();
         self.arrange();
     }
 
@@ -334,7 +335,7 @@ impl TreeSelector {
 
     fn look_for(&mut self, query: String) {
         self.search.set(query, self.list.outline.places());
-        self.list.folded.clear();
+        self.list.refold();
         self.arrange();
         self.search_on(AT_ONCE);
     }
@@ -372,9 +373,9 @@ impl TreeSelector {
                 Err(error) => self.notice = Some(error.to_string()),
             }
         }
-        let rows = rows::window(self.list.selected, self.list.len(), self.page());
-        let wanted: Vec<NodeIx> = rows.filter_map(|row| self.list.outline.entry(row)).collect();
-        self.rows.fetch(&self.list.outline, self.source.as_ref(), &wanted);
+        let seen = self.list.window(self.page());
+        self.list.top = seen.start;
+        self.rows.fetch(seen, &self.list.outline, self.source.as_ref(), self.sums.as_ref());
         if self.shows_preview() {
             self.preview.fetch(self.source.as_ref(), self.list.entry());
         }

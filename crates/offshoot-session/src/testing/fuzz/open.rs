@@ -8,7 +8,7 @@ use crate::json::Json;
 use crate::list::session_info;
 use crate::llm::Converter;
 use crate::medium::{Medium as _, MemoryMedium, read_exact_at};
-use crate::outline::{Filter, Outline};
+use crate::outline::{Filter, Outline, OutlineSetup};
 use crate::repair::plan;
 use crate::session::{NewSession, Session};
 use crate::stats::{branches, totals};
@@ -64,7 +64,8 @@ fn look(session: &Session) {
     }
     for name in ["default", "no-tools", "user-only", "labeled-only", "all"] {
         let filter = Filter::parse(name).expect("a filter");
-        let outline = Outline::new(session, session.leaf(), filter).expect("memory");
+        let outline =
+            Outline::new(session, session.leaf(), OutlineSetup { filter, ..OutlineSetup::default() }).expect("memory");
         for at in 0..outline.len() {
             outline.row(session, at).expect("memory").expect("a row").line();
         }

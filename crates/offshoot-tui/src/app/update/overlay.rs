@@ -193,6 +193,7 @@ pub(super) fn snapshot(model: &mut Model, purpose: Purpose, source: Snapshot, le
 fn open_tree(model: &mut Model, source: Snapshot, leaf: Option<NodeIx>) {
     let setup = tree::Setup {
         filter: model.wishes.settings.tree_filter,
+        layout: model.wishes.settings.tree_layout,
         skips_question: model.wishes.settings.skip_summary_prompt,
         home: model.wishes.home.clone(),
         zone: model.wishes.zone.clone(),

@@ -157,6 +157,7 @@ fn screens_of_the_settings() {
       externalEditor                 automatic                             default
       doubleEscapeAction             tree                                  default
       treeFilterMode                 default                               default
+      treeLayout                     trunk                                 default
       autocompleteMaxVisible         5                                     default
     Tools
       defaultTools                   read, bash                            user
@@ -164,7 +165,6 @@ fn screens_of_the_settings() {
       compaction.enabled             true                                  default
       compaction.reserveTokens       7                                     user
       compaction.keepRecentTokens    20000                                 default
-      compaction.modelOverrides      automatic                             default
     the provider used at the start
     nobody says it · a text
     enter change · esc done · tab other file · del take out

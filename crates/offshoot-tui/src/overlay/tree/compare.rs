@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use offshoot_session::clock::Millis;
+use offshoot_session::clock::{Millis, ago};
 use offshoot_session::compare::{Comparison, Side};
 use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
@@ -15,7 +15,7 @@ use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::draw::{ago, draw, held, row, rule};
+use super::draw::{draw, held, row, rule};
 use super::keys::TreeAction;
 use super::panes::Panes;
 use super::{AT_ONCE, Mode, TreeOutcome, TreeSelector};
@@ -149,8 +149,8 @@ impl TreeSelector {
         let by = match TreeAction::of(&self.setup.keymap, key) {
             Some(TreeAction::Up) => -1,
             Some(TreeAction::Down) => 1,
-            Some(TreeAction::PageUp) => -page,
-            Some(TreeAction::PageDown) => page,
+            Some(TreeAction::PageUp | TreeAction::Left) => -page,
+            Some(TreeAction::PageDown | TreeAction::Right) => page,
             Some(TreeAction::First) => isize::MIN,
             Some(TreeAction::Last) => isize::MAX,
             Some(TreeAction::Cancel | TreeAction::Confirm | TreeAction::Compare) => {

@@ -49,17 +49,6 @@ pub(super) fn held(totals: &Totals, has_tokens: bool) -> String {
     held
 }
 
-/// How long ago something was.
-pub(super) fn ago(time: Millis, now: Millis) -> String {
-    const MINUTE: Millis = 60_000;
-    match now.saturating_sub(time) / MINUTE {
-        ..1 => "now".to_owned(),
-        past @ 1..60 => format!("{past} min ago"),
-        past @ 60..1440 => format!("{} h ago", past / 60),
-        past => format!("{} d ago", past / 1440),
-    }
-}
-
 /// When something was, as briefly as it is clear now: the time of today, the day of this year, or with the year.
 pub(super) fn wall_time(time: &str, now: Millis, zone: &TimeZone) -> Option<String> {
     let local = |ms: Millis| Some(Timestamp::from_millisecond(ms).ok()?.to_zoned(zone.clone()).datetime());

@@ -11,6 +11,10 @@ pub(super) enum TreeAction {
     Down,
     PageUp,
     PageDown,
+    /// Fold what is open; without that a page up.
+    Left,
+    /// Open what is folded; without that a page down.
+    Right,
     First,
     Last,
     Confirm,
@@ -52,8 +56,10 @@ impl TreeAction {
         Some(match action {
             Action::SelectUp => Self::Up,
             Action::SelectDown => Self::Down,
-            Action::SelectPageUp | Action::CursorLeft => Self::PageUp,
-            Action::SelectPageDown | Action::CursorRight => Self::PageDown,
+            Action::SelectPageUp => Self::PageUp,
+            Action::SelectPageDown => Self::PageDown,
+            Action::CursorLeft => Self::Left,
+            Action::CursorRight => Self::Right,
             Action::CursorLineStart => Self::First,
             Action::CursorLineEnd => Self::Last,
             Action::SelectConfirm => Self::Confirm,

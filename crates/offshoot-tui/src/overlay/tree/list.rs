@@ -1,17 +1,27 @@
 //! The rows of the selector: what is shown, what is folded, and which row is selected. Knows no keys and no screen.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
-use offshoot_session::outline::{Filter, Outline, Scope};
+use offshoot_session::outline::{Filter, Folds, Outline, Scope, TreeLayout};
 use offshoot_session::tree::{NodeIx, Tree};
+
+use super::Setup;
+use super::panes::Panes;
 
 /// Rows with a selected one.
 #[derive(Debug, Default)]
 pub(super) struct List {
     pub(super) outline: Outline,
     pub(super) filter: Filter,
-    pub(super) folded: HashSet<NodeIx>,
+    /// What is open while nothing is searched for.
+    folds: Folds,
+    /// What is open among the rows that a search or a filter for bookmarks leaves.
+    narrow_folds: Folds,
+    is_narrow: bool,
     pub(super) selected: usize,
+    /// The first row on the screen.
+    pub(super) top: usize,
     /// The entry that was selected last, also while nothing is shown.
     remembered: Option<NodeIx>,
 }
@@ -24,21 +34,68 @@ pub(super) struct Limits<'a> {
 }
 
 impl List {
-    /// A list with an entry selected, or the nearest shown one above it.
-    pub(super) fn new(outline: Outline, selected: Option<NodeIx>) -> Self {
-        let remembered = selected.or_else(|| outline.open());
-        let mut list = Self { outline, remembered, ..Self::default() };
-        list.select_remembered();
+    /// A list as it is set up; branches are open if all rows fit the screen.
+    pub(super) fn new(mut outline: Outline, tree: &Tree, setup: &Setup) -> Self {
+        let room = Panes::rows(setup.size);
+        let folds = outline.open_if_it_fits(tree, room);
+        let remembered = setup.selected.or_else(|| outline.open());
+        let (narrow_folds, filter) = (Folds::all_open(), setup.filter);
+        let mut list = Self { outline, filter, folds, narrow_folds, remembered, ..Self::default() };
+        list.reveal(tree);
         list.settle();
+        list.top = list.selected.saturating_sub(room / 2);
         list
     }
 
-    /// Lays out anew and keeps to the remembered entry.
+    /// Opens the branches in which the remembered entry is folded away.
+    fn reveal(&mut self, tree: &Tree) {
+        self.select_remembered();
+        while self.outline.is_folded(self.selected) && self.entry() != self.remembered {
+            let Some(head) = self.entry() else { break };
+            self.folds.toggle(head);
+            let scope = Scope { filter: self.filter, folds: Some(&self.folds), ..Scope::default() };
+            self.outline.arrange(tree, scope);
+            self.select_remembered();
+        }
+    }
+
+    fn folds(&mut self) -> &mut Folds {
+        if self.is_narrow { &mut self.narrow_folds } else { &mut self.folds }
+    }
+
+    /// Forgets what was folded among the rows of a search; in the peers' layout, as they do, also what was folded before.
+    pub(super) fn refold(&mut self) {
+        self.narrow_folds = Folds::all_open();
+        if self.outline.layout() == TreeLayout::Pi {
+            self.folds = Folds::all_open();
+        }
+    }
+
+    /// Lays out anew and keeps to the remembered entry, which keeps its place on the screen.
     pub(super) fn arrange(&mut self, tree: &Tree, limits: Limits<'_>) {
-        let scope =
-            Scope { filter: self.filter, found: limits.found, folded: Some(&self.folded), labelled: limits.labelled };
+        self.is_narrow = limits.found.is_some() || self.filter == Filter::LabeledOnly;
+        let folds = self.folds().clone();
+        let scope = Scope { filter: self.filter, found: limits.found, folds: Some(&folds), labelled: limits.labelled };
+        let above = self.selected.saturating_sub(self.top);
         self.outline.arrange(tree, scope);
         self.select_remembered();
+        self.top = self.selected.saturating_sub(above);
+    }
+
+    /// The rows that are seen. In the trunk layout they stay where they are until the selected one comes near an end; in
+    /// the peers' layout it is in the middle.
+    pub(super) fn window(&self, room: usize) -> Range<usize> {
+        let last = self.len().saturating_sub(room);
+        let around = (room / 4).min(3);
+        let start = match self.outline.layout() {
+            TreeLayout::Pi => self.selected.saturating_sub(room / 2),
+            TreeLayout::Trunk => {
+                let least = (self.selected + around + 1).saturating_sub(room);
+                self.top.clamp(least, self.selected.saturating_sub(around).max(least))
+            }
+        };
+        let start = start.min(last);
+        start..(start + room).min(self.len())
     }
 
     /// Takes the selected row for what the person wants, from here on.
@@ -70,24 +127,35 @@ impl List {
         });
     }
 
-    /// Folds the selected branch; without one to fold goes to where it starts. Says whether rows have changed.
-    pub(super) fn fold_or_up(&mut self) -> bool {
-        if let Some(ix) = self.entry().filter(|_| self.outline.is_foldable(self.selected))
-            && self.folded.insert(ix)
-        {
-            return true;
+    /// Folds what is open at the selected row. Says whether something was.
+    pub(super) fn fold(&mut self) -> bool {
+        let (Some(ix), row) = (self.entry(), self.selected) else { return false };
+        if self.outline.is_run_open(row) {
+            self.folds().toggle_run(ix);
+        } else if self.outline.is_foldable(row) && !self.outline.is_folded(row) {
+            self.folds().toggle(ix);
+        } else {
+            return false;
         }
-        self.select(self.outline.segment_start(self.selected));
-        false
+        true
     }
 
-    /// Unfolds the selected branch; without one to unfold goes to the next branch. Says whether rows have changed.
-    pub(super) fn unfold_or_down(&mut self) -> bool {
-        if self.entry().is_some_and(|ix| self.folded.remove(&ix)) {
-            return true;
+    /// Opens what is folded at the selected row. Says whether something was.
+    pub(super) fn open(&mut self) -> bool {
+        let (Some(ix), row) = (self.entry(), self.selected) else { return false };
+        if self.outline.is_folded(row) {
+            self.folds().toggle(ix);
+        } else if self.outline.run(row).is_some() {
+            self.folds().toggle_run(ix);
+        } else {
+            return false;
         }
-        self.select(self.outline.next_segment(self.selected));
-        false
+        true
+    }
+
+    /// Whether arrows fold and open: in the peers' layout they only turn pages.
+    pub(super) fn folds_with_arrows(&self) -> bool {
+        self.outline.layout() == TreeLayout::Trunk
     }
 
     fn select_remembered(&mut self) {

@@ -1,11 +1,12 @@
-//! One row: lines, marks, label and text as styled spans, panned so that the selected row's text is seen.
+//! One row: lines, marks, label, text and what a folded branch contains as styled spans, panned so that the selected row's text
+//! is seen.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use offshoot_session::entry::Source;
 use offshoot_session::kind::{Kind, Role};
-use offshoot_session::outline::Outline;
+use offshoot_session::outline::{BranchNote, Outline, Sums};
 use offshoot_session::text::one_line;
 use offshoot_session::tree::NodeIx;
 use ratatui::style::{Modifier, Style};
@@ -18,40 +19,60 @@ use crate::theme::{Theme, Token};
 
 /// What stands before the part that is panned.
 const GUTTER: usize = 2;
-/// How the entry is marked at which the session is.
-const HERE: &str = " ← here";
-/// How many texts are kept.
+/// How many rows are kept.
 const KEPT: usize = 1024;
 
 #[derive(Debug, Default)]
-pub(super) struct Texts {
-    texts: HashMap<NodeIx, String>,
+pub(super) struct RowTexts {
+    rows: HashMap<(NodeIx, RowUse), RowText>,
 }
 
-impl Texts {
-    /// Reads the texts of some entries.
-    pub(super) fn fetch(&mut self, outline: &Outline, source: &dyn Source, entries: &[NodeIx]) {
-        if self.texts.len() > KEPT {
-            self.texts.clear();
+/// What a row stands for: the same entry says something else in each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum RowUse {
+    Entry,
+    Branch,
+    Run,
+}
+
+#[derive(Debug, Clone, Default)]
+struct RowText {
+    said: String,
+    note: Option<BranchNote>,
+}
+
+impl RowTexts {
+    /// Reads what some rows say.
+    pub(super) fn fetch(&mut self, rows: Range<usize>, outline: &Outline, source: &dyn Source, sums: Option<&Sums>) {
+        if self.rows.len() > KEPT {
+            self.rows.clear();
         }
-        for ix in entries {
-            self.texts.entry(*ix).or_insert_with(|| read(outline, source, *ix));
+        for row in rows {
+            let Some(key) = key(outline, row) else { continue };
+            self.rows.entry(key).or_insert_with(|| {
+                let note = sums.map_or(Ok(None), |sums| sums.note(source, outline, row));
+                RowText { said: read(outline, source, row), note: note.unwrap_or_default() }
+            });
         }
     }
 
-    fn get(&self, outline: &Outline, source: &dyn Source, ix: NodeIx) -> String {
-        self.texts.get(&ix).cloned().unwrap_or_else(|| read(outline, source, ix))
+    fn get(&self, outline: &Outline, source: &dyn Source, row: usize) -> RowText {
+        let known = key(outline, row).and_then(|key| self.rows.get(&key)).cloned();
+        known.unwrap_or_else(|| RowText { said: read(outline, source, row), note: None })
     }
 }
 
-fn read(outline: &Outline, source: &dyn Source, ix: NodeIx) -> String {
-    outline.text(source, ix).unwrap_or_else(|error| one_line(&format!("({error})"), 200))
+fn key(outline: &Outline, row: usize) -> Option<(NodeIx, RowUse)> {
+    let used = match (outline.branch(row), outline.run(row)) {
+        (Some(_), _) => RowUse::Branch,
+        (None, Some(_)) => RowUse::Run,
+        (None, None) => RowUse::Entry,
+    };
+    outline.entry(row).map(|ix| (ix, used))
 }
 
-/// The rows that are seen, with the selected one in their middle if it can be.
-pub(super) fn window(selected: usize, count: usize, room: usize) -> Range<usize> {
-    let start = selected.saturating_sub(room / 2).min(count.saturating_sub(room));
-    start..(start + room).min(count)
+fn read(outline: &Outline, source: &dyn Source, row: usize) -> String {
+    outline.row_text(source, row).unwrap_or_else(|error| one_line(&format!("({error})"), 200))
 }
 
 /// A row before it is cut to the screen.
@@ -63,17 +84,28 @@ struct Body {
     /// Where the text begins, behind lines and marks.
     anchor: usize,
     width: usize,
-    is_here: bool,
+    /// What is said behind the row at which the session is, or below which it is.
+    here: String,
 }
 
 impl TreeSelector {
     pub fn lines(&self, theme: &Theme, columns: usize, room: usize) -> Vec<Line<'static>> {
-        let seen = window(self.list.selected, self.list.len(), room);
-        let here = self.list.outline.open().and_then(|open| self.list.outline.nearest(open));
-        let bodies: Vec<Body> = seen.filter_map(|row| self.body(theme, row, Some(row) == here)).collect();
+        let seen = self.list.window(room);
         let view = columns.saturating_sub(GUTTER);
+        let bodies: Vec<Body> = seen.filter_map(|row| self.body(theme, row, view)).collect();
         let pan = self.pan(&bodies, view);
         bodies.into_iter().map(|body| self.line(theme, &body, pan, view)).collect()
+    }
+
+    /// `← here` at the entry at which the session is; at the row above it, if it has none, how far below.
+    fn here(&self, row: usize) -> String {
+        let outline = &self.list.outline;
+        let is_nearest = outline.open().and_then(|open| outline.nearest(open)) == Some(row);
+        match outline.steps_to_open(row).filter(|_| is_nearest) {
+            None => String::new(),
+            Some(0) => " ← here".to_owned(),
+            Some(below) => format!(" ← here, {below} below"),
+        }
     }
 
     /// By how many columns the rows are moved left.
@@ -87,12 +119,12 @@ impl TreeSelector {
         selected.anchor.saturating_sub((view / 4).clamp(2, 12)).min(most)
     }
 
-    fn body(&self, theme: &Theme, row: usize, is_here: bool) -> Option<Body> {
+    fn body(&self, theme: &Theme, row: usize, view: usize) -> Option<Body> {
         let outline = &self.list.outline;
         let ix = outline.entry(row)?;
         let accent = theme.style(Token::Accent);
         let mut spans = Vec::new();
-        if self.list.folded.contains(&ix) && !outline.has_connector(row) {
+        if outline.is_folded(row) && !outline.has_connector(row) {
             spans.push(Span::styled("⊞ ", accent));
         }
         if outline.is_on_path(row) {
@@ -107,14 +139,24 @@ impl TreeSelector {
                 spans.push(Span::styled(format!("{time} "), theme.style(Token::Muted)));
             }
         }
-        spans.extend(self.text(theme, ix, row == self.list.selected));
-        let width = indent + spans.iter().map(|span| text::width(&span.content)).sum::<usize>();
-        Some(Body { row, indent, spans, anchor, width, is_here })
+        let here = self.here(row);
+        let RowText { said, note } = self.rows.get(outline, self.source.as_ref(), row);
+        let said = text::clean(&said);
+        match note {
+            None => spans.extend(self.text(theme, ix, &said)),
+            Some(note) => {
+                let room = view.saturating_sub(indent + spans_width(&spans) + text::width(&here));
+                let fitted = note.fit(text::width(&said), Some(room), self.setup.now);
+                spans.extend(self.text(theme, ix, &text::fit(&said, fitted.words)));
+                spans.push(Span::styled(fitted.note, theme.style(Token::Dim)));
+            }
+        }
+        let width = indent + spans_width(&spans);
+        Some(Body { row, indent, spans, anchor, width, here })
     }
 
-    fn text(&self, theme: &Theme, ix: NodeIx, is_selected: bool) -> Vec<Span<'static>> {
-        let said = self.rows.get(&self.list.outline, self.source.as_ref(), ix);
-        let said = text::clean(&said).into_owned();
+    fn text(&self, theme: &Theme, ix: NodeIx, said: &str) -> Vec<Span<'static>> {
+        let is_selected = self.list.entry() == Some(ix);
         let node = self.source.tree().node(ix);
         let (who, what) = match (node.kind(), node.role()) {
             (Kind::Message, Some(Role::User)) => (Token::Accent, Token::Text),
@@ -129,7 +171,7 @@ impl TreeSelector {
         let style = |token| theme.style(token).add_modifier(bold);
         let cut = said.find(": ").map_or(0, |at| at + 2);
         if who == what || cut == 0 {
-            return vec![Span::styled(said, style(what))];
+            return vec![Span::styled(said.to_owned(), style(what))];
         }
         let (before, after) = said.split_at(cut);
         vec![Span::styled(before.to_owned(), style(who)), Span::styled(after.to_owned(), style(what))]
@@ -148,30 +190,38 @@ impl TreeSelector {
             Span::styled(if is_selected { "›" } else { " " }, accent),
             Span::styled(mark, accent.add_modifier(Modifier::BOLD)),
         ];
-        let room = if body.is_here { view.saturating_sub(text::width(HERE)) } else { view };
-        let is_folded = ix.is_some_and(|ix| self.list.folded.contains(&ix));
-        spans.extend(self.prefix(theme, body, pan..pan + room, is_folded));
+        let room = view.saturating_sub(text::width(&body.here));
+        spans.extend(self.prefix(theme, body, pan..pan + room));
         let used = body.indent.clamp(pan, pan + room) - pan;
-        spans.extend(cut(&body.spans, pan.saturating_sub(body.indent), room - used));
-        if body.is_here {
-            spans.push(Span::styled(HERE, theme.style(Token::Success)));
+        let (start, room) = (pan.saturating_sub(body.indent), room - used);
+        let is_cut = spans_width(&body.spans) > start + room;
+        spans.extend(cut(&body.spans, start, if is_cut { room.saturating_sub(1) } else { room }));
+        if is_cut && room > 0 {
+            spans.push(Span::styled("…", theme.style(Token::Dim)));
+        }
+        if !body.here.is_empty() {
+            spans.push(Span::styled(body.here.clone(), theme.style(Token::Success)));
         }
         let style = if is_selected { theme.style(Token::SelectedBg) } else { Style::default() };
         Line::from(spans).style(style)
     }
 
     /// The connecting lines between two columns.
-    fn prefix(&self, theme: &Theme, body: &Body, columns: Range<usize>, is_folded: bool) -> Option<Span<'static>> {
+    fn prefix(&self, theme: &Theme, body: &Body, columns: Range<usize>) -> Option<Span<'static>> {
         let end = columns.end.min(body.indent);
         if columns.start >= end {
             return None;
         }
         // Whole levels of three columns, then without what is too much.
         let (first, last) = (columns.start / 3 * 3, end.div_ceil(3) * 3);
-        let drawn = self.list.outline.prefix(body.row, first..last, is_folded);
+        let drawn = self.list.outline.prefix(body.row, first..last);
         let drawn: String = drawn.chars().skip(columns.start - first).take(end - columns.start).collect();
         Some(Span::styled(drawn, theme.style(Token::Dim)))
     }
+}
+
+fn spans_width(spans: &[Span<'static>]) -> usize {
+    spans.iter().map(|span| text::width(&span.content)).sum()
 }
 
 /// The part of spans between two columns. A wide character that is only half inside is left out.

@@ -30,6 +30,16 @@ fn over(session: Session, size: (u16, u16)) -> TreeSelector {
     TreeSelector::new(Arc::new(session), leaf, Setup { size, now: NOW, ..Setup::default() }).unwrap()
 }
 
+/// The same in the peers' layout.
+fn opened_as_pi(words: &[&str], size: (u16, u16)) -> TreeSelector {
+    as_pi(told(words), size)
+}
+
+fn as_pi(session: Session, size: (u16, u16)) -> TreeSelector {
+    let (leaf, layout) = (session.leaf(), TreeLayout::Pi);
+    TreeSelector::new(Arc::new(session), leaf, Setup { size, layout, now: NOW, ..Setup::default() }).unwrap()
+}
+
 /// The whole screen as text, the same in every theme.
 fn picture(selector: &TreeSelector) -> String {
     let (columns, rows) = selector.setup.size;

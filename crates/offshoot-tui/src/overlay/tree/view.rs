@@ -1,6 +1,6 @@
 //! The picture: title, help, search, rows, statistics, preview and question. Reads the selector, changes nothing.
 
-use offshoot_session::clock::Millis;
+use offshoot_session::clock::{Millis, ago};
 use offshoot_session::kind::Role;
 use offshoot_session::outline::Filter;
 use offshoot_session::tree::NodeIx;
@@ -11,7 +11,7 @@ use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::compare::Given;
-use super::draw::{ago, draw, held, row, rule};
+use super::draw::{draw, held, row, rule};
 use super::panes::Panes;
 use super::question::{ANSWERS, Question};
 use super::{Mode, TreeSelector};
@@ -27,7 +27,7 @@ const HELP: [(&[Action], &str); 14] = [
     (&[Action::FilterNext], "filter"),
     (&[Action::EditLabel], "label"),
     (&[Action::FoldOrUp, Action::UnfoldOrDown], "branch"),
-    (&[Action::CursorLeft, Action::CursorRight], "page"),
+    (&[Action::CursorLeft, Action::CursorRight], "fold, page"),
     (&[Action::JumpToLabel], "#label"),
     (&[Action::MarkBranch, Action::DiffBranches], "mark, compare"),
     (&[Action::ToggleTreePreview], "preview"),
@@ -168,7 +168,7 @@ impl TreeSelector {
     /// What the branch under the cursor holds, and the path to it as far as there is room.
     fn sums_line(&self, theme: &Theme, columns: usize) -> Line<'static> {
         let sums = self.sums.as_ref().zip(self.list.entry());
-        let Some(branch) = sums.and_then(|(sums, ix)| sums.branch(&self.list.outline, ix)) else {
+        let Some(branch) = sums.and_then(|(sums, ix)| sums.branch(self.source.as_ref(), &self.list.outline, ix)) else {
             return Line::default();
         };
         let has_tokens = branch.own.tokens + branch.path.tokens > 0;

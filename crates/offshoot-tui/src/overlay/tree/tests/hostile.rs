@@ -5,7 +5,7 @@ use crate::testing::{SIZES, a_megabyte, assert_inside, hostile, hostile_texts, w
 
 /// The keys to each screen, each after the text was pasted into the one before.
 const SCREENS: [&str; 8] =
-    ["ctrl+a", "T", "L", "enter home L", "esc enter up enter", "enter", "esc esc M end M D", "esc P"];
+    ["ctrl+a", "T", "L", "enter home L", "esc enter up enter", "enter", "esc esc M home M D", "esc P"];
 
 fn all_screens(text: &str, (columns, rows): (u16, u16), mut look: impl FnMut(&TreeSelector)) {
     let mut selector = over(with_in_every_field(text), (columns, rows));

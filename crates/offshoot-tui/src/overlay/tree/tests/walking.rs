@@ -27,13 +27,13 @@ fn a_search_narrows_and_escape_clears_it() {
     insta::assert_snapshot!(rows(&selector), @"
       • user: q1
       • assistant: r1
-      ├⊟ • user: alt
-      │     • assistant: altr
-      │     • user: alt2
-    › │     • assistant: altr2 ← here
-      └⊟ user: q2
-            assistant: r2
-      (6/8)
+      ├⊟ user: q2
+      │  assistant: r2
+      • user: alt
+      • assistant: altr
+      • user: alt2
+    › • assistant: altr2 ← here
+      (8/8)
     ");
     assert_eq!(press(&mut selector, "esc"), TreeOutcome::Close);
 }
@@ -42,7 +42,7 @@ fn a_search_narrows_and_escape_clears_it() {
 fn enter_asks_and_leaves() {
     let mut selector = opened(&[&OLD[..], &NEW[..]].concat(), (80, 24));
     assert_eq!(press(&mut selector, "enter"), TreeOutcome::AlreadyHere);
-    assert_eq!(press(&mut selector, "end enter"), TreeOutcome::Stay);
+    assert_eq!(press(&mut selector, "up up up up enter"), TreeOutcome::Stay);
     assert_eq!(press(&mut selector, "esc"), TreeOutcome::Stay);
     assert_eq!(selector.list.entry(), selector.source.tree().find("d"));
     let target = "d".to_owned();
@@ -68,7 +68,7 @@ fn a_label_is_set_at_once_and_found_by_its_name() {
     assert_eq!(press(&mut selector, "enter"), named);
     press(&mut selector, "T ctrl+l");
     insta::assert_snapshot!(rows(&selector), @"
-    › • [the start] 00:05 user: q1 ← here
+    › • [the start] 00:05 user: q1 ← here, 3 below
       (1/1) [labeled] [+label time]
     ");
     press(&mut selector, "ctrl+d end J sta");
@@ -125,7 +125,7 @@ fn ends_and_pages() {
 fn what_an_entry_says_is_copied_whole() {
     let mut selector = at_work((80, 24));
     let copied = TreeOutcome::Copy("Twice as fast.\nThe arena holds all tokens.".to_owned());
-    assert_eq!(press(&mut selector, "end ctrl+x"), copied);
+    assert_eq!(press(&mut selector, "up up ctrl+x"), copied);
     assert_eq!(press(&mut selector, "ctrl+a ctrl+x esc"), TreeOutcome::Close);
     press(&mut selector, "shift+up end up up up up");
 }
@@ -148,7 +148,7 @@ fn a_long_search_is_done_in_slices() {
         slices += 1;
     }
     assert!(slices > 10, "{slices}");
-    assert_eq!(rows(&selector).trim_end(), "› • user: word ← here\n  (1/1)");
+    assert_eq!(rows(&selector).trim_end(), "› • user: word ← here, 1999 below\n  (1/1)");
     press(&mut selector, "s");
     assert!(!selector.search.is_running(), "what was read is kept, and little of it can be meant");
 }

@@ -1,4 +1,4 @@
-//! Where each row goes: indentation and connecting lines of the entries that are shown.
+//! The peers' layout: indentation and connecting lines of the entries that are shown.
 //!
 //! A linear conversation stays flush left; only branching moves rows in, by three columns a level. What is hidden has no
 //! say: the parent of a row is the nearest shown ancestor. Lines are drawn when a row is asked for. Knows no bodies.
@@ -26,18 +26,19 @@ struct Placed {
     near_gutter: u32,
     is_branch: bool,
     is_last: bool,
+    is_folded: bool,
 }
 
-/// The rows of a drawing.
+/// The rows of a drawing in the peers' layout.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Layout {
+pub(super) struct PiRows {
     rows: Vec<Placed>,
     /// The row of an entry, or of its nearest shown ancestor, by place in the order.
     nearest: Vec<u32>,
     has_many_roots: bool,
 }
 
-impl Layout {
+impl PiRows {
     /// Lays out the entries that are shown, without the descendants of folded ones; both by place in the order.
     pub(super) fn new(order: &Order, shown: &[bool], is_folded: impl Fn(u32) -> bool) -> Self {
         let rows = Vec::with_capacity(shown.iter().filter(|is_shown| **is_shown).count());
@@ -47,7 +48,11 @@ impl Layout {
             let above = order.parent(place).and_then(|parent| layout.nearest.get(parent as usize)).copied();
             let above = above.unwrap_or(NONE);
             let row = if shown.get(place as usize) == Some(&true) { layout.push(place, above) } else { above };
-            let end = if is_folded(place) { order.end(place).max(place + 1) } else { place + 1 };
+            let is_folded = is_folded(place);
+            if let Some(row) = layout.rows.get_mut(row as usize).filter(|row| row.place == place) {
+                row.is_folded = is_folded;
+            }
+            let end = if is_folded { order.end(place).max(place + 1) } else { place + 1 };
             layout.nearest[place as usize..end as usize].fill(row);
             place = end;
         }
@@ -69,6 +74,7 @@ impl Layout {
             near_gutter: NONE,
             is_branch: false,
             is_last: false,
+            is_folded: false,
         };
         self.rows.push(row);
         self.rows.len() as u32 - 1
@@ -126,6 +132,10 @@ impl Layout {
         self.rows.get(row).is_some_and(|row| row.children > 0 && (row.parent == NONE || row.is_branch))
     }
 
+    pub(super) fn is_folded(&self, row: usize) -> bool {
+        self.rows.get(row).is_some_and(|row| row.is_folded)
+    }
+
     /// Whether a line connects the row with its branch point.
     pub(super) fn has_connector(&self, row: u32) -> bool {
         self.rows.get(row as usize).is_some_and(|row| row.is_branch && row.parent != NONE)
@@ -142,18 +152,18 @@ impl Layout {
     }
 
     /// What stands before a row, with at most [`MAX_LEVELS`] levels.
-    pub(super) fn prefix(&self, row: usize, is_folded: bool) -> String {
+    pub(super) fn prefix(&self, row: usize) -> String {
         let levels = self.shown_indent(row as u32).min(MAX_LEVELS);
         let near_gutter = self.rows.get(row).map_or(NONE, |row| row.near_gutter);
-        self.lines(row, near_gutter, 0..levels, is_folded)
+        self.lines(row, near_gutter, 0..levels)
     }
 
     /// What stands before a row between two levels.
-    pub(super) fn window(&self, row: usize, levels: std::ops::Range<usize>, is_folded: bool) -> String {
+    pub(super) fn window(&self, row: usize, levels: std::ops::Range<usize>) -> String {
         let indent = self.shown_indent(row as u32);
         let (start, end) = (levels.start.min(indent as usize) as u32, levels.end.min(indent as usize) as u32);
         let gutter = self.rows.get(row).map_or(NONE, |row| row.gutter);
-        let cut = self.lines(row, gutter, start..end, is_folded);
+        let cut = self.lines(row, gutter, start..end);
         // The connector stands at the last level of all.
         if end == indent { cut } else { self.lines_without_connector(gutter, start..end) }
     }
@@ -162,11 +172,11 @@ impl Layout {
         self.drawn(gutter, &levels).into_iter().flatten().collect()
     }
 
-    fn lines(&self, row: usize, gutter: u32, levels: std::ops::Range<u32>, is_folded: bool) -> String {
+    fn lines(&self, row: usize, gutter: u32, levels: std::ops::Range<u32>) -> String {
         let mut drawn = self.drawn(gutter, &levels);
         let is_last = self.rows.get(row).is_some_and(|row| row.is_last);
         if let Some(level) = drawn.last_mut().filter(|_| self.has_connector(row as u32)) {
-            let mark = match (is_folded, self.is_foldable(row)) {
+            let mark = match (self.is_folded(row), self.is_foldable(row)) {
                 (true, _) => '⊞',
                 (false, true) => '⊟',
                 (false, false) => '─',

@@ -1,0 +1,140 @@
+//! What the row of a folded branch says of it: entries, cost, age, branches of its own, bookmarks, last words.
+
+use unicode_width::UnicodeWidthStr as _;
+
+use super::{Outline, Sums};
+use crate::clock::{Millis, ago};
+use crate::entry::Source;
+use crate::error::Result;
+use crate::stats;
+use crate::tree::NodeIx;
+
+/// A row keeps so many columns for its own words.
+const OWN_WORDS: usize = 40;
+/// Last words are not worth fewer columns than this.
+const LEAST_QUOTE: usize = 16;
+/// How far above the newest entry last words are looked for, in entries that may speak.
+const LOOKED_AT: usize = 32;
+
+/// A branch in figures and words.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BranchNote {
+    /// Its entries, markers of a moved leaf apart.
+    pub entries: u64,
+    /// Dollars that its entries report.
+    pub cost: f64,
+    /// When its newest entry was written.
+    pub newest: Option<Millis>,
+    /// How many branches end in it.
+    pub tips: u32,
+    /// A bookmark on one of its entries but the first.
+    pub label: Option<String>,
+    /// What was said last in it, unless its first entry says it.
+    pub last_words: Option<String>,
+}
+
+/// A row's words and its note, each cut to the room that it has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FittedNote {
+    /// How many columns the row's own words get.
+    pub words: usize,
+    /// The note.
+    pub note: String,
+}
+
+impl BranchNote {
+    /// Divides the room of a row between its own words, `wanted` columns wide, and the note. Without a limit the note is
+    /// whole.
+    pub fn fit(&self, wanted: usize, room: Option<usize>, now: Millis) -> FittedNote {
+        let room = room.unwrap_or(usize::MAX);
+        let least = wanted.min(OWN_WORDS).min(room);
+        let mut note = String::new();
+        for part in self.figures(now) {
+            let separator = if note.is_empty() { "  " } else { " · " };
+            if least.saturating_add(note.width() + separator.width() + part.width()) <= room {
+                note = note + separator + &part;
+            }
+        }
+        let rest = room.saturating_sub(least.saturating_add(note.width()));
+        if let Some(said) = &self.last_words {
+            let separator = if note.is_empty() { "  " } else { " · " };
+            let quote = rest.saturating_sub(separator.width() + 2);
+            if quote >= LEAST_QUOTE.min(said.width()) {
+                note = format!("{note}{separator}“{}”", cut(said, quote));
+            }
+        }
+        FittedNote { words: wanted.min(room.saturating_sub(note.width())), note }
+    }
+
+    fn figures(&self, now: Millis) -> Vec<String> {
+        let counted = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+        let label = self.label.as_ref().map(|label| format!("[{label}]"));
+        let cost = (self.cost > 0.0).then(|| format!("${:.2}", self.cost));
+        let branches = self.tips.saturating_sub(1);
+        let branches = (branches > 0).then(|| counted(branches.into(), "branch", "branches"));
+        let parts = [
+            label,
+            Some(counted(self.entries, "entry", "entries")),
+            cost,
+            self.newest.map(|newest| ago(newest, now)),
+            branches,
+        ];
+        parts.into_iter().flatten().collect()
+    }
+}
+
+/// The beginning of a text, so many columns wide, with `…` for the rest.
+fn cut(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for grapheme in unicode_segmentation::UnicodeSegmentation::graphemes(text, true) {
+        if kept.width() + grapheme.width() + 1 > columns {
+            break;
+        }
+        kept.push_str(grapheme);
+    }
+    kept.truncate(kept.trim_end().len());
+    kept + "…"
+}
+
+impl Sums {
+    /// The note of a row that stands for a branch; `None` for other rows. Reads a few bodies at the end of the branch.
+    ///
+    /// # Errors
+    /// The medium cannot be read.
+    pub fn note(&self, source: &dyn Source, outline: &Outline, row: usize) -> Result<Option<BranchNote>> {
+        let Some(branch) = outline.branch(row) else { return Ok(None) };
+        let Some(head) = outline.entry_at(branch.start) else { return Ok(None) };
+        let start = outline.with_hidden_above(branch.start);
+        let tree = source.tree();
+        let newest = self.newest_entry(start);
+        let last_words = newest.map(|newest| said_last(source, newest, head)).transpose()?.flatten();
+        let labels = tree.labels().into_iter().rev();
+        let mut labels = labels.filter(|(target, _)| {
+            let place = tree.find(target.as_str()).and_then(|ix| outline.place(ix));
+            place.is_some_and(|place| branch.contains(&place) && place != branch.start)
+        });
+        let totals = self.over(start..branch.end).unwrap_or_default();
+        Ok(Some(BranchNote {
+            entries: totals.entries,
+            cost: totals.cost,
+            newest: newest.and_then(|ix| tree.node(ix).time()),
+            tips: self.tips_in(start..branch.end),
+            label: labels.next().map(|(_, label)| crate::text::one_line(&label.text, 40)),
+            last_words,
+        }))
+    }
+}
+
+/// The last words at or above an entry, but below the branch's first.
+fn said_last(source: &dyn Source, newest: NodeIx, head: NodeIx) -> Result<Option<String>> {
+    let above = source.tree().ancestors(newest).take_while(|ix| *ix != head);
+    for ix in above.filter(|ix| stats::may_speak(source, *ix)).take(LOOKED_AT) {
+        if let Some(said) = stats::words(&source.entry(ix)?) {
+            return Ok(Some(said));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,263 @@
+//! The trunk layout: the current path runs straight down in one column, and every other branch hangs below the entry that it
+//! leaves, folded to one row until somebody opens it.
+//!
+//! The parent of a row is the nearest shown ancestor; of its children the last one in display order continues its column and
+//! the others hang one level in. The order puts the heaviest branch last, so levels grow with the logarithm of the entries.
+//! Nothing continues the trunk below its end: all children of the open entry hang. Knows no bodies.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::folds::Folds;
+use super::order::{NONE, Order};
+
+/// Rows further in than this show the number of their level in place of the columns.
+const MAX_LEVELS: u32 = 8;
+
+/// What decides about the rows besides the order.
+pub(super) struct TrunkScope<'a> {
+    /// Which entries are shown, by place.
+    pub(super) shown: &'a [bool],
+    pub(super) folds: &'a Folds,
+    /// Entries with a bookmark, by place: they stay out of runs of tool calls. `None`: no run is one row.
+    pub(super) labelled: Option<&'a HashSet<u32>>,
+    /// The place at which the session is open.
+    pub(super) open: Option<u32>,
+}
+
+/// What a row stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RowExtent {
+    /// Its entry.
+    Entry,
+    /// The whole branch that begins with its entry.
+    Branch,
+    /// The run of tool calls that begins with its entry.
+    Run,
+    /// Its entry, the first of a run of tool calls that is open.
+    OpenRun,
+}
+
+#[derive(Debug, Clone)]
+struct TrunkRow {
+    /// The entry's place in the order.
+    place: u32,
+    /// The place behind the last entry that the row stands for.
+    end: u32,
+    /// The row of the parent.
+    parent: u32,
+    level: u32,
+    extent: RowExtent,
+    /// Whether a side branch begins here.
+    is_head: bool,
+    /// Whether it begins here and has more than this entry to show.
+    is_foldable: bool,
+}
+
+/// The rows of a drawing.
+#[derive(Debug, Clone)]
+pub(super) struct TrunkRows {
+    rows: Vec<TrunkRow>,
+    /// The row of an entry, or of its nearest shown ancestor, by place.
+    nearest: Vec<u32>,
+    /// From this row on nothing runs past in the first column.
+    tail: usize,
+}
+
+impl TrunkRows {
+    pub(super) fn new(order: &Order, scope: &TrunkScope<'_>) -> Self {
+        let mut counts = Vec::with_capacity(scope.shown.len() + 1);
+        let mut count = 0u32;
+        counts.push(count);
+        counts.extend(scope.shown.iter().map(|is_shown| {
+            count += u32::from(*is_shown);
+            count
+        }));
+        let is_shown = |place: &u32| scope.shown.get(*place as usize) == Some(&true);
+        let above_open = std::iter::successors(scope.open, |place| order.parent(*place));
+        let end_of_trunk = above_open.into_iter().find(is_shown);
+        let rows = Self { rows: Vec::new(), nearest: vec![NONE; order.len()], tail: usize::MAX };
+        Layouter { order, scope, counts, end_of_trunk, open_run_end: 0, rows }.finish()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(super) fn place(&self, row: usize) -> Option<u32> {
+        self.rows.get(row).map(|row| row.place)
+    }
+
+    pub(super) fn nearest(&self, place: u32) -> Option<usize> {
+        let row = *self.nearest.get(place as usize)?;
+        (row != NONE).then_some(row as usize)
+    }
+
+    /// The places of the branch that a row stands for, of a branch that is folded or has one entry.
+    pub(super) fn branch(&self, row: usize) -> Option<Range<usize>> {
+        let row = self.rows.get(row).filter(|row| row.extent == RowExtent::Branch)?;
+        Some(row.place as usize..row.end as usize)
+    }
+
+    /// The places of the run of tool calls that a row stands for.
+    pub(super) fn run(&self, row: usize) -> Option<Range<usize>> {
+        let row = self.rows.get(row).filter(|row| row.extent == RowExtent::Run)?;
+        Some(row.place as usize..row.end as usize)
+    }
+
+    pub(super) fn is_run_open(&self, row: usize) -> bool {
+        self.rows.get(row).is_some_and(|row| row.extent == RowExtent::OpenRun)
+    }
+
+    pub(super) fn is_foldable(&self, row: usize) -> bool {
+        self.rows.get(row).is_some_and(|row| row.is_foldable)
+    }
+
+    pub(super) fn is_folded(&self, row: usize) -> bool {
+        self.rows.get(row).is_some_and(|row| row.is_foldable && row.extent == RowExtent::Branch)
+    }
+
+    pub(super) fn levels(&self, row: usize) -> u32 {
+        self.rows.get(row).map_or(0, |row| row.level.min(MAX_LEVELS))
+    }
+
+    /// The row at which a row's branch begins; on the trunk the branch point above it, at last the root.
+    pub(super) fn segment_start(&self, row: usize) -> usize {
+        let mut at = row;
+        while let Some(parent) = self.rows.get(at).map(|row| row.parent as usize).filter(|parent| *parent < at) {
+            at = parent;
+            let is_start = self.rows.get(at).is_some_and(|row| row.is_head);
+            let is_branch_point = self.rows.get(at + 1).is_some_and(|next| next.is_head && next.parent as usize == at);
+            if is_start || (is_branch_point && self.levels(at) == 0) {
+                break;
+            }
+        }
+        at
+    }
+
+    /// The next row at which a side branch begins; without one the last row.
+    pub(super) fn next_segment(&self, row: usize) -> usize {
+        let below = self.rows.iter().enumerate().skip(row + 1);
+        below.into_iter().find(|(_, row)| row.is_head).map_or(self.rows.len().saturating_sub(1), |(at, _)| at)
+    }
+
+    /// What stands before a row.
+    pub(super) fn prefix(&self, at: usize) -> String {
+        let Some(row) = self.rows.get(at) else { return String::new() };
+        let mark = match (row.is_head, row.extent) {
+            (false, _) => "│  ".to_owned(),
+            (true, extent) => {
+                let corner = if at == self.tail { '└' } else { '├' };
+                let fold = match (row.is_foldable, extent) {
+                    (false, _) => '─',
+                    (true, RowExtent::Branch) => '⊞',
+                    (true, RowExtent::Entry | RowExtent::Run | RowExtent::OpenRun) => '⊟',
+                };
+                format!("{corner}{fold} ")
+            }
+        };
+        let mut prefix = match row.level {
+            0 => String::new(),
+            level @ ..=MAX_LEVELS => "│  ".repeat(level as usize - 1) + &mark,
+            level => "│  ".repeat(MAX_LEVELS as usize - 2) + &format!("⋮{level:<2}") + &mark,
+        };
+        let is_past_the_trunk = at > self.tail || (at == self.tail && !row.is_head);
+        if is_past_the_trunk && prefix.starts_with('│') {
+            prefix.replace_range(..'│'.len_utf8(), " ");
+        }
+        prefix
+    }
+}
+
+/// Rows in the making.
+struct Layouter<'a> {
+    order: &'a Order,
+    scope: &'a TrunkScope<'a>,
+    /// How many entries are shown before a place.
+    counts: Vec<u32>,
+    /// The place of the last row of the trunk.
+    end_of_trunk: Option<u32>,
+    /// Before this place tool calls belong to a run that is open.
+    open_run_end: u32,
+    rows: TrunkRows,
+}
+
+impl Layouter<'_> {
+    fn finish(mut self) -> TrunkRows {
+        let mut place = 0;
+        while (place as usize) < self.order.len() {
+            let parent = self.order.parent(place).and_then(|parent| self.rows.nearest.get(parent as usize)).copied();
+            let parent = parent.unwrap_or(NONE);
+            let (row, end) = if self.is_shown(place) { self.push(place, parent) } else { (parent, place + 1) };
+            if let Some(stretch) = self.rows.nearest.get_mut(place as usize..end as usize) {
+                stretch.fill(row);
+            }
+            place = end.max(place + 1);
+        }
+        self.rows
+    }
+
+    fn push(&mut self, place: u32, parent: u32) -> (u32, u32) {
+        let above = self.rows.rows.get(parent as usize);
+        let siblings_end = above.map_or(self.order.len() as u32, |above| self.order.end(above.place));
+        let is_below_trunk = above.is_some_and(|above| Some(above.place) == self.end_of_trunk);
+        let end = self.order.end(place);
+        let is_last = self.count(siblings_end) == self.count(end);
+        let is_head = !is_last || is_below_trunk;
+        let level = above.map_or(0, |above| above.level) + u32::from(is_head);
+        let is_foldable = is_head && self.count(end) > self.count(place) + 1;
+        let (extent, end) = match self.order.entry(place) {
+            Some(ix) if is_head && !(is_foldable && self.scope.folds.is_open(ix)) => (RowExtent::Branch, end),
+            Some(ix) => match self.run_end(place) {
+                Some(run_end) if self.scope.folds.is_run_open(ix) => {
+                    self.open_run_end = run_end;
+                    (RowExtent::OpenRun, place + 1)
+                }
+                Some(run_end) => (RowExtent::Run, run_end),
+                None => (RowExtent::Entry, place + 1),
+            },
+            None => (RowExtent::Entry, place + 1),
+        };
+        let row = self.rows.rows.len();
+        if is_below_trunk && is_last {
+            self.rows.tail = row;
+        }
+        self.rows.rows.push(TrunkRow { place, end, parent, level, extent, is_head, is_foldable });
+        (row as u32, end)
+    }
+
+    /// The place behind the run of tool calls that begins at a place, if it has more than one.
+    fn run_end(&self, place: u32) -> Option<u32> {
+        if place < self.open_run_end || !self.joins_run(place) {
+            return None;
+        }
+        let (mut last, mut next) = (place, place + 1);
+        while next < self.order.end(last) {
+            if self.is_shown(next) {
+                let is_only_child = self.count(self.order.end(next)) == self.count(self.order.end(last));
+                if !is_only_child || !self.joins_run(next) {
+                    break;
+                }
+                last = next;
+            }
+            next += 1;
+        }
+        (last > place).then_some(last + 1)
+    }
+
+    fn joins_run(&self, place: u32) -> bool {
+        let is_labelled = |labelled: &HashSet<u32>| labelled.contains(&place);
+        self.scope.labelled.is_some_and(|labelled| !is_labelled(labelled))
+            && self.order.is_good_result(place)
+            && self.end_of_trunk != Some(place)
+    }
+
+    fn is_shown(&self, place: u32) -> bool {
+        self.scope.shown.get(place as usize) == Some(&true)
+    }
+
+    /// How many entries are shown before a place.
+    fn count(&self, place: u32) -> u32 {
+        self.counts.get(place as usize).copied().unwrap_or(0)
+    }
+}
