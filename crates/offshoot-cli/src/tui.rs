@@ -5,6 +5,7 @@ mod hangup;
 mod signals;
 mod stop;
 mod wishes;
+mod draft_files;
 mod drafts;
 mod session_list;
 mod pick;
@@ -37,7 +38,8 @@ use crate::agent::{self, Args};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::models::WithoutKey;
-use drafts::{DraftFiles, DraftWriter};
+use draft_files::DraftFiles;
+use drafts::DraftWriter;
 use job_context::JobContext;
 use program::Program;
 use session_list::SessionListWorker;
@@ -73,11 +75,11 @@ fn converse(
     // Before the terminal is another than the shell wants it.
     let signals = signals.map_or_else(Signals::listen, Ok)?;
     signals.connect(sender.clone());
-    let files = DraftFiles::of(app, &session);
+    let mut files = DraftFiles::of(app, &session);
     let wishes = wishes(app, &app.settings_files(&session), session.cwd().unwrap_or_default())?;
     let editor = Editor::new(History::read(&files.history()));
     // What was typed on the command line is said; a draft waits for another time.
-    let draft = if said.is_empty() { files.draft() } else { String::new() };
+    let draft = if said.is_empty() { files.take_left() } else { String::new() };
     let app = App { ui: app.ui.quiet(), ..app.clone() };
     let model = Model::new(wishes, editor, &draft);
     let told = sender.clone();
@@ -91,12 +93,13 @@ fn converse(
     let api_key = args.api_key.clone();
     let session_list = Arc::new(session_list);
     let context = JobContext { app: app.clone(), news: sender.clone(), drafts, session_list, api_key };
-    let mut program = Program::start(context, session, setup)?;
+    let (watch, notice) = hangup::hangup();
+    let mut program = Program::start(context, session, setup, notice)?;
     program.take(ProgramTask::Look);
     for said in said {
         program.take(ProgramTask::Ask(Box::new(Command::FollowUp(said))));
     }
-    hangup::watch(sender.clone())?;
+    watch.start(sender.clone())?;
     let inbox = Inbox { sender, receiver };
     let ran = run_front_end(model, &inbox, &mut program, crate::ui::terminal);
     program.close();

@@ -12,6 +12,7 @@ use offshoot_session::session::{Session, SessionPart};
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::cmd::EntryAction;
+use offshoot_tui::app::msg::Msg;
 
 use super::job_context::{JobContext, ask, blocking};
 use crate::app::App;
@@ -86,7 +87,8 @@ pub(super) async fn named(
             Command::NavigateTree(Navigation { target: entry, is_behind: true, ..Navigation::default() })
         }
         EntryAction::Pop => {
-            Command::NavigateTree(Navigation { target: entry, summarize: true, ..Navigation::default() })
+            leave(context, agent, entry).await;
+            return Ok(());
         }
     };
     ask(context, agent, command).await;
@@ -95,9 +97,15 @@ pub(super) async fn named(
 
 pub(super) async fn pop(context: &JobContext, agent: &AgentSession) -> Result<()> {
     let target = read(agent, |session| id_of(session, session.pop_target(None)?)).await?;
+    leave(context, agent, target).await;
+    Ok(())
+}
+
+/// Goes to an entry, with a summary of what is left behind.
+async fn leave(context: &JobContext, agent: &AgentSession, target: String) {
+    context.tell(Msg::Leaving);
     let navigation = Navigation { target, summarize: true, ..Navigation::default() };
     ask(context, agent, Command::NavigateTree(navigation)).await;
-    Ok(())
 }
 
 pub(super) async fn resume(context: &JobContext, agent: &AgentSession, given: String) -> Result<()> {

@@ -35,7 +35,9 @@ pub(super) fn session(app: &App) -> Result<Option<(PathBuf, Signals)>> {
     sessions.requests().into_iter().for_each(|request| session_list.take(request));
     let signals = Signals::listen()?;
     signals.connect(sender.clone());
-    hangup::watch(sender.clone())?;
+    // There is no agent yet.
+    let (watch, _) = hangup::hangup();
+    watch.start(sender.clone())?;
     let inbox = Inbox { sender, receiver };
     let mut picker = Picker { app: &app, session_list };
     let ran = run(Model::choosing(wishes, sessions), &inbox, &mut picker, crate::ui::terminal);

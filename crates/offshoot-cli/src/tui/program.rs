@@ -14,6 +14,7 @@ use offshoot_tui::app::msg::Msg;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::drafts::DraftWriter;
+use super::hangup::HangupNotice;
 use super::job_context::JobContext;
 use super::serve::serve;
 use super::stop::stop;
@@ -30,7 +31,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    pub(super) fn start(context: JobContext, session: Session, setup: Setup) -> Result<Self> {
+    pub(super) fn start(context: JobContext, session: Session, setup: Setup, hangup: HangupNotice) -> Result<Self> {
         let failed = |error| CommandError::io("start the agent", &error);
         // Unbounded: it carries what the user does, and the screen waits for nobody.
         let (tasks, wanted) = unbounded_channel();
@@ -38,7 +39,7 @@ impl Program {
         let (app, drafts) = (context.app.clone(), context.drafts.clone());
         let thread = std::thread::Builder::new().name("agent".to_owned()).spawn(move || {
             let news = context.news.clone();
-            if let Err(error) = runtime.block_on(serve(context, session, setup, wanted)) {
+            if let Err(error) = runtime.block_on(serve(context, session, setup, wanted, hangup)) {
                 drop(news.send(Msg::Notice(Level::Error, format!("the agent could not be started: {error}"))));
             }
             // What runs longer is not waited for.

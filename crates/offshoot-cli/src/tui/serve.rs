@@ -8,12 +8,14 @@ use std::time::Duration;
 use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::event::Event;
+use offshoot_agent::message::Message;
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
 use offshoot_tui::app::cmd::ProgramTask;
 use offshoot_tui::app::msg::Msg;
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use super::hangup::HangupNotice;
 use super::job_context::{JobContext, ask};
 use super::{actions, choices, clipboard, files, git_branch, session_facts, settings, snapshots};
 
@@ -26,6 +28,7 @@ pub(super) async fn serve(
     session: Session,
     setup: Setup,
     mut wanted: UnboundedReceiver<ProgramTask>,
+    mut hangup: HangupNotice,
 ) -> io::Result<()> {
     let agent = AgentSession::start(session, setup)?;
     let mut events = agent.subscribe();
@@ -35,6 +38,7 @@ pub(super) async fn serve(
     loop {
         tokio::select! {
             biased;
+            Ok(()) = &mut hangup.heard => break,
             event = events.recv() => match event {
                 Some(event) => heard(&context, &agent, event).await,
                 None => break,
@@ -54,6 +58,9 @@ pub(super) async fn serve(
 /// An event goes on; before what follows another session's opening, what stands in it.
 async fn heard(context: &JobContext, agent: &AgentSession, event: Arc<Event>) {
     let reason = if let Event::SessionChanged { reason, .. } = event.as_ref() { Some(*reason) } else { None };
+    if reason.is_some() || matches!(event.as_ref(), Event::MessageEnd { message: Message::User(_) }) {
+        session_facts::own_draft(context, agent).await;
+    }
     context.tell(Msg::Agent(event));
     if let Some(reason) = reason {
         session_facts::open(context, agent, reason).await;

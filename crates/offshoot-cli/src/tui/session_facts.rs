@@ -23,6 +23,7 @@ use offshoot_tui::markdown::plain;
 use offshoot_tui::overlay::pick::Choice;
 use offshoot_tui::transcript::Path;
 
+use super::draft_files::DraftKey;
 use super::job_context::JobContext;
 use crate::app::App;
 use crate::ui::when;
@@ -88,8 +89,17 @@ fn add_result(blocks: &mut Vec<ConversationBlock>, result: ToolResult) {
     }
 }
 
+/// What is being written belongs to the open session.
+pub(super) async fn own_draft(context: &JobContext, agent: &AgentSession) {
+    // One that has ended keeps its draft where it is.
+    if let Ok(owner) = agent.read(DraftKey::of).await {
+        context.drafts.set_owner(owner);
+    }
+}
+
 /// Tells what is known of the session.
 pub(super) async fn look(context: &JobContext, agent: &AgentSession) {
+    own_draft(context, agent).await;
     let Ok(standing) = agent.standing().await else { return };
     let app = context.app.clone();
     let access = access(context, &standing.model).await;

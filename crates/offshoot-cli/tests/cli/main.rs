@@ -43,6 +43,7 @@ mod tui;
 mod tui_beside;
 mod tui_colours;
 mod tui_commands;
+mod tui_drafts;
 mod tui_keys;
 mod tui_paste;
 mod tui_pictures;

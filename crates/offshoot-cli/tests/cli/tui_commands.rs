@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use offshoot_agent::testing::script::Reply;
+use offshoot_agent::testing::script::{Gate, Reply};
 
 use crate::agent::Talk;
 use crate::terminal::Terminal;
@@ -55,6 +55,28 @@ fn exports_in_each_ending() {
     assert!(written.contains("The first answer.") && !written.contains("The second answer."), "{written}");
     terminal.send("/export\r");
     terminal.until_text("~/work/offshoot-session-");
+    leave(terminal, &talk);
+}
+
+/// `/pop` says what is under way while the summary is written, and what is typed meanwhile waits and is said after it.
+#[test]
+fn what_is_typed_while_pop_summarises_is_said_after_it() {
+    let gate = Gate::new();
+    let summary = Reply { gate: Some((0, gate.clone())), ..Reply::text("## Goal\nTo learn something.") };
+    let replies = [Reply::text("The first answer."), Reply::text("The second answer."), summary];
+    let talk = Talk::new(replies.into_iter().chain([Reply::text("The third answer.")]));
+    let mut terminal = Terminal::offshoot(&talk, &["first question"], (80, 24));
+    terminal.until_text("The first answer.").until_idle().send("second question\r");
+    terminal.until_text("The second answer.").until_idle().send("/pop\r");
+    terminal.until_text("summarising what is left behind").send("and on we go\r");
+    terminal.until("what waits", |screen| screen.contains("teering: and on we go"));
+    gate.open();
+    terminal.until_text("The third answer.").until_idle();
+    let screen = terminal.screen();
+    assert!(!screen.contains("summarising") && !screen.contains("the agent is at work"), "{screen}");
+    let asked = asked(&talk);
+    assert!(asked.contains("To learn something.") && asked.contains("and on we go"), "{asked}");
+    assert!(!asked.contains("The second answer."), "{asked}");
     leave(terminal, &talk);
 }
 

@@ -38,6 +38,7 @@ fn a_killed_conversation_is_resumed_as_it_was() {
     let mut terminal = Terminal::offshoot(&talk, &["-c"], (80, 24));
     terminal.until_text("• two").until("the status", |screen| screen.contains("$0.000"));
     assert_eq!(conversation(&terminal.screen()), before);
+    assert!(terminal.screen().contains("\nhalf a thou\n"), "{}", terminal.screen());
     terminal.send("\x03and how much?\r");
     terminal.until_text("Two litres.").until("the end", |screen| !screen.contains("at work")).send("\x04");
     assert!(terminal.ended());
@@ -107,7 +108,7 @@ fn shows_four_lines(screen: &str) -> bool {
 #[test]
 fn a_stopped_tool_keeps_its_output() {
     let talk = Talk::new([Reply::call("bash", "c1", json!({"command": COUNTS})), Reply::text("Four lines, then.")]);
-    let mut terminal = Terminal::offshoot(&talk, &["count"], (80, 24));
+    let mut terminal = Terminal::offshoot(&talk, &["count the lines"], (80, 24));
     terminal.until("the lines", shows_four_lines).send("\x1b");
     terminal.until_idle().until_text("The user stopped this tool call");
     assert!(terminal.screen().contains("\n  line 3\n  line 4\n"), "{}", terminal.screen());
@@ -126,7 +127,7 @@ fn a_stopped_tool_keeps_its_output() {
 #[test]
 fn a_lost_terminal_keeps_what_a_tool_had_printed() {
     let talk = Talk::new([Reply::call("bash", "c1", json!({"command": COUNTS})), Reply::text("Four lines, then.")]);
-    assert!(ends_when_hung_up(&talk, &["count"], b"line 4"));
+    assert!(ends_when_hung_up(&talk, &["count the lines"], b"line 4"));
     let result = talk.lines().pop().unwrap();
     assert_eq!(result["message"]["role"], "toolResult");
     assert!(result["message"]["content"][0]["text"].as_str().unwrap().starts_with("line 1\nline 2\n"), "{result}");

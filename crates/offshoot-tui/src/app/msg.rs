@@ -38,6 +38,8 @@ pub enum Msg {
     Focus(bool),
     Background(Background),
     Agent(Arc<Event>),
+    /// A branch is about to be left with a summary.
+    Leaving,
     Answered(Box<Command>, Result<Reply, AgentError>),
     Looked(Box<Looked>),
     /// The branch that git has checked out in the session's folder.

@@ -14,6 +14,9 @@ use super::cmd::{Cmd, ProgramTask, ScreenTask};
 use super::model::{Model, Overlay};
 use super::msg::Msg;
 
+/// What is under way while a summary of a branch is written.
+const LEAVING: &str = "summarising what is left behind";
+
 /// Takes what happened, and answers what is to be done.
 pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
     match msg {
@@ -37,6 +40,10 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Background(background) => dress::background(model, background),
         Msg::Themes(themes) => dress::themes(model, themes),
         Msg::Agent(event) => agent::event(model, &event),
+        Msg::Leaving => {
+            model.conversation.set_job(Some(LEAVING));
+            Vec::new()
+        }
         Msg::Answered(command, result) => agent::answered(model, &command, result),
         Msg::Looked(looked) => {
             opened::looked(model, *looked);

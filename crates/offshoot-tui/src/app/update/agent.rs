@@ -149,9 +149,13 @@ fn arrived(model: &mut Model, navigated: Navigated) -> Vec<Cmd> {
 
 fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd> {
     match command {
+        // Something began before it: it waits.
+        Command::Prompt(said) if matches!(error, AgentError::Busy(_)) => {
+            return vec![Cmd::ask(Command::Steer(said.clone()))];
+        }
         // What could not be said is not lost.
         Command::Prompt(said) | Command::Steer(said) | Command::FollowUp(said) => {
-            model.is_working = matches!(error, AgentError::Busy(_));
+            model.is_working = false;
             model.editor.restore(std::slice::from_ref(&said.text));
         }
         Command::Bash { command, .. } => {

@@ -78,8 +78,9 @@ fn apply(model: &mut Model, outcome: EditorOutcome) -> Vec<Cmd> {
 
 fn submitted(model: &mut Model, submission: Submission, is_follow_up: bool) -> Vec<Cmd> {
     let mut cmds = vec![ProgramTask::SaveDraft(String::new()).into(), ProgramTask::Remember(submission.text).into()];
+    let is_busy = model.is_working || model.conversation.job().is_some();
     match submission.what {
-        Sent::Prompt(text) => cmds.push(Cmd::ask(match (model.is_working, is_follow_up) {
+        Sent::Prompt(text) => cmds.push(Cmd::ask(match (is_busy, is_follow_up) {
             (false, _) => {
                 model.is_working = true;
                 Command::Prompt(text.into())

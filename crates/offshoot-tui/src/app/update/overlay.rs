@@ -9,7 +9,7 @@ use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
 use ratatui::crossterm::event::KeyEvent;
 
-use super::settings;
+use super::{LEAVING, settings};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
 use crate::app::model::{Model, Overlay, Picking};
 use crate::app::page::Page;
@@ -102,7 +102,7 @@ fn tree_outcome(model: &mut Model, outcome: tree::TreeOutcome) -> Vec<Cmd> {
         }
         tree::TreeOutcome::Navigate { target, summarize, instructions } => {
             if summarize {
-                model.conversation.set_job(Some("summarising what is left behind"));
+                model.conversation.set_job(Some(LEAVING));
             }
             let navigation = Navigation { target, summarize, instructions, ..Navigation::default() };
             vec![Cmd::ask(Command::NavigateTree(navigation))]

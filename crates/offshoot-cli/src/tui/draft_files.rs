@@ -1,0 +1,219 @@
+//! The files of drafts and of the history of prompts, in the state folder. Without a state folder nothing is kept.
+//!
+//! A draft belongs to a session, or to a folder while its conversation has not begun. Each process has a draft file of its own
+//! and keeps it locked; only a draft whose process has ended is taken over, by one process.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use offshoot_session::entry::Source as _;
+use offshoot_session::id::{EntryId, IdSource as _, RandomIds};
+use offshoot_session::medium::open_regular;
+use offshoot_session::session::Session;
+use offshoot_session::store::encode_cwd;
+use offshoot_tui::editor::History;
+
+use crate::app::App;
+
+/// How many bytes of the history are read: the newest ones.
+const HISTORY: u64 = 1 << 20;
+/// No larger draft is taken over.
+const DRAFT: u64 = 16 << 20;
+/// Between the key and what tells this process's draft from others.
+const MARK: char = '~';
+
+/// Whose draft it is: a session's, or a folder's while nothing was said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct DraftKey(String);
+
+impl DraftKey {
+    pub(super) fn of(session: &Session) -> Self {
+        match session.tree().is_empty() {
+            true => Self::named(&format!("new{}", encode_cwd(session.cwd().unwrap_or_default()))),
+            false => Self::named(session.id()),
+        }
+    }
+
+    pub(super) fn named(name: &str) -> Self {
+        Self(name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).take(200).collect())
+    }
+}
+
+/// Where the draft of this process and all prompts are kept.
+#[derive(Debug)]
+pub(super) struct DraftFiles {
+    folder: Option<PathBuf>,
+    owner: DraftKey,
+    process: EntryId,
+    /// The draft's file. It is locked while it is open.
+    held: Option<File>,
+}
+
+impl DraftFiles {
+    pub(super) fn of(app: &App, session: &Session) -> Self {
+        let folder = app.environment.spill.as_ref().and_then(|spill| spill.parent()).map(Path::to_path_buf);
+        Self::new(folder, DraftKey::of(session))
+    }
+
+    pub(super) fn new(folder: Option<PathBuf>, owner: DraftKey) -> Self {
+        Self { folder, owner, process: RandomIds.entry_id(), held: None }
+    }
+
+    fn draft_file(&self) -> Option<PathBuf> {
+        let name = format!("{}{MARK}{}", self.owner.0, self.process);
+        self.folder.as_ref().map(|folder| folder.join("drafts").join(name))
+    }
+
+    /// Takes over the newest draft that a process has left, and answers its text.
+    pub(super) fn take_left(&mut self) -> String {
+        let Some(own) = self.draft_file() else { return String::new() };
+        let mut left = self.left(own.parent().unwrap_or(Path::new(".")));
+        left.sort_by_key(|(modified, _)| std::cmp::Reverse(*modified));
+        for (_, path) in left {
+            let Some((file, text)) = locked_text(&path) else { continue };
+            if text.is_empty() {
+                drop(std::fs::remove_file(path));
+            } else if std::fs::rename(path, &own).is_ok() {
+                self.held = Some(file);
+                return text;
+            }
+        }
+        String::new()
+    }
+
+    /// The drafts of this owner, with the time of their last change. Earlier versions wrote one for all processes.
+    fn left(&self, folder: &Path) -> Vec<(std::time::SystemTime, PathBuf)> {
+        let key = self.owner.0.as_str();
+        let is_owners = |name: &str| name == key || name.split_once(MARK).is_some_and(|(owner, _)| owner == key);
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let files = files.filter(|file| file.file_name().to_str().is_some_and(is_owners));
+        files.filter_map(|file| Some((file.metadata().ok()?.modified().ok()?, file.path()))).collect()
+    }
+
+    /// Keeps what is being written: the file has the old text or the new one, whatever happens.
+    pub(super) fn keep_draft(&mut self, text: &str) -> io::Result<()> {
+        let Some(path) = self.draft_file() else { return Ok(()) };
+        let folder = path.parent().unwrap_or(Path::new("."));
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let mut new = tempfile::NamedTempFile::new_in(folder)?;
+        new.write_all(text.as_bytes())?;
+        // Before anybody can see it. Where there are no locks, it is kept all the same.
+        drop(new.as_file().try_lock());
+        self.held = Some(new.persist(&path)?);
+        Ok(())
+    }
+
+    /// Nothing is being written any more.
+    pub(super) fn forget_draft(&mut self) {
+        if let Some((path, _)) = self.draft_file().zip(self.held.take()) {
+            // Somebody may have removed it.
+            drop(std::fs::remove_file(path));
+        }
+    }
+
+    /// From now on the draft is this one's.
+    pub(super) fn set_owner(&mut self, owner: DraftKey) {
+        let before = self.draft_file();
+        self.owner = owner;
+        if let (Some(before), Some(now), Some(_)) = (before, self.draft_file(), &self.held) {
+            // If it fails, the next change is kept under the new name.
+            drop(std::fs::rename(before, now));
+        }
+    }
+
+    fn history_file(&self) -> Option<PathBuf> {
+        self.folder.as_ref().map(|folder| folder.join("prompts"))
+    }
+
+    /// The prompts that were said last, as lines.
+    pub(super) fn history(&self) -> String {
+        let read = |file: PathBuf| {
+            let mut file = open_regular(&file).ok()?;
+            let length = file.metadata().ok()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(HISTORY))).ok()?;
+            let mut bytes = Vec::new();
+            file.take(HISTORY).read_to_end(&mut bytes).ok()?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        self.history_file().and_then(read).unwrap_or_default()
+    }
+
+    /// Adds a prompt; a history that lacks one is no harm.
+    pub(super) fn remember(&self, prompt: &str) {
+        let Some(file) = self.history_file() else { return };
+        let folder = file.parent().unwrap_or(Path::new("."));
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        let opened = made.and_then(|()| OpenOptions::new().append(true).create(true).mode(0o600).open(file));
+        drop(opened.and_then(|mut file| file.write_all(History::line(prompt).as_bytes())));
+    }
+}
+
+/// A draft that no living process holds, locked, with its text.
+fn locked_text(path: &Path) -> Option<(File, String)> {
+    let mut file = open_regular(path).ok()?;
+    if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+        return None;
+    }
+    // Its process may have put another file in its place before the lock was taken.
+    let (locked, named) = (file.metadata().ok()?, std::fs::symlink_metadata(path).ok()?);
+    let is_same = (locked.dev(), locked.ino()) == (named.dev(), named.ino());
+    let mut text = String::new();
+    let is_read = is_same && locked.len() <= DRAFT && file.read_to_string(&mut text).is_ok();
+    is_read.then_some((file, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(folder: &Path, owner: &str) -> DraftFiles {
+        DraftFiles::new(Some(folder.to_path_buf()), DraftKey::named(owner))
+    }
+
+    #[test]
+    fn a_draft_is_taken_over_once_and_only_when_its_process_has_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut first = files(folder.path(), "s");
+        first.keep_draft("one").unwrap();
+        first.keep_draft("one more").unwrap();
+        assert_eq!(files(folder.path(), "s").take_left(), "", "its process lives");
+        assert_eq!(files(folder.path(), "s2").take_left(), "");
+        drop(first);
+        let mut second = files(folder.path(), "s");
+        assert_eq!(second.take_left(), "one more");
+        assert_eq!(files(folder.path(), "s").take_left(), "", "it has been taken");
+        second.forget_draft();
+        drop(second);
+        assert_eq!(files(folder.path(), "s").take_left(), "");
+        assert_eq!(std::fs::read_dir(folder.path().join("drafts")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_draft_follows_its_conversation() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut begun = files(folder.path(), "new--w--");
+        begun.keep_draft("half a thought").unwrap();
+        begun.set_owner(DraftKey::named("s"));
+        drop(begun);
+        assert_eq!(files(folder.path(), "new--w--").take_left(), "");
+        assert_eq!(files(folder.path(), "s").take_left(), "half a thought");
+    }
+
+    /// Earlier versions wrote one file for every new conversation of a folder.
+    #[test]
+    fn a_draft_of_an_earlier_version_is_offered_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut earlier = self::files(folder.path(), "new--w--");
+        earlier.keep_draft("old words").unwrap();
+        let old = folder.path().join("drafts/new--w--");
+        std::fs::rename(earlier.draft_file().unwrap(), &old).unwrap();
+        drop(earlier);
+        let mut files = files(folder.path(), "new--w--");
+        assert_eq!(files.take_left(), "old words");
+        assert!(!old.exists());
+        files.forget_draft();
+        assert_eq!(files.take_left(), "");
+    }
+}
