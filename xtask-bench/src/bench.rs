@@ -127,7 +127,7 @@ struct Bench<'a> {
 
 fn measure_all(options: &Options, cases: &[Case]) -> Result<Report> {
     let (contestants, notes) = contestants(options)?;
-    let scratch = tempfile::Builder::new().prefix("offshoot-bench-").tempdir_in(ready(&options.dir)?)?;
+    let scratch = tempfile::Builder::new().prefix("offshoot-bench-").tempdir_in(create_folder(&options.dir)?)?;
     let bench = Bench { options, inputs: Inputs::new(&options.dir)?, contestants, scratch };
     let mut rows = Vec::new();
     for case in cases {
@@ -197,7 +197,7 @@ impl Bench<'_> {
         if stamp(&input)? != before {
             bail!("{}: a contestant wrote to its input", name(case));
         }
-        let cells = cells.into_iter().zip(&costs).map(|(cell, costs)| settle(cell, costs)).collect();
+        let cells = cells.into_iter().zip(&costs).map(|(cell, costs)| with_medians(cell, costs)).collect();
         Ok(Row { case: name(case), unit: answers::unit(case.task), cells, runs: costs })
     }
 
@@ -287,7 +287,7 @@ impl Bench<'_> {
 }
 
 /// Sets the medians; a run that failed after a good warm-up fails the cell.
-fn settle(cell: Cell, costs: &[Cost]) -> Cell {
+fn with_medians(cell: Cell, costs: &[Cost]) -> Cell {
     let Cell::Measured { count, .. } = cell else { return cell };
     match (costs.iter().find_map(|cost| cost.failure.clone()), measure::median(costs)) {
         (Some(failure), _) => Cell::Failed(failure),
@@ -348,7 +348,7 @@ fn last_id(input: &Path) -> Result<String> {
 }
 
 /// Creates the folder if it is missing.
-fn ready(folder: &Path) -> Result<&Path> {
+fn create_folder(folder: &Path) -> Result<&Path> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     Ok(folder)
 }
@@ -364,9 +364,9 @@ mod tests {
     #[test]
     fn one_failed_run_fails_the_cell() {
         let cell = Cell::Measured { cost: cost(9.0, None), runs: 0, count: Some(1) };
-        let settled = settle(cell.clone(), &[cost(1.0, None), cost(2.0, Some("signal: 9"))]);
+        let settled = with_medians(cell.clone(), &[cost(1.0, None), cost(2.0, Some("signal: 9"))]);
         assert!(matches!(settled, Cell::Failed(why) if why == "signal: 9"));
-        let settled = settle(cell, &[cost(1.0, None), cost(3.0, None), cost(2.0, None)]);
+        let settled = with_medians(cell, &[cost(1.0, None), cost(3.0, None), cost(2.0, None)]);
         assert!(matches!(settled, Cell::Measured { cost, runs: 3, count: Some(1) } if cost.wall_s == 2.0));
     }
 

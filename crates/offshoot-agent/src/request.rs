@@ -68,13 +68,13 @@ pub fn build(session: &Session, frame: Frame) -> Result<Built, AgentError> {
 
 fn take(converted: Vec<context::Message>, messages: &mut Vec<Message>) -> Result<(), String> {
     for message in converted {
-        messages.extend(read(&message)?);
+        messages.extend(convert_message(&message)?);
     }
     Ok(())
 }
 
 /// Converts one message. Members that other programs omit are added.
-fn read(message: &context::Message) -> Result<Option<Message>, String> {
+fn convert_message(message: &context::Message) -> Result<Option<Message>, String> {
     // Stored system prompts are history; every request has the current prompt.
     if message.role == Role::System {
         return Ok(None);
@@ -88,12 +88,12 @@ fn read(message: &context::Message) -> Result<Option<Message>, String> {
     }
     let mut value: Value = serde_json::from_str(&message.json).map_err(wrong)?;
     if let Some(object) = value.as_object_mut() {
-        complete(object);
+        add_missing_members(object);
     }
     serde_json::from_value(value).map(Some).map_err(wrong)
 }
 
-fn complete(message: &mut Map<String, Value>) {
+fn add_missing_members(message: &mut Map<String, Value>) {
     for (name, value) in [
         ("content", json!([])),
         ("api", json!("")),

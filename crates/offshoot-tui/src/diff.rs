@@ -52,7 +52,7 @@ pub(crate) fn rows(diff: &str, theme: &Theme, width: usize) -> Vec<SpanRow> {
     while let Some(change) = changes.get(at) {
         let emphasis = match changes.get(at..).unwrap_or_default() {
             [old, new, rest @ ..] if is_pair(at.checked_sub(1).and_then(|at| changes.get(at)), old, new, rest) => {
-                within(&text::clean(old.line), &text::clean(new.line))
+                word_pieces(&text::clean(old.line), &text::clean(new.line))
             }
             _ => None,
         };
@@ -135,7 +135,7 @@ fn is_pair(before: Option<&Change<'_>>, old: &Change<'_>, new: &Change<'_>, rest
 type Pieces = Vec<(bool, String)>;
 
 /// The words of two lines, each marked if it is only in one of them.
-fn within(old: &str, new: &str) -> Option<(Pieces, Pieces)> {
+fn word_pieces(old: &str, new: &str) -> Option<(Pieces, Pieces)> {
     if old.len().max(new.len()) > MAX_WORDS {
         return None;
     }

@@ -53,7 +53,8 @@ impl Searched {
     }
 
     fn as_typed(&self, Typed { lower, units }: &Typed) -> Option<f64> {
-        let score = if self.is_ascii { leap(units, self.lower.as_bytes()) } else { walk(units, &self.lower) }?;
+        let score =
+            if self.is_ascii { match_bytes(units, self.lower.as_bytes()) } else { match_units(units, &self.lower) }?;
         Some(if *lower == self.lower && !lower.is_empty() { score - 100.0 } else { score })
     }
 }
@@ -87,7 +88,7 @@ impl TokenScore {
 }
 
 /// Matches a token in a text with one byte per unit.
-fn leap(token: &[u16], text: &[u8]) -> Option<f64> {
+fn match_bytes(token: &[u16], text: &[u8]) -> Option<f64> {
     let (mut found, mut from) = (TokenScore::NOTHING, 0);
     for unit in token {
         let at = from + memchr::memchr(u8::try_from(*unit).ok()?, text.get(from..)?)?;
@@ -99,7 +100,7 @@ fn leap(token: &[u16], text: &[u8]) -> Option<f64> {
 }
 
 /// Matches a token in one pass. Positions are UTF-16 units, as in JavaScript.
-fn walk(token: &[u16], text: &str) -> Option<f64> {
+fn match_units(token: &[u16], text: &str) -> Option<f64> {
     let mut wanted = token.iter().copied();
     let Some(mut next) = wanted.next() else { return Some(0.0) };
     let (mut found, mut before) = (TokenScore::NOTHING, None);
@@ -196,7 +197,7 @@ mod tests {
         for text in texts {
             for token in ["", "a", "parser", "pser", "rr", "the things", "é"] {
                 let units: Vec<u16> = token.encode_utf16().collect();
-                assert_eq!(leap(&units, text.as_bytes()), walk(&units, text), "{token} in {text}");
+                assert_eq!(match_bytes(&units, text.as_bytes()), match_units(&units, text), "{token} in {text}");
             }
         }
     }

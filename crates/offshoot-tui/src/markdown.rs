@@ -1,8 +1,8 @@
 //! Markdown as wrapped rows, all at once or while it streams. Knows no widget, no message and no session.
 //!
 //! Foreign text is made harmless before parsing, and again afterwards, because `&#27;` is an escape too. Text that
-//! streams in gives the same rows as the whole: see [`Stream`]. So nothing changes rows above it: reference links
-//! (`[name]: address`) are shown as text, and lists are as loose as they were written.
+//! streams in gives the same rows as the whole: see [`Stream`]. Later text therefore never changes earlier rows:
+//! reference links (`[name]: address`) are shown as text, and lists are as loose as they were written.
 
 pub(crate) mod flow;
 mod code;

@@ -69,7 +69,7 @@ fn new(stage: &Stage) -> Result<Taken> {
 }
 
 fn open(stage: &Stage) -> Result<Taken> {
-    let home = known(stage, &stage.fifty)?;
+    let home = home_with_opened_session(stage, &stage.fifty)?;
     opened(&home, &stage.fifty)
 }
 
@@ -95,9 +95,9 @@ fn starts(terminal: &mut Terminal, taken: &mut Taken, wanted: &[&'static str]) -
 }
 
 fn editor(stage: &Stage) -> Result<Taken> {
-    let home = known(stage, &stage.hundred)?;
+    let home = home_with_opened_session(stage, &stage.hundred)?;
     let mut taken = Taken::default();
-    let mut terminal = at_rest(&home, &stage.hundred, Some(&mut taken))?;
+    let mut terminal = open_and_settle(&home, &stage.hundred, Some(&mut taken))?;
     // A blank at the end of a line would not change the frame.
     let words = "the,quick,brown,fox,jumps,over,the,lazy,dog,";
     let letters: Vec<&str> = words.split_inclusive(|_| true).collect();
@@ -107,9 +107,9 @@ fn editor(stage: &Stage) -> Result<Taken> {
 }
 
 fn reading(stage: &Stage) -> Result<Taken> {
-    let home = known(stage, &stage.hundred)?;
+    let home = home_with_opened_session(stage, &stage.hundred)?;
     let mut taken = Taken::default();
-    let mut terminal = at_rest(&home, &stage.hundred, None)?;
+    let mut terminal = open_and_settle(&home, &stage.hundred, None)?;
     let seen = terminal.key(READING, "the reading view", |screen| screen.contains("q leave"))?;
     taken.time(FIRST, seen.took);
     terminal.settle(QUIET)?;
@@ -123,9 +123,9 @@ fn reading(stage: &Stage) -> Result<Taken> {
 }
 
 fn tree(stage: &Stage) -> Result<Taken> {
-    let home = known(stage, &stage.hundred)?;
+    let home = home_with_opened_session(stage, &stage.hundred)?;
     let mut taken = Taken::default();
-    let mut terminal = at_rest(&home, &stage.hundred, None)?;
+    let mut terminal = open_and_settle(&home, &stage.hundred, None)?;
     open_tree(&mut terminal, &mut taken, FIRST)?;
     keys(&mut terminal, &mut taken, "Up", &[UP])?;
     keys(&mut terminal, &mut taken, "Home, End", &[HOME, END])?;
@@ -160,7 +160,7 @@ fn tree_first(stage: &Stage) -> Result<Taken> {
 }
 
 fn resume(stage: &Stage) -> Result<Taken> {
-    let home = listed(stage)?;
+    let home = home_with_catalogue(stage)?;
     let (mut terminal, mut taken) = resumed(stage, &home)?;
     list_keys(&mut terminal, &mut taken)?;
     finish(terminal, taken)
@@ -188,7 +188,7 @@ fn resumed(stage: &Stage, home: &Home<'_>) -> Result<(Terminal, Taken)> {
 }
 
 fn pick(stage: &Stage) -> Result<Taken> {
-    let (mut terminal, mut taken) = picked(stage, &listed(stage)?)?;
+    let (mut terminal, mut taken) = picked(stage, &home_with_catalogue(stage)?)?;
     list_keys(&mut terminal, &mut taken)?;
     finish(terminal, taken)
 }
@@ -261,14 +261,14 @@ fn open_tree(terminal: &mut Terminal, taken: &mut Taken, what: &'static str) -> 
 }
 
 /// A home in which the session was opened before.
-fn known<'a>(stage: &'a Stage, file: &Path) -> Result<Home<'a>> {
+fn home_with_opened_session<'a>(stage: &'a Stage, file: &Path) -> Result<Home<'a>> {
     let home = stage.fresh_home()?;
-    at_rest(&home, file, None)?.end()?;
+    open_and_settle(&home, file, None)?.end()?;
     Ok(home)
 }
 
 /// A home in which the sessions were listed before.
-fn listed(stage: &Stage) -> Result<Home<'_>> {
+fn home_with_catalogue(stage: &Stage) -> Result<Home<'_>> {
     let home = stage.fresh_home()?;
     let (mut terminal, _) = picked(stage, &home)?;
     // The catalogue is saved once all rows are shown.
@@ -278,7 +278,7 @@ fn listed(stage: &Stage) -> Result<Home<'_>> {
 }
 
 /// An open session with nothing in progress.
-fn at_rest(home: &Home<'_>, file: &Path, taken: Option<&mut Taken>) -> Result<Terminal> {
+fn open_and_settle(home: &Home<'_>, file: &Path, taken: Option<&mut Taken>) -> Result<Terminal> {
     let mut terminal = home.run(&[Path::new("--session"), file])?;
     match taken {
         Some(taken) => starts(&mut terminal, taken, &[FIRST, WORDS, STATUS])?,

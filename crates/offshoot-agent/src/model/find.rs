@@ -49,7 +49,7 @@ impl Models {
         let rest = prefix.and_then(|_| name.get(known.len()..)).and_then(|rest| rest.strip_prefix('/'));
         let pattern = rest.unwrap_or(name);
         self.within(known, pattern)
-            .or_else(|| self.taken_as_it_is(known, pattern))
+            .or_else(|| self.unlisted_model(known, pattern))
             .ok_or_else(|| UnknownModel::Model(format!("{known}/{pattern}")))
     }
 
@@ -60,20 +60,20 @@ impl Models {
             // An id may itself begin with a provider's name: then a provider with a key wins.
             let raw: Vec<&Model> = self.exact(name).into_iter().filter(|model| usable(&model.provider)).collect();
             if let ([raw], false) = (&raw[..], usable(provider)) {
-                return Ok(plain(raw));
+                return Ok(without_level(raw));
             }
-            let found = found.or_else(|| self.exact(name).first().map(|model| plain(model)));
+            let found = found.or_else(|| self.exact(name).first().map(|model| without_level(model)));
             let found = found.or_else(|| matched(&self.list(), name));
             return found
-                .or_else(|| self.taken_as_it_is(provider, pattern))
+                .or_else(|| self.unlisted_model(provider, pattern))
                 .ok_or_else(|| UnknownModel::Model(name.to_owned()));
         }
         let exact = self.exact(name);
         let keyed: Vec<&&Model> = exact.iter().filter(|model| usable(&model.provider)).collect();
         match (&exact[..], &keyed[..]) {
             ([], _) => matched(&self.list(), name).ok_or_else(|| UnknownModel::Model(name.to_owned())),
-            ([one], _) => Ok(plain(one)),
-            (_, [one]) => Ok(plain(one)),
+            ([one], _) => Ok(without_level(one)),
+            (_, [one]) => Ok(without_level(one)),
             (several, _) => {
                 let candidates: Vec<String> =
                     several.iter().map(|model| format!("{}/{}", model.provider, model.id)).collect();
@@ -102,7 +102,7 @@ impl Models {
     }
 
     /// An id that is not in the table, with the other fields of the provider's default model.
-    fn taken_as_it_is(&self, provider: &str, pattern: &str) -> Option<FoundModel> {
+    fn unlisted_model(&self, provider: &str, pattern: &str) -> Option<FoundModel> {
         let (id, level) = match split_level(pattern) {
             Some((id, level)) => (id, Some(level)),
             None => (pattern, None),
@@ -115,7 +115,7 @@ impl Models {
     }
 }
 
-fn plain(model: &Model) -> FoundModel {
+fn without_level(model: &Model) -> FoundModel {
     FoundModel { model: model.clone(), level: None, warning: None }
 }
 

@@ -111,7 +111,7 @@ impl Models {
         for (name, provider) in providers.0 {
             self.keys.extend(provider.api_key.clone().map(|key| (name.clone(), Secret::new(key))));
             for model in self.list.iter_mut().filter(|model| model.provider == name) {
-                over(model, &provider);
+                apply_provider(model, &provider);
             }
             for definition in &provider.models {
                 match self.define(&name, &provider, definition) {
@@ -122,7 +122,7 @@ impl Models {
             for (id, details) in &provider.model_overrides.0 {
                 let wanted = |model: &&mut Model| model.provider == name && model.id == *id;
                 if let Some(model) = self.list.iter_mut().find(wanted) {
-                    detail(model, details);
+                    apply_details(model, details);
                 }
             }
         }
@@ -160,13 +160,13 @@ impl Models {
             max_tokens: ANSWER,
             ..Model::default()
         };
-        over(&mut model, &Provider { base_url: None, ..provider.clone() });
-        detail(&mut model, &definition.details);
+        apply_provider(&mut model, &Provider { base_url: None, ..provider.clone() });
+        apply_details(&mut model, &definition.details);
         Ok(model)
     }
 }
 
-fn over(model: &mut Model, provider: &Provider) {
+fn apply_provider(model: &mut Model, provider: &Provider) {
     if let Some(url) = &provider.base_url {
         url.clone_into(&mut model.base_url);
     }
@@ -175,7 +175,7 @@ fn over(model: &mut Model, provider: &Provider) {
     headers(model, &provider.headers);
 }
 
-fn detail(model: &mut Model, details: &Details) {
+fn apply_details(model: &mut Model, details: &Details) {
     if let Some(name) = &details.name {
         name.clone_into(&mut model.name);
     }

@@ -21,7 +21,7 @@ pub(super) fn prepare(messages: &[Message], model: &Model, normalise: Normalise<
     for message in messages {
         match message {
             Message::User(user) => {
-                made.close();
+                made.answer_open_calls();
                 let content = match &user.content {
                     Content::Blocks(blocks) => Content::Blocks(pictures(blocks, model, USER_IMAGE)),
                     text @ Content::Text(_) => text.clone(),
@@ -32,7 +32,7 @@ pub(super) fn prepare(messages: &[Message], model: &Model, normalise: Normalise<
             Message::ToolResult(result) => made.result(result),
         }
     }
-    made.close();
+    made.answer_open_calls();
     made.out
 }
 
@@ -52,7 +52,7 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     fn answer(&mut self, answer: &AssistantMessage) {
-        self.close();
+        self.answer_open_calls();
         if !answer.stop_reason.is_complete() {
             return;
         }
@@ -123,7 +123,7 @@ impl Maker<'_> {
         self.out.push(result.into());
     }
 
-    fn close(&mut self) {
+    fn answer_open_calls(&mut self) {
         for (_, tool_call_id, tool_name) in std::mem::take(&mut self.open) {
             let content = vec![Block::Text { text: NO_RESULT.to_owned(), text_signature: None }];
             let result =

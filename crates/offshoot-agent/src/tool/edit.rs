@@ -70,12 +70,12 @@ impl Tool for Edit {
     }
 
     fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
-        files::change(NAME, as_meant(arguments), place, edit)
+        files::change(NAME, normalise_arguments(arguments), place, edit)
     }
 }
 
 /// Some models give one edit without a list, the list as a string, or the texts beside the path.
-fn as_meant(mut arguments: Value) -> Value {
+fn normalise_arguments(mut arguments: Value) -> Value {
     let Some(fields) = arguments.as_object_mut() else { return arguments };
     let mut edits = match fields.remove("edits") {
         Some(Value::String(text)) => serde_json::from_str(&text).unwrap_or(Value::String(text)),

@@ -221,7 +221,7 @@ fn open(app: &App, args: &Args) -> Result<Session> {
 }
 
 /// The entry of a line; `None` for a blank one.
-fn made(line: &[u8]) -> Option<Result<NewEntry>> {
+fn parse_line(line: &[u8]) -> Option<Result<NewEntry>> {
     (!line.trim_ascii().is_empty()).then(|| entry(line))
 }
 
@@ -245,14 +245,14 @@ impl<R: Read> Lines<R> {
         loop {
             let buffered = self.input.buffer();
             let (line, length) = match buffered.iter().position(|byte| *byte == b'\n') {
-                Some(end) => (made(&buffered[..end]), end + 1),
+                Some(end) => (parse_line(&buffered[..end]), end + 1),
                 None if taken.is_empty() => {
                     let mut line = Vec::new();
                     let read = self.input.read_until(b'\n', &mut line);
                     if read.map_err(|error| CommandError::io("read the input", &error))? == 0 {
                         break;
                     }
-                    (made(&line), 0)
+                    (parse_line(&line), 0)
                 }
                 None => break,
             };

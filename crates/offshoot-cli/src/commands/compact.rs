@@ -88,12 +88,12 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         Planned::AlreadyCompacted => {
             let error =
                 CommandError::new(FailureKind::Failed, "the session was just compacted: nothing was said since");
-            return nothing(app, args, error);
+            return nothing_to_do(app, args, error);
         }
         Planned::TooSmall => {
             let why = "there is nothing to compact: everything is recent enough to be kept";
             let hint = format!("--keep-recent-tokens N keeps less than {keep_recent_tokens} tokens");
-            return nothing(app, args, CommandError::new(FailureKind::Failed, why).hint(hint));
+            return nothing_to_do(app, args, CommandError::new(FailureKind::Failed, why).hint(hint));
         }
     };
     match (args.dry_run, args.json) {
@@ -108,7 +108,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 }
 
 /// Reports that there is nothing to do: an error unless it is a dry run.
-fn nothing(app: &App, args: &Args, why: CommandError) -> Result<()> {
+fn nothing_to_do(app: &App, args: &Args, why: CommandError) -> Result<()> {
     if !args.dry_run {
         return Err(why);
     }
@@ -135,7 +135,7 @@ fn compact(app: &App, args: &Args, session: &mut Session, plan: &Plan) -> Result
     }
     let mut out = app.ui.text();
     done(&mut out, plan, &drafted, &id)?;
-    lacks(&mut out, &report)?;
+    print_report(&mut out, &report)?;
     out.finish()?;
     app.ui.hint(&format!("`offshoot entry {} {id}` shows the summary", quoted(&args.session)));
     Ok(())
@@ -167,7 +167,7 @@ fn counts(plan: &Plan) -> String {
 }
 
 /// Prints what the summary dropped.
-fn lacks(out: &mut dyn Write, report: &Report) -> Result<()> {
+fn print_report(out: &mut dyn Write, report: &Report) -> Result<()> {
     if report.is_clean() {
         writeln!(out, "the summary lacks no rule, path, identifier or number of what went")?;
         return Ok(());

@@ -1,5 +1,5 @@
-//! What the arguments of commands may be, for completion: models, entries, labels. Reads the open session and the user's
-//! files each time; what is typed is the editor's.
+//! Completions of command arguments: models, entries, labels, read anew from the open session and the user's files each
+//! time.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use super::job_context::JobContext;
 use crate::app::App;
 use crate::error::CommandError;
 
-/// How many columns of its last words stand beside a branch.
+/// The width of a branch's last words.
 const WORDS: usize = 80;
 
 pub(super) async fn find(context: &JobContext, agent: &AgentSession, argument: Argument) {
@@ -34,14 +34,14 @@ pub(super) async fn find(context: &JobContext, agent: &AgentSession, argument: A
         }
         Argument::Entry => match agent.read(entries).await {
             Ok(entries) => entries.map_err(|error| error.to_string()),
-            // It has ended.
+            // The agent has ended.
             Err(_) => return,
         },
         Argument::Label => match agent.read(labels).await {
             Ok(labels) => Ok(labels),
             Err(_) => return,
         },
-        // The front end knows them, or nobody does.
+        // The front end knows these, or nobody does.
         Argument::Session | Argument::Thinking | Argument::File | Argument::Text => return,
     };
     match found {
@@ -50,7 +50,7 @@ pub(super) async fn find(context: &JobContext, agent: &AgentSession, argument: A
     }
 }
 
-/// Tells which models can be asked, to choose one of; where there is none, how that is changed.
+/// Sends the models that can be asked; without any, a notice how to add a key.
 pub(super) async fn models(context: &JobContext) -> Result<(), CommandError> {
     let usable = context.model_table().await?.usable();
     match usable.is_empty() {
@@ -60,7 +60,6 @@ pub(super) async fn models(context: &JobContext) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// What somebody does who has no key yet.
 fn keyless(app: &App) -> String {
     let folder = app.environment.data.as_deref().map(|data| app.environment.short(&data.display().to_string()));
     let folder = folder.unwrap_or_default();
@@ -71,14 +70,14 @@ fn keyless(app: &App) -> String {
     )
 }
 
-/// The labels in force, each once.
+/// The labels in use, each once.
 fn labels(session: &Session) -> Vec<Choice> {
     let mut seen = HashSet::new();
     let labels = session.tree().labels().into_iter().map(|(_, label)| one_line(&label.text, usize::MAX));
     labels.filter(|label| seen.insert(label.clone())).map(Choice::new).collect()
 }
 
-/// What has a label, in the order in which they were set; then where branches end, the newest first.
+/// Labelled entries, in the order in which they were labelled; then the ends of branches, the newest first.
 fn entries(session: &Session) -> Result<Vec<Choice>, Error> {
     let tree = session.tree();
     let mut named = HashSet::new();
@@ -88,7 +87,7 @@ fn entries(session: &Session) -> Result<Vec<Choice>, Error> {
         let Some(ix) = tree.find(target.as_str()) else { continue };
         labelled.insert(ix);
         let shown = one_line(&label.text, usize::MAX);
-        // The first entry of a label is the one that it names; one that is typed otherwise than it is names none.
+        // A label names its first entry only if it is typed exactly as shown; otherwise the id is inserted.
         let names_it = named.insert(label.text.clone()) && shown == label.text && !shown.contains('"');
         let insert = if names_it { shown.clone() } else { target.as_str().to_owned() };
         choices.push(Choice { insert, label: shown, detail: target.as_str().to_owned() });

@@ -1,5 +1,5 @@
-//! What the system's clipboard holds, asked of the programs that know it: `wl-paste` under Wayland, `xclip` under X11,
-//! `pngpaste` and `pbpaste` on macOS. A picture goes into a temporary file, as in pi: its path is what is pasted.
+//! Reads the system's clipboard through its programs: `wl-paste` under Wayland, `xclip` under X11, `pngpaste` and
+//! `pbpaste` on macOS. An image goes into a temporary file, as in pi: its path is pasted.
 
 use std::io::{self, Write as _};
 use std::process::Stdio;
@@ -13,9 +13,9 @@ use super::job_context::{JobContext, blocking};
 use crate::config::ClipboardTool;
 use crate::error::CommandError;
 
-/// How long a program may take: the owner of the clipboard may not answer.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// The pictures that models take, and the endings of their files; the first that there is is pasted.
+/// The clipboard's owner may not answer.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// Image types that models accept, with file extensions; the first available one is pasted.
 const PICTURES: [(&str, &str); 4] =
     [("image/png", ".png"), ("image/jpeg", ".jpg"), ("image/webp", ".webp"), ("image/gif", ".gif")];
 
@@ -25,7 +25,7 @@ enum ClipboardContent {
     Nothing,
 }
 
-/// Tells the front end what to paste, or why there is nothing.
+/// Sends the front end the text to paste, or the reason why there is none.
 pub(super) async fn paste(context: &JobContext) {
     match read_clipboard(&context.app.environment.clipboard).await {
         Ok(ClipboardContent::Picture(bytes, ending)) => {
@@ -59,7 +59,7 @@ async fn read_clipboard(tools: &[ClipboardTool]) -> Result<ClipboardContent, Str
     })
 }
 
-/// A file that stays: the model reads it later.
+/// The file is kept: the model reads it later.
 fn keep(bytes: &[u8], ending: &str) -> io::Result<String> {
     let mut file = tempfile::Builder::new().prefix("offshoot-clipboard-").suffix(ending).tempfile()?;
     file.write_all(bytes)?;
@@ -84,7 +84,7 @@ impl ClipboardTool {
             Self::Mac => vec!["image/png".to_owned()],
         };
         for (kind, ending) in PICTURES {
-            // A type may have parameters behind it.
+            // A type may have parameters.
             let named = kinds.iter().find(|named| named.split(';').next().is_some_and(|named| named.trim() == kind));
             if let Some(named) = named {
                 let bytes = self.content(named).await?;
@@ -118,11 +118,11 @@ fn lines(output: &[u8]) -> Vec<String> {
     String::from_utf8_lossy(output).lines().map(|line| line.trim().to_ascii_lowercase()).collect()
 }
 
-/// What a program prints; nothing if it says that there is nothing, by its exit code.
+/// A program's output; empty if its exit code says that there is none.
 async fn run(program: &str, arguments: &[&str]) -> io::Result<Vec<u8>> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     let late = |_| io::Error::new(io::ErrorKind::TimedOut, "it does not answer");
-    let output = tokio::time::timeout(PATIENCE, command.output()).await.map_err(late)??;
+    let output = tokio::time::timeout(TIMEOUT, command.output()).await.map_err(late)??;
     Ok(if output.status.success() { output.stdout } else { Vec::new() })
 }

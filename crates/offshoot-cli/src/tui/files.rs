@@ -1,15 +1,14 @@
-//! The files of the session's folder, for completion: those that no ignore file hides.
+//! The files of the session's folder, for completion, without ignored ones.
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_tui::app::msg::Msg;
 
 use super::job_context::JobContext;
 
-/// So many are told at most, and so many at a time.
+/// The limits of all files, and of one message.
 const MOST: usize = 50_000;
 const PORTION: usize = 2_000;
 
-/// Finds them on a thread of its own.
 pub(super) async fn find(context: &JobContext, agent: &AgentSession) {
     let Ok(cwd) = agent.read(|session| session.cwd().unwrap_or_default().to_owned()).await else { return };
     let context = context.clone();

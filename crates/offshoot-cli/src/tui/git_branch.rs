@@ -1,5 +1,5 @@
-//! The branch that git has checked out in the session's folder, from git's own files: git is not run. Reads no more than a
-//! few bytes of regular files, on a thread that may wait for a slow disk.
+//! The branch checked out in the session's folder, from git's own files: git is not run. Reads a few bytes of regular
+//! files, on a thread that may wait for a slow disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,11 @@ use offshoot_tui::app::msg::Msg;
 
 use super::job_context::{JobContext, blocking};
 
-/// git's own files of this kind hold one line.
+/// git's files of this kind have one line.
 const MAX_BYTES: u64 = 4096;
-/// So many digits name a commit.
+/// The digits of a shortened commit id.
 const DIGITS: usize = 7;
 
-/// Finds the branch, and tells it.
 pub(super) async fn find(context: &JobContext, agent: &AgentSession) {
     let app = context.app.clone();
     let Ok(folder) = agent.read(move |session| app.folder_of(session)).await else { return };
@@ -24,12 +23,12 @@ pub(super) async fn find(context: &JobContext, agent: &AgentSession) {
     }
 }
 
-/// The branch that is checked out in a folder or in the nearest one around it that git keeps; of a detached head its commit.
+/// The branch checked out in a folder or in its nearest git repository; for a detached head its commit.
 fn checked_out(folder: &Path) -> Option<String> {
     let git = folder.ancestors().find_map(git_folder)?;
     let head = one_line(&git.join("HEAD"))?;
     match head.strip_prefix("ref: ") {
-        // What git writes there when its branches are in a table that it alone reads.
+        // git writes this if its branches are in a reftable, which only git reads.
         Some("refs/heads/.invalid") => None,
         Some(branch) => Some(branch.strip_prefix("refs/heads/").unwrap_or(branch).to_owned()),
         None => {
@@ -39,7 +38,7 @@ fn checked_out(folder: &Path) -> Option<String> {
     }
 }
 
-/// git's folder for a folder that it keeps: `.git`, or in a worktree or submodule the one that the file `.git` names.
+/// The git directory of a folder: `.git`, or in a worktree or submodule the one named in the file `.git`.
 fn git_folder(folder: &Path) -> Option<PathBuf> {
     let git = folder.join(".git");
     if fs::metadata(&git).ok()?.is_dir() {
@@ -92,7 +91,7 @@ mod tests {
             assert_eq!(checked_out(root), None, "{head:?}");
         }
         fs::remove_file(root.join(".git/HEAD")).unwrap();
-        // One that nobody writes to: whoever opened it as any other file would wait for ever.
+        // A pipe without a writer: opening it like a regular file would block forever.
         assert!(std::process::Command::new("mkfifo").arg(root.join(".git/HEAD")).status().unwrap().success());
         assert_eq!(checked_out(root), None, "a pipe");
     }

@@ -1,4 +1,4 @@
-//! What every job of the program holds, and how it reaches the front end and the agent.
+//! The resources of every job of the program, and its channels to the front end and the agent.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -14,24 +14,23 @@ use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::models::ModelTable;
 
-/// What the program holds beside the agent.
 #[derive(Clone)]
 pub(super) struct JobContext {
     pub(super) app: App,
     pub(super) news: Sender<Msg>,
     pub(super) drafts: DraftWriter,
     pub(super) session_list: Arc<SessionListWorker>,
-    /// The key that was typed on the command line.
+    /// From the command line.
     pub(super) api_key: Option<String>,
 }
 
 impl JobContext {
-    /// Tells the front end; one that has ended needs no news.
+    /// The front end may have ended.
     pub(super) fn tell(&self, msg: Msg) {
         drop(self.news.send(msg));
     }
 
-    /// The models and keys, read anew.
+    /// Reads the models and keys again.
     pub(super) async fn model_table(&self) -> Result<ModelTable> {
         let (app, key) = (self.app.clone(), self.api_key.clone());
         blocking(move || Ok(ModelTable::read(&app).0.with_key(key.as_deref()))).await
@@ -42,13 +41,13 @@ impl JobContext {
     }
 }
 
-/// Says something to the agent, and tells what it answers.
+/// Sends a command to the agent, and its reply to the front end.
 pub(super) async fn ask(context: &JobContext, agent: &AgentSession, command: Command) {
     let reply = agent.ask(command.clone()).await;
     context.tell(Msg::Answered(Box::new(command), reply));
 }
 
-/// Work that waits for disks, on a thread of its own: the agent lives on the one that would wait.
+/// Runs blocking work on another thread: the agent lives on this one.
 pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,

@@ -1,5 +1,5 @@
-//! What the selector of sessions wants read and done, done on threads of its own: lists in portions, previews, searches of
-//! everything that was said, names, the trash. Knows no screen; tells what comes of it through one function.
+//! Runs the requests of the session selector on its own threads: lists, previews, full-text searches, names, the trash.
+//! Knows no screen; sends results through one function.
 
 mod listing;
 mod preview;
@@ -18,10 +18,10 @@ use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::trash::Trash;
 
-/// Told what came of a request, from any thread.
+/// Called from any thread.
 type SendAnswer = Arc<dyn Fn(Answer) + Send + Sync>;
 
-/// Threads that read and change session files for the selector. When it is dropped, what still runs comes to nothing.
+/// Dropping this discards the results of running requests.
 pub(crate) struct SessionListWorker {
     app: App,
     tell: SendAnswer,
@@ -30,13 +30,12 @@ pub(crate) struct SessionListWorker {
     changes: Sender<Request>,
 }
 
-/// No search has this number.
 const NO_SEARCH: u64 = u64::MAX;
 
 impl SessionListWorker {
     pub(crate) fn start(app: &App, tell: impl Fn(Answer) + Send + Sync + 'static) -> Result<Self> {
         let tell: SendAnswer = Arc::new(tell);
-        // Unbounded: the screen does not wait. Of previews only the last is read; the others are one for a key press.
+        // Unbounded: the screen does not wait. Only the last preview is read; other requests come from key presses.
         let (previews, wanted) = channel();
         let (changes, orders) = channel();
         let (for_previews, for_changes) = ((app.clone(), tell.clone()), (app.clone(), tell.clone()));
@@ -45,7 +44,7 @@ impl SessionListWorker {
         Ok(Self { app: app.clone(), tell, search: Arc::new(AtomicU64::new(NO_SEARCH)), previews, changes })
     }
 
-    /// Begins to do what is wanted; never waits for it.
+    /// Starts a request; never waits for it.
     pub(crate) fn take(&self, request: Request) {
         let (app, tell) = (self.app.clone(), self.tell.clone());
         let begun = match request {
@@ -55,7 +54,7 @@ impl SessionListWorker {
             Request::Search { search, query, files } => {
                 self.search.store(search, Ordering::Relaxed);
                 let job = search::SearchJob { search, current: self.search.clone(), query, files };
-                // Without it the selector goes on with what it knows, and says so.
+                // Without the thread the selector shows the results so far, and says so.
                 drop(spawn("search", move || search::run(&job, &tell)));
                 Ok(())
             }
@@ -64,7 +63,7 @@ impl SessionListWorker {
                 Ok(())
             }
             Request::Preview(file) => {
-                // Its thread has ended only if it panicked; a preview less is no harm.
+                // The thread has ended only if it panicked; a missing preview does no harm.
                 drop(self.previews.send(file));
                 Ok(())
             }
@@ -87,7 +86,7 @@ impl Drop for SessionListWorker {
     }
 }
 
-/// What the selector is told of its surroundings.
+/// The surroundings of the selector.
 pub(super) fn surroundings(app: &App) -> Setting {
     Setting { now: app.now(), home: app.environment.home.clone(), ..Setting::default() }
 }
@@ -97,7 +96,6 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
     thread.map(drop).map_err(|error| CommandError::io(format!("start the thread for {name}"), &error))
 }
 
-/// Makes one change after the other.
 fn serve(app: &App, orders: &Receiver<Request>, tell: &SendAnswer) {
     for change in orders {
         match change {
@@ -127,19 +125,19 @@ fn refuse(change: Request, why: &str, tell: &SendAnswer) {
     }
 }
 
-/// Opens a session without a word on the screen.
+/// Opens a session without progress on the screen.
 fn open(app: &App, file: &Path) -> Result<Session> {
     Ok(Session::open(file, Options { progress: None, ..app.options_for(file) })?)
 }
 
-/// Gives a session a name; answers the one it has then.
+/// Renames a session; returns the resulting name.
 fn rename(app: &App, file: &Path, name: &str) -> Result<String> {
     let mut session = open(app, file)?;
     session.append(&NewEntry::session_info(name))?;
     Ok(session.name()?.unwrap_or_default())
 }
 
-/// Brings back what was thrown away last of what was at this place.
+/// Restores the most recently deleted session of this path.
 fn restore(app: &App, file: &Path) -> Result<()> {
     let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
     let real = folder.zip(file.file_name()).map(|(folder, name)| folder.join(name));

@@ -1,4 +1,4 @@
-//! The files of settings for `/settings`: what they say, and one value put in or taken out.
+//! The settings files for `/settings`: reads them and changes one value.
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_session::transcript::Level;
@@ -10,7 +10,6 @@ use super::job_context::{JobContext, blocking};
 use crate::config::settings::SettingsFiles;
 use crate::config::themes;
 
-/// Reads the files for the list.
 pub(super) async fn open(context: &JobContext, agent: &AgentSession) {
     let Some(files) = files(context, agent).await else { return };
     let short = |file: &std::path::PathBuf| context.app.environment.short(&file.display().to_string());
@@ -26,7 +25,6 @@ pub(super) async fn open(context: &JobContext, agent: &AgentSession) {
     });
 }
 
-/// Reads the themes that the setting names.
 pub(super) async fn themes(context: &JobContext, setting: Option<String>) {
     let data = context.app.environment.data.clone();
     let (themes, troubles) = match blocking(move || themes::named(data.as_deref(), setting.as_deref())).await {
@@ -37,7 +35,6 @@ pub(super) async fn themes(context: &JobContext, setting: Option<String>) {
     context.tell(Msg::Themes(themes));
 }
 
-/// Changes one value, and reads the files again.
 pub(super) async fn store(
     context: &JobContext,
     agent: &AgentSession,

@@ -1,5 +1,4 @@
-//! What the system says to the program, as messages for the front end that there is, or for the next one. Does nothing
-//! itself.
+//! Turns signals into messages for the current front end, or the next one. Does nothing else.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender};
@@ -11,14 +10,14 @@ use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 
 use crate::error::{CommandError, Result};
 
-/// A thread that hears signals as long as the program runs. They end the program no more: whoever listens has to.
+/// A thread that handles signals while the program runs. They no longer end the program: the receiver must.
 #[derive(Debug)]
 pub(super) struct Signals(Arc<Mutex<SignalTarget>>);
 
 #[derive(Debug, Default)]
 struct SignalTarget {
     to: Option<Sender<Msg>>,
-    /// What came while nobody was.
+    /// Messages that arrived without a receiver.
     undelivered: Vec<Msg>,
 }
 
@@ -41,14 +40,14 @@ impl Signals {
         Ok(signals)
     }
 
-    /// From now on a front end is told, first of what nobody heard.
+    /// Connects a front end, which first gets the undelivered messages.
     pub(super) fn connect(&self, to: Sender<Msg>) {
         let mut told = lock(&self.0);
         told.to = Some(to);
         std::mem::take(&mut told.undelivered).into_iter().for_each(|msg| told.receive(msg));
     }
 
-    /// A front end has ended: what it was told and did not hear is for the next one.
+    /// A front end has ended: messages it did not read are kept for the next one.
     pub(super) fn disconnect(&self, inbox: &Receiver<Msg>) {
         let mut told = lock(&self.0);
         told.to = None;
@@ -62,7 +61,7 @@ impl SignalTarget {
             Some(to) => to.send(msg).err().map(|undelivered| undelivered.0),
             None => Some(msg),
         };
-        // Nobody has to be told of more than what is still to be done.
+        // Other messages need not be repeated.
         self.undelivered.extend(undelivered.filter(|msg| matches!(msg, Msg::End | Msg::Suspend)));
     }
 }
@@ -71,7 +70,7 @@ fn lock(told: &Mutex<SignalTarget>) -> MutexGuard<'_, SignalTarget> {
     told.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The signals that concern a front end.
+/// The signals for a front end.
 struct SignalStreams {
     end: Stream,
     gone: Stream,
@@ -112,7 +111,7 @@ mod tests {
         signals.connect(sender.clone());
         lock(&signals.0).receive(Msg::Continued);
         assert!(matches!(inbox.try_recv(), Ok(Msg::Continued)));
-        // Told and not heard; between the two; and of the first one itself.
+        // One sent but unread, one between two front ends, and one of the first front end itself.
         lock(&signals.0).receive(Msg::Suspend);
         sender.send(Msg::Idle).unwrap();
         signals.disconnect(&inbox);

@@ -1,4 +1,4 @@
-//! The open session as something to be read by others than its owner.
+//! Snapshots of the open session for readers other than its owner.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use offshoot_tui::app::msg::Msg;
 use super::job_context::JobContext;
 use super::session_facts;
 
-/// Tells the front end the session as it stands, with what others have written into it. Neither the agent nor the screen
-/// waits while a long one is read.
+/// Sends the front end a snapshot of the session, with other programs' entries. Neither the agent nor the screen waits
+/// while a long session is read.
 pub(super) async fn snapshot(context: &JobContext, agent: &AgentSession, purpose: Purpose) {
     if let Ok(beside) = agent.refresh().await {
         session_facts::tell(context, agent, beside).await;
@@ -33,7 +33,7 @@ async fn taken(agent: &AgentSession, purpose: Purpose) -> std::result::Result<Sn
     let read = move || -> Result<Snapshot> {
         let snapshot = snapshot?;
         if purpose == Purpose::Tree {
-            // What its figures take of the bodies is kept with the session.
+            // Bodies read for the tree's figures are cached with the session.
             totals(&snapshot)?;
         }
         Ok(snapshot)

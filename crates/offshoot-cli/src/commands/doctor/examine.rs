@@ -80,7 +80,7 @@ pub(super) fn examine(path: &Path) -> (Option<HiddenReason>, FileIdentity) {
         }
         match session_info(&medium, None, false) {
             Ok(info) => Ok((None, FileIdentity::from(&info))),
-            Err(Error::NotASession { .. }) => Ok(remains(&medium)?),
+            Err(Error::NotASession { .. }) => Ok(scan_records(&medium)?),
             Err(error) => Err(error),
         }
     };
@@ -94,7 +94,7 @@ pub(super) fn examine(path: &Path) -> (Option<HiddenReason>, FileIdentity) {
 }
 
 /// Looks for records in a file that does not begin with a header.
-fn remains(medium: &FileMedium) -> Result<(Option<HiddenReason>, FileIdentity), Error> {
+fn scan_records(medium: &FileMedium) -> Result<(Option<HiddenReason>, FileIdentity), Error> {
     let failed = || Error::io("read", medium.path());
     let length = medium.len().map_err(failed())?;
     let (mut reason, mut who) = (HiddenReason::NoRecord, FileIdentity::default());

@@ -41,9 +41,12 @@ pub(super) fn roots(app: &App) -> (Vec<Standings>, Vec<(PathBuf, u32)>) {
         let odd = files.iter().filter(|(path, _)| !known.contains(path.as_path()));
         let hidden = odd.filter_map(|(path, depth)| Some((path.clone(), hidden(path, *depth)?.0))).collect();
         if place.root.flavour == Flavour::Offshoot {
-            wide(&mut open, files.iter().map(|(path, _)| path.as_path()).chain([place.root.folder.as_path()]));
+            push_accessible(
+                &mut open,
+                files.iter().map(|(path, _)| path.as_path()).chain([place.root.folder.as_path()]),
+            );
             let folders: HashSet<&Path> = files.iter().filter_map(|(path, _)| path.parent()).collect();
-            wide(&mut open, folders.into_iter().filter(|folder| *folder != place.root.folder));
+            push_accessible(&mut open, folders.into_iter().filter(|folder| *folder != place.root.folder));
         }
         all.push(Standings { exists: place.root.folder.exists(), sessions: sessions.len(), hidden, unread, place });
     }
@@ -55,7 +58,7 @@ pub(super) fn roots(app: &App) -> (Vec<Standings>, Vec<(PathBuf, u32)>) {
     for path in private.iter().flatten() {
         let inside = fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
         let inside: Vec<PathBuf> = inside.collect();
-        wide(&mut open, inside.iter().map(PathBuf::as_path).chain([path.as_path()]));
+        push_accessible(&mut open, inside.iter().map(PathBuf::as_path).chain([path.as_path()]));
     }
     open.sort();
     open.dedup();
@@ -63,7 +66,7 @@ pub(super) fn roots(app: &App) -> (Vec<Standings>, Vec<(PathBuf, u32)>) {
 }
 
 /// Records paths that others than the owner may read or write.
-fn wide<'a>(open: &mut Vec<(PathBuf, u32)>, paths: impl Iterator<Item = &'a Path>) {
+fn push_accessible<'a>(open: &mut Vec<(PathBuf, u32)>, paths: impl Iterator<Item = &'a Path>) {
     for path in paths {
         let mode = fs::metadata(path).map(|meta| meta.permissions().mode() & 0o777);
         open.extend(mode.ok().filter(|mode| mode & 0o077 != 0).map(|mode| (path.to_path_buf(), mode)));

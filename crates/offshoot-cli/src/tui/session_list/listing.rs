@@ -1,4 +1,4 @@
-//! The sessions of a scope, in portions, with what only the file system knows: files without links, and whose they are.
+//! The sessions of a scope, in portions, with resolved paths and their owners.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::SendAnswer;
 use crate::app::App;
 use crate::error::Result;
 
-/// Tells of the sessions of a scope as they come to be known, the newest first.
+/// Sends the sessions of a scope as they are read, the newest first.
 pub(super) fn list(app: &App, scope: Scope, tell: &SendAnswer) {
     let told = read(app, scope, tell).map_err(|error| error.on_one_line());
     tell(Answer::Done(scope, told));
@@ -45,7 +45,7 @@ fn read(app: &App, scope: Scope, tell: &SendAnswer) -> Result<usize> {
     Ok(diagnostics.len())
 }
 
-/// Files without links. Folders are asked about once: many sessions share them.
+/// Resolves links in paths. Folders are resolved once: many sessions share them.
 #[derive(Default)]
 struct RealPaths {
     folders: HashMap<PathBuf, PathBuf>,

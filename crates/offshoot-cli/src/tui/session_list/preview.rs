@@ -1,4 +1,4 @@
-//! What was said first and last in a session: on the path to its leaf, reading no more bodies than it takes to find that.
+//! The first and last words of a session, on the path to its leaf. Reads only the bodies that are necessary.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
@@ -12,11 +12,10 @@ use super::{SendAnswer, open};
 use crate::app::App;
 use crate::error::Result;
 
-/// How many of the last words are told.
 const LAST: usize = 3;
 const LONG: usize = 2000;
 
-/// Answers until nobody asks any more; of several that wait, only the last.
+/// Answers requests until the channel closes; of several waiting ones only the last.
 pub(super) fn serve(app: &App, wanted: &Receiver<PathBuf>, tell: &SendAnswer) {
     while let Ok(first) = wanted.recv() {
         let file = wanted.try_iter().last().unwrap_or(first);
@@ -40,7 +39,7 @@ fn read(app: &App, file: &Path) -> Result<Preview> {
         end = at + 1;
     }
     last.reverse();
-    // What is among the last words already is not told twice.
+    // The first words are omitted if they are also among the last.
     let mut first = None;
     for ix in path.get(end..).unwrap_or_default().iter().rev() {
         first = said(&session, *ix)?;
@@ -51,7 +50,7 @@ fn read(app: &App, file: &Path) -> Result<Preview> {
     Ok(Preview { first: first.into_iter().collect(), last, trouble: None })
 }
 
-/// What an entry says, if somebody speaks there.
+/// The words of an entry, if it is a message or a summary.
 fn said(source: &dyn Source, ix: NodeIx) -> Result<Option<Said>> {
     let node = source.tree().node(ix);
     let by = match (node.kind(), node.role()) {
