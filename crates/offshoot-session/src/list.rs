@@ -2,6 +2,7 @@
 //! `docs/format.md`), but odd lines do not remove a session from the list.
 
 mod reading;
+mod said;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use crate::medium::Medium;
 
 pub use reading::{Beginning, Reading};
 use reading::{Gather, no_header};
+pub use said::for_each_message;
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq)]

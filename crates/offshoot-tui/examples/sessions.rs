@@ -11,7 +11,7 @@ use std::io::{BufRead as _, Write as _};
 use std::path::PathBuf;
 
 use offshoot_session::list::SessionInfo;
-use offshoot_tui::overlay::sessions::search::{Query, searched};
+use offshoot_tui::overlay::sessions::search::{Query, TextHits};
 use offshoot_tui::overlay::sessions::{Answer, Listed, Origin, Request, Scope, Sessions, Setting};
 use offshoot_tui::text::width;
 use offshoot_tui::theme::Theme;
@@ -87,9 +87,15 @@ fn rows(world: &World) -> Vec<String> {
     for request in sessions.requests() {
         if let Request::Search { search, query, files } = request {
             let query = Query::parse(&query);
-            let score =
-                |file| infos.iter().find(|info| info.path == file).and_then(|info| query.score(&searched(info)));
-            let judged = files.into_iter().map(|file| (file.clone(), score(file))).collect();
+            let search_in = |file: PathBuf| {
+                let mut hits = TextHits::default();
+                let said = infos.iter().find(|info| info.path == file).and_then(|info| info.all_messages_text.as_ref());
+                if let Some(said) = said {
+                    query.look_in(said, &mut hits);
+                }
+                (file, hits)
+            };
+            let judged = files.into_iter().map(search_in).collect();
             sessions.take(Answer::Judged(search, judged));
         }
     }

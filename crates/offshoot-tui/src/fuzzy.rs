@@ -25,7 +25,7 @@ impl Wanted {
 }
 
 /// A text prepared for all tokens of a query.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Searched {
     lower: String,
     is_ascii: bool,

@@ -85,6 +85,29 @@ fn a_session_is_searched_named_thrown_away_brought_back_and_chosen() {
     assert!(shown.contains("why is the sky blue?") && shown.contains("Forty-two."), "{shown}");
 }
 
+/// Words are found as they are typed, in what the model said too, and shown with the words around them. Escape clears the
+/// search before it leaves.
+#[test]
+fn a_word_is_found_where_it_stands_and_not_by_scattered_letters() {
+    let here = world();
+    let scattered = "zebras and nine zinnias in a zoo";
+    let [question, mut answer] = talk(scattered);
+    here.world.own("0000dddd-4", &[&question, &answer]);
+    let [question, _] = talk("where do we go?");
+    answer = answer.replace("Yes.", "In the third week of May, by ship, to Zanzibar and back.");
+    here.world.own("0000eeee-5", &[&question, &answer]);
+    let mut terminal = Terminal::offshoot(&here, &["-r"], (80, 24));
+    for typed in ["zanzi", "\"zanzi", "\"to zanzibar\""] {
+        terminal.until_text("(1/5)").send(typed);
+        terminal.until("the one that has it", |screen| {
+            screen.contains("(1/1) of 5\n") && screen.contains(", by ship, to Zanzibar and back.")
+        });
+        terminal.send("\x1b");
+    }
+    terminal.until_text("(1/5)").send("\x1b");
+    terminal.ended();
+}
+
 /// The shell has the terminal while the list is stopped, and gets it as it was.
 #[test]
 fn the_list_stops_for_the_shell_and_comes_back() {

@@ -9,6 +9,7 @@ pub mod search;
 mod list;
 mod protocol;
 mod file_actions;
+mod found;
 mod view;
 #[cfg(test)]
 mod tests;
@@ -137,8 +138,9 @@ impl Sessions {
                 }
             }
             Answer::Judged(search, judged) => {
-                if search == self.search && self.query.is_some() {
-                    self.list_mut(self.scope).judge(&judged);
+                if let Some(query) = self.query.take_if(|_| search == self.search) {
+                    self.list_mut(self.scope).judge(&query, judged);
+                    self.query = Some(query);
                     self.arrange();
                 }
             }
@@ -199,6 +201,10 @@ impl Sessions {
     /// Does an action; `None`: it means nothing now, and the next one of the key is tried.
     fn act(&mut self, action: Action) -> Option<SessionsOutcome> {
         match action {
+            Action::SelectCancel if !self.line.is_empty() => {
+                self.line = LineInput::default();
+                self.search_anew();
+            }
             Action::SelectCancel => return Some(SessionsOutcome::Cancelled),
             Action::SelectConfirm => {
                 return Some(

@@ -1,15 +1,17 @@
 //! A search through everything that was said in many sessions: file by file on all cores but the one that draws, one
-//! conversation a core in memory at a time, given up as soon as another search counts.
+//! message a core in memory at a time, given up as soon as another search counts. Lines without the characters that are
+//! searched for are not decoded.
 
 use std::num::NonZero;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use offshoot_session::list::session_info;
+use offshoot_session::list::for_each_message;
 use offshoot_session::medium::FileMedium;
 use offshoot_tui::overlay::sessions::Answer;
-use offshoot_tui::overlay::sessions::search::{Query, searched};
+use offshoot_tui::overlay::sessions::search::{Query, TextHits};
 
 use super::SendAnswer;
 
@@ -24,28 +26,38 @@ pub(super) struct SearchJob {
 /// sorts the list anew.
 const TOGETHER: usize = 64;
 
+/// How far a search has come.
+#[derive(Default)]
+struct Progress {
+    /// The next file.
+    next: AtomicUsize,
+    has_found: AtomicBool,
+}
+
 pub(super) fn run(job: &SearchJob, tell: &SendAnswer) {
-    let query = Query::parse(&job.query);
-    let next = AtomicUsize::new(0);
+    let (query, progress) = (Query::parse(&job.query), Progress::default());
     // One is for what is typed meanwhile.
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get).saturating_sub(1).max(1);
     std::thread::scope(|scope| {
         for _ in 0..cores.min(job.files.len()) {
-            scope.spawn(|| work(job, &query, &next, tell));
+            scope.spawn(|| work(job, &query, &progress, tell));
         }
     });
 }
 
-fn work(job: &SearchJob, query: &Query, next: &AtomicUsize, tell: &SendAnswer) {
+fn work(job: &SearchJob, query: &Query, progress: &Progress, tell: &SendAnswer) {
+    let is_current = || job.current.load(Ordering::Relaxed) == job.search;
     let mut judged = Vec::new();
     loop {
-        let at = next.fetch_add(1, Ordering::Relaxed);
-        if job.current.load(Ordering::Relaxed) != job.search {
+        let at = progress.next.fetch_add(1, Ordering::Relaxed);
+        let Some(file) = job.files.get(at) else { break };
+        let hits = search(query, file, is_current);
+        if !is_current() {
             return;
         }
-        let Some(file) = job.files.get(at) else { break };
-        judged.push((file.clone(), score(query, file)));
-        if judged.len() >= TOGETHER.max(at / 8) {
+        let is_first = hits.snippet.is_some() && !progress.has_found.swap(true, Ordering::Relaxed);
+        judged.push((file.clone(), hits));
+        if is_first || judged.len() >= TOGETHER.max(at / 8) {
             tell(Answer::Judged(job.search, std::mem::take(&mut judged)));
         }
     }
@@ -54,8 +66,14 @@ fn work(job: &SearchJob, query: &Query, next: &AtomicUsize, tell: &SendAnswer) {
     }
 }
 
-/// How well everything that was said in a session fits. What cannot be read does not; opening it will say why.
-fn score(query: &Query, file: &Path) -> Option<f64> {
-    let medium = FileMedium::open(file).ok()?;
-    query.score(&searched(&session_info(&medium, None, true).ok()?))
+/// What is found in a session. What cannot be read holds nothing; opening it will say why.
+fn search(query: &Query, file: &Path, is_current: impl Fn() -> bool) -> TextHits {
+    let mut hits = TextHits::default();
+    let Ok(medium) = FileMedium::open(file) else { return hits };
+    let can_matter = |line: &[u8]| is_current() && query.can_be_in(line);
+    let read = for_each_message(&medium, can_matter, |text| match query.look_in(text, &mut hits) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    });
+    if read.is_err() { TextHits::default() } else { hits }
 }

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 
 use offshoot_session::store::{Flavour, Root};
+use offshoot_tui::overlay::sessions::search::TextHits;
 use offshoot_tui::overlay::sessions::{Answer, Listed, Origin, Request, Scope, Speaker};
 
 use super::SessionListWorker;
@@ -145,16 +146,37 @@ fn previews_tell_first_and_last_words() {
 
 #[test]
 fn searches_look_at_everything_that_was_said() {
-    let world = World::new(&[("own", "a", "s1", &["one", "deep down"]), ("own", "a", "s2", &["two"])]);
-    let files = vec![world.file("own", "a", "s1"), world.file("own", "a", "s2"), world.file("own", "a", "none")];
-    let search = Request::Search { search: 7, query: "\"DEEP down\"".to_owned(), files };
-    match world.ask(search, |_| true).remove(0) {
-        Answer::Judged(7, judged) => {
-            let fits: Vec<bool> = judged.iter().map(|(_, score)| score.is_some()).collect();
-            assert_eq!(fits, [true, false, false]);
+    let world = World::new(&[
+        ("own", "a", "s1", &["one", r#"there, \"deep\ndown\" it lies"#]),
+        ("own", "a", "s2", &["deep thoughts", "sit down"]),
+        ("own", "a", "s3", &["d e e p d o w n"]),
+    ]);
+    let files = ["s1", "s2", "s3", "none"].map(|name| world.file("own", "a", name));
+    let found = |search: u64, query: &str| {
+        let request = Request::Search { search, query: query.to_owned(), files: files.to_vec() };
+        let mut left = files.len();
+        let mut all = Vec::new();
+        world.session_list.take(request);
+        while left > 0 {
+            match world.answers.recv().unwrap() {
+                Answer::Judged(number, judged) if number == search => {
+                    left -= judged.len();
+                    all.extend(judged);
+                }
+                other => panic!("{other:?}"),
+            }
         }
-        other => panic!("{other:?}"),
-    }
+        all.sort();
+        let told =
+            |(_, hits): (PathBuf, TextHits)| (hits.found.iter().all(|is| *is) && !hits.found.is_empty(), hits.snippet);
+        all.into_iter().map(told).collect::<Vec<_>>()
+    };
+    let snippet = |text: &str| Some(text.to_owned());
+    let whole = "there, \"deep down\" it lies";
+    // In the order of the files' names: none, s1, s2, s3.
+    assert_eq!(found(7, "\"DEEP down\""), [(false, None), (true, snippet(whole)), (false, None), (false, None)]);
+    let both = [(false, None), (true, snippet(whole)), (true, snippet("deep thoughts")), (false, None)];
+    assert_eq!(found(8, "deep down"), both);
 }
 
 #[test]

@@ -8,8 +8,7 @@ use offshoot_session::list::SessionInfo;
 use offshoot_session::text::one_line;
 
 use super::lineage::{self, Member, Shown};
-use super::search::{Query, text_of};
-use crate::fuzzy::Searched;
+use super::search::{Fields, Query, TextHits};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Origin {
@@ -75,12 +74,10 @@ pub(super) enum Kept {
 }
 
 impl Kept {
-    /// Words that are typed on, or to which others are added, fit no more than before. Quotes may turn words into phrases,
-    /// and patterns are what they are.
+    /// Words and phrases that are typed on, or to which others are added, fit no more than before. Patterns may.
     pub(super) fn from(before: &str, now: &str) -> Self {
-        let are_words = |text: &str| !text.contains('"') && !text.trim_start().starts_with("re:");
         let is_longer = !before.trim().is_empty() && now.starts_with(before);
-        if is_longer && are_words(now) { Self::Misses } else { Self::Nothing }
+        if is_longer && !now.trim_start().starts_with("re:") { Self::Misses } else { Self::Nothing }
     }
 }
 
@@ -98,7 +95,9 @@ pub(super) struct SessionListRow {
     pub(super) messages: u64,
     pub(super) origin: Origin,
     /// What of it is searched before its text is.
-    searched: Searched,
+    fields: Fields,
+    /// The words around what the search found in what was said.
+    pub(super) snippet: Option<String>,
     parent: Option<usize>,
     is_gone: bool,
     score: Score,
@@ -110,8 +109,9 @@ pub(super) struct SessionListRow {
 enum Score {
     #[default]
     Unknown,
-    Guess(Option<f64>),
-    Sure(Option<f64>),
+    /// What is known of it does not fit; what was said in it was not searched yet.
+    Unsearched,
+    Known(Option<f64>),
 }
 
 /// So much of a name or first message is kept.
@@ -126,7 +126,8 @@ impl SessionListRow {
         let first = one_line(&info.first_message, KEPT);
         Self {
             real,
-            searched: Searched::new(&text_of(&id, name.as_deref(), &first, &cwd)),
+            fields: Fields::new(name.as_deref(), &cwd, &id, &first),
+            snippet: None,
             id,
             cwd,
             name,
@@ -149,17 +150,21 @@ impl SessionListRow {
 
     pub(super) fn rename(&mut self, name: Option<String>) {
         self.name = name;
-        self.searched = Searched::new(&text_of(&self.id, self.name.as_deref(), &self.first, &self.cwd));
+        self.fields = Fields::new(self.name.as_deref(), &self.cwd, &self.id, &self.first);
     }
 
-    fn guess(&self, query: &Query) -> Score {
-        Score::Guess(query.score_ready(&self.searched))
+    /// Searches what is known of it.
+    fn search(&mut self, query: &Query) {
+        let known = query.score(&self.fields, &TextHits::default());
+        self.score = known.map_or(Score::Unsearched, |score| Score::Known(Some(score)));
+        self.snippet = None;
     }
 
     fn fits(&self) -> Option<f64> {
         match self.score {
             Score::Unknown => Some(0.0),
-            Score::Guess(score) | Score::Sure(score) => score,
+            Score::Unsearched => None,
+            Score::Known(score) => score,
         }
     }
 }
@@ -185,7 +190,7 @@ impl List {
             let parent = listed.parent.clone();
             let mut row = SessionListRow::new(listed);
             if let Some(query) = query {
-                row.score = row.guess(query);
+                row.search(query);
             }
             let at = self.place(row);
             if let Some(parent) = parent {
@@ -251,22 +256,26 @@ impl List {
         self.recent.sort_by(|a, b| key(b).cmp(&key(a)));
     }
 
-    /// Judges every row by what is shown of it, or by nothing.
+    /// Searches what is known of every row.
     pub(super) fn search(&mut self, query: Option<&Query>, kept: Kept) {
         for row in &mut self.rows {
-            if kept == Kept::Misses && row.score == Score::Sure(None) {
+            if kept == Kept::Misses && row.score == Score::Known(None) {
                 continue;
             }
-            row.score = query.map_or(Score::Unknown, |query| row.guess(query));
             row.is_asked = false;
+            match query {
+                Some(query) => row.search(query),
+                None => (row.score, row.snippet) = (Score::Unknown, None),
+            }
         }
     }
 
-    /// Takes what everything that was said comes to.
-    pub(super) fn judge(&mut self, judged: &[(PathBuf, Option<f64>)]) {
-        for (path, score) in judged {
-            if let Some(row) = self.by_real.get(path).and_then(|at| self.rows.get_mut(*at)) {
-                row.score = Score::Sure(*score);
+    /// Takes what was found in what was said.
+    pub(super) fn judge(&mut self, query: &Query, judged: Vec<(PathBuf, TextHits)>) {
+        for (path, hits) in judged {
+            if let Some(row) = self.by_real.get(&path).and_then(|at| self.rows.get_mut(*at)) {
+                row.score = Score::Known(query.score(&row.fields, &hits));
+                row.snippet = hits.snippet;
             }
         }
     }
@@ -276,7 +285,7 @@ impl List {
         let mut files = Vec::new();
         for at in &self.recent {
             if let Some(row) = self.rows.get_mut(*at)
-                && matches!(row.score, Score::Guess(_))
+                && row.score == Score::Unsearched
                 && !std::mem::replace(&mut row.is_asked, true)
             {
                 files.push(row.real.clone());
@@ -287,7 +296,7 @@ impl List {
 
     /// How many rows nobody has searched whole.
     pub(super) fn count_unsearched(&self) -> usize {
-        self.rows.iter().filter(|row| !row.is_gone && matches!(row.score, Score::Guess(_))).count()
+        self.rows.iter().filter(|row| !row.is_gone && row.score == Score::Unsearched).count()
     }
 
     /// Works out what is shown.
@@ -416,7 +425,8 @@ mod tests {
         assert!(ids(&list).is_empty());
         assert_eq!(list.unasked(), [PathBuf::from("/s/b.jsonl"), PathBuf::from("/s/a.jsonl")]);
         assert!(list.unasked().is_empty());
-        list.judge(&[("/s/a.jsonl".into(), Some(3.0)), ("/s/nobody.jsonl".into(), Some(0.0))]);
+        let hits = || TextHits { found: vec![true], snippet: None };
+        list.judge(&query, vec![("/s/a.jsonl".into(), hits()), ("/s/nobody.jsonl".into(), hits())]);
         list.arrange(Sort::Threaded, Names::All, true);
         assert_eq!(ids(&list), [("a", 0)]);
         assert_eq!(list.count_unsearched(), 1);
@@ -426,16 +436,20 @@ mod tests {
     fn what_did_not_fit_is_not_searched_again_for_more_words() {
         let mut list = List::default();
         list.add(vec![listed("a", 1, None), listed("b", 2, None)], None);
-        list.search(Some(&Query::parse("x")), Kept::Nothing);
-        list.judge(&[("/s/a.jsonl".into(), None), ("/s/b.jsonl".into(), Some(1.0))]);
+        let query = Query::parse("x");
+        list.search(Some(&query), Kept::Nothing);
+        let hits = |is_found| TextHits { found: vec![is_found], snippet: None };
+        list.judge(&query, vec![("/s/a.jsonl".into(), hits(false)), ("/s/b.jsonl".into(), hits(true))]);
         list.search(Some(&Query::parse("xy")), Kept::from("x", "xy"));
         assert_eq!(list.unasked(), [PathBuf::from("/s/b.jsonl")]);
         list.search(Some(&Query::parse("y")), Kept::from("xy", "y"));
         assert_eq!(list.unasked().len(), 2);
-        for (before, now) in [("", "x"), ("x", "x \""), ("re", "re:"), ("re:a", "re:a|b"), ("a\"", "a\"b\"")] {
+        for (before, now) in [("", "x"), ("x", "y"), ("re", "re:"), ("re:a", "re:a|b")] {
             assert_eq!(Kept::from(before, now), Kept::Nothing, "{before} {now}");
         }
-        assert_eq!(Kept::from("gpt", "gpt5 x"), Kept::Misses);
+        for now in ["gpt5 x", "gpt \"x", "gpt\"x\" y"] {
+            assert_eq!(Kept::from("gpt", now), Kept::Misses);
+        }
     }
 
     #[test]

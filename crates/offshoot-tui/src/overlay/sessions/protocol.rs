@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::list::Listed;
+use super::search::TextHits;
 
 /// Which sessions are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -30,8 +31,8 @@ pub enum Request {
     List(Scope),
     /// Read what was said first and last in a session: [`Answer::Preview`]. A later request makes this one needless.
     Preview(PathBuf),
-    /// Find how well these sessions fit a search, whole texts taken, in any portions: [`Answer::Judged`]. A later request
-    /// of another number makes this one needless.
+    /// Search what was said in these sessions, in any portions: [`Answer::Judged`]. A later request of another number makes
+    /// this one needless.
     Search {
         search: u64,
         /// What was typed: see [`super::search::Query`].
@@ -60,9 +61,9 @@ pub enum Answer {
     Done(Scope, Result<usize, String>),
     /// What was said in a session; dropped if that is no longer under the cursor.
     Preview(PathBuf, Preview),
-    /// How well sessions fit the search of this number by everything that was said (`None`: not at all), by the files that
-    /// were named in the request; dropped if the search is another one by now.
-    Judged(u64, Vec<(PathBuf, Option<f64>)>),
+    /// What the search of this number found in what was said in sessions, by the files that were named in the request;
+    /// dropped if the search is another one by now.
+    Judged(u64, Vec<(PathBuf, TextHits)>),
     /// The name that a session has now, or why it has not the one that was wanted.
     Renamed(PathBuf, Result<String, String>),
     /// That a session is in the trash, or why not.

@@ -1,181 +1,271 @@
-//! What a search of sessions asks for, and how well a session answers. The rules and scores are pi's (0.87); lower is
-//! better. Pure: the selector uses it on what it knows, the program around it on everything that was said.
+//! What a search of sessions asks for, and what of a session answers. A word is found as it is typed in what was said and
+//! in ids, and fuzzily in names and folders (scores are lower for better matches); a `"phrase"` and a `re:` pattern are
+//! found as they are everywhere. Every part must be found somewhere. Pure: the selector uses it on what it knows, the
+//! program around it on the files.
 
-use offshoot_session::list::SessionInfo;
-use regex::{Regex, RegexBuilder};
+use std::ops::Range;
+
+use offshoot_session::text::one_line;
+use regex::{Regex, RegexBuilder, bytes};
 
 use crate::fuzzy::{Searched, Wanted, is_space};
 
-/// A search as it was typed: words, `"phrases"`, or `re:` with a regular expression.
+/// A search as it was typed.
+#[derive(Debug, Clone, Default)]
+pub struct Query {
+    parts: Vec<Part>,
+    /// Why the pattern is none: then nothing fits.
+    error: Option<String>,
+}
+
+/// One of the things that must be found.
 #[derive(Debug, Clone)]
-pub struct Query(Asked);
-
-#[derive(Debug, Clone)]
-enum Asked {
-    Tokens(Vec<Token>),
-    Pattern(Regex),
-    /// A pattern that is none, and why: nothing fits.
-    Wrong(String),
+struct Part {
+    pattern: Regex,
+    /// Of a word.
+    fuzzy: Option<Wanted>,
+    /// Finds the lines of a file in which the part can be; `None`: in any line.
+    sieve: Option<bytes::Regex>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Token {
-    Phrase(String),
-    Fuzzy(Wanted),
+/// What a list knows of a session, made ready for searches.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Fields {
+    /// Names and folders are searched fuzzily.
+    fuzzy: [Searched; 2],
+    exact: [String; 2],
 }
 
-/// What of a session is searched: its id, its name, everything that was said, its folder.
-#[must_use]
-pub fn searched(info: &SessionInfo) -> String {
-    let said = info.all_messages_text.as_deref().unwrap_or(&info.first_message);
-    text_of(&info.id, info.name.as_deref(), said, &info.cwd)
+/// What was found in what was said in a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TextHits {
+    /// For each part whether it was found.
+    pub found: Vec<bool>,
+    /// The words around the first one.
+    pub snippet: Option<String>,
 }
 
-pub(super) fn text_of(id: &str, name: Option<&str>, said: &str, cwd: &str) -> String {
-    format!("{id} {} {said} {cwd}", name.unwrap_or_default())
+/// What a part counts that is found as it is typed, elsewhere than in a name.
+const EXACT: f64 = 50.0;
+/// So many characters of a snippet stand before what was found, and so many in all.
+const BEFORE: usize = 24;
+const SNIPPET: usize = 200;
+
+impl Fields {
+    pub(super) fn new(name: Option<&str>, folder: &str, id: &str, first: &str) -> Self {
+        let fuzzy = [Searched::new(name.unwrap_or_default()), Searched::new(folder)];
+        Self { fuzzy, exact: [id.to_owned(), first.to_owned()] }
+    }
 }
 
 impl Query {
-    /// Reads what was typed. A pattern is looked for in any case; quotes that do not pair are plain characters.
+    /// Reads what was typed: words, phrases in quotes (the last quote may be missing still), or `re:` with a pattern. All
+    /// of them are found in any case.
     #[must_use]
     pub fn parse(typed: &str) -> Self {
         let typed = typed.trim_matches(is_space);
-        match typed.strip_prefix("re:") {
-            Some(pattern) => Self(pattern_of(pattern.trim_matches(is_space))),
-            None => Self(Asked::Tokens(tokens(typed))),
+        let parts = match typed.strip_prefix("re:").map(|pattern| pattern.trim_matches(is_space)) {
+            Some("") => Err("there is no pattern after re:".to_owned()),
+            Some(pattern) => Part::new(pattern, None, None).map(|part| vec![part]),
+            None => parts(typed),
+        };
+        match parts {
+            Ok(parts) => Self { parts, error: None },
+            Err(why) => Self { parts: Vec::new(), error: Some(why) },
         }
     }
 
     /// Whether everything fits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        matches!(&self.0, Asked::Tokens(tokens) if tokens.is_empty())
+        self.parts.is_empty() && self.error.is_none()
     }
 
     /// Why the pattern is none.
     #[must_use]
     pub fn error(&self) -> Option<&str> {
-        match &self.0 {
-            Asked::Wrong(why) => Some(why),
-            Asked::Tokens(_) | Asked::Pattern(_) => None,
-        }
+        self.error.as_deref()
     }
 
-    /// How well a text fits; `None` if it does not.
+    /// How well a session fits, lower is better: by what is known of it and what was found in its texts. `None`: a part was
+    /// found nowhere.
+    pub(super) fn score(&self, fields: &Fields, hits: &TextHits) -> Option<f64> {
+        if self.error.is_some() {
+            return None;
+        }
+        let in_text = |at: usize| hits.found.get(at).copied().unwrap_or_default().then_some(EXACT);
+        self.parts.iter().enumerate().map(|(at, part)| part.score(fields).or_else(|| in_text(at))).sum()
+    }
+
+    /// Where it is found in a text that is shown, from left to right.
+    pub(super) fn matches(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found: Vec<_> =
+            self.parts.iter().flat_map(|part| part.pattern.find_iter(text)).map(|found| found.range()).collect();
+        found.sort_by_key(|range| range.start);
+        let mut end = 0;
+        found.retain(|range| {
+            range.start >= end && !range.is_empty() && {
+                end = range.end;
+                true
+            }
+        });
+        found
+    }
+
+    /// Whether something can be found in a message that is written like this in a file.
     #[must_use]
-    pub fn score(&self, text: &str) -> Option<f64> {
-        match &self.0 {
-            Asked::Wrong(_) => None,
-            Asked::Pattern(pattern) => pattern.find(text).map(|found| units(text.get(..found.start())) as f64 * 0.1),
-            Asked::Tokens(tokens) if tokens.is_empty() => Some(0.0),
-            Asked::Tokens(_) => self.score_ready(&Searched::new(text)),
-        }
+    pub fn can_be_in(&self, line: &[u8]) -> bool {
+        self.parts.iter().any(|part| part.sieve.as_ref().is_none_or(|sieve| sieve.is_match(line)))
     }
 
-    /// The same for a text that was made ready before. Patterns look at small letters then.
-    pub(super) fn score_ready(&self, text: &Searched) -> Option<f64> {
-        let Asked::Tokens(tokens) = &self.0 else { return self.score(text.lower()) };
-        let mut blanks_only = None;
-        let mut sum = 0.0;
-        for token in tokens {
-            sum += match token {
-                Token::Fuzzy(word) => text.score(word)?,
-                Token::Phrase(phrase) => {
-                    let text = blanks_only.get_or_insert_with(|| single_blanks(text.lower()));
-                    units(text.get(..text.find(phrase)?)) as f64 * 0.1
-                }
-            };
+    /// Takes a message into what was found; whether everything is found by now.
+    pub fn look_in(&self, text: &str, hits: &mut TextHits) -> bool {
+        hits.found.resize(self.parts.len(), false);
+        for (part, is_found) in self.parts.iter().zip(&mut hits.found).filter(|(_, is_found)| !**is_found) {
+            let Some(found) = part.pattern.find(text) else { continue };
+            *is_found = true;
+            hits.snippet.get_or_insert_with(|| snippet(text, found.start()));
         }
-        Some(sum)
+        hits.found.iter().all(|is_found| *is_found)
     }
 }
 
-/// A place as JavaScript counts it.
-fn units(before: Option<&str>) -> usize {
-    before.map_or(0, |before| if before.is_ascii() { before.len() } else { before.encode_utf16().count() })
-}
-
-fn pattern_of(pattern: &str) -> Asked {
-    if pattern.is_empty() {
-        return Asked::Wrong("there is no pattern behind re:".to_owned());
-    }
-    match RegexBuilder::new(pattern).case_insensitive(true).build() {
-        Ok(pattern) => Asked::Pattern(pattern),
-        Err(error) => {
+impl Part {
+    fn new(pattern: &str, fuzzy: Option<Wanted>, sieve: Option<bytes::Regex>) -> Result<Self, String> {
+        let pattern = RegexBuilder::new(pattern).case_insensitive(true).build().map_err(|error| {
             // Of a syntax error's picture only the last line says what is wrong.
             let text = error.to_string();
             let why = text.lines().last().unwrap_or_default();
-            Asked::Wrong(format!("no pattern: {}", why.strip_prefix("error: ").unwrap_or(why)))
-        }
+            format!("no pattern: {}", why.strip_prefix("error: ").unwrap_or(why))
+        })?;
+        Ok(Self { pattern, fuzzy, sieve })
+    }
+
+    fn score(&self, fields: &Fields) -> Option<f64> {
+        let fuzzy = || {
+            let word = self.fuzzy.as_ref()?;
+            fields.fuzzy.iter().filter_map(|text| text.score(word)).min_by(f64::total_cmp)
+        };
+        let in_fuzzy = || fields.fuzzy.iter().any(|text| self.pattern.is_match(text.lower()));
+        let is_exact = || in_fuzzy() || fields.exact.iter().any(|text| self.pattern.is_match(text));
+        fuzzy().or_else(|| is_exact().then_some(EXACT))
     }
 }
 
-fn tokens(typed: &str) -> Vec<Token> {
-    let fuzzy = |word: &str| (!word.is_empty()).then(|| Token::Fuzzy(Wanted::new(word)));
-    if typed.matches('"').count() % 2 == 1 {
-        return typed.split(is_space).filter_map(fuzzy).collect();
-    }
-    let mut tokens = Vec::new();
-    for (number, part) in typed.split('"').enumerate() {
+/// Every second piece between quotes is a phrase.
+fn parts(typed: &str) -> Result<Vec<Part>, String> {
+    let mut parts = Vec::new();
+    for (number, piece) in typed.split('"').enumerate() {
+        let words = || piece.split(is_space).filter(|word| !word.is_empty());
         if number % 2 == 0 {
-            tokens.extend(part.split(is_space).filter_map(fuzzy));
-        } else {
-            let phrase = single_blanks(&part.to_lowercase());
-            tokens.extend((!phrase.is_empty()).then_some(Token::Phrase(phrase)));
+            for word in words() {
+                parts.push(Part::new(&regex::escape(word), Some(Wanted::new(word)), needle(word).and_then(sieve))?);
+            }
+        } else if words().next().is_some() {
+            let phrase: Vec<String> = words().map(regex::escape).collect();
+            let needle = words().filter_map(needle).max_by_key(|needle| needle.len());
+            parts.push(Part::new(&phrase.join(r"\s+"), None, needle.and_then(sieve))?);
         }
     }
-    tokens
+    Ok(parts)
 }
 
-/// Without white space at the ends, and with single blanks inside.
-fn single_blanks(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for word in text.split(is_space).filter(|word| !word.is_empty()) {
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(word);
-    }
-    out
+/// The longest run of characters that JSON spells as they are, or as numbers.
+fn needle(word: &str) -> Option<&str> {
+    let runs = word.split(|c: char| !c.is_ascii_alphanumeric());
+    runs.filter(|run| !run.is_empty()).max_by_key(|run| run.len())
+}
+
+/// Finds lines that have these characters, or spell letters as numbers.
+fn sieve(needle: &str) -> Option<bytes::Regex> {
+    let pattern = format!(r"{needle}|\\u00[2-7]");
+    bytes::RegexBuilder::new(&pattern).case_insensitive(true).unicode(false).build().ok()
+}
+
+/// The words around a place: whole ones before it.
+fn snippet(text: &str, at: usize) -> String {
+    let before = text.get(..at).unwrap_or_default();
+    let start = before.char_indices().rev().nth(BEFORE).map_or(0, |(start, _)| start);
+    let first = before.get(start..).unwrap_or_default();
+    let start = if start == 0 { 0 } else { start + first.find(is_space).unwrap_or_default() };
+    let words = one_line(text.get(start..).unwrap_or_default(), SNIPPET);
+    if start == 0 { words } else { format!("…{}", words.trim_start()) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn score(typed: &str, text: &str) -> Option<f64> {
-        Query::parse(typed).score(text)
+    /// How well a session fits of which only this was said.
+    fn said(typed: &str, text: &str) -> Option<f64> {
+        let (query, mut hits) = (Query::parse(typed), TextHits::default());
+        query.look_in(text, &mut hits);
+        query.score(&Fields::default(), &hits)
     }
 
     #[test]
-    fn phrases_are_found_across_line_ends_and_cases() {
-        assert_eq!(score("\"Node  CVE\"", "see\nnode\n cve"), Some(0.4));
-        assert_eq!(score("\"node cve\"", "cve node"), None);
-        assert_eq!(score("node cve", "cve node cve").map(|score| score < 0.0), Some(true));
+    fn words_and_phrases_are_found_as_they_are_in_what_was_said() {
+        assert_eq!(said("zanzi", "from Zanzibar"), Some(EXACT));
+        assert_eq!(said("zanzi", "zebras and zinnias"), None, "not by letters that lie scattered");
+        assert_eq!(said("\"zanzi\"", "from Zanzibar"), Some(EXACT));
+        assert_eq!(said("\"Node  CVE\"", "see\nnode\n cve"), Some(EXACT));
+        assert_eq!(said("\"node cve\"", "cve node"), None);
+        assert_eq!(said("\"node cv", "a node cve"), Some(EXACT), "a phrase that is still typed");
+        assert_eq!(said("node cve", "cve node"), Some(2.0 * EXACT));
+        assert_eq!(said("node nope", "cve node"), None);
+        assert_eq!(said("a.c", "abc"), None);
     }
 
     #[test]
-    fn quotes_that_do_not_pair_are_characters() {
-        assert_eq!(tokens("a \"b c"), ["a", "\"b", "c"].map(|word| Token::Fuzzy(Wanted::new(word))));
+    fn names_and_folders_are_found_fuzzily_and_ids_as_they_are() {
+        let fields = Fields::new(Some("the page iterator"), "/home/me/pager", "0198abcd", "How long is it?");
+        let score = |typed: &str| Query::parse(typed).score(&fields, &TextHits::default());
+        assert!(score("pgit").is_some() && score("mepag").is_some());
+        assert_eq!((score("98ab"), score("9abd")), (Some(EXACT), None));
+        assert_eq!((score("long"), score("hwlng")), (Some(EXACT), None));
+        assert_eq!((score("\"page it\""), score("\"pgit\"")), (Some(EXACT), None));
+        assert!(score("iterator") < score("pgit"), "what is typed whole comes first");
+    }
+
+    #[test]
+    fn what_is_found_is_shown_with_the_words_around_it() {
+        let (query, mut hits) = (Query::parse("blue \"red fox\""), TextHits::default());
+        assert!(!query.look_in("It was a very long day in the forest.\nThen a red\tfox came.", &mut hits));
         assert_eq!(
-            tokens("a\"b c\"d"),
-            [Token::Fuzzy(Wanted::new("a")), Token::Phrase("b c".into()), Token::Fuzzy(Wanted::new("d"))]
+            (hits.found.as_slice(), hits.snippet.as_deref()),
+            (&[false, true][..], Some("…in the forest. Then a red fox came."))
         );
-        assert!(tokens("\"\" \" \"").is_empty());
+        assert!(query.look_in("blue", &mut hits));
+        assert_eq!(query.matches("a red  fox, BLUE, blue"), [2..10, 12..16, 18..22]);
+    }
+
+    #[test]
+    fn lines_that_cannot_have_it_are_told_by_their_bytes() {
+        for (typed, line, can) in [
+            ("zanzi", r#"{"text":"from ZANZIBAR"}"#, true),
+            ("zanzi", r#"{"text":"from Zan\u007aibar"}"#, true),
+            ("zanzi", r#"{"text":"zan zi\n"}"#, false),
+            ("\"a/b cde\"", r#"{"text":"cd\ne"}"#, false),
+            ("\"a/b cde\"", r#"{"text":"a\/b\ncde"}"#, true),
+            ("größe", r#"{"text":"GRÖSSE"}"#, true),
+            ("日本", "anything", true),
+            ("re:x", "anything", true),
+        ] {
+            assert_eq!(Query::parse(typed).can_be_in(line.as_bytes()), can, "{typed} {line}");
+        }
     }
 
     #[test]
     fn patterns_are_found_in_any_case() {
-        assert_eq!(score("re: b.C", "aabXc"), Some(0.2));
-        assert_eq!(score("re:^b", "ab"), None);
-        assert_eq!(score("re:b", "😀b"), Some(0.2));
+        assert_eq!(said("re: b.C", "aabXc"), Some(EXACT));
+        assert_eq!(said("re:^b", "ab"), None);
     }
 
     #[test]
     fn a_pattern_that_is_none_finds_nothing_and_says_why() {
         for typed in ["re:", "re:  ", "re:(", "re:[z-a]"] {
             let query = Query::parse(typed);
-            assert_eq!(query.score("("), None);
+            assert_eq!(query.score(&Fields::default(), &TextHits::default()), None);
             assert!(query.error().is_some_and(|why| !why.is_empty() && !why.contains('\n')), "{typed}");
         }
         insta::assert_snapshot!(Query::parse("re:(a").error().unwrap(), @"no pattern: unclosed group");
@@ -183,9 +273,9 @@ mod tests {
 
     #[test]
     fn an_empty_search_fits_everything() {
-        for typed in ["", "  ", "\"\""] {
+        for typed in ["", "  ", "\"\"", "\""] {
             assert!(Query::parse(typed).is_empty());
-            assert_eq!(score(typed, "x"), Some(0.0));
+            assert_eq!(said(typed, "x"), Some(0.0));
         }
     }
 }

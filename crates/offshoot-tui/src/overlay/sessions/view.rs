@@ -9,6 +9,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
+use super::found;
 use super::list::{Filling, SessionListRow};
 use super::{Mode, Names, Notice, Origin, Preview, Said, Scope, Sessions, Sort, Speaker};
 use crate::keymap::Action;
@@ -262,14 +263,15 @@ impl Sessions {
         let prefix = self.prefix(place, columns / 3);
         let room = columns.saturating_sub(2 + text::width(&prefix));
         let right = self.right(theme, row, room.saturating_sub(WORDS), dim);
-        let words = text::fit(row.words(), room.saturating_sub(text::line_width(&right) + 2)).into_owned();
-        let gap = room.saturating_sub(text::width(&words) + text::line_width(&right));
+        let for_words = room.saturating_sub(text::line_width(&right) + 2);
+        let words = Line::from(found::words(theme, row, self.query.as_ref(), for_words, style));
+        let gap = room.saturating_sub(text::line_width(&words) + text::line_width(&right));
         let mut line = Line::from(vec![
             Span::styled(if is_chosen { "› " } else { "  " }, theme.style(Token::Accent)),
             Span::styled(prefix, theme.style(Token::Dim)),
-            Span::styled(words, style),
-            Span::raw(" ".repeat(gap)),
         ]);
+        line.spans.extend(words.spans);
+        line.push_span(Span::raw(" ".repeat(gap)));
         line.spans.extend(right.spans);
         if is_chosen { line.style(theme.style(Token::SelectedBg)) } else { line }
     }

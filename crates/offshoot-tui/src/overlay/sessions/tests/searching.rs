@@ -1,6 +1,24 @@
 //! Searches: what is known is found at once, what was said comes later.
 
 use super::*;
+use crate::overlay::sessions::search::TextHits;
+
+/// All that was searched for, with these words around it.
+fn found(snippet: &str) -> TextHits {
+    TextHits { found: vec![true], snippet: Some(snippet.to_owned()).filter(|words| !words.is_empty()) }
+}
+
+/// Escape empties the line first; the next one leaves.
+#[test]
+fn escape_clears_the_search_and_then_leaves() {
+    let mut sessions = filled();
+    write(&mut sessions, "zzz");
+    assert!(!wide(&sessions).contains("the parser"));
+    let escape = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
+    assert_eq!(sessions.key(escape), SessionsOutcome::Open);
+    assert!(wide(&sessions).contains("the parser") && sessions.requests().contains(&Request::StopSearch));
+    assert_eq!(sessions.key(escape), SessionsOutcome::Cancelled);
+}
 
 #[test]
 fn a_search_shows_what_it_knows_and_then_what_was_said() {
@@ -22,7 +40,7 @@ fn a_search_shows_what_it_knows_and_then_what_was_said() {
 
 
 
-      (1/1) of 7 · 7 still to be searched
+      (1/1) of 7 · 6 still to be searched
     ── 3m · 12 messages · ~/proj · 01a ─────────────────────────────────────────────
     "#);
     insta::assert_snapshot!(narrow(&sessions), @r#"
@@ -34,7 +52,7 @@ fn a_search_shows_what_it_knows_and_then_what_was_said() {
 
 
 
-      (1/1) of 7 · 7 still to be searched
+      (1/1) of 7 · 6 still to be searched
     ── 3m · 12 messages · ~/proj · 01a ─────
     "#);
     let requests = sessions.requests();
@@ -43,19 +61,19 @@ fn a_search_shows_what_it_knows_and_then_what_was_said() {
     else {
         panic!("{requests:?}");
     };
-    assert_eq!((query.as_str(), files.len()), ("\"parser\"", WORLD.len()));
+    assert_eq!((query.as_str(), files.len()), ("\"parser\"", WORLD.len() - 1));
     assert_eq!(files.first(), Some(&file("02b")), "the newest is searched first");
-    sessions.take(Answer::Judged(search - 1, vec![(file("06f"), Some(0.0))]));
+    sessions.take(Answer::Judged(search - 1, vec![(file("06f"), found(""))]));
     assert!(!wide(&sessions).contains("a long question"), "an answer to another search");
-    sessions.take(Answer::Judged(*search, vec![(file("06f"), Some(2.0)), (file("01a"), Some(3.0))]));
+    sessions.take(Answer::Judged(*search, vec![(file("06f"), found("…and then the parser stopped."))]));
     insta::assert_snapshot!(wide(&sessions), @r#"
     Resume session              ◉ current folder | ○ all  Names: all  Sort: threaded
     enter open · tab scope · re: pattern · "…" phrase · alt+p preview · esc leave
     ctrl+s sort · ctrl+n named · ctrl+p path · ctrl+r rename · ctrl+d trash
     > "parser"
 
-    › a long question that goes on and on and on, and then some more of i…  pi 12 1w
-      the parser                                                               12 3m
+    › the parser                                                               12 3m
+      …and then the parser stopped.                                         pi 12 1w
 
 
 
@@ -65,29 +83,29 @@ fn a_search_shows_what_it_knows_and_then_what_was_said() {
 
 
       (1/2) of 7 · 5 still to be searched
-    ── 1w · 12 messages · of pi · ~/proj · 06f ─────────────────────────────────────
+    ── 3m · 12 messages · ~/proj · 01a ─────────────────────────────────────────────
     "#);
     let rest: Vec<_> =
-        files.iter().filter(|at| ![file("06f"), file("01a")].contains(at)).map(|at| (at.clone(), None)).collect();
+        files.iter().filter(|at| **at != file("06f")).map(|at| (at.clone(), TextHits::default())).collect();
     sessions.take(Answer::Judged(*search, rest));
     insta::assert_snapshot!(narrow(&sessions), @r#"
     Resume   ◉ folder ○ all · all · threaded
     tab all ^s sort ^n named ^r name ^d del
     > "parser"
-    › a long question that goes o…  pi 12 1w
-      the parser                       12 3m
+    › the parser                       12 3m
+      …and then the parser stoppe…  pi 12 1w
 
 
 
       (1/2) of 7
-    ── 1w · 12 messages · of pi · ~/proj ·…
+    ── 3m · 12 messages · ~/proj · 01a ─────
     "#);
 }
 
 #[test]
 fn sessions_that_come_during_a_search_are_searched_too() {
     let mut sessions = empty();
-    write(&mut sessions, "tests");
+    write(&mut sessions, "qq");
     assert_eq!(sessions.requests(), [Request::List(Scope::Folder)]);
     sessions.take(Answer::Listed(Scope::Folder, WORLD.iter().take(4).map(listed).collect()));
     let files = |sessions: &mut Sessions| {

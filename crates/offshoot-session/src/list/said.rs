@@ -1,0 +1,53 @@
+//! The messages of the person and the model in a session file, one after the other, for searches: lines that cannot matter
+//! are passed over unread, and the walk ends when the caller has seen enough.
+
+use std::ops::ControlFlow;
+
+use crate::entry::text_of;
+use crate::envelope::{LineBytes, scan};
+use crate::error::{Error, Result};
+use crate::json::Json;
+use crate::kind::{Kind, Role};
+use crate::lines::for_each_line;
+use crate::medium::{Medium, read_exact_at};
+
+/// Calls `each` with the text of every message of the person or the model, in the order of the file, until it breaks off.
+/// Lines for whose bytes `can_matter` is false are not decoded.
+///
+/// # Errors
+/// [`Error::Io`]. Damaged lines are passed over.
+pub fn for_each_message(
+    medium: &dyn Medium,
+    mut can_matter: impl FnMut(&[u8]) -> bool,
+    mut each: impl FnMut(&str) -> ControlFlow<()>,
+) -> Result<()> {
+    let length = medium.len().map_err(Error::io("read", medium.path()))?;
+    let mut visit = |line: &[u8]| match can_matter(line).then(|| text_of_line(line)).flatten() {
+        Some(text) => each(&text),
+        None => ControlFlow::Continue(()),
+    };
+    let mut trouble = Ok(());
+    for_each_line(medium, 0, length, 1, |span, line| match line.tail {
+        None => visit(line.head),
+        // Only its ends are here.
+        Some(_) => match read_exact_at(medium, span.offset, usize::try_from(span.length).unwrap_or(usize::MAX)) {
+            Ok(whole) => visit(&whole),
+            Err(error) => {
+                trouble = Err(error);
+                ControlFlow::Break(())
+            }
+        },
+    })
+    .and(trouble)
+    .map_err(Error::io("read", medium.path()))
+}
+
+fn text_of_line(line: &[u8]) -> Option<String> {
+    let envelope = scan(LineBytes { head: line, tail: None }).ok()?;
+    if envelope.kind != Kind::Message || !matches!(envelope.role, Some(Role::User | Role::Assistant)) {
+        return None;
+    }
+    let text = String::from_utf8_lossy(line);
+    let content = Json::trusted(&text).get("message")?.get("content")?;
+    Some(text_of(content, " ")).filter(|text| !text.is_empty())
+}
