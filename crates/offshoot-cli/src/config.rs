@@ -130,6 +130,12 @@ pub(crate) fn variables() -> Variables {
     Arc::new(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
 }
 
+/// The command line, the program's name first.
+#[expect(clippy::disallowed_methods, reason = "the one reader of the arguments")]
+pub(crate) fn arguments() -> Vec<OsString> {
+    std::env::args_os().collect()
+}
+
 fn clipboard(env: Env<'_>) -> Vec<ClipboardTool> {
     if cfg!(target_os = "macos") {
         return vec![ClipboardTool::Mac];

@@ -22,7 +22,6 @@ mod agent;
 mod tui;
 mod cli;
 
-#[expect(clippy::disallowed_methods, reason = "the arguments are read here, once")]
 fn main() -> std::process::ExitCode {
-    cli::run(&std::env::args_os().collect::<Vec<_>>())
+    cli::run(&config::arguments())
 }

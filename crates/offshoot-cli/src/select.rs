@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use offshoot_session::clock::Zone;
 use offshoot_session::entry::Source as _;
+use offshoot_session::entry_name::{Here, SHORTEST_ID, find_entry};
 use offshoot_session::error::{Code, Error};
+use offshoot_session::id::EntryId;
 use offshoot_session::list::SessionInfo;
 use offshoot_session::session::Session;
 use offshoot_session::store::{DirStore, Flavour, Scope};
@@ -20,20 +23,36 @@ pub(crate) fn is_path(given: &str) -> bool {
     given.contains(['/', '\\']) || given.ends_with(".jsonl")
 }
 
+/// What a command does with what a person names. A slip must not change anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    /// Takes at least [`SHORTEST_ID`] characters of an id.
+    Write,
+}
+
 impl App {
     pub(crate) fn file(&self, given: &str) -> Result<PathBuf> {
-        session_file(self, given)
+        session_file(self, given, Access::Read)
+    }
+
+    pub(crate) fn file_to_write(&self, given: &str) -> Result<PathBuf> {
+        session_file(self, given, Access::Write)
     }
 
     pub(crate) fn open(&self, given: &str) -> Result<Session> {
         self.open_file(&self.file(given)?)
     }
+
+    pub(crate) fn open_to_write(&self, given: &str) -> Result<Session> {
+        self.open_file(&self.file_to_write(given)?)
+    }
 }
 
-/// A path, an id or a unique start of one, a name, or `latest`.
+/// A path, an id or a unique start or end of one, a name, or `latest`.
 ///
 /// Ids and names are searched among the sessions of the working directory first, then among all.
-fn session_file(app: &App, given: &str) -> Result<PathBuf> {
+fn session_file(app: &App, given: &str, access: Access) -> Result<PathBuf> {
     if given.is_empty() {
         return Err(CommandError::usage("an empty text names no session").hint("`offshoot list` shows the sessions"));
     }
@@ -50,9 +69,12 @@ fn session_file(app: &App, given: &str) -> Result<PathBuf> {
         let (sessions, diagnostics) = app.list(&store, Scope { cwd: scope, with_text: false }, &mut |_, _| {})?;
         unread.extend(diagnostics.into_iter().filter(|told| told.code == Code::UnreadableFolder));
         // An id or a unique start of one takes precedence; a name resolves an ambiguous start.
-        let (by_id, by_name) = (by_id(&store, &sessions, given), || by_name(&sessions, given));
+        let (by_id, by_name) = (by_id(scope.map(|_| &store), &sessions, given, access), || by_name(&sessions, given));
         let found = match by_id {
-            Ok(Some(found)) => Some(found),
+            Ok(Some(found)) => {
+                tell_copies(app, &store, found)?;
+                Some(found.path.clone())
+            }
             Ok(None) => by_name()?,
             Err(ambiguous) => Some(by_name()?.ok_or(ambiguous)?),
         };
@@ -88,23 +110,67 @@ fn latest(app: &App, store: &DirStore, cwd: &str) -> Result<PathBuf> {
         .hint("`offshoot list --all` shows the sessions of other folders"))
 }
 
-/// The session with this id, or the only one whose id starts with it. Copies of a session in several folders count
-/// once: offshoot's own copy wins, else the one with the last activity.
-fn by_id(store: &DirStore, sessions: &[SessionInfo], given: &str) -> Result<Option<PathBuf>> {
-    let mut fitting: Vec<&SessionInfo> = sessions.iter().filter(|info| info.id.starts_with(given)).collect();
+/// The session with this id, or the only one whose id starts or ends with it.
+///
+/// `here`: the store, where these are the sessions of the working directory. Offshoot's own copy counts there.
+///
+/// # Errors
+/// Several ids fit, or several files have the id: each may have grown on its own.
+fn by_id<'a>(
+    here: Option<&DirStore>,
+    sessions: &'a [SessionInfo],
+    given: &str,
+    access: Access,
+) -> Result<Option<&'a SessionInfo>> {
+    let is_end = |id: &str| given.len() >= SHORTEST_ID && id.ends_with(given);
+    let mut fitting: Vec<&SessionInfo> =
+        sessions.iter().filter(|info| info.id.starts_with(given) || is_end(&info.id)).collect();
     if fitting.iter().any(|info| info.id == given) {
         fitting.retain(|info| info.id == given);
     }
-    let is_own = |path: &Path| store.root_of(path).is_some_and(|root| root.flavour == Flavour::Offshoot);
-    fitting.sort_by_key(|info| !is_own(&info.path));
-    let mut ids: Vec<String> = fitting.iter().map(|info| info.id.clone()).collect();
-    ids.sort();
-    ids.dedup();
-    if ids.len() > 1 {
-        ids.truncate(6);
-        return Err(Error::Ambiguous { what: "session", given: given.to_owned(), candidates: ids }.into());
+    let is_one_id = fitting.windows(2).all(|pair| pair[0].id == pair[1].id);
+    let is_own = |info: &&&SessionInfo| {
+        here.and_then(|store| store.root_of(&info.path)).is_some_and(|root| root.flavour == Flavour::Offshoot)
+    };
+    // An import keeps the id of its source.
+    let only = match (fitting.as_slice(), fitting.iter().filter(is_own).collect::<Vec<_>>().as_slice()) {
+        ([], _) => return Ok(None),
+        ([only], _) => *only,
+        (_, [own]) if is_one_id => **own,
+        (several, _) => return Err(ambiguous(several, given)),
+    };
+    long_enough(given, &only.id, access)?;
+    Ok(Some(only))
+}
+
+/// Names the other files with the id of the one that was found.
+fn tell_copies(app: &App, store: &DirStore, found: &SessionInfo) -> Result<()> {
+    let (all, _) = app.list(store, Scope { cwd: None, with_text: false }, &mut |_, _| {})?;
+    for copy in all.iter().filter(|info| info.id == found.id && info.path != found.path) {
+        app.ui.note(&format!("{} has the same id; {} is used", copy.path.display(), found.path.display()));
     }
-    Ok(fitting.first().map(|info| info.path.clone()))
+    Ok(())
+}
+
+fn ambiguous(fitting: &[&SessionInfo], given: &str) -> CommandError {
+    let is_one_id = fitting.windows(2).all(|pair| pair[0].id == pair[1].id);
+    let spell = |info: &&SessionInfo| if is_one_id { info.path.display().to_string() } else { info.id.clone() };
+    let mut candidates: Vec<String> = fitting.iter().map(spell).collect();
+    candidates.sort();
+    candidates.dedup();
+    candidates.truncate(6);
+    let hint = if is_one_id { "several files have this id: name one by its path" } else { "give more of the id" };
+    let error = CommandError::from(Error::Ambiguous { what: "session", given: given.to_owned(), candidates });
+    CommandError { hints: vec![hint.to_owned()], ..error }
+}
+
+/// Refuses a short start of an id for a command that writes.
+fn long_enough(given: &str, id: &str, access: Access) -> Result<()> {
+    if access == Access::Read || given.len() >= SHORTEST_ID || given == id {
+        return Ok(());
+    }
+    let error = CommandError::usage(format!("{given:?} is too short for a command that writes"));
+    Err(error.hint(format!("give at least {SHORTEST_ID} characters of the id {id}")))
 }
 
 fn by_name(sessions: &[SessionInfo], given: &str) -> Result<Option<PathBuf>> {
@@ -120,6 +186,19 @@ fn by_name(sessions: &[SessionInfo], given: &str) -> Result<Option<PathBuf>> {
     }
 }
 
-pub(crate) fn entry(session: &Session, given: &str) -> Result<NodeIx> {
-    Ok(session.tree().find_prefix(given)?)
+/// The entry that a person named: see [`find_entry`].
+pub(crate) fn entry(app: &App, session: &Session, given: &str) -> Result<NodeIx> {
+    let zone = Zone::local();
+    let here = Here { leaf: session.leaf(), now: app.now(), zone: &zone };
+    Ok(find_entry(session.tree(), given, here)?)
+}
+
+/// The same for a command that writes.
+pub(crate) fn entry_to_write(app: &App, session: &Session, given: &str) -> Result<NodeIx> {
+    let found = entry(app, session, given)?;
+    let id = session.tree().node(found).id().map(EntryId::as_str).unwrap_or_default();
+    if id.starts_with(given) {
+        long_enough(given, id, Access::Write)?;
+    }
+    Ok(found)
 }

@@ -35,6 +35,40 @@ impl Clock for FixedClock {
     }
 }
 
+/// A time zone: whose clock a person reads.
+#[derive(Debug, Clone)]
+pub struct Zone(TimeZone);
+
+impl Zone {
+    /// UTC.
+    pub const UTC: Self = Self(TimeZone::UTC);
+
+    /// The system's zone, UTC where it has none.
+    pub fn local() -> Self {
+        Self(TimeZone::system())
+    }
+
+    /// Reads what a person types: a date, or a date and time, in this zone unless the text has an offset or `Z`.
+    pub fn parse(&self, text: &str) -> Option<Millis> {
+        if let Ok(at) = text.parse::<Timestamp>() {
+            return Some(at.as_millisecond());
+        }
+        let at = text.parse::<civil::DateTime>().ok()?;
+        Some(self.0.to_timestamp(at).ok()?.as_millisecond())
+    }
+
+    /// A time as a person reads it, to the minute: `2026-01-14 10:00`. Without the zone.
+    pub fn minute(&self, time: Millis) -> String {
+        let at = Timestamp::from_millisecond(time).unwrap_or(if time < 0 { Timestamp::MIN } else { Timestamp::MAX });
+        at.to_zoned(self.0.clone()).strftime("%Y-%m-%d %H:%M").to_string()
+    }
+
+    /// The zone, for programs that calculate with jiff themselves.
+    pub fn jiff(&self) -> TimeZone {
+        self.0.clone()
+    }
+}
+
 /// Writes a time like JavaScript's `toISOString`: `2026-01-02T03:04:05.678Z`.
 ///
 /// A time outside jiff's range (beyond the year 9999) becomes the nearest time inside it.
@@ -135,6 +169,15 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_zone_shifts_what_is_shown() {
+        let east = Zone(TimeZone::fixed(jiff::tz::offset(2)));
+        assert_eq!((Zone::UTC.minute(0).as_str(), east.minute(0).as_str()), ("1970-01-01 00:00", "1970-01-01 02:00"));
+        assert_eq!(east.parse("1970-01-01T02:00"), Some(0));
+        assert_eq!(east.parse("1970-01-02"), Some(22 * 3_600_000));
+        assert!(Zone::UTC.minute(Millis::MAX).starts_with("9999-12-"));
+    }
 
     #[test]
     fn iso_text_is_javascripts() {

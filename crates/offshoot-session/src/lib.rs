@@ -41,6 +41,7 @@ pub mod lines;
 mod migrate;
 pub mod tree;
 pub mod path;
+pub mod entry_name;
 pub mod blobs;
 pub mod facts;
 pub mod entry;

@@ -9,8 +9,12 @@ exist: those of offshoot, pi and oh-my-pi, where they are.
 A session is one append-only file in which every entry names its parent, so it is a tree. Commands that look never change \
 a file.
 
-SESSION is the path of a session file, a session's id or the start of one, its name, or `latest`.
-ENTRY is an entry's id or the start of one; `offshoot tree SESSION` lists them.
+SESSION is the path of a session file, a session's id or its unique start or end, its name, or `latest`.
+
+ENTRY is an entry's id or its unique start, a label (`label:TEXT` where it looks like something else), `@` for the \
+current entry, `@-` for its parent, or a time for the last entry at or before it on the current path: 30m, 2h, 3d, \
+2026-01-14T10:00. `offshoot tree SESSION` lists the ids.
+
 PROMPT is one argument that contains white space. After `-p`, `--` or `chat` it can be several words.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 damaged input, 5 conflict, 6 the model failed, 130 stopped.";

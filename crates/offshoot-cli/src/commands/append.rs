@@ -49,7 +49,7 @@ use crate::ui::Output;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Path, id, unique start of an id, name, or `latest`
+    /// A path, an id or its unique start or end, a name, or `latest`
     #[arg(required_unless_present = "new")]
     session: Option<String>,
 
@@ -85,7 +85,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let name = session.file().map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
     app.report_waiting(&session, &name);
     if let Some(given) = &args.parent {
-        let parent = select::entry(&session, given)?;
+        let parent = select::entry_to_write(app, &session, given)?;
         let parent = app.upgraded(&mut session, parent)?;
         let id = session.tree().node(parent).id().cloned();
         session.branch(id.as_ref().map_or(given, EntryId::as_str))?;
@@ -216,7 +216,7 @@ fn open(app: &App, args: &Args) -> Result<Session> {
             let file = Path::new(given);
             Ok(Session::open_or_create(file, &new, app.options_for(file))?)
         }
-        Some(given) => app.open(given),
+        Some(given) => app.open_to_write(given),
     }
 }
 

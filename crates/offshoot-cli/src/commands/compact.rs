@@ -49,7 +49,7 @@ use crate::{plans, summarise};
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Path, id, unique start of an id, name, or `latest`
+    /// A path, an id or its unique start or end, a name, or `latest`
     session: String,
 
     /// What the summary should look at above all
@@ -79,7 +79,7 @@ Examples:
   offshoot label latest 1a2b3c4d pin        keeps that entry word for word";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let mut session = app.open(&args.session)?;
+    let mut session = app.open_to_write(&args.session)?;
     let user = summarise::compaction_settings(app, &session, &args.model)?;
     let keep_recent_tokens = args.keep_recent_tokens.unwrap_or(user.keep_recent_tokens);
     let settings = Settings { keep_recent_tokens, ..user };

@@ -41,7 +41,7 @@ use crate::ui::style::{DIM, ID, PLAIN};
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Path, id, unique start of an id, name, or `latest`
+    /// A path, an id or its unique start or end, a name, or `latest`
     session: String,
 
     /// The entry at which to look; without it the place where the session goes on
@@ -70,7 +70,7 @@ Examples:
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let session = app.open(&args.session)?;
     let leaf = match &args.at {
-        Some(given) => Some(select::entry(&session, given)?),
+        Some(given) => Some(select::entry(app, &session, given)?),
         None => session.leaf(),
     };
     let context = session.context_at(leaf)?;

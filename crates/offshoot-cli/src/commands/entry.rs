@@ -13,10 +13,10 @@ use crate::select;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Path, id, unique start of an id, name, or `latest`
+    /// A path, an id or its unique start or end, a name, or `latest`
     session: String,
 
-    /// Entry id, or a unique start of one
+    /// An id or its unique start, a label, `@`, `@-`, or a time such as 2h
     entry: String,
 }
 
@@ -27,7 +27,7 @@ Examples:
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let session = app.open(&args.session)?;
-    let line = session.raw_line(select::entry(&session, &args.entry)?)?;
+    let line = session.raw_line(select::entry(app, &session, &args.entry)?)?;
     let mut out = app.ui.raw();
     out.write_all(&line)?;
     out.write_all(b"\n")?;

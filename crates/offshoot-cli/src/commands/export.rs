@@ -36,7 +36,7 @@ use crate::transcript::markdown;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Path, id, unique start of an id, name, or `latest`
+    /// A path, an id or its unique start or end, a name, or `latest`
     session: String,
 
     /// The file to write: .jsonl, .html or .md
@@ -63,7 +63,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let extension = args.output.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     let session = app.open(&args.session)?;
     match extension.as_deref() {
-        Some("jsonl") => jsonl(session, args),
+        Some("jsonl") => jsonl(app, session, args),
         Some("html" | "htm") => page(app, &session, args),
         Some("md") => document(app, &session, args),
         _ => {
@@ -82,16 +82,16 @@ pub(crate) fn write(app: &App, session: &Path, output: PathBuf, at: Option<Strin
     run(app, &Args { session: session.display().to_string(), output, at, subtree: None })
 }
 
-fn part(session: &Session, args: &Args) -> Result<SessionPart> {
+fn part(app: &App, session: &Session, args: &Args) -> Result<SessionPart> {
     Ok(match (&args.at, &args.subtree) {
-        (Some(given), _) => SessionPart::Path(select::entry(session, given)?),
-        (None, Some(given)) => SessionPart::Subtree(select::entry(session, given)?),
+        (Some(given), _) => SessionPart::Path(select::entry(app, session, given)?),
+        (None, Some(given)) => SessionPart::Subtree(select::entry(app, session, given)?),
         (None, None) => SessionPart::Everything,
     })
 }
 
-fn jsonl(mut session: Session, args: &Args) -> Result<()> {
-    match part(&session, args)? {
+fn jsonl(app: &App, mut session: Session, args: &Args) -> Result<()> {
+    match part(app, &session, args)? {
         // A copy keeps the session's id.
         SessionPart::Everything => Ok(session.copy_to(&args.output)?),
         part => Ok(session.export(part, None, |_, _| args.output.clone()).map(drop)?),
@@ -100,7 +100,7 @@ fn jsonl(mut session: Session, args: &Args) -> Result<()> {
 
 fn page(app: &App, session: &Session, args: &Args) -> Result<()> {
     let options = offshoot_html::Options {
-        part: part(session, args)?,
+        part: part(app, session, args)?,
         home: app.environment.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
     };
     create(&args.output, |file| match offshoot_html::render(session, &options, file) {
@@ -118,7 +118,7 @@ fn document(app: &App, session: &Session, args: &Args) -> Result<()> {
         return Err(error.hint("--at ENTRY writes the transcript up to an entry"));
     }
     let leaf = match &args.at {
-        Some(given) => Some(select::entry(session, given)?),
+        Some(given) => Some(select::entry(app, session, given)?),
         None => session.leaf(),
     };
     let path = leaf.map(|leaf| session.tree().path(leaf)).ok_or_else(empty)?;

@@ -21,7 +21,7 @@ use crate::select;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Path, id, unique start of an id, name, or `latest`
+    /// A path, an id or its unique start or end, a name, or `latest`
     session: String,
 
     /// The last entry to copy; without it the open one
@@ -46,7 +46,7 @@ Examples:
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = app.open(&args.session)?;
     let part = match (&args.at, args.all) {
-        (Some(given), _) => SessionPart::Path(select::entry(&session, given)?),
+        (Some(given), _) => SessionPart::Path(select::entry(app, &session, given)?),
         (None, true) => SessionPart::Everything,
         (None, false) => SessionPart::Path(session.leaf().ok_or_else(empty)?),
     };

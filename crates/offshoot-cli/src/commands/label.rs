@@ -19,10 +19,10 @@ use crate::ui::style::{ID, LABEL, Painted};
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Path, id, unique start of an id, name, or `latest`
+    /// A path, an id or its unique start or end, a name, or `latest`
     session: String,
 
-    /// Entry id, or a unique start of one
+    /// An id or its unique start, a label, `@`, `@-`, or a time such as 2h
     entry: String,
 
     /// The label
@@ -36,8 +36,8 @@ Examples:
   offshoot tree latest --filter labeled-only";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let mut session = app.open(&args.session)?;
-    let target = select::entry(&session, &args.entry)?;
+    let mut session = app.open_to_write(&args.session)?;
+    let target = select::entry_to_write(app, &session, &args.entry)?;
     let target = app.upgraded(&mut session, target)?;
     let id =
         session.tree().node(target).id().cloned().ok_or_else(|| Error::EntryNotFound { id: args.entry.clone() })?;

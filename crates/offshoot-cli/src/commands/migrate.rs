@@ -29,7 +29,7 @@ Examples:
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut out = app.ui.text();
     for given in &args.sessions {
-        let file = app.file(given)?;
+        let file = app.file_to_write(given)?;
         let session = app.open_file(&file)?;
         let version = session.version();
         let name = one_line(&file.to_string_lossy(), 4096);

@@ -17,7 +17,7 @@ use crate::ui::style::{BOLD, Painted};
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Path, id, unique start of an id, name, or `latest`
+    /// A path, an id or its unique start or end, a name, or `latest`
     session: String,
 
     /// The name
@@ -30,7 +30,7 @@ Examples:
   offshoot show 'fix the login test'";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let mut session = app.open(&args.session)?;
+    let mut session = app.open_to_write(&args.session)?;
     app.upgrade(&mut session)?;
     session.append(&NewEntry::session_info(&args.text))?;
     let mut out = app.ui.text();

@@ -26,10 +26,10 @@ use crate::{select, summarise};
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Path, id, unique start of an id, name, or `latest`
+    /// A path, an id or its unique start or end, a name, or `latest`
     session: String,
 
-    /// Entry id, or a unique start of one
+    /// An id or its unique start, a label, `@`, `@-`, or a time such as 2h
     entry: Option<String>,
 
     /// The summary, in your words
@@ -50,8 +50,8 @@ Examples:
   offshoot pop latest 1a2b3c4d --summary 'the cache was a dead end: invalidation is too hard'";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let mut session = app.open(&args.session)?;
-    let given = args.entry.as_ref().map(|given| select::entry(&session, given)).transpose()?;
+    let mut session = app.open_to_write(&args.session)?;
+    let given = args.entry.as_ref().map(|given| select::entry_to_write(app, &session, given)).transpose()?;
     let target = session.pop_target(given)?;
     let left = session.abandoned_by(Some(target));
     let left_entries = left.iter().filter(|ix| !session.tree().node(**ix).is_leaf_marker()).count();

@@ -42,7 +42,7 @@ use crate::ui::style::{BOLD, DIM, Painted, WARNING};
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Path, id, unique start of an id, name, or `latest`
+    /// A path, an id or its unique start or end, a name, or `latest`
     session: String,
 
     /// Say what would be done, and do nothing
@@ -114,7 +114,7 @@ fn returned(app: &App, args: &Args) -> Result<(PathBuf, Vec<EntryId>)> {
         }
         Some(session) => (given.to_path_buf(), session),
         None => {
-            let file = app.file(&args.session)?;
+            let file = app.file_to_write(&args.session)?;
             let session = app.open_file(&file).map_err(|error| hinted(error, &args.session))?;
             (file, session)
         }

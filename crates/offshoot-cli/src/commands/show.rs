@@ -26,7 +26,7 @@ use crate::{records, select};
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "log")]
 pub(crate) struct Args {
-    /// Path, id, unique start of an id, name, or `latest`
+    /// A path, an id or its unique start or end, a name, or `latest`
     session: String,
 
     /// Show the branch up to this entry; without it the open branch
@@ -51,7 +51,7 @@ Examples:
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let session = app.open(&args.session)?;
     let leaf = match &args.at {
-        Some(given) => Some(select::entry(&session, given)?),
+        Some(given) => Some(select::entry(app, &session, given)?),
         None => session.leaf(),
     };
     let path = leaf.map(|leaf| session.tree().path(leaf)).unwrap_or_default();

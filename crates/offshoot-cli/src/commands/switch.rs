@@ -26,10 +26,10 @@ use crate::{select, summarise};
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "checkout")]
 pub(crate) struct Args {
-    /// Path, id, unique start of an id, name, or `latest`
+    /// A path, an id or its unique start or end, a name, or `latest`
     session: String,
 
-    /// Entry id, or a unique start of one
+    /// An id or its unique start, a label, `@`, `@-`, or a time such as 2h
     entry: String,
 
     /// Leave a summary of the branch that is left
@@ -47,8 +47,8 @@ Examples:
   offshoot branches latest            shows where there is to go";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let mut session = app.open(&args.session)?;
-    let target = select::entry(&session, &args.entry)?;
+    let mut session = app.open_to_write(&args.session)?;
+    let target = select::entry_to_write(app, &session, &args.entry)?;
     let tree = session.tree();
     let is_there = session.leaf().and_then(|leaf| tree.behind_markers(leaf)) == tree.behind_markers(target);
     let mut out = app.ui.text();

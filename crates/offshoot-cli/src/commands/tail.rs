@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Path, id, unique start of an id, name, or `latest`
+    /// A path, an id or its unique start or end, a name, or `latest`
     session: String,
 
     /// How many entries to show first

@@ -31,7 +31,7 @@ use crate::ui::when;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "rm")]
 pub(crate) struct Args {
-    /// Path, id, unique start of an id, name, or `latest`
+    /// A path, an id or its unique start or end, a name, or `latest`
     #[arg(required_unless_present_any = ["list", "restore"], conflicts_with = "list")]
     session: Option<String>,
 
@@ -64,7 +64,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 }
 
 fn throw(app: &App, trash: &Trash, given: &str) -> Result<()> {
-    let trashed = trash.put(&app.file(given)?, app.now())?;
+    let trashed = trash.put(&app.file_to_write(given)?, app.now())?;
     say(app, "in the trash:", &trashed)?;
     app.ui.hint("`offshoot trash --restore` brings it back");
     Ok(())

@@ -48,17 +48,6 @@ pub(super) async fn next_model(context: &JobContext, agent: &AgentSession, is_fo
     Ok(())
 }
 
-/// The entry that the user named: by its id, the start of one, or its label.
-fn find(session: &Session, given: &str) -> Result<NodeIx> {
-    let tree = session.tree();
-    let named = |label: &str| label == given;
-    let labelled = tree.labels().into_iter().find(|(_, label)| named(&label.text));
-    match labelled.and_then(|(target, _)| tree.find(target.as_str())) {
-        Some(ix) => Ok(ix),
-        None => select::entry(session, given),
-    }
-}
-
 fn id_of(session: &Session, ix: NodeIx) -> Result<String> {
     let id = session.tree().node(ix).id().map(EntryId::as_str);
     id.map(str::to_owned).ok_or_else(|| CommandError::new(FailureKind::NotFound, "the entry has no id"))
@@ -79,7 +68,8 @@ pub(super) async fn named(
 ) -> Result<()> {
     // Another program may just have written it; a file that cannot be read on says so itself.
     drop(agent.refresh().await);
-    let entry = read(agent, move |session| id_of(session, find(session, &entry)?)).await?;
+    let app = context.app.clone();
+    let entry = read(agent, move |session| id_of(session, select::entry(&app, session, &entry)?)).await?;
     let command = match action {
         EntryAction::Fork => Command::Fork { entry },
         EntryAction::Switch => Command::NavigateTree(Navigation { target: entry, ..Navigation::default() }),
@@ -161,7 +151,10 @@ pub(super) async fn export_session(
     })
     .await?;
     let at = match entry {
-        Some(entry) => Some(read(agent, move |session| id_of(session, find(session, &entry)?)).await?),
+        Some(entry) => {
+            let app = context.app.clone();
+            Some(read(agent, move |session| id_of(session, select::entry(&app, session, &entry)?)).await?)
+        }
         None => None,
     };
     let name = path.unwrap_or_else(|| default_name(&file, at.as_deref()));

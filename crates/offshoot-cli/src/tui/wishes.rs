@@ -30,7 +30,9 @@ pub(super) fn wishes(app: &App, files: &SettingsFiles, cwd: &str) -> Result<Wish
     let themes = themes(app, &settings, &files.place(&layers, "theme"));
     let depth = app.environment.terminal.colours;
     let images = app.environment.terminal.images;
-    let wishes = Wishes { themes, background, depth, keymap, habits, settings, home, images, ..Wishes::default() };
+    let zone = offshoot_session::clock::Zone::local().jiff();
+    let wishes =
+        Wishes { themes, background, depth, keymap, habits, settings, home, images, zone, ..Wishes::default() };
     Ok(Wishes { theme: wishes.theme_for_terminal(), ..wishes })
 }
 

@@ -27,6 +27,7 @@ mod man;
 mod migrate;
 mod models;
 mod name;
+mod naming;
 mod output;
 mod pop;
 mod readme;

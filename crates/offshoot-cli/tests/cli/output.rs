@@ -35,10 +35,10 @@ fn help_of_a_command_ends_with_examples() {
 
     Arguments:
       <SESSION>
-              Path, id, unique start of an id, name, or `latest`
+              A path, an id or its unique start or end, a name, or `latest`
 
       <ENTRY>
-              Entry id, or a unique start of one
+              An id or its unique start, a label, `@`, `@-`, or a time such as 2h
 
     Options:
           --summarize
@@ -190,14 +190,18 @@ fn a_prefix_is_looked_for_in_this_folder_first() {
     assert_eq!(world.stdout("show 0000b --json"), "[]\n");
 }
 
-/// An imported session has the id of its source; the copy in offshoot's own store is meant.
+/// An imported session has the id of its source; the copy in offshoot's own store is meant, and the other one is named.
 #[test]
 fn the_same_id_twice_is_not_ambiguous() {
     let world = World::new();
     let [question, answer] = talk("why?");
     world.session(".pi/agent/sessions", "0000aaaa-1", &world.work(), &[&question]);
     world.own("0000aaaa-1", &[&question, &answer]);
-    assert!(world.stdout("show 0000 --json").contains("bbbb2222"));
+    let shown = world.run("show 0000 --json");
+    assert!(
+        shown.contains("bbbb2222") && shown.contains(".pi/agent/sessions") && shown.contains("has the same id"),
+        "{shown}"
+    );
 }
 
 #[test]

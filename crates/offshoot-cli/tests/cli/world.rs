@@ -74,7 +74,7 @@ impl World {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_offshoot"));
         command.args(arguments).current_dir(self.work()).env_clear();
-        command.env("HOME", self.home()).env("OFFSHOOT_NOW", "2026-02-01T12:00:00.000Z");
+        command.env("HOME", self.home()).env("OFFSHOOT_NOW", "2026-02-01T12:00:00.000Z").env("TZ", "UTC");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

@@ -1,0 +1,81 @@
+//! What a person types to name an entry: an id, the start of one, a label, `@`, or a time. Knows no command.
+
+use crate::clock::{Millis, Zone};
+use crate::error::{Error, Result};
+use crate::tree::{NodeIx, Tree};
+
+/// The least start of an id that a command which writes takes.
+pub const SHORTEST_ID: usize = 4;
+
+/// Where and when a name is read.
+#[derive(Debug, Clone, Copy)]
+pub struct Here<'a> {
+    /// The current entry: `@`.
+    pub leaf: Option<NodeIx>,
+    /// For times such as `2h`.
+    pub now: Millis,
+    /// For times without an offset.
+    pub zone: &'a Zone,
+}
+
+/// The entry with this name. Tried in this order, the first that fits counts:
+///
+/// 1. an exact id;
+/// 2. a label (`label:TEXT` is never anything else; of equal labels the newest);
+/// 3. `@`, the current entry; each `-` after it goes to the parent (`@-`, `@--`);
+/// 4. a time, for the last entry at or before it on the current path: an age such as `90s`, `5m`, `2h`, `3d`, `1w`, or
+///    `2026-01-14T10:00`, `2026-01-14` (in `zone`, unless it has an offset). An age of four characters and more, such as
+///    `120d`, is tried after 5;
+/// 5. the start of an id.
+///
+/// # Errors
+/// [`Error::EntryNotFound`]; [`Error::Ambiguous`] where several ids begin so.
+pub fn find_entry(tree: &Tree, given: &str, here: Here<'_>) -> Result<NodeIx> {
+    let not_found = || Error::no_entry(given);
+    if let Some(label) = given.strip_prefix("label:") {
+        return labelled(tree, label).ok_or_else(not_found);
+    }
+    if let Some(found) = tree.find(given).or_else(|| labelled(tree, given)) {
+        return Ok(found);
+    }
+    if let Some(up) = given.strip_prefix('@').filter(|up| up.bytes().all(|byte| byte == b'-')) {
+        let current = here.leaf.and_then(|leaf| tree.behind_markers(leaf));
+        return current.and_then(|leaf| tree.ancestors(leaf).nth(up.len())).ok_or_else(not_found);
+    }
+    let age = age(given).map(|age| here.now.saturating_sub(age));
+    if let Some(time) = age.filter(|_| given.len() < SHORTEST_ID).or_else(|| here.zone.parse(given)) {
+        return last_until(tree, here.leaf, time).ok_or_else(not_found);
+    }
+    match (tree.find_prefix(given), age) {
+        (Err(Error::EntryNotFound { .. }), Some(time)) => last_until(tree, here.leaf, time).ok_or_else(not_found),
+        (found, _) => found,
+    }
+}
+
+fn labelled(tree: &Tree, label: &str) -> Option<NodeIx> {
+    let targets = tree.labels().into_iter().rev().filter(|(_, known)| known.text == label);
+    targets.filter_map(|(target, _)| tree.find(target.as_str())).next()
+}
+
+fn last_until(tree: &Tree, leaf: Option<NodeIx>, time: Millis) -> Option<NodeIx> {
+    let shown = |ix: &NodeIx| !tree.node(*ix).is_leaf_marker();
+    tree.ancestors(leaf?).filter(shown).find(|ix| tree.node(*ix).time().is_some_and(|at| at <= time))
+}
+
+/// A number and a unit: seconds, minutes, hours, days, weeks.
+fn age(text: &str) -> Option<Millis> {
+    let number = text.get(..text.len().checked_sub(1)?)?;
+    let unit = match text.as_bytes().last()? {
+        b's' => 1000,
+        b'm' => 60_000,
+        b'h' => 3_600_000,
+        b'd' => 86_400_000,
+        b'w' => 604_800_000,
+        _ => return None,
+    };
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| number.parse::<Millis>().ok()?.checked_mul(unit))?
+}
+
+#[cfg(test)]
+mod tests;
