@@ -19,6 +19,8 @@ use std::ops::Range;
 
 use crate::entry::Source;
 use crate::error::Result;
+use crate::kind::Kind;
+use crate::stats;
 use crate::text::one_line;
 use crate::tree::{NodeIx, Tree};
 
@@ -386,7 +388,14 @@ impl Outline {
             let shown = run.filter(|place| self.shown.get(*place) == Some(&true));
             return row::run(source, shown.filter_map(|place| self.entry_at(place)), &self.calls);
         }
-        self.entry(at).map_or_else(|| Ok(String::new()), |ix| self.text(source, ix))
+        let Some(ix) = self.entry(at) else { return Ok(String::new()) };
+        if self.layout == TreeLayout::Trunk
+            && source.tree().node(ix).kind() == Kind::BranchSummary
+            && let Some(named) = stats::words(&source.entry(ix)?)
+        {
+            return Ok(format!("[branch summary]: {named}"));
+        }
+        self.text(source, ix)
     }
 
     /// What an entry says, on one line, harmless for a screen.

@@ -7,7 +7,7 @@ use offshoot_agent::command::Standing;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::provider::Model;
 use offshoot_agent::writer::{ForeignChanges, is_deleted};
-use offshoot_session::clock::to_iso;
+use offshoot_session::clock::{Millis, ago};
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Code, Diagnostic, Error, Severity};
 use offshoot_session::id::EntryId;
@@ -209,7 +209,7 @@ fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Err
             Some(_) if is_spilled => Persistence::Spilled,
             Some(_) => Persistence::Durable,
         },
-        diverged: newer(session),
+        diverged: newer(session, app.now()),
     })
 }
 
@@ -225,13 +225,14 @@ fn tokens(session: &Session) -> Result<u64, Error> {
     Ok(estimator.finish().tokens)
 }
 
-/// Newer work on another branch.
-fn newer(session: &Session) -> Option<Diverged> {
-    let node = session.tree().node(session.newer_work()?);
+/// Newer work on another branch, in its own words.
+fn newer(session: &Session, now: Millis) -> Option<Diverged> {
+    let work = session.newer_work()?;
+    let node = session.tree().node(work);
     let entry = node.id()?.as_str().to_owned();
-    let when = node.time().map(|time| format!(" ({})", to_iso(time))).unwrap_or_default();
-    let message = format!("the branch that ends at {entry} holds newer work{when}");
-    Some(Diverged { entry, message })
+    let said = stats::last_request(session, work).ok().flatten().map(|said| format!(": “{}”", plain(&said, NAMED)));
+    let when = node.time().map(|time| format!(", {}", ago(time, now))).unwrap_or_default();
+    Some(Diverged { entry, message: format!("newer work{}{when}", said.unwrap_or_default()) })
 }
 
 /// Tells the branches, to choose one of.

@@ -325,18 +325,27 @@ impl TreeSelector {
     }
 
     fn arrange(&mut self) {
+        self.arrange_after(false);
+    }
+
+    /// The same; when a search is over, the entry that it led to is not folded away.
+    fn arrange_after(&mut self, is_search_over: bool) {
         let labelled = self.labels.all_if_changed(self.source.tree());
         let limits = Limits { found: self.search.found(), labelled: labelled.as_ref() };
         self.list.arrange(self.source.tree(), limits);
+        if is_search_over {
+            self.list.reveal(self.source.tree(), limits);
+        }
         if !self.search.is_running() {
             self.list.settle();
         }
     }
 
     fn look_for(&mut self, query: String) {
+        let is_search_over = query.is_empty();
         self.search.set(query, self.list.outline.places());
         self.list.refold();
-        self.arrange();
+        self.arrange_after(is_search_over);
         self.search_on(AT_ONCE);
     }
 

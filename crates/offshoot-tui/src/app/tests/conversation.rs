@@ -71,7 +71,7 @@ fn placed(model: &mut Model) {
         persistence: Persistence::Spilled,
         diverged: Some(Diverged {
             entry: "1a2b3c4d".to_owned(),
-            message: "the branch that ends at 1a2b3c4d holds newer work".to_owned(),
+            message: "newer work: “seq 1 60”, 2 min ago".to_owned(),
         }),
         ..model.looked.clone()
     };

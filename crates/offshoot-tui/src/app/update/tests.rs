@@ -437,7 +437,7 @@ fn the_status_says_what_matters_as_far_as_there_is_room() {
         }
     }
     let mut model = model(80, 12);
-    let message = "the branch that ends at 1a2b3c4d holds newer work".to_owned();
+    let message = "newer work: “seq 1 60”, 2 min ago".to_owned();
     model.looked.diverged = Some(Diverged { entry: "1a2b3c4d".to_owned(), message });
     shown.push(screen(&mut model).lines().last().unwrap_or_default().to_owned());
     assert_snapshot!(shown.join("\n"), @"
@@ -447,6 +447,6 @@ fn the_status_says_what_matters_as_far_as_there_is_room() {
     not saved in its file  30% full       m1
     in memory  ~/work (main)  ⑂ the cache is wrong  30% full  $0.123     m1 • medium
     in memory  ~/work  30% full  m1 • medium
-    alt+g goes there: the branch that ends at 1a2b3c4d holds newer work
+    newer work: “seq 1 60”, 2 min ago (alt+g)
     ");
 }

@@ -37,8 +37,8 @@ pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
     if let Some(diverged) = &model.looked.diverged {
         let key = model.wishes.keymap.hint(Action::GoToDiverged);
         let go = key.map_or(format!("/switch {}", diverged.entry), |key| key);
-        let text = format!("{go} goes there: {}", clean(&diverged.message));
-        let text = fit(&text, usize::from(model.size.width)).into_owned();
+        let room = usize::from(model.size.width).saturating_sub(width(&go) + 3);
+        let text = format!("{} ({go})", fit(&clean(&diverged.message), room));
         lines.push(Line::styled(text, model.wishes.theme.style(Token::Warning)));
     }
     lines

@@ -18,8 +18,10 @@ use ratatui::text::Line;
 use super::draw::{draw, held, row, rule};
 use super::keys::TreeAction;
 use super::panes::Panes;
+use super::rows::in_words;
 use super::{AT_ONCE, Mode, TreeOutcome, TreeSelector};
 use crate::keymap::{Action, Keymap};
+use crate::markdown::plain;
 use crate::overlay::hint;
 use crate::text;
 use crate::theme::{Theme, Token};
@@ -187,7 +189,10 @@ fn header(side: &Side, name: char, now: Millis) -> Vec<Item> {
         Item::Heading(format!("Only in {name}")),
         Item::Text(format!("  {}{age}", held(&side.totals, side.totals.tokens > 0))),
         Item::Heading("Last words".to_owned()),
-        Item::Text(format!("  {}", side.last_words.as_deref().unwrap_or("(no words)"))),
+        Item::Text(format!(
+            "  {}",
+            side.last_words.as_deref().map_or_else(|| "(no words)".to_owned(), |said| plain(said, 200))
+        )),
     ];
     let files = side.files();
     for (title, paths) in [("Changed", files.modified), ("Read", files.read)] {
@@ -203,5 +208,6 @@ fn header(side: &Side, name: char, now: Millis) -> Vec<Item> {
 }
 
 fn said(given: &Given<'_>, ix: NodeIx) -> String {
-    given.outline.text(given.source, ix).unwrap_or_else(|error| error.to_string())
+    let said = given.outline.text(given.source, ix).unwrap_or_else(|error| error.to_string());
+    in_words(&said, given.source.tree().node(ix).role())
 }

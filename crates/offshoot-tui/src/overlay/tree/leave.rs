@@ -18,6 +18,11 @@ impl TreeSelector {
 
     pub(super) fn confirm(&mut self) -> TreeOutcome {
         let Some(ix) = self.list.entry() else { return TreeOutcome::Stay };
+        if self.search.query().contains('#') {
+            // A label was asked for: the cursor goes to it, and the whole tree is back.
+            self.look_for(String::new());
+            return TreeOutcome::Stay;
+        }
         if self.list.outline.open() == Some(ix) {
             return TreeOutcome::AlreadyHere;
         }

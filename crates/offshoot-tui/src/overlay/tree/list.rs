@@ -41,21 +41,19 @@ impl List {
         let remembered = setup.selected.or_else(|| outline.open());
         let (narrow_folds, filter) = (Folds::all_open(), setup.filter);
         let mut list = Self { outline, filter, folds, narrow_folds, remembered, ..Self::default() };
-        list.reveal(tree);
+        list.reveal(tree, Limits::default());
         list.settle();
         list.top = list.selected.saturating_sub(room / 2);
         list
     }
 
     /// Opens the branches in which the remembered entry is folded away.
-    fn reveal(&mut self, tree: &Tree) {
+    pub(super) fn reveal(&mut self, tree: &Tree, limits: Limits<'_>) {
         self.select_remembered();
         while self.outline.is_folded(self.selected) && self.entry() != self.remembered {
             let Some(head) = self.entry() else { break };
-            self.folds.toggle(head);
-            let scope = Scope { filter: self.filter, folds: Some(&self.folds), ..Scope::default() };
-            self.outline.arrange(tree, scope);
-            self.select_remembered();
+            self.folds().toggle(head);
+            self.arrange(tree, limits);
         }
     }
 

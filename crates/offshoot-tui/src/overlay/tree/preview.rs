@@ -5,6 +5,8 @@ use offshoot_session::error::Result;
 use offshoot_session::transcript::{End, Item, ItemPart};
 use offshoot_session::tree::NodeIx;
 
+use crate::markdown::plain;
+
 /// How much of an entry is kept for the preview.
 const KEPT: usize = 16 << 10;
 
@@ -57,18 +59,44 @@ fn said(source: &dyn Source, ix: NodeIx) -> String {
 /// All that an item says, with what was called and answered; `None` if it says nothing in words.
 fn whole(item: &Item) -> Option<String> {
     let said = |parts: &[ItemPart]| parts.iter().map(block).collect::<Vec<_>>().join("\n");
+    let answered = |parts: &[ItemPart]| {
+        let words = parts.iter().map(|part| match part {
+            ItemPart::Text(text) => without_markdown(text),
+            part => block(part),
+        });
+        words.collect::<Vec<_>>().join("\n")
+    };
     match item {
         Item::User(parts) | Item::Note { parts, .. } | Item::System { parts, .. } => Some(said(parts)),
         Item::Answer(answer) => match &answer.end {
             End::Error(why) if answer.parts.is_empty() => Some(format!("error: {why}")),
-            End::Error(why) => Some(format!("{}\nerror: {why}", said(&answer.parts))),
-            End::Done | End::Aborted | End::Length => Some(said(&answer.parts)),
+            End::Error(why) => Some(format!("{}\nerror: {why}", answered(&answer.parts))),
+            End::Done | End::Aborted | End::Length => Some(answered(&answer.parts)),
         },
         Item::Result(result) => Some(said(&result.parts)),
         Item::Run(run) => Some(format!("{} {}\n{}", run.language.prompt(), run.command, run.output)),
-        Item::Summary(summary) => Some(summary.text.clone()),
+        Item::Summary(summary) => Some(without_markdown(&summary.text)),
         Item::Notice(..) => None,
     }
+}
+
+/// The lines of a text without markdown; code stays as it is.
+fn without_markdown(text: &str) -> String {
+    let (mut lines, mut is_code) = (Vec::new(), false);
+    for line in text.lines() {
+        let start = line.trim_start();
+        if start.starts_with("```") || start.starts_with("~~~") {
+            is_code = !is_code;
+        } else if is_code || start.is_empty() {
+            lines.push(line.to_owned());
+        } else {
+            let item = start.strip_prefix(['-', '*', '+']).filter(|rest| rest.starts_with(' '));
+            let words = plain(item.unwrap_or(start), usize::MAX);
+            let mark = if item.is_some() { "- " } else { "" };
+            lines.extend(Some(format!("{mark}{words}")).filter(|_| !words.is_empty()));
+        }
+    }
+    lines.join("\n")
 }
 
 fn block(part: &ItemPart) -> String {
@@ -102,4 +130,18 @@ pub(super) fn copied(source: &dyn Source, ix: NodeIx) -> Result<Option<String>> 
         Item::Notice(..) => None,
     });
     Ok(text.filter(|text| !text.trim().is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markdown_becomes_words_and_code_stays() {
+        let text = "## Done\n\nThe **last** page, see [`pager.rs`](src/pager.rs):\n- one *less*\n\n| pages | last |\n|---|---|\n```rust\nlet x = **y;\n```\n1 < 2 and a_b_c";
+        assert_eq!(
+            without_markdown(text),
+            "Done\n\nThe last page, see pager.rs:\n- one less\n\npages last\nlet x = **y;\n1 < 2 and a_b_c"
+        );
+    }
 }

@@ -190,7 +190,8 @@ impl TreeSelector {
         }
         clear(panes.preview, buf);
         rule(theme, "Preview", panes.preview, buf);
-        let area = Rect { y: panes.preview.y + 1, height: panes.preview.height - 1, ..panes.preview };
+        let (x, y) = (panes.preview.x + 1, panes.preview.y + 1);
+        let area = Rect { x, y, width: panes.preview.width.saturating_sub(1), height: panes.preview.height - 1 };
         let columns = usize::from(area.width).max(1);
         let text = text::clean_lines(&self.preview.text);
         let wrapped = text.lines().flat_map(|line| text::wrap(line.to_owned(), columns));

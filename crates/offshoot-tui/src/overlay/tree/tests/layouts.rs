@@ -187,7 +187,7 @@ fn branches_fold_open_and_keep_their_place() {
       (121/121)
       branch: 2 entries · path: 81 entries
     ── Preview ─────────────────────────────────────────────────────────────────────
-    question 40
+     question 40
 
 
     ────────────────────────────────────────────────────────────────────────────────
@@ -217,7 +217,7 @@ fn branches_fold_open_and_keep_their_place() {
       (113/123)
       branch: 3 entries on 2 branches · path: 76 entries
     ── Preview ─────────────────────────────────────────────────────────────────────
-    attempt 38
+     attempt 38
 
 
     ────────────────────────────────────────────────────────────────────────────────

@@ -79,6 +79,18 @@ fn a_label_is_set_at_once_and_found_by_its_name() {
     assert!(selector.label(selector.source.tree().find("a").unwrap()).is_none());
 }
 
+/// Enter after a jump to a label asked whether to leave, and the whole tree stayed away.
+#[test]
+fn enter_after_a_jump_to_a_label_goes_to_it() {
+    let mut selector = opened(&[&OLD[..], &["k:d:label:a"]].concat(), (80, 24));
+    assert_eq!(press(&mut selector, "J mark enter"), TreeOutcome::Stay);
+    assert!(matches!(selector.mode, Mode::Browse), "nothing is asked");
+    assert_eq!(selector.list.entry(), selector.source.tree().find("a"));
+    assert_eq!(selector.list.len(), 4, "the whole tree is back");
+    press(&mut selector, "enter");
+    assert!(matches!(selector.mode, Mode::Question(..)), "the next one asks");
+}
+
 #[test]
 fn the_best_label_is_selected() {
     let words = [&OLD[..], &["k:d:label:a", "l:k:label:c"]].concat();
