@@ -1,5 +1,5 @@
-//! `offshoot` on a terminal: the front end's program. Holds the agent and the store, does what the front end wants done,
-//! and tells it what came of that.
+//! `offshoot` on a terminal: the program around the front end. Holds the agent and the store, runs the front end's
+//! tasks and sends it their results.
 
 mod hangup;
 mod signals;
@@ -46,7 +46,7 @@ use session_list::SessionListWorker;
 use signals::Signals;
 use wishes::wishes;
 
-/// Opens the session, or lets the user pick one, and shows it until the user ends the front end.
+/// Opens the session, or lets the user pick one, and shows it until the user leaves.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let (session, signals) = if args.resume {
         let Some((file, signals)) = pick::session(app)? else {
@@ -63,27 +63,27 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     converse(app, args, (session, setup), (said, signals))
 }
 
-/// Runs the front end. `signals`: those that are heard already.
+/// Runs the front end, with signals that are already handled.
 fn converse(
     app: &App,
     args: &Args,
     (session, setup): (Session, Setup),
     (said, signals): (Vec<UserPrompt>, Option<Signals>),
 ) -> Result<()> {
-    // Unbounded: while the terminal is lent to the user's editor nobody reads, and the agent goes on.
+    // Unbounded: while the user's editor has the terminal nobody reads, and the agent continues.
     let (sender, receiver) = channel();
-    // Before the terminal is another than the shell wants it.
+    // Before the front end changes the terminal.
     let signals = signals.map_or_else(Signals::listen, Ok)?;
     signals.connect(sender.clone());
     let mut files = DraftFiles::of(app, &session);
     let wishes = wishes(app, &app.settings_files(&session), session.cwd().unwrap_or_default())?;
     let editor = Editor::new(History::read(&files.history()));
-    // What was typed on the command line is said; a draft waits for another time.
+    // A prompt of the command line is sent at once; the draft is kept for another time.
     let draft = if said.is_empty() { files.take_left() } else { String::new() };
     let app = App { ui: app.ui.quiet(), ..app.clone() };
     let model = Model::new(wishes, editor, &draft);
     let told = sender.clone();
-    // A front end that has ended needs no answers.
+    // The front end may have ended.
     let session_list = SessionListWorker::start(&app, move |answer| drop(told.send(Msg::Sessions(answer))))?;
     let told = sender.clone();
     let drafts = DraftWriter::start(files, move |error| {
@@ -108,7 +108,6 @@ fn converse(
     Ok(())
 }
 
-/// Says how to go on.
 fn goodbye(app: &App, model: &Model) {
     let (looked, began) = (&model.looked, !model.conversation.is_empty());
     if began && looked.path.is_some() {

@@ -12,12 +12,13 @@ pub(crate) fn check(repo: &Repo) -> Vec<Finding> {
 fn check_file(repo: &Repo, file: &RepoFile) -> Option<Finding> {
     let (package, inside) = split(&file.path)?;
     let (area, rest) = inside.split_once('/')?;
+    let module = rest.trim_end_matches(".rs").trim_end_matches("/mod");
     let parents = match area {
-        "src" => source_parents(rest)?,
-        "tests" | "benches" => test_parents(rest)?,
+        "src" => source_parents(module)?,
+        "tests" | "benches" => test_parents(module)?,
         _ => return None,
     };
-    let name = module_name(rest)?;
+    let name = module.rsplit('/').next()?;
     let declares = |parent: &String| {
         repo.file(&format!("{package}{area}/{parent}")).is_some_and(|file| declares(&file.tokens, name))
     };
@@ -34,16 +35,10 @@ fn split(path: &str) -> Option<(&str, &str)> {
     Some((&path[..path.len() - rest.len()], rest))
 }
 
-fn module_name(rest: &str) -> Option<&str> {
-    let path = rest.trim_end_matches(".rs").trim_end_matches("/mod");
-    path.rsplit('/').next()
-}
-
-/// Files that may declare the module at `rest` under `src/`; `None` for a root.
-fn source_parents(rest: &str) -> Option<Vec<String>> {
-    let path = rest.trim_end_matches(".rs").trim_end_matches("/mod");
-    match path.rsplit_once('/') {
-        None if matches!(path, "lib" | "main") => None,
+/// Files that may declare a module under `src/`; `None` for a root.
+fn source_parents(module: &str) -> Option<Vec<String>> {
+    match module.rsplit_once('/') {
+        None if matches!(module, "lib" | "main") => None,
         None => Some(vec!["lib.rs".to_owned(), "main.rs".to_owned()]),
         Some(("bin", _)) => None,
         Some((folder, _)) => Some(vec![format!("{folder}.rs"), format!("{folder}/mod.rs")]),
@@ -51,9 +46,8 @@ fn source_parents(rest: &str) -> Option<Vec<String>> {
 }
 
 /// A file directly under `tests/`, or `main.rs` of a folder there, is a binary of its own.
-fn test_parents(rest: &str) -> Option<Vec<String>> {
-    let path = rest.trim_end_matches(".rs").trim_end_matches("/mod");
-    let (folder, name) = path.rsplit_once('/')?;
+fn test_parents(module: &str) -> Option<Vec<String>> {
+    let (folder, name) = module.rsplit_once('/')?;
     if name == "main" || folder.split('/').any(|part| part == "fixtures") {
         return None;
     }

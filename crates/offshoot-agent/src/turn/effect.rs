@@ -17,7 +17,7 @@ pub type Ticket = u64;
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct Call {
-    /// The model's id.
+    /// Given by the model.
     pub id: String,
     pub name: String,
     pub arguments: Value,

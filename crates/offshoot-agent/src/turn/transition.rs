@@ -50,11 +50,7 @@ pub(super) fn request(state: &mut TurnState, out: &mut Vec<Effect>) {
 
 /// Starts the next turn with queued messages, or after tools; `false` if there is neither.
 pub(super) fn next_turn(state: &mut TurnState, after_tools: bool, out: &mut Vec<Effect>) -> bool {
-    let (mode, follow_up_mode) = (state.config.steering, state.config.follow_up);
-    let mut said = take_some(&mut state.steering, mode);
-    if said.is_empty() && !after_tools {
-        said = take_some(&mut state.follow_up, follow_up_mode);
-    }
+    let said = if after_tools { take_some(&mut state.steering, state.config.steering) } else { take_queued(state) };
     if said.is_empty() && !after_tools {
         return false;
     }
@@ -67,6 +63,12 @@ pub(super) fn next_turn(state: &mut TurnState, after_tools: bool, out: &mut Vec<
     }
     request(state, out);
     true
+}
+
+/// The next steering messages, else the next follow-ups.
+fn take_queued(state: &mut TurnState) -> Vec<UserMessage> {
+    let steering = take_some(&mut state.steering, state.config.steering);
+    if steering.is_empty() { take_some(&mut state.follow_up, state.config.follow_up) } else { steering }
 }
 
 fn take_some(queue: &mut VecDeque<UserMessage>, mode: QueueMode) -> Vec<UserMessage> {
@@ -88,11 +90,7 @@ pub(super) fn settle(state: &mut TurnState, how: Settled, out: &mut Vec<Effect>)
     state.squeezed = false;
     state.is_turn_due = false;
     if how == Settled::Done {
-        let (mode, follow_up_mode) = (state.config.steering, state.config.follow_up);
-        let mut said = take_some(&mut state.steering, mode);
-        if said.is_empty() {
-            said = take_some(&mut state.follow_up, follow_up_mode);
-        }
+        let said = take_queued(state);
         if !said.is_empty() {
             out.push(queue_update(state));
             return begin(state, said, out);

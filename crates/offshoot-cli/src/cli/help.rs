@@ -1,4 +1,4 @@
-//! The help of the whole program: what it is, its commands in groups, examples. Knows no option.
+//! The program's help: its purpose, its commands in groups, examples. Knows no option.
 
 pub(super) const ABOUT: &str = "Continue, inspect and branch the sessions of terminal coding agents";
 
@@ -28,7 +28,7 @@ Examples:
   offshoot tree latest                the branches of the newest session
   offshoot switch latest 1a2b3c4d     go back to an entry; pi and oh-my-pi open there too";
 
-/// The commands by what one wants to do.
+/// The commands, grouped by task.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Look", &["list", "show", "tree", "branches", "context", "entry", "tail"]),
     ("Move", &["switch", "pop", "fork"]),
@@ -37,10 +37,9 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Maintain", &["check", "repair", "doctor", "migrate", "completions", "man", "help"]),
 ];
 
-/// The columns before a command's description.
 const INDENT: usize = 18;
 
-/// The command line with a help that lists its commands in groups. Hides them from clap's own list, so it is not for
+/// The command line with a help that groups its commands. They are hidden from clap's own list, so this is not for
 /// completions and manual pages.
 pub(super) fn grouped(mut all: clap::Command) -> clap::Command {
     all.build();

@@ -1,7 +1,7 @@
-//! What an argument vector means: a command, a conversation with a prompt, or a mistake. Reads no file, asks no model.
+//! Interprets an argument vector: a command, a conversation with a prompt, or a mistake. Reads no file, asks no model.
 //!
 //! A model with a shell must never receive a mistyped command. A prompt is therefore one argument that contains white
-//! space, or stands after `-p`, `--` or `chat`; anything else that is not a command is refused.
+//! space, or follows `-p`, `--` or `chat`; anything else that is not a command is refused.
 
 use std::ffi::OsString;
 
@@ -27,7 +27,7 @@ struct Conversation {
     agent: agent::Args,
 }
 
-/// What is to be done. The global options are known even where the rest is a mistake.
+/// The interpreted command line. The global options are known even if the rest is a mistake.
 #[derive(Debug)]
 pub(super) struct CommandLine {
     pub(super) global: Global,
@@ -40,7 +40,6 @@ pub(super) enum Task {
     Conversation(Box<agent::Args>),
 }
 
-/// How words were marked as a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Marked {
     /// `-p`, `--` or `chat`.
@@ -54,10 +53,10 @@ pub(crate) fn command_line() -> clap::Command {
     all.override_usage("offshoot [OPTIONS] [PROMPT]\n       offshoot COMMAND …")
 }
 
-/// Reads an argument vector, the program's name first.
+/// Interprets an argument vector, which starts with the program's name.
 ///
 /// # Errors
-/// clap's: an unknown option, a missing value; also help and version, which are to be printed.
+/// clap's: an unknown option or a missing value; also help and version, which the caller prints.
 pub(super) fn read(arguments: &[OsString], is_terminal: bool) -> std::result::Result<CommandLine, clap::Error> {
     // Without a terminal a bare `offshoot` cannot start a conversation: it shows its help.
     let all = help::grouped(command_line()).arg_required_else_help(!is_terminal);
@@ -81,7 +80,7 @@ pub(super) fn read(arguments: &[OsString], is_terminal: bool) -> std::result::Re
             let marked = if seen.is_after_dashes || agent.print { Marked::Yes } else { Marked::No };
             Ok(CommandLine { global, task: checked(agent, marked) })
         }
-        // An option of the command that was mistyped says less than the mistyped word.
+        // An error about a command's option is less helpful than one about the mistyped word.
         Err(error) => match seen.first.filter(|_| error.kind() == ErrorKind::UnknownArgument && !seen.is_print) {
             Some(word) if !is_phrase(&word) => {
                 let global = without_commands(&all, &arguments[..arguments.len().min(1)])?.global;
@@ -92,7 +91,7 @@ pub(super) fn read(arguments: &[OsString], is_terminal: bool) -> std::result::Re
     }
 }
 
-/// Parses words that are not commands. Help is that of the whole program.
+/// Parses words that are not commands. Their help is that of the whole program.
 fn without_commands(all: &clap::Command, arguments: &[OsString]) -> std::result::Result<Conversation, clap::Error> {
     Conversation::try_parse_from(arguments).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp => all.clone().try_get_matches_from(["offshoot", "--help"]).err().unwrap_or(error),
@@ -100,7 +99,7 @@ fn without_commands(all: &clap::Command, arguments: &[OsString]) -> std::result:
     })
 }
 
-/// A command, without options that belong to a conversation.
+/// A command; refuses options that belong to a conversation.
 fn command(matches: &ArgMatches, name: &str) -> std::result::Result<Result<Task>, clap::Error> {
     let conversation = <agent::Args as clap::Args>::augment_args(clap::Command::new("offshoot"));
     let foreign = conversation.get_arguments().find(|argument| {
@@ -120,7 +119,7 @@ fn command(matches: &ArgMatches, name: &str) -> std::result::Result<Result<Task>
     }
 }
 
-/// Refuses words that may be a mistyped command, and prompts that older versions took for several.
+/// Refuses words that may be a mistyped command, and arguments that older versions took for several prompts.
 fn checked(args: agent::Args, marked: Marked) -> Result<Task> {
     let words: Vec<&str> = args.prompt_words().collect();
     match (marked, words.as_slice()) {
@@ -141,7 +140,7 @@ fn is_phrase(word: &str) -> bool {
     word.trim().contains(char::is_whitespace)
 }
 
-/// What people type who know other programs.
+/// Words from other programs, and what they mean here.
 const MEANT: &[(&str, &str)] = &[
     ("cat", "offshoot show SESSION"),
     ("continue", "offshoot -c"),
@@ -167,7 +166,7 @@ fn not_a_command(words: &[&str]) -> CommandError {
         .hint(format!("`offshoot chat {all}` starts a conversation with them"))
 }
 
-/// What to type in the place of a word that is not a command.
+/// The suggestion for a word that is not a command.
 fn instead(word: &str, all: &str) -> String {
     let command_line = command_line();
     let names = command_line.get_subcommands().flat_map(clap::Command::get_name_and_visible_aliases);
@@ -182,7 +181,7 @@ fn instead(word: &str, all: &str) -> String {
     }
 }
 
-/// What stands before the first word that is no option, and that word.
+/// The first word that is not an option, and the options before it.
 #[derive(Debug, Default)]
 struct Seen {
     is_print: bool,
@@ -190,7 +189,7 @@ struct Seen {
     first: Option<String>,
 }
 
-/// Walks over the options before the first word, with their values.
+/// Skips the options before the first word, with their values.
 fn look(all: &clap::Command, arguments: &[OsString]) -> Seen {
     let mut seen = Seen::default();
     let mut words = arguments.iter().skip(1).map(|word| word.to_string_lossy());

@@ -10,7 +10,7 @@ use offshoot_session::tree::NodeIx;
 
 use crate::app::App;
 use crate::error::Result;
-use crate::transcript::screen::{Heading, Length, Screen};
+use crate::transcript::screen::{Heading, Length, Screen, entries};
 use crate::ui::style::{BOLD, DIM, Painted};
 use crate::{records, select};
 
@@ -85,15 +85,11 @@ fn transcript(app: &App, session: &Session, path: &[NodeIx], length: Length) -> 
     let here = path.iter().copied().filter(is_shown).count();
     let elsewhere = tree.entries().filter(is_shown).count() - here;
     let line = match elsewhere {
-        0 => count_entries(here),
-        _ => format!("{}, {elsewhere} more on other branches", count_entries(here)),
+        0 => entries(here),
+        _ => format!("{}, {elsewhere} more on other branches", entries(here)),
     };
     screen.close(&line)?;
     Ok(out.finish()?)
-}
-
-fn count_entries(number: usize) -> String {
-    if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
 }
 
 fn heading(session: &Session, ix: NodeIx) -> Heading {

@@ -1,4 +1,4 @@
-//! `offshoot tree`: a session's entries and branches, drawn, flat, or as JSON.
+//! `offshoot tree`: draws a session's tree, or prints it flat or as JSON.
 
 mod flat;
 
@@ -18,11 +18,11 @@ use crate::records;
 use crate::ui::columns::cut;
 use crate::ui::style::{ASSISTANT, BOLD, DIM, LABEL, MARK, PLAIN, Painted, USER};
 
-/// What a row's text gets on a narrow screen all the same.
+/// The minimum width of a row's text on a narrow screen.
 const LEAST: usize = 20;
-/// The columns of an id; of a longer one its start is shown.
+/// The width of an id column; longer ids are cut.
 const ID: usize = 8;
-/// What is drawn besides the tree on a screen that it fits: its last line and the prompt of the shell.
+/// The rows of the screen needed besides the tree: its last line and the shell's prompt.
 const AROUND: usize = 2;
 
 /// Show the tree of a session
@@ -86,7 +86,6 @@ Examples:
   offshoot tree latest --open
   offshoot tree session.jsonl --flat | wc -l";
 
-/// Shows a tree.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let session = app.open(&args.session)?;
     let filter = args.filter.as_deref().and_then(Filter::parse);
@@ -117,7 +116,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// A picture does not fail because of a file of settings.
+/// An invalid settings file does not prevent drawing.
 fn layout_of_settings(app: &App, session: &Session) -> TreeLayout {
     let layers = app.settings_files(session).load();
     layers.map(|(layers, _)| Settings::from(&layers).tree_layout).unwrap_or_default()
@@ -149,12 +148,11 @@ fn draw(app: &App, session: &Session, outline: &Outline) -> Result<()> {
     Ok(out.finish()?)
 }
 
-/// What [`OutlineRow::line`] says, with colours, cut to the screen, between the columns of the command.
+/// [`OutlineRow::line`] with colours, cut to the screen, between the command's columns.
 struct DrawnRow<'a> {
     row: &'a OutlineRow,
     id: Option<String>,
     note: String,
-    /// The columns of the text.
     room: Option<usize>,
 }
 

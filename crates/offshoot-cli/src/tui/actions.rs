@@ -1,4 +1,4 @@
-//! Commands for which the program must find something first: an entry, a session, a model, a file.
+//! Commands for which the program first looks something up: an entry, a session, a model, a file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -66,7 +66,7 @@ pub(super) async fn named(
     action: EntryAction,
     entry: String,
 ) -> Result<()> {
-    // Another program may just have written it; a file that cannot be read on says so itself.
+    // Another program may just have written the entry. An unreadable file is reported by the read below.
     drop(agent.refresh().await);
     let app = context.app.clone();
     let entry = read(agent, move |session| id_of(session, select::entry(&app, session, &entry)?)).await?;
@@ -91,7 +91,7 @@ pub(super) async fn pop(context: &JobContext, agent: &AgentSession) -> Result<()
     Ok(())
 }
 
-/// Goes to an entry, with a summary of what is left behind.
+/// Goes to an entry, with a summary of the abandoned branch.
 async fn leave(context: &JobContext, agent: &AgentSession, target: String) {
     context.tell(Msg::Leaving);
     let navigation = Navigation { target, summarize: true, ..Navigation::default() };
@@ -104,7 +104,7 @@ pub(super) async fn resume(context: &JobContext, agent: &AgentSession, given: St
     open(context, agent, file).await
 }
 
-/// Opens a session file. One whose folder is gone, as that of another machine, goes on as a copy in this folder.
+/// Opens a session file. If its folder does not exist here, a copy in this folder is opened.
 pub(super) async fn open(context: &JobContext, agent: &AgentSession, file: PathBuf) -> Result<()> {
     let app = context.app.clone();
     let (file, note) = blocking(move || here(&app, file)).await?;
@@ -166,7 +166,6 @@ pub(super) async fn export_session(
     Ok(())
 }
 
-/// A page of the whole session, or a session file of one branch.
 fn default_name(file: &std::path::Path, at: Option<&str>) -> String {
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     match at {

@@ -1,7 +1,7 @@
-//! The files of drafts and of the history of prompts, in the state folder. Without a state folder nothing is kept.
+//! The files of drafts and of the history of prompts, in the state folder. Without a state folder nothing is saved.
 //!
-//! A draft belongs to a session, or to a folder while its conversation has not begun. Each process has a draft file of its own
-//! and keeps it locked; only a draft whose process has ended is taken over, by one process.
+//! A draft belongs to a session, or to a folder before its conversation has begun. Each process keeps a locked draft
+//! file of its own; a draft is only taken over after its process has ended, by one process.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -17,14 +17,14 @@ use offshoot_tui::editor::History;
 
 use crate::app::App;
 
-/// How many bytes of the history are read: the newest ones.
+/// The newest bytes of the history that are read.
 const HISTORY: u64 = 1 << 20;
-/// No larger draft is taken over.
+/// Larger drafts are not taken over.
 const DRAFT: u64 = 16 << 20;
-/// Between the key and what tells this process's draft from others.
+/// Separates the key from the part that is unique to this process.
 const MARK: char = '~';
 
-/// Whose draft it is: a session's, or a folder's while nothing was said.
+/// The owner of a draft: a session, or a folder before its conversation has begun.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DraftKey(String);
 
@@ -41,13 +41,12 @@ impl DraftKey {
     }
 }
 
-/// Where the draft of this process and all prompts are kept.
 #[derive(Debug)]
 pub(super) struct DraftFiles {
     folder: Option<PathBuf>,
     owner: DraftKey,
     process: EntryId,
-    /// The draft's file. It is locked while it is open.
+    /// The draft's file, locked while it is open.
     held: Option<File>,
 }
 
@@ -66,7 +65,7 @@ impl DraftFiles {
         self.folder.as_ref().map(|folder| folder.join("drafts").join(name))
     }
 
-    /// Takes over the newest draft that a process has left, and answers its text.
+    /// Takes over the newest draft of an ended process and returns its text.
     pub(super) fn take_left(&mut self) -> String {
         let Some(own) = self.draft_file() else { return String::new() };
         let mut left = self.left(own.parent().unwrap_or(Path::new(".")));
@@ -83,7 +82,7 @@ impl DraftFiles {
         String::new()
     }
 
-    /// The drafts of this owner, with the time of their last change. Earlier versions wrote one for all processes.
+    /// The drafts of this owner, with their modification times. Earlier versions wrote one for all processes.
     fn left(&self, folder: &Path) -> Vec<(std::time::SystemTime, PathBuf)> {
         let key = self.owner.0.as_str();
         let is_owners = |name: &str| name == key || name.split_once(MARK).is_some_and(|(owner, _)| owner == key);
@@ -92,33 +91,31 @@ impl DraftFiles {
         files.filter_map(|file| Some((file.metadata().ok()?.modified().ok()?, file.path()))).collect()
     }
 
-    /// Keeps what is being written: the file has the old text or the new one, whatever happens.
+    /// Saves a draft atomically.
     pub(super) fn keep_draft(&mut self, text: &str) -> io::Result<()> {
         let Some(path) = self.draft_file() else { return Ok(()) };
         let folder = path.parent().unwrap_or(Path::new("."));
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let mut new = tempfile::NamedTempFile::new_in(folder)?;
         new.write_all(text.as_bytes())?;
-        // Before anybody can see it. Where there are no locks, it is kept all the same.
+        // Locked before others can see it; saved anyway where there are no locks.
         drop(new.as_file().try_lock());
         self.held = Some(new.persist(&path)?);
         Ok(())
     }
 
-    /// Nothing is being written any more.
     pub(super) fn forget_draft(&mut self) {
         if let Some((path, _)) = self.draft_file().zip(self.held.take()) {
-            // Somebody may have removed it.
+            // Another program may have removed it.
             drop(std::fs::remove_file(path));
         }
     }
 
-    /// From now on the draft is this one's.
     pub(super) fn set_owner(&mut self, owner: DraftKey) {
         let before = self.draft_file();
         self.owner = owner;
         if let (Some(before), Some(now), Some(_)) = (before, self.draft_file(), &self.held) {
-            // If it fails, the next change is kept under the new name.
+            // If this fails, the next change is saved under the new name.
             drop(std::fs::rename(before, now));
         }
     }
@@ -127,7 +124,7 @@ impl DraftFiles {
         self.folder.as_ref().map(|folder| folder.join("prompts"))
     }
 
-    /// The prompts that were said last, as lines.
+    /// The newest prompts, as lines.
     pub(super) fn history(&self) -> String {
         let read = |file: PathBuf| {
             let mut file = open_regular(&file).ok()?;
@@ -140,7 +137,7 @@ impl DraftFiles {
         self.history_file().and_then(read).unwrap_or_default()
     }
 
-    /// Adds a prompt; a history that lacks one is no harm.
+    /// Adds a prompt. Errors are ignored: a missing prompt does no harm.
     pub(super) fn remember(&self, prompt: &str) {
         let Some(file) = self.history_file() else { return };
         let folder = file.parent().unwrap_or(Path::new("."));
@@ -150,13 +147,13 @@ impl DraftFiles {
     }
 }
 
-/// A draft that no living process holds, locked, with its text.
+/// The text of a draft that no living process holds, with its locked file.
 fn locked_text(path: &Path) -> Option<(File, String)> {
     let mut file = open_regular(path).ok()?;
     if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
         return None;
     }
-    // Its process may have put another file in its place before the lock was taken.
+    // Its process may have replaced the file before the lock was taken.
     let (locked, named) = (file.metadata().ok()?, std::fs::symlink_metadata(path).ok()?);
     let is_same = (locked.dev(), locked.ino()) == (named.dev(), named.ino());
     let mut text = String::new();

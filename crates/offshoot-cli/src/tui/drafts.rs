@@ -1,5 +1,5 @@
-//! Drafts and the history of prompts, written by a thread of their own so that neither the screen nor the agent waits for a
-//! disk. Knows no session; which files they are is decided in `draft_files`.
+//! Writes drafts and the history of prompts on a thread of its own, so that neither the screen nor the agent waits for
+//! a disk. `draft_files` decides which files they are.
 
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -10,10 +10,9 @@ use std::time::Duration;
 use super::draft_files::{DraftFiles, DraftKey};
 use crate::error::{CommandError, Result};
 
-/// A draft is written when it has not changed for so long.
+/// A draft is written once it has not changed for this long.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The thread that writes drafts and prompts.
 #[derive(Clone)]
 pub(super) struct DraftWriter {
     jobs: Sender<DraftJob>,
@@ -21,18 +20,17 @@ pub(super) struct DraftWriter {
 }
 
 enum DraftJob {
-    /// The text in the editor; empty: there is no draft any more.
+    /// The text in the editor; an empty one removes the draft.
     Draft(String),
-    /// Whose draft it is from now on.
     Owner(DraftKey),
     Prompt(String),
     Close,
 }
 
 impl DraftWriter {
-    /// Starts it. `failed` is told of a draft that could not be written.
+    /// Starts the thread. `failed` is called if a draft could not be written.
     pub(super) fn start(mut files: DraftFiles, failed: impl Fn(&io::Error) + Send + 'static) -> Result<Self> {
-        // Unbounded: a job is a key press or a prompt, and the draft of several is the last.
+        // Unbounded: a job is a key press or a prompt, and only the last of several drafts is written.
         let (jobs, wanted) = channel();
         let thread = std::thread::Builder::new().name("drafts".to_owned());
         let thread = thread.spawn(move || write(&mut files, &wanted, failed));
@@ -40,7 +38,6 @@ impl DraftWriter {
         Ok(Self { jobs, thread: Arc::new(Mutex::new(Some(thread))) })
     }
 
-    /// The text in the editor has changed.
     pub(super) fn save(&self, draft: String) {
         self.send(DraftJob::Draft(draft));
     }
@@ -54,21 +51,19 @@ impl DraftWriter {
         self.send(DraftJob::Prompt(prompt));
     }
 
-    /// Returns when everything is written.
     pub(super) fn close(&self) {
         self.send(DraftJob::Close);
         let thread = self.thread.lock().ok().and_then(|mut thread| thread.take());
-        // One that panicked has ended as well.
+        // A thread that panicked has ended as well.
         drop(thread.map(JoinHandle::join));
     }
 
     fn send(&self, job: DraftJob) {
-        // After the end nothing is kept.
+        // After the end nothing is saved.
         drop(self.jobs.send(job));
     }
 }
 
-/// Does one job after the other.
 fn write(files: &mut DraftFiles, jobs: &Receiver<DraftJob>, failed: impl Fn(&io::Error)) {
     let mut draft: Option<String> = None;
     loop {

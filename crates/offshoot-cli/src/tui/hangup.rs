@@ -1,8 +1,8 @@
-//! A terminal that goes away: the agent stops and writes what was under way, the front end is told, and a program that cannot
-//! hear it ends all the same.
+//! Watches for a terminal that disappears: the agent stops and writes what it has, the front end is told, and a program
+//! that does not react is ended.
 //!
-//! The signal is not enough: who reads from a terminal that has gone may read for ever, and a terminal can go before
-//! anybody listens to signals.
+//! The signal is not enough: a read from a missing terminal may block forever, and the terminal can disappear before
+//! signals are handled.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,14 +14,14 @@ use tokio::sync::oneshot;
 
 use crate::error::{CommandError, Result};
 
-/// How long the agent has to write what was under way: longer than a lock is waited for.
+/// The agent's time to write what it has: longer than the wait for a lock.
 const AGENT_GRACE: Duration = Duration::from_secs(12);
-/// How long the front end has to end after the agent. Drafts are on the disk soon after they are written.
+/// The front end's time to end after the agent. Drafts are on the disk soon after they are written.
 const GRACE: Duration = Duration::from_secs(2);
-/// As shells tell that a hang-up ended a program.
+/// The exit code after a hang-up, as in shells.
 const ENDED_BY_HANGUP: i32 = 129;
 
-/// What the agent's thread holds: it hears of a hang-up, and has ended when this is dropped.
+/// Held by the agent's thread: receives a hang-up; dropping it reports the agent's end.
 pub(super) struct HangupNotice {
     pub(super) heard: oneshot::Receiver<()>,
     _ended: Sender<()>,
@@ -38,15 +38,15 @@ pub(super) fn hangup() -> (HangupWatch, HangupNotice) {
 }
 
 impl HangupWatch {
-    /// Watches the terminal on standard input as long as the program runs.
+    /// Watches the terminal on standard input while the program runs.
     ///
     /// # Errors
-    /// There can be no thread for it.
+    /// The thread cannot be started.
     pub(super) fn start(self, to: Sender<Msg>) -> Result<()> {
         let thread = std::thread::Builder::new().name("hangup".to_owned());
         let watch = move || {
             if wait().is_ok() {
-                // Who has ended needs no news. The agent is told here: the front end may never read it.
+                // Both may have ended. The agent is told here, because the front end may never read the message.
                 drop(to.send(Msg::End));
                 let _ = self.to_agent.send(());
                 let _ = self.agent_ended.recv_timeout(AGENT_GRACE);
@@ -63,11 +63,10 @@ fn end() {
     std::process::exit(ENDED_BY_HANGUP)
 }
 
-/// Returns when the terminal has gone.
 fn wait() -> io::Result<()> {
     let terminal = io::stdin();
     loop {
-        // Nothing is asked for: that it has gone is told in any case.
+        // No event is requested: a hang-up is always reported.
         let mut watched = [PollFd::new(&terminal, PollFlags::empty())];
         match poll(&mut watched, None) {
             Err(rustix::io::Errno::INTR) => {}

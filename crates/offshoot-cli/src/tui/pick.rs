@@ -1,4 +1,4 @@
-//! `offshoot -r`: a session is picked before the agent starts.
+//! `offshoot -r`: picks a session before the agent starts.
 
 use std::io;
 use std::path::PathBuf;
@@ -20,14 +20,14 @@ use crate::app::App;
 use crate::config::settings::SettingsFiles;
 use crate::error::{CommandError, Result};
 
-/// Lets the user pick a session on the terminal; `None` if none is wanted. Signals are heard from then on: the conversation
-/// is told of those that come before it begins.
+/// Lets the user pick a session; `None` if the user leaves. Signals are handled from here on: those that arrive before
+/// the conversation starts are passed to it.
 pub(super) fn session(app: &App) -> Result<Option<(PathBuf, Signals)>> {
     let app = App { ui: app.ui.quiet(), ..app.clone() };
-    // Unbounded: threads that read must not wait for a stopped screen. It ends with the list.
+    // Unbounded: reading threads must not wait for a stopped screen. The channel ends with the list.
     let (sender, receiver) = channel();
     let told = sender.clone();
-    // A front end that has ended needs no answers.
+    // The front end may have ended.
     let session_list = SessionListWorker::start(&app, move |answer| drop(told.send(Msg::Sessions(answer))))?;
     let files = SettingsFiles::of(app.environment.data.as_deref(), &app.environment.cwd);
     let wishes = wishes(&app, &files, &app.cwd())?;
@@ -56,7 +56,7 @@ impl Program for Picker<'_> {
         self.app.now()
     }
 
-    /// There is no agent yet: what does not concern the list comes to nothing.
+    /// There is no agent yet: only tasks of the list are run.
     fn take(&mut self, task: ProgramTask) {
         if let ProgramTask::Sessions(request) = task {
             self.session_list.take(request);

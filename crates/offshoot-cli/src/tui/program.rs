@@ -1,5 +1,5 @@
-//! What the front end's loop asks for: hands commands to the agent's thread, and lends the terminal to the shell and to
-//! the user's editor.
+//! The program of the front end's loop: passes tasks to the agent's thread, and gives the terminal to the shell and the
+//! user's editor.
 
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::process::Command;
@@ -21,11 +21,10 @@ use super::stop::stop;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 
-/// The program around the front end.
 pub(super) struct Program {
     app: App,
     drafts: DraftWriter,
-    /// Until the program ends.
+    /// `None` once the program ends.
     tasks: Option<UnboundedSender<ProgramTask>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -33,7 +32,7 @@ pub(super) struct Program {
 impl Program {
     pub(super) fn start(context: JobContext, session: Session, setup: Setup, hangup: HangupNotice) -> Result<Self> {
         let failed = |error| CommandError::io("start the agent", &error);
-        // Unbounded: it carries what the user does, and the screen waits for nobody.
+        // Unbounded: it carries the user's actions, and the screen never waits.
         let (tasks, wanted) = unbounded_channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let (app, drafts) = (context.app.clone(), context.drafts.clone());
@@ -42,7 +41,7 @@ impl Program {
             if let Err(error) = runtime.block_on(serve(context, session, setup, wanted, hangup)) {
                 drop(news.send(Msg::Notice(Level::Error, format!("the agent could not be started: {error}"))));
             }
-            // What runs longer is not waited for.
+            // Longer work is not waited for.
             runtime.shutdown_background();
         });
         Ok(Self { app, drafts, tasks: Some(tasks), thread: Some(thread.map_err(failed)?) })
@@ -52,7 +51,7 @@ impl Program {
     pub(super) fn close(&mut self) {
         self.tasks = None;
         if let Some(thread) = self.thread.take() {
-            // One that panicked has ended as well.
+            // A thread that panicked has ended as well.
             drop(thread.join());
         }
         self.drafts.close();
@@ -65,7 +64,7 @@ impl offshoot_tui::app::run::Program for Program {
     }
 
     fn take(&mut self, task: ProgramTask) {
-        // An agent that has ended does nothing more.
+        // The agent may have ended.
         if let Some(tasks) = &self.tasks {
             drop(tasks.send(task));
         }
@@ -87,7 +86,7 @@ impl offshoot_tui::app::run::Program for Program {
         if !status.success() {
             return Err(io::Error::other(format!("{program} ended with {status}; the text is as it was")));
         }
-        // An editor may have put another file in its place.
+        // Some editors replace the file.
         let mut written = String::new();
         std::fs::File::open(file.path())?.read_to_string(&mut written)?;
         file.rewind()?;

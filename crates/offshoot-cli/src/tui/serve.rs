@@ -1,5 +1,5 @@
-//! One loop beside the front end's: what the agent says goes to the front end, what the front end wants done is begun, and
-//! never waited for.
+//! The program's loop: sends the agent's events to the front end, and starts the front end's tasks without waiting for
+//! them.
 
 use std::io;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use super::hangup::HangupNotice;
 use super::job_context::{JobContext, ask};
 use super::{actions, choices, clipboard, files, git_branch, session_facts, settings, snapshots};
 
-/// How often it is looked whether another program has written to the session.
+/// The interval of checks for other programs' entries.
 const WATCH: Duration = Duration::from_secs(2);
 
-/// Does what is wanted, and tells what happens, until the end.
+/// Runs tasks and sends events until the end.
 pub(super) async fn serve(
     context: JobContext,
     session: Session,
@@ -55,7 +55,7 @@ pub(super) async fn serve(
     Ok(())
 }
 
-/// An event goes on; before what follows another session's opening, what stands in it.
+/// Passes an event on; after the opening of another session also its last entries, before later events.
 async fn heard(context: &JobContext, agent: &AgentSession, event: Arc<Event>) {
     let reason = if let Event::SessionChanged { reason, .. } = event.as_ref() { Some(*reason) } else { None };
     if reason.is_some() || matches!(event.as_ref(), Event::MessageEnd { message: Message::User(_) }) {
@@ -67,7 +67,7 @@ async fn heard(context: &JobContext, agent: &AgentSession, event: Arc<Event>) {
     }
 }
 
-/// Does one task. What goes wrong is a notice.
+/// Runs a task. An error becomes a notice.
 async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
     let done = match task {
         ProgramTask::Ask(command) => return ask(&context, &agent, *command).await,
@@ -85,7 +85,7 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
         ProgramTask::Themes(setting) => return settings::themes(&context, setting).await,
         ProgramTask::Store(scope, key, value) => return settings::store(&context, &agent, scope, key, value).await,
         ProgramTask::Models => choices::models(&context).await,
-        // The loop saves drafts, in their order.
+        // The loop saves drafts, in order.
         ProgramTask::SaveDraft(_) => Ok(()),
         ProgramTask::UseModel(name) => actions::use_model(&context, &agent, &name).await,
         ProgramTask::NextModel { is_forward } => actions::next_model(&context, &agent, is_forward).await,

@@ -1,4 +1,4 @@
-//! What the front end shows of the open session: what was said last, and what stands beside the words.
+//! What the front end shows of the open session: its last entries and its facts.
 
 use std::sync::{Arc, Mutex};
 
@@ -28,12 +28,12 @@ use super::job_context::JobContext;
 use crate::app::App;
 use crate::ui::when;
 
-/// How many columns of its last words name a branch.
+/// The width of the last words that name a branch.
 const NAMED: usize = 80;
-/// So many entries are shown of a session that is opened; the rest is in the transcript.
+/// The entries shown of an opened session; earlier ones are in the transcript.
 const TAIL: usize = 60;
 
-/// Tells what was said last where the session is open now.
+/// Sends the last entries on the path to the leaf.
 pub(super) async fn open(context: &JobContext, agent: &AgentSession, reason: &'static str) {
     let read = agent.read(move |session| opened(session, reason)).await;
     match read {
@@ -57,7 +57,7 @@ fn opened(session: &Session, reason: &'static str) -> Result<(Opened, Vec<String
     Ok((Opened { reason, id: session.id().to_owned(), tail, hidden, entries }, odd))
 }
 
-/// What was said last, and the entry above it.
+/// The last entries, and the entry before them.
 fn tail(session: &Session, leaf: Option<NodeIx>) -> Result<(Vec<ConversationBlock>, Option<NodeIx>), Error> {
     let tree = session.tree();
     let Some(leaf) = leaf else { return Ok((Vec::new(), None)) };
@@ -69,7 +69,7 @@ fn tail(session: &Session, leaf: Option<NodeIx>) -> Result<(Vec<ConversationBloc
     for ix in entries {
         let Some(item) = Item::of_entry(&session.entry(ix)?).filter(Item::is_conversation) else { continue };
         match item {
-            // Its call is out of sight.
+            // Its call is not among the shown entries.
             Item::Result(_) if is_first => above = Some(ix),
             Item::Result(result) => add_result(&mut blocks, result),
             item => {
@@ -81,7 +81,7 @@ fn tail(session: &Session, leaf: Option<NodeIx>) -> Result<(Vec<ConversationBloc
     Ok((blocks, above))
 }
 
-/// A result belongs to the answer that called for it.
+/// A result is attached to the answer with its call.
 fn add_result(blocks: &mut Vec<ConversationBlock>, result: ToolResult) {
     match blocks.iter_mut().rev().find(|block| block.has_call(&result.call)) {
         Some(answer) => answer.results.push(Arc::new(result)),
@@ -89,15 +89,15 @@ fn add_result(blocks: &mut Vec<ConversationBlock>, result: ToolResult) {
     }
 }
 
-/// What is being written belongs to the open session.
+/// The draft belongs to the open session.
 pub(super) async fn own_draft(context: &JobContext, agent: &AgentSession) {
-    // One that has ended keeps its draft where it is.
+    // If the agent has ended, the draft stays where it is.
     if let Ok(owner) = agent.read(DraftKey::of).await {
         context.drafts.set_owner(owner);
     }
 }
 
-/// Tells what is known of the session.
+/// Sends the session's facts.
 pub(super) async fn look(context: &JobContext, agent: &AgentSession) {
     own_draft(context, agent).await;
     let Ok(standing) = agent.standing().await else { return };
@@ -106,26 +106,26 @@ pub(super) async fn look(context: &JobContext, agent: &AgentSession) {
     match agent.read(move |session| seen(&app, session, &standing)).await {
         Ok(Ok(looked)) => context.tell(Msg::Looked(Box::new(Looked { access, ..looked }))),
         Ok(Err(error)) => context.notice(Level::Error, format!("the session cannot be looked at: {error}")),
-        // It has ended.
+        // The agent has ended.
         Err(_) => {}
     }
 }
 
-/// Whether the model can be asked, by the files as they are now.
+/// Whether the model can be asked, according to the current files.
 async fn access(context: &JobContext, model: &Model) -> ModelAccess {
     match context.model_table().await {
         Ok(table) if table.can_ask(model) => ModelAccess::Ready,
         Ok(table) if table.usable().is_empty() => ModelAccess::NoKeys,
         Ok(_) => ModelAccess::NoKeyForModel,
-        // A request tells what is wrong.
+        // A request will report the error.
         Err(_) => ModelAccess::Ready,
     }
 }
 
-/// What is odd about the session's file, as it was told last.
+/// The last reported problem of the session's file.
 pub(super) type LastWarning = Arc<Mutex<Option<String>>>;
 
-/// Looks whether another program has done something to the session; what is to be known is told once.
+/// Checks what other programs did to the session; reports each problem once.
 pub(super) async fn watch(context: JobContext, agent: AgentSession, told: LastWarning) {
     let mut is_readable = true;
     let odd = match agent.read(odd).await {
@@ -153,7 +153,7 @@ pub(super) async fn watch(context: JobContext, agent: AgentSession, told: LastWa
     }
 }
 
-/// Tells what other programs have written.
+/// Reports other programs' entries.
 pub(super) async fn tell(context: &JobContext, agent: &AgentSession, beside: ForeignChanges) {
     beside.news.into_iter().for_each(|news| context.notice(Level::Info, in_words(&news)));
     if beside.has_grown {
@@ -161,7 +161,7 @@ pub(super) async fn tell(context: &JobContext, agent: &AgentSession, beside: For
     }
 }
 
-/// What has become of the session's file, and what can be done.
+/// The problem of the session's file, and its solution.
 fn odd(session: &Session) -> Option<String> {
     let is_current = session.tree().is_empty() || session.is_current().unwrap_or(true);
     if is_current {
@@ -177,7 +177,7 @@ fn odd(session: &Session) -> Option<String> {
     })
 }
 
-/// Something that appends found out, with the command that goes there.
+/// A diagnostic of an append, with the command that goes there.
 fn in_words(news: &Diagnostic) -> String {
     match &news.entry {
         Some(entry) if news.code == Code::Diverged => format!("{}; /switch {entry} goes there", news.message),
@@ -213,7 +213,7 @@ fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Err
     })
 }
 
-/// How full the context is.
+/// The tokens of the context.
 fn tokens(session: &Session) -> Result<u64, Error> {
     if session.tree().is_empty() {
         return Ok(0);
@@ -235,7 +235,7 @@ fn newer(session: &Session, now: Millis) -> Option<Diverged> {
     Some(Diverged { entry, message: format!("newer work{}{when}", said.unwrap_or_default()) })
 }
 
-/// Tells the branches, to choose one of.
+/// Sends the branches, for the user to choose from.
 pub(super) async fn branches(context: &JobContext, agent: &AgentSession) {
     let now = context.app.now();
     let listed = agent.read(move |session| {
@@ -262,7 +262,7 @@ pub(super) async fn branches(context: &JobContext, agent: &AgentSession) {
     }
 }
 
-/// Tells what the session holds and what it cost.
+/// Sends the session's counts and cost.
 pub(super) async fn describe(context: &JobContext, agent: &AgentSession) {
     let Ok(standing) = agent.standing().await else { return };
     let app = context.app.clone();

@@ -1,4 +1,4 @@
-//! What the user has set, for a front end: keys, themes and settings, from the user's files.
+//! The user's settings for a front end: keys, themes and settings, from the user's files.
 
 use offshoot_settings::Settings;
 use offshoot_tui::app::model::Wishes;
@@ -11,8 +11,7 @@ use crate::config;
 use crate::config::settings::SettingsFiles;
 use crate::error::Result;
 
-/// What the user has set, by these files, for a session of this folder. What of the settings has no effect was told when
-/// the agent was put together.
+/// Reads the settings for a session of this folder. Invalid settings were reported when the agent was set up.
 pub(super) fn wishes(app: &App, files: &SettingsFiles, cwd: &str) -> Result<Wishes> {
     let (keymap, troubles) = config::keys::load(app.environment.data.as_deref())?;
     troubles.iter().for_each(|trouble| app.ui.warning(trouble));
@@ -36,7 +35,7 @@ pub(super) fn wishes(app: &App, files: &SettingsFiles, cwd: &str) -> Result<Wish
     Ok(Wishes { theme: wishes.theme_for_terminal(), ..wishes })
 }
 
-/// The themes of the settings; instead of those that cannot be used, which is told, the built-in ones.
+/// The themes of the settings; built-in ones, with a warning, instead of unusable ones.
 fn themes(app: &App, settings: &Settings, place: &str) -> Themes {
     let loaded = config::themes::named(app.environment.data.as_deref(), settings.theme.as_deref());
     let (themes, troubles) = loaded.unwrap_or_else(|error| {

@@ -1,4 +1,4 @@
-//! Items as rows: what was said beside its mark, an empty row above.
+//! Items as rows, each after an empty row.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use offshoot_session::json::Json;
 use offshoot_session::text::one_line;
 use offshoot_session::transcript::{Answer, End, Item, ItemPart, Level, Run, Summary};
 
-/// How many rows of a command of the person are shown while it is folded.
+/// Visible rows of a folded user command.
 const RUN_ROWS: usize = 20;
 
 pub(super) fn rows(item: &Item, look: &Look<'_>, folds: Folds<'_>, (beside, stretch): (Beside<'_>, Stretch)) -> Laid {
@@ -34,7 +34,6 @@ pub(super) fn rows(item: &Item, look: &Look<'_>, folds: Folds<'_>, (beside, stre
     page.laid
 }
 
-/// A size as people write it.
 pub(super) fn bytes(size: usize) -> String {
     match size {
         0..1024 => format!("{size} bytes"),
@@ -62,7 +61,7 @@ fn user(page: &mut Page<'_>, parts: &[ItemPart]) {
     }
 }
 
-/// A text as it was written, up to what a screen can bear.
+/// A text as written, up to [`markdown::MAX_BYTES`].
 fn shown_whole(words: &str, style: Style, width: usize) -> Vec<SpanRow> {
     let seen = words.get(..words.floor_char_boundary(markdown::MAX_BYTES)).unwrap_or_default();
     let mut rows = flow::words(&[Span::styled(harmless(seen), style)], width);
@@ -101,14 +100,14 @@ fn answer_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>, stretch
     }
 }
 
-/// What stands below the parts of an answer.
+/// The rows after an answer's parts: results without calls, and how it ended.
 fn end_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>) {
     for result in beside.results.iter().filter(|result| !answer.has_called_for(result)) {
         call::orphan(page, result);
     }
     let told = match &answer.end {
         End::Done => return,
-        // The calls say it.
+        // Its calls show it.
         End::Aborted if answer.calls().next().is_some() => return,
         End::Aborted => "stopped".to_owned(),
         End::Length => "cut off: the answer reached its length limit".to_owned(),
@@ -120,7 +119,7 @@ fn end_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>) {
     page.marked("✗ ", style, rows);
 }
 
-/// What an error says to a person: where a provider answered with JSON, the message in it.
+/// An error for people: the message in a provider's JSON, if there is one.
 pub(crate) fn error_words(error: &str) -> Cow<'_, str> {
     let told = |at: usize| {
         let (before, body) = error.split_at_checked(at)?;
@@ -133,7 +132,7 @@ pub(crate) fn error_words(error: &str) -> Cow<'_, str> {
     error.find('{').and_then(told).map_or(Cow::Borrowed(error), Cow::Owned)
 }
 
-/// A text of an answer, or what of it does not stand elsewhere.
+/// The text of an answer, without the part that is already printed.
 fn text_rows(page: &mut Page<'_>, words: &str, is_begun: bool, known: Option<&Vec<Line<'static>>>) {
     if is_begun {
         page.go_on();
@@ -152,12 +151,11 @@ fn is_thinking(part: Option<&ItemPart>) -> bool {
     matches!(part, Some(ItemPart::Thinking(_)))
 }
 
-/// How thoughts look.
 pub(super) fn thinking_style(theme: &Theme) -> Style {
     theme.style(Token::ThinkingText).add_modifier(Modifier::ITALIC)
 }
 
-/// Thoughts that follow each other: folded their first words, else all of them.
+/// Consecutive thoughts: folded to their first words, or in full.
 fn thinking(
     page: &mut Page<'_>,
     (at, parts): (usize, &[ItemPart]),

@@ -1,4 +1,4 @@
-//! A tree as lines, one entry each, from envelopes alone: as deep as it may be, nothing piles up.
+//! A tree as lines, one per entry, from envelopes alone. Memory does not grow with the depth.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use offshoot_session::session::Session;
 use offshoot_session::text::one_line;
 use offshoot_session::tree::{Node, Tree};
 
-/// Writes `DEPTH ID TYPE [ROLE] [LABEL]` for every entry that the filter lets through.
+/// Writes `DEPTH ID TYPE [ROLE] [LABEL]` for every entry that passes the filter.
 pub(super) fn write(session: &Session, filter: Filter, out: &mut dyn Write) -> io::Result<()> {
     let tree = session.tree();
     for (depth, ix) in tree.walk() {
@@ -39,7 +39,7 @@ pub(super) fn write(session: &Session, filter: Filter, out: &mut dyn Write) -> i
     Ok(())
 }
 
-/// What the filter says of an entry's type.
+/// Whether the filter accepts an entry, by its type.
 fn shows(tree: &Tree, node: &Node, filter: Filter) -> bool {
     let is_talk = matches!(node.kind(), Kind::Message | Kind::CustomMessage | Kind::Compaction | Kind::BranchSummary);
     match filter {
@@ -51,7 +51,7 @@ fn shows(tree: &Tree, node: &Node, filter: Filter) -> bool {
     }
 }
 
-/// A word of the file without anything that steers a terminal or breaks the line.
+/// A word without control characters and line breaks.
 fn harmless(word: &str) -> std::borrow::Cow<'_, str> {
     if word.bytes().all(|byte| byte.is_ascii_graphic()) { word.into() } else { one_line(word, 200).into() }
 }

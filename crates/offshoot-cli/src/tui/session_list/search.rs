@@ -1,6 +1,5 @@
-//! A search through everything that was said in many sessions: file by file on all cores but the one that draws, one
-//! message a core in memory at a time, given up as soon as another search counts. Lines without the characters that are
-//! searched for are not decoded.
+//! A full-text search of many sessions, on all cores but one, with one message per core in memory. It stops when
+//! another search starts. Lines without the searched characters are not decoded.
 
 use std::num::NonZero;
 use std::ops::ControlFlow;
@@ -22,21 +21,19 @@ pub(super) struct SearchJob {
     pub(super) files: Vec<PathBuf>,
 }
 
-/// How many files one answer is about at first. Later ones are about an eighth of what is done, so that they stay few: each
-/// sorts the list anew.
+/// Files per answer at first. Later answers cover an eighth of the finished files: they stay few, because each sorts
+/// the list again.
 const TOGETHER: usize = 64;
 
-/// How far a search has come.
 #[derive(Default)]
 struct Progress {
-    /// The next file.
     next: AtomicUsize,
     has_found: AtomicBool,
 }
 
 pub(super) fn run(job: &SearchJob, tell: &SendAnswer) {
     let (query, progress) = (Query::parse(&job.query), Progress::default());
-    // One is for what is typed meanwhile.
+    // One core is left for typing.
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get).saturating_sub(1).max(1);
     std::thread::scope(|scope| {
         for _ in 0..cores.min(job.files.len()) {
@@ -66,7 +63,7 @@ fn work(job: &SearchJob, query: &Query, progress: &Progress, tell: &SendAnswer) 
     }
 }
 
-/// What is found in a session. What cannot be read holds nothing; opening it will say why.
+/// The hits in a session. An unreadable one has none; opening it reports the error.
 fn search(query: &Query, file: &Path, is_current: impl Fn() -> bool) -> TextHits {
     let mut hits = TextHits::default();
     let Ok(medium) = FileMedium::open(file) else { return hits };

@@ -1,4 +1,4 @@
-//! The selector's wishes against real files.
+//! The selector's requests on real files.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -22,7 +22,7 @@ struct World {
 }
 
 impl World {
-    /// With these sessions: root, folder, name, and what was said in turn.
+    /// Each session: root, folder, name, and messages in turn.
     fn new(sessions: &[(&str, &str, &str, &[&str])]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
@@ -51,7 +51,7 @@ impl World {
         path(&self.folder.path().canonicalize().unwrap().join(place), cwd, name)
     }
 
-    /// Asks, and takes answers until one is the last.
+    /// Sends a request and collects answers up to the last one.
     fn ask(&self, request: Request, is_last: impl Fn(&Answer) -> bool) -> Vec<Answer> {
         self.session_list.take(request);
         let mut all = Vec::new();
