@@ -1,6 +1,6 @@
 // The rows of pi's tree selector and of offshoot's, for the same trees, leaves, filters and keys.
 //   OFFSHOOT_TREE_BIN=../target/debug/examples/tree node --test tree.test.mjs
-// offshoot marks where the session is with `← here`; pi marks it with nothing: the mark is taken away. offshoot writes a run of
+// offshoot marks where the session is with `← here`, or `← here, 3 below` on the row above it; pi marks it with nothing: the mark is taken away. offshoot writes a run of
 // blanks as one, leaves control characters out and cuts a text with `…`: texts are compared by what both have of them.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -74,7 +74,7 @@ function pis(manager, { leaf, selected, columns, rows, filter, keys }) {
 const PREFIX = /^[› ]{2}[ │├└─⊟⊞]*(?:• )?/;
 /** A row as both can say it: the lines before the text as they are, of the text `most` characters without what is in doubt. */
 function plain(row, most) {
-  const stripped = row.replace(/\x1b\[[0-9;]*m/g, "").replace(/ ← here$/, "");
+  const stripped = row.replace(/\x1b\[[0-9;]*m/g, "").replace(/ ← here(, \d+ below)?$/, "");
   const [prefix] = PREFIX.exec(stripped) ?? [""];
   const text = stripped.slice(prefix.length).replace(/[\s\u0085]+/g, " ").replace(/[\p{Cc}\p{Cf}]/gu, "").replace(/…$/, "").trim()
     .replace("[label: ]", "[label: (cleared)]") // an empty label clears
@@ -93,7 +93,7 @@ function equal(ours, theirs, most, what) {
       return right[place] === silent ? silent : own;
     });
     rows.forEach((row, place) => {
-      if (/…( ← here)?$/.test(row)) right[place] = right[place]?.slice(0, left[place].length);
+      if (/…( ← here(, \d+ below)?)?$/.test(row)) right[place] = right[place]?.slice(0, left[place].length);
     });
     assert.deepEqual(left, right, `${what}, after ${at} keys`);
   });
@@ -276,9 +276,9 @@ test("deep branches are moved so that the selected text is seen", async () => {
     // The row of the leaf gives its end to the mark.
     ours.forEach((rows, picture) => rows.forEach((row, at) => {
       const [left, right] = [row, theirs[picture][at]].map((side) => side.replace(/\x1b\[[0-9;]*m/g, ""));
-      const shown = left.endsWith(" ← here") ? left.slice(0, -7).trimEnd() : left.trimEnd();
+      const shown = left.replace(/ ← here(, \d+ below)?$/, "").replace(/…$/, "").trimEnd();
       const what = `tree ${tree}, after ${picture} keys, row ${at}: ${JSON.stringify(request)}`;
-      if (left.endsWith(" ← here")) assert.ok(right.startsWith(shown), `${what}\n${left}\n${right}`);
+      if (shown !== left.trimEnd()) assert.ok(right.startsWith(shown), `${what}\n${left}\n${right}`);
       else assert.equal(shown, right.trimEnd(), what);
     }));
   }
