@@ -25,7 +25,7 @@ use rounds::Figures;
 use scenes::SCENES;
 use stage::Stage;
 
-const INPUTS: [Input; 3] = [Input::Fifty, Input::Hundred, Input::Crowd];
+const INPUTS: [Input; 4] = [Input::Fifty, Input::Hundred, Input::Deep, Input::Crowd];
 /// The program that scrolls and counts its allocations.
 const SCROLL: [&str; 5] = ["--package", "offshoot-tui", "--bins", "--example", "scroll"];
 
@@ -96,16 +96,19 @@ fn measure(options: &Options) -> Result<Report> {
     let inputs = Inputs::new(&options.dir)?;
     let paths = INPUTS.map(|input| inputs.path(input));
     let scratch = tempfile::Builder::new().prefix("offshoot-screen-").tempdir_in(&options.dir)?;
-    let [fifty, hundred, crowd] = paths;
+    let [fifty, hundred, million, crowd] = paths;
     let stage = Stage {
         binary: binary.clone(),
         scratch: scratch.path().to_path_buf(),
         project: inputs.project().to_path_buf(),
         fifty: fifty?,
         hundred: hundred?,
+        million: million?,
         crowd: crowd?,
     };
-    let before = [stamp(&stage.fifty)?, stamp(&stage.hundred)?];
+    let looked_at = [&stage.fifty, &stage.hundred, &stage.million];
+    let stamps = || looked_at.iter().map(|path| stamp(path)).collect::<std::io::Result<Vec<_>>>();
+    let before = stamps()?;
     let mut figures = Figures::default();
     for round in 1..=options.rounds {
         for scene in SCENES.iter().filter(|scene| options.selects(scene.name)) {
@@ -114,7 +117,7 @@ fn measure(options: &Options) -> Result<Report> {
             figures.add(scene.name, taken);
         }
     }
-    if before != [stamp(&stage.fifty)?, stamp(&stage.hundred)?] {
+    if before != stamps()? {
         bail!("a session that was only looked at has changed");
     }
     let scrolled = options.names.is_empty().then(|| scroll::run(&binary, &stage.hundred)).transpose()?;

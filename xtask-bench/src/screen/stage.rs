@@ -20,6 +20,7 @@ pub(super) struct Stage {
     pub(super) project: PathBuf,
     pub(super) fifty: PathBuf,
     pub(super) hundred: PathBuf,
+    pub(super) million: PathBuf,
     pub(super) crowd: PathBuf,
 }
 
