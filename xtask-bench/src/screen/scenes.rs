@@ -306,7 +306,7 @@ fn has_words(screen: &str) -> bool {
 
 /// Whether the fill level of the context is shown.
 fn has_status(screen: &str) -> bool {
-    screen.contains("%/200k")
+    screen.contains("% of 200k")
 }
 
 /// Whether a session row is shown: one is always selected.
