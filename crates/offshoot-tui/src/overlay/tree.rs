@@ -6,13 +6,13 @@
 mod draw;
 mod keys;
 mod panes;
+mod rows;
 mod compare;
 mod labels;
 mod list;
 mod preview;
 mod question;
 mod leave;
-mod rows;
 mod search;
 mod view;
 #[cfg(test)]
