@@ -240,12 +240,6 @@ impl Conversation {
         (self.oldest..).zip(&self.finished).skip(skipped)
     }
 
-    /// The last finished blocks before a number, no more than so many.
-    pub(crate) fn finished_before(&self, number: u64, most: usize) -> impl Iterator<Item = &ConversationBlock> {
-        let count = usize::try_from(number.saturating_sub(self.oldest)).unwrap_or(usize::MAX).min(self.finished.len());
-        self.blocks().take(count).skip(count.saturating_sub(most))
-    }
-
     /// The answer that comes in, or whose tools are at work.
     pub(crate) fn answer(&self) -> Option<&LiveAnswer> {
         self.answer.as_ref()

@@ -37,6 +37,8 @@ pub struct Capabilities {
     pub colours: ColourDepth,
     /// How images, if at all.
     pub images: Option<ImageProtocol>,
+    /// Whether rows that become too long are wrapped anew when the terminal gets narrower.
+    pub rewraps: bool,
 }
 
 /// Finds out what a terminal can do; `variable` gives the value of an environment variable, if it is set.
@@ -47,7 +49,8 @@ pub struct Capabilities {
 pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Capabilities {
     let value = |name: &str| variable(name).filter(|value| !value.is_empty()).map(|value| value.to_ascii_lowercase());
     let kind = TerminalKind::of(&value);
-    let mut found = Capabilities { colours: colours(&value, kind), images: kind.images(&value) };
+    let mut found =
+        Capabilities { colours: colours(&value, kind), images: kind.images(&value), rewraps: kind.rewraps(&value) };
     match value("OFFSHOOT_IMAGES").as_deref() {
         Some("none") => found.images = None,
         said => found.images = said.and_then(ImageProtocol::parse).or(found.images),
@@ -118,6 +121,14 @@ impl TerminalKind {
             _ if set("VTE_VERSION") => Self::Vte,
             _ => Self::Unknown,
         }
+    }
+
+    /// Those that leave rows as they are say so by their name or by a variable.
+    fn rewraps(self, value: &dyn Fn(&str) -> Option<String>) -> bool {
+        let term = value("TERM").unwrap_or_default();
+        let is_plain = ["linux", "dumb", "vt", "cons"].iter().any(|name| term.starts_with(name));
+        let is_tmux = value("TMUX").is_some() || term.starts_with("tmux");
+        is_tmux || !(is_plain || value("STY").is_some() || value("XTERM_VERSION").is_some())
     }
 
     fn images(self, value: &dyn Fn(&str) -> Option<String>) -> Option<ImageProtocol> {
@@ -206,7 +217,24 @@ mod tests {
             (&[("TERM", "dumb"), ("COLORTERM", "truecolor")], Plain, None),
             (&[], Ansi16, None),
         ] {
-            assert_eq!(found(variables), Capabilities { colours, images }, "{variables:?}");
+            let found = found(variables);
+            assert_eq!((found.colours, found.images), (colours, images), "{variables:?}");
+        }
+    }
+
+    #[test]
+    fn terminals_that_leave_long_rows_as_they_are_say_who_they_are() {
+        let tmux = ("TMUX", "x");
+        for (variables, rewraps) in [
+            (&[("TERM", "xterm-256color")] as &[_], true),
+            (&[("TERM", "xterm-256color"), ("XTERM_VERSION", "XTerm(390)")], false),
+            (&[("TERM", "tmux-256color"), tmux, ("XTERM_VERSION", "XTerm(390)")], true),
+            (&[("TERM", "screen-256color"), tmux], true),
+            (&[("TERM", "screen"), ("STY", "1.x")], false),
+            (&[("TERM", "linux")], false),
+            (&[("TERM", "foot")], true),
+        ] {
+            assert_eq!(found(variables).rewraps, rewraps, "{variables:?}");
         }
     }
 

@@ -4,6 +4,7 @@ use offshoot_settings::Settings;
 use offshoot_tui::app::model::Wishes;
 use offshoot_tui::keymap::Action;
 use offshoot_tui::message::Habits;
+use offshoot_tui::terminal::Capabilities;
 use offshoot_tui::theme::Themes;
 
 use crate::app::App;
@@ -27,11 +28,21 @@ pub(super) fn wishes(app: &App, files: &SettingsFiles, cwd: &str) -> Result<Wish
     };
     let background = app.environment.background.unwrap_or_default();
     let themes = themes(app, &settings, &files.place(&layers, "theme"));
-    let depth = app.environment.terminal.colours;
-    let images = app.environment.terminal.images;
+    let Capabilities { colours: depth, images, rewraps } = app.environment.terminal;
     let zone = offshoot_session::clock::Zone::local().jiff();
-    let wishes =
-        Wishes { themes, background, depth, keymap, habits, settings, home, images, zone, ..Wishes::default() };
+    let wishes = Wishes {
+        themes,
+        background,
+        depth,
+        keymap,
+        habits,
+        settings,
+        home,
+        images,
+        rewraps,
+        zone,
+        ..Wishes::default()
+    };
     Ok(Wishes { theme: wishes.theme_for_terminal(), ..wishes })
 }
 

@@ -49,6 +49,7 @@ mod tui_keys;
 mod tui_paste;
 mod tui_pictures;
 mod tui_story;
+mod tui_resize;
 mod tui_stream;
 mod tui_terminal;
 mod tui_whole;

@@ -1,4 +1,5 @@
-//! A terminal for the real program: a pseudo-terminal, and a screen that understands what is written to it.
+//! A terminal for the real program: a pseudo-terminal, and a screen that understands what is written to it. When its width
+//! changes it wraps its rows anew, also those that have scrolled away.
 
 use std::io::{Read as _, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -14,7 +15,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A program at work in a terminal.
 pub(crate) struct Terminal {
+    /// What it knows of modes and colours; of text and sizes `emulator` knows more.
     pub(crate) parser: vt100::Parser,
+    emulator: avt::Terminal,
     /// Everything that was written.
     pub(crate) raw: Vec<u8>,
     /// What it answers to the question for its background; a terminal that does not know the question answers nothing.
@@ -130,7 +133,8 @@ impl Terminal {
             }
         });
         Self {
-            parser: vt100::Parser::new(rows, columns, 10_000),
+            parser: vt100::Parser::new(rows, columns, 0),
+            emulator: avt::Terminal::with_scrollback(columns.into(), rows.into(), Some(10_000)).unwrap(),
             raw: Vec::new(),
             background: None,
             begun: Vec::new(),
@@ -143,24 +147,27 @@ impl Terminal {
 
     /// What is on the screen.
     pub(crate) fn screen(&self) -> String {
-        let rows = self.parser.screen().rows(0, self.parser.screen().size().1);
-        let rows: Vec<String> = rows.map(|row| row.trim_end().to_owned()).collect();
+        let rows = self.emulator.screen().visible_lines();
+        let rows: Vec<String> = rows.map(|row| row.text().trim_end().to_owned()).collect();
         rows.join("\n").trim_end().to_owned()
     }
 
     /// The same with what has left it at its top.
-    pub(crate) fn whole(&mut self) -> String {
-        let width = self.parser.screen().size().1;
-        self.parser.screen_mut().set_scrollback(usize::MAX);
-        let above = self.parser.screen().scrollback();
-        let mut rows = Vec::new();
-        for at in (1..=above).rev() {
-            self.parser.screen_mut().set_scrollback(at);
-            rows.extend(self.parser.screen().rows(0, width).next().map(|row| row.trim_end().to_owned()));
+    pub(crate) fn whole(&self) -> String {
+        let rows = self.emulator.screen().all_lines();
+        let rows: Vec<String> = rows.map(|row| row.text().trim_end().to_owned()).collect();
+        rows.join("\n").trim_end().to_owned()
+    }
+
+    /// The same with each row that was too long for the terminal in one piece.
+    pub(crate) fn unwrapped(&self) -> String {
+        let mut text = String::new();
+        for line in self.emulator.screen().all_lines() {
+            let (row, end) = if line.is_wrapped() { (line.text(), "") } else { (line.text(), "\n") };
+            text.push_str(if end.is_empty() { &row } else { row.trim_end() });
+            text.push_str(end);
         }
-        self.parser.screen_mut().set_scrollback(0);
-        rows.push(self.screen());
-        rows.join("\n")
+        text.trim_end().to_owned()
     }
 
     /// Types.
@@ -179,7 +186,7 @@ impl Terminal {
     pub(crate) fn until(&mut self, what: &str, is_so: impl Fn(&str) -> bool) -> &mut Self {
         let since = Instant::now();
         while !(self.is_whole() && is_so(&self.screen())) {
-            self.take_next(since, what);
+            assert!(self.take_next(since, what), "it ended before {what}:\n{}", self.screen());
         }
         self
     }
@@ -224,10 +231,9 @@ impl Terminal {
 
     /// Where the cursor stands: the row with what is in it, and the column.
     pub(crate) fn cursor(&self) -> (String, u16) {
-        let screen = self.parser.screen();
-        let (row, column) = screen.cursor_position();
-        let text = screen.rows(0, screen.size().1).nth(usize::from(row)).unwrap_or_default();
-        (text.trim_end().to_owned(), column)
+        let (row, column) = self.position();
+        let text = self.emulator.screen().line(row).map(avt::Line::text).unwrap_or_default();
+        (text.trim_end().to_owned(), u16::try_from(column).unwrap())
     }
 
     /// Whether the terminal is as a shell wants it: lines are edited by the system, nothing that a program sets is left.
@@ -270,6 +276,7 @@ impl Terminal {
     /// Another size.
     pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
         self.parser.screen_mut().set_size(rows, columns);
+        self.emulator.resize(columns.into(), rows.into());
         self.master.resize(PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }).unwrap();
     }
 
@@ -284,8 +291,8 @@ impl Terminal {
         while let Some(at) = (0..rest.len()).find(|at| asked(at, rest)) {
             let is_where = rest[at..].starts_with(WHERE);
             let (before, behind) = rest.split_at(at + if is_where { WHERE.len() } else { COLOUR.len() });
-            self.parser.process(before);
-            let (row, column) = self.parser.screen().cursor_position();
+            self.show(before);
+            let (row, column) = self.position();
             if is_where {
                 self.send(&format!("\x1b[{};{}R", row + 1, column + 1));
             } else if let Some(background) = self.background {
@@ -294,9 +301,23 @@ impl Terminal {
             rest = behind;
         }
         let begins = |at: &usize| WHERE.starts_with(&rest[*at..]) || COLOUR.starts_with(&rest[*at..]);
-        let (rest, begun) = rest.split_at((0..rest.len()).find(begins).unwrap_or(rest.len()));
+        let end = (0..rest.len()).find(begins).unwrap_or(rest.len());
+        // Half a letter waits for its other half.
+        let end = rest[..end].utf8_chunks().last().map_or(end, |last| end - last.invalid().len());
+        let (rest, begun) = rest.split_at(end);
         self.begun = begun.to_vec();
-        self.parser.process(rest);
+        self.show(rest);
+    }
+
+    fn show(&mut self, bytes: &[u8]) {
+        self.parser.process(bytes);
+        self.emulator.feed(String::from_utf8_lossy(bytes).as_ref());
+    }
+
+    /// The row and the column of the cursor.
+    fn position(&self) -> (usize, usize) {
+        let cursor = self.emulator.cursor();
+        (cursor.row, cursor.col.min(self.emulator.size().0 - 1))
     }
 }
 

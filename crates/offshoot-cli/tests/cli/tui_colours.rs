@@ -93,7 +93,7 @@ fn the_user_knows_best_how_many_colours_there_are() {
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
     assert!(seen(&mut terminal).contains(DARK));
     assert!(!String::from_utf8_lossy(&terminal.raw).contains("]9;4"));
-    let mut terminal = Terminal::offshoot(&talk, &["well?"], (80, 24));
+    let mut terminal = Terminal::offshoot(&talk, &["chat", "well?"], (80, 24));
     // An answer that is there at once shows no work.
     terminal.until_text("at work");
     gate.open();

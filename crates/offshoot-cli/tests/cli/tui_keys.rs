@@ -28,7 +28,7 @@ fn the_users_keys_count_in_every_list_and_are_named_there() {
             "app.session.tree": "f7",
         }),
     );
-    let mut terminal = Terminal::offshoot(&talk, &["well?"], (100, 24));
+    let mut terminal = Terminal::offshoot(&talk, &["chat", "well?"], (100, 24));
     terminal.until_text("$0.000").send(F7);
     terminal.until_text("f5 label").until_text("f2 go").send(F5);
     terminal.until_text("f2 save · f10 cancel").send(&format!("wrong{F6}here{F2}"));
@@ -109,7 +109,7 @@ fn what_a_summary_shall_mind_has_several_lines_and_reaches_the_model() {
 fn ctrl_z_stops_lists_too() {
     let talk = Talk::new([Reply::text("Yes.")]);
     let mut terminal = Terminal::shell(&talk, (100, 24));
-    terminal.send(&format!("{} well?\r", env!("CARGO_BIN_EXE_offshoot")));
+    terminal.send(&format!("{} chat well?\r", env!("CARGO_BIN_EXE_offshoot")));
     terminal.until_text("$0.000").send("/tree\r");
     terminal.until_text("Session tree").send("\x1a");
     terminal.until_text("Stopped").until("the shell", |screen| screen.ends_with("shell>")).send("fg\r");

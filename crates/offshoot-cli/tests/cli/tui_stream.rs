@@ -50,26 +50,6 @@ fn a_long_answer_scrolls_while_it_comes_and_is_resumed_as_it_was() {
     }
 }
 
-/// Another size in the middle: nothing that came later is lost, and nothing is said twice.
-#[test]
-fn another_size_in_the_middle_of_an_answer() {
-    let gate = Gate::new();
-    let talk = Talk::new([Reply { chunk: 512, gate: Some((80_000, gate.clone())), ..Reply::text(&long()) }]);
-    let mut terminal = Terminal::offshoot(&talk, &["tell me all"], (80, 24));
-    terminal.until("much of it", |screen| screen.contains("Paragraph 2") && screen.contains("at work"));
-    terminal.resize(50, 20);
-    terminal.until("the other width", |screen| screen.contains(&format!("\n{}\n", "─".repeat(50))));
-    gate.open();
-    terminal.until("the end", |screen| screen.contains("39 │ x") && !screen.contains("at work"));
-    let whole = terminal.whole();
-    for at in 27..40 {
-        assert_eq!(whole.matches(&format!("Paragraph {at} has")).count(), 1, "{at}: {whole}");
-    }
-    assert!(whole.matches("Paragraph 1 has").count() <= 1, "{whole}");
-    terminal.send("\x04");
-    assert!(terminal.ended());
-}
-
 /// What was folded until now and is longer than the screen is all there when it is opened, below what stood above it.
 #[test]
 fn thoughts_that_are_opened_while_they_come_are_all_there() {

@@ -114,7 +114,7 @@ fn whoever_ends_it_gets_the_terminal_back() {
     for name in [Signal::TERM, Signal::HUP] {
         let hanging = Reply { then: Then::Hang, cut: Some(900), ..Reply::text(&"so many words ".repeat(40)) };
         let talk = Talk::new([hanging]);
-        let mut terminal = Terminal::offshoot(&talk, &["go"], (80, 24));
+        let mut terminal = Terminal::offshoot(&talk, &["chat", "go"], (80, 24));
         terminal.until_text("so many words").send("a draft");
         terminal.until_text("a draft").send("/tree");
         assert!(terminal.parser.screen().bracketed_paste() && !terminal.is_given_back());
@@ -132,7 +132,7 @@ fn whoever_ends_it_gets_the_terminal_back() {
 #[test]
 fn the_alternate_screen_is_left_at_the_end() {
     let talk = Talk::new([Reply::text("Yes.")]);
-    let mut terminal = Terminal::offshoot(&talk, &["go"], (80, 24));
+    let mut terminal = Terminal::offshoot(&talk, &["chat", "go"], (80, 24));
     terminal.until_text("Yes.").until_idle().send("/tree\r");
     terminal.until_text("Session tree");
     assert!(terminal.parser.screen().alternate_screen());
@@ -214,7 +214,7 @@ fn without_a_terminal_it_says_what_to_do() {
 #[test]
 fn a_look_elsewhere_changes_nothing() {
     let talk = Talk::new([Reply::text("Yes.")]);
-    let mut terminal = Terminal::offshoot(&talk, &["go"], (80, 24));
+    let mut terminal = Terminal::offshoot(&talk, &["chat", "go"], (80, 24));
     terminal.until_text("Yes.").until_idle().send("dr\x1b[O\x1b[Iaft\x1b[O");
     terminal.until("the draft", |screen| screen.contains("\ndraft\n"));
     assert_eq!(terminal.cursor(), ("draft".to_owned(), 5));

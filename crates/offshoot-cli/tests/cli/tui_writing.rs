@@ -111,7 +111,7 @@ fn what_is_said_meanwhile_waits_its_turn() {
         Reply::text("And what follows."),
     ]);
     talk.world.write("gate", "open\n");
-    let mut terminal = Terminal::offshoot(&talk, &["go"], (80, 24));
+    let mut terminal = Terminal::offshoot(&talk, &["chat", "go"], (80, 24));
     terminal.until_text("at work").send("steer there\r");
     terminal.until_text("Steering: steer there").send("and then this\x1b\r");
     terminal.until_text("Follow-up: and then this");
@@ -143,7 +143,7 @@ fn what_is_said_meanwhile_waits_its_turn() {
 fn a_stop_gives_back_what_waits() {
     let gate = Gate::new();
     let talk = Talk::new([slow(&gate), Reply::text("Fine.")]);
-    let mut terminal = Terminal::offshoot(&talk, &["go"], (80, 24));
+    let mut terminal = Terminal::offshoot(&talk, &["chat", "go"], (80, 24));
     terminal.until_text("so many words").send("first\r");
     terminal.until_text("Steering: first").send("second\x1b\r");
     terminal.until_text("Follow-up: second").send("\x1b");
@@ -198,7 +198,7 @@ fn an_overloaded_model_is_asked_again() {
     let overloaded = r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
     let talk = Talk::new([Reply::error(529, overloaded), Reply::text("Here I am.")]);
     talk.data("settings.json", &json!({"retry": {"baseDelayMs": 1000}}));
-    let mut terminal = Terminal::offshoot(&talk, &["hello"], (80, 24));
+    let mut terminal = Terminal::offshoot(&talk, &["chat", "hello"], (80, 24));
     terminal.until_text("Here I am.").until_idle();
     let whole = terminal.whole();
     assert!(whole.contains("✗ error: 529 Overloaded\n\n! trying again in 1 s (1 of 3)"), "{whole}");
@@ -212,7 +212,7 @@ fn the_seconds_till_a_model_is_asked_again_are_counted() {
     let talk = Talk::new([Reply::error(529, "overloaded")]);
     talk.data("settings.json", &json!({"retry": {"baseDelayMs": 600_000, "maxAgentDelayMs": 600_000}}));
     // With a clock that goes.
-    let mut terminal = Terminal::offshoot_in(&talk, &["hello"], (80, 24), &[("OFFSHOOT_NOW", "")]);
+    let mut terminal = Terminal::offshoot_in(&talk, &["chat", "hello"], (80, 24), &[("OFFSHOOT_NOW", "")]);
     let left = |screen: &str| {
         let rest = screen.split_once("tried again in ")?.1;
         rest.split_once(" s … escape stops it")?.0.parse::<u32>().ok()
@@ -233,7 +233,7 @@ fn waiting_for_a_model_is_stopped_and_the_conversation_goes_on() {
         Reply::text("Here I am."),
     ]);
     talk.data("settings.json", &json!({"retry": {"baseDelayMs": 60_000}}));
-    let mut terminal = Terminal::offshoot(&talk, &["hello"], (80, 24));
+    let mut terminal = Terminal::offshoot(&talk, &["chat", "hello"], (80, 24));
     terminal.until_text("tried again in 60 s").send("\x1b");
     terminal.until("the end", |screen| screen.contains("stopped by the user") && !screen.contains("tried again"));
     // What the model does not take is told in its words.
@@ -248,7 +248,7 @@ fn waiting_for_a_model_is_stopped_and_the_conversation_goes_on() {
 fn half_an_answer_is_told() {
     let cut = |cut| Reply { then: Then::Drop, cut: Some(cut), ..Reply::text(&"half a word ".repeat(50)) };
     let talk = Talk::new([cut(1200), cut(1200), cut(1200), cut(1200), Reply::text("Whole.")]);
-    let mut terminal = Terminal::offshoot(&talk, &["hello"], (80, 24));
+    let mut terminal = Terminal::offshoot(&talk, &["chat", "hello"], (80, 24));
     terminal.until_text("given up after attempt 3").until_idle();
     assert!(terminal.screen().contains("half a word"), "{}", terminal.screen());
     terminal.send("again\r");

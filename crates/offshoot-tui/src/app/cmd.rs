@@ -44,8 +44,8 @@ pub enum ScreenTask {
     Suspend,
     /// Take the terminal back: the program goes on after it was stopped.
     TakeBack,
-    /// Draw everything anew.
-    Repaint,
+    /// Draw for another size of the terminal.
+    Resize,
     /// Ask the terminal for its background; answered with [`super::msg::Msg::Background`], if it answers.
     AskBackground,
 }

@@ -45,33 +45,6 @@ impl Live {
         laid
     }
 
-    /// The last blocks that were printed, no more than so many, what of the answer under way was, and after them what was
-    /// not yet, such as thoughts that were folded until now: to be printed anew, with another look. Says also how many of
-    /// the rows were printed before.
-    pub fn print_again(
-        &mut self,
-        conversation: &Conversation,
-        look: &Look<'_>,
-        folds: Folds<'_>,
-        most: usize,
-    ) -> (Laid, usize) {
-        let mut laid = Laid::default();
-        for block in conversation.finished_before(self.next, most) {
-            laid.append(block.rows(look, folds));
-        }
-        if let Some(answering) = &mut self.answering {
-            let finished = conversation.finished_from(self.next);
-            let sources = finished.filter_map(|(_, finished)| AnswerSource::finished(finished));
-            let mut sources = sources.chain(conversation.answer().map(AnswerSource::live));
-            if let Some(source) = sources.find(|source| answering.is_of(*source)) {
-                laid.append(answering.print_again(source, look, folds));
-            }
-        }
-        let again = laid.lines.len();
-        laid.append(self.print(conversation, look, folds));
-        (laid, again)
-    }
-
     /// The rows of what may still change: the last, no more than so many. Pictures are named until they are printed.
     pub fn rows(
         &mut self,
@@ -84,7 +57,7 @@ impl Live {
         for under_way in conversation.under_way() {
             rows.extend(match under_way {
                 UnderWay::Answer(answer) => {
-                    let mut laid = self.answering(answer).rest(answer, look, folds, most);
+                    let mut laid = self.answering(answer).unprinted_rows(answer, look, folds, most);
                     laid.name_pictures(look.theme, |_| true);
                     laid.lines
                 }

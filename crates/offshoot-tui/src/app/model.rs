@@ -41,6 +41,7 @@ pub struct Wishes {
     pub home: Option<String>,
     /// How the terminal takes pictures, if it does.
     pub images: Option<ImageProtocol>,
+    pub rewraps: bool,
     pub zone: jiff::tz::TimeZone,
 }
 
@@ -56,6 +57,7 @@ impl Default for Wishes {
             settings: Settings::default(),
             home: None,
             images: None,
+            rewraps: true,
             zone: jiff::tz::TimeZone::UTC,
         }
     }
@@ -126,13 +128,18 @@ impl Model {
         model
     }
 
-    /// Has the editor and what is said look as the settings say; whether what is said looks otherwise than before.
-    pub fn apply_settings(&mut self) -> bool {
+    /// Has the editor and what is said look as the settings say.
+    pub fn apply_settings(&mut self) {
         let settings = &self.wishes.settings;
         self.editor.set_completion_rows(settings.completion_rows);
         self.editor.set_padding(settings.editor_padding);
-        let is_flush = !settings.indents_answers;
-        std::mem::replace(&mut self.wishes.habits.is_flush, is_flush) != is_flush
+        self.wishes.habits.is_flush = !settings.indents_answers;
+    }
+
+    /// Whether something is awaited, so that what is shown changes without a key.
+    #[must_use]
+    pub fn is_under_way(&self) -> bool {
+        self.is_working || self.conversation.has_shell() || self.conversation.job().is_some()
     }
 
     /// Whether something wants time when nothing else is to be done: [`super::msg::Msg::Idle`] goes on with it.
@@ -148,9 +155,8 @@ impl Model {
         Self { overlay, is_choosing: true, ..Self::new(wishes, Editor::default(), "") }
     }
 
-    /// Finds out how large pictures are shown, after the terminal, or what the user has set, has changed; whether that is
-    /// otherwise than before.
-    pub fn measure(&mut self) -> bool {
+    /// Finds out how large pictures are shown, after the terminal, or what the user has set, has changed.
+    pub fn measure(&mut self) {
         let settings = &self.wishes.settings;
         let shows = self.wishes.protocol().is_some() && settings.show_images;
         // A picture is drawn when the last of its rows is printed: the first is still on the screen then.
@@ -160,7 +166,6 @@ impl Model {
         if is_other && let Some(Overlay::Transcript(pager)) = &mut self.overlay {
             pager.set_habits(self.wishes.habits.clone());
         }
-        is_other
     }
 
     /// Something that the user shall know.

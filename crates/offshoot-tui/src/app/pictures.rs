@@ -35,7 +35,6 @@ struct Made {
 pub struct Inset {
     /// The last of its rows, and the last of its columns.
     pub at: (usize, u16),
-    pub height: u16,
     pub sequence: Arc<str>,
 }
 
@@ -74,7 +73,7 @@ impl Pictures {
         for placed in &laid.pictures {
             let sequence = protocol.and_then(|protocol| self.sequence(&placed.picture, (protocol, placed.size, cell)));
             match sequence {
-                Some(sequence) => insets.push(Inset { at: last_of(placed), height: placed.size.1, sequence }),
+                Some(sequence) => insets.push(Inset { at: last_of(placed), sequence }),
                 None => lost.push(placed.row),
             }
         }

@@ -17,13 +17,11 @@ use ratatui::layout::Rect;
 use super::cmd::{Cmd, ProgramTask, ScreenTask};
 use super::model::{Model, Overlay};
 use super::msg::Msg;
-use super::pictures::{Inset, Pictures};
+use super::pictures::Pictures;
 use super::screen::Screen;
 use super::update::update;
 use super::view;
 use crate::image;
-use crate::message::Laid;
-use offshoot_settings::ImageProtocol;
 
 /// How long a drawing may wait for more to come in from others than the user, in milliseconds.
 const TOGETHER: Millis = 8;
@@ -70,7 +68,7 @@ pub fn run(
     update(&mut model, Msg::Cell(tty::cell()));
     update(&mut model, Msg::Resized(size));
     begin(&mut model, inbox, &mut answers)?;
-    let mut screen = Screen::new(open(), size, cursor)?;
+    let mut screen = Screen::new(open(), size, cursor.unwrap_or(tty::lowest(size)), model.wishes.rewraps)?;
     let patience = if model.is_choosing { input::SHORT } else { input::LONG };
     let keys = input::Keys::start(inbox.sender.clone(), answers, patience)?;
     let mut hands = Hands {
@@ -78,11 +76,12 @@ pub fn run(
         keys: &keys,
         guard: &guard,
         program,
-        is_stale: false,
+        is_resized: false,
+        tells_cursor: cursor.is_some(),
+        drawn_at: 0,
         was_stopped: false,
         is_covered: false,
         shows_work: false,
-        protocol: None,
         pictures: Pictures::default(),
         shown: Vec::new(),
     };
@@ -135,12 +134,17 @@ struct Hands<'a> {
     keys: &'a input::Keys,
     guard: &'a tty::Guard,
     program: &'a mut dyn Program,
-    is_stale: bool,
+    /// The rows at the bottom do not know the terminal's size yet.
+    is_resized: bool,
+    /// Whether the terminal says where its cursor is.
+    tells_cursor: bool,
+    /// When the rows at the bottom were drawn last.
+    drawn_at: Millis,
+    /// The program has stopped itself, and will hear that it goes on.
     was_stopped: bool,
     /// Something has taken the whole screen since it was printed last.
     is_covered: bool,
     shows_work: bool,
-    protocol: Option<ImageProtocol>,
     pictures: Pictures,
     shown: Vec<(Rect, Arc<str>)>,
 }
@@ -162,10 +166,6 @@ impl Hands<'_> {
         let begun = self.program.now();
         let (mut next, mut can_wait) = (Some(first), true);
         while let Some(msg) = next {
-            if matches!(msg, Msg::Key(_) | Msg::Resized(_)) {
-                // What comes of it may be another look of what is printed already.
-                self.print(model)?;
-            }
             if matches!(msg, Msg::Resized(_)) {
                 update(model, Msg::Cell(tty::cell()));
             }
@@ -188,33 +188,36 @@ impl Hands<'_> {
         self.tell_work(model.wishes.settings.shows_progress && model.is_working)?;
         if model.overlay.as_ref().is_some_and(Overlay::is_full) {
             self.is_covered = true;
+            self.screen.resize_full(model.size);
+            self.keys.go_on();
             return self.draw_full(model);
         }
         self.forget_pictures(model, Vec::new())?;
         self.screen.leave_full()?;
-        if std::mem::take(&mut self.is_stale) {
-            self.repaint(model)?;
+        if std::mem::take(&mut self.is_resized) {
+            self.resize(model)?;
         }
         self.is_covered = false;
-        self.print(model)?;
-        let bottom = view::bottom(model);
-        self.screen.draw(bottom.height(), |frame| bottom.draw(model, frame))?;
+        let mut laid = view::print(model);
+        let insets = self.pictures.insets(&mut laid, &model.wishes.theme, (model.wishes.protocol(), model.cell));
+        self.screen.print(&laid.lines, &insets);
+        let (rows, cursor) = view::bottom(model).draw(model);
+        self.screen.draw(&rows, cursor)?;
+        self.drawn_at = self.program.now();
         self.screen.send()
     }
 
-    /// Prints what is finished, unless the screen is covered, or is about to be drawn anew.
-    fn print(&mut self, model: &mut Model) -> io::Result<()> {
-        if self.is_covered || self.is_stale {
-            return Ok(());
+    /// Takes the terminal's size for the rows at the bottom. Where they begin now only the terminal knows.
+    fn resize(&mut self, model: &Model) -> io::Result<()> {
+        self.screen.resize(model.size, self.program.now() - self.drawn_at)?;
+        if self.tells_cursor {
+            self.screen.send()?;
+            self.keys.pause();
+            let (_, cursor) = tty::place()?;
+            cursor.into_iter().for_each(|cursor| self.screen.set_top(cursor.y));
         }
-        let mut laid = view::print(model);
-        let insets = self.insets(model, &mut laid);
-        self.screen.print(&laid.lines, &insets)
-    }
-
-    fn insets(&mut self, model: &Model, laid: &mut Laid) -> Vec<Inset> {
-        self.protocol = model.wishes.protocol();
-        self.pictures.insets(laid, &model.wishes.theme, (self.protocol, model.cell))
+        self.keys.go_on();
+        Ok(())
     }
 
     fn draw_full(&mut self, model: &mut Model) -> io::Result<()> {
@@ -256,10 +259,9 @@ impl Hands<'_> {
             }
         };
         match task {
-            ScreenTask::Repaint => {
+            ScreenTask::Resize => {
                 // Several sizes on the way to one are drawn once.
-                self.is_stale = true;
-                self.screen.resize_full(model.size);
+                self.is_resized = true;
                 Ok(())
             }
             ScreenTask::Edit(text) => self.edit(model, &text),
@@ -279,16 +281,6 @@ impl Hands<'_> {
             return Ok(());
         }
         self.screen.put(tty::Progress(is_working))
-    }
-
-    fn repaint(&mut self, model: &mut Model) -> io::Result<()> {
-        // What has scrolled away is not said again; what was not printed yet is, whether there is room for it or not.
-        let (mut laid, again) = view::print_again(model);
-        // Another protocol does not take off what this one has drawn.
-        let drawn = self.protocol.or(model.wishes.protocol());
-        let insets = self.insets(model, &mut laid);
-        self.screen.put_sequence(drawn.map_or("", image::forget))?;
-        self.screen.repaint(model.size, &laid.lines, &insets, again)
     }
 
     fn suspend(&mut self, model: &mut Model) -> io::Result<()> {
@@ -344,7 +336,8 @@ impl Hands<'_> {
         let (size, cursor) = tty::place()?;
         update(model, Msg::Cell(tty::cell()));
         update(model, Msg::Resized(size));
-        self.screen.begin_again(size, cursor)?;
+        self.screen.begin_again(size, cursor.unwrap_or(tty::lowest(size)))?;
+        self.is_resized = false;
         self.keys.go_on();
         Ok(())
     }

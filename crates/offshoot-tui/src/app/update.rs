@@ -97,7 +97,7 @@ fn resized(model: &mut Model, size: ratatui::layout::Size) -> Vec<Cmd> {
         )
         | None => {}
     }
-    vec![ScreenTask::Repaint.into()]
+    vec![ScreenTask::Resize.into()]
 }
 
 /// Ends; what is being written is kept.

@@ -9,6 +9,7 @@ use ratatui::layout::{Position, Rect, Size};
 use ratatui::text::Line;
 
 use super::model::{Model, Overlay, Wishes};
+use super::screen::RegionCursor;
 use crate::message::{Folds, Laid, Look};
 use crate::text::{ELLIPSIS, draw, fit, width};
 use crate::theme::Token;
@@ -18,6 +19,8 @@ pub struct Bottom {
     live: Vec<Line<'static>>,
     middle: u16,
     status: Vec<Line<'static>>,
+    /// Whether rows change without a key.
+    is_under_way: bool,
 }
 
 /// What is finished and was not printed yet; it is taken as printed from now on.
@@ -26,12 +29,6 @@ pub fn print(model: &mut Model) -> Laid {
     let laid = model.live.print(&model.conversation, &look, folds);
     model.conversation.forget(model.live.next());
     laid
-}
-
-/// What was printed last and what is new, as it looks now: see [`super::live::Live::print_again`].
-pub fn print_again(model: &mut Model) -> (Laid, usize) {
-    let (look, folds) = look(&model.wishes, model.size, model.folds);
-    model.live.print_again(&model.conversation, &look, folds, usize::from(model.size.height))
 }
 
 fn look(wishes: &Wishes, size: Size, (thinking, tools): (bool, bool)) -> (Look<'_>, Folds<'static>) {
@@ -60,7 +57,8 @@ pub fn bottom(model: &mut Model) -> Bottom {
     }
     let room = usize::from(size.height.saturating_sub(middle).saturating_sub(below));
     let hidden = live.len().saturating_sub(room);
-    Bottom { live: live.split_off(hidden), middle, status }
+    let is_under_way = model.is_under_way();
+    Bottom { live: live.split_off(hidden), middle, status, is_under_way }
 }
 
 /// What else goes on, in words.
@@ -87,36 +85,36 @@ fn under_way(model: &Model) -> Vec<Line<'static>> {
 }
 
 impl Bottom {
-    pub fn height(&self) -> u16 {
-        let rows = self.live.len() + self.status.len();
-        u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(self.middle)
-    }
-
-    pub fn draw(&self, model: &Model, frame: &mut Frame<'_>) {
-        let area = frame.area();
+    /// Draws them, as many as the terminal has room for; says also where the person writes.
+    pub fn draw(&self, model: &Model) -> (Buffer, RegionCursor) {
+        let rows = u16::try_from(self.live.len() + self.status.len()).unwrap_or(u16::MAX).saturating_add(self.middle);
+        let area = Rect::new(0, 0, model.size.width, rows.min(model.size.height.max(1)));
+        let mut buffer = Buffer::empty(area);
+        let mut cursor = None;
         let theme = &model.wishes.theme;
         let live = u16::try_from(self.live.len()).unwrap_or(u16::MAX).min(area.height);
         for (line, row) in self.live.iter().zip(area.rows()) {
-            draw(line, row, frame.buffer_mut());
+            draw(line, row, &mut buffer);
         }
         let middle = Rect { y: area.y + live, height: self.middle, ..area }.intersection(area);
         let below = Rect { y: middle.bottom(), height: area.bottom().saturating_sub(middle.bottom()), ..area };
         match &model.overlay {
-            Some(Overlay::Pick(pick, _)) => pick.view(theme, middle, frame.buffer_mut()),
+            Some(Overlay::Pick(pick, _)) => pick.view(theme, middle, &mut buffer),
             _ => {
-                model.editor.view(theme, middle, frame.buffer_mut());
-                if let Some(cursor) = model.editor.cursor(middle) {
+                model.editor.view(theme, middle, &mut buffer);
+                cursor = model.editor.cursor(middle);
+                if let Some(cursor) = cursor {
                     let row = Rect { y: cursor.y, height: 1, ..model.editor.padded(middle) };
                     if let Some(hint) = start::placeholder(model, row.width) {
-                        draw(&hint, row, frame.buffer_mut());
+                        draw(&hint, row, &mut buffer);
                     }
-                    frame.set_cursor_position(cursor);
                 }
             }
         }
         for (line, row) in self.status.iter().zip(below.rows()) {
-            draw(line, row, frame.buffer_mut());
+            draw(line, row, &mut buffer);
         }
+        (buffer, RegionCursor::new(cursor, self.is_under_way))
     }
 }
 

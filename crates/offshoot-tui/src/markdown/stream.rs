@@ -1,10 +1,12 @@
 //! Markdown that is still coming in. What can no longer change is laid out once; only the last block is laid out anew
 //! when more of it comes.
 //!
-//! A block is finished when, of the lines that are complete, another one begins behind it: markdown is read line by
-//! line, and a block that was closed is never opened again. So are an item of a list behind which the next one begins,
+//! A block is finished when, of the lines that are complete, another one begins behind it, or an empty line ends a paragraph:
+//! markdown is read line by line, and a block that was closed is never opened again. So are an item of a list behind which the next one begins,
 //! and each line of a block of code. What else is long while it is open is looked at again when it has grown by a part
 //! of itself: so what comes in costs what has come, however long a block gets.
+
+use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Tag};
 use ratatui::style::Style;
@@ -36,8 +38,8 @@ pub struct Stream {
     behind: Behind,
     fence: Option<Fence>,
     settled: Vec<Line<'static>>,
-    /// How much of the text was there when rows were given away last.
-    given: usize,
+    /// From where on rows are still here.
+    taken: Taken,
     open: Vec<Line<'static>>,
     /// As long as fewer bytes were kept they are not looked at again.
     next: usize,
@@ -46,8 +48,16 @@ pub struct Stream {
     parsed: usize,
 }
 
+/// Up to where the rows were taken: what follows can be laid out on another sheet.
+#[derive(Debug, Default)]
+struct Taken {
+    to: usize,
+    behind: Behind,
+    fence: Option<Fence>,
+}
+
 /// A block of code that is open.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Fence {
     mark: char,
     count: usize,
@@ -85,7 +95,7 @@ impl Stream {
         self.is_ended = true;
     }
 
-    /// Lays out what has come since. Another sheet takes back what was given away.
+    /// Lays out what has come since; on another sheet all that was not taken.
     pub fn lay_out(&mut self, sheet: &Sheet<'_>) {
         let is_same = self
             .sheet
@@ -93,7 +103,7 @@ impl Stream {
             .is_some_and(|(theme, width, base)| theme == sheet.theme && (*width, *base) == (sheet.width, sheet.base));
         if !is_same {
             self.sheet = Some((sheet.theme.clone(), sheet.width, sheet.base));
-            self.untake();
+            self.begin_again();
         }
         if std::mem::replace(&mut self.is_laid_out, true) {
             return;
@@ -124,31 +134,20 @@ impl Stream {
         &self.open
     }
 
-    /// Gives away the rows that will not change any more: they are not among the rows from now on.
+    /// Takes the rows that will not change any more: they are not among the rows from now on.
     pub fn take(&mut self) -> Vec<Line<'static>> {
-        self.given = self.text.len();
+        if self.settled.is_empty() {
+            return Vec::new();
+        }
+        self.taken = Taken { to: self.settled_to, behind: self.behind, fence: self.fence.clone() };
         std::mem::take(&mut self.settled)
     }
 
-    /// The rows that were given away ever, as they look now, and no others: those are given away next time.
-    pub fn take_again(&mut self, sheet: &Sheet<'_>) -> Vec<Line<'static>> {
-        self.untake();
-        let later = self.text.split_off(self.given.min(self.text.len()));
-        let tail = std::mem::take(&mut self.tail);
-        let is_ended = std::mem::take(&mut self.is_ended);
-        self.lay_out(sheet);
-        let rows = std::mem::take(&mut self.settled);
-        self.open.clear();
-        self.text.push_str(&later);
-        (self.tail, self.is_ended) = (tail, is_ended);
-        (self.next, self.is_laid_out) = (0, false);
-        rows
-    }
-
-    /// Takes back what was given away.
-    pub fn untake(&mut self) {
-        (self.settled_to, self.looked_to, self.next) = (0, 0, 0);
-        (self.behind, self.fence) = (Behind::Nothing, None);
+    /// Back to where the last rows were taken.
+    fn begin_again(&mut self) {
+        let Taken { to, behind, fence } = &self.taken;
+        (self.settled_to, self.looked_to, self.next) = (*to, *to, 0);
+        (self.behind, self.fence) = (*behind, fence.clone());
         self.settled.clear();
         self.open.clear();
         self.is_laid_out = false;
@@ -185,7 +184,7 @@ impl Stream {
         let new = self.text.get(self.settled_to..).unwrap_or_default();
         self.parsed += new.len();
         let events = events(new);
-        let cut = Cut::of(&events, self.behind);
+        let cut = Cut::of(&events, self.behind).after_paragraph(&events, new);
         // What a block is indented by belongs to it.
         let start = new.get(..cut.at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
         let (above, below) = new.split_at(start);
@@ -281,8 +280,18 @@ struct Cut {
 }
 
 impl Cut {
+    /// After the last block, if that is a paragraph which an empty line has ended, or a heading.
+    fn after_paragraph(self, events: &[(Event<'_>, Range<usize>)], text: &str) -> Self {
+        let is_ended = match events.get(self.events) {
+            Some((Event::Start(Tag::Paragraph), _)) => ends_blank(text),
+            Some((Event::Start(Tag::Heading { .. }), _)) => true,
+            _ => false,
+        };
+        if is_ended { Self { events: events.len(), at: text.len(), item: None } } else { self }
+    }
+
     /// Before the last block, or the last item of a list that is the last block.
-    fn of(events: &[(Event<'_>, std::ops::Range<usize>)], behind: Behind) -> Self {
+    fn of(events: &[(Event<'_>, Range<usize>)], behind: Behind) -> Self {
         let (mut depth, mut cut, mut list) = (0_usize, Self::default(), None);
         for (number, (event, range)) in events.iter().enumerate() {
             match event {

@@ -168,6 +168,10 @@ fn thinking(
     });
     let thoughts: Vec<_> = thoughts.filter(|thought| !thought.is_empty()).collect();
     let Some(first) = thoughts.first() else { return };
+    if is_begun && !page.folds.is_thinking_open(at) {
+        // What was open when it came is above; the rest is folded.
+        return;
+    }
     if is_begun {
         page.go_on();
     } else {

@@ -70,10 +70,6 @@ impl Flow {
     fn lay_out(&mut self, look: &Look<'_>) {
         self.stream.lay_out(&if self.is_thought { look.thoughts_sheet() } else { look.sheet() });
     }
-
-    fn take_again(&mut self, look: &Look<'_>) -> Vec<Line<'static>> {
-        self.stream.take_again(&if self.is_thought { look.thoughts_sheet() } else { look.sheet() })
-    }
 }
 
 impl Streams {
@@ -116,18 +112,6 @@ impl Streams {
         let Some((_, flow)) = self.within(folds, stretch).next() else { return Vec::new() };
         flow.lay_out(look);
         flow.stream.take()
-    }
-
-    /// Takes the rows of a part that were taken before, as they look now.
-    pub(crate) fn take_again(&mut self, look: &Look<'_>, folds: Folds<'_>, at: usize) -> Vec<Line<'static>> {
-        let stretch = Stretch { from: at, to: at + 1, is_begun: false };
-        let Some((_, flow)) = self.within(folds, stretch).next() else { return Vec::new() };
-        flow.take_again(look)
-    }
-
-    /// Takes back all rows that were given away.
-    pub(crate) fn untake(&mut self) {
-        self.flows.values_mut().for_each(|flow| flow.stream.untake());
     }
 
     /// How many bytes were read as markdown.

@@ -10,7 +10,6 @@ use offshoot_agent::tool::BashRun;
 use super::*;
 use crate::message::Habits;
 use crate::theme::Theme;
-use offshoot_session::transcript::Level;
 
 fn message(content: Vec<Content>, stop_reason: StopReason) -> Message {
     Message::from(AssistantMessage {
@@ -254,86 +253,43 @@ fn an_answer_that_is_stopped_ends_where_it_was() {
     assert!(printed.rows.last().unwrap().contains("stopped"), "{:?}", printed.rows.last());
 }
 
+/// Another width or fold in the middle: no row is printed again, and none is lost.
 #[test]
-fn another_width_in_the_middle_begins_the_screen_anew_and_loses_nothing() {
-    let content = vec![Content::thinking(mixed(40)), Content::text(mixed(200))];
+fn another_width_in_the_middle_changes_only_what_comes() {
+    let words = |rows: &[String]| -> Vec<String> {
+        let is_word = |c: char| c.is_alphanumeric();
+        rows.iter()
+            .flat_map(|row| row.split(|c| !is_word(c)))
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    for at in 0..6 {
+        let mut printed = Printed::new(80);
+        printed.conversation.apply(&Event::MessageStart { message: message(Vec::new(), StopReason::Stop) });
+        for (nth, piece) in mixed(400).as_bytes().chunks(7 + at).enumerate() {
+            let delta = String::from_utf8_lossy(piece).into_owned();
+            update(&mut printed.conversation, Update::TextDelta { content_index: 0, delta });
+            if nth % (20 + at) == 0 {
+                printed.width = [33, 80, 50, 120, 41][nth / (20 + at) % 5];
+            }
+            printed.frame();
+        }
+        printed.end(vec![Content::text(mixed(400))], StopReason::Stop);
+        printed.width = 80;
+        assert_eq!(words(&printed.rows), words(&printed.whole()), "{at}");
+    }
+    // Thoughts that are folded in their middle are printed as far as they were open.
     let mut printed = Printed::new(80);
+    let content = [Content::thinking(mixed(40))];
     printed.stream(&content, 9);
-    let (theme, habits) = (Theme::default(), Habits::default());
-    for (width, folds) in [(33, (true, false)), (33, (false, false)), (50, (true, true))] {
-        (printed.width, printed.folds) = (width, folds);
-        let look = Look { theme: &theme, width, habits: &habits };
-        let folds = Folds { thinking: folds.0, tools: folds.1, other: &[] };
-        let (again, _) = printed.live.print_again(&printed.conversation, &look, folds, 100);
-        printed.rows = again.lines.iter().map(ToString::to_string).collect();
-        printed.frame();
-    }
-    printed.end(content, StopReason::Stop);
+    let before = printed.rows.len();
+    printed.folds.0 = false;
+    printed.frame();
+    assert_eq!(printed.rows.len(), before);
+    printed.folds.0 = true;
+    printed.end(content.to_vec(), StopReason::Stop);
     assert_eq!(printed.rows, printed.whole());
-}
-
-/// What was printed, with another look, is told apart from what was not: a thought that was folded while it came in, not one
-/// that was open before.
-#[test]
-fn what_is_printed_again_is_no_more_than_what_was() {
-    for was_open in [false, true] {
-        let mut printed = Printed::new(60);
-        printed.folds = (was_open, false);
-        let content = [Content::text("I think."), Content::thinking(mixed(60))];
-        printed.stream(&content, 9);
-        let before = printed.rows.len();
-        let (theme, habits) = (Theme::default(), Habits::default());
-        let look = Look { theme: &theme, width: 60, habits: &habits };
-        let mut rows = |thinking: bool| {
-            let folds = Folds { thinking, tools: false, other: &[] };
-            let (laid, again) = printed.live.print_again(&printed.conversation, &look, folds, 100);
-            (again, laid.lines.len() - again)
-        };
-        let (again, new) = rows(true);
-        assert_eq!((again, new > 30, before > 30), (before, !was_open, was_open));
-        // Folded and opened again it is nothing new.
-        assert_eq!(rows(false), (before.min(2), 0));
-        assert_eq!(rows(true), (again + new, 0));
-    }
-}
-
-/// Whatever came since the last frame, also the end: with another width, too, all of that is new and nothing else, so that no
-/// screen shows an answer from its beginning again, or without a part in its middle.
-#[test]
-fn what_came_since_the_last_frame_is_new_at_any_width() {
-    let (before, since) = (mixed(100), mixed(200));
-    for (width, has_ended) in [(60, true), (60, false), (33, true), (33, false)] {
-        let [mut printed, other] = [60, width].map(|width| {
-            let mut printed = Printed::new(width);
-            printed.stream(&[Content::text(&before)], 9);
-            printed
-        });
-        let delta = since.clone();
-        update(&mut printed.conversation, Update::TextDelta { content_index: 0, delta });
-        let end = vec![Content::text(format!("{before}{since}"))];
-        if has_ended {
-            let message = message(end.clone(), StopReason::Stop);
-            printed.conversation.apply(&Event::MessageEnd { message });
-            printed.conversation.apply(&Event::AgentSettled { aborted: false });
-            printed.conversation.notice(Level::Info, "behind it");
-        }
-        let (theme, habits) = (Theme::default(), Habits::default());
-        let look = Look { theme: &theme, width, habits: &habits };
-        let (laid, again) = printed.live.print_again(
-            &printed.conversation,
-            &look,
-            Folds { thinking: true, tools: false, other: &[] },
-            1,
-        );
-        let rows: Vec<_> = laid.lines.iter().map(ToString::to_string).collect();
-        assert_eq!(rows[..again], other.rows, "{width} {has_ended}");
-        assert!(rows.len() > 2 * again);
-        (printed.rows, printed.width) = (rows, width);
-        if !has_ended {
-            printed.end(end, StopReason::Stop);
-        }
-        assert_eq!(printed.rows, printed.whole());
-    }
 }
 
 /// An answer whose last message is not what came in pieces is printed as far as it came, and its rest as it is.

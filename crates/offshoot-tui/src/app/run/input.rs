@@ -26,6 +26,11 @@ struct Shared {
 }
 
 impl Shared {
+    /// The thread waits before it reads again.
+    fn wait(&self) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).shall_wait = true;
+    }
+
     /// Whether the terminal was asked something since this was called last.
     fn is_asked(&self) -> bool {
         std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).expects)
@@ -54,10 +59,10 @@ impl Keys {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner).expects = true;
     }
 
-    /// Returns when nobody reads from the terminal any more.
+    /// Returns when nobody reads from the terminal any more: at once after another size.
     pub(super) fn pause(&self) {
+        self.0.wait();
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.shall_wait = true;
         while !state.waits && !state.shall_end {
             state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -101,7 +106,12 @@ fn listen(shared: &Shared, to: &Sender<Msg>, mut answers: Answers, patience: Dur
                 break;
             }
         };
-        if heard.into_iter().filter_map(msg).any(|msg| to.send(msg).is_err()) {
+        let msgs: Vec<_> = heard.into_iter().filter_map(msg).collect();
+        if msgs.iter().any(|msg| matches!(msg, Msg::Resized(_))) {
+            // The loop is about to ask where the cursor is: the answer is no key.
+            shared.wait();
+        }
+        if msgs.into_iter().any(|msg| to.send(msg).is_err()) {
             break;
         }
     }

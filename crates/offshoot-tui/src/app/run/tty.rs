@@ -14,7 +14,8 @@ use ratatui::crossterm::event::{
     PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
 };
 use ratatui::crossterm::terminal::{
-    EndSynchronizedUpdate, LeaveAlternateScreen, WindowSize, disable_raw_mode, enable_raw_mode, size, window_size,
+    EnableLineWrap, EndSynchronizedUpdate, LeaveAlternateScreen, WindowSize, disable_raw_mode, enable_raw_mode, size,
+    window_size,
 };
 use ratatui::crossterm::{Command, cursor, queue};
 use ratatui::layout::{Position, Size};
@@ -69,11 +70,16 @@ impl Drop for Guard {
     }
 }
 
-/// Where the terminal's cursor is, and how large the terminal is. One that does not tell is taken to be at its bottom.
-pub(super) fn place() -> io::Result<(Size, Position)> {
+/// How large the terminal is, and where its cursor is, if it tells. Nobody else may read keys meanwhile.
+pub(super) fn place() -> io::Result<(Size, Option<Position>)> {
     let (width, height) = size()?;
-    let cursor = cursor::position().map_or(Position::new(0, height.saturating_sub(1)), |(x, y)| Position::new(x, y));
+    let cursor = cursor::position().ok().map(|(x, y)| Position::new(x, y));
     Ok((Size { width, height }, cursor))
+}
+
+/// Where the cursor of a terminal that does not tell it is taken to be: at the bottom.
+pub(super) fn lowest(size: Size) -> Position {
+    Position::new(0, size.height.saturating_sub(1))
 }
 
 /// How many pixels a cell of the terminal has, as far as the terminal tells it.
@@ -113,7 +119,8 @@ fn reset(open: Open, is_sudden: bool) -> io::Result<()> {
     if is_sudden {
         queue!(out, EndSynchronizedUpdate, LeaveAlternateScreen)?;
     }
-    queue!(out, PopKeyboardEnhancementFlags, DisableFocusChange, DisableBracketedPaste, cursor::Show)?;
+    let keyboard = PopKeyboardEnhancementFlags;
+    queue!(out, keyboard, DisableFocusChange, DisableBracketedPaste, EnableLineWrap, cursor::Show)?;
     let flushed = out.flush();
     disable_raw_mode()?;
     flushed

@@ -9,7 +9,8 @@ use crate::theme::{Background, Themes};
 /// The terminal has said how bright it is.
 pub(super) fn background(model: &mut Model, background: Background) -> Vec<Cmd> {
     model.wishes.background = background;
-    dress(model)
+    dress(model);
+    Vec::new()
 }
 
 /// Other themes are set, or those that are cannot be used.
@@ -19,9 +20,9 @@ pub(super) fn themes(model: &mut Model, themes: Result<Box<Themes>, String>) -> 
             // As long as it did not matter nobody asked.
             let was_asked = model.wishes.minds_background();
             model.wishes.themes = *themes;
-            let mut cmds = dress(model);
-            cmds.extend((!was_asked && model.wishes.minds_background()).then_some(ScreenTask::AskBackground.into()));
-            cmds
+            dress(model);
+            let is_asked = !was_asked && model.wishes.minds_background();
+            is_asked.then_some(ScreenTask::AskBackground.into()).into_iter().collect()
         }
         Err(why) => {
             if let Some(Overlay::Settings(list)) = &mut model.overlay {
@@ -34,14 +35,9 @@ pub(super) fn themes(model: &mut Model, themes: Result<Box<Themes>, String>) -> 
     }
 }
 
-/// Draws everything anew if other colours are used than before.
-pub(super) fn dress(model: &mut Model) -> Vec<Cmd> {
-    let theme = model.wishes.theme_for_terminal();
-    if model.wishes.theme == theme {
-        return Vec::new();
-    }
-    model.wishes.theme = theme;
-    vec![ScreenTask::Repaint.into()]
+/// Uses the colours that fit by now, for what is not printed yet.
+pub(super) fn dress(model: &mut Model) {
+    model.wishes.theme = model.wishes.theme_for_terminal();
 }
 
 #[cfg(test)]
@@ -54,11 +50,12 @@ mod tests {
     #[test]
     fn the_terminal_chooses_among_the_themes_that_are_set() {
         let mut model = Model::default();
-        assert_eq!(update(&mut model, Msg::Background(Background::Dark)), [], "nothing is drawn twice");
-        assert_eq!(update(&mut model, Msg::Background(Background::Light)), [ScreenTask::Repaint.into()]);
+        assert_eq!(update(&mut model, Msg::Background(Background::Dark)), []);
+        assert_eq!(model.wishes.theme.name(), "dark");
+        assert_eq!(update(&mut model, Msg::Background(Background::Light)), []);
         assert_eq!(model.wishes.theme.name(), "light");
         let dark = Themes { light: Theme::dark(), dark: Theme::dark() };
-        assert_eq!(update(&mut model, Msg::Themes(Ok(Box::new(dark)))), [ScreenTask::Repaint.into()]);
+        assert_eq!(update(&mut model, Msg::Themes(Ok(Box::new(dark)))), []);
         assert_eq!(update(&mut model, Msg::Background(Background::Dark)), []);
         assert_eq!(model.wishes.theme.name(), "dark");
         let cmds = update(&mut model, Msg::Themes(Ok(Box::default())));

@@ -159,10 +159,10 @@ fn clear(model: &mut Model) -> Vec<Cmd> {
     vec![ProgramTask::SaveDraft(String::new()).into()]
 }
 
-/// Opens or closes thoughts, or tools; what is still on the screen is drawn anew.
+/// Opens or closes thoughts, or tools, of what is not printed yet.
 fn fold(model: &mut Model, is_thinking: bool) -> Vec<Cmd> {
     let (thinking, tools) = &mut model.folds;
     let open = if is_thinking { thinking } else { tools };
     *open = !*open;
-    vec![ScreenTask::Repaint.into()]
+    Vec::new()
 }

@@ -3,7 +3,7 @@
 use offshoot_agent::command::{Command, Rules};
 
 use super::dress;
-use crate::app::cmd::{Cmd, ProgramTask, ScreenTask};
+use crate::app::cmd::{Cmd, ProgramTask};
 use crate::app::model::{Model, Overlay};
 use crate::overlay::settings::{Files, Settings as SettingsList, SettingsOutcome};
 use offshoot_settings::{Layers, Settings};
@@ -21,7 +21,7 @@ pub(super) fn outcome(model: &mut Model, outcome: SettingsOutcome) -> Vec<Cmd> {
         SettingsOutcome::Open => Vec::new(),
         SettingsOutcome::Closed => {
             model.overlay = None;
-            vec![ScreenTask::Repaint.into()]
+            Vec::new()
         }
         SettingsOutcome::Store { scope, key, value } => vec![ProgramTask::Store(scope, key, value).into()],
     }
@@ -54,21 +54,12 @@ fn minded(model: &mut Model, new: Settings) -> Vec<Cmd> {
     if old.theme != new.theme {
         cmds.push(ProgramTask::Themes(new.theme.clone()).into());
     }
-    // Both are to be done.
-    if model.apply_settings() | model.measure() {
-        cmds.push(ScreenTask::Repaint.into());
-    }
-    let new = &model.wishes.settings;
-    if old.images != new.images {
-        cmds.push(ScreenTask::Repaint.into());
-    }
     if old.hide_thinking != new.hide_thinking {
         model.folds.0 = !new.hide_thinking;
-        cmds.push(ScreenTask::Repaint.into());
     }
-    if old.true_color != new.true_color {
-        cmds.extend(dress::dress(model));
-    }
+    model.apply_settings();
+    model.measure();
+    dress::dress(model);
     cmds
 }
 
@@ -100,11 +91,8 @@ mod tests {
         assert!(matches!(model.overlay, Some(Overlay::Settings(_))));
         let text = r#"{"steeringMode":"all","compaction":{"enabled":false},"hideThinkingBlock":true,"theme":"mine"}"#;
         let cmds = update(&mut model, Msg::Stored(Ok(layers(text))));
-        assert_eq!(cmds.len(), 4, "{cmds:?}");
-        assert!(
-            cmds.contains(&ProgramTask::Themes(Some("mine".to_owned())).into())
-                && cmds.contains(&ScreenTask::Repaint.into())
-        );
+        assert_eq!(cmds.len(), 3, "{cmds:?}");
+        assert!(cmds.contains(&ProgramTask::Themes(Some("mine".to_owned())).into()));
         let rules = Box::new(rules(&model.wishes.settings));
         assert!(!rules.compaction.enabled && cmds.contains(&Cmd::ask(Command::SetRules(rules))));
         assert!(!model.folds.0);
@@ -118,34 +106,29 @@ mod tests {
         let mut model = Model::default();
         let set = |model: &mut Model, value: &str| {
             let text = format!(r#"{{"terminal":{{"images":{value}}}}}"#);
-            let cmds = update(model, Msg::Stored(Ok(layers(&text))));
-            (
-                model.wishes.protocol(),
-                model.wishes.habits.picture_size.is_some(),
-                cmds.contains(&ScreenTask::Repaint.into()),
-            )
+            update(model, Msg::Stored(Ok(layers(&text))));
+            (model.wishes.protocol(), model.wishes.habits.picture_size.is_some())
         };
-        assert_eq!(set(&mut model, "\"iterm2\""), (Some(Iterm2), true, true), "where none was found");
-        assert_eq!(set(&mut model, "\"auto\""), (None, false, true));
+        assert_eq!(set(&mut model, "\"iterm2\""), (Some(Iterm2), true), "where none was found");
+        assert_eq!(set(&mut model, "\"auto\""), (None, false));
         model.wishes.images = Some(Iterm2);
-        assert_eq!(set(&mut model, "\"auto\""), (Some(Iterm2), true, true));
-        assert_eq!(set(&mut model, "\"sixel\""), (Some(Sixel), true, true));
-        let (_, is_shown, is_drawn) = set(&mut model, "false");
-        assert_eq!((is_shown, is_drawn), (false, true));
+        assert_eq!(set(&mut model, "\"auto\""), (Some(Iterm2), true));
+        assert_eq!(set(&mut model, "\"sixel\""), (Some(Sixel), true));
+        assert!(!set(&mut model, "false").1);
     }
 
     #[test]
     fn how_it_looks_is_another_at_once() {
         let mut model = Model::default();
         update(&mut model, Msg::Resized(ratatui::layout::Size::new(80, 24)));
-        let height = |model: &mut Model| crate::app::view::bottom(model).height();
+        let height = |model: &mut Model| crate::app::view::bottom(model).draw(model).0.area.height;
         let before = height(&mut model);
-        assert_eq!(update(&mut model, Msg::Stored(Ok(layers(r#"{"outputPad":0}"#)))), [ScreenTask::Repaint.into()]);
+        assert_eq!(update(&mut model, Msg::Stored(Ok(layers(r#"{"outputPad":0}"#)))), []);
         assert!(model.wishes.habits.is_flush);
         assert_eq!(update(&mut model, Msg::Stored(Ok(layers(r#"{"outputPad":0,"editorPaddingX":3}"#)))), []);
         model.editor.replace(&"x".repeat(76));
         assert_eq!(height(&mut model), before + 1, "74 columns are left");
-        assert_eq!(update(&mut model, Msg::Stored(Ok(Layers::default()))), [ScreenTask::Repaint.into()]);
+        assert_eq!(update(&mut model, Msg::Stored(Ok(Layers::default()))), []);
         assert!(!model.wishes.habits.is_flush);
         assert_eq!(height(&mut model), before);
     }

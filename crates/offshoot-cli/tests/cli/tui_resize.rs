@@ -1,0 +1,62 @@
+//! Other sizes of the terminal: what is printed is there once and in its order, and what the shell had said stays above it.
+
+use offshoot_agent::testing::script::Reply;
+
+use crate::agent::Talk;
+use crate::terminal::Terminal;
+
+const WIDTHS: [u16; 6] = [40, 60, 100, 200, 120, 80];
+const HEIGHTS: [u16; 5] = [12, 40, 24, 8, 24];
+
+fn paragraphs(count: usize) -> String {
+    let paragraph =
+        |at: usize| format!("Paragraph {at} has words enough to be too long for a row of a narrow terminal.\n\n");
+    (1..=count).map(paragraph).collect()
+}
+
+/// Each size of the heights, then of the widths, three times.
+fn sizes() -> impl Iterator<Item = (u16, u16)> {
+    let heights = HEIGHTS.repeat(3).into_iter().map(|rows| (80, rows));
+    heights.chain(WIDTHS.repeat(3).into_iter().map(|columns| (columns, 24)))
+}
+
+/// The numbers of the paragraphs, in the order in which they are there, below what the shell had said.
+fn found(terminal: &Terminal) -> Vec<usize> {
+    let text = terminal.unwrapped();
+    assert_eq!(text.lines().filter(|row| row.ends_with("before offshoot")).count(), 2, "{text}");
+    let numbers = text.lines().filter_map(|row| row.strip_prefix("  Paragraph ")?.split(' ').next());
+    numbers.map(|number| number.parse().unwrap()).collect()
+}
+
+fn is_drawn_for(screen: &str, columns: u16) -> bool {
+    let rule = "─".repeat(columns.into());
+    let mut rows = screen.lines().rev().skip(1);
+    rows.next() == Some(&rule) && rows.nth(1) == Some(&rule)
+}
+
+/// A shell that has said something before it runs offshoot.
+fn in_shell(talk: &Talk) -> Terminal {
+    let mut terminal = Terminal::shell(talk, (80, 24));
+    terminal.send("echo before offshoot\r");
+    terminal.until("the shell", |screen| screen.ends_with("\nbefore offshoot\nshell>"));
+    terminal.send(&format!("{} 'tell me all'\r", env!("CARGO_BIN_EXE_offshoot")));
+    terminal
+}
+
+#[test]
+fn no_size_costs_a_paragraph_or_doubles_one() {
+    let talk = Talk::new([Reply::text(&paragraphs(60))]);
+    let mut terminal = in_shell(&talk);
+    terminal.until_text("Paragraph 60 has").until_idle();
+    let all: Vec<_> = (1..=60).collect();
+    assert_eq!(found(&terminal), all);
+    for (columns, rows) in sizes() {
+        terminal.resize(columns, rows);
+        terminal.until("the other size", |screen| is_drawn_for(screen, columns)).until_idle();
+        assert_eq!(found(&terminal), all, "at {columns}×{rows}: {}", terminal.unwrapped());
+    }
+    terminal.send("\x04");
+    terminal.until("the shell", |screen| screen.ends_with("shell>")).send("exit\r");
+    assert!(terminal.ended());
+    assert_eq!(found(&terminal), all);
+}

@@ -1,0 +1,251 @@
+//! Rows of cells as bytes, and the movements between them. Every movement is relative: it means the same whatever size
+//! the terminal has by the time it reads it. Knows no screen.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier};
+use ratatui::text::Line;
+
+use crate::text::width;
+
+/// A gap of so many equal cells is jumped over rather than written again.
+const GAP: usize = 8;
+
+/// The cells of a row, without the blanks at its end: whoever copies the row, and terminals that wrap rows anew, find none.
+pub(super) type CellRow = Vec<Cell>;
+
+/// The cells of a line.
+pub(super) fn row_of(line: &Line<'_>, columns: u16) -> CellRow {
+    let mut row = Buffer::empty(Rect::new(0, 0, columns, 1));
+    row.set_style(row.area, line.style);
+    row.set_line(0, 0, line, columns);
+    trimmed(&row.content)
+}
+
+/// The rows of a buffer.
+pub(super) fn rows_of(buffer: &Buffer) -> Vec<CellRow> {
+    let columns = usize::from(buffer.area.width).max(1);
+    buffer.content.chunks(columns).map(trimmed).collect()
+}
+
+fn trimmed(cells: &[Cell]) -> CellRow {
+    let seen = Modifier::UNDERLINED | Modifier::REVERSED | Modifier::CROSSED_OUT;
+    let is_blank = |cell: &Cell| cell.symbol() == " " && cell.bg == Color::Reset && !cell.modifier.intersects(seen);
+    let length = cells.iter().rposition(|cell| !is_blank(cell)).map_or(0, |last| last + 1);
+    cells.get(..length).unwrap_or_default().to_vec()
+}
+
+/// Bytes for a terminal.
+#[derive(Debug, Default)]
+pub(super) struct Paint {
+    bytes: String,
+    style: PaintStyle,
+}
+
+/// How the next letter looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct PaintStyle {
+    foreground: Color,
+    background: Color,
+    modifier: Modifier,
+}
+
+impl Paint {
+    /// The bytes so far.
+    pub(super) fn take(&mut self) -> String {
+        self.plain();
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// A sequence as it is.
+    pub(super) fn put(&mut self, sequence: &str) {
+        self.plain();
+        self.bytes.push_str(sequence);
+    }
+
+    pub(super) fn up(&mut self, rows: usize) {
+        match rows {
+            0 => {}
+            1 => self.put("\x1b[A"),
+            rows => self.put(&format!("\x1b[{rows}A")),
+        }
+    }
+
+    /// Down within the screen: never beyond its last row.
+    pub(super) fn down(&mut self, rows: usize) {
+        match rows {
+            0 => {}
+            1 => self.put("\x1b[B"),
+            rows => self.put(&format!("\x1b[{rows}B")),
+        }
+    }
+
+    /// Down by line feeds: below the last row of the screen the terminal scrolls, so the way back up is as long.
+    pub(super) fn feed(&mut self, rows: usize) {
+        self.plain();
+        self.bytes.extend(std::iter::repeat_n('\n', rows));
+    }
+
+    /// Remembers where the cursor is; the terminal must not scroll before [`Paint::restore`].
+    pub(super) fn save(&mut self) {
+        self.put("\x1b7");
+    }
+
+    pub(super) fn restore(&mut self) {
+        self.put("\x1b8");
+    }
+
+    pub(super) fn column(&mut self, column: usize) {
+        match column {
+            0 => self.put("\r"),
+            column => self.put(&format!("\x1b[{}G", column + 1)),
+        }
+    }
+
+    pub(super) fn insert_rows(&mut self, rows: usize) {
+        self.put(&format!("\x1b[{rows}L"));
+    }
+
+    pub(super) fn delete_rows(&mut self, rows: usize) {
+        self.put(&format!("\x1b[{rows}M"));
+    }
+
+    /// Wipes the row of the cursor, which is in its first column, and everything below. tmux takes a screen that is wiped
+    /// from its first cell on for one that scrolls away, and keeps it: so this begins at the second.
+    pub(super) fn wipe_below(&mut self) {
+        self.put(" \x1b[J\r\x1b[K");
+    }
+
+    pub(super) fn wipe_rest_of_row(&mut self) {
+        self.put("\x1b[K");
+    }
+
+    /// A whole row, from its first column.
+    pub(super) fn row(&mut self, row: &[Cell]) {
+        self.cells(row, 0..row.len());
+    }
+
+    /// What of a row is not what it was; the cursor is anywhere in the row, before and after.
+    pub(super) fn changes(&mut self, was: &[Cell], row: &[Cell]) {
+        for cells in changed(was, row) {
+            self.column(cells.start);
+            self.cells(row, cells);
+        }
+        if was.len() > row.len() {
+            self.column(row.len());
+            self.wipe_rest_of_row();
+        }
+    }
+
+    fn cells(&mut self, row: &[Cell], range: Range<usize>) {
+        let mut next = range.start;
+        for (at, cell) in row.iter().enumerate().take(range.end).skip(range.start) {
+            // The second half of a wide character is no cell of its own.
+            if at < next {
+                continue;
+            }
+            let (foreground, background, modifier) = (cell.fg, cell.bg, cell.modifier);
+            self.style(PaintStyle { foreground, background, modifier });
+            self.bytes.push_str(cell.symbol());
+            next = at + width(cell.symbol()).max(1);
+        }
+    }
+
+    fn plain(&mut self) {
+        self.style(PaintStyle::default());
+    }
+
+    fn style(&mut self, new: PaintStyle) {
+        let old = std::mem::replace(&mut self.style, new);
+        if old == new {
+            return;
+        }
+        if new == PaintStyle::default() {
+            self.bytes.push_str("\x1b[m");
+            return;
+        }
+        // What is set can only be taken back by a reset.
+        let is_reset = !new.modifier.contains(old.modifier);
+        let old = if is_reset { PaintStyle::default() } else { old };
+        let mut codes = if is_reset { "0;".to_owned() } else { String::new() };
+        for (_, modifier) in (new.modifier - old.modifier).iter_names() {
+            let _ = write!(codes, "{};", code_of(modifier));
+        }
+        if new.foreground != old.foreground {
+            colour(&mut codes, new.foreground, 30);
+        }
+        if new.background != old.background {
+            colour(&mut codes, new.background, 40);
+        }
+        let _ = write!(self.bytes, "\x1b[{}m", codes.trim_end_matches(';'));
+    }
+}
+
+fn code_of(modifier: Modifier) -> u8 {
+    match modifier {
+        Modifier::BOLD => 1,
+        Modifier::DIM => 2,
+        Modifier::ITALIC => 3,
+        Modifier::UNDERLINED => 4,
+        Modifier::SLOW_BLINK => 5,
+        Modifier::RAPID_BLINK => 6,
+        Modifier::REVERSED => 7,
+        Modifier::HIDDEN => 8,
+        _ => 9,
+    }
+}
+
+/// The code of a colour; `base` is that of black.
+fn colour(codes: &mut String, colour: Color, base: u8) {
+    let named = match colour {
+        Color::Reset => base + 9,
+        Color::Black => base,
+        Color::Red => base + 1,
+        Color::Green => base + 2,
+        Color::Yellow => base + 3,
+        Color::Blue => base + 4,
+        Color::Magenta => base + 5,
+        Color::Cyan => base + 6,
+        Color::Gray => base + 7,
+        Color::DarkGray => base + 60,
+        Color::LightRed => base + 61,
+        Color::LightGreen => base + 62,
+        Color::LightYellow => base + 63,
+        Color::LightBlue => base + 64,
+        Color::LightMagenta => base + 65,
+        Color::LightCyan => base + 66,
+        Color::White => base + 67,
+        Color::Indexed(nth) => {
+            let _ = write!(codes, "{};5;{nth};", base + 8);
+            return;
+        }
+        Color::Rgb(red, green, blue) => {
+            let _ = write!(codes, "{};2;{red};{green};{blue};", base + 8);
+            return;
+        }
+    };
+    let _ = write!(codes, "{named};");
+}
+
+/// The stretches of a row that are not what they were. None begins or ends within a wide character.
+fn changed(was: &[Cell], row: &[Cell]) -> Vec<Range<usize>> {
+    let mut stretches: Vec<Range<usize>> = Vec::new();
+    let mut at = 0;
+    while let Some(cell) = row.get(at) {
+        let end = (at + width(cell.symbol()).max(1)).min(row.len());
+        let old = was.get(at..end.min(was.len())).unwrap_or_default();
+        // A wide character that loses one half loses both.
+        let is_cut = old.last().is_some_and(|old| width(old.symbol()) > 1) && end - at == 1;
+        if Some(old) != row.get(at..end) || is_cut && was.get(at + 1) != row.get(at + 1) {
+            match stretches.last_mut() {
+                Some(last) if at - last.end < GAP => last.end = end,
+                Some(_) | None => stretches.push(at..end),
+            }
+        }
+        at = end;
+    }
+    stretches
+}

@@ -1,0 +1,275 @@
+//! The rows that are drawn anew below what is printed, and how finished rows go above them.
+//!
+//! The region is known by one place: the beginning of its first row, where the cursor rests while something is under way.
+//! Terminals that wrap their rows anew for another size take the cursor along with what it is on, the others leave both
+//! where they are. So from there "everything below" is the region and nothing else, whatever happened to the size in
+//! between. All movements are so many rows up or down from that place; no row of the screen has a number here.
+
+use std::sync::Arc;
+
+use ratatui::buffer::Cell;
+use ratatui::layout::{Position, Size};
+use ratatui::style::Modifier;
+
+use super::paint::{CellRow, Paint};
+
+/// No terminal is taken to be lower than this: a region of so many rows never reaches above its first row.
+const LOWEST: usize = 8;
+/// The terminal's own cursor may be so far below the region's first row.
+const NEAR: usize = 4;
+
+/// A finished row.
+#[derive(Debug)]
+pub(super) struct PrintedRow {
+    pub(super) cells: CellRow,
+    /// The pictures that end in this row: the last column, and the sequence that shows it.
+    pub(super) pictures: Vec<(u16, Arc<str>)>,
+}
+
+/// Where the person writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RegionCursor {
+    /// Nowhere.
+    #[default]
+    None,
+    /// Shown as a cell in reverse, as long as the terminal's own cursor has to stay at the region's first row.
+    Drawn(Position),
+    /// Shown by the terminal's own cursor.
+    Terminal(Position),
+}
+
+/// The region as the terminal has it.
+#[derive(Debug, Default)]
+pub(super) struct Region {
+    shown: Vec<CellRow>,
+    /// The row of the screen where it begins, as far as is known. An error costs blank rows, nothing else.
+    top: usize,
+    /// Whether its last row has reached the last one of the screen.
+    is_at_bottom: bool,
+    /// Whether the terminal has become lower.
+    is_lower: bool,
+    /// How far below the first row the cursor is, and in which column.
+    cursor: (usize, usize),
+    is_cursor_shown: Option<bool>,
+    is_wrapping: Option<bool>,
+}
+
+impl Region {
+    /// A region that begins in this row of the screen; the cursor is in its first column.
+    pub(super) fn at(top: u16) -> Self {
+        Self { top: usize::from(top), ..Self::default() }
+    }
+
+    /// Corrects where it begins. Rows above it that a lower terminal has no room for have scrolled away: the screen is full.
+    pub(super) fn set_top(&mut self, top: u16) {
+        self.is_at_bottom |= self.is_lower && usize::from(top) < self.top;
+        self.top = usize::from(top);
+    }
+
+    /// Draws it below rows that are finished by now.
+    pub(super) fn draw(
+        &mut self,
+        paint: &mut Paint,
+        size: Size,
+        printed: &[PrintedRow],
+        (mut rows, cursor): (Vec<CellRow>, RegionCursor),
+    ) {
+        let height = usize::from(size.height);
+        if let RegionCursor::Drawn(at) = cursor {
+            reverse(&mut rows, at, size.width);
+        }
+        let padding = self.pad(&mut rows, height, printed.len());
+        let place = match cursor {
+            RegionCursor::Terminal(at) => (usize::from(at.y) + padding, usize::from(at.x)),
+            RegionCursor::None | RegionCursor::Drawn(_) => (0, 0),
+        };
+        self.show_cursor_if(paint, matches!(cursor, RegionCursor::Terminal(_)));
+        if printed.is_empty() && rows == self.shown && place == self.cursor {
+            return;
+        }
+        self.move_to_top(paint);
+        let was = self.prepare(paint, height, (printed, &rows));
+        self.print(paint, printed, &was);
+        self.top = (self.top + printed.len()).min(height.saturating_sub(rows.len()));
+        let was = was.get(printed.len()..).unwrap_or_default();
+        if was.is_empty() {
+            make_room(paint, rows.len());
+        }
+        self.wrap_if(paint, false);
+        let changed: Vec<_> = rows.iter().enumerate().filter(|(nth, row)| was.get(*nth) != Some(*row)).collect();
+        if !changed.is_empty() {
+            paint.save();
+            let mut at = 0;
+            for (nth, row) in changed {
+                paint.down(nth - at);
+                paint.changes(was.get(nth).map_or(&[], Vec::as_slice), row);
+                at = nth;
+            }
+            paint.restore();
+        }
+        (self.shown, self.cursor) = (rows, place);
+        paint.down(place.0);
+        if place.1 > 0 {
+            paint.column(place.1);
+        }
+    }
+
+    /// Prints rows and wipes the rest; the cursor is where the region was.
+    pub(super) fn close(&mut self, paint: &mut Paint, printed: &[PrintedRow]) {
+        self.move_to_top(paint);
+        paint.wipe_below();
+        self.print(paint, printed, &[]);
+        self.wrap_if(paint, true);
+        self.show_cursor_if(paint, true);
+        self.shown.clear();
+    }
+
+    /// The cursor goes to the region's first row, where every size of the terminal leaves it.
+    pub(super) fn move_to_top(&mut self, paint: &mut Paint) {
+        let (row, column) = std::mem::take(&mut self.cursor);
+        paint.up(row);
+        if column > 0 {
+            paint.column(0);
+        }
+    }
+
+    /// The terminal has this size now. What it made of the region's rows is not known: they are drawn anew. Rows above
+    /// the cursor that are too long may take several rows now.
+    pub(super) fn resized(&mut self, paint: &mut Paint, (before, now): (Size, Size), rewraps: bool) {
+        self.is_lower = now.height < before.height;
+        let (row, column) = self.cursor;
+        if rewraps {
+            let columns = usize::from(now.width).max(1);
+            let above = self.shown.iter().take(row).map(|row| row.len().div_ceil(columns).max(1)).sum::<usize>();
+            self.cursor = (above + column / columns, column);
+        }
+        self.move_to_top(paint);
+        self.shown.clear();
+    }
+
+    /// What else the terminal was told is not known any more.
+    pub(super) fn forget_modes(&mut self) {
+        (self.is_cursor_shown, self.is_wrapping) = (None, None);
+    }
+
+    /// Once the region has been at the bottom of the screen it stays there: rows that it needs no more are blank, until
+    /// finished rows take their place. Answers how many there are.
+    fn pad(&mut self, rows: &mut Vec<CellRow>, height: usize, printed: usize) -> usize {
+        rows.drain(..rows.len().saturating_sub(height));
+        let below = height.saturating_sub(self.top + printed);
+        self.is_at_bottom |= below <= rows.len();
+        let padding = if self.is_at_bottom { below.saturating_sub(rows.len()) } else { 0 };
+        rows.splice(..0, std::iter::repeat_n(CellRow::new(), padding));
+        padding
+    }
+
+    /// Makes room for finished rows and the region's own; answers what the terminal shows there. Rows at the end that stay
+    /// as they are move as a whole. What a terminal that is too low would take above its first row is wiped before.
+    fn prepare(
+        &mut self,
+        paint: &mut Paint,
+        height: usize,
+        (printed, rows): (&[PrintedRow], &[CellRow]),
+    ) -> Vec<CellRow> {
+        let mut shown = std::mem::take(&mut self.shown);
+        let (was, now) = (shown.len(), printed.len() + rows.len());
+        let kept = shown.iter().rev().zip(rows.iter().rev()).take_while(|(was, now)| was == now).count();
+        if was == 0 || now > height || printed.iter().any(|row| !row.pictures.is_empty()) {
+            paint.wipe_below();
+            return Vec::new();
+        }
+        let moved = was - kept;
+        if now > was {
+            if now > LOWEST {
+                wipe_rows(paint, shown.get_mut(..moved).unwrap_or_default());
+            }
+            make_room(paint, now);
+            if kept > 0 {
+                paint.save();
+                paint.down(moved);
+                paint.insert_rows(now - was);
+                paint.restore();
+            }
+            shown.splice(moved..moved, std::iter::repeat_n(CellRow::new(), now - was));
+        } else if now < was {
+            paint.save();
+            paint.down(now - kept);
+            paint.delete_rows(was - now);
+            paint.restore();
+            shown.drain(now - kept..moved);
+        }
+        shown
+    }
+
+    /// Rows for good. A row that is too long for what the terminal has become meanwhile wraps, and loses nothing.
+    fn print(&mut self, paint: &mut Paint, printed: &[PrintedRow], was: &[CellRow]) {
+        if printed.is_empty() {
+            return;
+        }
+        self.wrap_if(paint, true);
+        for (nth, row) in printed.iter().enumerate() {
+            if nth < was.len() {
+                paint.wipe_rest_of_row();
+            }
+            paint.row(&row.cells);
+            for (column, sequence) in &row.pictures {
+                paint.column(usize::from(*column));
+                paint.put(sequence);
+            }
+            paint.put("\r\n");
+        }
+    }
+
+    fn wrap_if(&mut self, paint: &mut Paint, is_wrapping: bool) {
+        if self.is_wrapping.replace(is_wrapping) != Some(is_wrapping) {
+            paint.put(if is_wrapping { "\x1b[?7h" } else { "\x1b[?7l" });
+        }
+    }
+
+    fn show_cursor_if(&mut self, paint: &mut Paint, is_shown: bool) {
+        if self.is_cursor_shown.replace(is_shown) != Some(is_shown) {
+            paint.put(if is_shown { "\x1b[?25h" } else { "\x1b[?25l" });
+        }
+    }
+}
+
+impl RegionCursor {
+    /// Where the person writes, shown as it can be: the terminal's own cursor stays at the first row as long as something
+    /// is drawn without a key, since the size may change at any moment then, and where it would be far below that row.
+    #[must_use]
+    pub fn new(place: Option<Position>, is_under_way: bool) -> Self {
+        match place {
+            None => Self::None,
+            Some(place) if is_under_way || usize::from(place.y) > NEAR => Self::Drawn(place),
+            Some(place) => Self::Terminal(place),
+        }
+    }
+}
+
+/// Scrolls until there are so many rows from the cursor's on.
+fn make_room(paint: &mut Paint, rows: usize) {
+    let below = rows.saturating_sub(1);
+    paint.feed(below);
+    paint.up(below);
+}
+
+fn wipe_rows(paint: &mut Paint, rows: &mut [CellRow]) {
+    let last = rows.iter().rposition(|row| !row.is_empty());
+    for row in rows.iter_mut().take(last.map_or(0, |last| last + 1)) {
+        paint.wipe_rest_of_row();
+        paint.feed(1);
+        row.clear();
+    }
+    paint.up(last.map_or(0, |last| last + 1));
+}
+
+fn reverse(rows: &mut [CellRow], at: Position, columns: u16) {
+    let Some(row) = rows.get_mut(usize::from(at.y)).filter(|_| at.x < columns) else { return };
+    let column = usize::from(at.x);
+    if row.len() <= column {
+        row.resize(column + 1, Cell::EMPTY);
+    }
+    if let Some(cell) = row.get_mut(column) {
+        cell.modifier.toggle(Modifier::REVERSED);
+    }
+}

@@ -1,0 +1,279 @@
+//! What terminals keep of what is printed, whatever becomes of their size: those that wrap rows anew, and those that do not.
+
+use ratatui::layout::Rect;
+
+use super::*;
+
+/// What goes to the terminal.
+#[derive(Debug, Clone, Default)]
+struct Wire(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Wire {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Numbers that look random, the same in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// A terminal, and a program that prints paragraphs on it.
+struct Play {
+    terminal: avt::Terminal,
+    wire: Wire,
+    screen: Screen<Wire>,
+    /// The paragraphs that are printed.
+    count: usize,
+    /// The rows of the next one that are printed.
+    begun: usize,
+}
+
+const WIDTHS: [u16; 6] = [40, 60, 100, 200, 120, 80];
+const HEIGHTS: [u16; 5] = [12, 40, 24, 8, 24];
+
+/// A paragraph as rows that fit into each width.
+fn paragraph(number: usize) -> Vec<String> {
+    (0..number % 4 + 1).map(|row| format!("Paragraph {number}, row {row}, some words")).collect()
+}
+
+impl Play {
+    fn new(rewraps: bool) -> Self {
+        let mut terminal = avt::Terminal::with_scrollback(80, 24, None).unwrap();
+        terminal.feed("shell> one\r\nshell> two\r\nshell> offshoot\r\n");
+        let wire = Wire::default();
+        let screen = Screen::new(wire.clone(), Size::new(80, 24), Position::new(0, 3), rewraps).unwrap();
+        Self { terminal, wire, screen, count: 0, begun: 0 }
+    }
+
+    /// The terminal takes what was sent.
+    fn flush(&mut self) {
+        self.screen.send().unwrap();
+        let bytes = std::mem::take(&mut *self.wire.0.borrow_mut());
+        self.terminal.feed(std::str::from_utf8(&bytes).unwrap());
+    }
+
+    /// The program hears that the terminal has another size.
+    fn hear(&mut self) {
+        let (columns, rows) = self.terminal.size();
+        self.screen.resize(Size::new(columns.try_into().unwrap(), rows.try_into().unwrap()), 1_000).unwrap();
+        self.flush();
+        self.screen.set_top(self.terminal.cursor().row.try_into().unwrap());
+    }
+
+    /// Another row of a paragraph is finished; one that is begun goes on from where it was, at any width.
+    fn print_row(&mut self) {
+        let rows = paragraph(self.count);
+        self.screen.print(&[Line::from(rows[self.begun].clone())], &[]);
+        self.begun += 1;
+        if self.begun == rows.len() {
+            self.screen.print(&[Line::default()], &[]);
+            (self.count, self.begun) = (self.count + 1, 0);
+        }
+    }
+
+    /// Draws what is not finished, and the editor below it.
+    fn draw(&mut self, is_under_way: bool, extra: u64) {
+        let Size { width, height } = self.screen.size();
+        let mut rows =
+            paragraph(self.count).get(self.begun..).unwrap_or_default().iter().take(1).cloned().collect::<Vec<_>>();
+        rows.extend((0..extra).map(|at| format!("unfinished {at} {}", "x".repeat(usize::from(width)))));
+        if is_under_way {
+            rows.push(String::new());
+            rows.push(format!("spinner, {extra} s"));
+        } else {
+            rows.clear();
+        }
+        rows.push("─".repeat(width.into()));
+        let cursor = Position::new(3, u16::try_from(rows.len()).unwrap());
+        rows.extend(["typed".to_owned(), "─".repeat(width.into()), "status".to_owned()]);
+        let hidden = rows.len().saturating_sub(height.into());
+        let lines: Vec<_> = rows[hidden..].iter().map(|row| Line::from(row.clone())).collect();
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, u16::try_from(lines.len()).unwrap()));
+        for (line, y) in lines.iter().zip(0..) {
+            buffer.set_line(0, y, line, width);
+        }
+        let cursor = Position { y: cursor.y - u16::try_from(hidden).unwrap(), ..cursor };
+        self.screen.draw(&buffer, RegionCursor::new(Some(cursor), is_under_way)).unwrap();
+        self.flush();
+    }
+
+    /// Everything that the terminal has: rows that it wrapped are one.
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for line in self.terminal.screen().all_lines() {
+            let row = line.text();
+            text.push_str(if line.is_wrapped() { &row } else { row.trim_end() });
+            text.push_str(if line.is_wrapped() { "" } else { "\n" });
+        }
+        text
+    }
+
+    /// Each printed row is there once, in its order, below the shell's own; after them only the one that is not finished.
+    fn check(&self, what: &str) {
+        let text = self.text();
+        let rows = |mark: &str| text.lines().filter(|row| row.starts_with(mark)).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(rows("shell>"), ["shell> one", "shell> two", "shell> offshoot"], "{what}: {text}");
+        let mut printed: Vec<_> = (0..self.count).flat_map(paragraph).collect();
+        printed.extend(paragraph(self.count).into_iter().take(self.begun));
+        let found = rows("Paragraph");
+        let (known, open) = found.split_at(printed.len().min(found.len()));
+        assert_eq!(known, printed, "{what}: {text}");
+        assert!(open.len() <= 1, "{what}: {open:?} in {text}");
+    }
+}
+
+/// Whatever the terminal's size becomes between two drawings, and however late the program hears of it.
+#[test]
+fn no_size_costs_a_row_or_doubles_one() {
+    let mut looked = 0;
+    for seed in 0..40 {
+        let mut numbers = Numbers(seed);
+        let mut play = Play::new(true);
+        let mut is_deaf = 0;
+        for step in 0..150 {
+            let is_under_way = step < 130;
+            if numbers.below(6) == 0 {
+                let (columns, rows) = play.terminal.size();
+                let (width, height) = (WIDTHS[numbers.below(6) as usize], HEIGHTS[numbers.below(5) as usize]);
+                match numbers.below(3) {
+                    0 => play.terminal.resize(width.into(), rows),
+                    1 => play.terminal.resize(columns, height.into()),
+                    _ => play.terminal.resize(width.into(), height.into()),
+                }
+                is_deaf = if is_under_way { numbers.below(4) } else { 0 };
+            }
+            let has_heard = is_deaf == 0 || !is_under_way;
+            if has_heard {
+                play.hear();
+            }
+            is_deaf = is_deaf.saturating_sub(1);
+            if is_under_way {
+                (0..numbers.below(3)).for_each(|_| play.print_row());
+            }
+            play.draw(is_under_way, numbers.below(3) / 2);
+            play.check(&format!("seed {seed}, step {step}"));
+            if has_heard {
+                let text = play.text();
+                let count = |row: &str| text.lines().filter(|own| own.starts_with(row)).count();
+                let left = (count("status"), count("spinner") + count("typed"));
+                assert_eq!(left, (1, 1 + usize::from(is_under_way)), "seed {seed}, step {step}: {text}");
+            }
+            looked += 1;
+        }
+    }
+    assert_eq!(looked, 40 * 150);
+}
+
+/// A terminal that leaves its rows as they are, in any width.
+#[test]
+fn rows_that_are_not_wrapped_anew_are_neither_lost_nor_doubled() {
+    for seed in 0..50 {
+        let mut numbers = Numbers(seed);
+        let mut parser = vt100::Parser::new(24, 80, 1_000);
+        let wire = Wire::default();
+        let mut screen = Screen::new(wire.clone(), Size::new(80, 24), Position::ORIGIN, false).unwrap();
+        for number in 0..60 {
+            let width = WIDTHS[numbers.below(6) as usize];
+            parser.screen_mut().set_size(24, width);
+            screen.resize(Size::new(width, 24), 1_000).unwrap();
+            screen.print(&[Line::from(format!("Row {number}."))], &[]);
+            let mut buffer = Buffer::empty(Rect::new(0, 0, width, 3));
+            let rule = "─".repeat(width.into());
+            buffer.set_string(0, 0, &rule, ratatui::style::Style::new());
+            buffer.set_string(0, 2, &rule, ratatui::style::Style::new());
+            screen.draw(&buffer, RegionCursor::new(Some(Position::new(0, 1)), number % 2 == 0)).unwrap();
+            screen.send().unwrap();
+            parser.process(&std::mem::take(&mut *wire.0.borrow_mut()));
+        }
+        let mut rows = Vec::new();
+        parser.screen_mut().set_scrollback(usize::MAX);
+        for at in (0..=parser.screen().scrollback()).rev() {
+            parser.screen_mut().set_scrollback(at);
+            rows.extend(parser.screen().rows(0, 40).take(if at == 0 { usize::MAX } else { 1 }));
+        }
+        let rows: Vec<_> = rows.iter().map(|row| row.trim_end()).filter(|row| row.starts_with("Row")).collect();
+        let all: Vec<_> = (0..60).map(|number| format!("Row {number}.")).collect();
+        assert_eq!(rows, all, "seed {seed}");
+    }
+}
+
+/// Once the screen is full its last row is that of the region, also after the region needs fewer rows.
+#[test]
+fn the_bottom_stays_at_the_bottom() {
+    let mut play = Play::new(true);
+    play.draw(false, 0);
+    assert!(play.text().trim_end().lines().count() == 7, "it begins where the shell was: {}", play.text());
+    for _ in 0..12 {
+        play.print_row();
+        play.draw(true, 0);
+    }
+    for extra in [2, 9, 0, 5, 1] {
+        play.draw(true, extra);
+        play.print_row();
+        play.draw(false, 0);
+        let rows: Vec<_> =
+            play.terminal.screen().visible_lines().map(|line| line.text().trim_end().to_owned()).collect();
+        assert_eq!(rows.last().map(String::as_str), Some("status"), "{rows:#?}");
+        play.check("at the bottom");
+    }
+}
+
+/// More rows than the screen has are printed at once.
+#[test]
+fn many_rows_are_printed_at_once() {
+    let mut play = Play::new(true);
+    play.draw(true, 1);
+    (0..100).for_each(|_| play.print_row());
+    play.draw(true, 1);
+    play.check("at once");
+    assert!(!play.text().contains("\n\n\n"), "{}", play.text());
+}
+
+/// Only what has changed is sent.
+#[test]
+fn a_letter_costs_few_bytes() {
+    let mut play = Play::new(true);
+    let draw = |play: &mut Play, typed: &str| {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 3));
+        buffer.set_string(0, 0, "─".repeat(80), ratatui::style::Style::new());
+        buffer.set_string(0, 1, typed, ratatui::style::Style::new());
+        buffer.set_string(0, 2, "─".repeat(80), ratatui::style::Style::new());
+        let cursor = Position::new(u16::try_from(typed.len()).unwrap(), 1);
+        play.screen.draw(&buffer, RegionCursor::new(Some(cursor), false)).unwrap();
+        play.screen.send().unwrap();
+        let sent = play.wire.0.borrow().clone();
+        play.flush();
+        sent
+    };
+    draw(&mut play, "hell");
+    let sent = String::from_utf8(draw(&mut play, "hello")).unwrap();
+    assert_eq!(sent, "\x1b[?2026h\x1b[A\r\x1b7\x1b[B\x1b[5Go\x1b8\x1b[B\x1b[6G\x1b[?2026l");
+}
+
+/// Wide letters change as a whole, and styles end where they end.
+#[test]
+fn cells_are_painted_as_they_are() {
+    use ratatui::style::{Color, Modifier, Style};
+    let row = |text: &str, style: Style| row_of(&Line::from(ratatui::text::Span::styled(text.to_owned(), style)), 20);
+    let mut paint = Paint::default();
+    paint.changes(&row("ab世d", Style::new()), &row("ab界d", Style::new()));
+    paint.column(0);
+    paint.changes(&row("ab世d", Style::new()), &row("abx d", Style::new()));
+    assert_eq!(paint.take(), "\x1b[3G界\r\x1b[3Gx");
+    paint.row(&row("a", Style::new().fg(Color::Red).add_modifier(Modifier::BOLD)));
+    paint.row(&row("b", Style::new().fg(Color::Red)));
+    paint.row(&row("c", Style::new().fg(Color::Rgb(1, 2, 3)).bg(Color::Indexed(9))));
+    assert_eq!(paint.take(), "\x1b[1;31ma\x1b[0;31mb\x1b[38;2;1;2;3;48;5;9mc\x1b[m");
+}
