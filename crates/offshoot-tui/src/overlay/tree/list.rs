@@ -40,7 +40,8 @@ impl List {
         let folds = outline.open_if_it_fits(tree, room);
         let remembered = setup.selected.or_else(|| outline.open());
         let (narrow_folds, filter) = (Folds::all_open(), setup.filter);
-        let mut list = Self { outline, filter, folds, narrow_folds, remembered, ..Self::default() };
+        let is_narrow = filter == Filter::LabeledOnly;
+        let mut list = Self { outline, filter, folds, narrow_folds, is_narrow, remembered, ..Self::default() };
         list.reveal(tree, Limits::default());
         list.settle();
         list.top = list.selected.saturating_sub(room / 2);
