@@ -27,7 +27,6 @@ pub(crate) struct Task<'a> {
     pub(crate) row: Option<StoredReading>,
 }
 
-/// The result of a [`Task`].
 pub(crate) struct Looked {
     pub(crate) at: usize,
     pub(crate) folder: usize,
@@ -109,7 +108,6 @@ fn may_go_on(row: &StoredReading, now: &Stamp) -> bool {
     is_same_file && row.reading.refused.is_none() && (has_grown || stands)
 }
 
-/// Hashes of the first and the last bytes of the part that was read.
 fn samples(medium: &dyn Medium, read: u64) -> io::Result<(u64, u64)> {
     let length = read.min(SAMPLE);
     let hash = |offset| {

@@ -1,8 +1,7 @@
 //! Markdown as a list of operations that build a page: open an element, write text, close.
 //!
 //! The script knows a closed list of elements; everything else is text. Raw HTML becomes text, an image a link to its
-//! address, and only web and mail addresses become links. Nesting ends at [`DEEPEST`], so no text makes a page too deep
-//! to draw.
+//! address, and only web and mail addresses become links. Nesting ends at [`DEEPEST`].
 
 use offshoot_session::json::quote;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag};

@@ -36,7 +36,6 @@ pub(crate) fn title(session: &Session) -> Result<String> {
     Ok(name.unwrap_or_else(|| format!("Session {}", one_line(session.id(), 60))))
 }
 
-/// The download's file name.
 pub(crate) fn file_name(session: &Session) -> String {
     let name = session.file().and_then(|file| file.file_name()).map(|name| name.to_string_lossy().into_owned());
     one_line(&name.unwrap_or_else(|| format!("{}.jsonl", session.id())), 200)
@@ -68,7 +67,6 @@ pub(crate) fn head(title: &str) -> String {
     page.into_string() + "\n"
 }
 
-/// The elements that the script fills.
 fn frame() -> Markup {
     html! {
         header id="bar" {
@@ -94,7 +92,6 @@ fn frame() -> Markup {
     }
 }
 
-/// What the card of facts is made from.
 pub(crate) struct Card<'a> {
     pub(crate) session: &'a Session,
     pub(crate) title: &'a str,

@@ -17,10 +17,8 @@ use crate::tokens::estimate;
 use crate::tree::NodeIx;
 
 const BRANCH: &str = include_str!("compact/prompts/branch.md");
-/// Introduces the summary.
 const LEAD: &str =
     "Another branch of this conversation was tried before the return to this point. What happened there:";
-/// The summary of a branch without messages.
 const NOTHING_SAID: &str = "(nothing was said on this branch)";
 /// The most tokens of an answer.
 const MAX_TOKENS: u64 = 4096;

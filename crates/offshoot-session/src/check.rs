@@ -64,7 +64,7 @@ fn one_line(loaded: &Loaded, span: LineSpan, bytes: &[u8], entry: Option<NodeIx>
         note(
             Code::InvalidUtf8,
             error.valid_up_to(),
-            "bytes that are no UTF-8; shown as U+FFFD, kept as they are".to_owned(),
+            "bytes that are not UTF-8; shown as U+FFFD, kept as they are".to_owned(),
         );
     }
     let Some(ix) = entry else { return };
@@ -73,24 +73,20 @@ fn one_line(loaded: &Loaded, span: LineSpan, bytes: &[u8], entry: Option<NodeIx>
     let length = usize::try_from(node.length()).unwrap_or(0);
     let record = bytes.get(before..).and_then(|rest| rest.get(..length)).unwrap_or_default();
     if let Err(error) = validate(record) {
-        let what = format!("the entry's body is damaged ({error}); it keeps its place in the tree and says nothing");
+        let what = format!("the entry's body is damaged ({error}); it keeps its place in the tree without content");
         note(Code::DamagedEntry, before + error.at, what);
         return;
     }
     let text = String::from_utf8_lossy(record);
     let json = Json::trusted(&text);
     if json.str("type").is_none() {
-        note(Code::MissingType, 0, "the entry has no type; it keeps its place and says nothing".to_owned());
+        note(Code::MissingType, 0, "the entry has no type; it keeps its place without content".to_owned());
     }
     if node.kind() == Kind::Message && json.get("message").is_none_or(Json::is_null) {
-        note(
-            Code::EmptyMessage,
-            0,
-            "the message entry holds no message; it keeps its place and says nothing".to_owned(),
-        );
+        note(Code::EmptyMessage, 0, "the message entry has no message; it keeps its place without content".to_owned());
     }
     if node.time().is_none() {
-        note(Code::BadTimestamp, 0, "the timestamp is missing or no date; siblings are ordered by time".to_owned());
+        note(Code::BadTimestamp, 0, "the timestamp is missing or not a date; siblings are ordered by time".to_owned());
     }
 }
 

@@ -1,8 +1,7 @@
 //! The messages and settings that the model sees at an entry.
 //!
-//! A context is a plan: entries are chosen by their envelopes, and bodies are read one by one with the messages, so
-//! that a context costs its path and not its file. Two forms, as the peers build them. Knows no files and no providers.
-//! See *Context* in `docs/format.md`.
+//! A context is a plan: entries are chosen by envelope and bodies are read one by one, so it costs its path, not its
+//! file. Two forms, as the peers build them. Knows no files and no providers. See *Context* in `docs/format.md`.
 
 mod pi;
 mod render;
@@ -40,7 +39,6 @@ impl Message {
     }
 }
 
-/// How to render an entry.
 #[derive(Debug, Clone)]
 enum RenderStep {
     /// The entry's message.
@@ -105,9 +103,6 @@ impl Context {
     }
 
     /// All system messages as one with the time `at`; `None` if there are none.
-    ///
-    /// # Errors
-    /// The medium cannot be read.
     pub(crate) fn system_message(&self, source: &dyn Source, at: i64) -> Result<Option<String>> {
         let mut replay = Replay::default();
         for step in &self.steps {
@@ -159,7 +154,7 @@ fn damaged(source: &dyn Source, ix: NodeIx) -> Diagnostic {
         line: Some(node.line()),
         offset: node.offset(),
         entry: node.id().cloned(),
-        message: "the entry's body is damaged; it keeps its place and says nothing to the model".to_owned(),
+        message: "the entry's body is damaged; it keeps its place and is not sent to the model".to_owned(),
     }
 }
 

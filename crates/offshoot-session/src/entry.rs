@@ -119,10 +119,7 @@ impl Entry {
 pub trait Source: Sync {
     fn tree(&self) -> &Tree;
 
-    /// Reads an entry with its body.
-    ///
-    /// # Errors
-    /// The medium cannot be read. A damaged line is not an error; see [`Entry::damage`].
+    /// Reads an entry with its body. A damaged line is not an error; see [`Entry::damage`].
     fn entry(&self, ix: NodeIx) -> Result<Entry>;
 
     /// The bytes of a blob that a message refers to (see [`crate::blobs`]), if the source has them.
@@ -131,9 +128,6 @@ pub trait Source: Sync {
     }
 
     /// The source's facts about all bodies; `None` if it keeps none.
-    ///
-    /// # Errors
-    /// The medium cannot be read.
     fn facts(&self) -> Result<Option<Arc<Facts>>> {
         Ok(None)
     }
@@ -143,9 +137,6 @@ pub trait Source: Sync {
 
     /// The entry's version 3 line as a range of the medium (first byte, length) and a text that follows it; `None` if
     /// more than the line's end differs.
-    ///
-    /// # Errors
-    /// The medium cannot be read.
     fn splice(&self, ix: NodeIx) -> Result<Option<(u64, u64, String)>> {
         Ok(self.raw_span(ix).map(|(offset, length)| (offset, length, String::new())))
     }

@@ -266,7 +266,6 @@ fn string_start(bytes: &[u8], close: usize) -> Option<usize> {
     }
 }
 
-/// The members of an envelope as raw JSON values.
 #[derive(Default)]
 struct EnvelopeMembers<'a> {
     kind: Option<&'a [u8]>,

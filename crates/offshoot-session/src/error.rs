@@ -50,7 +50,7 @@ pub enum Error {
         /// Some of the matches.
         candidates: Vec<String>,
     },
-    #[error("no session fits {given:?}")]
+    #[error("no session matches {given:?}")]
     SessionNotFound { given: String },
     /// The caller's values do not make a valid entry.
     #[error(transparent)]
@@ -62,7 +62,7 @@ pub enum Error {
     #[error("{}: {why}", path.display())]
     Conflict { path: PathBuf, why: Conflict },
     /// Another program holds the lock and did not release it in time. Nothing was attempted; a retry is safe.
-    #[error("{} is locked: {} did not give it back within {} s", path.display(), named(by), waited.as_secs_f32().ceil())]
+    #[error("{} is locked: {} did not release it within {} s", path.display(), named(by), waited.as_secs_f32().ceil())]
     Locked {
         path: PathBuf,
         /// The processes that hold the lock, as far as the system reports them.

@@ -1,30 +1,29 @@
-//! What must be known of every body to draw a tree or to price a branch, in a few bytes an entry.
-//!
-//! Only the values, by place in file order; gathering is elsewhere. Knows no bodies and no files.
+//! Facts about bodies that drawing a tree and summing a branch need, in a few bytes an entry. Plain values by index;
+//! `gather` collects them. Knows no bodies and no files.
 
 use crate::tree::NodeIx;
 
-/// Tokens and dollars that an entry reports.
+/// Usage that an entry reports.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reported {
-    /// The entry's place in file order.
+    /// The entry's index in the tree.
     pub entry: u32,
-    /// Its tokens, all kinds together.
+    /// Tokens of all kinds.
     pub tokens: u64,
-    /// Its price in US dollars.
+    /// US dollars.
     pub cost: f64,
 }
 
 /// Sums over entries.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[expect(missing_docs, reason = "the name says it")]
 pub struct Totals {
-    /// Entries of any type.
+    /// Of any type.
     pub entries: u64,
     /// Message entries of any role.
     pub messages: u64,
-    /// Tokens as reported by providers.
     pub tokens: u64,
-    /// Dollars as reported by providers.
+    /// US dollars as reported by providers.
     pub cost: f64,
 }
 
@@ -36,7 +35,7 @@ impl Totals {
         self.cost += other.cost;
     }
 
-    /// What is left of sums over more when sums over less are taken away.
+    /// Subtracts sums over a part.
     pub(crate) fn minus(&self, less: &Self) -> Self {
         Self {
             entries: self.entries.saturating_sub(less.entries),
@@ -47,35 +46,35 @@ impl Totals {
     }
 }
 
-/// What is known of the first [`Facts::count`] entries of a tree.
+/// The facts about the first [`Facts::count`] entries of a tree.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
-    /// How many places in file order are covered.
+    /// How many indexes are covered.
     pub count: usize,
-    /// Entries that report usage, in file order.
+    /// Entries that report usage, by index.
     pub reported: Vec<Reported>,
-    /// Turns of the model that only call tools, in file order.
+    /// Turns of the model that only call tools, by index.
     pub silent: Vec<u32>,
-    /// Tool calls that failed, in file order.
+    /// Results of failed tool calls, by index.
     pub failed: Vec<u32>,
-    /// Sums over all of them, brought forward by what is new.
+    /// Sums over the covered entries.
     pub totals: Totals,
 }
 
 impl Facts {
-    /// What an entry reports: tokens and dollars.
+    /// Tokens and dollars that an entry reports.
     pub fn usage(&self, ix: NodeIx) -> (u64, f64) {
         let place = ix.index() as u32;
         let found = self.reported.binary_search_by_key(&place, |reported| reported.entry);
         found.ok().and_then(|at| self.reported.get(at)).map_or((0, 0.0), |found| (found.tokens, found.cost))
     }
 
-    /// Whether it is the result of a tool call that failed.
+    /// Whether an entry is the result of a failed tool call.
     pub fn has_failed(&self, ix: NodeIx) -> bool {
         self.failed.binary_search(&(ix.index() as u32)).is_ok()
     }
 
-    /// Whether it is a turn of the model that only calls tools.
+    /// Whether an entry is a turn of the model that only calls tools.
     pub fn is_silent(&self, ix: NodeIx) -> bool {
         self.silent.binary_search(&(ix.index() as u32)).is_ok()
     }

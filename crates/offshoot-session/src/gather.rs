@@ -15,7 +15,6 @@ use crate::tree::{Node, NodeIx};
 /// Below this number of entries one thread is as fast.
 const MANY: usize = 4096;
 
-/// The facts about all entries of a source.
 pub(crate) fn of(source: &dyn Source) -> Result<Arc<Facts>> {
     match source.facts()? {
         Some(facts) => Ok(facts),

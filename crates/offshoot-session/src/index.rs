@@ -1,11 +1,9 @@
-//! The side index: what opening a big file has learnt, kept in a cache folder, so that the next opening reads only what is
-//! new.
+//! The side index: what opening a big file found, cached so that the next opening reads only new lines.
 //!
-//! Derived and disposable: it is used only if it belongs to this very file (device, inode, length, time, and hashes of
-//! the file's head and of the last indexed bytes) and is whole itself (checksum); otherwise it is ignored and made
-//! anew. It is never the authority, never beside the user's files, and its failure never fails an opening. Written
-//! beside and renamed, so that readers and writers at the same time see a whole one. Versions 1 and 2 are not indexed:
-//! they are upgraded by their first append.
+//! Derived and disposable. It is used only if it belongs to this file (device, inode, length, time, and hashes of the
+//! file's head and of the last indexed bytes) and its checksum is right; otherwise it is rebuilt. It is never the
+//! authority, and its failure never fails an opening. It replaces the old one by a rename, so that concurrent readers
+//! and writers see a complete one. Versions 1 and 2 are not indexed, because their first append upgrades them.
 
 mod bytes;
 pub(crate) mod facts;
@@ -28,22 +26,22 @@ use filter::Filter;
 use head::Head;
 use pages::IndexPages;
 
-/// Changes whenever the layout does: an index of another layout is ignored.
+/// Changes with the layout. An index with another layout is ignored.
 const MAGIC: &[u8; 8] = b"offshix5";
-/// The last bytes of an index: where its head begins, the head's hash, and the magic word.
+/// The length of an index's end: start of the head, hash of the head, magic word.
 const TRAILER: usize = 24;
-/// Files below this size are read as fast without an index.
+/// Smaller files are read as fast without an index.
 const SMALLEST: u64 = 1 << 20;
-/// The index is made anew when more of the file is not in it than this share, within these limits.
+/// The index is rebuilt when a larger share of the file is not in it, within these limits.
 const STALE_SHARE: u64 = 128;
 const STALE: (u64, u64) = (256 << 10, 16 << 20);
-/// How much of the head and of the end of the indexed part is compared.
+/// How many bytes of the file's head and of the end of the indexed part are compared.
 const SAMPLE: u64 = 4096;
-/// So much is kept in memory before it goes to the index: memory does not grow with the file. Bytes set the limit where
-/// entries have the usual length; a file of tiny ones is taken in few big pieces, which is faster.
+/// How much is kept in memory before it goes to the index, so that memory does not grow with the file. Bytes limit
+/// files of usual entries; files of tiny ones are read in few big pieces, which is faster.
 const SEGMENT: Stretch = Stretch { lines: 1 << 20, bytes: 256 << 20 };
 
-/// What an index says of the file that it is of.
+/// Identifies the indexed part of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Of {
     identity: Identity,
@@ -53,11 +51,8 @@ struct Of {
     tail: u64,
 }
 
-/// Opens a file with the help of the index folder, if there is one, and leaves a fresh index there if that pays.
-/// `progress` is told how many bytes are read.
-///
-/// # Errors
-/// As [`load`](crate::load::load). Trouble with the index is none.
+/// Opens a file with the index folder, if any, and writes a new index there if that pays. Calls `progress` with the
+/// number of bytes read. Fails as [`load`](crate::load::load) does; trouble with the index is not an error.
 pub(crate) fn load_indexed(
     medium: &FileMedium,
     folder: Option<&Path>,
@@ -82,11 +77,10 @@ pub(crate) fn load_indexed(
     }
 }
 
-/// What an index gave, and the index itself.
 type Indexed = (Loaded, Arc<IndexPages>);
 
-/// Reads what is not in the index, and brings the index up to date if that is much; `None` if there is none that fits, or
-/// the file has to be read whole.
+/// Reads what the index lacks, and rebuilds the index if that is much. `None` if no index fits, or the file must be
+/// read as a whole.
 fn grow(medium: &FileMedium, place: &Path, length: u64, progress: &mut dyn FnMut(u64)) -> Result<Option<Loaded>> {
     let index = open_regular(place).ok();
     let Some((mut loaded, pages)) = index.and_then(|index| read(medium, index, place, length)) else { return Ok(None) };
@@ -100,8 +94,8 @@ fn grow(medium: &FileMedium, place: &Path, length: u64, progress: &mut dyn FnMut
     Ok(Some(loaded))
 }
 
-/// Makes the index of a file of many entries, so many at a time, each read over the index of those before; `None` if
-/// that is not possible, and the file has to be read whole.
+/// Builds the index of a big file in segments, each read over the index of those before. `None` if the file must be
+/// read as a whole.
 fn build(
     medium: &FileMedium,
     place: &Path,
@@ -130,13 +124,13 @@ fn build(
     }
 }
 
-/// One file for each session file, named by a hash of its path.
+/// The path of a session file's index, named by a hash of its path.
 fn place(folder: &Path, file: &Path) -> PathBuf {
     let path = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());
     folder.join(format!("{:016x}.index", hash(path.as_os_str().as_encoded_bytes())))
 }
 
-/// What the index says, if it fits the file.
+/// Reads an index if it fits the file.
 fn read(medium: &FileMedium, index: File, place: &Path, length: u64) -> Option<Indexed> {
     let head = Head::read(&head_bytes(&index)?)?;
     let of = head.of;
@@ -158,7 +152,7 @@ fn read(medium: &FileMedium, index: File, place: &Path, length: u64) -> Option<I
     (loaded.end.length == of.length).then_some((loaded, pages))
 }
 
-/// The head of an index that is whole and of this layout.
+/// The head of a complete index of this layout.
 fn head_bytes(index: &File) -> Option<Vec<u8>> {
     use std::os::unix::fs::FileExt as _;
     let end = index.metadata().ok()?.len().checked_sub(TRAILER as u64)?;
@@ -173,7 +167,7 @@ fn head_bytes(index: &File) -> Option<Vec<u8>> {
 }
 
 impl Of {
-    /// Whether it is of this file as it is now, `length` bytes long, or as it was before it grew.
+    /// Whether this is the file, which is now `length` bytes long and may have grown.
     fn fits(&self, medium: &FileMedium, length: u64) -> bool {
         let Ok(now) = medium.identity() else { return false };
         let is_same_file = (now.device, now.inode) == (self.identity.device, self.identity.inode);

@@ -276,7 +276,6 @@ fn skip_container(bytes: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// Decodes the inside of a JSON string.
 fn unescape(inner: &str) -> Cow<'_, str> {
     if !inner.contains('\\') {
         return Cow::Borrowed(inner);

@@ -10,11 +10,8 @@ use crate::json::{Json, JsonKind, Object, quote};
 use crate::kind::Role;
 use crate::transcript::call_blocks;
 
-/// Introduces a branch summary.
 const BRANCH_LEAD: &str = "This conversation went down another branch and came back from it. What happened there:";
-/// Introduces a compaction's summary.
 const COMPACTION_LEAD: &str = "The earlier part of this conversation was compacted. What happened in it:";
-/// The result of a call that has none.
 const NO_RESULT: &str = "No result: the tool call was not completed.";
 
 /// Converts messages in order; call [`Converter::finish`] after the last one.

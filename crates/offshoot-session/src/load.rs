@@ -96,7 +96,6 @@ pub(crate) fn load_until(medium: &dyn Medium, length: u64) -> Result<Loaded> {
     load_some(medium, length, Stretch::ALL, &mut |_| ())
 }
 
-/// How much of a file to read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stretch {
     /// The most lines, ...

@@ -30,7 +30,6 @@ pub(crate) fn upgrade_header(header: &Header) -> Option<String> {
     Some(object.raw("version", CURRENT_VERSION).finish())
 }
 
-/// The ids of an old line in the tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TreePlace<'a> {
     pub(crate) id: Option<&'a str>,

@@ -1,8 +1,6 @@
-//! The tree as rows of text: which entries are shown, in which order, how far in, and what each row says.
-//!
-//! There are two layouts: the trunk layout, in which the current path runs straight down and other branches hang from it, and
-//! that of the peers' tree selectors. Pictures in the documents, the `tree` command and a front end's selector are the same.
-//! All walks are loops. Knows no colours and no keys.
+//! The tree as rows of text. The trunk layout draws the current path straight down with other branches hanging from it;
+//! the other layout is that of the peers' tree selectors. The documents' pictures, the `tree` command and the front
+//! end's selector all use it. All walks are loops. Knows no colours and no keys.
 
 mod order;
 mod folds;
@@ -34,24 +32,25 @@ pub use sums::{BranchSums, Sums};
 use trunk_rows::{TrunkRows, TrunkScope};
 pub use words::words;
 
-/// Which entries an outline shows.
+/// The entries that an outline shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names of the others say what they show")]
 pub enum Filter {
-    /// All but settings, labels and the state of extensions.
+    /// Everything but settings, labels and state of extensions.
     #[default]
     Default,
-    /// The same without tool results.
+    /// The default without tool results.
     NoTools,
-    /// Only what the person said.
+    /// Only messages of the user.
     UserOnly,
     /// Only entries with a label.
     LabeledOnly,
-    /// Everything.
     All,
 }
 
+#[expect(missing_docs, reason = "the names of the others say what they do")]
 impl Filter {
-    /// Every filter with its name, in the order in which selectors cycle through them.
+    /// Every filter with its name, in the order of selectors.
     pub const NAMES: [(&'static str, Self); 5] = [
         ("default", Self::Default),
         ("no-tools", Self::NoTools),
@@ -60,24 +59,22 @@ impl Filter {
         ("all", Self::All),
     ];
 
-    /// From its name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, filter)| *filter)
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, filter)| *filter == self).map_or("default", |(name, _)| *name)
     }
 }
 
-/// Where rows go.
+/// The arrangement of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TreeLayout {
     /// The current path is one column; side branches hang from it, folded.
     #[default]
     Trunk,
-    /// The peers' layout: every branch point moves what follows to the right.
+    /// The peers' layout: every branch point indents what follows.
     Pi,
 }
 
@@ -85,26 +82,25 @@ impl TreeLayout {
     /// Every layout with its name.
     pub const NAMES: [(&'static str, Self); 2] = [("trunk", Self::Trunk), ("pi", Self::Pi)];
 
-    /// From its name.
+    /// Parses a name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, layout)| *layout)
     }
 }
 
-/// One row.
+/// A row of an outline.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct OutlineRow {
-    /// The entry.
     pub ix: NodeIx,
-    /// The lines that connect it to its branch point.
+    /// The lines that connect the row to its branch point.
     pub prefix: String,
-    /// Whether it is on the path to the leaf.
+    /// Whether the entry is on the path to the leaf.
     pub is_on_path: bool,
-    /// Whether it is where the session is, or the nearest shown entry above that.
+    /// Whether this is the row of the open entry, or of its nearest shown ancestor.
     pub is_selected: bool,
-    /// Its bookmark.
     pub label: Option<String>,
-    /// What it says, on one line, harmless for a screen.
+    /// One line of harmless text.
     pub text: String,
 }
 
@@ -118,32 +114,30 @@ impl OutlineRow {
     }
 }
 
-/// What is hidden besides what the filter hides.
+/// The part of a tree to show.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(missing_docs, reason = "the name says it")]
 pub struct Scope<'a> {
-    /// The filter.
     pub filter: Filter,
-    /// The entries that a search has found, by their place in display order (see [`Outline::place`]); `None` without a
-    /// search.
+    /// Whether a search found the entry, by [`Outline::place`]; `None` without a search.
     pub found: Option<&'a [bool]>,
-    /// What is open and what is folded; `None` leaves that to the layout.
+    /// What is open and what is folded; `None` lets the layout decide.
     pub folds: Option<&'a Folds>,
-    /// Entries with a bookmark; `None` takes the tree's word.
+    /// Entries with a label; `None` takes the tree's labels.
     pub labelled: Option<&'a HashSet<NodeIx>>,
 }
 
-/// How a tree is laid out at first.
+/// The initial layout of a tree.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct OutlineSetup<'a> {
-    /// Where rows go.
     pub layout: TreeLayout,
-    /// Which entries are shown.
     pub filter: Filter,
-    /// The home directory: paths inside it are shown as `~`.
+    /// The home directory; paths below it are shown as `~`.
     pub home: Option<&'a str>,
 }
 
-/// A tree as rows. Where rows go is settled at once, by envelopes; what a row says is read when it is asked for.
+/// A tree as rows. The layout needs only envelopes; a row's text is read on demand.
 #[derive(Debug, Clone, Default)]
 pub struct Outline {
     layout: TreeLayout,
@@ -157,6 +151,7 @@ pub struct Outline {
     filter: Filter,
 }
 
+#[expect(missing_docs, reason = "the names of the others say what they return")]
 impl Outline {
     /// Lays out the whole tree of a session that is open at `leaf`.
     ///
@@ -171,15 +166,15 @@ impl Outline {
         source.tree().whole(outline)
     }
 
-    /// Looks for the call of a tool's result only near the result, not in the whole session: for those who must answer at
-    /// once. A result whose call is far names its tool.
+    /// Searches the call of a tool's result only near the result, to answer fast. A result whose call is far away shows
+    /// its tool.
     #[must_use]
     pub fn reading_near(mut self) -> Self {
         self.calls.reads_near_only();
         self
     }
 
-    /// Lays out anew what is left in a scope. Reads no bodies; linear in the entries of the tree.
+    /// Lays out the entries in a scope. Reads no bodies; linear in the entries of the tree.
     pub fn arrange(&mut self, tree: &Tree, scope: Scope<'_>) {
         let mut shown = match (scope.filter, scope.labelled) {
             (Filter::LabeledOnly, Some(labelled)) => self.order.labelled(labelled.iter().copied()),
@@ -189,7 +184,7 @@ impl Outline {
             let found = found.iter().copied().chain(std::iter::repeat(false));
             shown.iter_mut().zip(found).for_each(|(shown, found)| *shown &= found);
         }
-        // Two drawings at a time would be the most that a large tree takes.
+        // Free the old drawing first: two would be the peak memory of a large tree.
         self.drawing = Drawing::default();
         self.drawing = match self.layout {
             TreeLayout::Pi => {
@@ -206,7 +201,7 @@ impl Outline {
         self.selected = self.open.and_then(|open| self.nearest(open)).or_else(|| self.len().checked_sub(1));
     }
 
-    /// Opens every branch if all rows fit into `room` then. Returns what is open.
+    /// Opens every branch if all rows then fit into `room`. Returns what is open.
     pub fn open_if_it_fits(&mut self, tree: &Tree, room: usize) -> Folds {
         if self.layout == TreeLayout::Pi {
             return Folds::all_open();
@@ -223,7 +218,7 @@ impl Outline {
     }
 
     fn trunk(&self, tree: &Tree, shown: &[bool], scope: Scope<'_>) -> TrunkRows {
-        // What a search or this filter lets through is what somebody looks for: it is not folded away.
+        // Entries that a search or this filter finds are wanted, so they are not folded.
         let is_narrow = scope.found.is_some() || scope.filter == Filter::LabeledOnly;
         let own = if is_narrow { Folds::all_open() } else { Folds::default() };
         let has_runs = scope.filter == Filter::Default && scope.found.is_none();
@@ -237,27 +232,25 @@ impl Outline {
         TrunkRows::new(&self.order, &TrunkScope { shown, folds, labelled: labelled.as_ref(), open })
     }
 
-    /// How many rows there are.
     pub fn len(&self) -> usize {
         self.drawing.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many entries the whole tree has: the places in display order.
+    /// The number of entries in the whole tree, which is that of places.
     pub fn places(&self) -> usize {
         self.order.len()
     }
 
-    /// An entry's place in display order, counted over the whole tree, shown or not.
+    /// An entry's index in display order over the whole tree, shown or not.
     pub fn place(&self, ix: NodeIx) -> Option<usize> {
         self.order.place(ix).map(|place| place as usize)
     }
 
-    /// The entry at a place in display order.
+    /// The entry at a place.
     pub fn entry_at(&self, place: usize) -> Option<NodeIx> {
         self.order.entry(u32::try_from(place).ok()?)
     }
@@ -267,11 +260,12 @@ impl Outline {
         self.order.place(ix).map_or(0..0, |place| place as usize..self.order.end(place) as usize)
     }
 
-    /// The first entry of an entry's branch, shown or not: itself or the nearest ancestor with siblings, at last the root.
+    /// The first entry of an entry's branch, shown or not: the nearest entry at or above it with siblings, else the
+    /// root.
     pub fn branch_start(&self, ix: NodeIx) -> Option<NodeIx> {
         let mut place = self.order.place(ix)?;
         while let Some(parent) = self.order.parent(place) {
-            // An only child stands right behind its parent and ends where it does.
+            // An only child directly follows its parent, and both subtrees end together.
             if place != parent + 1 || self.order.end(place) != self.order.end(parent) {
                 break;
             }
@@ -280,12 +274,12 @@ impl Outline {
         self.order.entry(place)
     }
 
-    /// Where the session is: its leaf, or what a marker there stands for.
+    /// The session's leaf, or the entry that a leaf marker there refers to.
     pub fn open(&self) -> Option<NodeIx> {
         self.open
     }
 
-    /// The row of where the session is, or of the nearest shown entry above that; without one the last row.
+    /// The row of the open entry or its nearest shown ancestor, else the last row.
     pub fn selected(&self) -> Option<usize> {
         self.selected
     }
@@ -300,74 +294,73 @@ impl Outline {
         self.order.entry(self.drawing.place(at)?)
     }
 
-    /// Whether a row's entry is on the path to where the session is.
+    /// Whether a row's entry is on the path to the open entry.
     pub fn is_on_path(&self, at: usize) -> bool {
         self.drawing.place(at).is_some_and(|place| self.order.is_on_path(place))
     }
 
-    /// The layout.
     pub fn layout(&self) -> TreeLayout {
         self.layout
     }
 
-    /// Whether a branch, or in the peers' layout a whole tree, starts at a row and goes on behind it.
+    /// Whether a branch, or in the peers' layout a root with descendants, starts at a row.
     pub fn is_foldable(&self, at: usize) -> bool {
         self.drawing.is_foldable(at)
     }
 
-    /// Whether what follows a row is folded away.
+    /// Whether the rows after a row are folded.
     pub fn is_folded(&self, at: usize) -> bool {
         self.drawing.is_folded(at)
     }
 
-    /// The places of the side branch that a row stands for: one that is folded, or has nothing to fold.
+    /// The places of the side branch that a row represents, which is folded or has a single row.
     pub fn branch(&self, at: usize) -> Option<Range<usize>> {
         self.drawing.branch(at)
     }
 
-    /// The places of the run of tool calls that a row stands for.
+    /// The places of the run of tool calls that a row represents.
     pub fn run(&self, at: usize) -> Option<Range<usize>> {
         self.drawing.run(at)
     }
 
-    /// Whether a row is the first of a run of tool calls that is open.
+    /// Whether a row is the first of an open run of tool calls.
     pub fn is_run_open(&self, at: usize) -> bool {
         self.drawing.is_run_open(at)
     }
 
-    /// Whether a line connects a row with its branch point.
+    /// Whether a line connects a row to its branch point.
     pub fn has_connector(&self, at: usize) -> bool {
         self.drawing.has_connector(at)
     }
 
-    /// The row at which the branch of a row starts; of such a row the one before; at last the root's.
+    /// The row at which a row's branch starts; for such a row, the branch above; else the root.
     pub fn segment_start(&self, at: usize) -> usize {
         self.drawing.segment_start(at)
     }
 
-    /// The row of the next branch; without one the last row.
+    /// The row of the next branch, else the last row.
     pub fn next_segment(&self, at: usize) -> usize {
         self.drawing.next_segment(at)
     }
 
-    /// How many columns a row is moved in.
+    /// How many columns a row is indented.
     pub fn columns(&self, at: usize) -> usize {
         self.drawing.columns(at)
     }
 
-    /// What stands before a row's text from one column to another, both multiples of three. In the peers' layout rows are
-    /// moved in far: nobody needs all of it.
+    /// A range of columns of a row's prefix; both ends are multiples of three. The peers' layout indents rows far, and
+    /// nobody needs all of it.
     pub fn prefix(&self, at: usize, columns: Range<usize>) -> String {
         self.drawing.window(at, columns)
     }
 
-    /// How many entries the open one is below a row that stands for it: 0 at its own.
+    /// How many entries the open one is below a row that represents it; 0 at its own row.
     pub fn steps_to_open(&self, at: usize) -> Option<usize> {
         let (open, row) = (self.order.place(self.open?)?, self.drawing.place(at)?);
         std::iter::successors(Some(open), |place| self.order.parent(*place)).position(|place| place == row)
     }
 
-    /// The place of the first of the hidden entries that lead to a place and nowhere else, or the place itself.
+    /// The place of the first hidden entry that leads only to a place, or the place itself.
     fn with_hidden_above(&self, place: usize) -> usize {
         let mut at = place as u32;
         while let Some(parent) = self.order.parent(at).filter(|parent| {
@@ -379,7 +372,7 @@ impl Outline {
         at as usize
     }
 
-    /// What a row says, on one line, harmless for a screen.
+    /// The text of a row: one line, harmless for a screen.
     ///
     /// # Errors
     /// The medium cannot be read.
@@ -398,7 +391,7 @@ impl Outline {
         self.text(source, ix)
     }
 
-    /// What an entry says, on one line, harmless for a screen.
+    /// The text of an entry: one line, harmless for a screen.
     ///
     /// # Errors
     /// The medium cannot be read.
@@ -406,7 +399,7 @@ impl Outline {
         row::text(source, ix, &self.calls)
     }
 
-    /// A row, counted from the top; `None` behind the last one. Rows of deep trees are moved in no further than 64 levels.
+    /// A row, counted from the top; `None` after the last one. The peers' layout indents at most 64 levels.
     ///
     /// # Errors
     /// The medium cannot be read.
@@ -428,7 +421,7 @@ impl Outline {
         (0..self.len()).filter_map(|at| self.row(source, at).transpose())
     }
 
-    /// The line below the rows: the selected one's number, how many there are, and the filter.
+    /// The status line: the selected row's number, the number of rows, and the filter.
     pub fn footer(&self) -> String {
         let tag = match self.filter {
             Filter::Default => String::new(),

@@ -23,14 +23,12 @@ enum Piece {
 #[derive(Debug, Clone, Default)]
 pub struct Pieces {
     pieces: Vec<Piece>,
-    /// All new text, in order.
     texts: String,
     /// Whether the last piece is a line of the source without its line feed.
     in_line: bool,
 }
 
 const BUFFER: usize = 1 << 20;
-/// How much of the source to read at once.
 const WINDOW: usize = 128 << 10;
 /// Ranges from this size on are copied by the system.
 const LARGE: u64 = 256 << 10;

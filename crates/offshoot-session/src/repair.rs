@@ -44,9 +44,9 @@ impl Action {
     }
 }
 
+/// One step of a repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names of the others say what they are")]
-/// One step of a repair.
 pub struct RepairStep {
     pub code: Code,
     /// From 1.
@@ -80,8 +80,7 @@ pub struct Repaired {
 /// Plans the repair of a session.
 ///
 /// # Errors
-/// [`Error::NotASession`]; [`Error::Io`]; [`Error::Invalid`] for versions 1 and 2, which must be upgraded first because
-/// line numbers identify their entries.
+/// [`Error::NotASession`]; [`Error::Io`]; [`Error::Invalid`] for versions 1 and 2, which must be upgraded first.
 pub fn plan(medium: &dyn Medium) -> Result<Plan> {
     let loaded = load(medium)?;
     if loaded.is_old() {
@@ -94,8 +93,7 @@ pub fn plan(medium: &dyn Medium) -> Result<Plan> {
 }
 
 impl Plan {
-    /// Repairs the file in one step. The old file stays as `<file>.bak`; removed bytes are appended to
-    /// `<file>.quarantine`.
+    /// Repairs the file in one step. Keeps the old one as `<file>.bak` and removed bytes in `<file>.quarantine`.
     ///
     /// # Errors
     /// [`Error::Invalid`] if there is nothing to repair; [`Error::Conflict`] if the file has changed since it was
@@ -190,7 +188,6 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Whether a part is this entry's record.
     fn is_entry(&self, ix: NodeIx, part: &LinePart, bytes: &[u8]) -> bool {
         let LinePart::Record(range) = part else { return false };
         let text = String::from_utf8_lossy(&bytes[range.clone()]);

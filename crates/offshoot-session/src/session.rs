@@ -149,10 +149,8 @@ pub struct Session {
     /// Why appends are refused or need a look at the file first.
     broken: Option<standing::Broken>,
     holds_lock: bool,
-    /// The batch of the last failed append.
     attempted: Option<put::Batch>,
     own: spill::OwnSpill,
-    /// Branches that other programs have begun.
     others: diverged::OtherBranches,
     /// Diagnostics since the last [`Session::take_news`].
     news: Vec<Diagnostic>,

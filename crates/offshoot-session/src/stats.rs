@@ -1,4 +1,4 @@
-//! What branches hold and what they cost, each entry counted once.
+//! Sums and costs of branches; each entry counts once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,27 +16,26 @@ use crate::tree::{Node, NodeIx, Tree};
 /// A branch: the path to one leaf.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Branch {
-    /// Its last entry that is no marker.
+    /// The last entry that is not a marker.
     pub leaf: NodeIx,
     /// Whether the session is open there.
     pub is_open: bool,
-    /// The last words of the person or the model on it, on one line.
+    /// The last words of the user or the model on the path, on one line.
     pub last_words: String,
-    /// Sums over its whole path.
+    /// Sums over the whole path.
     pub whole: Totals,
-    /// Sums over what no other branch shares.
+    /// Sums over the entries that no other branch has.
     pub own: Totals,
-    /// Where it left the other branches: the last shared entry.
+    /// The last entry shared with other branches.
     pub forks_from: Option<NodeIx>,
-    /// When its last entry was written.
+    /// The last entry's time.
     pub time: Option<Millis>,
-    /// The bookmark nearest to its end, on entries of its own.
+    /// The label nearest to the end, on the branch's own entries.
     pub label: Option<String>,
 }
 
-/// Every branch, in file order of its leaf. `open` is the leaf of the session.
-///
-/// Markers of a moved leaf, labels and names make no branch of their own; settings none beside one that goes on.
+/// Every branch in file order of its leaf; `open` is the session's leaf. Leaf markers, labels and names do not make a
+/// branch, and settings do not make one beside a branch that continues.
 ///
 /// # Errors
 /// The medium cannot be read.
@@ -48,21 +47,21 @@ pub fn branches(source: &dyn Source, open: Option<NodeIx>) -> Result<Vec<Branch>
     source.tree().whole(branches)
 }
 
-/// What a status line says of all branches.
+/// What a status line shows of all branches.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Overview {
     /// Sums over all entries.
     pub totals: Totals,
-    /// How many branches there are.
+    /// The number of branches.
     pub branches: usize,
-    /// The bookmark nearest to the end of the open branch, on entries of its own.
+    /// The label nearest to the end of the open branch, on its own entries.
     pub label: Option<String>,
     /// The last words on the open branch, on one line.
     pub last_words: String,
 }
 
-/// What [`branches`] and [`totals`] say in short, without a walk over the tree: it costs as much as there are branches,
-/// and of the open one the way up to its last words and, if the session has bookmarks, to its own.
+/// A short form of [`branches`] and [`totals`] without a walk over the tree: it costs the number of branches, and on
+/// the open one the way up to its last words and, if the session has labels, to its label.
 ///
 /// # Errors
 /// The medium cannot be read.
@@ -77,7 +76,7 @@ pub fn overview(source: &dyn Source, open: Option<NodeIx>) -> Result<Overview> {
     tree.whole(overview)
 }
 
-/// The bookmark nearest to the end of a branch, on entries that no other branch shares.
+/// The label nearest to the end of a branch, on its own entries.
 fn label_of_branch(tree: &Tree, leaf: NodeIx) -> Option<String> {
     let mut below = None;
     for ix in tree.ancestors(leaf) {
@@ -92,20 +91,21 @@ fn label_of_branch(tree: &Tree, leaf: NodeIx) -> Option<String> {
     None
 }
 
-/// Where every branch ends, in file order.
+/// The last entry of every branch, in file order.
 pub(crate) fn tips(source: &dyn Source, open: Option<NodeIx>) -> Vec<NodeIx> {
     let tree = source.tree();
     let open = open.and_then(|ix| above_tail(tree, ix));
     let mut leaves: Vec<NodeIx> = tree.leaves().filter_map(|ix| above_tail(tree, ix)).chain(open).collect();
     leaves.sort_unstable();
     leaves.dedup();
-    // A bookmark or marker below an entry that goes on elsewhere ends no branch, unless the session is open there.
+    // A label or marker below an entry that continues elsewhere does not end a branch, unless the session is open
+    // there.
     leaves.retain(|ix| Some(*ix) == open || found_below(tree, *ix, None) == Below::Nothing);
     without_settings_beside(tree, &leaves, open)
 }
 
-/// Without ends that are nothing but settings behind an entry where another branch goes on or ends; of several such ends
-/// the last one stays.
+/// Removes ends that are only settings after an entry where another branch continues or ends; of several such ends the
+/// last one stays.
 fn without_settings_beside(tree: &Tree, leaves: &[NodeIx], open: Option<NodeIx>) -> Vec<NodeIx> {
     let work = |leaf: NodeIx| tree.ancestors(leaf).find(|ix| !is_setting(tree.node(*ix))).unwrap_or(leaf);
     let open_work = open.map(work);
@@ -124,25 +124,25 @@ fn is_setting(node: &Node) -> bool {
     matches!(node.kind(), Kind::ModelChange | Kind::ThinkingLevelChange | Kind::ModeChange)
 }
 
-/// Markers, labels and names end no branch.
+/// Markers, labels and names do not end a branch.
 fn is_tail(node: &Node) -> bool {
     node.is_leaf_marker() || matches!(node.kind(), Kind::Label | Kind::SessionInfo)
 }
 
-/// The entry at which a branch ends for a person.
+/// The entry at which a branch ends for the user.
 fn above_tail(tree: &Tree, ix: NodeIx) -> Option<NodeIx> {
     tree.ancestors(ix).find(|at| !is_tail(tree.node(*at)))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Below {
-    /// Nothing, or markers, labels and names.
+    /// Nothing, or only markers, labels and names.
     Nothing,
     Settings,
     Branch,
 }
 
-/// Looks below an entry, but not below the child given, as far down as labels and settings go: what follows is a branch.
+/// Searches below an entry, except below one child, through labels and settings: anything else is a branch.
 fn found_below(tree: &Tree, top: NodeIx, except: Option<NodeIx>) -> Below {
     let mut found = Below::Nothing;
     let mut stack = vec![(top, false)];
@@ -162,15 +162,14 @@ fn found_below(tree: &Tree, top: NodeIx, except: Option<NodeIx>) -> Below {
     found
 }
 
-/// Sums over all entries.
 ///
 /// # Errors
+/// Sums over all entries.
 /// The medium cannot be read.
 pub fn totals(source: &dyn Source) -> Result<Totals> {
     Ok(gather::of(source)?.totals)
 }
 
-/// What one entry adds to sums.
 pub(crate) fn of(source: &dyn Source, facts: &Facts, ix: NodeIx) -> Totals {
     let (tokens, cost) = facts.usage(ix);
     let node = source.tree().node(ix);
@@ -182,14 +181,13 @@ pub(crate) fn of(source: &dyn Source, facts: &Facts, ix: NodeIx) -> Totals {
     }
 }
 
-/// What all branches of a tree are read from.
 struct Reading<'a> {
     source: &'a dyn Source,
     facts: Arc<Facts>,
     whole: HashMap<NodeIx, Totals>,
-    /// How many branches go through an entry; of entries that several share, at least 2 at the lowest one.
+    /// How many branches pass an entry; for shared entries it is at least 2 at the lowest one.
     uses: HashMap<NodeIx, u32>,
-    /// The last words at shared entries, so that no stretch of the tree is searched twice.
+    /// The last words at shared entries, so that no part of the tree is searched twice.
     words: HashMap<NodeIx, Option<String>>,
 }
 
@@ -241,7 +239,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The last words at a leaf; `known` has them at entries that were passed before.
+/// The last words at a leaf; `known` has those at entries that were passed before.
 fn last_words(
     source: &dyn Source,
     leaf: NodeIx,
@@ -273,12 +271,11 @@ pub(crate) fn may_speak(source: &dyn Source, ix: NodeIx) -> bool {
     }
 }
 
-/// The last words of the person at or above an entry, on one line; without any nearby, the last words of anybody.
+/// The user's last words at or above an entry, on one line; without any nearby, the last words of anybody.
 ///
 /// # Errors
 /// The medium cannot be read.
 pub fn last_request(source: &dyn Source, leaf: NodeIx) -> Result<Option<String>> {
-    /// How many entries are looked at.
     const NEAR: usize = 256;
     let tree = source.tree();
     let near = tree.ancestors(leaf).take(NEAR);
@@ -305,7 +302,7 @@ fn summary_words(summary: &str) -> Option<&str> {
     named.filter(|named| !named.starts_with("(none"))
 }
 
-/// What the person or the model said in an entry, on one line.
+/// The words of the user or the model in an entry, on one line.
 pub fn words(entry: &Entry) -> Option<String> {
     let said = match (entry.kind, entry.role) {
         (Kind::Message, Some(Role::User | Role::Assistant)) => text_of(entry.message()?.get("content")?, " "),

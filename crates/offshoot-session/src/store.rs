@@ -32,6 +32,9 @@ pub type Progress<'a> = &'a mut dyn FnMut(usize, usize);
 /// A store of sessions.
 ///
 /// Ids name sessions. Listed sessions can be opened; unreadable ones never hide others.
+///
+/// # Errors
+/// All methods fail if the store cannot be read.
 pub trait Store {
     /// Starts a new session. It is in the store once it has an entry.
     ///
@@ -46,21 +49,12 @@ pub trait Store {
     fn open(&self, id: &str, options: Options) -> Result<Session>;
 
     /// Lists sessions, last activity first; unreadable ones are diagnostics.
-    ///
-    /// # Errors
-    /// The store cannot be read.
     fn list(&self, scope: Scope<'_>, progress: Progress<'_>) -> Result<(Vec<SessionInfo>, Vec<Diagnostic>)>;
 
     /// The id of the session of this working directory with the latest write.
-    ///
-    /// # Errors
-    /// The store cannot be read.
     fn most_recent(&self, cwd: Option<&str>) -> Result<Option<String>>;
 
     /// Opens the most recent session of a working directory, or starts a new one.
-    ///
-    /// # Errors
-    /// Those of the other methods.
     fn continue_recent(&self, new: &NewSession<'_>, options: Options) -> Result<Session> {
         match self.most_recent(Some(new.cwd))? {
             Some(id) => self.open(&id, options),
@@ -90,8 +84,5 @@ pub trait Store {
     }
 
     /// The ids of all sessions, sorted.
-    ///
-    /// # Errors
-    /// The store cannot be read.
     fn ids(&self) -> Result<Vec<String>>;
 }

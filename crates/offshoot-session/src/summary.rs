@@ -24,8 +24,7 @@ struct SummaryFacts {
     last_answer: Option<String>,
 }
 
-/// Summarises entries, oldest first, as Markdown with the peers' headings. The files are not included; see
-/// [`crate::files`].
+/// Summarises entries, oldest first, as Markdown with the peers' headings, without files (see [`crate::files`]).
 ///
 /// # Errors
 /// The medium cannot be read.

@@ -3,7 +3,6 @@
 use crate::entry::text_of;
 use crate::json::{Json, Object, quote};
 
-/// System messages, replayed in order.
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
     seen: bool,

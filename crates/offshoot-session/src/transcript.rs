@@ -50,7 +50,7 @@ pub enum ItemShape {
     User,
     Answer,
     Result,
-    /// A compaction or a branch summary. Results after it do not belong to calls before it.
+    /// A compaction, a branch summary or a reset. Results after it do not belong to calls before it.
     Summary,
     /// A command, a note or a notice.
     Other,

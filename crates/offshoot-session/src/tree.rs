@@ -239,7 +239,6 @@ impl Tree {
         (place as u32..self.nodes.len() as u32).map(NodeIx).filter(|ix| !self.node(*ix).is_dead())
     }
 
-    /// Ids of parents that are not in the file.
     pub(crate) fn missing_parents(&self) -> impl Iterator<Item = &EntryId> {
         self.orphans.values()
     }

@@ -233,7 +233,7 @@ mod tests {
             Error::Spilled { path: "/x".into(), spill: "/y".into(), ids: vec!["a".into()], source: Box::new(locked) };
         assert_eq!(
             ApiFailure::from(spilled).to_json(),
-            r#"{"code":-32000,"message":"could not write to /x: kept in /y: /x is locked: process 7 did not give it back within 10 s","data":{"kind":"spilled","path":"/x","spill":"/y","ids":["a"]}}"#
+            r#"{"code":-32000,"message":"could not write to /x: kept in /y: /x is locked: process 7 did not release it within 10 s","data":{"kind":"spilled","path":"/x","spill":"/y","ids":["a"]}}"#
         );
         let error = Error::Ambiguous { what: "session", given: "a".into(), candidates: vec!["a1".into(), "a2".into()] };
         assert!(data(&error).ends_with(r#""candidates":["a1","a2"]}"#));

@@ -105,7 +105,7 @@ fn each_sort_of_bad_request_has_its_error() {
             r#"{"jsonrpc":"2.0","id":1,"method":"appendEntry","params":{"session":1,"entry":{"type":"x","id":"i"}}}"#,
             "1",
             -32000,
-            "given by the session",
+            "comes from the session",
         ),
     ] {
         let answer = api.ask(request);

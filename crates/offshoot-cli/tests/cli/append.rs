@@ -48,8 +48,8 @@ fn a_bad_line_ends_the_run_and_what_was_before_it_stays() {
     let world = World::with_sample();
     for (line, expected) in [
         ("{\"type\":", "not JSON"),
-        (r#"{"type":"message","id":"mine","message":{"role":"user"}}"#, "given by the session"),
-        (r#"{"type":"session","id":"x"}"#, "is no entry"),
+        (r#"{"type":"message","id":"mine","message":{"role":"user"}}"#, "comes from the session"),
+        (r#"{"type":"session","id":"x"}"#, "is not an entry"),
         ("[1]", "JSON object"),
     ] {
         let before = world.read("sample.jsonl").lines().count();

@@ -23,9 +23,9 @@ fn everything_odd_with_its_place() {
     assert_snapshot!(world().run("check sample.jsonl folder"), @"
     sample.jsonl: ok
     folder/deep/bad.jsonl:2: error[orphan]: parent gone is not in the file; shown as a root
-    folder/deep/bad.jsonl:3: error[malformed-line]: the line is not one JSON object; it stays in the file and takes no part in the tree
+    folder/deep/bad.jsonl:3: error[malformed-line]: the line is not one JSON object; it stays in the file but not in the tree
     folder/deep/bad.jsonl:4: error[torn-tail]: the last line is cut off; it stays in the file, and the next entry starts on a line of its own
-    folder/notes.jsonl:1: error[unreadable-session]: not a session: the first record is no session header
+    folder/notes.jsonl:1: error[unreadable-session]: not a session: the first record is not a session header
     [stderr]
     error: 2 of 3 sessions damaged
     hint: what is damaged stays where it is; everything else can be read and continued
@@ -37,7 +37,7 @@ fn everything_odd_with_its_place() {
 fn json_has_an_element_for_each_file() {
     assert_snapshot!(world().run("check sample.jsonl folder/deep --json"), @r#"
     [{"file":"sample.jsonl","diagnostics":[]},
-    {"file":"folder/deep/bad.jsonl","diagnostics":[{"code":"orphan","severity":"error","line":2,"offset":92,"entryId":"aaaa1111","message":"parent gone is not in the file; shown as a root"},{"code":"malformed-line","severity":"error","line":3,"offset":275,"entryId":null,"message":"the line is not one JSON object; it stays in the file and takes no part in the tree"},{"code":"torn-tail","severity":"error","line":4,"offset":291,"entryId":null,"message":"the last line is cut off; it stays in the file, and the next entry starts on a line of its own"}]}]
+    {"file":"folder/deep/bad.jsonl","diagnostics":[{"code":"orphan","severity":"error","line":2,"offset":92,"entryId":"aaaa1111","message":"parent gone is not in the file; shown as a root"},{"code":"malformed-line","severity":"error","line":3,"offset":275,"entryId":null,"message":"the line is not one JSON object; it stays in the file but not in the tree"},{"code":"torn-tail","severity":"error","line":4,"offset":291,"entryId":null,"message":"the last line is cut off; it stays in the file, and the next entry starts on a line of its own"}]}]
     [stderr]
     error: 1 of 2 sessions damaged
     hint: what is damaged stays where it is; everything else can be read and continued

@@ -129,7 +129,7 @@ fn files_that_are_no_sessions_any_more() {
 
     [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01_lost-headless.jsonl
       fits by file name
-      its first line is no session header, and no other line is one
+      its first line is not a session header, and no other line is one
         (echo '{"type":"session","version":3,"id":"lost-headless"}'; cat [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01_lost-headless.jsonl) > recovered.jsonl
         offshoot import recovered.jsonl
 

@@ -70,7 +70,7 @@ fn what_is_no_session_is_not_taken_in() {
     world.write("empty.jsonl", "");
     assert_snapshot!(world.run("import notes.jsonl"), @r#"
     [stderr]
-    error: notes.jsonl is not a session: the first record is no session header (line 1, byte 0)
+    error: notes.jsonl is not a session: the first record is not a session header (line 1, byte 0)
     hint: a session file begins with a line like {"type":"session","id":…}
     [exit code 4]
     "#);

@@ -85,7 +85,7 @@ fn what_is_no_session_hides_no_other() {
           WHEN  ID        MESSAGES  SESSION
     2026-01-01  0000aaaa         0  (no messages)
     [stderr]
-    warning: [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/notes.jsonl is not a session: the first record is no session header (line 1, byte 0)
+    warning: [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/notes.jsonl is not a session: the first record is not a session header (line 1, byte 0)
     ");
 }
 
@@ -107,7 +107,7 @@ fn a_folder_that_cannot_be_read_hides_no_other() {
     assert_snapshot!(world.run("show elsewhere"), @"
     [stderr]
     warning: could not read folder [HOME]/.pi/agent/sessions/--srv-loop--: Too many levels of symbolic links (os error 40)
-    error: no session fits \"elsewhere\"
+    error: no session matches \"elsewhere\"
     hint: `offshoot list --all` shows every session
     [exit code 3]
     ");

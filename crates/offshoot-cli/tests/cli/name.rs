@@ -19,7 +19,7 @@ fn a_name_stands_for_the_session() {
     assert_snapshot!(world.run("name 'the why of it' ''"), @"the session has no name now");
     assert_snapshot!(world.run("show 'the why of it'"), @r#"
     [stderr]
-    error: no session fits "the why of it"
+    error: no session matches "the why of it"
     hint: `offshoot list --all` shows every session
     [exit code 3]
     "#);

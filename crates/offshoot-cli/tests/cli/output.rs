@@ -133,7 +133,7 @@ fn what_is_no_session_is_damaged_input() {
     world.write("notes.jsonl", "{\"a\":1}\n");
     assert_snapshot!(world.run("show notes.jsonl"), @r#"
     [stderr]
-    error: notes.jsonl is not a session: the first record is no session header (line 1, byte 0)
+    error: notes.jsonl is not a session: the first record is not a session header (line 1, byte 0)
     hint: a session file begins with a line like {"type":"session","id":…}
     [exit code 4]
     "#);
@@ -167,7 +167,7 @@ fn a_session_is_a_path_an_id_a_prefix_a_name_or_latest() {
     "#);
     assert_snapshot!(world.run("show nothing"), @r#"
     [stderr]
-    error: no session fits "nothing"
+    error: no session matches "nothing"
     hint: `offshoot list --all` shows every session
     [exit code 3]
     "#);
@@ -217,9 +217,9 @@ fn odd_lines_are_said_a_few_times_then_counted() {
 
     1 entry
     [stderr]
-    warning: line 3: the line is not one JSON object; it stays in the file and takes no part in the tree
-    warning: line 4: the line is not one JSON object; it stays in the file and takes no part in the tree
-    warning: line 5: the line is not one JSON object; it stays in the file and takes no part in the tree
+    warning: line 3: the line is not one JSON object; it stays in the file but not in the tree
+    warning: line 4: the line is not one JSON object; it stays in the file but not in the tree
+    warning: line 5: the line is not one JSON object; it stays in the file but not in the tree
     warning: and 2 more [malformed-line]
     hint: `offshoot check s.jsonl` says them all
     ");

@@ -52,7 +52,7 @@ fn nowhere_to_go_back_to() {
     ");
     assert_snapshot!(world.run("pop s.jsonl aaaa"), @"
     [stderr]
-    error: the leaf is there already: nothing would be left behind
+    error: the leaf is there already: no entries would be left
     [exit code 2]
     ");
 }

@@ -80,7 +80,7 @@ fn words_that_make_no_sense_together() {
     }
     assert_snapshot!(world.run("trash nobody"), @r#"
     [stderr]
-    error: no session fits "nobody"
+    error: no session matches "nobody"
     hint: `offshoot list --all` shows every session
     [exit code 3]
     "#);

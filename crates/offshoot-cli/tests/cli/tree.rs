@@ -183,8 +183,8 @@ fn old_and_damaged_files_have_trees() {
     aaaa1111 › • user: q
       (1/1)
     [stderr]
-    warning: line 3: the line is no valid JSON; it stays in the file and takes no part in the tree
-    warning: line 4: the line is not one JSON object; it stays in the file and takes no part in the tree
+    warning: line 3: the line is not valid JSON; it stays in the file but not in the tree
+    warning: line 4: the line is not one JSON object; it stays in the file but not in the tree
     ");
     assert_snapshot!(world.run("tree bad.jsonl --json"), @r#"[{"entry":{"type":"message","id":"aaaa1111","parentId":null,"timestamp":"2026-02-01T11:10:00.000Z","message":{"role":"user","content":[{"type":"text","text":"q"}],"timestamp":1769944200000}},"children":[]}]"#);
 }

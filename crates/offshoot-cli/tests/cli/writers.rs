@@ -78,9 +78,9 @@ fn a_stopped_holder_is_named_and_a_killed_one_is_gone() {
     writeln!(child.stdin.take().unwrap(), "{USER}").unwrap();
     let shown = world.shown(&child.wait_with_output().unwrap());
     assert_snapshot!(shown.replace(&pid, "PID"), @r#"
-    {"error":"s.jsonl is locked: process PID did not give it back within 1 s","line":1}
+    {"error":"s.jsonl is locked: process PID did not release it within 1 s","line":1}
     [stderr]
-    error: line 1 of the input: s.jsonl is locked: process PID did not give it back within 1 s
+    error: line 1 of the input: s.jsonl is locked: process PID did not release it within 1 s
     hint: nothing was written; `kill -CONT PID` wakes a process that was stopped
     [exit code 5]
     "#);
@@ -101,7 +101,7 @@ fn how_durable_is_a_choice() {
     assert_eq!(lines, 5);
     assert_snapshot!(world.run("append s.jsonl --durability most"), @r#"
     [stderr]
-    error: invalid value 'most' for '--durability <LEVEL>': "most" is no durability: it is os, data or full
+    error: invalid value 'most' for '--durability <LEVEL>': "most" is not a durability: use os, data or full
 
     For more information, try '--help'.
     [exit code 2]
@@ -109,7 +109,7 @@ fn how_durable_is_a_choice() {
     let output = world.command(&["list"]).env("OFFSHOOT_DURABILITY", "most").output().unwrap();
     assert_snapshot!(world.shown(&output), @r#"
     [stderr]
-    error: OFFSHOOT_DURABILITY: "most" is no durability: it is os, data or full
+    error: OFFSHOOT_DURABILITY: "most" is not a durability: use os, data or full
     [exit code 2]
     "#);
 }

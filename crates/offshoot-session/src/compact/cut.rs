@@ -18,7 +18,6 @@ pub(super) struct Cut {
     pub(super) turn_start: Option<usize>,
 }
 
-/// Finds the cut that keeps about `keep` tokens.
 pub(super) fn find(source: &dyn Source, projection: &Projection, keep: u64) -> Result<Cut> {
     let (entries, start) = (&projection.entries, projection.start());
     let points: Vec<usize> = (start..entries.len()).filter(|at| has(entries, *at, may_be_first)).collect();

@@ -89,7 +89,6 @@ fn message(entry: &Entry, edit: Option<&String>) -> Option<Message> {
 const OPEN: &str = "\n\n<pinned-entries>";
 const CLOSE: &str = "\n</pinned-entries>";
 
-/// The section of a summary that lists pinned entries.
 pub(super) fn section(pinned: &[Pinned]) -> String {
     if pinned.is_empty() {
         return String::new();

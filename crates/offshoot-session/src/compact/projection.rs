@@ -15,7 +15,6 @@ use crate::kind::{Kind, Role};
 use crate::tokens::{Estimator, estimate};
 use crate::tree::NodeIx;
 
-/// An entry and its messages in the context.
 #[derive(Debug)]
 pub(super) struct Projected {
     pub(super) ix: NodeIx,
@@ -74,7 +73,6 @@ pub(super) fn project(source: &dyn Source, path: &[NodeIx], leaf: Option<NodeIx>
     Ok(Projection { entries, previous, tokens })
 }
 
-/// The entries of a context in its order.
 fn chosen(source: &dyn Source, path: &[NodeIx]) -> Result<Vec<NodeIx>> {
     let tree = source.tree();
     let compaction = path.iter().rposition(|ix| tree.node(*ix).kind() == Kind::Compaction);

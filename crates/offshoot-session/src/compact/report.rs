@@ -171,7 +171,6 @@ impl Seen {
 /// The most characters of a rule that are shown.
 const RULE: usize = 200;
 
-/// A summary, prepared for questions.
 struct Has<'a> {
     summary: &'a str,
     words: HashSet<&'a str>,

@@ -23,7 +23,6 @@ pub(super) fn build(source: &dyn Source, leaf: Option<NodeIx>) -> Result<Context
     Ok(Context { steps, thinking_level, model, omp: None, diagnostics })
 }
 
-/// An entry in the context.
 #[derive(Debug, Clone, Copy)]
 enum Chosen {
     Compaction(NodeIx),
@@ -77,7 +76,6 @@ fn kept(source: &dyn Source, compaction: &Entry, diagnostics: &mut Vec<Diagnosti
     Vec::new()
 }
 
-/// The effect of a `context_edit` on its target.
 enum Edit {
     Omit,
     Content(String),
@@ -126,7 +124,6 @@ fn step(source: &dyn Source, chosen: Chosen, edits: &HashMap<EntryId, Edit>) -> 
     }
 }
 
-/// The last thinking level and model on the path.
 fn settings(source: &dyn Source, leaf: NodeIx) -> Result<(Option<String>, Option<String>)> {
     let tree = source.tree();
     let thinking = match tree.thinking_level_change(leaf) {

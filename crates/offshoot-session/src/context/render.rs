@@ -39,7 +39,6 @@ fn verbatim(entry: &Entry) -> Option<Message> {
     Some(Message { entry: entry.id.clone(), role: entry.role.unwrap_or(Role::Unknown), json })
 }
 
-/// An entry's message in pi's form.
 pub(super) fn entry_message(entry: &Entry) -> Option<Message> {
     match entry.kind {
         Kind::Message => {
@@ -141,7 +140,6 @@ pub(super) fn without(object: Json<'_>, name: &str) -> String {
     others.fold(Object::new(), |new, (name, value)| new.json(&name, value)).finish()
 }
 
-/// A text block as JSON.
 pub(crate) fn text_block(text: &str) -> String {
     Object::new().str("type", "text").raw("text", quote(text)).finish()
 }

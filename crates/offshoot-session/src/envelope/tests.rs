@@ -113,7 +113,7 @@ fn what_is_no_object_has_none() {
 fn the_proposals_uuids_are_ids() {
     let envelope = scan(line(r#"{"type":"message","uuid":"m2","parentUuid":"m1","message":{"role":"user"}}"#)).unwrap();
     assert_eq!((envelope.id.as_deref(), envelope.parent.as_deref()), (Some("m2"), Some("m1")));
-    // An id that is none hides them, wherever they stand.
+    // An `id` that is not a string hides them, wherever they are.
     for behind in ["", r#","z":[],"uuid":"m3""#] {
         let text = format!(
             r#"{{"type":"message","uuid":"m2","id":5,"parentUuid":"m1","parentId":null,"timestamp":"","message":{{"role":"user"}}{behind}}}"#

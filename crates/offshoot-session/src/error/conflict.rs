@@ -25,22 +25,22 @@ pub enum Conflict {
     Shortened,
     #[error("the file changed while it was looked at")]
     Changed,
-    #[error("an earlier sync failed: nobody knows what is on the disk; open the session again")]
+    #[error("an earlier sync failed, so it is unknown what is on the disk; open the session again")]
     SyncFailed,
-    #[error("the lock could not be given back; open the session again")]
+    #[error("the lock could not be released; open the session again")]
     UnlockFailed,
     /// After this and the next three, the next append reads the file again and may succeed.
-    #[error("an append failed, and something else stands behind it now; open the session again")]
+    #[error("an append failed, and other data follows it now; open the session again")]
     AppendFollowed,
-    #[error("an append failed, and what it had written could not be taken back; open the session again")]
+    #[error("an append failed and could not be undone; open the session again")]
     AppendNotUndone,
     #[error("another program wrote at the same time; open the session again")]
     WrittenMeanwhile,
-    #[error("nobody knows whether another program wrote as well; open the session again")]
+    #[error("it is unknown whether another program wrote as well; open the session again")]
     EndUnknown,
     #[error("another program keeps writing into it without a lock")]
     UnlockedWriter,
-    #[error("another program wrote it anew without entry {parent}, below which this one goes")]
+    #[error("another program rewrote it without entry {parent}, below which this one belongs")]
     ParentGone { parent: EntryId },
     #[error("another entry has taken the id {id} of a spilled one")]
     IdTaken { id: EntryId },

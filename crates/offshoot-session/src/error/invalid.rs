@@ -11,9 +11,9 @@ use crate::id::EntryId;
 pub enum Invalid {
     #[error("an entry is a JSON object with a string \"type\"")]
     EntryWithoutType,
-    #[error("a record of type {word:?} is no entry")]
+    #[error("a record of type {word:?} is not an entry")]
     NotAnEntry { word: String },
-    #[error("{name:?} is given by the session, not by the caller")]
+    #[error("{name:?} comes from the session, not from the caller")]
     ReservedMember { name: String },
     #[error("a message entry needs a \"message\"")]
     EntryWithoutMessage,
@@ -36,16 +36,16 @@ pub enum Invalid {
     #[error("of entries that are appended together, only the first can compact")]
     LateCompaction,
     #[error(
-        "{id:?} is no session id: a session id starts and ends with a letter or digit and holds only those, `.`, `_` and `-`"
+        "{id:?} is not a session id: a session id starts and ends with a letter or digit and contains only those, `.`, `_` and `-`"
     )]
     SessionId { id: String },
-    #[error("{word:?} is no durability: it is os, data or full")]
+    #[error("{word:?} is not a durability: use os, data or full")]
     Durability { word: String },
     #[error("the session is empty: there is nothing to pop")]
     NothingToPop,
     #[error("there is no user message before the leaf")]
     NoUserMessage,
-    #[error("the leaf is there already: nothing would be left behind")]
+    #[error("the leaf is there already: no entries would be left")]
     LeafIsThere,
     #[error("the session is empty: there is nothing to copy")]
     NothingToCopy,

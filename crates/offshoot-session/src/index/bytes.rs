@@ -1,6 +1,6 @@
-//! Numbers and texts as bytes, and a hash that tells whether bytes are still the same.
+//! Numbers and texts as bytes, and a hash of bytes.
 
-/// A fast hash; only for finding out whether bytes are still the same, and for spreading ids over buckets.
+/// A fast hash, to detect changes and to spread ids over buckets.
 pub(super) fn hash(bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |state: u64, word: u64| (state.rotate_left(23) ^ word).wrapping_mul(FACTOR);
@@ -57,7 +57,7 @@ impl Writer {
     }
 }
 
-/// Reads what a [`Writer`] wrote; `None` wherever that is not there.
+/// Reads what a [`Writer`] wrote; `None` for anything else.
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
 }

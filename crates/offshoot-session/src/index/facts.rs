@@ -1,4 +1,4 @@
-//! The facts of a session's entries, kept beside its side index under the same rules.
+//! The facts of a session's entries, stored beside its side index under the same rules.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -11,15 +11,12 @@ use crate::facts::{Facts, Reported, Totals};
 use crate::gather;
 use crate::medium::{FileMedium, read_regular};
 
-/// Changes whenever the layout does.
 const MAGIC: &[u8; 8] = b"offfact3";
-/// The facts are written again when so many more entries are known.
+/// The facts are written again when this many more entries are known.
 const STALE: usize = 512;
 
-/// All facts of a session in a file of which `length` bytes are known, with the help of the index folder.
-///
-/// # Errors
-/// The session file cannot be read. Trouble with the index is none.
+/// The facts of a session of which `length` bytes are known, with the help of the index folder. Fails if the session
+/// file cannot be read; trouble with the index is not an error.
 pub(crate) fn facts(source: &dyn Source, file: &Path, length: u64, folder: Option<&Path>) -> Result<Facts> {
     let medium = FileMedium::open(file).ok().filter(|_| length >= SMALLEST);
     let (Some(folder), Some(medium)) = (folder, medium) else { return gather::read(source, Facts::default()) };

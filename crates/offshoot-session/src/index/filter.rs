@@ -1,20 +1,19 @@
-//! Which ids have certainly not been seen: a Bloom filter, for reading many new entries over an index.
+//! A Bloom filter of ids, for reading many new entries over an index.
 
 use super::bytes::hash;
 
-/// Bits for each id: of a hundred new ids, about one looks known and is looked up.
+/// Bits for each id: about one in a hundred new ids looks known.
 const BITS: u64 = 10;
 /// How many bits each id sets.
 const PROBES: u32 = 5;
 
-/// Ids, inexactly.
 #[derive(Debug)]
 pub(super) struct Filter {
     words: Vec<u64>,
 }
 
 impl Filter {
-    /// Room for about so many ids; more only make it answer *maybe* more often.
+    /// A filter for about `expected` ids; more only make false positives more frequent.
     pub(super) fn new(expected: u64) -> Self {
         let words = (expected.saturating_mul(BITS) / 64).clamp(1, 1 << 27);
         Self { words: vec![0; words as usize] }
@@ -33,7 +32,7 @@ impl Filter {
 
     fn bits(&self, id: &str) -> impl Iterator<Item = (usize, u64)> + use<> {
         let (hash, count) = (hash(id.as_bytes()), self.words.len() as u64 * 64);
-        // Two halves of one hash make as many as are wanted.
+        // Two halves of one hash make any number of probes.
         let (first, step) = (hash & 0xffff_ffff, (hash >> 32) | 1);
         (0..u64::from(PROBES)).map(move |probe| {
             let at = (first.wrapping_add(probe.wrapping_mul(step)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16) % count;

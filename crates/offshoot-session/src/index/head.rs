@@ -1,5 +1,5 @@
-//! What an index says besides nodes: which file it is of, and everything of [`Loaded`] but its header, which is read
-//! from the file itself.
+//! The head of an index: the file's identity, and everything of [`Loaded`] but nodes and the header, which is read from
+//! the file.
 
 use std::sync::Arc;
 
@@ -18,7 +18,6 @@ use crate::tree::{Label, NodeIx, Tree};
 
 const NONE: u32 = u32::MAX;
 
-/// The head of an index.
 #[derive(Debug, Clone)]
 pub(super) struct Head {
     pub(super) of: Of,
@@ -130,7 +129,7 @@ impl Head {
         })
     }
 
-    /// What opening gives, over the pages that this is the head of.
+    /// The result of opening, over the index's pages.
     pub(super) fn into_loaded(self, pages: Arc<dyn Pages>, medium: &dyn Medium) -> Option<Loaded> {
         let line = |offset, length| {
             let bytes = read_exact_at(medium, offset, usize::try_from(length).ok()?).ok()?;

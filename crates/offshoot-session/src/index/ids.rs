@@ -1,33 +1,31 @@
-//! Which entries have an id: a table of hashes in the side index, read one bucket at a time.
+//! Finds entries by id: a table of hashes in the side index, read one bucket at a time.
 //!
-//! An index grows by runs, one for each stretch of entries that was added to it; a lookup asks every run. What a lookup
-//! answers are candidates: the nodes themselves say whether they have the id.
+//! An index has one run for each segment of entries that was added to it, and a lookup searches every run. It returns
+//! candidates; the nodes themselves have the ids.
 
 use super::bytes::{Reader, Writer, hash};
 
-/// How many entries a bucket holds on average.
+/// The average number of entries in a bucket.
 const BUCKET: usize = 64;
-/// Bytes of an entry in a bucket: part of the hash and the node's place.
+/// Bytes of an entry in a bucket: part of the hash, and the node's index.
 const SLOT: usize = 8;
 
-/// A stretch of entries whose ids stand in one table.
+/// A segment of entries whose ids are in one table.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
-    /// Where its buckets begin in the index.
+    /// The start of its buckets in the index.
     pub(super) offset: u64,
-    /// How many bytes they are.
     pub(super) length: u64,
-    /// Of each bucket: where it begins, counted in entries, and its checksum.
+    /// The start of each bucket, counted in entries, and its checksum.
     pub(super) buckets: Vec<(u32, u64)>,
     pub(super) count: u32,
 }
 
-/// Of an id what a table knows of it.
 pub(super) fn hashed(id: &str) -> u64 {
     hash(id.as_bytes())
 }
 
-/// The table of some nodes' hashed ids: its bytes, and the run that finds them, as if they began at the index's start.
+/// The table of hashed ids as bytes, and its run, with an offset of 0.
 pub(super) fn table(hashed: &[(u64, u32)]) -> (Vec<u8>, Run) {
     let count = (hashed.len() / BUCKET).max(1).next_power_of_two();
     let mut sizes = vec![0u32; count];
@@ -60,7 +58,7 @@ fn bucket_of(hash: u64, buckets: usize) -> usize {
 }
 
 impl Run {
-    /// Adds the places of nodes that may have the id; `read` gives bytes of the index. `None` if they are damaged.
+    /// Adds nodes that may have the id; `read` returns bytes of the index. `None` if these are damaged.
     pub(super) fn candidates(
         &self,
         id: &str,

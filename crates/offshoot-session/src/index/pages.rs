@@ -1,7 +1,6 @@
-//! The nodes of a side index, read page by page when a tree asks for them.
+//! The nodes of a side index, read page by page on demand.
 //!
-//! A page that is damaged (the index is only a cache) is no reason to give up: then the session file is scanned after
-//! all, and every page comes from there.
+//! If a page is damaged, the session file is scanned and provides every page.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -17,7 +16,7 @@ use crate::tree::nodes::{BranchEnd, PAGE, Pages};
 use crate::tree::stored::StoredNode;
 use crate::tree::{Node, Tree};
 
-/// Where a page stands in the index.
+/// The place of a page in the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PageSpan {
     pub(super) offset: u64,
@@ -25,11 +24,10 @@ pub(super) struct PageSpan {
     pub(super) sum: u64,
 }
 
-/// The pages of one index, and what to do without them.
 #[derive(Debug)]
 pub(super) struct IndexPages {
     pub(super) index: File,
-    /// The index's own path: a damaged one is removed.
+    /// The index's path, to remove a damaged one.
     pub(super) path: PathBuf,
     pub(super) count: usize,
     pub(super) places: Vec<PageSpan>,
@@ -37,7 +35,7 @@ pub(super) struct IndexPages {
     pub(super) ends: Vec<BranchEnd>,
     pub(super) session: FileMedium,
     pub(super) indexed: u64,
-    /// The tree read anew, once a page was found damaged; or why that failed.
+    /// The tree read from the session file after damage was found, or why that failed.
     pub(super) anew: OnceLock<Result<Tree, String>>,
 }
 
@@ -48,7 +46,7 @@ impl IndexPages {
         Some(bytes)
     }
 
-    /// A page as it stands in the index, checked.
+    /// A page's bytes, checked.
     pub(super) fn encoded(&self, page: usize) -> Option<Vec<u8>> {
         let place = self.places.get(page)?;
         let bytes = self.bytes(place.offset, place.length as usize)?;

@@ -1,4 +1,4 @@
-//! A warm opening equals a cold one, and an index that does not fit is not used.
+//! Opening with an index equals opening without, and an index that does not fit is not used.
 
 use super::*;
 use crate::load::load;
@@ -13,7 +13,7 @@ fn entry(id: &str, parent: &str) -> String {
     )
 }
 
-/// Over a megabyte, with everything that an index must carry.
+/// Over a megabyte, with everything that an index stores.
 fn file() -> (tempfile::TempDir, PathBuf, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let mut text = format!("{HEADER}\n{}\n{}\nbroken\n", entry("e0", "gone"), entry("e0", "gone"));
@@ -94,7 +94,7 @@ fn what_was_appended_is_read_on() {
     let cold = load(&FileMedium::open(&path).unwrap()).unwrap();
     assert!(is_used(&path, &cache));
     assert_same(&open(&path, &cache), &cold);
-    // That much was new that the index has been made anew, in part from the old one.
+    // So much was new that the index has been rebuilt, partly from the old one.
     assert_same(&open(&path, &cache), &cold);
     let indexed = read_index(&path, &cache).0;
     assert_eq!((indexed.end, indexed.tree.paged_len()), (cold.end, cold.tree.stored_len()));
@@ -150,7 +150,7 @@ fn no_cache_folder_is_no_trouble() {
     assert_same(&open(&path, Path::new("/proc/no/such/folder")), &cold);
 }
 
-/// A page or a bucket of ids that is damaged shows only when it is read; then the file is read instead.
+/// A damaged page or bucket of ids shows only when it is read; then the file is read instead.
 #[test]
 fn damage_inside_an_index_costs_time_and_nothing_else() {
     let (_folder, path, cache) = file();
@@ -174,7 +174,7 @@ fn damage_inside_an_index_costs_time_and_nothing_else() {
     }
 }
 
-/// What is worse: the index is damaged and the session file is gone from under it.
+/// The index is damaged, and the session file is gone.
 #[test]
 fn when_nothing_can_be_read_the_tree_says_so() {
     let (_folder, path, cache) = file();
@@ -194,8 +194,8 @@ fn when_nothing_can_be_read_the_tree_says_so() {
     assert!(loaded.tree.whole(()).is_err());
 }
 
-/// The index is damaged or cut off under a session that is open. While the file is there, answers stay right. When it
-/// cannot be read either, every reader is told, and none is shown an entry that could not be read.
+/// The index is damaged or truncated while a session is open. As long as the file is there, answers stay right. If it
+/// cannot be read either, every reader gets an error, and none gets an entry that could not be read.
 #[test]
 fn a_page_that_fails_under_an_open_session_is_an_error_or_read_from_the_file() {
     use crate::entry::Source as _;
@@ -254,14 +254,14 @@ fn build_in(medium: &FileMedium, place: &Path, (length, segment): (u64, Stretch)
     build(medium, place, (length, segment), first, &mut |_| ()).unwrap()
 }
 
-/// An index that is made in segments, each from the one before, equals one that is made at once.
+/// An index built in segments equals one built at once.
 #[test]
 fn a_file_is_indexed_in_segments() {
     let (_folder, path, cache) = file();
     let medium = FileMedium::open(&path).unwrap();
     let length = medium.len().unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
-    // The last line is cut off inside and leaves the tree; segments are of sound files.
+    // The last line is truncated and leaves the tree; segments are of sound files.
     let sound = text.lines().filter(|line| !line.contains("torn")).fold(String::new(), |all, line| all + line + "\n");
     std::fs::write(&path, &sound).unwrap();
     let length = length.min(sound.len() as u64);
@@ -281,7 +281,7 @@ fn a_file_is_indexed_in_segments() {
     assert!(rounds > write::RUNS, "{rounds}");
     let cold = load_some(&medium, length, Stretch::ALL, &mut |_| ()).unwrap();
     assert_same(&read_index(&path, &cache).0, &cold);
-    // The same in one go, as a big file is indexed.
+    // The same at once, as a big file is indexed.
     std::fs::remove_file(&place).unwrap();
     assert_same(&build_in(&medium, &place, (length, lines(333)), first()).unwrap(), &cold);
     assert_same(&read_index(&path, &cache).0, &cold);
@@ -296,7 +296,7 @@ fn a_file_is_indexed_in_segments() {
     assert!(loaded.tree.find_prefix("e").is_err() && loaded.tree.find_prefix("e2999").is_ok());
 }
 
-/// Where branches end is asked at every opening, however many they are.
+/// Every opening asks for the ends of branches, however many there are.
 #[test]
 fn asking_where_branches_end_reads_no_page() {
     use crate::tree::stored::PageOf;
@@ -308,7 +308,7 @@ fn asking_where_branches_end_reads_no_page() {
     let pages = warm.tree.stored_len().div_ceil(crate::tree::nodes::PAGE);
     let unread = |tree: &Tree| (0..pages).filter(|page| matches!(tree.stored_page(*page), PageOf::Unchanged)).count();
     assert_eq!(unread(&warm.tree), pages);
-    // What gets a child ends nothing any more.
+    // An entry that gets a child is not an end any more.
     let (end, before) = (warm.tree.leaves().nth(5).unwrap(), ends(&warm).len());
     let parent = warm.tree.node(end).id().unwrap().clone();
     let length = std::fs::metadata(&path).unwrap().len();
@@ -320,7 +320,7 @@ fn asking_where_branches_end_reads_no_page() {
     assert!(warm.tree.leaves().all(|ix| ix != end));
 }
 
-/// However often a session was compacted since its thinking level was set.
+/// The thinking level is found however many compactions follow it.
 #[test]
 fn what_holds_at_an_entry_is_found_without_a_walk() {
     use crate::tree::stored::PageOf;
@@ -344,7 +344,7 @@ fn what_holds_at_an_entry_is_found_without_a_walk() {
     assert!(read <= 2, "{read} of {pages} pages");
 }
 
-/// What is known of bodies is kept as well, and read on; a file of it that is damaged is not used.
+/// Facts are stored and continued; a damaged file of them is not used.
 #[test]
 fn facts_are_kept_beside_the_index() {
     use crate::entry::Source as _;
@@ -379,7 +379,7 @@ fn facts_are_kept_beside_the_index() {
     assert_eq!(facts(Some(&cache)), facts(None));
 }
 
-/// Whoever opens at the same time, while somebody else appends, sees a whole index or none.
+/// Concurrent openings during appends see a complete index or none.
 #[test]
 fn many_may_open_and_index_at_once() {
     let (_folder, path, cache) = file();

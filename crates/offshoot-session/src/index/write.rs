@@ -1,4 +1,4 @@
-//! Writing indexes: anew beside the old one, or stretch by stretch while a big file is read for the first time.
+//! Writes indexes: a new one beside the old, or segment by segment while a big file is first read.
 
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write as _};
@@ -17,59 +17,47 @@ use crate::medium::FileMedium;
 use crate::tree::nodes::PAGE;
 use crate::tree::stored::PageOf;
 
-/// With so many runs of ids, the next index makes one of them.
+/// An index with this many runs of ids gets a single run when it is rebuilt.
 pub(super) const RUNS: usize = 8;
 
-/// Where pages and runs are that did not change.
+/// Where unchanged pages and runs are.
 #[derive(Clone, Copy)]
 enum Old<'a> {
     Nowhere,
     Other(&'a IndexPages),
-    /// In the file that is written: they stay where they are.
+    /// In the file being written, where they stay.
     Same(&'a IndexPages),
 }
 
-/// Writes an index beside the one that is there, and then over it. `old` is the one that the tree was read from.
-///
-/// # Errors
-/// The file is not one to index; the index cannot be written, or the old one not be read. What was there stays.
+/// Writes an index beside the old one and then replaces that. `old` is the one that the tree was read from. Fails if
+/// the file cannot be indexed, the index not written or the old one not read; the old index then stays.
 pub(super) fn anew(medium: &FileMedium, place: &Path, loaded: &Loaded, old: Option<&IndexPages>) -> io::Result<()> {
     let mut temporary = temporary(place)?;
     put(temporary.as_file_mut(), medium, loaded, old.map_or(Old::Nowhere, Old::Other))?;
     temporary.persist(place).map(drop).map_err(|error| error.error)
 }
 
-/// An index that grows until its file is read to the end; nobody else sees it before.
+/// An index that grows while its file is read; only then does it become visible.
 pub(super) struct Growing {
     temporary: NamedTempFile,
 }
 
 impl Growing {
-    /// # Errors
-    /// As [`anew`].
     pub(super) fn new(medium: &FileMedium, place: &Path, loaded: &Loaded) -> io::Result<Self> {
         let mut temporary = temporary(place)?;
         put(temporary.as_file_mut(), medium, loaded, Old::Nowhere)?;
         Ok(Self { temporary })
     }
 
-    /// The index as it is, to be read.
     pub(super) fn file(&self) -> io::Result<File> {
         self.temporary.reopen()
     }
 
-    /// Adds what is new in a tree that was read from it.
-    ///
-    /// # Errors
-    /// As [`anew`].
+    /// Adds the new entries of a tree that was read from it.
     pub(super) fn add(&mut self, medium: &FileMedium, loaded: &Loaded, pages: &IndexPages) -> io::Result<()> {
         put(self.temporary.as_file_mut(), medium, loaded, Old::Same(pages))
     }
 
-    /// Puts it in its place.
-    ///
-    /// # Errors
-    /// What the system says.
     pub(super) fn persist(self, place: &Path) -> io::Result<()> {
         self.temporary.persist(place).map(drop).map_err(|error| error.error)
     }
@@ -103,14 +91,14 @@ fn put(file: &mut File, medium: &FileMedium, loaded: &Loaded, old: Old<'_>) -> i
     out.file.flush()
 }
 
-/// A file that knows how far it is written.
+/// A file with its current length.
 struct Out<'a> {
     file: io::BufWriter<&'a mut File>,
     at: u64,
 }
 
 impl Out<'_> {
-    /// Appends bytes and answers where they begin.
+    /// Appends bytes and returns where they start.
     fn put(&mut self, bytes: &[u8]) -> io::Result<u64> {
         self.file.write_all(bytes)?;
         let start = self.at;
@@ -142,7 +130,7 @@ fn put_pages(out: &mut Out<'_>, loaded: &Loaded, old: Old<'_>) -> io::Result<Vec
     loaded.tree.whole(places).map_err(io::Error::other)
 }
 
-/// The ids that the next run is of: those that came since the old index was written, or all.
+/// The ids of the next run: those after the old index, or all.
 fn ids_to_add(loaded: &Loaded, old: Old<'_>) -> Vec<(u64, u32)> {
     let tree = &loaded.tree;
     let from = match old {
@@ -155,7 +143,7 @@ fn ids_to_add(loaded: &Loaded, old: Old<'_>) -> Vec<(u64, u32)> {
     ids
 }
 
-/// The tables of ids: those of the old index, and the new one.
+/// The tables of ids: the old index's, and the new one.
 fn put_ids(out: &mut Out<'_>, (bytes, run): (Vec<u8>, Run), old: Old<'_>) -> io::Result<Vec<Run>> {
     let mut runs = match old {
         Old::Same(old) => old.runs.clone(),

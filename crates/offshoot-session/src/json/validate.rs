@@ -31,11 +31,7 @@ pub fn validate(bytes: &[u8]) -> Result<(), SyntaxError> {
     validate_members(bytes, |_, _| ())
 }
 
-/// Validates, and calls `each` with the name (without quotes) and value of every member of an outermost object, as
-/// written.
-///
-/// # Errors
-/// Those of [`validate`]; `each` may have been called before.
+/// [`validate`] that also calls `each` with the name (without quotes) and value of every member of an object.
 pub(crate) fn validate_members<'a>(
     bytes: &'a [u8],
     mut each: impl FnMut(&'a [u8], &'a [u8]),

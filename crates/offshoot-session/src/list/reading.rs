@@ -59,8 +59,7 @@ impl Reading {
     /// reading with it.
     ///
     /// # Errors
-    /// [`Error::Io`]; the reading has not changed then. A file that is not a session is not an error here, but in
-    /// [`Reading::info`].
+    /// [`Error::Io`]; nothing changes then. [`Reading::info`] fails if the file is not a session.
     pub fn go_on(&mut self, medium: &dyn Medium, length: u64) -> Result<Option<Self>> {
         let mut gather = Gather::new(medium, self.clone(), false);
         let settled = gather.go_on(length)?;
@@ -124,13 +123,12 @@ impl Beginning {
 }
 
 pub(super) fn no_header(path: &Path, line: u64, offset: u64) -> Error {
-    Error::NotASession { path: path.to_path_buf(), line, offset, why: "the first record is no session header" }
+    Error::NotASession { path: path.to_path_buf(), line, offset, why: "the first record is not a session header" }
 }
 
 pub(super) struct Gather<'a> {
     medium: &'a dyn Medium,
     pub(super) reading: Reading,
-    /// All messages, if requested.
     pub(super) text: Option<String>,
 }
 

@@ -17,12 +17,10 @@ use crate::lines::LineSpan;
 use crate::medium::Medium;
 use crate::tree::{NewNode, NodeIx};
 
-/// How to read on.
 pub(crate) struct More<'a> {
     pub(crate) stretch: Stretch,
     /// Whether an entry outside memory may have this id. A false answer saves the look-up.
     pub(crate) may_be_known: &'a dyn Fn(&str) -> bool,
-    /// Receives the number of bytes read.
     pub(crate) progress: &'a mut dyn FnMut(u64),
 }
 

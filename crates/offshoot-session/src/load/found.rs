@@ -114,13 +114,11 @@ enum Seen {
     Line(LineSpan),
 }
 
-/// The lines that start in one chunk.
 struct Chunk {
     seen: Vec<Seen>,
     lines: u64,
 }
 
-/// Scans this worker's chunks.
 fn look(medium: &dyn Medium, (from, to): (u64, u64), worker: u64, workers: u64, out: &SyncSender<Result<Chunk>>) {
     let starts = (from + worker * CHUNK..to).step_by((workers * CHUNK) as usize);
     let (mut buffer, mut usual) = (Vec::new(), 0);

@@ -17,7 +17,6 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 pub(super) struct Scan<'a> {
     medium: &'a dyn Medium,
-    /// What the result has already.
     loaded: Loaded,
     /// The id by which the first entry of the tree proposal names the header as its parent.
     header_uuid: Option<String>,
@@ -50,7 +49,7 @@ impl<'a> Scan<'a> {
         }
         let nuls = line.head.iter().take_while(|b| **b == 0).count();
         if nuls > 0 {
-            let message = format!("{nuls} NUL bytes, as a power failure leaves them; what follows them is read");
+            let message = format!("{nuls} NUL bytes, as a power failure leaves them; the rest of the line is read");
             self.note(Code::NulBytes, span.number, span.offset, message);
             (span, line) = behind(span, line, nuls);
         }
@@ -99,7 +98,7 @@ impl<'a> Scan<'a> {
         if nuls == 0 || nuls == last.len() {
             return (span, line);
         }
-        let message = format!("{nuls} NUL bytes behind the record, as a power failure leaves them; the record is read");
+        let message = format!("{nuls} NUL bytes after the record, as a power failure leaves them; the record is read");
         let offset = span.offset + span.length - nuls as u64;
         self.note(Code::NulBytes, span.number, offset, message);
         let rest = &last[..last.len() - nuls];
@@ -143,7 +142,7 @@ impl<'a> Scan<'a> {
             NoEnvelope::NeedWholeLine => span.offset,
         };
         let (code, message) = if span.terminated {
-            (Code::MalformedLine, "the line is not one JSON object; it stays in the file and takes no part in the tree")
+            (Code::MalformedLine, "the line is not one JSON object; it stays in the file but not in the tree")
         } else {
             (
                 Code::TornTail,
@@ -166,11 +165,11 @@ impl<'a> Scan<'a> {
         }
         let refuse = |why| not_a_session(self.medium.path(), span.number, span.offset, why);
         if envelope.kind != Kind::Session {
-            return Err(refuse("the first record is no session header"));
+            return Err(refuse("the first record is not a session header"));
         }
-        let header = Header::parse(&text).ok_or_else(|| refuse("the session header has no id or is no valid JSON"))?;
+        let header = Header::parse(&text).ok_or_else(|| refuse("the session header has no id or is not valid JSON"))?;
         if let Some(garbage) = self.garbage {
-            let message = "what stands before the session header is no record; it is left alone";
+            let message = "the lines before the session header are not records; they are left alone";
             self.note(Code::GarbageBeforeHeader, garbage.number, garbage.offset, message);
         }
         if header.version() > CURRENT_VERSION {

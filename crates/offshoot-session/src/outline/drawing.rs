@@ -1,11 +1,10 @@
-//! The rows in either layout, by their number from the top.
+//! The rows in either layout, by number from the top.
 
 use std::ops::Range;
 
 use super::pi_rows::{LEVEL, PiRows};
 use super::trunk_rows::TrunkRows;
 
-/// Rows that are laid out.
 #[derive(Debug, Clone)]
 pub(super) enum Drawing {
     Trunk(TrunkRows),
@@ -34,7 +33,7 @@ impl Drawing {
         }
     }
 
-    /// The row of the entry at a place, or of the nearest row above it that stands for it.
+    /// The row of the entry at a place, or the nearest row above it that represents it.
     pub(super) fn nearest(&self, place: u32) -> Option<usize> {
         match self {
             Self::Trunk(rows) => rows.nearest(place),
@@ -42,7 +41,7 @@ impl Drawing {
         }
     }
 
-    /// The places of the side branch that a row stands for.
+    /// The places of the side branch that a row represents.
     pub(super) fn branch(&self, row: usize) -> Option<Range<usize>> {
         match self {
             Self::Trunk(rows) => rows.branch(row),
@@ -50,7 +49,7 @@ impl Drawing {
         }
     }
 
-    /// The places of the run of tool calls that a row stands for.
+    /// The places of the run of tool calls that a row represents.
     pub(super) fn run(&self, row: usize) -> Option<Range<usize>> {
         match self {
             Self::Trunk(rows) => rows.run(row),
@@ -79,7 +78,7 @@ impl Drawing {
         }
     }
 
-    /// Whether a line connects the row with its branch point; a folded row without one has its mark elsewhere.
+    /// Whether a line connects the row to its branch point; a folded row without one has its mark elsewhere.
     pub(super) fn has_connector(&self, row: usize) -> bool {
         match self {
             Self::Trunk(_) => true,
@@ -108,7 +107,7 @@ impl Drawing {
         }
     }
 
-    /// What stands before a row, whole; in the peers' layout at most 64 levels of it.
+    /// A row's whole prefix, in the peers' layout at most 64 levels.
     pub(super) fn prefix(&self, row: usize) -> String {
         match self {
             Self::Trunk(rows) => rows.prefix(row),
@@ -116,7 +115,7 @@ impl Drawing {
         }
     }
 
-    /// What stands before a row between two columns, both multiples of [`LEVEL`].
+    /// A row's prefix between two columns, both multiples of [`LEVEL`].
     pub(super) fn window(&self, row: usize, columns: Range<usize>) -> String {
         match self {
             Self::Trunk(rows) => {

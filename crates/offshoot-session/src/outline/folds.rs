@@ -1,28 +1,29 @@
-//! What a person has opened and folded: side branches and runs of tool calls. Knows no rows.
+//! The side branches and runs of tool calls that a user has opened or folded. Knows no rows.
 
 use std::collections::HashSet;
 
 use crate::tree::NodeIx;
 
-/// Which branches and runs of tool calls are open, each named by its first entry.
+/// Open branches and runs of tool calls, each named by its first entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Folds {
     are_all_open: bool,
     are_runs_open: bool,
-    /// Branches that are not as `are_all_open` says.
+    /// Branches that differ from `are_all_open`.
     toggled: HashSet<NodeIx>,
-    /// Runs that are not as `are_runs_open` says.
+    /// Runs that differ from `are_runs_open`.
     runs: HashSet<NodeIx>,
 }
 
+#[expect(missing_docs, reason = "the names of the others say what they do")]
 impl Folds {
-    /// All branches are open.
+    /// Opens all branches.
     #[must_use]
     pub fn all_open() -> Self {
         Self { are_all_open: true, ..Self::default() }
     }
 
-    /// All branches and all runs of tool calls are open.
+    /// Opens all branches and all runs of tool calls.
     #[must_use]
     pub fn everything_open() -> Self {
         Self { are_runs_open: true, ..Self::all_open() }
@@ -38,14 +39,12 @@ impl Folds {
         self.are_runs_open != self.runs.contains(&ix)
     }
 
-    /// Opens a branch that is folded, folds one that is open.
     pub fn toggle(&mut self, ix: NodeIx) {
         if !self.toggled.remove(&ix) {
             self.toggled.insert(ix);
         }
     }
 
-    /// The same for a run of tool calls.
     pub fn toggle_run(&mut self, ix: NodeIx) {
         if !self.runs.remove(&ix) {
             self.runs.insert(ix);

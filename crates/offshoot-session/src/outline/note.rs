@@ -1,4 +1,4 @@
-//! What the row of a folded branch says of it: entries, cost, age, branches of its own, bookmarks, last words.
+//! The note on a folded branch's row: entries, cost, age, branches, label, last words.
 
 use unicode_width::UnicodeWidthStr as _;
 
@@ -9,42 +9,42 @@ use crate::error::Result;
 use crate::stats;
 use crate::tree::NodeIx;
 
-/// A row keeps so many columns for its own words.
+/// Columns that a row keeps for its own text.
 const OWN_WORDS: usize = 40;
-/// Last words are not worth fewer columns than this.
+/// The fewest columns for which last words are shown.
 const LEAST_QUOTE: usize = 16;
-/// How far above the newest entry last words are looked for, in entries that may speak.
+/// How many entries with words are searched for last words above the newest one.
 const LOOKED_AT: usize = 32;
 
-/// A branch in figures and words.
+/// The figures and words of a branch.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BranchNote {
-    /// Its entries, markers of a moved leaf apart.
+    /// Without leaf markers.
     pub entries: u64,
-    /// Dollars that its entries report.
+    /// Dollars that the entries report.
     pub cost: f64,
-    /// When its newest entry was written.
+    /// The newest entry's time.
     pub newest: Option<Millis>,
     /// How many branches end in it.
     pub tips: u32,
-    /// A bookmark on one of its entries but the first.
+    /// A label on an entry other than the first.
     pub label: Option<String>,
-    /// What was said last in it, unless its first entry says it.
+    /// The last words, unless the first entry has them.
     pub last_words: Option<String>,
 }
 
-/// A row's words and its note, each cut to the room that it has.
+/// A row's text and note, fitted to the available columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the name says it")]
 pub struct FittedNote {
-    /// How many columns the row's own words get.
+    /// Columns for the row's own text.
     pub words: usize,
-    /// The note.
     pub note: String,
 }
 
 impl BranchNote {
-    /// Divides the room of a row between its own words, `wanted` columns wide, and the note. Without a limit the note is
-    /// whole.
+    /// Divides `room` between the row's own text, `wanted` columns wide, and the note. Without a limit the note is
+    /// complete.
     pub fn fit(&self, wanted: usize, room: Option<usize>, now: Millis) -> FittedNote {
         let room = room.unwrap_or(usize::MAX);
         let least = wanted.min(OWN_WORDS).min(room);
@@ -83,7 +83,7 @@ impl BranchNote {
     }
 }
 
-/// The beginning of a text, so many columns wide, with `…` for the rest.
+/// The start of a text that fits `columns`, with `…` for the rest.
 fn cut(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
@@ -100,7 +100,7 @@ fn cut(text: &str, columns: usize) -> String {
 }
 
 impl Sums {
-    /// The note of a row that stands for a branch; `None` for other rows. Reads a few bodies at the end of the branch.
+    /// The note of a row that represents a branch; `None` for other rows. Reads a few bodies at the end of the branch.
     ///
     /// # Errors
     /// The medium cannot be read.

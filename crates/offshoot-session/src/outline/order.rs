@@ -1,7 +1,6 @@
-//! All entries in the order in which they are drawn, with what filters must know of each: made once, by envelopes.
-//!
-//! Children stand after their parent, siblings by time; but the one on the path to the open entry comes first in the peers'
-//! layout, and last in the trunk layout, where off that path the heaviest comes last. Knows no rows.
+//! All entries in display order with what filters need, from envelopes. Children follow their parent, siblings by time.
+//! The child on the path to the open entry comes first in the peers' layout and last in the trunk layout, where off
+//! that path the heaviest comes last. Knows no rows.
 
 use super::{Filter, TreeLayout};
 use crate::entry::Source;
@@ -10,7 +9,6 @@ use crate::gather;
 use crate::kind::{Kind, KindClass, Role};
 use crate::tree::{Node, NodeIx, Tree};
 
-/// No place.
 pub(super) const NONE: u32 = u32::MAX;
 
 const HIDDEN: u8 = 1;
@@ -20,20 +18,19 @@ const USER: u8 = 8;
 const ON_PATH: u8 = 16;
 const FAILED: u8 = 32;
 
-/// The entries of a tree by their place from the top of the drawing.
+/// The entries of a tree by place in display order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Order {
     entries: Vec<NodeIx>,
     parents: Vec<u32>,
-    /// The place behind the last descendant.
+    /// The place after the last descendant.
     ends: Vec<u32>,
     classes: Vec<u8>,
-    /// The place of an entry, by its place in file order.
+    /// The place of an entry, by its index in the tree.
     places: Vec<u32>,
 }
 
 impl Order {
-    /// Orders a tree that is open at `open`.
     pub(super) fn new(source: &dyn Source, open: Option<NodeIx>, layout: TreeLayout) -> Result<Self> {
         let tree = source.tree();
         let facts = gather::of(source)?;
@@ -44,7 +41,7 @@ impl Order {
         let arranged = |parent: Option<NodeIx>, mut siblings: Vec<NodeIx>| {
             match layout {
                 TreeLayout::Pi => siblings.sort_by_key(|ix| !is_on_path(ix)),
-                // Below the open entry nothing continues the trunk.
+                // Nothing continues the trunk below the open entry.
                 TreeLayout::Trunk if open.is_some() && parent == open => {}
                 TreeLayout::Trunk => {
                     let main =
@@ -95,7 +92,6 @@ impl Order {
         self.entries.get(place as usize).copied()
     }
 
-    /// Where an entry stands.
     pub(super) fn place(&self, ix: NodeIx) -> Option<u32> {
         self.places.get(ix.index()).copied().filter(|place| *place != NONE)
     }
@@ -104,7 +100,7 @@ impl Order {
         self.parents.get(place as usize).copied().filter(|parent| *parent != NONE)
     }
 
-    /// The place behind an entry's last descendant.
+    /// The place after an entry's last descendant.
     pub(super) fn end(&self, place: u32) -> u32 {
         self.ends.get(place as usize).copied().unwrap_or(place)
     }
@@ -113,12 +109,12 @@ impl Order {
         self.has(place, ON_PATH)
     }
 
-    /// Whether it is the result of a tool call that went well.
+    /// Whether an entry is the result of a successful tool call.
     pub(super) fn is_good_result(&self, place: u32) -> bool {
         self.has(place, TOOL_RESULT) && !self.has(place, FAILED)
     }
 
-    /// Which entries a filter lets through, by place.
+    /// Whether a filter shows each entry, by place.
     pub(super) fn filtered(&self, tree: &Tree, filter: Filter) -> Vec<bool> {
         let without = |bits: u8| self.classes.iter().map(|class| class & (HIDDEN | bits) == 0).collect();
         match filter {
@@ -132,7 +128,7 @@ impl Order {
         }
     }
 
-    /// Of these entries those that may be shown at all, by place.
+    /// Which of these entries may be shown, by place.
     pub(super) fn labelled(&self, entries: impl Iterator<Item = NodeIx>) -> Vec<bool> {
         let mut shown = vec![false; self.len()];
         for place in entries.filter_map(|ix| self.place(ix)).filter(|place| !self.has(*place, HIDDEN)) {
@@ -146,7 +142,7 @@ impl Order {
     }
 }
 
-/// Which entries are on the path to the open one, by place in file order.
+/// Which entries are on the path to the open one, by index.
 fn marks(tree: &Tree, open: Option<NodeIx>) -> Vec<bool> {
     let mut on_path = vec![false; tree.stored_len()];
     for ix in open.into_iter().flat_map(|open| tree.ancestors(open)) {
@@ -157,7 +153,7 @@ fn marks(tree: &Tree, open: Option<NodeIx>) -> Vec<bool> {
     on_path
 }
 
-/// How many entries each subtree has, by its first entry's place in file order; nothing for a tree without branches.
+/// The number of entries in each subtree, by index of its first entry; empty for a tree without branches.
 fn weights(tree: &Tree) -> Vec<u32> {
     if tree.leaves().nth(1).is_none() {
         return Vec::new();
@@ -177,7 +173,7 @@ fn weights(tree: &Tree) -> Vec<u32> {
     weights
 }
 
-/// The places behind the last descendants: parents stand before their children.
+/// The places after the last descendants. Parents precede their children.
 fn ends(parents: &[u32]) -> Vec<u32> {
     let mut ends: Vec<u32> = (1..=parents.len() as u32).collect();
     for place in (0..parents.len()).rev() {
@@ -189,7 +185,7 @@ fn ends(parents: &[u32]) -> Vec<u32> {
     ends
 }
 
-/// What filters must know, as far as the envelope tells.
+/// What filters need of an envelope, as bits.
 fn class(node: &Node, is_on_path: bool) -> u8 {
     let is_hidden = node.is_leaf_marker() || node.kind() == Kind::Usage;
     let is_bookkeeping = node.kind().class() != KindClass::Conversation;

@@ -1,18 +1,17 @@
-//! The peers' layout: indentation and connecting lines of the entries that are shown.
+//! The peers' layout: indentation and connecting lines of the shown entries.
 //!
-//! A linear conversation stays flush left; only branching moves rows in, by three columns a level. What is hidden has no
-//! say: the parent of a row is the nearest shown ancestor. Lines are drawn when a row is asked for. Knows no bodies.
+//! A linear conversation stays flush left; only branching indents rows, by three columns a level. A row's parent is its
+//! nearest shown ancestor. Lines are drawn on demand. Knows no bodies.
 
 use super::order::{NONE, Order};
 
-/// In rows of whole text, branches inside branches move in no further than this: rows of a tree that branches at every
-/// step stay of finite width.
+/// The most levels of indentation in rows of whole text, so that a tree which branches at every step has finite rows.
 const MAX_LEVELS: u32 = 64;
 
-/// The columns of a level.
+/// Columns of a level.
 pub(super) const LEVEL: usize = 3;
 
-/// A row's place in the drawing. Rows are named by their number from the top.
+/// A row's place in the drawing. Rows refer to each other by number from the top.
 #[derive(Debug, Clone)]
 struct Placed {
     /// The entry's place in the order.
@@ -20,9 +19,9 @@ struct Placed {
     parent: u32,
     children: u32,
     indent: u32,
-    /// The nearest row above it in the tree with a connector, whose line runs past this one.
+    /// The nearest row above it in the tree with a connector, whose line passes this row.
     gutter: u32,
-    /// The same among rows inside [`MAX_LEVELS`].
+    /// `gutter` among the rows within [`MAX_LEVELS`].
     near_gutter: u32,
     is_branch: bool,
     is_last: bool,
@@ -39,7 +38,7 @@ pub(super) struct PiRows {
 }
 
 impl PiRows {
-    /// Lays out the entries that are shown, without the descendants of folded ones; both by place in the order.
+    /// Lays out the shown entries without descendants of folded ones; both by place in the order.
     pub(super) fn new(order: &Order, shown: &[bool], is_folded: impl Fn(u32) -> bool) -> Self {
         let rows = Vec::with_capacity(shown.iter().filter(|is_shown| **is_shown).count());
         let mut layout = Self { rows, nearest: vec![NONE; order.len()], has_many_roots: false };
@@ -80,7 +79,7 @@ impl PiRows {
         self.rows.len() as u32 - 1
     }
 
-    /// Moves the rows in: parents stand before their children.
+    /// Indents the rows. Parents precede their children.
     fn indent(&mut self) {
         let mut seen = vec![0u32; self.rows.len()];
         for at in 0..self.rows.len() {
@@ -112,7 +111,7 @@ impl PiRows {
         self.rows.get(row).map(|row| row.place)
     }
 
-    /// The row of the entry at a place in the order, or of its nearest shown ancestor.
+    /// The row of the entry at a place, or of its nearest shown ancestor.
     pub(super) fn nearest(&self, place: u32) -> Option<usize> {
         let row = *self.nearest.get(place as usize)?;
         (row != NONE).then_some(row as usize)
@@ -127,7 +126,6 @@ impl PiRows {
         self.rows.get(row).map_or(0, |row| row.children as usize)
     }
 
-    /// Whether a branch, or the whole tree, starts here and goes on.
     pub(super) fn is_foldable(&self, row: usize) -> bool {
         self.rows.get(row).is_some_and(|row| row.children > 0 && (row.parent == NONE || row.is_branch))
     }
@@ -136,12 +134,10 @@ impl PiRows {
         self.rows.get(row).is_some_and(|row| row.is_folded)
     }
 
-    /// Whether a line connects the row with its branch point.
     pub(super) fn has_connector(&self, row: u32) -> bool {
         self.rows.get(row as usize).is_some_and(|row| row.is_branch && row.parent != NONE)
     }
 
-    /// How many levels the row is moved in.
     fn shown_indent(&self, row: u32) -> u32 {
         let indent = self.rows.get(row as usize).map_or(0, |row| row.indent);
         if self.has_many_roots { indent.saturating_sub(1) } else { indent }
@@ -151,20 +147,20 @@ impl PiRows {
         self.shown_indent(row as u32) as usize * LEVEL
     }
 
-    /// What stands before a row, with at most [`MAX_LEVELS`] levels.
+    /// The prefix of a row with at most [`MAX_LEVELS`] levels.
     pub(super) fn prefix(&self, row: usize) -> String {
         let levels = self.shown_indent(row as u32).min(MAX_LEVELS);
         let near_gutter = self.rows.get(row).map_or(NONE, |row| row.near_gutter);
         self.lines(row, near_gutter, 0..levels)
     }
 
-    /// What stands before a row between two levels.
+    /// The prefix of a row between two levels.
     pub(super) fn window(&self, row: usize, levels: std::ops::Range<usize>) -> String {
         let indent = self.shown_indent(row as u32);
         let (start, end) = (levels.start.min(indent as usize) as u32, levels.end.min(indent as usize) as u32);
         let gutter = self.rows.get(row).map_or(NONE, |row| row.gutter);
         let cut = self.lines(row, gutter, start..end);
-        // The connector stands at the last level of all.
+        // The connector is at the last level.
         if end == indent { cut } else { self.lines_without_connector(gutter, start..end) }
     }
 
@@ -186,7 +182,7 @@ impl PiRows {
         drawn.into_iter().flatten().collect()
     }
 
-    /// The lines that run past a row at some levels; `gutter` is the nearest row that draws one.
+    /// The lines that pass a row at some levels; `gutter` is the nearest row that draws one.
     fn drawn(&self, mut gutter: u32, levels: &std::ops::Range<u32>) -> Vec<[char; LEVEL]> {
         let mut drawn = vec![[' '; LEVEL]; levels.len()];
         while let Some(row) = self.rows.get(gutter as usize) {
@@ -202,7 +198,6 @@ impl PiRows {
         drawn
     }
 
-    /// The row at which the branch of a row starts, or that above it if the row is one itself; without one the root.
     pub(super) fn segment_start(&self, row: usize) -> usize {
         let mut at = row;
         while let Some(parent) = self.parent(at) {
@@ -214,7 +209,6 @@ impl PiRows {
         at
     }
 
-    /// The first row behind the next branch point below, always along first children; without one the last row there.
     pub(super) fn next_segment(&self, row: usize) -> usize {
         let mut at = row;
         loop {

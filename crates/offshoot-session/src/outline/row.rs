@@ -1,4 +1,4 @@
-//! What a row says of an entry.
+//! The text of an entry's row.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ use crate::tree::NodeIx;
 
 const MAX: usize = 200;
 
-/// How far above a result its call is looked for, in entries; it stands right above, or is far to seek.
+/// How many entries above a result its call is searched. It usually directly precedes the result, or is far away.
 const NEAR: usize = 64;
 
 /// Tool calls as their results' rows show them.
@@ -21,7 +21,7 @@ const NEAR: usize = 64;
 pub(super) struct Calls {
     home: Option<String>,
     is_near_only: bool,
-    /// Every call of the session by its id; only read for a result whose call is not near.
+    /// The text of every call by id, read only for a result whose call is not near.
     all: OnceLock<HashMap<String, String>>,
 }
 
@@ -30,12 +30,12 @@ impl Calls {
         Self { home: home.map(str::to_owned), ..Self::default() }
     }
 
-    /// From here on, calls are only looked for near their results.
+    /// Restricts the search to calls near their results.
     pub(super) fn reads_near_only(&mut self) {
         self.is_near_only = true;
     }
 
-    /// The row of the call with this id that the result at `ix` answers.
+    /// The row's text for the call that the result at `ix` answers.
     fn of(&self, source: &dyn Source, ix: NodeIx, id: &str) -> Result<Option<String>> {
         let tree = source.tree();
         let is_turn = |at: &NodeIx| tree.node(*at).role() == Some(Role::Assistant);
@@ -63,7 +63,7 @@ impl Calls {
         Ok(self.all.get().and_then(|all| all.get(id)).cloned())
     }
 
-    /// Hands out the calls of an assistant's turn: id and row.
+    /// Passes on the calls of an assistant's turn: id and text.
     fn take(&self, entry: &Entry, mut take: impl FnMut(String, String)) {
         let Some(message) = entry.message() else { return };
         for block in call_blocks(message) {
@@ -98,7 +98,7 @@ impl Calls {
         }
     }
 
-    /// A path inside the home directory as `~`.
+    /// Shortens a path inside the home directory with `~`.
     fn short(&self, path: &str) -> String {
         match self.home.as_deref().and_then(|home| path.strip_prefix(home)) {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("~{rest}"),
@@ -107,17 +107,17 @@ impl Calls {
     }
 }
 
-/// The start of a text: so many UTF-16 units, which is how the peers count.
+/// The first `max` UTF-16 units of a text, as the peers count.
 pub(super) fn units(text: &str, max: usize) -> &str {
     let mut left = max;
     let end = text.char_indices().find(|(_, c)| left.checked_sub(c.len_utf16()).map(|rest| left = rest).is_none());
     end.map_or(text, |(end, _)| text.get(..end).unwrap_or_default())
 }
 
-/// So many calls of a run are named.
+/// The most calls of a run that are named.
 const NAMED: usize = 64;
 
-/// The row of a run of tool calls: `[read ×3, edit ×2, bash: cargo test]`.
+/// The text for a run of tool calls: `[read ×3, edit ×2, bash: cargo test]`.
 pub(super) fn run(source: &dyn Source, mut results: impl Iterator<Item = NodeIx>, calls: &Calls) -> Result<String> {
     let mut tools: Vec<(String, String, usize)> = Vec::new();
     for ix in results.by_ref().take(NAMED) {
@@ -138,7 +138,6 @@ pub(super) fn run(source: &dyn Source, mut results: impl Iterator<Item = NodeIx>
     Ok(one_line(&format!("[{}]", said.join(", ")), MAX))
 }
 
-/// The text of an entry's row.
 pub(super) fn text(source: &dyn Source, ix: NodeIx, calls: &Calls) -> Result<String> {
     let entry = &source.entry(ix)?;
     if entry.damage().is_some() {

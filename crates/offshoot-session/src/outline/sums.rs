@@ -1,4 +1,4 @@
-//! What branches contain and cost, for any entry at once: sums made in one pass over the display order.
+//! Sums over the branch of any entry, from one pass in display order.
 
 use std::ops::Range;
 
@@ -11,35 +11,34 @@ use crate::gather;
 use crate::stats;
 use crate::tree::NodeIx;
 
-/// Sums over a tree, to be asked for any entry: 40 bytes an entry.
+/// Sums over a tree, at 40 bytes an entry.
 #[derive(Debug, Clone, Default)]
 pub struct Sums {
-    /// Over all entries before a place of the drawing; one more than there are entries.
+    /// Sums over all entries before a place; one more than there are entries.
     before: Vec<Totals>,
     /// How many branches end before a place.
     tips: Vec<u32>,
-    /// The entry that was written last at a place or below it.
+    /// The entry with the latest time at a place or below it.
     newest: Vec<NodeIx>,
 }
 
-/// What an entry's branch holds.
+/// Sums over an entry's branch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BranchSums {
-    /// The first entry of the branch: it or one of its ancestors, behind a branch point or a root.
+    /// The first entry of the branch; see [`Outline::branch_start`].
     pub start: NodeIx,
-    /// Over the branch: its first entry and all that follows it.
+    /// Over the first entry and all its descendants.
     pub own: Totals,
     /// Over the path from the root to the entry.
     pub path: Totals,
     /// How many branches end in it.
     pub tips: u32,
-    /// When something was last written in it.
+    /// The latest time in it.
     pub newest: Option<Millis>,
 }
 
 impl Sums {
-    /// Adds up what entries report. Linear in the entries of the tree; reads bodies only if the source has not kept what
-    /// they report.
+    /// Adds up what entries report. Linear in the entries of the tree; reads bodies only if the source has no facts.
     ///
     /// # Errors
     /// The medium cannot be read.
@@ -78,7 +77,7 @@ impl Sums {
         Ok(sums)
     }
 
-    /// What the branch of an entry contains; `None` for an entry that came later.
+    /// The sums of an entry's branch; `None` for an entry that was added later.
     pub fn branch(&self, source: &dyn Source, outline: &Outline, ix: NodeIx) -> Option<BranchSums> {
         let start = outline.branch_start(ix)?;
         let range = outline.subtree(start);
@@ -91,8 +90,7 @@ impl Sums {
         })
     }
 
-    /// Over the path from the root to an entry: from where a branch begins to where the next one leaves it, entries stand
-    /// one behind the other.
+    /// Sums over the path from the root to an entry. Entries between branch points are adjacent.
     fn path(&self, outline: &Outline, ix: NodeIx) -> Option<Totals> {
         let (mut path, mut next) = (Totals::default(), Some(ix));
         while let Some(at) = next {
@@ -103,7 +101,7 @@ impl Sums {
         Some(path)
     }
 
-    /// The entry that was written last at a place or below it.
+    /// The entry with the latest time at a place or below it.
     pub(super) fn newest_entry(&self, place: usize) -> Option<NodeIx> {
         self.newest.get(place).copied()
     }

@@ -1,4 +1,4 @@
-//! The pictures of the specification, and what else rows show.
+//! The specification's pictures, and what rows show otherwise.
 
 mod trunk;
 
@@ -55,11 +55,11 @@ fn results_show_their_calls() {
     assert_eq!(texts, ["[read: ~/a.rs:5-14]", "[bash: echo a b]", "assistant: overloaded"]);
 }
 
-/// A tree of branches inside branches, in which every entry reports another price.
+/// A tree of nested branches in which every entry reports another cost.
 fn priced() -> Session {
     let mut text = r#"{"type":"session","version":3,"id":"s","timestamp":"t","cwd":"/w"}"#.to_owned() + "\n";
     for at in 0..60usize {
-        // Every seventh entry goes on from far above; two trees have no parent.
+        // Every seventh entry continues from far above; two are roots.
         let parent = if at % 7 == 3 { at / 3 } else { at.wrapping_sub(1) };
         let parent = if at == 0 || at == 40 { "null".to_owned() } else { format!("\"e{parent}\"") };
         text += &format!(

@@ -1,9 +1,9 @@
-//! The trunk layout: the current path runs straight down in one column, and every other branch hangs below the entry that it
-//! leaves, folded to one row until somebody opens it.
+//! The trunk layout: the current path runs straight down in one column, and every other branch hangs below the entry
+//! that it leaves, folded to one row until it is opened.
 //!
-//! The parent of a row is the nearest shown ancestor; of its children the last one in display order continues its column and
-//! the others hang one level in. The order puts the heaviest branch last, so levels grow with the logarithm of the entries.
-//! Nothing continues the trunk below its end: all children of the open entry hang. Knows no bodies.
+//! A row's parent is its nearest shown ancestor. Its last child in display order continues its column; the others hang
+//! one level in. The order puts the heaviest branch last, so levels grow with the logarithm of the entries. All
+//! children of the open entry hang, because nothing continues the trunk below it. Knows no bodies.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -11,56 +11,52 @@ use std::ops::Range;
 use super::folds::Folds;
 use super::order::{NONE, Order};
 
-/// Rows further in than this show the number of their level in place of the columns.
+/// Deeper rows show the number of their level instead of its columns.
 const MAX_LEVELS: u32 = 8;
 
-/// What decides about the rows besides the order.
+/// What decides about rows besides the order.
 pub(super) struct TrunkScope<'a> {
     /// Which entries are shown, by place.
     pub(super) shown: &'a [bool],
     pub(super) folds: &'a Folds,
-    /// Entries with a bookmark, by place: they stay out of runs of tool calls. `None`: no run is one row.
+    /// Places of entries with a label, which are not in runs of tool calls. `None`: no run is one row.
     pub(super) labelled: Option<&'a HashSet<u32>>,
-    /// The place at which the session is open.
+    /// The place of the open entry.
     pub(super) open: Option<u32>,
 }
 
-/// What a row stands for.
+/// What a row represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RowExtent {
-    /// Its entry.
     Entry,
-    /// The whole branch that begins with its entry.
+    /// The whole branch that begins with the entry.
     Branch,
-    /// The run of tool calls that begins with its entry.
+    /// The run of tool calls that begins with the entry.
     Run,
-    /// Its entry, the first of a run of tool calls that is open.
+    /// The entry, which is the first of an open run of tool calls.
     OpenRun,
 }
 
 #[derive(Debug, Clone)]
 struct TrunkRow {
-    /// The entry's place in the order.
     place: u32,
-    /// The place behind the last entry that the row stands for.
+    /// The place after the last entry that the row represents.
     end: u32,
-    /// The row of the parent.
     parent: u32,
     level: u32,
     extent: RowExtent,
     /// Whether a side branch begins here.
     is_head: bool,
-    /// Whether it begins here and has more than this entry to show.
+    /// Whether a side branch begins here that has more to show than this entry.
     is_foldable: bool,
 }
 
-/// The rows of a drawing.
 #[derive(Debug, Clone)]
 pub(super) struct TrunkRows {
     rows: Vec<TrunkRow>,
     /// The row of an entry, or of its nearest shown ancestor, by place.
     nearest: Vec<u32>,
-    /// From this row on nothing runs past in the first column.
+    /// From this row on, no line passes in the first column.
     tail: usize,
 }
 
@@ -93,13 +89,13 @@ impl TrunkRows {
         (row != NONE).then_some(row as usize)
     }
 
-    /// The places of the branch that a row stands for, of a branch that is folded or has one entry.
+    /// The places of the branch that a row represents, which is folded or has one entry.
     pub(super) fn branch(&self, row: usize) -> Option<Range<usize>> {
         let row = self.rows.get(row).filter(|row| row.extent == RowExtent::Branch)?;
         Some(row.place as usize..row.end as usize)
     }
 
-    /// The places of the run of tool calls that a row stands for.
+    /// The places of the run of tool calls that a row represents.
     pub(super) fn run(&self, row: usize) -> Option<Range<usize>> {
         let row = self.rows.get(row).filter(|row| row.extent == RowExtent::Run)?;
         Some(row.place as usize..row.end as usize)
@@ -121,7 +117,7 @@ impl TrunkRows {
         self.rows.get(row).map_or(0, |row| row.level.min(MAX_LEVELS))
     }
 
-    /// The row at which a row's branch begins; on the trunk the branch point above it, at last the root.
+    /// The row at which a row's branch begins; on the trunk the branch point above it, else the root.
     pub(super) fn segment_start(&self, row: usize) -> usize {
         let mut at = row;
         while let Some(parent) = self.rows.get(at).map(|row| row.parent as usize).filter(|parent| *parent < at) {
@@ -135,13 +131,12 @@ impl TrunkRows {
         at
     }
 
-    /// The next row at which a side branch begins; without one the last row.
+    /// The next row at which a side branch begins, else the last row.
     pub(super) fn next_segment(&self, row: usize) -> usize {
         let below = self.rows.iter().enumerate().skip(row + 1);
         below.into_iter().find(|(_, row)| row.is_head).map_or(self.rows.len().saturating_sub(1), |(at, _)| at)
     }
 
-    /// What stands before a row.
     pub(super) fn prefix(&self, at: usize) -> String {
         let Some(row) = self.rows.get(at) else { return String::new() };
         let mark = match (row.is_head, row.extent) {
@@ -169,7 +164,7 @@ impl TrunkRows {
     }
 }
 
-/// Rows in the making.
+/// Rows under construction.
 struct Layouter<'a> {
     order: &'a Order,
     scope: &'a TrunkScope<'a>,
@@ -177,7 +172,7 @@ struct Layouter<'a> {
     counts: Vec<u32>,
     /// The place of the last row of the trunk.
     end_of_trunk: Option<u32>,
-    /// Before this place tool calls belong to a run that is open.
+    /// Before this place, tool calls belong to an open run.
     open_run_end: u32,
     rows: TrunkRows,
 }
@@ -226,7 +221,7 @@ impl Layouter<'_> {
         (row as u32, end)
     }
 
-    /// The place behind the run of tool calls that begins at a place, if it has more than one.
+    /// The place after the run of tool calls that begins at a place, if it has more than one.
     fn run_end(&self, place: u32) -> Option<u32> {
         if place < self.open_run_end || !self.joins_run(place) {
             return None;
@@ -256,7 +251,6 @@ impl Layouter<'_> {
         self.scope.shown.get(place as usize) == Some(&true)
     }
 
-    /// How many entries are shown before a place.
     fn count(&self, place: u32) -> u32 {
         self.counts.get(place as usize).copied().unwrap_or(0)
     }

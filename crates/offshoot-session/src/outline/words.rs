@@ -1,4 +1,4 @@
-//! What a search in the tree looks at: the words of an entry, by its type.
+//! The words by which a search in the tree finds an entry.
 
 use super::row::units;
 use crate::entry::{Entry, text_of};
@@ -6,11 +6,10 @@ use crate::json::{Json, JsonKind};
 use crate::kind::{Kind, Role};
 use crate::transcript::{context_edit, value_text};
 
-/// How much of what was said a search looks at, in UTF-16 units.
+/// How much of a message is searched, in UTF-16 units.
 const SAID: usize = 200;
 
-/// The words by which a search finds an entry, in small letters: of a message its role and the beginning of what it says,
-/// of other types their name and what they set. Its bookmark is not among them.
+/// An entry's searchable words in lowercase: a message's role and start, other types' names and values, but not labels.
 pub fn words(entry: &Entry) -> String {
     let member = |name: &str| entry.get(name).and_then(value_text).unwrap_or_default();
     let words = match entry.kind {

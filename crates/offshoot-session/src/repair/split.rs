@@ -1,8 +1,7 @@
 //! Splits an unreadable line into whole records and other bytes.
 //!
 //! A record at the start of a line, or directly after another, counts whatever follows it. A record after other bytes
-//! counts only if the line ends, NUL bytes or another record follow, and never inside a larger value. Knows bytes, not
-//! files.
+//! counts only if the line ends, NUL bytes or another record follow, and never inside a larger value.
 
 use std::ops::Range;
 
@@ -70,7 +69,6 @@ fn begins(line: &[u8], at: usize, patience: &mut usize) -> bool {
     !matches!(before, Some(b':' | b',' | b'[')) && record_at(line, at, patience, ends).is_some()
 }
 
-/// The end of the record that starts at `at`.
 fn record_at(line: &[u8], at: usize, patience: &mut usize, follows: fn(&[u8]) -> bool) -> Option<usize> {
     if line.get(at) != Some(&b'{') || *patience == 0 {
         return None;

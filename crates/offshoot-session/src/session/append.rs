@@ -46,8 +46,7 @@ impl Session {
 
     /// Appends a chain of entries below the leaf with one write and one sync, and moves the leaf to the last one.
     ///
-    /// All entries enter the tree, or none. A crash during the write may leave the first of them in the file, and one
-    /// torn line.
+    /// All entries enter the tree, or none. A crash during the write may leave some of them, and a torn line.
     ///
     /// # Errors
     /// Those of [`Session::append`]; also [`Error::Invalid`] for a compaction that is not the first entry, since it is

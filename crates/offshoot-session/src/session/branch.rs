@@ -87,8 +87,7 @@ impl Session {
         self.append_from(Some(target), &NewEntry::leaf_marker()).map(drop)
     }
 
-    /// Continues from an entry (or before the first) with a summary of the branch that is left. `fromId` names its
-    /// leaf.
+    /// Continues from an entry (or before the first) with a summary of the branch that is left (`fromId`).
     ///
     /// # Errors
     /// [`Error::EntryNotFound`], and those of [`Session::append`].

@@ -15,9 +15,9 @@ use crate::json::{Json, Object};
 use crate::load::{Loaded, load};
 use crate::medium::{FileMedium, Medium as _, MemoryMedium};
 
+/// The properties of a new session.
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(missing_docs, reason = "the name says it")]
-/// The properties of a new session.
 pub struct NewSession<'a> {
     /// A new id if `None`.
     pub id: Option<&'a str>,
@@ -36,8 +36,7 @@ impl Session {
         Self::over_file(options.medium(path)?, options, &NewSession::default())
     }
 
-    /// Opens a session file, or starts a new session at that path. An empty file becomes the session that `new`
-    /// describes.
+    /// Opens a session file, or starts a new session there. An empty file becomes the session in `new`.
     ///
     /// # Errors
     /// Those of [`Session::open`] and [`Session::create`].
@@ -130,8 +129,7 @@ impl Session {
         }
     }
 
-    /// A session in memory from an array of entries, with or without header. Without header, entries that lack ids are
-    /// of version 1.
+    /// A session in memory from an array of entries. Without header, entries that lack ids are of version 1.
     ///
     /// # Errors
     /// [`Error::NotASession`], [`Error::Invalid`].

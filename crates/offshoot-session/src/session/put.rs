@@ -11,7 +11,6 @@ use crate::error::{Conflict, Error};
 use crate::medium::{Medium, read_exact_at};
 use crate::tree::NewNode;
 
-/// Lines that are written together.
 pub(super) struct Batch {
     pub(super) start: u64,
     /// The lines and everything that must precede them.
@@ -26,7 +25,6 @@ impl Batch {
     }
 }
 
-/// A failed write.
 #[derive(Debug)]
 pub(super) struct Failed {
     pub(super) error: Error,

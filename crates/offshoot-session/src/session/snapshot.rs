@@ -93,7 +93,6 @@ impl Source for Snapshot {
     }
 }
 
-/// Facts that were gathered before.
 #[derive(Debug, Default)]
 pub(super) struct FactsCache(Mutex<Option<Arc<Facts>>>);
 

@@ -20,7 +20,6 @@ use crate::medium::{FileMedium, Medium as _, read_exact_at, read_regular};
 use crate::pieces::{create_folder_of, sync_folder};
 use crate::tree::NodeIx;
 
-/// What this session itself has spilled.
 #[derive(Debug, Default)]
 pub(super) struct OwnSpill {
     pub(super) is_pending: bool,
@@ -71,7 +70,7 @@ impl Session {
         }
     }
 
-    /// Opens a session whose file could not be created from its spill file; `None` if there is none.
+    /// Opens a session whose own file could not be created, from its spill file; `None` if there is none.
     /// [`Session::give_back`] creates the file.
     ///
     /// # Errors
@@ -83,7 +82,6 @@ impl Session {
         Ok(header.map(|header| Self::unborn(path.to_path_buf(), header, options)))
     }
 
-    /// Reports entries of this session in a spill file.
     pub(super) fn note_spill(&mut self) {
         let Some((_, place)) = self.spill_place() else { return };
         let Ok(Some(kept)) = SpillContent::read(&place) else { return };
@@ -107,9 +105,8 @@ impl Session {
         Ok(kept.map(|kept| kept.lines.into_iter().map(|line| line.id).collect()).unwrap_or_default())
     }
 
-    /// Writes the entries of the spill file to the session, with their ids and parents, whichever program spilled them.
-    /// Entries that the session already has are skipped, so an interrupted attempt does no harm. Returns their ids. The
-    /// leaf stays.
+    /// Writes the spill file's entries to the session with their ids and parents. Entries that the session has are
+    /// skipped, so an interrupted attempt does no harm. Returns all ids; the leaf stays.
     ///
     /// # Errors
     /// Those of [`Session::append`]; [`Error::Conflict`] also if the spill file is from another session at this path.
@@ -206,7 +203,6 @@ fn place(folder: &Path, file: &Path) -> PathBuf {
     folder.join(format!("{stem}-{hash:016x}.jsonl"))
 }
 
-/// An entry's line.
 #[derive(Debug)]
 struct SpilledLine {
     id: EntryId,
@@ -246,7 +242,6 @@ impl SpillContent {
     }
 }
 
-/// A locked spill file.
 struct Spill {
     medium: FileMedium,
     length: u64,

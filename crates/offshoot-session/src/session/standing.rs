@@ -103,7 +103,7 @@ impl Session {
 
     fn note_missing_locks(&mut self) {
         if self.loaded.diagnostics.iter().all(|known| known.code != Code::NoLock) {
-            let message = "the file system knows no locks: let one program at a time write to this session";
+            let message = "the file system has no locks: let one program at a time write to this session";
             let code = Code::NoLock;
             self.report(Diagnostic { code, line: None, offset: 0, entry: None, message: message.to_owned() });
         }

@@ -14,8 +14,7 @@ impl Session {
     /// new file replaces the old one in one step.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if another program replaced, shortened or deleted the file; [`Error::Io`]. The file has not
-    /// changed then.
+    /// [`Error::Conflict`] if another program replaced, shortened or deleted the file; [`Error::Io`]. It stays then.
     pub fn upgrade(&mut self) -> Result<Option<PathBuf>> {
         if !self.loaded.is_old() {
             return Ok(None);

@@ -27,7 +27,6 @@ pub fn file_name(id: &str, timestamp: &str) -> String {
     format!("{}_{id}.jsonl", harmless_part(&timestamp.replace([':', '.'], "-")))
 }
 
-/// Makes foreign text a harmless part of a file name.
 fn harmless_part(text: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
     let part: String = text.chars().map(letter).take(LONGEST_PART).collect();

@@ -10,8 +10,8 @@ use super::{Flavour, Root};
 use crate::error::{Error, Result};
 use crate::medium::Stamp;
 
-#[derive(Debug, Clone)]
 /// A folder with session files.
+#[derive(Debug, Clone)]
 pub struct Folder {
     /// The path by which the folder was found.
     pub path: PathBuf,
@@ -21,9 +21,9 @@ pub struct Folder {
     pub files: Vec<FoundFile>,
 }
 
+/// A session file that was found.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the name says it")]
-/// A session file that was found.
 pub struct FoundFile {
     pub path: PathBuf,
     /// The stamp when it was found.

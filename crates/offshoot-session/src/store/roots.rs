@@ -15,9 +15,9 @@ pub enum Flavour {
     Flat,
 }
 
+/// A folder with sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the name says it")]
-/// A folder with sessions.
 pub struct Root {
     /// The folder with one folder for each working directory, or with the sessions themselves if flat.
     pub folder: PathBuf,

@@ -36,7 +36,6 @@ pub enum Loss {
     FirstUnsyncedPage,
 }
 
-/// How much a disk writes at once.
 const PAGE: usize = 4096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

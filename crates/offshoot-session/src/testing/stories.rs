@@ -9,7 +9,6 @@ use crate::store::{Scope, Store};
 
 type Story = fn(&dyn Store);
 
-/// The promises and their stories.
 pub(super) const ALL: &[(&str, Story)] = &[
     ("an empty store is empty", empty),
     ("a session is there from its first entry on", appears),

@@ -3,7 +3,6 @@
 use crate::entry::Entry;
 use crate::json::{Json, JsonKind};
 
-/// The blocks of one type in a message's content.
 pub(crate) fn blocks<'a>(content: Json<'a>, kind: &'static str) -> impl Iterator<Item = Json<'a>> + use<'a> {
     content.items().filter(move |block| block.str("type").is_some_and(|own| own == kind))
 }

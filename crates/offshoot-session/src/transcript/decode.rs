@@ -14,7 +14,7 @@ impl Item {
     #[must_use]
     pub fn of_entry(entry: &Entry) -> Option<Self> {
         if entry.damage().is_some() {
-            return Some(Self::Notice(Level::Warning, "an entry that cannot be read stands here".to_owned()));
+            return Some(Self::Notice(Level::Warning, "the entry here cannot be read".to_owned()));
         }
         match entry.kind {
             Kind::Message => Some(Self::of_message(entry.role.unwrap_or(Role::Unknown), entry.message()?)),
@@ -40,10 +40,11 @@ impl Item {
             Kind::CustomMessage => Some(note(json, "customType")),
             Kind::Compaction => Some(compaction(json)),
             Kind::BranchSummary => Some(branch_summary(json)),
-            Kind::ResetBoundary => Some(Self::Notice(Level::Info, "the context begins anew here".to_owned())),
-            Kind::Custom if json.str("customType").is_some_and(|kind| kind == DAMAGED) => {
-                Some(Self::Notice(Level::Warning, "a damaged entry stood here; repair set it aside".to_owned()))
-            }
+            Kind::ResetBoundary => Some(Self::Notice(Level::Info, "the context starts anew here".to_owned())),
+            Kind::Custom if json.str("customType").is_some_and(|kind| kind == DAMAGED) => Some(Self::Notice(
+                Level::Warning,
+                "a damaged entry was here; repair moved it to the quarantine file".to_owned(),
+            )),
             Kind::ModelChange => setting("model", model(json)),
             Kind::ThinkingLevelChange => setting("thinking", member(json, "thinkingLevel")),
             Kind::ModeChange => setting("mode", member(json, "mode")),
@@ -154,7 +155,6 @@ fn summary_text(json: Json<'_>) -> String {
     json.get("summary").map(|summary| text_of(summary, "\n")).unwrap_or_default()
 }
 
-/// A number with a comma every three digits.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -167,7 +167,6 @@ fn grouped(number: u64) -> String {
     out
 }
 
-/// The parts of a message's content, which is a string or blocks.
 fn parts(content: Option<Json<'_>>) -> Vec<ItemPart> {
     let Some(content) = content else { return Vec::new() };
     match content.kind() {
@@ -193,7 +192,6 @@ fn part(block: Json<'_>) -> ItemPart {
     }
 }
 
-/// A member as text; empty if it is missing.
 fn member(json: Json<'_>, name: &str) -> String {
     json.get(name).and_then(value_text).unwrap_or_default()
 }

@@ -1,5 +1,4 @@
-//! Builds a tree: entries are pushed in file order and linked once all parents are known. Later entries join one by
-//! one.
+//! Builds a tree: entries are pushed in file order and then linked. Later entries join one by one.
 //!
 //! A parent may follow its child in the file, an id may occur twice (the later entry gets the children), and parents
 //! may form circles. Linking settles this in time linear in the number of entries.
@@ -182,7 +181,7 @@ impl TreeBuilder {
             if has_child[at as usize] || is_sound(node)? {
                 continue;
             }
-            let message = "the line is no valid JSON; it stays in the file and takes no part in the tree".to_owned();
+            let message = "the line is not valid JSON; it stays in the file but not in the tree".to_owned();
             self.note_at(at, Code::MalformedLine, message);
             self.tree.remove_unlinked(at);
             if let Some((earlier, _)) = self.superseded.iter().find(|(_, later)| **later == at) {
@@ -252,7 +251,6 @@ impl Tree {
         None
     }
 
-    /// Removes an entry that is not linked.
     fn remove_unlinked(&mut self, at: u32) {
         self.nodes.change(at, |node| node.flags |= FLAG_DEAD);
         self.dead += 1;

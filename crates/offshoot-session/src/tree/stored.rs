@@ -146,7 +146,6 @@ impl Tree {
         StoredShape { first_root, last_root, dead: self.dead as u32, orphans }
     }
 
-    /// A tree over pages.
     pub(crate) fn over(pages: Arc<dyn Pages>, shape: StoredShape) -> Self {
         Self {
             nodes: Nodes::over(pages),

@@ -20,8 +20,8 @@ pub(crate) fn say(session: &mut Session, role: &str, text: &str) -> String {
     session.append(&NewEntry::message(Json::parse(&message).unwrap()).unwrap()).unwrap().to_string()
 }
 
-/// One line of a picture: `id parent what`, where what is `U`, `A`, `T` (messages whose text is their id), `k=KEPT`,
-/// `bs=TEXT`, `l=TARGET=TEXT`, `edit=TARGET=JSON`, or a whole JSON object of other members. `-` is no parent.
+/// One line of a picture: `id parent what`, where `what` is `U`, `A`, `T` (messages whose text is their id), `k=KEPT`,
+/// `bs=TEXT`, `l=TARGET=TEXT`, `edit=TARGET=JSON`, or a JSON object of other members. The parent `-` means none.
 pub(crate) fn line(picture: &str, second: usize) -> String {
     let mut words = picture.splitn(3, ' ');
     let (id, parent, what) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
@@ -66,7 +66,7 @@ pub(crate) fn session(pictures: &[&str]) -> Session {
     Session::from_text(&text(pictures), fixed_options()).unwrap()
 }
 
-/// The messages of a context in short: role and text.
+/// The messages of a context as role and text.
 pub(crate) fn messages(session: &Session, leaf: Option<NodeIx>) -> Vec<String> {
     let context = session.context_at(leaf).unwrap();
     context.messages(session).map(|message| short(&message.unwrap())).collect()

@@ -5,7 +5,7 @@ use offshoot_session::llm;
 
 use super::common::{context_json, messages, open_messages, session};
 
-/// The context's JSON behind the messages.
+/// The context's JSON after the messages.
 fn settings(pictures: &[&str]) -> String {
     let json = context_json(&session(pictures));
     json[json.find("],\"thinkingLevel\"").map_or(0, |at| at + 2)..].to_owned()
@@ -21,7 +21,7 @@ fn pi_takes_the_last_word_on_model_and_level() {
     let level = r#"t m {"type":"thinking_level_change","thinkingLevel":"high"}"#;
     let again = r#"n t {"type":"model_change","provider":"p2","modelId":"m2"}"#;
     assert_eq!(settings(&[MODEL, level, again]), r#""thinkingLevel":"high","model":{"provider":"p2","modelId":"m2"}}"#);
-    // What is before a compaction still counts.
+    // Settings before a compaction still count.
     assert!(settings(&[MODEL, level, "k t k=none"]).contains(r#""thinkingLevel":"high""#));
 }
 
@@ -60,7 +60,7 @@ fn edits_count_among_the_chosen_entries() {
     assert_eq!(open_messages(&gone), ["b"]);
     let back = session(&["a - U", "b a A", "e b edit=a=null", r#"f e edit=a={"content":"again"}"#]);
     assert_eq!(open_messages(&back), ["again", "b"]);
-    // An edit that the compaction dropped does nothing, even if its target is kept.
+    // An edit that the compaction dropped has no effect, even if its target is kept.
     let dropped = session(&["a - U", "b a U", "e b edit=b=null", "c e U", "k c k=c"]);
     assert_eq!(open_messages(&dropped), ["compactionSummary(Sk)", "c"]);
     let blocks = session(&["a - U", "b a A", r#"e b edit=b={"content":"text"}"#]);

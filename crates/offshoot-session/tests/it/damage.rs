@@ -1,4 +1,4 @@
-//! Files cut anywhere and changed anywhere: what can be read is read, and work goes on behind it.
+//! Files truncated anywhere and changed anywhere: readable parts are read, and work continues after them.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use offshoot_session::testing::{fixed_options, fuzz};
 
 use super::common::{HEADER, line, open_messages, say, text};
 
-/// Records whose words have letters of two, three and four bytes.
+/// Records with characters of two, three and four bytes.
 fn letters() -> String {
     ["a - U", "b a A", "c b U"].iter().enumerate().fold(format!("{HEADER}\n"), |text, (at, picture)| {
         text + &line(picture, at).replace("\"text\":\"", "\"text\":\"ö€😀") + "\n"
@@ -38,7 +38,7 @@ fn files() -> [(&'static str, String); 5] {
     ]
 }
 
-/// What the records say that are whole in front of a cut; the last is whole without its line feed.
+/// The texts of the complete records before a cut. The last one is complete without its line feed.
 fn whole_records(before: &str, cut: &[u8]) -> Vec<String> {
     let mut end = 0;
     let mut whole = String::new();
@@ -51,7 +51,7 @@ fn whole_records(before: &str, cut: &[u8]) -> Vec<String> {
     open_messages(&Session::from_text(&whole, fixed_options()).unwrap())
 }
 
-/// Cuts at every byte behind the header, which is at least three records.
+/// Truncates the file at every byte after the header, in at least three records.
 #[test]
 fn a_file_cut_anywhere_loses_the_torn_fragment_alone() {
     for (name, whole) in files() {
@@ -84,8 +84,8 @@ fn a_file_cut_anywhere_loses_the_torn_fragment_alone() {
     }
 }
 
-/// `fuzz::open` demands that it opens or is refused, is shown in every way, keeps its bytes and takes an append that a
-/// second opening finds.
+/// `fuzz::open` requires that the file opens or is refused, is shown in every way, keeps its bytes and takes an append
+/// that a second opening finds.
 #[test]
 fn a_file_with_any_byte_changed_opens_or_is_refused() {
     let slot = TitleSlot::new("T", Some("user"), 0);
@@ -108,7 +108,7 @@ fn a_changed_byte_harms_its_own_line_alone() {
     for at in header_end..whole.len() {
         for byte in [b'\n', b'"', b'\0', b'}', b'\\', b'x'] {
             let mut bytes = whole.clone().into_bytes();
-            // A line feed that is gone harms the line behind it, too.
+            // A missing line feed damages the following line, too.
             let harmed = 1 + usize::from(bytes[at] == b'\n' && byte != b'\n');
             let first = whole[header_end..at].matches('\n').count();
             bytes[at] = byte;

@@ -1,4 +1,4 @@
-//! Every operation of a script goes wrong once, in every way. What was acknowledged is there, and work goes on.
+//! Every operation of a script fails once in every way. Everything acknowledged stays, and work continues.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -14,7 +14,7 @@ use offshoot_session::testing::{Fault, FaultMedium, Loss, Operation, fixed_optio
 
 use super::common::{HEADER, at, text};
 
-/// Appends, a batch, a branch from a given place, a switch (a leaf marker), and a label.
+/// Appends, a batch, a branch from a place, a switch (a leaf marker), and a label.
 const SCRIPT: &[Step] = &[
     Step::Say,
     Step::Batch,
@@ -30,7 +30,7 @@ const SCRIPT: &[Step] = &[
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Say,
-    /// More than a page of the disk.
+    /// Longer than a page of the disk.
     SayLong,
     Batch,
     SayBelow(&'static str),
@@ -38,12 +38,12 @@ enum Step {
     Label(&'static str),
 }
 
-/// One run of the script over a disk: what was attempted, and what was acknowledged.
+/// One run of the script over a disk: what was attempted and what was acknowledged.
 struct Run {
     disk: FaultMedium,
     durability: Durability,
     attempts: usize,
-    /// Ids with their parents' and the words that their lines hold.
+    /// Id, parent and text.
     acknowledged: Vec<(EntryId, Option<EntryId>, String)>,
     trouble: Vec<Operation>,
 }
@@ -58,7 +58,7 @@ impl Run {
         Session::over_medium(Box::new(self.disk.clone()), &at("/w"), options)
     }
 
-    /// Opens, again if a fault hits just that; after a crash the machine starts again first.
+    /// Opens the session, again if a fault hits the opening; after a crash, restarts the machine first.
     fn opened(&mut self) -> Session {
         for _ in 0..4 {
             if self.disk.is_crashed() {
@@ -73,7 +73,7 @@ impl Run {
         panic!("the file does not open");
     }
 
-    /// All steps; each that fails is tried again, after the session has been opened again if it says so.
+    /// Runs all steps, and repeats failed ones after opening the session again if it asks for that.
     fn script(&mut self) {
         let mut session = self.opened();
         for step in SCRIPT {
@@ -99,13 +99,13 @@ impl Run {
         }
     }
 
-    /// The operations of the script when nothing goes wrong.
+    /// The operations of a script without faults.
     fn logged(mut self) -> Vec<Operation> {
         self.script();
         self.disk.log()
     }
 
-    /// Whether the session still takes appends; asked with one that writes nothing.
+    /// Whether the session takes appends, tested with an empty one.
     fn still_works(&self, session: &mut Session) -> bool {
         session.append_all(&[]).is_ok()
     }
@@ -143,7 +143,7 @@ impl Run {
         Ok(())
     }
 
-    /// Everything acknowledged is in its place, and nothing was made up.
+    /// Everything acknowledged is in its place, and nothing was invented.
     fn compare(&self, session: &Session) {
         for (id, parent, said) in &self.acknowledged {
             let ix = session.find(id.as_str()).unwrap_or_else(|_| panic!("{id} was acknowledged and is lost"));
@@ -163,7 +163,7 @@ impl Run {
         assert_eq!(found.len(), count, "an entry is there twice");
     }
 
-    /// The end of a run, with a fresh look at the file.
+    /// Ends a run and reads the file again.
     fn finish(mut self, what: &str) -> Vec<Code> {
         let mut session = self.opened();
         self.compare(&session);
@@ -183,7 +183,7 @@ fn beginnings() -> Vec<String> {
     vec![whole.clone(), whole.trim_end().to_owned(), format!("{whole}{{\"type\":\"mess")]
 }
 
-/// How many operations the script takes when nothing goes wrong.
+/// The number of operations of a script without faults.
 fn operations(beginning: &str, durability: Durability) -> usize {
     let disk = FaultMedium::new(beginning.as_bytes().to_vec());
     let mut run = Run::over(disk.clone(), durability);
@@ -212,7 +212,7 @@ fn every_operation_may_fail_once() {
     }
 }
 
-/// A short write, and then trouble while it is taken back.
+/// A short write, and then a fault while it is undone.
 #[test]
 fn taking_back_may_fail_too() {
     let beginning = &beginnings()[0];
@@ -237,7 +237,7 @@ fn after_a_crash_everything_acknowledged_is_there() {
     let losses = [Loss::Nothing, Loss::Unsynced, Loss::HalfOfUnsynced, Loss::ZeroedUnsynced, Loss::FirstUnsyncedPage];
     for beginning in beginnings() {
         for loss in losses {
-            // Only what the disk has survives more than the end of the process.
+            // Data that did not reach the disk survives only the end of the process.
             let durability = if loss == Loss::Nothing { Durability::Os } else { Durability::Data };
             for at in 0..operations(&beginning, durability) {
                 let fault = Fault::Crash(loss);
@@ -250,7 +250,7 @@ fn after_a_crash_everything_acknowledged_is_there() {
     }
 }
 
-/// A sync that fails may have lost what it was to write: the session trusts nothing until it is opened again.
+/// A failed sync may have lost data: the session trusts nothing until it is opened again.
 #[test]
 fn after_a_failed_sync_the_session_is_opened_again() {
     for fault in [Fault::Fail, Fault::Forget] {
@@ -269,8 +269,7 @@ fn after_a_failed_sync_the_session_is_opened_again() {
     }
 }
 
-/// An empty file gets its header by the first append. A crash in the middle of that may leave half a header; nothing had
-/// been acknowledged then.
+/// The first append to an empty file writes its header. A crash may leave half a header; nothing was acknowledged then.
 #[test]
 fn an_empty_file_that_does_not_open_after_a_crash_held_nothing() {
     let (mut opened, mut refused) = (0, 0);
@@ -299,7 +298,7 @@ fn an_empty_file_that_does_not_open_after_a_crash_held_nothing() {
     assert!(opened > refused, "{opened} opened, {refused} did not");
 }
 
-/// Of each operation and fault: how often tried, how often lost.
+/// For each operation and fault: how often tried, how often lost.
 type Matrix = BTreeMap<(String, usize), (usize, usize)>;
 
 fn note(matrix: &mut Matrix, cell: (String, usize), disk: FaultMedium) {
@@ -313,7 +312,7 @@ fn note(matrix: &mut Matrix, cell: (String, usize), disk: FaultMedium) {
     *lost += usize::from(survived.is_err());
 }
 
-/// Every operation with every fault: how often tried, survived, lost. `cargo xtask faults` prints it.
+/// Every operation with every fault: how often tried, survived and lost. `cargo xtask faults` prints it.
 #[test]
 fn the_matrix_of_operations_and_faults() {
     let faults = [
@@ -333,7 +332,7 @@ fn the_matrix_of_operations_and_faults() {
             for (column, (_, fault)) in faults.iter().enumerate() {
                 let disk = FaultMedium::new(beginning.clone().into_bytes());
                 note(&mut matrix, (format!("{operation:?}"), column), disk.with_fault(at, *fault));
-                // What takes a short write back may go wrong as well.
+                // The undo of a short write may fail as well.
                 for second in (at + 1..at + 5).filter(|_| *operation == Operation::Append) {
                     let disk = FaultMedium::new(beginning.clone().into_bytes()).with_fault(at, Fault::Short);
                     let disk = disk.with_fault(second, *fault);

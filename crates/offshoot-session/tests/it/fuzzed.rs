@@ -1,11 +1,11 @@
-//! What the fuzzers start from and what they found: every input of `fuzz/` holds the promises of its target.
+//! The fuzzers' seeds and findings: every input of `fuzz/` keeps the promises of its target.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use offshoot_session::testing::fuzz::TARGETS;
 
-/// The inputs of a target: seeds, and what once broke a promise.
+/// The inputs of a target: seeds, and inputs that used to break a promise.
 fn inputs(target: &str) -> Vec<PathBuf> {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
     let folders = [fuzz.join("corpus").join(target), fuzz.join("regressions").join(target)];

@@ -1,4 +1,4 @@
-//! Appending: what is in the file afterwards, and what happens when something is in the way.
+//! Appends: the resulting file, and what happens if something is in the way.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -166,7 +166,7 @@ fn a_file_that_is_replaced_shortened_or_deleted_stops_appends() {
 fn what_another_process_appended_is_read_first() {
     let file = file(text(&["a - U"]));
     let (mut one, mut two) = (open(&file.path), open(&file.path));
-    // Both draw the same ids from their fixed sources: the second must notice.
+    // Both draw the same ids from their fixed sources; the second must notice.
     let first = say(&mut one, "assistant", "one");
     let second = say(&mut two, "assistant", "two");
     assert_ne!(first, second);
@@ -175,7 +175,7 @@ fn what_another_process_appended_is_read_first() {
     assert!(one.refresh().unwrap());
     assert_eq!(shape(&one), shape(&open(&file.path)));
     assert_eq!(one.tree().label(&first.as_str().into()).unwrap().text, "theirs");
-    // A foreign line that does not simply continue the tree.
+    // A foreign line that does not continue the tree.
     let mut odd = fs::read_to_string(&file.path).unwrap();
     odd.push_str("{\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"t\",\"message\":{\"role\":\"user\"}}\n{half");
     fs::write(file.path.with_extension("tmp"), &odd).unwrap();

@@ -1,4 +1,4 @@
-//! What a list shows: reading a file in goes comes to the same as reading it in one.
+//! Lists: reading a file in steps gives the same as reading it at once.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::common::HEADER;
 
-/// A file of lines that matter to a list, of lines that do not, and of broken ones.
+/// A file of lines that matter to a list, other lines, and broken ones.
 fn file(words: &[u8], last_ends: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (at, word) in words.iter().enumerate() {
@@ -49,7 +49,7 @@ fn at_once(bytes: &[u8]) -> Result<SessionInfo, String> {
     session_info(&MemoryMedium::new(bytes.to_vec()), Some(7), false).map_err(|error| error.to_string())
 }
 
-/// The file as it was at the cut, and then what came to it.
+/// Reads the file as it was at each cut, and then the rest.
 fn in_goes(bytes: &[u8], cuts: &[usize]) -> Result<SessionInfo, String> {
     let medium = MemoryMedium::new(bytes.to_vec());
     let mut reading = Reading::default();

@@ -1,4 +1,4 @@
-//! The library from outside: one binary, one file for each matter.
+//! Tests of the library from outside, one file for each subject.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, reason = "tests")]
 

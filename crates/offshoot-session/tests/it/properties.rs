@@ -1,4 +1,4 @@
-//! Properties over random trees, against a reference that is as simple as it can be.
+//! Properties of random trees, against a simple reference.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::common::{HEADER, messages, text};
 
-/// An entry of a random tree: which earlier entry is its parent, and what it is.
+/// An entry of a random tree: its parent among earlier entries, and its kind.
 type Seed = (u8, u8, u8);
 
 fn pictures(seeds: &[Seed]) -> Vec<String> {
@@ -41,7 +41,7 @@ fn pictures(seeds: &[Seed]) -> Vec<String> {
     seeds.iter().enumerate().map(picture).collect()
 }
 
-/// The context as the documents tell it, from the pictures themselves.
+/// The context as documented, from the pictures.
 fn reference(pictures: &[String], leaf: &str) -> Vec<String> {
     let words = |picture: &String| {
         let mut words = picture.splitn(3, ' ').map(str::to_owned);
@@ -147,7 +147,7 @@ proptest! {
         let path = folder.path().join("s.jsonl");
         std::fs::write(&path, &bytes).unwrap();
         let session = Session::open(&path, Options::default()).unwrap();
-        // A line feed lost or won touches two lines; anything else one.
+        // A lost or added line feed affects two lines, any other change one.
         prop_assert!(session.tree().len() + 2 >= pictures.len());
         prop_assert_eq!(session.tree().walk().count(), session.tree().len());
     }

@@ -1,4 +1,4 @@
-//! Repairs: what is taken out is kept, what can be read stays, and the result is sound.
+//! Repairs: removed bytes are kept, readable records stay, and the result is sound.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ fn what_is_no_record_moves_out_and_the_rest_stays() {
     say(&mut session, "user", "on");
 }
 
-/// The entry's children keep their parent, in every program: peers drop a damaged line and lose the path above it.
+/// Its children keep their parent in every program. Peers drop a damaged line and lose the path above it.
 #[test]
 fn a_damaged_entry_with_children_leaves_an_empty_one_in_its_place() {
     let damaged = line("b a A", 2).replace("\"text\":\"b\"", "\"text\":b");
@@ -99,7 +99,8 @@ fn a_damaged_entry_with_children_leaves_an_empty_one_in_its_place() {
     assert_eq!(line_errors(&file.path()), []);
 }
 
-/// A crash of the system put NULs where a line feed was to be: the record before them is whole, and read even before the repair.
+/// After a system crash, NUL bytes replace a line feed: the record before them is complete and readable even before a
+/// repair.
 #[test]
 fn a_record_that_nuls_were_glued_to_loses_them() {
     let whole = text(&["a - U", "b a A"]);
@@ -177,7 +178,7 @@ fn a_second_repair_adds_to_the_quarantine_and_keeps_both_backups() {
     assert!(file.quarantine().starts_with(&once) && file.quarantine().ends_with(b"\nsecond\n"));
 }
 
-/// Damage: bytes overwritten, NULs, lost line feeds, and an end cut off.
+/// Damage: overwritten bytes, NUL bytes, lost line feeds, and a truncated end.
 fn damaged() -> impl Strategy<Value = Vec<u8>> {
     let whole = text(&["a - U", "b a A", "c b U", "d a A", "e c l=a=x", "f e A"]).into_bytes();
     let behind_header = HEADER.len() + 1;
@@ -218,7 +219,7 @@ proptest! {
         let medium = FileMedium::open(&file.path()).unwrap();
         prop_assert_eq!(plan(&medium).unwrap().steps, []);
         prop_assert!(medium.len().unwrap() > 0);
-        // What was taken out is in the quarantine, all other bytes are in the file.
+        // Removed bytes are in the quarantine, all others in the file.
         let (result, quarantine) = (fs::read(file.path()).unwrap(), file.quarantine());
         let mut left = bytes.clone().into_bytes();
         for step in &planned.steps {

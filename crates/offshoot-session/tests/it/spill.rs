@@ -1,4 +1,4 @@
-//! Entries that cannot be written: kept in a spill file, and brought back in their place.
+//! Entries that cannot be written are kept in a spill file and put back in their place.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn over(disk: &FaultMedium, folder: &Path) -> Session {
     Session::over_medium(Box::new(disk.clone()), &at("/w"), options(folder)).unwrap()
 }
 
-/// What an append says that could not write; the spill file and the ids there.
+/// The spill file and the ids in the error of an append that could not write.
 fn spilled(refused: Result<Vec<EntryId>, Error>) -> (PathBuf, Vec<EntryId>) {
     match refused {
         Err(Error::Spilled { spill, ids, .. }) => (spill, ids),
@@ -57,7 +57,7 @@ fn what_a_full_disk_refuses_is_kept_and_written_first_when_there_is_room() {
     assert!(!place.exists(), "nothing is left to bring back");
 }
 
-/// Moving the leaf is the caller's: what was spilled before stays where it belongs.
+/// Moving the leaf is the caller's decision; entries spilled before stay below the old one.
 #[test]
 fn a_moved_leaf_does_not_go_below_what_was_spilled() {
     let folder = tempfile::tempdir().unwrap();
@@ -77,8 +77,8 @@ fn a_moved_leaf_does_not_go_below_what_was_spilled() {
     assert_eq!(shape(&session), format!("0a 1{} 1b 2{} 2{marker} 3{three}", two[0], one[0]));
 }
 
-/// Every operation of a script goes wrong for good; then there is room again and another program brings back what was
-/// kept. Nothing that was called kept or written is missing, nothing is there twice.
+/// Every operation of a script fails permanently; then there is space again and another program puts the entries back.
+/// Nothing acknowledged as kept or written is missing or doubled.
 #[test]
 fn whatever_fails_an_entry_is_written_or_kept_or_refused() {
     let (mut kept, mut written) = (0, 0);
@@ -104,7 +104,7 @@ fn whatever_fails_an_entry_is_written_or_kept_or_refused() {
                     Err(other) => panic!("neither written nor kept: {other:?}"),
                 }
             }
-            // The disk may still fail: until it works.
+            // The disk may still fail, so retry.
             let again = || Session::over_medium(Box::new(disk.clone()), &at("/w"), options(folder.path()));
             let tries = (0..30).find(|_| again().and_then(|mut session| session.give_back()).is_ok());
             assert!(tries.is_some(), "{fault:?} from {first}");
@@ -128,7 +128,7 @@ fn whatever_fails_an_entry_is_written_or_kept_or_refused() {
     assert!(kept > 100 && written > 100, "{kept} kept, {written} written");
 }
 
-/// Bringing back may end anywhere; the next one goes on, and writes nothing twice.
+/// Putting back may be interrupted anywhere; the next attempt continues and writes nothing twice.
 #[test]
 fn bringing_back_may_be_cut_off_anywhere() {
     let mut cut = 0;
@@ -161,7 +161,7 @@ fn bringing_back_may_be_cut_off_anywhere() {
     assert!(cut > 10, "{cut}");
 }
 
-/// The entries stand in the session, and the program ended before it could remove the spill file.
+/// The entries are in the session, but the program ended before it removed the spill file.
 #[test]
 fn what_is_back_already_is_not_written_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -203,11 +203,11 @@ fn opening_says_what_is_kept_and_does_not_touch_it() {
     assert_eq!(open_messages(&Session::open(&path, options(folder.path())).unwrap()).last().unwrap(), "one");
 }
 
-/// The file never appeared: it does when the spilled entries come back, with its header.
+/// The file could not be created; it is when the spilled entries come back, with its header.
 #[test]
 fn a_session_that_could_not_begin_begins_with_what_was_spilled() {
     let folder = tempfile::tempdir().unwrap();
-    // A file stands where the session's folder should be.
+    // A file is where the session's folder should be.
     fs::write(folder.path().join("sessions"), "").unwrap();
     let path = folder.path().join("sessions/s.jsonl");
     let mut session = Session::create(&at("/w"), options(folder.path()), |_, _| path.clone()).unwrap();
@@ -220,7 +220,7 @@ fn a_session_that_could_not_begin_begins_with_what_was_spilled() {
     assert_eq!(shape(&again), format!("0{} 1{} 2{three}", one[0], two[0]));
 }
 
-/// At the path stands another session by now: its file is not for these entries.
+/// The path now has another session, which must not get these entries.
 #[test]
 fn another_session_does_not_get_them() {
     let folder = tempfile::tempdir().unwrap();
@@ -235,12 +235,12 @@ fn another_session_does_not_get_them() {
     assert!(matches!(refused, Err(Error::Conflict { why: Conflict::ForeignSpill { .. }, .. })), "{refused:?}");
     assert_eq!(fs::read_to_string(&path).unwrap(), other);
     assert!(place.exists());
-    // A new session in the place of one that is there is refused, not spilled.
+    // A new session at an existing path is refused, not spilled.
     let mut late = Session::create(&at("/w"), options(folder.path()), |_, _| path.clone()).unwrap();
     assert!(matches!(late.append(&user("x")), Err(Error::Conflict { why: Conflict::Exists, .. })));
 }
 
-/// Without a folder for it, or if that fails as well, the caller has the entry and nobody else.
+/// Without a spill folder, or if spilling fails too, only the caller has the entry.
 #[test]
 fn an_entry_that_cannot_be_kept_is_refused() {
     let folder = tempfile::tempdir().unwrap();

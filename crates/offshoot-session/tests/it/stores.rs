@@ -1,4 +1,4 @@
-//! The published suite over the stores of this library.
+//! The published suite over the library's stores.
 
 use offshoot_session::store::{DirStore, Flavour, MemoryStore, Root, Store};
 use offshoot_session::testing::store_conformance;

@@ -1,5 +1,4 @@
-//! What is kept of a session's sums equals what is counted from scratch, whatever was appended, by whom, and however it
-//! was opened.
+//! The stored sums of a session equal fresh ones, whatever was appended, by whom, and however it was opened.
 
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
@@ -20,7 +19,6 @@ use proptest::prelude::*;
 
 use super::common::HEADER;
 
-/// What happens to the session.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Say(u8),
@@ -91,7 +89,7 @@ fn perform(session: &mut Session, path: &Path, (number, step): (usize, Step)) {
     }
 }
 
-/// All of it counted anew, as simply as can be.
+/// The overview computed from scratch, as simply as possible.
 fn from_scratch(session: &Session) -> Overview {
     let tree = session.tree();
     let mut totals = Totals::default();
@@ -151,7 +149,7 @@ proptest! {
         let path = folder.path().join("s.jsonl");
         fs::write(&path, format!("{HEADER}\n")).unwrap();
         let mut session = Session::open(&path, options(folder.path())).unwrap();
-        // Big enough for an index, and for facts that are kept beside it.
+        // Big enough for an index, and for stored facts.
         let answer = message(r#"{"role":"assistant","content":"earlier","usage":{"totalTokens":7,"cost":{"total":0.3}}}"#);
         session.append(&message(&format!(r#"{{"role":"user","content":"{}"}}"#, "x".repeat(1 << 20)))).unwrap();
         session.append_all(&vec![answer; 600]).unwrap();

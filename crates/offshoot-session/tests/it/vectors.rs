@@ -1,5 +1,5 @@
-//! What the peers do, operation by operation: the vectors that were observed on them. Where offshoot differs on
-//! purpose, the test says so and `docs/format.md` has the row.
+//! Vectors observed on the peers, operation by operation. Where offshoot differs on purpose, the test says so and
+//! `docs/format.md` has the row.
 
 use std::fs;
 

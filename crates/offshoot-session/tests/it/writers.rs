@@ -1,4 +1,4 @@
-//! Several programs at one file: those that take the lock, those that know none, and those that stand still.
+//! Several programs on one file: with the lock, without it, and stuck.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
@@ -37,7 +37,7 @@ impl Shared {
         fs::read_to_string(&self.path).unwrap()
     }
 
-    /// What a program without lock appends.
+    /// Appends as a program without lock does.
     fn foreign(&self, bytes: &str) {
         OpenOptions::new().append(true).open(&self.path).unwrap().write_all(bytes.as_bytes()).unwrap();
     }
@@ -79,7 +79,7 @@ fn siblings_of_live_writers_are_named_to_each_and_to_who_opens() {
     assert!(message.ends_with(") grew at the same time as the open one"), "{message}");
 }
 
-/// What another program appended, and one goes on from there: one branch.
+/// Continuing from another program's entries makes one branch.
 #[test]
 fn who_goes_on_from_anothers_entry_has_not_diverged() {
     let shared = Shared::new(&text(&["a - U", "b a A"]));
@@ -96,7 +96,7 @@ fn who_goes_on_from_anothers_entry_has_not_diverged() {
     assert_eq!(diverged(shared.open().diagnostics()), [] as [&str; 0]);
 }
 
-/// Only the file is known, written by whatever program. `*` marks what must be told.
+/// Only the file is known. `*` marks branches that must be reported.
 #[test]
 fn opening_tells_alternating_branches_from_ordinary_ones() {
     let leaf = r#"{"type":"custom","customType":"offshoot.leaf"}"#;
@@ -110,7 +110,7 @@ fn opening_tells_alternating_branches_from_ordinary_ones() {
         ("labels between", vec!["a - U", "b a A", "l b l=a=mark", "c b U", "d c A"], None),
         ("a switch explains it", vec!["a - U", "b a U", "c a U", "d b U", &format!("m c {leaf}"), "e m U"], None),
     ] {
-        // All at the same second, so that nothing is newer than anything else.
+        // All at the same second, so that nothing is newer.
         let lines = pictures.iter().map(|picture| line(picture, 1) + "\n");
         let session = Shared::new(&lines.fold(format!("{HEADER}\n"), |text, line| text + &line)).open();
         let expected: Vec<&str> = told.into_iter().collect();
@@ -165,14 +165,14 @@ fn a_shortened_file_stops_appends() {
     }
 }
 
-/// The same file, emptied and written from the start, is longer now: what is known of it says nothing any more.
+/// The same file, truncated and rewritten, is longer now: what was known about it is void.
 #[test]
 fn a_file_that_was_written_anew_in_place_is_read_anew() {
     for (content, goes_on) in [
         (text(&["a - U", "b a A", "x b U", "c x A"]), true),
         (text(&["b - A", "a - U", "x b U", "c x A"]), true),
         (text(&["x - U", "y x A", "z y U", "v z U"]), false),
-        // As long as what is known, and then a line that seems to go on from it.
+        // As long as the known part, and then a line that seems to continue it.
         (text(&["a - U", "z a A", "c a U"]), false),
     ] {
         let shared = Shared::new(&text(&["a - U", "b a A"]));
@@ -191,7 +191,7 @@ fn a_file_that_was_written_anew_in_place_is_read_anew() {
             assert_eq!(session.tree().parent_id(session.find(given.as_str()).unwrap()).unwrap().as_str(), "b");
         } else {
             let why = given.unwrap_err().to_string();
-            assert!(why.ends_with("another program wrote it anew without entry b, below which this one goes"), "{why}");
+            assert!(why.ends_with("another program rewrote it without entry b, below which this one belongs"), "{why}");
             assert_eq!(shared.text(), content);
         }
     }
@@ -207,7 +207,8 @@ fn a_foreign_line_without_line_feed_is_not_glued_to() {
     assert!(shared.open().diagnostics().iter().all(|told| told.code == Code::Diverged));
 }
 
-/// Half a line, then ours, then the other half: theirs is in pieces, every byte of it is there, and ours are whole.
+/// Half a line of another program, then ours, then its other half: that line is in pieces with all its bytes, and ours
+/// are whole.
 #[test]
 fn half_a_foreign_line_that_is_completed_later_spoils_nothing_else() {
     let theirs = line("b a A", 2);
@@ -225,7 +226,7 @@ fn half_a_foreign_line_that_is_completed_later_spoils_nothing_else() {
     }
 }
 
-/// A disk where a program without lock writes between the look and the write, as often as it is told to.
+/// A disk on which a program without lock writes between a look and a write, as often as configured.
 #[derive(Clone)]
 struct Crowded {
     disk: FaultMedium,
@@ -289,7 +290,8 @@ fn a_foreign_write_in_the_same_instant_loses_nothing_acknowledged() {
     assert_eq!(refusal(&mut session), Conflict::UnlockedWriter);
 }
 
-/// The holder stands still: the wait ends, names it, and nothing was written. Then it lets go, and work goes on.
+/// The holder is stuck: the wait ends with its id, and nothing was written. Then it releases the lock, and work
+/// continues.
 #[test]
 fn a_lock_that_is_not_given_back_is_waited_for_only_so_long() {
     let shared = Shared::new(&text(&["a - U"]));

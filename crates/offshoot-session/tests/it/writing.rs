@@ -1,4 +1,4 @@
-//! Several entries at once, the birth of a file, and two programs that meet at an old one.
+//! Several entries at once, the creation of a file, and two programs that meet at an old one.
 
 use std::fs;
 
@@ -63,8 +63,8 @@ fn a_new_file_appears_with_its_first_entries_and_nothing_beside_it() {
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
 }
 
-/// Both opened the file when it was old. The first append upgrades it; the other program must not do so again, over what
-/// has been appended since.
+/// Both opened the file when it was old. The first append upgrades it; the other program must not upgrade again over
+/// later appends.
 #[test]
 fn a_file_that_another_program_upgraded_is_not_upgraded_over_it() {
     let folder = tempfile::tempdir().unwrap();

@@ -84,7 +84,7 @@ impl HiddenReason {
             Self::Extension => "its name does not end in .jsonl",
             Self::Empty => "it is empty: no byte of a session is in it",
             Self::NoRecord => "it holds bytes, but not one record",
-            Self::NoHeader => "its first line is no session header, and no other line is one",
+            Self::NoHeader => "its first line is not a session header, and no other line is one",
             Self::LateHeader(line) => return format!("its header stands at line {line}, behind other records"),
             Self::Unreadable(why) => return format!("it cannot be read: {why}"),
             Self::Backup => "it holds the old bytes of a session, kept when that was upgraded or repaired",

@@ -43,7 +43,7 @@ fn after_trouble(api: &mut Api, folder: &Path) {
     let entries = api.result("getEntries", &format!(r#"{{"session":{session}}}"#));
     assert_eq!(string(&items(&entries)[1], "parentId"), first);
     let error = api.error("open", r#"{"path":"trouble.jsonl","durability":"most"}"#);
-    assert!(error.contains("it is os, data or full"), "{error}");
+    assert!(error.contains("use os, data or full"), "{error}");
     // Another number stands for another program: each is told of the other's entry beside its own.
     let other = api.opened("open", r#"{"path":"trouble.jsonl"}"#);
     say(api, &other, HI);

@@ -1,11 +1,11 @@
-//! The trunk layout: its picture, and what holds for any tree.
+//! The trunk layout: its picture, and properties of any tree.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::testing::told;
 
-/// The conversation of the pictures, with a branch that has a branch of its own.
+/// The pictures' conversation, with a branch that has its own branch.
 const TALK: [&str; 17] = [
     "a::user:q1",
     "b:a:assistant:r1",
@@ -33,7 +33,7 @@ fn drawn(session: &Session, leaf: &str, folds: &Folds) -> String {
     lines(session, &outline).join("\n")
 }
 
-/// The rows with the notes of folded branches, without their ages.
+/// The rows with notes of folded branches, without ages.
 fn lines(session: &Session, outline: &Outline) -> Vec<String> {
     let sums = Sums::new(session, outline).unwrap();
     let mut lines = Vec::new();
@@ -125,7 +125,7 @@ fn other_roots_hang_from_the_top_and_what_is_below_the_leaf_from_the_leaf() {
 
 #[test]
 fn deep_levels_are_a_number() {
-    // Each branch of a pair of equal halves goes one level in.
+    // Each branch of a pair of equal halves is one level deeper.
     let mut words = vec!["e1::user:top".to_owned()];
     words.extend((2..1 << 11).map(|at| format!("e{at}:e{}:user:word {at}", at / 2)));
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -187,7 +187,7 @@ fn a_run_of_tool_calls_is_one_row_and_a_failed_call_its_own() {
     ");
 }
 
-/// A tree by the parents of its entries: `parents[at]` modulo `at + 1` is the parent of the entry after it.
+/// A tree from the parents of its entries: `parents[at]` modulo `at + 1` is the parent of the next one.
 fn tree_of(parents: &[usize], is_talk: impl Fn(usize) -> bool) -> Session {
     let mut text = r#"{"type":"session","version":3,"id":"s","timestamp":"t","cwd":"/w"}"#.to_owned() + "\n";
     for at in 0..=parents.len() {
@@ -207,7 +207,7 @@ fn tree_of(parents: &[usize], is_talk: impl Fn(usize) -> bool) -> Session {
     Session::from_text(&text, Options::default()).unwrap()
 }
 
-/// What must hold of an outline under a scope, whatever is open.
+/// What must hold for an outline in a scope, whatever is open.
 fn holds(session: &Session, outline: &Outline, sums: &Sums) {
     let mut passed = 0;
     for at in 0..outline.len() {
@@ -226,7 +226,7 @@ fn holds(session: &Session, outline: &Outline, sums: &Sums) {
             && let Some(note) = sums.note(session, outline, at).unwrap()
         {
             let words = outline.row_text(session, at).unwrap().chars().count();
-            // What the command has besides: an id, a cursor, the lines.
+            // What the command adds: an id, a cursor, the lines.
             let room = 80 - 9 - 2 - prefix;
             let fitted = note.fit(words, Some(room), 1_800_000_000_000);
             assert!(fitted.words >= words.min(40), "{fitted:?}");
@@ -236,7 +236,7 @@ fn holds(session: &Session, outline: &Outline, sums: &Sums) {
     assert!((passed..outline.places()).all(|place| !outline.shown[place]));
 }
 
-/// Opens what is folded until nothing is; each time all that must hold does.
+/// Opens folded rows until none are left, checking the properties each time.
 fn opens_to_the_last_entry(session: &Session, leaf: Option<NodeIx>, filter: Filter) {
     let tree = session.tree();
     let mut outline = Outline::new(session, leaf, OutlineSetup { filter, ..OutlineSetup::default() }).unwrap();
