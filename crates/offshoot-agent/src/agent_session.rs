@@ -9,14 +9,14 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::command::{Command, Forked, Reply, Standing, UserPrompt};
-use crate::driver::{Driver, DriverInput, Recorded};
+use crate::driver::{Driver, DriverInput, Recorded, leave_foreign_turn};
 use crate::error::AgentError;
 use crate::event::{BashResult, CompactionResult, Event};
 use crate::provider::{Model, ThinkingLevel};
 use crate::setup::Setup;
 use crate::stats::{SessionStats, stats};
 use crate::turn::{Navigated, Navigation, Settled};
-use crate::writer::{ForeignChanges, OwnedSession, Writer};
+use crate::writer::{OwnedSession, Writer};
 
 type Result<T> = std::result::Result<T, AgentError>;
 
@@ -50,10 +50,11 @@ impl AgentSession {
     ///
     /// # Errors
     /// The writer's thread cannot be started.
-    pub fn start(session: Session, setup: Setup) -> std::io::Result<Self> {
+    pub fn start(mut session: Session, setup: Setup) -> std::io::Result<Self> {
+        let opening = leave_foreign_turn(&mut session);
         let recorded = Recorded::of(&session);
         let writer = Writer::start(session)?;
-        let (driver, to) = Driver::new(setup, writer, recorded);
+        let (driver, to) = Driver::new(setup, writer, (recorded, opening));
         let driver = std::sync::Mutex::new(Some(tokio::spawn(driver.run())));
         Ok(Self { inner: Arc::new(Inner { to, driver }) })
     }
@@ -224,7 +225,7 @@ impl AgentSession {
     ///
     /// # Errors
     /// The file was shortened or replaced.
-    pub async fn refresh(&self) -> Result<ForeignChanges> {
+    pub async fn refresh(&self) -> Result<bool> {
         let (answer, answered) = oneshot::channel();
         let look = Box::new(move |owned: &mut OwnedSession| drop(answer.send(owned.refresh())));
         self.inner.to.send(DriverInput::Read(look)).map_err(|_| AgentError::Ended)?;

@@ -35,15 +35,15 @@ use jobs::ReadyJob;
 use key_redactor::KeyRedactor;
 use outbox::Outbox;
 use refusal::RefusalWatch;
-pub(crate) use replace::Recorded;
 use replace::Replaced;
+pub(crate) use replace::{Recorded, leave_foreign_turn};
 
 pub(crate) enum DriverInput {
     Machine(TurnInput),
     Asked(Command, Waiter),
     Subscribe(UnboundedSender<Arc<Event>>),
     Read(Box<dyn FnOnce(&mut OwnedSession) + Send>),
-    Written { result: Written, ticket: Option<Ticket> },
+    Written { result: Written, notices: Vec<Event>, ticket: Option<Ticket> },
     Built { ticket: Ticket, built: Box<Result<Built, AgentError>> },
     Drafted { ticket: Ticket, ready: Box<Result<ReadyJob, JobDraft>> },
     Committed { ticket: Ticket, result: Result<jobs::Committed, AgentError> },
@@ -101,13 +101,19 @@ pub(crate) struct Driver {
     is_ending: bool,
     /// Whether a write has failed: the writer refuses others until it may try again.
     is_broken: bool,
+    /// What the first front end is told of the session.
+    opening: Option<Event>,
     recorded: Recorded,
     /// The user's setting; [`TurnConfig`] also depends on the model.
     auto_compaction: bool,
 }
 
 impl Driver {
-    pub(crate) fn new(setup: Setup, writer: Writer, recorded: Recorded) -> (Self, UnboundedSender<DriverInput>) {
+    pub(crate) fn new(
+        setup: Setup,
+        writer: Writer,
+        (recorded, opening): (Recorded, Option<Event>),
+    ) -> (Self, UnboundedSender<DriverInput>) {
         // Unbounded: the writer's thread must never wait for the driver, which may wait for the writer. Front ends send
         // one command at a time; tasks send the output of providers and tools, which this loop reads at once.
         let (own, inbox) = unbounded_channel();
@@ -130,6 +136,7 @@ impl Driver {
             bash: None,
             is_ending: false,
             is_broken: false,
+            opening,
             recorded,
             auto_compaction,
         };
@@ -165,9 +172,12 @@ impl Driver {
         match input {
             DriverInput::Machine(input) => self.step(input),
             DriverInput::Asked(command, reply) => self.asked(command, reply),
-            DriverInput::Subscribe(subscriber) => self.outbox.subscribe(subscriber),
+            DriverInput::Subscribe(subscriber) => {
+                self.outbox.subscribe(subscriber);
+                self.opening.take().into_iter().for_each(|notice| self.outbox.tell(notice));
+            }
             DriverInput::Read(look) => self.writer.handle().send(look),
-            DriverInput::Written { result, ticket } => self.written(result, ticket),
+            DriverInput::Written { result, notices, ticket } => self.written(result, notices, ticket),
             DriverInput::Built { ticket, built } => self.request_built(ticket, *built),
             DriverInput::Drafted { ticket, ready } => self.drafted(ticket, *ready),
             DriverInput::Committed { ticket, result } => self.committed(ticket, result),
@@ -213,7 +223,8 @@ impl Driver {
         self.recorded.has_entries = true;
         self.write(then, ticket, move |owned| {
             entries.extend(composed?);
-            owned.append(&entries).map(|_| None)
+            let appended = if is_said { owned.append_prompt(&entries) } else { owned.append(&entries) };
+            appended.map(|_| None)
         });
     }
 
@@ -228,14 +239,14 @@ impl Driver {
         self.outbox.after_write(then);
         self.writer.handle().send(move |owned| {
             let result = work(owned);
-            drop(own.send(DriverInput::Written { result, ticket }));
+            drop(own.send(DriverInput::Written { result, notices: owned.take_notices(), ticket }));
         });
     }
 
-    fn written(&mut self, result: Written, ticket: Option<Ticket>) {
+    fn written(&mut self, result: Written, notices: Vec<Event>, ticket: Option<Ticket>) {
         match result {
             Ok(event) => {
-                let ended = self.outbox.written(event);
+                let ended = self.outbox.written(event, notices);
                 self.answer_all(ended);
                 if let Some(ticket) = ticket {
                     self.step(TurnInput::Recorded { ticket });
@@ -327,6 +338,7 @@ impl Driver {
     }
 
     fn settle(&mut self, how: &Settled, mut job: Option<Result<JobResult, AgentError>>) {
+        self.writer.handle().send(OwnedSession::end_turn);
         let waiting = std::mem::take(&mut self.waiting);
         let answers = waiting.into_iter().map(|waiting| match waiting {
             Waiting::Prompt(waiter) | Waiting::Settled(waiter) => (waiter, Ok(Reply::Settled(how.clone()))),

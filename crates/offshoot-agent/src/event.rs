@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use offshoot_session::error::Diagnostic;
 use offshoot_session::json::quote;
 use serde::ser::{Error as _, SerializeStruct as _};
 use serde::{Serialize, Serializer};
@@ -180,6 +181,14 @@ pub enum Event {
     /// The agent cannot continue, through no fault of the model: the session cannot be written, or a request cannot be
     /// built. offshoot's own.
     Failed { error: String },
+    /// Something to know about the session's file, such as what other programs did to it. offshoot's own.
+    Notice {
+        /// As of a diagnostic.
+        code: &'static str,
+        message: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        entry_id: Option<String>,
+    },
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
@@ -281,6 +290,11 @@ pub enum Update {
 }
 
 impl Event {
+    pub(crate) fn notice(told: &Diagnostic) -> Self {
+        let entry_id = told.entry.as_ref().map(|id| id.as_str().to_owned());
+        Self::Notice { code: told.code.as_str(), message: told.message.clone(), entry_id }
+    }
+
     /// One line of JSON, without line feed.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|error| {

@@ -177,6 +177,8 @@ pub enum Delta {
     ToolCall { index: usize, delta: String },
     /// A tool call is complete.
     ToolCallEnd { index: usize },
+    /// The tokens so far, if the provider reports them before the end.
+    Usage(Usage),
     /// The last delta of every stream. A failed answer has [`StopReason::Error`], the provider's words as
     /// `error_message`, and the content received so far.
     Done(Box<Answer>),

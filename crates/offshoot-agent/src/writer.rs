@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
-use offshoot_session::error::{Diagnostic, Error};
+use offshoot_session::error::Error;
 use offshoot_session::header::Dialect;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
@@ -38,18 +38,35 @@ impl OwnedSession {
         self.session.append_all(entries).map_err(|error| self.fail(error))
     }
 
+    /// Appends a prompt, and what goes before it. Other processes know that it is being answered until [`Self::end_turn`].
+    ///
+    /// # Errors
+    /// As [`OwnedSession::append`].
+    pub(crate) fn append_prompt(&mut self, entries: &[NewEntry]) -> Result<Vec<EntryId>, AgentError> {
+        self.session.begin_turn();
+        self.append(entries)
+    }
+
+    pub(crate) fn end_turn(&mut self) {
+        self.session.end_turn();
+    }
+
+    /// Events for what writes have found out about other programs.
+    pub(crate) fn take_notices(&mut self) -> Vec<Event> {
+        self.session.take_news().iter().map(Event::notice).collect()
+    }
+
     /// Allows writes after a failed one. Entries that the session kept are written first.
     pub fn try_again(&mut self) {
         self.failed = None;
     }
 
-    /// Reads the entries that other programs have appended. The leaf stays.
+    /// Reads the entries that other programs have appended, and returns whether there are any. The leaf stays.
     ///
     /// # Errors
     /// The file was shortened or replaced.
-    pub fn refresh(&mut self) -> Result<ForeignChanges, AgentError> {
-        let has_grown = self.session.refresh()?;
-        Ok(ForeignChanges { has_grown, news: self.session.take_news() })
+    pub fn refresh(&mut self) -> Result<bool, AgentError> {
+        Ok(self.session.refresh()?)
     }
 
     /// Refuses a write after a failed one. A file that another program deleted is written again.
@@ -124,15 +141,6 @@ impl OwnedSession {
         self.failed = Some(why.clone());
         why
     }
-}
-
-/// Changes that other programs made to the session.
-#[derive(Debug, Clone, Default)]
-pub struct ForeignChanges {
-    /// Whether they have appended entries.
-    pub has_grown: bool,
-    /// Diagnostics about them, from appends.
-    pub news: Vec<Diagnostic>,
 }
 
 /// Whether the session's file was deleted.

@@ -216,6 +216,8 @@ codes! {
     Diverged = "diverged", Note;
     /// Entries that could not be written to the session are in its spill file.
     Spilled = "spilled", Warning;
+    /// Another process is answering a prompt above the leaf.
+    UnansweredPrompt = "unanswered-prompt", Note;
     /// The file system has no locks: concurrent writers can damage each other's entries.
     NoLock = "no-lock", Warning;
     /// A file in a session folder that cannot be read as a session.

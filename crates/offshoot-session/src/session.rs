@@ -9,6 +9,7 @@ mod standing;
 mod put;
 mod append;
 mod spill;
+mod turns;
 mod open;
 mod branch;
 mod upgrade;
@@ -86,6 +87,8 @@ pub struct Options {
     /// The folder for entries that cannot be written to their session ([`Error::Spilled`]). With `None`, only the
     /// caller has them.
     pub spill: Option<PathBuf>,
+    /// The folder in which processes tell each other which prompts they are answering; `None` tells nobody.
+    pub turns: Option<PathBuf>,
     /// How long an append waits for another program's lock ([`Error::Locked`]).
     pub lock_wait: Duration,
 }
@@ -112,6 +115,7 @@ impl Default for Options {
             index: None,
             progress: None,
             spill: None,
+            turns: None,
             lock_wait: FileMedium::PATIENCE,
         }
     }
@@ -151,6 +155,7 @@ pub struct Session {
     holds_lock: bool,
     attempted: Option<put::Batch>,
     own: spill::OwnSpill,
+    turn: Option<turns::TurnMark>,
     others: diverged::OtherBranches,
     /// Diagnostics since the last [`Session::take_news`].
     news: Vec<Diagnostic>,

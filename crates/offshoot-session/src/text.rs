@@ -9,6 +9,12 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 pub use clean::{CleanStart, clean, clean_lines, steers};
 
+/// A number with its noun: `1 entry`, `2 entries`.
+#[must_use]
+pub fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 /// Escapes each character that steers a terminal as JSON does; line ends become `\n`.
 #[must_use]
 pub fn spell_out(text: &str) -> Cow<'_, str> {

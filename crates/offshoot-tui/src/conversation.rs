@@ -15,6 +15,7 @@ use offshoot_agent::command::Reply;
 use offshoot_agent::event::{CompactionResult, Event, Reason};
 use offshoot_agent::message::Message;
 use offshoot_agent::turn::Navigated;
+use offshoot_session::error::Code;
 use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
 
@@ -131,6 +132,9 @@ impl Conversation {
             Event::SessionInfoChanged { name: Some(name) } => self.notice(Level::Info, format!("named {name}")),
             Event::SessionInfoChanged { name: None } => self.notice(Level::Info, "the session has no name now"),
             Event::Failed { error } => self.notice(Level::Error, error.clone()),
+            Event::Notice { code, message, entry_id } => {
+                self.notice(Level::Info, notice_words(code, message, entry_id.as_deref()));
+            }
             Event::AgentEnd { .. }
             | Event::TurnStart
             | Event::TurnEnd { .. }
@@ -412,6 +416,14 @@ fn without_model(why: &str) -> String {
 /// When something is tried again, and how often still.
 fn after(delay_ms: u64, attempt: u32, most: u32) -> String {
     format!("in {} s ({attempt} of {most})", delay_ms.div_ceil(1000))
+}
+
+/// What is to be known about the session's file, with the command that goes to another program's branch.
+fn notice_words(code: &str, message: &str, entry: Option<&str>) -> String {
+    match entry {
+        Some(entry) if code == Code::Diverged.as_str() => format!("{message}; /switch {entry} goes there"),
+        Some(_) | None => message.to_owned(),
+    }
 }
 
 fn compaction_words(reason: Reason) -> &'static str {

@@ -248,7 +248,7 @@ impl Driver {
         self.outbox.after_write(Vec::new());
         self.writer.handle().send(move |owned| {
             let result = owned.append(&entries).map(|_| None);
-            drop(own.send(DriverInput::Written { result, ticket: None }));
+            drop(own.send(DriverInput::Written { result, notices: owned.take_notices(), ticket: None }));
         });
     }
 

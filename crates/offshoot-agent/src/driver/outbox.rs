@@ -48,9 +48,9 @@ impl Outbox {
     }
 
     /// The oldest write is durable and caused `event`. Returns the replies that are due.
-    pub(super) fn written(&mut self, event: Option<Event>) -> Vec<Answers> {
+    pub(super) fn written(&mut self, event: Option<Event>, notices: Vec<Event>) -> Vec<Answers> {
         if let Some(Out::Write(then)) = self.queue.pop_front() {
-            then.into_iter().chain(event).for_each(|event| self.deliver(&Arc::new(event)));
+            then.into_iter().chain(event).chain(notices).for_each(|event| self.deliver(&Arc::new(event)));
         }
         self.drain()
     }

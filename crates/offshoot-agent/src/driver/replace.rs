@@ -48,6 +48,7 @@ pub(crate) struct Replaced {
     reason: &'static str,
     recorded: Recorded,
     cwd: Option<String>,
+    notice: Option<Event>,
 }
 
 pub(super) enum NextSession {
@@ -72,7 +73,7 @@ impl Driver {
     pub(super) fn replaced(&mut self, result: Result<Replaced, AgentError>, reply: Waiter) {
         self.is_replacing = false;
         let answer = result.map(|replaced| {
-            let Replaced { forked, reason, recorded, cwd } = replaced;
+            let Replaced { forked, reason, recorded, cwd, notice } = replaced;
             self.recorded = recorded;
             self.is_broken = false;
             if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty()) {
@@ -81,6 +82,7 @@ impl Driver {
             self.restore();
             let session_file = forked.file.as_ref().map(|file| file.display().to_string());
             self.outbox.tell(Event::SessionChanged { reason, session_id: forked.session_id.clone(), session_file });
+            notice.into_iter().for_each(|notice| self.outbox.tell(notice));
             Reply::Session(forked)
         });
         drop(reply.send(answer));
@@ -100,6 +102,12 @@ impl Driver {
     }
 }
 
+/// A prompt goes beside one that another process is answering, and that is told.
+pub(crate) fn leave_foreign_turn(session: &mut Session) -> Option<Event> {
+    // A session that cannot be read says so when it is used.
+    session.leave_foreign_turn().ok().flatten().as_ref().map(Event::notice)
+}
+
 fn replace(owned: &mut OwnedSession, sessions: &dyn Sessions, other: &NextSession) -> Result<Replaced, AgentError> {
     let (session, text, reason) = match other {
         NextSession::Fresh => (Some(fresh(owned.session(), sessions, false)?), None, "new"),
@@ -114,14 +122,16 @@ fn replace(owned: &mut OwnedSession, sessions: &dyn Sessions, other: &NextSessio
             (session, Some(text), "fork")
         }
     };
-    if let Some(session) = session {
+    let mut notice = None;
+    if let Some(mut session) = session {
+        notice = leave_foreign_turn(&mut session);
         owned.replace(session);
     }
     let session = owned.session();
     let forked = Forked { text, session_id: session.id().to_owned(), file: session.file().map(Path::to_path_buf) };
     let recorded = Recorded::of(session);
     let cwd = session.cwd().map(str::to_owned);
-    Ok(Replaced { forked, reason, recorded, cwd })
+    Ok(Replaced { forked, reason, recorded, cwd, notice })
 }
 
 /// A new session of the same folder; in memory if this one is.

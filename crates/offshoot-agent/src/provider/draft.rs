@@ -156,7 +156,10 @@ impl AnswerDraft {
 
     /// The cost follows from the model's price.
     pub(super) fn set_usage(&mut self, usage: Usage) {
-        self.message.usage = Usage { cost: cost(&self.model, &usage), ..usage };
+        let usage = Usage { cost: cost(&self.model, &usage), ..usage };
+        if std::mem::replace(&mut self.message.usage, usage) != usage {
+            self.deltas.push(Delta::Usage(usage));
+        }
     }
 
     pub(super) fn complete(&mut self, stop: StopReason) {

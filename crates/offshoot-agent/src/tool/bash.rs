@@ -201,7 +201,11 @@ fn outcome(shown: &Snapshot, end: End, timeout: Option<f64>) -> ToolOutcome {
     let status = match end {
         End::Exited(0) | End::Lingers(0) => None,
         End::Exited(code) | End::Lingers(code) => Some(format!("[exit code {code}]")),
-        End::TimedOut => Some(format!("[killed: it took longer than {} seconds]", timeout.unwrap_or_default())),
+        End::TimedOut => {
+            let timeout = timeout.unwrap_or_default();
+            let seconds = if timeout == 1.0 { "second" } else { "seconds" };
+            Some(format!("[killed: it took longer than {timeout} {seconds}]"))
+        }
     };
     let output = Some(shown.truncation.content.clone()).filter(|output| !output.is_empty());
     let output = output.or_else(|| (end != End::TimedOut).then(|| "(no output)".to_owned()));

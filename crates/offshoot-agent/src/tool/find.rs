@@ -96,7 +96,8 @@ fn find(root: &Path, input: &FindInput, stop: Stop) -> Result<Listing, ToolOutco
         .collect();
     let mut notes = Vec::new();
     if rows.len() as u64 >= limit {
-        let text = format!("{limit} paths; see more with limit={}, or narrow the pattern", limit.saturating_mul(2));
+        let paths = if limit == 1 { "path" } else { "paths" };
+        let text = format!("{limit} {paths}; see more with limit={}, or narrow the pattern", limit.saturating_mul(2));
         notes.push((text, "resultLimitReached", json!(limit)));
     }
     Ok(Listing { rows, notes })

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch};
 use ignore::overrides::OverrideBuilder;
+use offshoot_session::text::counted;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -148,7 +149,8 @@ impl GrepMatch {
         let mut notes = Vec::new();
         if self.count >= self.limit {
             let more = self.limit.saturating_mul(2);
-            let text = format!("{} matches; see more with limit={more}, or narrow the pattern", self.limit);
+            let matches = if self.limit == 1 { "match" } else { "matches" };
+            let text = format!("{} {matches}; see more with limit={more}, or narrow the pattern", self.limit);
             notes.push((text, "matchLimitReached", json!(self.limit)));
         }
         if self.is_cut {
@@ -156,7 +158,8 @@ impl GrepMatch {
             notes.push((text, "linesTruncated", json!(true)));
         }
         if let Some(first) = self.failed.first() {
-            let text = format!("{} files could not be searched, the first: {first}", self.failed.len());
+            let files = counted(self.failed.len(), "file", "files");
+            let text = format!("{files} could not be searched, the first: {first}");
             notes.push((text, "unsearchable", json!(self.failed.len())));
         }
         Listing { rows: self.rows, notes }

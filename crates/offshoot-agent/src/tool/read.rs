@@ -176,7 +176,8 @@ fn lines(mut from: impl io::Read, input: &ReadInput) -> io::Result<ToolOutcome> 
 fn shown(selection: &Selection, input: &ReadInput) -> ToolOutcome {
     let (first, all) = (selection.first + 1, selection.line + 1);
     if first > all {
-        return ToolOutcome::failed(format!("{} has {all} lines: there is no line {first}", input.path));
+        let lines = if all == 1 { "line" } else { "lines" };
+        return ToolOutcome::failed(format!("{} has {all} {lines}: there is no line {first}", input.path));
     }
     let truncation = selection.truncation();
     let end = first + truncation.output_lines - 1.min(truncation.output_lines);

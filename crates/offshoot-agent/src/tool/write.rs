@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use offshoot_session::text::counted;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -59,7 +60,8 @@ fn write(path: &Path, input: &WriteInput) -> Result<ToolOutcome, ToolOutcome> {
     let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
     made.and_then(|()| files::replace(path, input.content.as_bytes()))
         .map_err(|error| ToolOutcome::failed(format!("cannot write {}: {}", path.display(), reason(&error))))?;
-    Ok(ToolOutcome::text(format!("wrote {} bytes to {}", input.content.len(), input.path)))
+    let bytes = counted(input.content.len(), "byte", "bytes");
+    Ok(ToolOutcome::text(format!("wrote {bytes} to {}", input.path)))
 }
 
 #[cfg(test)]

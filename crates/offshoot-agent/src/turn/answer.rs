@@ -196,7 +196,8 @@ fn update(partial: &Partial, delta: Delta) -> Option<Event> {
         Delta::ToolCallEnd { index } => {
             Update::ToolCallEnd { content_index: index, tool_call: partial.block(index)?.clone() }
         }
-        Delta::Done(_) => return None,
+        // The next update has it.
+        Delta::Usage(_) | Delta::Done(_) => return None,
     };
     Some(Event::MessageUpdate { usage: partial.message.usage, assistant_message_event: update })
 }

@@ -110,7 +110,9 @@ fn without(state: &mut TurnState, side: RunningJob, why: AgentError, out: &mut V
         (AfterJob::Again(said), _) => {
             let why = match said {
                 Some(said) => AgentError::Failed(format!("{said} (no room was made: {why})")),
-                None => why,
+                None => AgentError::Failed(format!(
+                    "the answer ended at the model's limit, and no room can be made for a longer one: {why}"
+                )),
             };
             settle(state, Settled::Failed(why), out);
         }

@@ -33,7 +33,7 @@ impl Retry {
     /// The wait after `attempts` failures, in milliseconds, if the server asked for `asked`.
     pub fn delay(&self, attempts: u32, asked: Option<u64>) -> u64 {
         let doubled = self.base_delay_ms.saturating_mul(1u64.checked_shl(attempts).unwrap_or(u64::MAX));
-        doubled.max(asked.unwrap_or(0)).min(self.max_delay_ms)
+        asked.unwrap_or(doubled).min(self.max_delay_ms)
     }
 }
 
@@ -227,6 +227,7 @@ impl Partial {
                     *arguments = whole;
                 }
             }
+            Delta::Usage(usage) => self.message.usage = *usage,
             Delta::TextEnd { .. } | Delta::ThinkingEnd { .. } | Delta::Done(_) => {}
         }
     }

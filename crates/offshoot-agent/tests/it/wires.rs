@@ -108,6 +108,7 @@ pub(crate) fn ask(request: Request) -> (Vec<Delta>, Answer) {
 pub(crate) fn ask_anyway(request: Request) -> (Vec<Delta>, Answer) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut deltas: Vec<Delta> = runtime.block_on(http().stream(request).collect());
+    deltas.retain(|delta| !matches!(delta, Delta::Usage(_)));
     match deltas.pop() {
         Some(Delta::Done(answer)) => (deltas, *answer),
         other => panic!("the stream ended with {other:?}"),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::command::UserPrompt;
-use offshoot_agent::message::Block;
+use offshoot_agent::message::{Block, text_of};
 use offshoot_agent::tool::{Read, Tool as _, ToolContext};
 use serde_json::json;
 
@@ -51,16 +51,16 @@ fn file(app: &App, name: &str, cwd: Option<&str>, texts: &mut String, images: &m
     match String::from_utf8(bytes) {
         Ok(text) => texts.push_str(&format!("<file name=\"{shown}\">\n{text}\n</file>\n")),
         Err(_) => {
-            let picture = picture(app, &path, cwd)?;
+            let (picture, note) = picture(app, &path, cwd)?;
             images.extend(picture);
-            texts.push_str(&format!("<file name=\"{shown}\"></file>\n"));
+            texts.push_str(&format!("<file name=\"{shown}\">{note}</file>\n"));
         }
     }
     Ok(())
 }
 
-/// A picture like the read tool's result: checked, and scaled down if models would refuse it.
-fn picture(app: &App, path: &Path, cwd: Option<&str>) -> Result<Vec<Block>> {
+/// A picture like the read tool's result: checked, and scaled down if models would refuse it. The note says how it was scaled.
+fn picture(app: &App, path: &Path, cwd: Option<&str>) -> Result<(Vec<Block>, String)> {
     let cwd = cwd.map_or_else(|| app.environment.cwd.clone(), PathBuf::from);
     let place = ToolContext { spill: cwd.clone(), cwd, home: app.environment.home.clone(), images: true, hidden: None };
     let (partial, _partials) = tokio::sync::mpsc::unbounded_channel();
@@ -68,11 +68,13 @@ fn picture(app: &App, path: &Path, cwd: Option<&str>) -> Result<Vec<Block>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("read a picture", &error))?;
     let outcome = runtime.block_on(reading);
-    let images: Vec<Block> =
-        outcome.content.iter().filter(|block| matches!(block, Block::Image { .. })).cloned().collect();
+    let (images, rest): (Vec<Block>, Vec<Block>) =
+        outcome.content.into_iter().partition(|block| matches!(block, Block::Image { .. }));
     if images.is_empty() {
         let what = format!("{} is neither text nor a picture that models take", path.display());
         return Err(CommandError::usage(what).hint("PNG, JPEG, GIF and WebP are"));
     }
-    Ok(images)
+    let text = text_of(&rest);
+    let note = text.lines().find(|line| line.starts_with("[scaled")).unwrap_or_default().to_owned();
+    Ok((images, note))
 }

@@ -11,7 +11,7 @@ use offshoot_session::json::Object;
 use offshoot_session::session::Session;
 
 use super::args::PrintForm;
-use crate::app::App;
+use crate::app::{App, quoted};
 use crate::error::Result;
 use crate::ui::Output;
 
@@ -67,6 +67,13 @@ impl<'a> Printer<'a> {
                 delay_ms.div_ceil(1000)
             )),
             Event::CompactionEnd { error_message: Some(why), .. } => self.app.ui.note(&format!("compaction: {why}")),
+            Event::Notice { message, entry_id, .. } => {
+                self.app.ui.note(message);
+                let session = self.file.as_deref().unwrap_or(&self.session_id);
+                if let Some(entry) = entry_id {
+                    self.app.ui.hint(&format!("`offshoot switch {} {entry}` goes there", quoted(session)));
+                }
+            }
             _ => {}
         }
     }

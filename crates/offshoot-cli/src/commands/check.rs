@@ -58,7 +58,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut damaged = 0;
     for (at, file) in files.iter().enumerate() {
         progress.at(at, files.len());
-        let diagnostics = check(file)?;
+        let mut diagnostics = check(file)?;
+        diagnostics.extend(unanswered(app, file));
         damaged += usize::from(diagnostics.iter().any(|diagnostic| diagnostic.severity() == Severity::Error));
         if args.json {
             out.write_all(if at == 0 { b"[" } else { b",\n" })?;
@@ -80,6 +81,15 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
             .hint("what is damaged stays where it is; everything else can be read and continued"));
     }
     Ok(())
+}
+
+/// A prompt that another program is answering.
+fn unanswered(app: &App, file: &Path) -> Option<Diagnostic> {
+    let turns = app.options().turns?;
+    turns.read_dir().ok()?.next()?.ok()?;
+    // What cannot be opened has been reported.
+    let session = app.open_file(file).ok()?;
+    session.diagnostics().iter().find(|told| told.code == Code::UnansweredPrompt).cloned()
 }
 
 fn check(file: &Path) -> Result<Vec<Diagnostic>> {

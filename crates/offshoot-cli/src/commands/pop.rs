@@ -5,7 +5,7 @@ use std::io::Write as _;
 use clap::builder::NonEmptyStringValueParser;
 use offshoot_session::compose::NewBranchSummary;
 use offshoot_session::entry::Source as _;
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, one_line};
 
 use super::switch::place;
 use crate::app::{App, quoted};
@@ -64,7 +64,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let popped = session.pop(target, &drafted.as_ref().map_or(own, |drafted| drafted.branch_summary()))?;
     let mut out = app.ui.text();
     writeln!(out, "back at {}", place(&session, target)?)?;
-    let line = format!("{left_entries} entries left behind, summarised in {}", popped.summary);
+    let left_entries = counted(left_entries, "entry", "entries");
+    let line = format!("{left_entries} left behind, summarised in {}", popped.summary);
     writeln!(out, "{}", Painted(DIM, &one_line(&line, 200)))?;
     out.finish()?;
     app.ui.hint(&format!("`offshoot switch {} {}` goes back to what was left", quoted(&args.session), popped.left));

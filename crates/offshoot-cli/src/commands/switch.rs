@@ -6,7 +6,7 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::session::Session;
 use offshoot_session::stats::words;
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, one_line};
 use offshoot_session::tree::NodeIx;
 
 use crate::app::App;
@@ -70,7 +70,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let id = session.tree().node(target).id().cloned();
     let summary = session.branch_with_summary(id.as_ref().map(EntryId::as_str), &drafted.branch_summary())?;
     writeln!(out, "now at {}", place(&session, target)?)?;
-    let line = format!("{left} entries left behind, summarised in {summary}");
+    let left = counted(left, "entry", "entries");
+    let line = format!("{left} left behind, summarised in {summary}");
     writeln!(out, "{}", Painted(DIM, &one_line(&line, 200)))?;
     Ok(out.finish()?)
 }

@@ -48,6 +48,12 @@ pub(super) async fn next_model(context: &JobContext, agent: &AgentSession, is_fo
     Ok(())
 }
 
+/// The entry that the user named. What does not exist is looked for here, not in the shell.
+fn find(app: &App, session: &Session, given: &str) -> Result<NodeIx> {
+    let elsewhere = |error: CommandError| CommandError { hints: vec!["/tree shows them".to_owned()], ..error };
+    select::entry(app, session, given).map_err(elsewhere)
+}
+
 fn id_of(session: &Session, ix: NodeIx) -> Result<String> {
     let id = session.tree().node(ix).id().map(EntryId::as_str);
     id.map(str::to_owned).ok_or_else(|| CommandError::new(FailureKind::NotFound, "the entry has no id"))
@@ -69,7 +75,7 @@ pub(super) async fn named(
     // Another program may just have written the entry. An unreadable file is reported by the read below.
     drop(agent.refresh().await);
     let app = context.app.clone();
-    let entry = read(agent, move |session| id_of(session, select::entry(&app, session, &entry)?)).await?;
+    let entry = read(agent, move |session| id_of(session, find(&app, session, &entry)?)).await?;
     let command = match action {
         EntryAction::Fork => Command::Fork { entry },
         EntryAction::Switch => Command::NavigateTree(Navigation { target: entry, ..Navigation::default() }),
@@ -153,7 +159,7 @@ pub(super) async fn export_session(
     let at = match entry {
         Some(entry) => {
             let app = context.app.clone();
-            Some(read(agent, move |session| id_of(session, select::entry(&app, session, &entry)?)).await?)
+            Some(read(agent, move |session| id_of(session, find(&app, session, &entry)?)).await?)
         }
         None => None,
     };

@@ -82,7 +82,13 @@ impl offshoot_tui::app::run::Program for Program {
         file.write_all(text.as_bytes())?;
         file.flush()?;
         let status = Command::new(program).args(words).arg(file.path()).status();
-        let status = status.map_err(|error| io::Error::new(error.kind(), format!("{program}: {error}")))?;
+        let status = status.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                let what = "is not installed: name an editor in $VISUAL, in $EDITOR or in the setting externalEditor";
+                io::Error::new(error.kind(), format!("{program} {what}"))
+            }
+            kind => io::Error::new(kind, format!("{program}: {error}")),
+        })?;
         if !status.success() {
             return Err(io::Error::other(format!("{program} ended with {status}; the text is as it was")));
         }

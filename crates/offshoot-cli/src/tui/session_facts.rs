@@ -6,10 +6,10 @@ use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::Standing;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::provider::Model;
-use offshoot_agent::writer::{ForeignChanges, is_deleted};
+use offshoot_agent::writer::is_deleted;
 use offshoot_session::clock::{Millis, ago};
 use offshoot_session::entry::Source as _;
-use offshoot_session::error::{Code, Diagnostic, Error, Severity};
+use offshoot_session::error::{Error, Severity};
 use offshoot_session::id::EntryId;
 use offshoot_session::session::Session;
 use offshoot_session::stats;
@@ -130,8 +130,10 @@ pub(super) async fn watch(context: JobContext, agent: AgentSession, told: LastWa
     let mut is_readable = true;
     let odd = match agent.read(odd).await {
         Ok(None) => match agent.refresh().await {
-            Ok(beside) => {
-                tell(&context, &agent, beside).await;
+            Ok(has_grown) => {
+                if has_grown {
+                    look(&context, &agent).await;
+                }
                 None
             }
             Err(AgentError::Ended) => return,
@@ -153,14 +155,6 @@ pub(super) async fn watch(context: JobContext, agent: AgentSession, told: LastWa
     }
 }
 
-/// Reports other programs' entries.
-pub(super) async fn tell(context: &JobContext, agent: &AgentSession, beside: ForeignChanges) {
-    beside.news.into_iter().for_each(|news| context.notice(Level::Info, in_words(&news)));
-    if beside.has_grown {
-        look(context, agent).await;
-    }
-}
-
 /// The problem of the session's file, and its solution.
 fn odd(session: &Session) -> Option<String> {
     let is_current = session.tree().is_empty() || session.is_current().unwrap_or(true);
@@ -175,14 +169,6 @@ fn odd(session: &Session) -> Option<String> {
             session.id()
         ),
     })
-}
-
-/// A diagnostic of an append, with the command that goes there.
-fn in_words(news: &Diagnostic) -> String {
-    match &news.entry {
-        Some(entry) if news.code == Code::Diverged => format!("{}; /switch {entry} goes there", news.message),
-        _ => news.message.clone(),
-    }
 }
 
 fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Error> {

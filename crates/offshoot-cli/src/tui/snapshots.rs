@@ -16,8 +16,8 @@ use super::session_facts;
 /// Sends the front end a snapshot of the session, with other programs' entries. Neither the agent nor the screen waits
 /// while a long session is read.
 pub(super) async fn snapshot(context: &JobContext, agent: &AgentSession, purpose: Purpose) {
-    if let Ok(beside) = agent.refresh().await {
-        session_facts::tell(context, agent, beside).await;
+    if agent.refresh().await.is_ok_and(|has_grown| has_grown) {
+        session_facts::look(context, agent).await;
     }
     match taken(agent, purpose).await {
         Ok(snapshot) => {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use insta::assert_snapshot;
-use offshoot_agent::testing::script::{Reply, Then};
+use offshoot_agent::testing::script::{Gate, Reply, Then};
 use offshoot_agent::testing::server::{KEY, Server};
 use serde_json::{Value, json};
 
@@ -340,4 +340,82 @@ fn nobody_reads_any_more() {
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
+}
+
+/// A prompt while another program is answering one: both are ordinary branches, and both are told.
+#[test]
+fn a_prompt_beside_one_that_another_program_is_answering() {
+    let gate = Gate::new();
+    let slow = Reply { gate: Some((0, gate.clone())), ..Reply::text("To the first.") };
+    let talk = Talk::new([Reply::text("Begun."), slow, Reply::text("To the second.")]);
+    talk.run(&["-p", "begin with this"]);
+    let mut first = talk.command(&["-c", "-p", "the first asks"]);
+    let first = first.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while talk.server.seen().len() < 2 {
+        std::thread::yield_now();
+    }
+    let check = talk.run(&["check", "latest", "--json"]);
+    assert!(check.contains("unanswered-prompt"), "{check}");
+    let second = talk.command(&["-c", "-p", "the second asks"]).output().unwrap();
+    gate.open();
+    let said = |output: std::process::Output| {
+        let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        format!("{out}[stderr]\n{err}")
+    };
+    let (first, second) = (said(first.wait_with_output().unwrap()), said(second));
+    let lines = talk.lines();
+    let of = |text: &str| lines.iter().find(|line| line["message"]["content"].to_string().contains(text)).unwrap();
+    let (asked, also) = (of("the first asks"), of("the second asks"));
+    assert_eq!(asked["parentId"], of("Begun.")["id"]);
+    assert_eq!(also["parentId"], of("Begun.")["id"]);
+    assert_eq!(of("To the first.")["parentId"], asked["id"]);
+    assert_eq!(of("To the second.")["parentId"], also["id"]);
+    let request = talk.server.seen()[2].json()["messages"].to_string();
+    assert!(!request.contains("the first asks"), "{request}");
+    let goes_there = |entry: &Value| format!("{}` goes there", entry["id"].as_str().unwrap());
+    assert!(second.starts_with("To the second.\n[stderr]\nnote: another program is answering the prompt "), "{second}");
+    assert!(second.contains(&goes_there(asked)), "{second}");
+    assert!(first.starts_with("To the first.\n[stderr]\nnote: another program appended 2 entries below "), "{first}");
+    assert!(first.contains(&goes_there(of("To the second."))), "{first}");
+    talk.no_problems();
+}
+
+/// The same as events, and after the program that was asked first was killed: what it left is continued.
+#[test]
+fn a_prompt_after_a_program_that_was_killed_while_it_answered() {
+    let hang = || Reply { then: Then::Hang, cut: Some(100), ..Reply::text(&"on and on ".repeat(50)) };
+    let talk = Talk::new([Reply::text("Begun."), hang(), Reply::text("To the second."), Reply::text("To the third.")]);
+    talk.run(&["-p", "begin with this"]);
+    let mut first = talk.command(&["-c", "-p", "the first asks"]);
+    let mut first = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while talk.server.seen().len() < 2 {
+        std::thread::yield_now();
+    }
+    let events = talk.command(&["-c", "--mode", "json", "the second asks"]).output().unwrap();
+    let events = String::from_utf8(events.stdout).unwrap();
+    let notice: Value = serde_json::from_str(events.lines().nth(1).unwrap()).unwrap();
+    assert_eq!((&notice["type"], &notice["code"]), (&json!("notice"), &json!("unanswered-prompt")));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let lines = talk.lines();
+    let prompt = lines.iter().find(|line| line["message"]["content"].to_string().contains("the first asks")).unwrap();
+    assert_eq!(notice["entryId"], prompt["id"]);
+    talk.run(&["switch", "latest", prompt["id"].as_str().unwrap()]);
+    assert_eq!(talk.run(&["-c", "-p", "the third asks"]), "To the third.\n");
+    assert!(asked(&talk).contains("the first asks"));
+}
+
+/// The model is told how a picture was scaled, as by the tool `read`; and the events say the tokens while the answer comes.
+#[test]
+fn a_large_picture_says_how_it_was_scaled() {
+    let talk = Talk::new([Reply::text("Black.")]);
+    // One dot on a canvas of 3000 by 20.
+    let dot = b"GIF89a\xb8\x0b\x14\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
+    talk.world.write("big.gif", dot);
+    let events = talk.run(&["--mode", "json", "@big.gif", "what is it?"]);
+    assert!(asked(&talk).contains("[scaled from 3000x20 to 2000x"), "{}", asked(&talk));
+    let update = events.lines().find(|line| line.contains("text_delta")).unwrap();
+    let update: Value = serde_json::from_str(update).unwrap();
+    assert!(update["usage"]["input"].as_u64().unwrap() > 0, "{update}");
+    talk.no_problems();
 }

@@ -1,6 +1,8 @@
 //! The facts of a session's entries, stored beside its side index under the same rules.
 
+use std::fs::DirBuilder;
 use std::io::Write as _;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
 use super::bytes::{Reader, Writer, hash};
@@ -75,7 +77,7 @@ fn write(medium: &FileMedium, place: &Path, length: u64, facts: &Facts) -> std::
         writer.number(number);
     }
     let body = writer.finish();
-    std::fs::create_dir_all(folder)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
     for part in [MAGIC.as_slice(), &body, &hash(&body).to_le_bytes()] {
         temporary.write_all(part)?;

@@ -1,7 +1,8 @@
 //! Writes indexes: a new one beside the old, or segment by segment while a big file is first read.
 
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::thread;
 
@@ -65,7 +66,7 @@ impl Growing {
 
 fn temporary(place: &Path) -> io::Result<NamedTempFile> {
     let folder = place.parent().ok_or_else(|| io::Error::other("the index has no folder"))?;
-    std::fs::create_dir_all(folder)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     NamedTempFile::new_in(folder)
 }
 

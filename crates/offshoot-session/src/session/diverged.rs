@@ -11,6 +11,7 @@ use crate::entry::Source as _;
 use crate::error::{Code, Diagnostic};
 use crate::id::EntryId;
 use crate::kind::{Kind, Role};
+use crate::text::counted;
 use crate::tree::{NodeIx, Tree};
 
 /// How many entries before the open one are searched for concurrent branches.
@@ -31,6 +32,7 @@ struct Branch {
     entries: usize,
     has_work: bool,
     is_judged: bool,
+    is_reported: bool,
 }
 
 impl Session {
@@ -45,7 +47,14 @@ impl Session {
             let known = parent.as_ref().and_then(|parent| self.others.members.get(parent)).copied();
             let at = known.unwrap_or(self.others.branches.len());
             if known.is_none() {
-                let branch = Branch { fork: parent, tip: id.clone(), entries: 0, has_work: false, is_judged: false };
+                let branch = Branch {
+                    fork: parent,
+                    tip: id.clone(),
+                    entries: 0,
+                    has_work: false,
+                    is_judged: false,
+                    is_reported: false,
+                };
                 self.others.branches.push(branch);
             }
             if let Some(branch) = self.others.branches.get_mut(at) {
@@ -53,6 +62,8 @@ impl Session {
                 if is_work(tree, ix) {
                     branch.has_work = true;
                     branch.tip = id.clone();
+                    // One that this process continued may have become a branch beside it.
+                    branch.is_judged = branch.is_reported;
                 }
             }
             self.others.members.insert(id, at);
@@ -73,6 +84,7 @@ impl Session {
             branch.is_judged = true;
             let is_on_path = |id: &EntryId| tree.find(id.as_str()).is_some_and(|ix| path.contains(&ix));
             if branch.fork.as_ref().is_none_or(is_on_path) && !is_on_path(&branch.tip) {
+                branch.is_reported = true;
                 told.extend(beside(tree, branch));
             }
         }
@@ -87,7 +99,10 @@ impl Session {
         for (tip, entries) in self.leaf.map(|leaf| interleaved(tree, leaf)).unwrap_or_default() {
             let when = tree.node(tip).time().map(|time| format!(", the last at {}", to_iso(time))).unwrap_or_default();
             let newer = if newer == Some(tip) { ", and holds newer work" } else { "" };
-            let what = format!("({}{when}) grew at the same time as the open one{newer}", counted(entries));
+            let what = format!(
+                "({}{when}) grew at the same time as the open one{newer}",
+                counted(entries, "entry", "entries")
+            );
             told.push((tip, what));
         }
         if let Some(newer) = newer.filter(|newer| told.iter().all(|(tip, _)| tip != newer)) {
@@ -127,14 +142,10 @@ fn beside(tree: &Tree, branch: &Branch) -> Option<Diagnostic> {
     let tip = tree.find(branch.tip.as_str())?;
     let below = branch.fork.as_ref().map_or("at the root".to_owned(), |fork| format!("below {fork}"));
     let when = tree.node(tip).time().map(|time| format!(" at {}", to_iso(time))).unwrap_or_default();
-    let count = counted(branch.entries);
+    let count = counted(branch.entries, "entry", "entries");
     about(tree, tip, |tip| {
         format!("another program appended {count} {below}: a branch beside this one, which ends at {tip}{when}")
     })
-}
-
-fn counted(entries: usize) -> String {
-    if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
 }
 
 fn about(tree: &Tree, tip: NodeIx, message: impl FnOnce(&EntryId) -> String) -> Option<Diagnostic> {

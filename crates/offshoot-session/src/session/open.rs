@@ -95,6 +95,7 @@ impl Session {
         let mut session = Self::over(Backing::File(Box::new(medium)), loaded, options, new)?;
         session.note_divergence();
         session.note_spill();
+        session.note_foreign_turn();
         Ok(session)
     }
 
@@ -122,6 +123,7 @@ impl Session {
             broken: None,
             holds_lock: false,
             own: OwnSpill::default(),
+            turn: None,
             others: OtherBranches::default(),
             news: Vec::new(),
             attempted: None,

@@ -189,7 +189,7 @@ fn joined<'a>(lines: impl Iterator<Item = &'a SpilledLine>) -> String {
 }
 
 /// The path of a session file's spill file: a recognisable name, and a hash of the whole path.
-fn place(folder: &Path, file: &Path) -> PathBuf {
+pub(super) fn place(folder: &Path, file: &Path) -> PathBuf {
     let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
     // The file may be missing, so its folder is resolved instead.
     let parent = whole.parent().and_then(|parent| parent.canonicalize().ok());

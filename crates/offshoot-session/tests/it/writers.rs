@@ -79,14 +79,15 @@ fn siblings_of_live_writers_are_named_to_each_and_to_who_opens() {
     assert!(message.ends_with(") grew at the same time as the open one"), "{message}");
 }
 
-/// Continuing from another program's entries makes one branch.
+/// What another program appended and had answered, and one continues from there: one branch.
 #[test]
-fn who_goes_on_from_anothers_entry_has_not_diverged() {
+fn who_goes_on_from_anothers_answered_entry_has_not_diverged() {
     let shared = Shared::new(&text(&["a - U", "b a A"]));
     let (mut one, mut two) = (shared.open(), shared.open());
     for round in 0..4 {
         let (from, to) = if round % 2 == 0 { (&mut one, &mut two) } else { (&mut two, &mut one) };
-        let said = say(from, "user", "go on");
+        say(from, "user", "go on");
+        let said = say(from, "assistant", "gone on");
         to.refresh().unwrap();
         to.branch(&said).unwrap();
     }
@@ -96,7 +97,85 @@ fn who_goes_on_from_anothers_entry_has_not_diverged() {
     assert_eq!(diverged(shared.open().diagnostics()), [] as [&str; 0]);
 }
 
-/// Only the file is known. `*` marks branches that must be reported.
+/// Who continues from a prompt before its answer is there is on another branch as soon as it is: both are told.
+#[test]
+fn who_goes_on_from_anothers_unanswered_prompt_has_diverged() {
+    let shared = Shared::new(&text(&["a - U", "b a A"]));
+    let mut one = shared.open();
+    let first = say(&mut one, "user", "one");
+    let mut two = shared.open();
+    let second = say(&mut two, "user", "two");
+    let answer = say(&mut one, "assistant", "to one");
+    assert_eq!(diverged(&one.take_news()), [second.as_str()]);
+    say(&mut two, "assistant", "to two");
+    assert_eq!(diverged(&two.take_news()), [answer.as_str()]);
+    assert_eq!(two.tree().parent_id(two.find(&second).unwrap()).unwrap().as_str(), first);
+}
+
+/// A process that answers a prompt is left alone, as long as it lives and the prompt has no answer.
+#[test]
+fn a_prompt_goes_beside_one_that_a_living_process_is_answering() {
+    let shared = Shared::new(&text(&["a - U", "b a A"]));
+    let turns = shared.path.parent().unwrap().join("turns");
+    let open = || {
+        let clock = Box::new(TickingClock::starting_at(1_767_225_700_000));
+        let ids = Options::default().ids;
+        Session::open(&shared.path, Options { clock, ids, turns: Some(turns.clone()), ..fixed_options() }).unwrap()
+    };
+    let named = |session: &Session| {
+        let told = session.diagnostics().iter().filter(|told| told.code == Code::UnansweredPrompt);
+        told.map(|told| told.entry.as_ref().unwrap().to_string()).collect::<Vec<_>>()
+    };
+    let mut one = open();
+    one.begin_turn();
+    assert_eq!(open().leave_foreign_turn().unwrap(), None, "there is no prompt yet");
+    let prompt = say(&mut one, "user", "one");
+    assert_eq!(one.leave_foreign_turn().unwrap(), None, "it is its own");
+    let mut two = open();
+    assert_eq!((named(&two), two.leaf_id().unwrap().as_str()), (vec![prompt.clone()], prompt.as_str()));
+    let told = two.leave_foreign_turn().unwrap().unwrap();
+    assert_eq!(
+        told.message,
+        format!("another program is answering the prompt {prompt}: a prompt from here becomes a branch beside it")
+    );
+    assert_eq!(two.leaf_id().unwrap().as_str(), "b");
+    two.begin_turn();
+    let second = say(&mut two, "user", "two");
+
+    // A tool's turn is not answered either.
+    let call = r#"{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"ls","arguments":{}}],"stopReason":"toolUse"}"#;
+    one.append(&NewEntry::message(offshoot_session::json::Json::parse(call).unwrap()).unwrap()).unwrap();
+    assert_eq!(diverged(&one.take_news()), [second.as_str()], "both are told");
+    let mut three = open();
+    three.leave_foreign_turn().unwrap().unwrap();
+    assert_eq!(three.leaf_id().unwrap().as_str(), "b");
+
+    // The process has died: what it left is continued, as ever.
+    drop((one, two));
+    let mut four = open();
+    assert_eq!((named(&four), four.leave_foreign_turn().unwrap()), (vec![], None));
+    assert_ne!(four.leaf_id().unwrap().as_str(), "b");
+    assert_eq!(fs::read_dir(&turns).unwrap().count(), 0);
+}
+
+/// The file of a process that was killed stays behind, and says nothing.
+#[test]
+fn a_turn_that_nobody_holds_counts_for_nothing() {
+    let shared = Shared::new(&text(&["a - U", "b a A"]));
+    let turns = shared.path.parent().unwrap().join("turns");
+    let open = || Session::open(&shared.path, Options { turns: Some(turns.clone()), ..Options::default() }).unwrap();
+    let mut one = open();
+    one.begin_turn();
+    say(&mut one, "user", "one");
+    let file = fs::read_dir(&turns).unwrap().next().unwrap().unwrap().path();
+    let left = fs::read(&file).unwrap();
+    drop(one);
+    fs::write(&file, left).unwrap();
+    assert_eq!(open().leave_foreign_turn().unwrap(), None);
+    assert!(!file.exists());
+}
+
+/// Only the file is known, written by whatever program. `*` marks what must be told.
 #[test]
 fn opening_tells_alternating_branches_from_ordinary_ones() {
     let leaf = r#"{"type":"custom","customType":"offshoot.leaf"}"#;

@@ -79,3 +79,14 @@ fn nothing_goes_on_when_the_session_cannot_be_written() {
         assert!(run.state.is_idle());
     }
 }
+
+/// The tokens that a provider reports before the end are in the updates after it.
+#[test]
+fn updates_say_the_tokens_so_far() {
+    let mut run = Run::streaming();
+    run.delta(Delta::Start).delta(Delta::Usage(Usage { input: 7, ..Usage::default() }));
+    let ticket = run.ticket();
+    let out = step(&mut run.state, TurnInput::Delta { ticket, delta: Delta::TextStart { index: 0 } });
+    let Some(Effect::Emit(Event::MessageUpdate { usage, .. })) = out.first() else { panic!("{out:?}") };
+    assert_eq!(usage.input, 7);
+}

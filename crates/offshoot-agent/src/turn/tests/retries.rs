@@ -68,3 +68,13 @@ fn rate_limits_are_no_overflows() {
     let mut run = Run::streaming();
     assert!(!run.answered(error("429"), transient(None)).said().contains("DRAFT"));
 }
+
+/// A server knows best when it can answer again, also if that is soon.
+#[test]
+fn the_wait_that_a_server_asks_for_is_kept() {
+    let retry = Retry::default();
+    assert_eq!(retry.delay(0, Some(1000)), 1000);
+    assert_eq!(retry.delay(2, Some(20_000)), 20_000);
+    assert_eq!(retry.delay(0, Some(90_000)), 60_000);
+    assert_eq!((retry.delay(0, None), retry.delay(2, None)), (2000, 8000));
+}

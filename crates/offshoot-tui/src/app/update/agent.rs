@@ -42,7 +42,10 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
             model.editor.set_queue(steering.clone(), follow_up.clone());
         }
         Event::SessionInfoChanged { name } => model.looked.name.clone_from(name),
-        Event::ThinkingLevelChanged { .. } | Event::CompactionEnd { .. } | Event::EntryAppended { .. } => {
+        Event::ThinkingLevelChanged { .. }
+        | Event::CompactionEnd { .. }
+        | Event::EntryAppended { .. }
+        | Event::Notice { .. } => {
             return vec![ProgramTask::Look.into()];
         }
         Event::AgentEnd { .. }

@@ -1,0 +1,175 @@
+//! Turns under way: a process that answers a prompt says so in a file of its own, in a folder that the caller names.
+//!
+//! The file is locked until the turn ends. The lock dies with its process, so a file that is not locked says nothing. It holds
+//! the id of the last answered entry, from which other processes continue.
+
+use std::fs::{DirBuilder, File, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use super::spill::place;
+use super::{Backing, Session};
+use crate::entry::Source as _;
+use crate::error::{Code, Diagnostic, Result};
+use crate::id::EntryId;
+use crate::json::Json;
+use crate::kind::{Kind, Role};
+use crate::medium::open_regular;
+use crate::tree::NodeIx;
+
+/// No entry id is longer.
+const LONGEST_ID: u64 = 4096;
+
+/// The turn of this session. Dropping it ends the turn for other processes.
+#[derive(Debug)]
+pub(super) struct TurnMark {
+    path: PathBuf,
+    _locked: File,
+}
+
+impl Drop for TurnMark {
+    fn drop(&mut self) {
+        // Somebody may have removed it.
+        drop(std::fs::remove_file(&self.path));
+    }
+}
+
+/// A prompt above the leaf that another process is answering.
+struct ForeignTurn {
+    prompt: NodeIx,
+    answered: Option<NodeIx>,
+}
+
+impl Session {
+    /// Tells other processes that a prompt below the leaf is about to be answered, until [`Session::end_turn`] or the end of
+    /// this process. Without a folder for that ([`Options::turns`](super::Options::turns)), a file or locks nobody is told.
+    pub fn begin_turn(&mut self) {
+        let Some(stem) = self.turn_stem() else { return };
+        let Ok((answered, _)) = self.answered() else { return };
+        let answered = answered.and_then(|ix| self.tree().node(ix).id()).map_or("", EntryId::as_str);
+        self.turn = mark(&stem, answered).ok();
+    }
+
+    /// The turn has ended.
+    pub fn end_turn(&mut self) {
+        self.turn = None;
+    }
+
+    /// Continues from the last answered entry if another process is answering a prompt above the leaf. Returns a diagnostic
+    /// that names the prompt. Nothing is written.
+    ///
+    /// # Errors
+    /// The session cannot be read.
+    pub fn leave_foreign_turn(&mut self) -> Result<Option<Diagnostic>> {
+        let Some(turn) = self.foreign_turn()? else { return Ok(None) };
+        self.leaf = turn.answered;
+        self.own.tail = None;
+        Ok(self.unanswered(turn.prompt))
+    }
+
+    /// Reports a prompt above the leaf that another process is answering.
+    pub(super) fn note_foreign_turn(&mut self) {
+        if let Ok(Some(turn)) = self.foreign_turn() {
+            let told = self.unanswered(turn.prompt);
+            self.loaded.diagnostics.extend(told);
+        }
+    }
+
+    fn unanswered(&self, prompt: NodeIx) -> Option<Diagnostic> {
+        let node = self.tree().node(prompt);
+        let id = node.id()?.clone();
+        let message =
+            format!("another program is answering the prompt {id}: a prompt from here becomes a branch beside it");
+        let (code, line, offset) = (Code::UnansweredPrompt, Some(node.line()), node.offset());
+        Some(Diagnostic { code, line, offset, entry: Some(id), message })
+    }
+
+    fn foreign_turn(&self) -> Result<Option<ForeignTurn>> {
+        let Some(stem) = self.turn_stem() else { return Ok(None) };
+        let own = self.turn.as_ref().map(|turn| turn.path.as_path());
+        let live = live_turns(&stem, own);
+        if live.is_empty() {
+            return Ok(None);
+        }
+        let (answered, prompt) = self.answered()?;
+        let id = answered.and_then(|ix| self.tree().node(ix).id()).map_or("", EntryId::as_str);
+        let prompt = prompt.filter(|_| live.iter().any(|answered| answered == id));
+        Ok(prompt.map(|prompt| ForeignTurn { prompt, answered }))
+    }
+
+    /// The last answered entry at or above the leaf, and the first prompt below it on the path.
+    fn answered(&self) -> Result<(Option<NodeIx>, Option<NodeIx>)> {
+        let tree = self.tree();
+        let mut prompt = None;
+        for ix in self.leaf.into_iter().flat_map(|leaf| tree.ancestors(leaf)) {
+            let node = tree.node(ix);
+            match node.role() {
+                Some(Role::User) => prompt = Some(ix),
+                Some(Role::Assistant) if self.is_answer(ix)? => return Ok((Some(ix), prompt)),
+                _ if node.kind() == Kind::BranchSummary => return Ok((Some(ix), prompt)),
+                _ => {}
+            }
+        }
+        Ok((tree.whole(None)?, prompt))
+    }
+
+    /// Whether the turn ends with this answer: it calls nothing, and is not asked for again.
+    fn is_answer(&self, ix: NodeIx) -> Result<bool> {
+        let entry = self.entry(ix)?;
+        let Some(message) = entry.message() else { return Ok(false) };
+        let is_call = |block: Json<'_>| block.str("type").is_some_and(|kind| kind == "toolCall");
+        let calls = message.get("content").is_some_and(|content| content.items().any(is_call));
+        Ok(!calls && message.str("stopReason").is_none_or(|reason| reason != "error"))
+    }
+
+    /// How the names of this session's files begin, with their folder.
+    fn turn_stem(&self) -> Option<PathBuf> {
+        match &self.backing {
+            Backing::Memory(_) => None,
+            Backing::Unborn(_) | Backing::File(_) => {
+                Some(place(self.options.turns.as_ref()?, self.backing.path()).with_extension(""))
+            }
+        }
+    }
+}
+
+/// Writes the file and locks it before anybody can see it.
+fn mark(stem: &Path, answered: &str) -> io::Result<TurnMark> {
+    let folder = stem.parent().unwrap_or(Path::new("."));
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(answered.as_bytes())?;
+    file.as_file().try_lock()?;
+    let mut name = stem.as_os_str().to_owned();
+    name.push("~");
+    name.push(file.path().file_name().unwrap_or_default());
+    let path = PathBuf::from(name);
+    let locked = file.persist(&path)?;
+    Ok(TurnMark { path, _locked: locked })
+}
+
+/// What living processes say of their turns. Files of dead ones are removed.
+fn live_turns(stem: &Path, own: Option<&Path>) -> Vec<String> {
+    let prefix = stem.file_name().map(|name| format!("{}~", name.to_string_lossy())).unwrap_or_default();
+    let files = stem.parent().and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let files = files.filter(|file| file.file_name().to_string_lossy().starts_with(&prefix));
+    let paths = files.map(|file| file.path()).filter(|path| own != Some(path.as_path()));
+    paths.filter_map(|path| live_turn(&path)).collect()
+}
+
+fn live_turn(path: &Path) -> Option<String> {
+    let file = open_regular(path).ok()?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let mut answered = String::new();
+            file.take(LONGEST_ID).read_to_string(&mut answered).ok()?;
+            Some(answered)
+        }
+        Ok(()) => {
+            drop(std::fs::remove_file(path));
+            None
+        }
+        Err(TryLockError::Error(_)) => None,
+    }
+}
