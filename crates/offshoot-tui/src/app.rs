@@ -11,8 +11,8 @@ pub mod pictures;
 pub mod msg;
 pub mod model;
 pub mod screen;
-pub mod update;
 pub mod view;
+pub mod update;
 pub mod run;
 
 #[cfg(test)]

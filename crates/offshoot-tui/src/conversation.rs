@@ -284,7 +284,7 @@ impl Conversation {
         }
     }
 
-    fn next_number(&self) -> u64 {
+    pub(crate) fn next_number(&self) -> u64 {
         self.oldest + self.finished.len() as u64
     }
 

@@ -13,7 +13,7 @@ use offshoot_session::session::Session;
 use offshoot_session::stats;
 use offshoot_session::text::one_line;
 use offshoot_session::transcript::Level;
-use offshoot_tui::app::msg::Msg;
+use offshoot_tui::app::msg::{ListedModel, Msg};
 use offshoot_tui::editor::Choice;
 use offshoot_tui::markdown::plain;
 use offshoot_tui::slash::Argument;
@@ -52,10 +52,13 @@ pub(super) async fn find(context: &JobContext, agent: &AgentSession, argument: A
 
 /// Sends the models that can be asked; without any, a notice how to add a key.
 pub(super) async fn models(context: &JobContext) -> Result<(), CommandError> {
-    let usable = context.model_table().await?.usable();
-    match usable.is_empty() {
-        true => context.notice(Level::Warning, keyless(&context.app)),
-        false => context.tell(Msg::Models(usable)),
+    let table = context.model_table().await?;
+    let listed = |model: &Model| ListedModel { model: Arc::new(model.clone()), has_key: table.can_ask(model) };
+    let mut models: Vec<ListedModel> = table.models.all().iter().map(listed).collect();
+    models.sort_by_key(|listed| !listed.has_key);
+    match models.first() {
+        Some(first) if first.has_key => context.tell(Msg::Models(models)),
+        _ => context.notice(Level::Warning, keyless(&context.app)),
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ fn a_question_is_answered() {
     terminal.until_text("m1");
     assert_snapshot!(terminal.screen(), @"
     offshoot 0.1.0 · m1 • thinking medium · ~/work
-    ? keys · / commands · @ files · ! shell · escape stops · ctrl+d leaves
+    ? help · / commands · @ files · ! shell · escape stops · ctrl+d leaves
 
     ────────────────────────────────────────────────────────────────────────────────
 

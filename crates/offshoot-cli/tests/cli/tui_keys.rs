@@ -12,6 +12,40 @@ const F6: &str = "\x1b[17~";
 const F7: &str = "\x1b[18~";
 const F10: &str = "\x1b[21~";
 
+/// What does not fit on the screen once it is open, or has left it, opens in the reader, where it begins.
+#[test]
+fn long_output_opens_in_the_reader() {
+    let talk = Talk::new([
+        Reply::call("bash", "c1", serde_json::json!({"command": "seq -f 'row %.0f of sixty' 60"})),
+        Reply::text("Counted."),
+    ]);
+    let mut terminal = Terminal::offshoot(&talk, &["count the rows"], (80, 24));
+    terminal.until_text("Counted.").until_idle();
+    assert!(!terminal.screen().contains("row 1 of sixty"));
+    terminal.send("\x0f");
+    terminal.until("the beginning of the output", |screen| {
+        screen.trim_start().starts_with("• $ seq")
+            && screen.contains("\n  row 1 of sixty")
+            && screen.contains("q leave")
+    });
+    terminal.send("\x1b");
+    terminal.until("the conversation", |screen| screen.contains("Counted.") && screen.contains("% of")).send("\x04");
+    assert!(terminal.ended());
+}
+
+#[test]
+fn a_long_paste_is_one_folded_row() {
+    let talk = Talk::new([Reply::text("Read.")]);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    let paste: String = (1..=500).map(|at| format!("line {at} of five hundred\n")).collect();
+    terminal.until_text("m1").send(&format!("read this:\n\x1b[200~{paste}\x1b[201~\r"));
+    terminal.until_text("Read.").until_idle();
+    let whole = terminal.whole();
+    assert!(whole.contains(" more lines (ctrl+o)") && !whole.contains("line 20 of five"), "{whole}");
+    terminal.send("\x04");
+    assert!(terminal.ended());
+}
+
 #[test]
 fn the_users_keys_count_in_every_list_and_are_named_there() {
     let talk = Talk::new([Reply::text("Yes.")]);

@@ -232,7 +232,7 @@ fn a_newcomer_without_a_key_is_told_what_to_do() {
     terminal.until_text("No key yet").until_text("~/work");
     assert_snapshot!(terminal.screen(), @"
     offshoot 0.1.0 · ~/work
-    ? keys · / commands · @ files · ! shell · escape stops · ctrl+d leaves
+    ? help · / commands · @ files · ! shell · escape stops · ctrl+d leaves
 
     ────────────────────────────────────────────────────────────────────────────────
     No key yet: set ANTHROPIC_API_KEY or write auth.json; /model tells how

@@ -105,6 +105,8 @@ pub struct Model {
     /// What waits to be said: after the current turn, and when the agent would stop.
     pub queue: (Vec<String>, Vec<String>),
     pub folds: (bool, bool),
+    /// The block that the reader opens at, with its output unfolded.
+    pub reader_block: Option<u64>,
     /// When Ctrl+C was pressed last.
     pub interrupted: Option<Millis>,
     /// When Escape was pressed last, with nothing to stop.

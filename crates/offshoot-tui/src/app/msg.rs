@@ -47,7 +47,7 @@ pub enum Msg {
     Opened(Opened),
     Snapshot(Purpose, Snapshot, Option<NodeIx>),
     Sessions(Answer),
-    Models(Vec<Arc<Model>>),
+    Models(Vec<ListedModel>),
     /// The branches of the session: the last entry of each, and how it is shown.
     Branches(Vec<(String, Choice)>),
     Page(String, Vec<String>),
@@ -108,6 +108,14 @@ pub enum Persistence {
     Deleted,
     /// Nowhere but in memory.
     InMemory,
+}
+
+/// A model in a list.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct ListedModel {
+    pub model: Arc<Model>,
+    pub has_key: bool,
 }
 
 /// Whether the model can be asked.

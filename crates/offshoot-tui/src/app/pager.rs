@@ -62,6 +62,13 @@ impl Pager {
         Self { source, transcript, trouble: None }
     }
 
+    /// Unfolds tools, and goes to a block of the conversation.
+    pub fn unfold_at(&mut self, conversation: &Conversation, block: u64) {
+        let (_, first) = conversation.joint();
+        self.transcript.fold_all(Parts::Tools);
+        self.transcript.go_to_block(first, block);
+    }
+
     /// Takes other habits, such as another size of pictures.
     pub fn set_habits(&mut self, habits: Habits) {
         self.transcript.set_habits(habits);

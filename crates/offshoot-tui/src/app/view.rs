@@ -2,11 +2,14 @@
 
 mod status;
 mod start;
+mod reader;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect, Size};
 use ratatui::text::Line;
+
+pub use reader::out_of_sight;
 
 use super::model::{Model, Overlay, Wishes};
 use super::screen::RegionCursor;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::page::{Page, tail};
+use super::page::{Page, more, tail};
 use super::preview::Keep;
 use super::{Beside, Folds, Laid, Look, Stretch, call};
 use crate::markdown::flow::{self, SpanRow};
@@ -18,6 +18,9 @@ use offshoot_session::transcript::{Answer, End, Item, ItemPart, Level, Run, Summ
 
 /// Visible rows of a folded user command.
 const RUN_ROWS: usize = 20;
+/// A message of the person with more lines, such as one with a paste, is folded to its first ones.
+const USER_LINES: usize = 20;
+const USER_LINES_FOLDED: usize = 4;
 
 pub(super) fn rows(item: &Item, look: &Look<'_>, folds: Folds<'_>, (beside, stretch): (Beside<'_>, Stretch)) -> Laid {
     let mut page = Page::new(look, folds);
@@ -47,11 +50,18 @@ fn user(page: &mut Page<'_>, parts: &[ItemPart]) {
     let style = page.style(Token::UserMessageText);
     let mark = page.style(Token::Accent).add_modifier(Modifier::BOLD);
     let mut is_marked = false;
-    for part in parts {
+    for (at, part) in parts.iter().enumerate() {
         match part {
             ItemPart::Text(words) if !words.trim().is_empty() => {
-                let rows = shown_whole(words.trim_end(), style, page.room());
+                let words = words.trim_end();
+                let lines = words.lines().count();
+                let is_long = lines > USER_LINES && !page.fold(at, page.folds.tools);
+                let seen = if is_long { first_lines(words, USER_LINES_FOLDED) } else { words };
+                let rows = shown_whole(seen, style, page.room());
                 page.marked(if is_marked { "  " } else { "› " }, mark, rows);
+                if is_long {
+                    more(page, lines - USER_LINES_FOLDED, false);
+                }
                 is_marked = true;
             }
             ItemPart::Picture(picture) => page.picture(picture),
@@ -59,6 +69,11 @@ fn user(page: &mut Page<'_>, parts: &[ItemPart]) {
             ItemPart::Other(kind) => page.words(&format!("[{}]", one_line(kind, 40)), style),
         }
     }
+}
+
+fn first_lines(words: &str, count: usize) -> &str {
+    let end = words.match_indices('\n').nth(count.saturating_sub(1)).map_or(words.len(), |(end, _)| end);
+    words.get(..end).unwrap_or(words)
 }
 
 /// A text as written, up to [`markdown::MAX_BYTES`].

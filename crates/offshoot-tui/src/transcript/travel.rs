@@ -19,6 +19,8 @@ pub enum Move {
     PreviousUser,
     /// To the message of the user behind the first row.
     NextUser,
+    /// To the last part of a group that opens and closes.
+    LastPart(usize),
 }
 
 /// The rows of a group whose body is not there.
@@ -32,6 +34,14 @@ impl Transcript {
         if self.moves.len() < MAX_MOVES {
             self.moves.push(to);
         }
+    }
+
+    /// Goes to what opens and closes in a block of the conversation, of which the first one after the path has the number
+    /// `first`.
+    pub(crate) fn go_to_block(&mut self, first: u64, block: u64) {
+        let distance = |from: u64, to: u64| usize::try_from(to.saturating_sub(from)).unwrap_or(usize::MAX);
+        let group = self.path.len().saturating_sub(distance(block, first)).saturating_add(distance(first, block));
+        self.go(Move::LastPart(group));
     }
 
     /// Goes where it was wanted, as far as bodies are there.
@@ -76,6 +86,14 @@ impl Transcript {
                     true
                 }
             },
+            Move::LastPart(group) => {
+                if self.height_of(group).is_none() {
+                    return false;
+                }
+                let laid = self.group(group).and_then(|group| self.peek(group.key));
+                let row = laid.and_then(|laid| laid.folds.last()).map_or(0, |(row, _)| *row);
+                self.land(RowPlace { group, row })
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::app::cmd::Purpose;
 use crate::app::model::Picking;
-use crate::app::msg::Diverged;
+use crate::app::msg::{Diverged, ListedModel};
 use crate::overlay::pick::{Choice, Pick};
 use crate::overlay::settings::Files;
 use crate::testing::{a_megabyte, assert_no_remains, assert_plain, hostile_texts, with_in_every_field};
@@ -51,7 +51,7 @@ const SCREENS: [(&str, Fill); 23] = [
         write(model, "x");
     }),
     ("models", |model, text| {
-        update(model, Msg::Models(vec![Arc::new(language_model(text, text))]));
+        update(model, Msg::Models(vec![ListedModel { model: Arc::new(language_model(text, text)), has_key: false }]));
         update(model, Msg::Paste(text.to_owned()));
     }),
     ("branches", |model, text| {

@@ -5,9 +5,11 @@ use offshoot_session::session::Session;
 use super::*;
 use crate::app::cmd::Purpose;
 use crate::app::model::Picking;
+use crate::app::msg::ListedModel;
 use crate::overlay::pick::{Choice, Pick};
 use crate::overlay::settings::Files;
 use crate::testing::working;
+use offshoot_agent::provider::Price;
 use offshoot_settings::{Layer, Layers, Scope};
 
 fn over(model: &mut Model, purpose: Purpose) {
@@ -19,7 +21,12 @@ fn over(model: &mut Model, purpose: Purpose) {
 
 fn models(model: &mut Model) {
     let known = [("claude-opus-4-5", "anthropic"), ("m1", "test"), ("gemini-3-pro", "google")];
-    update(model, Msg::Models(known.map(|(id, provider)| Arc::new(language_model(id, provider))).into()));
+    let listed = |(id, provider)| {
+        let price = Price { input: 3.0, output: 15.0, ..Price::default() };
+        let model = Arc::new(LanguageModel { price, ..language_model(id, provider) });
+        ListedModel { model, has_key: provider != "google" }
+    };
+    update(model, Msg::Models(known.map(listed).into()));
 }
 
 fn branches(model: &mut Model) {

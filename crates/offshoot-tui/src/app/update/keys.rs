@@ -7,6 +7,7 @@ use ratatui::crossterm::event::KeyEvent;
 use super::{commands, end};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
 use crate::app::model::{Model, Overlay};
+use crate::app::view;
 use crate::editor::{EditorOutcome, Offers, Sent, Submission};
 use crate::keymap::Action;
 use crate::slash::Argument;
@@ -161,6 +162,10 @@ fn clear(model: &mut Model) -> Vec<Cmd> {
 
 /// Opens or closes thoughts, or tools, of what is not printed yet.
 fn fold(model: &mut Model, is_thinking: bool) -> Vec<Cmd> {
+    model.reader_block = if is_thinking { None } else { view::out_of_sight(model) };
+    if model.reader_block.is_some() {
+        return vec![ProgramTask::Snapshot(Purpose::Transcript).into()];
+    }
     let (thinking, tools) = &mut model.folds;
     let open = if is_thinking { thinking } else { tools };
     *open = !*open;

@@ -12,6 +12,7 @@ use ratatui::crossterm::event::KeyEvent;
 use super::{LEAVING, settings};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
 use crate::app::model::{Model, Overlay, Picking};
+use crate::app::msg::ListedModel;
 use crate::app::page::Page;
 use crate::app::pager::Pager;
 use crate::keymap::{Action, Context};
@@ -20,6 +21,7 @@ use crate::overlay::help;
 use crate::overlay::pick::{self, Choice, Pick};
 use crate::overlay::sessions::{self as selector, Answer};
 use crate::overlay::tree::{self, Snapshot, TreeSelector};
+use crate::text::in_short;
 
 /// So many bytes are read at a time while nothing else is to be done.
 const AT_A_TIME: usize = 1 << 20;
@@ -174,7 +176,10 @@ pub(super) fn snapshot(model: &mut Model, purpose: Purpose, source: Snapshot, le
     match purpose {
         Purpose::Tree => open_tree(model, source, leaf),
         Purpose::Transcript => {
-            let pager = Pager::of(&model.conversation, source, leaf, model.wishes.habits.clone());
+            let mut pager = Pager::of(&model.conversation, source, leaf, model.wishes.habits.clone());
+            if let Some(block) = model.reader_block.take() {
+                pager.unfold_at(&model.conversation, block);
+            }
             model.overlay = Some(Overlay::Transcript(Box::new(pager)));
         }
         Purpose::Fork | Purpose::BranchHere => {
@@ -223,24 +228,29 @@ pub(super) fn sessions(model: &mut Model, answer: Answer) -> Vec<Cmd> {
     sessions.requests().into_iter().map(|request| ProgramTask::Sessions(request).into()).collect()
 }
 
-pub(super) fn models(model: &mut Model, models: Vec<Arc<LanguageModel>>) -> Vec<Cmd> {
-    let choice = |known: &Arc<LanguageModel>| Choice {
-        detail: known.provider.clone(),
-        is_current: model
-            .looked
-            .model
-            .as_ref()
-            .is_some_and(|now| (&now.id, &now.provider) == (&known.id, &known.provider)),
-        ..Choice::new(&known.id)
+pub(super) fn models(model: &mut Model, models: Vec<ListedModel>) -> Vec<Cmd> {
+    let now = model.looked.model.as_ref();
+    let choice = |ListedModel { model, has_key }: &ListedModel| Choice {
+        detail: about(model, *has_key),
+        is_current: *has_key && now.is_some_and(|now| (&now.id, &now.provider) == (&model.id, &model.provider)),
+        ..Choice::new(&model.id)
     };
-    if models.is_empty() {
-        let text = "no model can be asked: there is no key for any; `offshoot models --help` says where keys go";
-        model.notice(Level::Warning, text);
-        return Vec::new();
-    }
-    let pick = Pick::new("Which model answers", models.iter().map(choice).collect());
+    let pick = Pick::new("Which model answers ($ per 1M tokens)", models.iter().map(choice).collect());
+    let models = models.into_iter().map(|listed| listed.model).collect();
     model.overlay = Some(Overlay::Pick(Box::new(pick), Picking::Model(models)));
     Vec::new()
+}
+
+/// Who offers a model, its context, what a million tokens cost, and whether it can be asked.
+fn about(model: &LanguageModel, has_key: bool) -> String {
+    let price = &model.price;
+    let price = if price.input > 0.0 || price.output > 0.0 {
+        format!(" · ${} in, ${} out", price.input, price.output)
+    } else {
+        String::new()
+    };
+    let key = if has_key { "" } else { "no key · " };
+    format!("{key}{} · {} context{price}", model.provider, in_short(model.context_window))
 }
 
 pub(super) fn branches(model: &mut Model, branches: Vec<(String, Choice)>) -> Vec<Cmd> {

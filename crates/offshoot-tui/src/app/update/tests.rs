@@ -117,7 +117,7 @@ fn what_an_argument_may_be_is_looked_for_once_it_is_written() {
     update(&mut model, Msg::Choices(Argument::Model, models));
     assert_snapshot!(screen(&mut model), @"
     offshoot 0.1.0 · m1 • thinking medium · ~/work
-    ? keys · / commands · @ files · ! shell · escape stops · ctrl+d leaves
+    ? help · / commands · @ files · ! shell · escape stops · ctrl+d leaves
 
     ────────────────────────────────────────────────────────────────────────────────
     /model gp
@@ -145,7 +145,7 @@ fn what_an_argument_may_be_is_looked_for_once_it_is_written() {
     update(&mut model, Msg::Choices(Argument::Entry, entries));
     assert_snapshot!(screen(&mut model), @"
     offshoot 0.1.0 · m1 • thinking medium · ~/work
-    ? keys · / commands · @ files · ! shell · escape stops · ctrl+d leaves
+    ? help · / commands · @ files · ! shell · escape stops · ctrl+d leaves
 
     ────────────────────────────────────────────────────────────────────────────────
     /switch pag
@@ -167,7 +167,7 @@ fn levels_are_those_of_the_model_and_sessions_those_that_were_open() {
     assert_eq!(written(&mut model, "/thinking "), []);
     assert_snapshot!(screen(&mut model), @"
     offshoot 0.1.0 · m1 • thinking medium · ~/work
-    ? keys · / commands · @ files · ! shell · escape stops · ctrl+d leaves
+    ? help · / commands · @ files · ! shell · escape stops · ctrl+d leaves
 
     ────────────────────────────────────────────────────────────────────────────────
     /thinking
@@ -193,7 +193,7 @@ fn levels_are_those_of_the_model_and_sessions_those_that_were_open() {
     assert_eq!(written(&mut model, "/resume "), []);
     assert_snapshot!(screen(&mut model), @"
     offshoot 0.1.0
-    ? keys · / commands · @ files · ! shell · escape stops · ctrl+d leaves
+    ? help · / commands · @ files · ! shell · escape stops · ctrl+d leaves
 
     ────────────────────────────────────────────────────────────────────────────────
     /resume

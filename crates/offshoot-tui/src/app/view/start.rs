@@ -33,7 +33,7 @@ fn keys(model: &Model, columns: usize) -> String {
         keys.min_by_key(String::len).map(|key| format!("{key} {does}"))
     };
     let words = [
-        key(Action::Help, "keys"),
+        key(Action::Help, "help"),
         Some("/ commands".to_owned()),
         Some("@ files".to_owned()),
         Some("! shell".to_owned()),
