@@ -250,7 +250,7 @@ mod tests {
         let text = run(json!({"pattern": "x", "context": 2, "limit": 1}));
         assert_eq!(
             text,
-            "f-1- 1\nf:2: 2 x\nf-3- 3\nf-4- 4 x\n\n[1 matches; see more with limit=2, or narrow the pattern]"
+            "f-1- 1\nf:2: 2 x\nf-3- 3\nf-4- 4 x\n\n[1 match; see more with limit=2, or narrow the pattern]"
         );
     }
 

@@ -40,12 +40,11 @@ fn newer_work_of_another_program_is_told_and_a_key_goes_there() {
     line.env("OFFSHOOT_NOW", "2026-02-01T12:00:05.000Z").stdin(std::process::Stdio::piped());
     let output = crate::crashes::fed(line, &format!("{entry}\n"));
     assert!(output.status.success(), "{output:?}");
-    let other = id_of(&talk, "from elsewhere");
-    terminal.until_text(&format!("alt+g goes there: the branch that ends at {other}"));
+    terminal.until_text("newer work: “from elsewhere”, now (alt+g)");
     // What is being written stays.
     terminal.send("a draft\x1bg");
     terminal.until("the other branch", |screen| {
-        let is_there = screen.contains("› first question\n\n› from elsewhere\n") && !screen.contains("goes there");
+        let is_there = screen.contains("› first question\n\n› from elsewhere\n") && !screen.contains("newer work");
         is_there && screen.contains("\na draft\n")
     });
     terminal.send("\x15and on\r");

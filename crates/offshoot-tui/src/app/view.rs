@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect, Size};
 use ratatui::text::Line;
 
-pub use reader::out_of_sight;
+pub use reader::folded_block;
 
 use super::model::{Model, Overlay, Wishes};
 use super::screen::RegionCursor;

@@ -162,7 +162,7 @@ fn clear(model: &mut Model) -> Vec<Cmd> {
 
 /// Opens or closes thoughts, or tools, of what is not printed yet.
 fn fold(model: &mut Model, is_thinking: bool) -> Vec<Cmd> {
-    model.reader_block = if is_thinking { None } else { view::out_of_sight(model) };
+    model.reader_block = if is_thinking { None } else { view::folded_block(model) };
     if model.reader_block.is_some() {
         return vec![ProgramTask::Snapshot(Purpose::Transcript).into()];
     }

@@ -1,25 +1,20 @@
-//! Whether what a key would open can be shown where it stands, or only in the reader.
+//! Which printed block a key opens in the reader: what is printed belongs to the terminal and cannot be opened in place.
 
 use super::look;
 use crate::app::model::Model;
 use crate::message::Folds;
 
-/// The last block with folded output, if that has left the screen or does not fit there once it is open; by its number.
-pub fn out_of_sight(model: &Model) -> Option<u64> {
+/// The number of the last block with folded output.
+pub fn folded_block(model: &Model) -> Option<u64> {
     let (thinking, is_open) = model.folds;
     if is_open || model.conversation.answer().is_some() {
         return None;
     }
-    let room = usize::from(model.size.height.saturating_sub(model.editor.height()).saturating_sub(2));
     let (look, _) = look(&model.wishes, model.size, model.folds);
-    let mut below = 0;
-    for (back, block) in (1..).zip(model.conversation.blocks().rev()) {
+    let is_folded = |block: &crate::conversation::ConversationBlock| {
         let rows = |tools| block.rows(&look, Folds { thinking, tools, other: &[] }).lines.len();
-        let (closed, opened) = (rows(false), rows(true));
-        if opened != closed {
-            return (below + opened > room).then(|| model.conversation.next_number().saturating_sub(back));
-        }
-        below += closed;
-    }
-    None
+        rows(false) != rows(true)
+    };
+    let back = model.conversation.blocks().rev().position(is_folded)?;
+    model.conversation.next_number().checked_sub(back as u64 + 1)
 }
