@@ -123,7 +123,8 @@ fn a_draft_of_an_earlier_version_is_offered_once_then_removed() {
     let talk = Talk::new([]);
     let mut terminal = start(&talk, &[]);
     write(&mut terminal, &talk, "x");
-    let name = fs::read_dir(folder(&talk)).unwrap().next().unwrap().unwrap().file_name().into_string().unwrap();
+    let names = fs::read_dir(folder(&talk)).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let name = names.into_iter().find(|name| name.starts_with("new--")).unwrap();
     leave(terminal);
     let old = folder(&talk).join(name.split('~').next().unwrap());
     fs::write(&old, "old words").unwrap();
