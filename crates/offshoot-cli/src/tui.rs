@@ -96,9 +96,10 @@ fn converse(
     let (watch, notice) = hangup::hangup();
     let mut program = Program::start(context, session, setup, notice)?;
     program.take(ProgramTask::Look);
-    for said in said {
-        program.take(ProgramTask::Ask(Box::new(Command::FollowUp(said))));
-    }
+    let mut said = said.into_iter();
+    // A prompt waits for its key before it is recorded: without one it comes back into the editor.
+    said.next().into_iter().for_each(|first| program.take(ProgramTask::Ask(Box::new(Command::Prompt(first)))));
+    said.for_each(|then| program.take(ProgramTask::Ask(Box::new(Command::FollowUp(then)))));
     watch.start(sender.clone())?;
     let inbox = Inbox { sender, receiver };
     let ran = run_front_end(model, &inbox, &mut program, crate::ui::terminal);

@@ -224,6 +224,20 @@ fn a_look_elsewhere_changes_nothing() {
     assert!(terminal.ended());
 }
 
+/// A prompt of the command line that cannot be sent is in the editor; there is no session of it.
+#[test]
+fn without_a_key_the_prompt_stays_in_the_editor() {
+    let talk = Talk::new([]);
+    let mut terminal = Terminal::offshoot_in(&talk, &["fix the build"], (80, 24), &[("TEST_KEY", "")]);
+    terminal.until("why not, and the text again", |screen| {
+        screen.contains("✗ there is no key for anthropic") && screen.contains("\nfix the build\n")
+    });
+    terminal.send("\x03\x04");
+    assert!(terminal.ended());
+    assert_eq!(talk.files(), [""; 0].map(std::path::PathBuf::from));
+    talk.no_problems();
+}
+
 /// Who has no key sees the next step, and goes on as soon as there is one.
 #[test]
 fn a_newcomer_without_a_key_is_told_what_to_do() {
