@@ -111,9 +111,9 @@ impl Terminal {
     pub(crate) fn at_the_second_question(talk: &Talk, size: (u16, u16)) -> Self {
         let mut terminal = Self::offshoot(talk, &[], size);
         terminal.until_text("m1").send("first question\r");
-        terminal.until_text("The first answer.").until("the end", |screen| !screen.contains("at work"));
+        terminal.until_text("The first answer.").until("the end", |screen| !screen.contains(" stops it"));
         terminal.send("second question\r");
-        terminal.until_text("The second answer.").until("the end", |screen| !screen.contains("at work"));
+        terminal.until_text("The second answer.").until("the end", |screen| !screen.contains(" stops it"));
         terminal.send("/tree\r");
         terminal.until_text("Session tree").send("\x1b[A");
         terminal.until("the question", |screen| screen.lines().any(|row| row.contains('›') && row.contains("second")));
@@ -204,7 +204,7 @@ impl Terminal {
     /// Waits until the agent has nothing more to do.
     pub(crate) fn until_idle(&mut self) -> &mut Self {
         self.until("the end of the turn", |screen| {
-            !screen.contains("at work") && (screen.contains("% of ") || screen.contains("% full"))
+            !screen.contains(" stops it") && (screen.contains("% of ") || screen.contains("% full"))
         })
     }
 

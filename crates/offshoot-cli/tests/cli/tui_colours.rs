@@ -95,7 +95,7 @@ fn the_user_knows_best_how_many_colours_there_are() {
     assert!(!String::from_utf8_lossy(&terminal.raw).contains("]9;4"));
     let mut terminal = Terminal::offshoot(&talk, &["chat", "well?"], (80, 24));
     // An answer that is there at once shows no work.
-    terminal.until_text("at work");
+    terminal.until_text(" stops it");
     gate.open();
     terminal.until_text("$0.000").send("\x04");
     assert!(terminal.ended());

@@ -26,7 +26,7 @@ fn talk() -> Talk {
 
 fn until_the_end(terminal: &mut Terminal) {
     let is_over = |screen: &str| {
-        screen.contains("red.png") && !screen.contains("at work") && screen.contains("% of ") && screen.contains('$')
+        screen.contains("red.png") && !screen.contains(" stops it") && screen.contains("% of ") && screen.contains('$')
     };
     terminal.until_text("A red square.").until("the end", is_over);
 }

@@ -40,7 +40,7 @@ fn a_killed_conversation_is_resumed_as_it_was() {
     assert_eq!(conversation(&terminal.screen()), before);
     assert!(terminal.screen().contains("\nhalf a thou\n"), "{}", terminal.screen());
     terminal.send("\x03and how much?\r");
-    terminal.until_text("Two litres.").until("the end", |screen| !screen.contains("at work")).send("\x04");
+    terminal.until_text("Two litres.").until("the end", |screen| !screen.contains(" stops it")).send("\x04");
     assert!(terminal.ended());
     talk.no_problems();
 }
@@ -72,10 +72,10 @@ fn what_waits_is_shown_and_comes_back() {
     let talk = Talk::new([Reply { then: Then::Hang, cut: Some(400), ..Reply::text(&"so many words ".repeat(40)) }]);
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
     terminal.until_text("m1").send("go\r");
-    terminal.until_text("at work").send("also this\r");
+    terminal.until_text(" stops it").send("also this\r");
     terminal.until("what waits", |screen| screen.contains("teering") && screen.contains("also this"));
     terminal.send("\x1b");
-    terminal.until("it in the editor", |screen| screen.contains("\nalso this\n") && !screen.contains("at work"));
+    terminal.until("it in the editor", |screen| screen.contains("\nalso this\n") && !screen.contains(" stops it"));
     terminal.send("\x03\x04");
     assert!(terminal.ended());
 }
@@ -86,7 +86,7 @@ fn hostile_answers_stay_in_their_place() {
     let hostile = "clear \u{1b}[2J\u{1b}[H home \u{1b}]0;title\u{7} \u{9b}31m \u{202e}gnorw\u{202c} end\u{8}\u{8}\r";
     let talk = Talk::new([Reply::text(hostile)]);
     let mut terminal = Terminal::offshoot(&talk, &["say it"], (80, 24));
-    terminal.until_text("end").until("the end", |screen| !screen.contains("at work"));
+    terminal.until_text("end").until("the end", |screen| !screen.contains(" stops it"));
     let screen = terminal.screen();
     assert!(screen.contains("› say it") && screen.contains("clear") && screen.contains("home"), "{screen}");
     let raw = String::from_utf8_lossy(&terminal.raw).into_owned();
@@ -156,7 +156,7 @@ fn commands_of_the_user_and_unknown_ones() {
 fn commands_that_change_files_do_so() {
     let talk = Talk::new([Reply::text("Yes."), Reply::text("Again yes.")]);
     let mut terminal = Terminal::offshoot(&talk, &["is it?"], (100, 30));
-    terminal.until_text("Yes.").until("the end", |screen| !screen.contains("at work") && screen.contains("$0.000"));
+    terminal.until_text("Yes.").until("the end", |screen| !screen.contains(" stops it") && screen.contains("$0.000"));
     terminal.send("/label the answer\r");
     terminal.until_text("labelled the answer");
     terminal.send("/branches\r");

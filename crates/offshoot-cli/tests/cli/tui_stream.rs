@@ -32,7 +32,7 @@ fn a_long_answer_scrolls_while_it_comes_and_is_resumed_as_it_was() {
         let reply = Reply::text(&long());
         let talk = Talk::new([Reply { then: Then::Hang, cut: Some(80_000), ..reply }]);
         let mut terminal = Terminal::offshoot(&talk, &["tell me all"], (columns, lines));
-        terminal.until("much of it", |screen| screen.contains("Paragraph 2") && screen.contains("at work"));
+        terminal.until("much of it", |screen| screen.contains("Paragraph 2") && screen.contains(" stops it"));
         let whole = terminal.whole();
         assert_eq!(whole.matches("› tell me all").count(), 1, "{whole}");
         assert_eq!(whole.matches("Paragraph 1 has").count(), 1, "{whole}");
@@ -74,7 +74,7 @@ fn thoughts_that_are_opened_while_they_come_are_all_there() {
     };
     check(&mut terminal, &[("Thought", 27)]);
     gate.open();
-    terminal.until("the end", |screen| screen.contains("Text 29 goes") && !screen.contains("at work"));
+    terminal.until("the end", |screen| screen.contains("Text 29 goes") && !screen.contains(" stops it"));
     check(&mut terminal, &[("Thought", 40), ("Text", 30)]);
     terminal.send("\x04");
     assert!(terminal.ended());
@@ -90,7 +90,7 @@ fn tools_between_texts_are_printed_as_they_end() {
     talk.world.write("notes.txt", "buy milk\n");
     let mut terminal = Terminal::offshoot(&talk, &["do it"], (80, 24));
     terminal.until("the end", |screen| {
-        screen.contains("39 │ x") && !screen.contains("at work") && screen.contains("% of ")
+        screen.contains("39 │ x") && !screen.contains(" stops it") && screen.contains("% of ")
     });
     let before = rows(&mut terminal);
     assert!(before.iter().any(|row| row.contains("… 35 earlier lines")), "{before:?}");

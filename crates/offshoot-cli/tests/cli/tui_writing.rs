@@ -50,7 +50,7 @@ fn what_a_command_prints_is_seen_while_it_runs() {
         screen.contains("! $ mkfifo gate; seq 30; cat gate  not sent to the model\n")
             && screen.contains("10 earlier lines")
             && screen.contains("\n  11\n")
-            && screen.contains("\n  30\n\n  running … escape stops it\n")
+            && screen.contains("\n  30\n\n  running the command … escape stops it\n")
     });
     // Who reads the gate is the command: it ends when this is read.
     fs::write(&gate, "the end of it\n").unwrap();
@@ -112,7 +112,7 @@ fn what_is_said_meanwhile_waits_its_turn() {
     ]);
     talk.world.write("gate", "open\n");
     let mut terminal = Terminal::offshoot(&talk, &["chat", "go"], (80, 24));
-    terminal.until_text("at work").send("steer there\r");
+    terminal.until_text(" stops it").send("steer there\r");
     terminal.until_text("Steering: steer there").send("and then this\x1b\r");
     terminal.until_text("Follow-up: and then this");
     // Taken back with what is being written, and said again.
@@ -150,7 +150,7 @@ fn a_stop_gives_back_what_waits() {
     terminal.until("both in the editor", |screen| {
         screen.contains("\nfirst\n")
             && screen.contains("\nsecond\n")
-            && !screen.contains("at work")
+            && !screen.contains(" stops it")
             && screen.contains("stopped")
     });
     gate.open();
@@ -214,7 +214,7 @@ fn the_seconds_till_a_model_is_asked_again_are_counted() {
     // With a clock that goes.
     let mut terminal = Terminal::offshoot_in(&talk, &["chat", "hello"], (80, 24), &[("OFFSHOOT_NOW", "")]);
     let left = |screen: &str| {
-        let rest = screen.split_once("tried again in ")?.1;
+        let rest = screen.split_once("retry in ")?.1;
         rest.split_once(" s … escape stops it")?.0.parse::<u32>().ok()
     };
     terminal.until("the seconds", |screen| left(screen).is_some());
@@ -234,8 +234,8 @@ fn waiting_for_a_model_is_stopped_and_the_conversation_goes_on() {
     ]);
     talk.data("settings.json", &json!({"retry": {"baseDelayMs": 60_000}}));
     let mut terminal = Terminal::offshoot(&talk, &["chat", "hello"], (80, 24));
-    terminal.until_text("tried again in 60 s").send("\x1b");
-    terminal.until("the end", |screen| screen.contains("stopped by the user") && !screen.contains("tried again"));
+    terminal.until_text("retry in 60 s").send("\x1b");
+    terminal.until("the end", |screen| screen.contains("stopped by the user") && !screen.contains("retry in"));
     // What the model does not take is told in its words.
     terminal.send("odd words\r");
     terminal.until_text("✗ error: 400 too odd").until_idle().send("even words\r");

@@ -102,6 +102,8 @@ pub struct Model {
     pub visited: Vec<(String, Option<String>)>,
     pub is_working: bool,
     pub retry_at: Option<Millis>,
+    /// Since when something has been awaited without a pause.
+    pub awaited_since: Option<Millis>,
     /// What waits to be said: after the current turn, and when the agent would stop.
     pub queue: (Vec<String>, Vec<String>),
     pub folds: (bool, bool),

@@ -22,6 +22,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
     match msg {
         Msg::Now(now) => {
             model.now = now;
+            model.awaited_since = model.is_under_way().then(|| model.awaited_since.unwrap_or(now));
             Vec::new()
         }
         Msg::Cell(cell) => {

@@ -2,6 +2,7 @@
 
 mod status;
 mod start;
+mod awaited;
 mod reader;
 
 use ratatui::Frame;
@@ -14,8 +15,7 @@ pub use reader::folded_block;
 use super::model::{Model, Overlay, Wishes};
 use super::screen::RegionCursor;
 use crate::message::{Folds, Laid, Look};
-use crate::text::{ELLIPSIS, draw, fit, width};
-use crate::theme::Token;
+use crate::text::draw;
 
 #[derive(Debug, Clone, Default)]
 pub struct Bottom {
@@ -51,7 +51,7 @@ pub fn bottom(model: &mut Model) -> Bottom {
     let middle = middle.min(size.height.saturating_sub(below).saturating_sub(1)).max(1);
     let (look, folds) = look(&model.wishes, size, model.folds);
     let mut live = model.live.rows(&model.conversation, &look, folds, usize::from(size.height));
-    live.extend(under_way(model));
+    live.extend(awaited::lines(model));
     if live.is_empty() {
         live = start::rows(model);
     }
@@ -62,29 +62,6 @@ pub fn bottom(model: &mut Model) -> Bottom {
     let hidden = live.len().saturating_sub(room);
     let is_under_way = model.is_under_way();
     Bottom { live: live.split_off(hidden), middle, status, is_under_way }
-}
-
-/// What else goes on, in words.
-fn under_way(model: &Model) -> Vec<Line<'static>> {
-    let hint = model.wishes.keymap.hint(crate::keymap::Action::Interrupt).unwrap_or_default();
-    let hint = format!(" … {hint} stops it");
-    let room = usize::from(model.size.width).saturating_sub(2 + width(&hint));
-    let job = model.conversation.job().map(str::to_owned);
-    let bash = model.conversation.has_shell().then(|| "running".to_owned());
-    let working = model.is_working.then(|| match model.retry_at {
-        Some(at) => format!("tried again in {} s", (at - model.now).max(0).cast_unsigned().div_ceil(1000)),
-        None => "at work".to_owned(),
-    });
-    let said = bash.into_iter().chain(job.or(working));
-    let line = |what: String| {
-        let what = fit(&what, room);
-        Line::styled(format!("  {}{hint}", what.trim_end_matches(ELLIPSIS)), model.wishes.theme.style(Token::Muted))
-    };
-    let mut lines: Vec<_> = said.map(line).collect();
-    if !lines.is_empty() {
-        lines.insert(0, Line::default());
-    }
-    lines
 }
 
 impl Bottom {

@@ -1,0 +1,57 @@
+//! The row that says what is awaited, for how long, and how to stop it.
+
+use ratatui::text::Line;
+
+use crate::app::model::Model;
+use crate::keymap::Action;
+use crate::text::{ELLIPSIS, clean, fit, width};
+use crate::theme::Token;
+use offshoot_session::transcript::ItemPart;
+
+/// The rows for what is under way; none when nothing is.
+pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
+    let hint = model.wishes.keymap.hint(Action::Interrupt).unwrap_or_default();
+    let hint = format!("{} … {hint} stops it", elapsed(model));
+    let room = usize::from(model.size.width).saturating_sub(2 + width(&hint));
+    let shell = model.conversation.has_shell().then(|| "running the command".to_owned());
+    let job = model.conversation.job().map(str::to_owned);
+    let said = shell.into_iter().chain(job.or_else(|| model.is_working.then(|| turn(model))));
+    let line = |what: String| {
+        let what = fit(&what, room);
+        Line::styled(format!("  {}{hint}", what.trim_end_matches(ELLIPSIS)), model.wishes.theme.style(Token::Muted))
+    };
+    let mut lines: Vec<_> = said.map(line).collect();
+    if !lines.is_empty() {
+        lines.insert(0, Line::default());
+    }
+    lines
+}
+
+/// What the agent's turn waits for: a retry, its tools, or the model.
+fn turn(model: &Model) -> String {
+    if let Some(at) = model.retry_at {
+        return format!("retry in {} s", (at - model.now).max(0).cast_unsigned().div_ceil(1000));
+    }
+    let name = model.looked.model.as_ref().map_or("the model".into(), |answers| clean(&answers.id));
+    let Some(answer) = model.conversation.answer() else { return format!("waiting for {name}") };
+    let mut open = answer.block().parts().iter().filter(|part| answer.is_open(part)).filter_map(|part| match part {
+        ItemPart::Call(call) => Some(clean(&call.name)),
+        ItemPart::Text(_) | ItemPart::Thinking(_) | ItemPart::Picture(_) | ItemPart::Other(_) => None,
+    });
+    match (answer.is_complete(), open.next(), open.count()) {
+        (true, Some(tool), 0) => format!("running {tool}"),
+        (true, Some(tool), more) => format!("running {tool} and {more} more"),
+        (true, None, _) => format!("waiting for {name}"),
+        (false, ..) => format!("{name} is answering"),
+    }
+}
+
+/// How long something has been awaited, from the first whole second on; a retry counts down instead.
+fn elapsed(model: &Model) -> String {
+    let since = model.awaited_since.filter(|_| model.retry_at.is_none());
+    match since.map_or(0, |since| (model.now - since) / 1000) {
+        ..=0 => String::new(),
+        seconds @ 1..=59 => format!(" · {seconds} s"),
+        seconds => format!(" · {} min {} s", seconds / 60, seconds % 60),
+    }
+}
