@@ -101,7 +101,7 @@ pub(crate) struct Driver {
     is_ending: bool,
     /// Whether a write has failed: the writer refuses others until it may try again.
     is_broken: bool,
-    /// What the first front end is told of the session.
+    /// The session as the first front end receives it.
     opening: Option<Event>,
     recorded: Recorded,
     /// The user's setting; [`TurnConfig`] also depends on the model.

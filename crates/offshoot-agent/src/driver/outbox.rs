@@ -61,7 +61,7 @@ impl Outbox {
         self.drain()
     }
 
-    /// Queues replies behind everything queued before.
+    /// Queues replies after everything that is queued.
     pub(super) fn settle(&mut self, answers: Answers) -> Vec<Answers> {
         self.queue.push_back(Out::Answers(answers));
         self.drain()

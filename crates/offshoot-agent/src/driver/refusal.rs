@@ -1,4 +1,4 @@
-//! Wraps a provider: when it refuses a key (401), the key's source is told.
+//! Wraps a provider: after a refused key (401) the key's source drops the key.
 
 use std::sync::Arc;
 

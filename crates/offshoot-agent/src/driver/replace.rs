@@ -102,7 +102,7 @@ impl Driver {
     }
 }
 
-/// A prompt goes beside one that another process is answering, and that is told.
+/// Steps back to the last answered entry where another process is answering; the event reports it.
 pub(crate) fn leave_foreign_turn(session: &mut Session) -> Option<Event> {
     // A session that cannot be read says so when it is used.
     session.leave_foreign_turn().ok().flatten().as_ref().map(Event::notice)

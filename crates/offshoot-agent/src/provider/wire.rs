@@ -1,4 +1,4 @@
-//! The four wire formats behind one interface. Pure; uses no network.
+//! The four wire formats behind one interface. Does not use the network.
 
 use super::classify::AnswerTrouble;
 use super::decoding::{Decoder, Next};
