@@ -273,6 +273,13 @@ impl Terminal {
         self.child.wait().unwrap();
     }
 
+    /// Takes what has come in by now.
+    pub(crate) fn take_waiting(&mut self) {
+        while let Ok(bytes) = self.output.try_recv() {
+            self.take(&bytes);
+        }
+    }
+
     /// Another size.
     pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
         self.parser.screen_mut().set_size(rows, columns);

@@ -60,3 +60,33 @@ fn no_size_costs_a_paragraph_or_doubles_one() {
     assert!(terminal.ended());
     assert_eq!(found(&terminal), all);
 }
+
+/// Sizes that come faster than they are drawn, as from an edge that is dragged: the last one is drawn, nothing is left of the
+/// others, and the blank rows do not become more with each.
+#[test]
+fn sizes_that_come_fast_leave_nothing_behind() {
+    let talk = Talk::new([Reply::text(&paragraphs(60))]);
+    let mut terminal = in_shell(&talk);
+    terminal.until_text("Paragraph 60 has").until_idle();
+    let all: Vec<_> = (1..=60).collect();
+    let widths = WIDTHS.iter().cycle().zip([1, 3, 2, 4, 1, 2, 3, 1].iter().cycle());
+    let mut sizes = widths.zip(HEIGHTS.iter().cycle().step_by(2));
+    for burst in 0..60 {
+        let ((mut columns, count), mut rows) = sizes.next().unwrap();
+        for at in 0..*count {
+            terminal.resize(*columns, *rows);
+            if (burst + at) % 3 > 0 {
+                terminal.take_waiting();
+            }
+            ((columns, _), rows) = sizes.next().unwrap();
+        }
+        terminal.resize(*columns, *rows);
+        terminal.until("the last size", |screen| is_drawn_for(screen, *columns)).until_idle();
+        let text = terminal.unwrapped();
+        assert_eq!(found(&terminal), all, "burst {burst}: {text}");
+        let is_rule = |row: &&str| !row.is_empty() && row.chars().all(|letter| letter == '─');
+        assert_eq!(text.lines().filter(is_rule).count(), 2, "burst {burst}: {text}");
+        let below = text.lines().rev().take_while(|row| !row.starts_with("  Paragraph")).count();
+        assert!(below <= 2 * 40, "burst {burst}: {below} rows below the last paragraph: {text}");
+    }
+}

@@ -100,6 +100,8 @@ pub struct Model {
     pub git_branch: Option<String>,
     /// Ids and names of the sessions that were open, the last one at the end.
     pub visited: Vec<(String, Option<String>)>,
+    /// Until when another size of the terminal may follow the last one.
+    pub resizes_until: Millis,
     pub is_working: bool,
     pub retry_at: Option<Millis>,
     /// Since when something has been awaited without a pause.
@@ -144,6 +146,12 @@ impl Model {
     #[must_use]
     pub fn is_under_way(&self) -> bool {
         self.is_working || self.conversation.has_shell() || self.conversation.job().is_some()
+    }
+
+    /// Whether the person may still be dragging the terminal's edge.
+    #[must_use]
+    pub fn is_resizing(&self) -> bool {
+        self.now < self.resizes_until
     }
 
     /// Whether something wants time when nothing else is to be done: [`super::msg::Msg::Idle`] goes on with it.

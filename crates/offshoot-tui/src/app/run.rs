@@ -100,7 +100,7 @@ fn next(model: &Model, inbox: &Inbox) -> Option<Msg> {
     match inbox.receiver.try_recv() {
         Ok(msg) => Some(msg),
         Err(_) if model.has_work() => Some(Msg::Idle),
-        Err(_) if model.retry_at.is_none() => inbox.receiver.recv().ok(),
+        Err(_) if model.retry_at.is_none() && !model.is_resizing() => inbox.receiver.recv().ok(),
         Err(_) => match inbox.receiver.recv_timeout(TICK) {
             Ok(msg) => Some(msg),
             Err(RecvTimeoutError::Timeout) => Some(Msg::Idle),

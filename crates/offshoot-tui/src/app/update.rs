@@ -10,12 +10,18 @@ mod keys;
 #[cfg(test)]
 mod tests;
 
+use offshoot_session::clock::Millis;
+use ratatui::layout::Size;
+
 use super::cmd::{Cmd, ProgramTask, ScreenTask};
 use super::model::{Model, Overlay};
 use super::msg::Msg;
 
 /// What is under way while a summary of a branch is written.
 const LEAVING: &str = "summarising what is left behind";
+
+/// Another size of the terminal that comes so soon, in milliseconds, belongs to the same movement of its edge.
+const RESIZES_TOGETHER: Millis = 400;
 
 /// Takes what happened, and answers what is to be done.
 pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
@@ -81,8 +87,11 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
     }
 }
 
-fn resized(model: &mut Model, size: ratatui::layout::Size) -> Vec<Cmd> {
-    model.size = size;
+fn resized(model: &mut Model, size: Size) -> Vec<Cmd> {
+    let before = std::mem::replace(&mut model.size, size);
+    if before != Size::default() {
+        model.resizes_until = model.now.saturating_add(RESIZES_TOGETHER);
+    }
     model.measure();
     model.editor.resize(size.width, size.height);
     match &mut model.overlay {

@@ -60,7 +60,7 @@ pub fn bottom(model: &mut Model) -> Bottom {
     }
     let room = usize::from(size.height.saturating_sub(middle).saturating_sub(below));
     let hidden = live.len().saturating_sub(room);
-    let is_under_way = model.is_under_way();
+    let is_under_way = model.is_under_way() || model.is_resizing();
     Bottom { live: live.split_off(hidden), middle, status, is_under_way }
 }
 

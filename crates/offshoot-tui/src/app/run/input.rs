@@ -10,6 +10,7 @@ use ratatui::crossterm::event::{self, Event};
 use ratatui::layout::Size;
 
 use super::answer::{Answers, Heard};
+use super::tty;
 use crate::app::msg::Msg;
 
 /// How long the thread listens before it looks whether it shall wait: where that comes seldom, and where it comes soon.
@@ -91,7 +92,9 @@ pub(super) fn waiting(answers: &mut Answers) -> io::Result<Vec<Msg>> {
     Ok(msgs)
 }
 
+/// The size is looked at after each wait: the event of a new size is lost where it comes together with keys or an answer.
 fn listen(shared: &Shared, to: &Sender<Msg>, mut answers: Answers, patience: Duration) {
+    let mut known = tty::columns_and_rows().ok();
     while may_go_on(shared) {
         let event = event::poll(patience).and_then(|is_there| is_there.then(event::read).transpose());
         // The question may have gone out while this was waited for.
@@ -106,7 +109,12 @@ fn listen(shared: &Shared, to: &Sender<Msg>, mut answers: Answers, patience: Dur
                 break;
             }
         };
-        let msgs: Vec<_> = heard.into_iter().filter_map(msg).collect();
+        let mut msgs: Vec<_> = heard.into_iter().filter_map(msg).collect();
+        if let Ok(size) = tty::columns_and_rows()
+            && known.replace(size) != Some(size)
+        {
+            msgs.push(Msg::Resized(size));
+        }
         if msgs.iter().any(|msg| matches!(msg, Msg::Resized(_))) {
             // The loop is about to ask where the cursor is: the answer is no key.
             shared.wait();

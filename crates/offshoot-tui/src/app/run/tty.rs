@@ -72,9 +72,15 @@ impl Drop for Guard {
 
 /// How large the terminal is, and where its cursor is, if it tells. Nobody else may read keys meanwhile.
 pub(super) fn place() -> io::Result<(Size, Option<Position>)> {
-    let (width, height) = size()?;
+    let size = columns_and_rows()?;
     let cursor = cursor::position().ok().map(|(x, y)| Position::new(x, y));
-    Ok((Size { width, height }, cursor))
+    Ok((size, cursor))
+}
+
+/// How large the terminal is.
+pub(super) fn columns_and_rows() -> io::Result<Size> {
+    let (width, height) = size()?;
+    Ok(Size { width, height })
 }
 
 /// Where the cursor of a terminal that does not tell it is taken to be: at the bottom.

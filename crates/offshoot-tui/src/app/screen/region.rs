@@ -137,6 +137,7 @@ impl Region {
     /// the cursor that are too long may take several rows now.
     pub(super) fn resized(&mut self, paint: &mut Paint, (before, now): (Size, Size), rewraps: bool) {
         self.is_lower = now.height < before.height;
+        self.is_at_bottom = false;
         let (row, column) = self.cursor;
         if rewraps {
             let columns = usize::from(now.width).max(1);
