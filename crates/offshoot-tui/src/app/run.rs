@@ -2,8 +2,8 @@
 //! the terminal, and the one that gives it back.
 
 mod answer;
-mod input;
 mod tty;
+mod input;
 
 use std::io::{self, Write};
 use std::sync::Arc;
