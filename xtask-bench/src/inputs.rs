@@ -17,7 +17,7 @@ use prose::Prose;
 use record::{EPOCH_MS, Place, Records, Version, iso, session_id};
 use session::Shape;
 
-const GENERATION: u32 = 2;
+const GENERATION: u32 = 3;
 const CWD: &str = "/home/u/project";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -212,10 +212,10 @@ impl Inputs {
     fn file(&self, input: Input, path: &Path) -> Result<()> {
         let out = BufWriter::with_capacity(1 << 20, File::create(path)?);
         match input {
-            Input::Deep => tiny(out, 1_000_000, |at| at.checked_sub(1)),
+            Input::Deep => tiny(out, &self.folder, 1_000_000, |at| at.checked_sub(1)),
             Input::Lines => messages(out, 100_000, |_, message| format!(r#"{{"type":"message","message":{message}}}"#)),
             Input::Requests => requests(out, 2000),
-            Input::Wide => tiny(out, 200_001, |at| (at > 0).then_some(0)),
+            Input::Wide => tiny(out, &self.folder, 200_001, |at| (at > 0).then_some(0)),
             Input::Fifty | Input::Hundred => {
                 // A session is continued in its folder.
                 let cwd = self.folder.to_string_lossy();
@@ -290,10 +290,10 @@ fn requests(mut out: impl Write, count: u32) -> Result<()> {
     })
 }
 
-/// User messages of a few bytes each, with parents from `parent`.
-fn tiny(out: impl Write, entries: u32, parent: impl Fn(u32) -> Option<u32>) -> Result<()> {
+/// User messages of a few bytes each, with parents from `parent`, said in a folder.
+fn tiny(out: impl Write, cwd: &Path, entries: u32, parent: impl Fn(u32) -> Option<u32>) -> Result<()> {
     let mut records = Records::new(out, Version::V3);
-    records.header(&session_id(1), CWD, EPOCH_MS)?;
+    records.header(&session_id(1), &cwd.to_string_lossy(), EPOCH_MS)?;
     for at in 0..entries {
         let body = format!(r#""message":{{"role":"user","content":"m{at}","timestamp":{EPOCH_MS}}}"#);
         records.entry("message", Place { at, parent: parent(at), ms: EPOCH_MS }, body.as_bytes())?;
