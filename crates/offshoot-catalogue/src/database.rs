@@ -98,6 +98,13 @@ impl Database {
         }
     }
 
+    /// Opens a database of this version only to read it; `None` if there is none.
+    pub(crate) fn open_to_read(file: &Path) -> Option<Self> {
+        let connection = connect_to_read(file).ok()?;
+        let is_readable = version(&connection).is_ok_and(|version| version == VERSION);
+        is_readable.then(|| Self { connection, file: file.to_path_buf(), stamp: None })
+    }
+
     /// The rows of each folder, in order. Rebuilds a damaged database.
     pub(crate) fn known(&mut self, folders: &[Folder]) -> Vec<Rows> {
         match self.read(folders) {
@@ -339,7 +346,8 @@ pub(crate) fn state(file: &Path) -> CatalogueState {
     CatalogueState { standing, size, sessions }
 }
 
-fn examine(file: &Path) -> Sqlite<(i64, u64)> {
+/// Opens an existing database without creating a file.
+fn connect_to_read(file: &Path) -> Sqlite<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     // Even a reader creates the files beside a database, unless it is immutable. Without a log it can be treated so.
     let log = fs::metadata(beside(file, "-wal")).map_or(0, |meta| meta.len());
@@ -348,6 +356,11 @@ fn examine(file: &Path) -> Sqlite<(i64, u64)> {
         _ => Connection::open_with_flags(file, flags)?,
     };
     connection.busy_timeout(PATIENCE)?;
+    Ok(connection)
+}
+
+fn examine(file: &Path) -> Sqlite<(i64, u64)> {
+    let connection = connect_to_read(file)?;
     let version = version(&connection)?;
     if version != VERSION {
         return Ok((version, 0));

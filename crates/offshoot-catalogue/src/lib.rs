@@ -88,6 +88,31 @@ impl Catalogue {
         })
     }
 
+    /// The `count` most recently written sessions, last activity first, for shells that complete a name. Writes nothing,
+    /// not even the catalogue. Leaves out sessions that cannot be read.
+    ///
+    /// # Errors
+    /// The store's own root cannot be read.
+    pub fn newest(&self, store: &DirStore, cwd: Option<&str>, now: Millis, count: usize) -> Result<Vec<SessionInfo>> {
+        let (folders, _) = store.folders(cwd)?;
+        let places: Vec<ListedFile<'_>> = newest(&folders, count).collect();
+        let database = Database::open_to_read(&self.file);
+        let rows = database.map(|database| database.some(places.iter().copied())).unwrap_or_default();
+        let rows = rows.into_iter().filter(|(place, row)| files::stands(place.found, row));
+        let mut known: HashMap<usize, StoredReading> = rows.map(|(place, row)| (place.at, row)).collect();
+        let (mut sessions, mut tasks) = (Vec::new(), Vec::new());
+        for place in &places {
+            match known.remove(&place.at) {
+                Some(row) => sessions.extend(row.into_info(place.found)),
+                None => tasks.push(Task { at: place.at, folder: 0, found: place.found, row: None }),
+            }
+        }
+        files::read_all(&tasks, now, &mut |file| sessions.extend(file.info));
+        sessions.retain(|info| store.belongs(info, cwd));
+        sort_by_activity(&mut sessions);
+        Ok(sessions)
+    }
+
     /// Lists in portions, each session with its place in the store's list.
     fn walk(
         &self,

@@ -49,7 +49,7 @@ impl App {
         wait.unwrap_or(Options::default().lock_wait)
     }
 
-    fn index_folder(&self) -> Option<PathBuf> {
+    pub(crate) fn index_folder(&self) -> Option<PathBuf> {
         self.environment.cache.as_ref().map(|cache| cache.join("index"))
     }
 

@@ -110,7 +110,7 @@ impl Command {
             Self::Chat(args) => run_agent(app, args),
             Self::Models(args) => models::run(app, args),
             Self::Api(args) => api::run(app, args),
-            Self::Completions(args) => completions::run(app, args, &mut command_line()),
+            Self::Completions(args) => completions::run(app, args, command_line()),
             Self::Man(args) => man::run(app, args, command_line()),
         }
     }
@@ -124,7 +124,8 @@ fn run_agent(app: &App, args: &agent::Args) -> Result<()> {
 }
 
 pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
-    let line = match read::read(arguments, ui::is_interactive()) {
+    let mut environment = Environment::read();
+    let line = match read::read(arguments, environment.session.as_deref(), ui::is_interactive()) {
         Ok(line) => line,
         Err(error) => {
             // Help and version go to stdout, which may be closed.
@@ -132,7 +133,6 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let mut environment = Environment::read();
     environment.cache = environment.cache.filter(|_| !line.global.no_index);
     let ui = Ui::new(&environment, line.global.color, !line.global.no_pager);
     let durability = environment.durability.as_deref().map(Durability::from_word).transpose();

@@ -29,6 +29,8 @@ pub(crate) struct Environment {
     /// The folder of entries that could not be written to their session.
     pub(crate) spill: Option<PathBuf>,
     pub(crate) durability: Option<String>,
+    /// `OFFSHOOT_SESSION`: the session of a command that names none.
+    pub(crate) session: Option<String>,
     /// How long an append waits for another program's lock, in seconds.
     pub(crate) lock_wait: Option<f64>,
     pub(crate) others: Vec<Root>,
@@ -102,6 +104,7 @@ impl Environment {
             cache,
             spill: state.map(|state| state.join("offshoot/spill")),
             durability: text("OFFSHOOT_DURABILITY"),
+            session: text("OFFSHOOT_SESSION"),
             lock_wait: text("OFFSHOOT_LOCK_WAIT").and_then(|wait| wait.parse().ok()),
             others,
             pager: text("OFFSHOOT_PAGER").or_else(|| text("PAGER")),

@@ -90,6 +90,14 @@ fn session_file(app: &App, given: &str, access: Access) -> Result<PathBuf> {
     Err(Error::SessionNotFound { given: given.to_owned() }.into())
 }
 
+/// The file of the one session among these that has this id, start or end of an id, or name.
+pub(crate) fn known_session(sessions: &[SessionInfo], given: &str) -> Option<PathBuf> {
+    match by_id(None, sessions, given, Access::Read) {
+        Ok(Some(found)) => Some(found.path.clone()),
+        Ok(None) | Err(_) => by_name(sessions, given).ok().flatten(),
+    }
+}
+
 fn existing(path: &Path) -> Result<PathBuf> {
     match std::fs::metadata(path) {
         Ok(meta) if meta.is_dir() => {

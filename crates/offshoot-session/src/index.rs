@@ -51,11 +51,22 @@ struct Of {
     tail: u64,
 }
 
+/// Whether opening a session may write its side index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IndexAccess {
+    /// It is written if that pays.
+    #[default]
+    ReadWrite,
+    /// For callers that promise to write nothing at all, caches included.
+    ReadOnly,
+}
+
 /// Opens a file with the index folder, if any, and writes a new index there if that pays. Calls `progress` with the
 /// number of bytes read. Fails as [`load`](crate::load::load) does; trouble with the index is not an error.
 pub(crate) fn load_indexed(
     medium: &FileMedium,
     folder: Option<&Path>,
+    access: IndexAccess,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Loaded> {
     let length = medium.len().map_err(Error::io("read", medium.path()))?;
@@ -63,8 +74,11 @@ pub(crate) fn load_indexed(
         return load_some(medium, length, Stretch::ALL, progress);
     };
     let place = place(folder, medium.path());
-    if let Some(loaded) = grow(medium, &place, length, progress)? {
+    if let Some(loaded) = grow(medium, &place, length, access, progress)? {
         return Ok(loaded);
+    }
+    if access == IndexAccess::ReadOnly {
+        return load_some(medium, length, Stretch::ALL, progress);
     }
     let first = load_some(medium, length, SEGMENT, progress)?;
     if first.end.length == length {
@@ -81,14 +95,20 @@ type Indexed = (Loaded, Arc<IndexPages>);
 
 /// Reads what the index lacks, and rebuilds the index if that is much. `None` if no index fits, or the file must be
 /// read as a whole.
-fn grow(medium: &FileMedium, place: &Path, length: u64, progress: &mut dyn FnMut(u64)) -> Result<Option<Loaded>> {
+fn grow(
+    medium: &FileMedium,
+    place: &Path,
+    length: u64,
+    access: IndexAccess,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Option<Loaded>> {
     let index = open_regular(place).ok();
     let Some((mut loaded, pages)) = index.and_then(|index| read(medium, index, place, length)) else { return Ok(None) };
     let from = loaded.end.length;
     if from < length && !loaded.extend_some(medium, length, &mut More::all(progress))? {
         return Ok(None);
     }
-    if length - from > (length / STALE_SHARE).clamp(STALE.0, STALE.1) {
+    if access == IndexAccess::ReadWrite && length - from > (length / STALE_SHARE).clamp(STALE.0, STALE.1) {
         drop(write::anew(medium, place, &loaded, Some(&pages)));
     }
     Ok(Some(loaded))

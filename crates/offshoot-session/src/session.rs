@@ -30,6 +30,7 @@ use crate::medium::{FileMedium, Medium, read_regular};
 use crate::migrate::upgrade_header;
 use crate::tree::{NodeIx, Tree};
 
+pub use crate::index::IndexAccess;
 pub use branch::{Extracted, Popped, SessionPart};
 pub use open::NewSession;
 pub use snapshot::Snapshot;
@@ -82,6 +83,8 @@ pub struct Options {
     pub blobs: Option<PathBuf>,
     /// The cache folder for side indexes, which open big files without reading them; `None` uses none.
     pub index: Option<PathBuf>,
+    /// Whether opening may write a side index.
+    pub index_access: IndexAccess,
     /// Called while a file is read with the bytes read and its length; both are equal in the last call.
     pub progress: Option<Box<dyn Fn(u64, u64) + Send + Sync>>,
     /// The folder for entries that cannot be written to their session ([`Error::Spilled`]). With `None`, only the
@@ -113,6 +116,7 @@ impl Default for Options {
             dialect: Dialect::default(),
             blobs: None,
             index: None,
+            index_access: IndexAccess::default(),
             progress: None,
             spill: None,
             turns: None,

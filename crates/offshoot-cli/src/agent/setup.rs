@@ -67,10 +67,14 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
     Ok(setup)
 }
 
-/// Commands of the model find the session's id and file in the environment.
+/// Commands of the model find the session's id and file in the environment. `offshoot` in them works with this session.
 fn shell(user: &Settings, session: &Session) -> Shell {
     let mut env = vec![("OFFSHOOT_SESSION_ID".to_owned(), session.id().to_owned())];
-    env.extend(session.file().map(|file| ("OFFSHOOT_SESSION_FILE".to_owned(), file.display().to_string())));
+    let file = session.file().map(|file| file.display().to_string());
+    env.extend(
+        file.iter()
+            .flat_map(|file| ["OFFSHOOT_SESSION", "OFFSHOOT_SESSION_FILE"].map(|name| (name.to_owned(), file.clone()))),
+    );
     Shell { program: user.shell.as_ref().map(PathBuf::from), prefix: user.shell_prefix.clone(), env }
 }
 

@@ -57,7 +57,11 @@ pub(crate) fn command_line() -> clap::Command {
 ///
 /// # Errors
 /// clap's: an unknown option or a missing value; also help and version, which the caller prints.
-pub(super) fn read(arguments: &[OsString], is_terminal: bool) -> std::result::Result<CommandLine, clap::Error> {
+pub(super) fn read(
+    arguments: &[OsString],
+    session: Option<&str>,
+    is_terminal: bool,
+) -> std::result::Result<CommandLine, clap::Error> {
     // Without a terminal a bare `offshoot` cannot start a conversation: it shows its help.
     let all = help::grouped(command_line()).arg_required_else_help(!is_terminal);
     let seen = look(&all, arguments);
@@ -70,7 +74,7 @@ pub(super) fn read(arguments: &[OsString], is_terminal: bool) -> std::result::Re
     }
     let is_command = seen.first.as_deref().is_some_and(|word| word == "help" || all.find_subcommand(word).is_some());
     if is_command && !seen.is_print && !seen.is_after_dashes {
-        let matches = all.clone().try_get_matches_from(arguments)?;
+        let matches = with_session(&all, arguments, seen.at, session)?;
         let global = Global::from_arg_matches(&matches)?;
         let name = matches.subcommand_name().unwrap_or_default();
         return Ok(CommandLine { global, task: command(&matches, name)? });
@@ -97,6 +101,33 @@ fn without_commands(all: &clap::Command, arguments: &[OsString]) -> std::result:
         ErrorKind::DisplayHelp => all.clone().try_get_matches_from(["offshoot", "--help"]).err().unwrap_or(error),
         _ => error,
     })
+}
+
+/// Commands that need their SESSION on the command line, because they take it away.
+const NO_DEFAULT: &[&str] = &["trash"];
+
+/// Parses a command, whose name is at `at`. If an argument is missing, `session` is its SESSION.
+fn with_session(
+    all: &clap::Command,
+    arguments: &[OsString],
+    at: usize,
+    session: Option<&str>,
+) -> std::result::Result<ArgMatches, clap::Error> {
+    let error = match all.clone().try_get_matches_from(arguments) {
+        Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => error,
+        parsed => return parsed,
+    };
+    let command = arguments.get(at).and_then(|name| all.find_subcommand(name));
+    let first = command.and_then(|command| command.get_positionals().next());
+    let is_session = |argument: &clap::Arg| {
+        argument.get_value_names().is_some_and(|names| names.iter().any(|name| name.as_str() == "SESSION"))
+    };
+    let takes_default =
+        first.is_some_and(is_session) && command.is_some_and(|command| !NO_DEFAULT.contains(&command.get_name()));
+    let Some(session) = session.filter(|session| takes_default && !session.starts_with('-')) else { return Err(error) };
+    let mut arguments = arguments.to_vec();
+    arguments.insert(at + 1, session.into());
+    all.clone().try_get_matches_from(arguments)
 }
 
 /// A command; refuses options that belong to a conversation.
@@ -187,13 +218,15 @@ struct Seen {
     is_print: bool,
     is_after_dashes: bool,
     first: Option<String>,
+    /// The place of `first` in the argument vector.
+    at: usize,
 }
 
 /// Skips the options before the first word, with their values.
 fn look(all: &clap::Command, arguments: &[OsString]) -> Seen {
     let mut seen = Seen::default();
-    let mut words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
-    while let Some(word) = words.next() {
+    let mut words = arguments.iter().enumerate().skip(1).map(|(at, word)| (at, word.to_string_lossy()));
+    while let Some((at, word)) = words.next() {
         if word == "--" {
             seen.is_after_dashes = true;
         } else if let Some(long) = word.strip_prefix("--").filter(|_| !seen.is_after_dashes) {
@@ -204,18 +237,18 @@ fn look(all: &clap::Command, arguments: &[OsString]) -> Seen {
                 words.next();
             }
         } else if let Some(shorts) = word.strip_prefix('-').filter(|s| !s.is_empty() && !seen.is_after_dashes) {
-            for (at, short) in shorts.char_indices() {
+            for (place, short) in shorts.char_indices() {
                 seen.is_print |= short == 'p';
                 let option = all.get_arguments().find(|option| option.get_short() == Some(short));
                 if option.is_some_and(|option| option.get_action().takes_values()) {
-                    if at + short.len_utf8() == shorts.len() {
+                    if place + short.len_utf8() == shorts.len() {
                         words.next();
                     }
                     break;
                 }
             }
         } else {
-            seen.first = Some(word.into_owned());
+            (seen.first, seen.at) = (Some(word.into_owned()), at);
             break;
         }
     }

@@ -32,7 +32,7 @@ fn file() -> (tempfile::TempDir, PathBuf, PathBuf) {
 }
 
 fn open(path: &Path, cache: &Path) -> Loaded {
-    load_indexed(&FileMedium::open(path).unwrap(), Some(cache), &mut |_| ()).unwrap()
+    load_indexed(&FileMedium::open(path).unwrap(), Some(cache), IndexAccess::ReadWrite, &mut |_| ()).unwrap()
 }
 
 fn shape(tree: &Tree) -> Vec<(usize, String)> {
@@ -74,6 +74,32 @@ fn a_warm_opening_equals_a_cold_one() {
     assert!(is_used(&path, &cache));
     assert_same(&open(&path, &cache), &cold);
     assert_same(&open(&path, &cache), &load(&FileMedium::open(&path).unwrap()).unwrap());
+}
+
+#[test]
+fn a_reader_uses_an_index_and_writes_none() {
+    let (_folder, path, cache) = file();
+    let read = || {
+        let medium = FileMedium::open(&path).unwrap();
+        load_indexed(&medium, Some(&cache), IndexAccess::ReadOnly, &mut |_| ()).unwrap()
+    };
+    let cold = read();
+    assert!(!cache.exists());
+    open(&path, &cache);
+    let index = place(&cache, &path);
+    let before = std::fs::read(&index).unwrap();
+    // So much that a writer would make the index anew.
+    let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+    let words = "w".repeat(1 << 20);
+    for id in ["z1", "z2"] {
+        let line = format!(r#"{{"type":"custom","id":"{id}","parentId":"n","timestamp":"t","data":"{words}"}}"#);
+        std::io::Write::write_all(&mut file, format!("{line}\n").as_bytes()).unwrap();
+    }
+    assert_same(&read(), &load(&FileMedium::open(&path).unwrap()).unwrap());
+    assert!(std::fs::read(&index).unwrap() == before);
+    assert_eq!(cold.tree.len() + 2, read().tree.len());
+    open(&path, &cache);
+    assert!(std::fs::read(&index).unwrap() != before);
 }
 
 #[test]

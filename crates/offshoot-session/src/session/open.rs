@@ -160,7 +160,7 @@ impl Session {
 pub(super) fn read_file(medium: &FileMedium, options: &Options) -> Result<Loaded> {
     let length = medium.len().map_err(Error::io("read", medium.path()))?;
     let tell = |done| options.progress.iter().for_each(|progress| progress(done, length));
-    let loaded = load_indexed(medium, options.index.as_deref(), &mut |done| tell(done))?;
+    let loaded = load_indexed(medium, options.index.as_deref(), options.index_access, &mut |done| tell(done))?;
     tell(length);
     Ok(loaded)
 }

@@ -15,7 +15,7 @@ fn words(line: &str) -> Vec<OsString> {
 
 /// What a line means, in a few words.
 fn meaning(line: &str) -> String {
-    let read = match read(&words(line), true) {
+    let read = match read(&words(line), None, true) {
         Ok(read) => read,
         Err(error) if error.use_stderr() => {
             let text = error.to_string();
@@ -258,9 +258,9 @@ fn what_may_be_a_mistyped_command_is_refused() {
 
 #[test]
 fn without_a_terminal_nothing_typed_shows_the_help() {
-    let error = read(&words(""), false).map(|_| ()).unwrap_err();
+    let error = read(&words(""), None, false).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("Look:\n  list"), "{error}");
-    assert!(read(&words(""), true).is_ok());
+    assert!(read(&words(""), None, true).is_ok());
 }
 
 /// Every alias and every command is known to the walk that looks for the first word.
@@ -275,4 +275,29 @@ fn the_first_word_is_found_behind_every_option() {
         let seen = look(&all, &words(&format!("--{long}{value} list")));
         assert_eq!((seen.first.as_deref(), seen.is_print), (Some("list"), false), "--{long}");
     }
+}
+
+#[test]
+fn a_variable_gives_the_session_of_a_command_that_lacks_an_argument() {
+    let meaning = |line: &str| match read(&words(line), Some("/s.jsonl"), true) {
+        Ok(CommandLine { task: Ok(Task::Command(command)), .. }) => {
+            format!("{command:?}").replace("Some(\"/s.jsonl\")", "\"/s.jsonl\"")
+        }
+        Ok(_) => "no command".to_owned(),
+        Err(error) => error.to_string().lines().next().unwrap_or_default().to_owned(),
+    };
+    for line in
+        ["tree", "--color never tree --open", "show --at 1a2b", "switch 1a2b", "label 1a2b", "name 'a name'", "append"]
+    {
+        assert!(meaning(line).contains("session: \"/s.jsonl\""), "{line}: {}", meaning(line));
+    }
+    assert!(meaning("check").contains("sessions: [\"/s.jsonl\"]"), "{}", meaning("check"));
+    for line in ["tree other", "switch other 1a2b", "check other"] {
+        assert!(!meaning(line).contains("/s.jsonl"), "{line}: {}", meaning(line));
+    }
+    for line in ["trash", "import", "export", "switch"] {
+        assert!(meaning(line).starts_with("error: the following required arguments"), "{line}: {}", meaning(line));
+    }
+    let option = read(&words("tree"), Some("--open"), true).map(|_| ()).unwrap_err();
+    assert_eq!(option.kind(), ErrorKind::MissingRequiredArgument);
 }
