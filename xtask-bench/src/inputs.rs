@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn tiny_entries_hang_where_they_are_told() {
         let mut out = Vec::new();
-        tiny(&mut out, 3, |at| (at > 0).then_some(0)).unwrap();
+        tiny(&mut out, Path::new("/w"), 3, |at| (at > 0).then_some(0)).unwrap();
         let text = String::from_utf8(out).unwrap();
         let root = record::id(0);
         assert_eq!(text.matches(&format!("\"parentId\":\"{root}\"")).count(), 2);

@@ -190,7 +190,11 @@ fn failures_of_the_model_have_an_exit_code_of_their_own() {
 fn a_session_that_another_program_damages_is_told_as_the_library_tells_it() {
     let talk = Talk::new([
         Reply::text("first"),
-        Reply::call("bash", "c1", json!({"command": ": > \"$OFFSHOOT_SESSION_FILE\""})),
+        Reply::call(
+            "bash",
+            "c1",
+            json!({"command": "[ \"$OFFSHOOT_SESSION\" = \"$OFFSHOOT_SESSION_FILE\" ] && : > \"$OFFSHOOT_SESSION\""}),
+        ),
         Reply::text("second"),
     ]);
     talk.run(&["-p", "hi"]);
