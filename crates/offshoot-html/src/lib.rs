@@ -23,7 +23,7 @@ use offshoot_session::outline::{Filter, Outline, OutlineSetup, TreeLayout};
 use offshoot_session::session::{Session, SessionPart};
 
 use picked::Picked;
-use row::{PageEntry, Shown};
+use row::{PageEntry, TreeRows};
 use streams::{BLOCK, Stream};
 use totals::Totals;
 
@@ -34,6 +34,8 @@ pub struct Options {
     pub part: SessionPart,
     /// The home directory: tree rows show paths below it as `~`. The lines do not change.
     pub home: Option<String>,
+    /// Makes plain words of the model's markdown for tree rows; without it they show markdown as written.
+    pub plain: Option<fn(&str) -> String>,
 }
 
 /// Why a page is not finished.
@@ -55,9 +57,11 @@ pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Res
     let picked = Picked::new(session, options.part);
     let title = shell::title(session)?;
     out.write_all(shell::head(&title).as_bytes())?;
-    let setup = OutlineSetup { layout: TreeLayout::Pi, filter: Filter::All, home: options.home.as_deref() };
+    let (home, plain) = (options.home.as_deref(), options.plain);
+    let setup = OutlineSetup { layout: TreeLayout::Trunk, filter: Filter::All, home, plain };
     let outline = Outline::new(session, picked.leaf, setup)?;
-    let mut page = Page::new(session, options.part, &picked, outline, out);
+    let rows = TreeRows::new(session, outline)?;
+    let mut page = Page::new(session, options.part, &picked, rows, out);
     if !page.is_verbatim {
         page.lines.push(session.header_line().as_bytes(), page.out)?;
         page.lines.push(b"\n", page.out)?;
@@ -71,11 +75,12 @@ pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Res
     page.rest()?;
     page.lines.finish(page.out)?;
     page.beside.finish(page.out)?;
-    page.rows.finish(page.out)?;
+    page.index.finish(page.out)?;
     let meta = Object::new()
         .raw("block", BLOCK)
         .raw("entries", picked.entries.len())
         .raw("leaf", picked.leaf.map_or(-1, |leaf| picked.place(leaf)))
+        .raw("labels", format_args!("{:?}", picked.labels(session)))
         .str("name", &shell::file_name(session));
     let card = shell::Card { session, title: &title, totals: &totals, part: options.part, picked: &picked };
     out.write_all(shell::tail(&card, &meta.finish()).as_bytes())?;
@@ -85,13 +90,12 @@ pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Res
 struct Page<'a, W> {
     session: &'a Session,
     picked: &'a Picked,
-    outline: Outline,
-    shown: Shown,
+    rows: TreeRows,
     out: &'a mut W,
     /// The session's lines, which the download writes to a file.
     lines: Stream,
     beside: Stream,
-    rows: Stream,
+    index: Stream,
     /// Whether `lines` is the whole file byte for byte, with lines that are not entries.
     is_verbatim: bool,
     copied: u64,
@@ -101,12 +105,11 @@ struct Page<'a, W> {
 const PIECE: u64 = 1 << 20;
 
 impl<'a, W: Write> Page<'a, W> {
-    fn new(session: &'a Session, part: SessionPart, picked: &'a Picked, mut outline: Outline, out: &'a mut W) -> Self {
+    fn new(session: &'a Session, part: SessionPart, picked: &'a Picked, rows: TreeRows, out: &'a mut W) -> Self {
         let is_verbatim =
             part == SessionPart::Everything && session.version() >= CURRENT_VERSION && session.raw_length() > 0;
-        let [lines, beside, rows] = ["s", "x", "i"].map(Stream::new);
-        let shown = Shown::new(session, &mut outline);
-        Self { session, picked, outline, shown, out, lines, beside, rows, is_verbatim, copied: 0 }
+        let [lines, beside, index] = ["s", "x", "i"].map(Stream::new);
+        Self { session, picked, rows, out, lines, beside, index, is_verbatim, copied: 0 }
     }
 
     fn entry(&mut self, entry: &Entry) -> Result<(), Error> {
@@ -116,20 +119,19 @@ impl<'a, W: Write> Page<'a, W> {
             self.copied += line.len() as u64;
         }
         let beside = beside::of(self.session, entry).unwrap_or_default();
-        let text = self.outline.text(self.session, entry.ix)?;
         let row = PageEntry {
             parent: self.picked.parent(self.session, entry.ix),
             line: self.lines.span(line.len()),
             beside: self.beside.span(beside.len()),
         };
-        let row = row.json(self.session, entry, &self.shown, &text);
+        let row = row.json(self.session, entry, &self.rows)?;
         self.lines.push(&line, self.out)?;
         if !self.is_verbatim {
             self.lines.push(b"\n", self.out)?;
         }
         self.beside.push(beside.as_bytes(), self.out)?;
-        self.rows.push(row.as_bytes(), self.out)?;
-        self.rows.push(b"\n", self.out)?;
+        self.index.push(row.as_bytes(), self.out)?;
+        self.index.push(b"\n", self.out)?;
         Ok(())
     }
 

@@ -40,6 +40,13 @@ impl Picked {
         self.places.get(ix.index()).filter(|place| **place != OUTSIDE).map_or(-1, |place| i64::from(*place))
     }
 
+    /// The places of entries with a label, in the order in which they got one.
+    pub(crate) fn labels(&self, session: &Session) -> Vec<i64> {
+        let tree = session.tree();
+        let labelled = tree.labels().into_iter().filter_map(|(target, _)| tree.find(target.as_str()));
+        labelled.map(|ix| self.place(ix)).filter(|place| *place >= 0).collect()
+    }
+
     /// The place of an entry's parent; -1 if it is not on the page.
     pub(crate) fn parent(&self, session: &Session, ix: NodeIx) -> i64 {
         session.tree().parent(ix).map_or(-1, |parent| self.place(parent))

@@ -80,6 +80,7 @@ fn frame() -> Markup {
         nav id="side" aria-label="Tree" {
             input id="search" type="search" placeholder="Search the tree" autocomplete="off" spellcheck="false";
             div id="filters" role="group" aria-label="Filter" {}
+            button id="open" type="button" title="Open or fold all branches and runs of tool calls" aria-pressed="false" { "Open all" }
             div id="rows" role="tree" tabindex="0" aria-label="Entries" { div id="tall" {} }
             p id="status" role="status" {}
         }

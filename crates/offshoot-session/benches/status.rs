@@ -1,4 +1,5 @@
-//! What a status line reads, beside a walk over the whole tree that lists every branch.
+//! What a status line reads, beside a walk over the whole tree that lists every branch, and the figures of a tree's folded
+//! rows, beside a pass over all entries that adds them up.
 #![allow(
     clippy::expect_used,
     clippy::disallowed_methods,
@@ -10,6 +11,12 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use divan::Bencher;
+use offshoot_session::clock::Millis;
+use offshoot_session::compose::NewEntry;
+use offshoot_session::entry::Source as _;
+use offshoot_session::facts::Totals;
+use offshoot_session::json::Json;
+use offshoot_session::outline::{Outline, OutlineSetup, Sums};
 use offshoot_session::session::{Options, Session};
 use offshoot_session::stats::{branches, overview, totals};
 
@@ -55,4 +62,67 @@ fn status(bencher: Bencher<'_, '_>, entries: u32) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let session = open(folder.path(), entries);
     bencher.bench_local(|| overview(&session, session.leaf()));
+}
+
+/// The sums of all branches from one pass in display order.
+fn pass_over_entries(session: &Session, outline: &Outline) -> Vec<(Totals, Option<Millis>)> {
+    let (tree, facts) = (session.tree(), session.facts().expect("facts").expect("facts"));
+    let mut total = Totals::default();
+    let mut sums: Vec<(Totals, Option<Millis>)> = Vec::with_capacity(outline.places());
+    for ix in (0..outline.places()).filter_map(|place| outline.entry_at(place)) {
+        sums.push((total, tree.node(ix).time()));
+        let (tokens, cost) = facts.usage(ix);
+        total.entries += u64::from(!tree.node(ix).is_leaf_marker());
+        total.messages += u64::from(tree.node(ix).role().is_some());
+        total.tokens += tokens;
+        total.cost += cost;
+    }
+    for place in (0..sums.len()).rev() {
+        let parent = outline.entry_at(place).and_then(|ix| tree.parent(ix)).and_then(|parent| outline.place(parent));
+        if let Some(parent) = parent {
+            sums[parent].1 = sums[parent].1.max(sums[place].1);
+        }
+    }
+    sums
+}
+
+#[divan::bench(args = SIZES, sample_count = 10)]
+fn figures_from_a_pass(bencher: Bencher<'_, '_>, entries: u32) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = open(folder.path(), entries);
+    let outline = Outline::new(&session, session.leaf(), OutlineSetup::default()).expect("an outline");
+    bencher.bench_local(|| pass_over_entries(&session, &outline));
+}
+
+#[divan::bench(args = SIZES, sample_count = 10)]
+fn figures_from_chains(bencher: Bencher<'_, '_>, entries: u32) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = open(folder.path(), entries);
+    let outline = Outline::new(&session, session.leaf(), OutlineSetup::default()).expect("an outline");
+    bencher.bench_local(|| Sums::new(&session, &outline).expect("sums"));
+}
+
+/// The figures of the folded rows of one screen.
+#[divan::bench(args = SIZES, sample_count = 10)]
+fn notes_of_a_screen(bencher: Bencher<'_, '_>, entries: u32) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = open(folder.path(), entries);
+    let outline = Outline::new(&session, session.leaf(), OutlineSetup::default()).expect("an outline");
+    let sums = Sums::new(&session, &outline).expect("sums");
+    let folded: Vec<usize> = (0..outline.len()).filter(|row| outline.is_folded(*row)).take(40).collect();
+    bencher.bench_local(|| folded.iter().filter_map(|row| sums.note(&session, &outline, *row).ok()).flatten().count());
+}
+
+/// One entry is appended, and the sums are brought forward.
+#[divan::bench(args = SIZES, sample_count = 100)]
+fn append(bencher: Bencher<'_, '_>, entries: u32) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut session = open(folder.path(), entries);
+    let message = Json::parse(r#"{"role":"user","content":"said"}"#).expect("JSON");
+    let entry = NewEntry::message(message).expect("a message");
+    totals(&session).expect("facts");
+    bencher.bench_local(|| {
+        session.append(&entry).expect("an append");
+        totals(&session).expect("facts")
+    });
 }

@@ -1,7 +1,10 @@
-//! Facts about bodies that drawing a tree and summing a branch need, in a few bytes an entry. Plain values by index;
-//! `gather` collects them. Knows no bodies and no files.
+//! Facts about bodies that drawing a tree and summing a branch need, in a few bytes an entry, and sums over them. Plain
+//! values by index; `gather` collects them. Knows no bodies and no files.
 
-use crate::tree::NodeIx;
+pub(crate) mod chains;
+
+use crate::kind::Kind;
+use crate::tree::{NodeIx, Tree};
 
 /// Usage that an entry reports.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,16 +37,6 @@ impl Totals {
         self.tokens += other.tokens;
         self.cost += other.cost;
     }
-
-    /// Subtracts sums over a part.
-    pub(crate) fn minus(&self, less: &Self) -> Self {
-        Self {
-            entries: self.entries.saturating_sub(less.entries),
-            messages: self.messages.saturating_sub(less.messages),
-            tokens: self.tokens.saturating_sub(less.tokens),
-            cost: (self.cost - less.cost).max(0.0),
-        }
-    }
 }
 
 /// The facts about the first [`Facts::count`] entries of a tree.
@@ -59,9 +52,23 @@ pub struct Facts {
     pub failed: Vec<u32>,
     /// Sums over the covered entries.
     pub totals: Totals,
+    /// Sums over pieces of branches.
+    pub(crate) chains: chains::Chains,
 }
 
 impl Facts {
+    /// An entry's part of the sums.
+    pub(crate) fn of(&self, tree: &Tree, ix: NodeIx) -> Totals {
+        let (tokens, cost) = self.usage(ix);
+        let node = tree.node(ix);
+        Totals {
+            entries: u64::from(!node.is_leaf_marker()),
+            messages: u64::from(node.kind() == Kind::Message),
+            tokens,
+            cost,
+        }
+    }
+
     /// Tokens and dollars that an entry reports.
     pub fn usage(&self, ix: NodeIx) -> (u64, f64) {
         let place = ix.index() as u32;

@@ -50,6 +50,8 @@ pub(crate) fn read(source: &dyn Source, mut known: Facts) -> Result<Facts> {
         known.silent.extend(part.silent);
         known.failed.extend(part.failed);
     }
+    let chains = std::mem::take(&mut known.chains);
+    known.chains = chains.extended(tree, |ix| known.of(tree, ix));
     tree.whole(known)
 }
 

@@ -15,9 +15,9 @@ mod words;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::entry::Source;
+use crate::entry::{Entry, Source};
 use crate::error::Result;
-use crate::kind::Kind;
+use crate::kind::{Kind, Role};
 use crate::stats;
 use crate::text::one_line;
 use crate::tree::{NodeIx, Tree};
@@ -135,6 +135,8 @@ pub struct OutlineSetup<'a> {
     pub filter: Filter,
     /// The home directory; paths below it are shown as `~`.
     pub home: Option<&'a str>,
+    /// Makes plain words of the model's markdown. The peers' layout shows markdown as written.
+    pub plain: Option<fn(&str) -> String>,
 }
 
 /// A tree as rows. The layout needs only envelopes; a row's text is read on demand.
@@ -148,6 +150,7 @@ pub struct Outline {
     open: Option<NodeIx>,
     selected: Option<usize>,
     calls: Calls,
+    plain: Option<fn(&str) -> String>,
     filter: Filter,
 }
 
@@ -161,7 +164,8 @@ impl Outline {
         let open = leaf.and_then(|leaf| source.tree().behind_markers(leaf));
         let order = Order::new(source, open, setup.layout)?;
         let calls = Calls::new(setup.home);
-        let mut outline = Self { layout: setup.layout, order, open, calls, ..Self::default() };
+        let (layout, plain) = (setup.layout, setup.plain);
+        let mut outline = Self { layout, order, open, calls, plain, ..Self::default() };
         outline.arrange(source.tree(), Scope { filter: setup.filter, ..Scope::default() });
         source.tree().whole(outline)
     }
@@ -323,6 +327,11 @@ impl Outline {
         self.drawing.run(at)
     }
 
+    /// Whether an entry is the result of a tool call that did not fail: it may share a row with those around it.
+    pub fn joins_runs(&self, ix: NodeIx) -> bool {
+        self.order.place(ix).is_some_and(|place| self.order.is_good_result(place))
+    }
+
     /// Whether a row is the first of an open run of tool calls.
     pub fn is_run_open(&self, at: usize) -> bool {
         self.drawing.is_run_open(at)
@@ -382,21 +391,40 @@ impl Outline {
             return row::run(source, shown.filter_map(|place| self.entry_at(place)), &self.calls);
         }
         let Some(ix) = self.entry(at) else { return Ok(String::new()) };
-        if self.layout == TreeLayout::Trunk
-            && source.tree().node(ix).kind() == Kind::BranchSummary
-            && let Some(named) = stats::words(&source.entry(ix)?)
-        {
-            return Ok(format!("[branch summary]: {named}"));
+        match self.layout {
+            TreeLayout::Trunk => self.text(source, ix),
+            TreeLayout::Pi => row::text(source, ix, &self.calls),
         }
-        self.text(source, ix)
     }
 
-    /// The text of an entry: one line, harmless for a screen.
+    /// The text of an entry in plain words: one line, harmless for a screen.
     ///
     /// # Errors
     /// The medium cannot be read.
     pub fn text(&self, source: &dyn Source, ix: NodeIx) -> Result<String> {
-        row::text(source, ix, &self.calls)
+        let node = source.tree().node(ix);
+        if node.kind() == Kind::BranchSummary
+            && let Some(named) = self.words(&source.entry(ix)?)
+        {
+            return Ok(format!("[branch summary]: {named}"));
+        }
+        let text = row::text(source, ix, &self.calls)?;
+        Ok(match text.split_once(": ").filter(|_| node.role() == Some(Role::Assistant)) {
+            Some((who, said)) => format!("{who}: {}", self.in_plain_words(said.to_owned())),
+            None => text,
+        })
+    }
+
+    /// The words of the user or the model in an entry, on one line without markdown.
+    pub fn words(&self, entry: &Entry) -> Option<String> {
+        stats::words(entry).map(|said| self.in_plain_words(said))
+    }
+
+    fn in_plain_words(&self, said: String) -> String {
+        match self.plain {
+            Some(plain) => plain(&said),
+            None => said,
+        }
     }
 
     /// A row, counted from the top; `None` after the last one. The peers' layout indents at most 64 levels.

@@ -162,23 +162,12 @@ fn found_below(tree: &Tree, top: NodeIx, except: Option<NodeIx>) -> Below {
     found
 }
 
+/// Sums over all entries.
 ///
 /// # Errors
-/// Sums over all entries.
 /// The medium cannot be read.
 pub fn totals(source: &dyn Source) -> Result<Totals> {
     Ok(gather::of(source)?.totals)
-}
-
-pub(crate) fn of(source: &dyn Source, facts: &Facts, ix: NodeIx) -> Totals {
-    let (tokens, cost) = facts.usage(ix);
-    let node = source.tree().node(ix);
-    Totals {
-        entries: u64::from(!node.is_leaf_marker()),
-        messages: u64::from(node.kind() == Kind::Message),
-        tokens,
-        cost,
-    }
 }
 
 struct Reading<'a> {
@@ -208,7 +197,7 @@ impl<'a> Reading<'a> {
         let mut whole: HashMap<NodeIx, Totals> = HashMap::with_capacity(tree.len());
         for (_, ix) in tree.walk() {
             let mut totals = tree.parent(ix).and_then(|parent| whole.get(&parent)).copied().unwrap_or_default();
-            totals.add(&of(source, &facts, ix));
+            totals.add(&facts.of(tree, ix));
             whole.insert(ix, totals);
         }
         Ok(Self { source, facts, whole, uses, words: HashMap::new() })
@@ -223,7 +212,7 @@ impl<'a> Reading<'a> {
         let tree = self.source.tree();
         let (mut own, mut label) = (Totals::default(), None);
         for ix in tree.ancestors(leaf).take_while(|ix| self.is_own(*ix)) {
-            own.add(&of(self.source, &self.facts, ix));
+            own.add(&self.facts.of(tree, ix));
             label = label.or_else(|| tree.node(ix).id().and_then(|id| tree.label(id)).map(|label| label.text.clone()));
         }
         Ok(Branch {

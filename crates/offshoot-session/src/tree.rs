@@ -164,6 +164,8 @@ pub struct Tree {
     labels: HashMap<EntryId, (u64, Label)>,
     labels_set: u64,
     dead: usize,
+    /// A sum over each entry's place and parent; see [`Tree::shape_of_first`].
+    shape: u64,
 }
 
 #[expect(missing_docs, reason = "the names of the other functions say what they return")]

@@ -71,6 +71,15 @@ pub fn plain(text: &str, columns: usize) -> String {
     text::fit(&words, columns).into_owned()
 }
 
+/// The most columns of a row in the tree.
+const ROW: usize = 200;
+
+/// A text without markdown, as a row of the tree shows it.
+#[must_use]
+pub fn plain_row(text: &str) -> String {
+    plain(text, ROW)
+}
+
 /// Makes a text harmless, line by line: a line's result does not depend on the others.
 pub(crate) fn harmless(foreign: &str) -> String {
     let mut clean = String::with_capacity(foreign.len());

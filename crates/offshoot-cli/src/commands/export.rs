@@ -102,6 +102,7 @@ fn page(app: &App, session: &Session, args: &Args) -> Result<()> {
     let options = offshoot_html::Options {
         part: part(app, session, args)?,
         home: app.environment.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
+        plain: Some(offshoot_tui::markdown::plain_row),
     };
     create(&args.output, |file| match offshoot_html::render(session, &options, file) {
         Ok(()) => Ok(()),

@@ -10,6 +10,7 @@ use offshoot_session::outline::{Filter, Folds, Outline, OutlineRow, OutlineSetup
 use offshoot_session::session::Session;
 use offshoot_session::text::one_line;
 use offshoot_settings::Settings;
+use offshoot_tui::markdown::plain_row;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::app::App;
@@ -103,7 +104,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let chosen = args.layout.as_deref().and_then(TreeLayout::parse);
     let layout = chosen.unwrap_or_else(|| layout_of_settings(app, &session));
     let home = app.environment.home.as_ref().map(|home| home.to_string_lossy());
-    let setup = OutlineSetup { layout, filter: filter.unwrap_or_default(), home: home.as_deref() };
+    let setup =
+        OutlineSetup { layout, filter: filter.unwrap_or_default(), home: home.as_deref(), plain: Some(plain_row) };
     let mut outline = Outline::new(&session, session.leaf(), setup)?;
     if args.open {
         let folds = Folds::everything_open();

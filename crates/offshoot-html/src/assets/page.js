@@ -4,18 +4,50 @@ const ROW = 24;
 const STRETCH = 200;
 
 const shown = { thinking: false, output: false };
-const state = { filter: "default", query: "", open: META.leaf, leaf: META.leaf, target: -1, path: [], from: 0, to: 0, rows: [], places: new Map(), onPath: new Set() };
+const state = { filter: "default", query: "", open: META.leaf, leaf: META.leaf, target: -1, path: [], from: 0, to: 0, rows: [], places: new Map(), onPath: new Set(), folds: new Folds(), narrowFolds: new Folds(true) };
 
 // The tree.
 
 function fillTree() {
-  state.rows = layout(state.filter, state.query, state.open);
+  state.rows = layout(state.filter, state.query, folds());
   state.places = new Map(state.rows.map((row, place) => [row.at, place]));
   byId("tall").style.height = `${state.rows.length * ROW}px`;
   const total = nodes.filter((node) => !(node.bits & MARKER)).length;
   byId("status").textContent = `${state.rows.length} / ${total} entries`;
   for (const filter of byId("filters").children) filter.setAttribute("aria-pressed", String(filter.dataset.filter === state.filter));
   drawRows();
+}
+
+/** What a search and the filter for labels find is open, whatever is folded otherwise. */
+const folds = () => (isNarrow(state.filter, state.query) ? state.narrowFolds : state.folds);
+
+const room = () => Math.floor((byId("rows").clientHeight || 900) / ROW);
+
+/** Opens every branch if all rows then fit. */
+function openIfItFits() {
+  if (layout(state.filter, "", new Folds(true)).length <= room()) state.folds = new Folds(true);
+}
+
+/** Opens the branches in which an entry is folded away. */
+function reveal(target) {
+  for (let row = rowOf(target); row?.isBranch && row.isFoldable && row.at !== target; row = rowOf(target)) {
+    folds().toggle(row);
+    fillTree();
+  }
+}
+
+/** Folds or opens the branch or the run at a row. */
+function toggleRow(row) {
+  if (!row || !(row.isFoldable || row.isRun)) return;
+  folds().toggle(row);
+  fillTree();
+}
+
+function toggleAll() {
+  const isOpen = byId("open").getAttribute("aria-pressed") === "true";
+  state.folds = isOpen ? new Folds() : new Folds(true, true);
+  byId("open").setAttribute("aria-pressed", String(!isOpen));
+  fillTree();
 }
 
 /** Draws the rows that can be seen. */
@@ -29,22 +61,27 @@ function drawRows() {
   byId("tall").replaceChildren(...drawn);
 }
 
-function drawRow({ at, prefix: lines }, place, isActive) {
+function drawRow(drawn, place, isActive) {
+  const { at, prefix: lines, isFoldable, isBranch, isRun, end, rank } = drawn;
   const node = nodes[at];
-  const row = el("div", `row who${node.who}`);
+  const note = noteOf(drawn, Date.now());
+  const row = el("div", `row who${node.who}${note ? " folded" : ""}`);
   row.setAttribute("role", "treeitem");
   row.setAttribute("aria-selected", String(isActive));
   row.dataset.at = at;
   row.style.top = `${place * ROW}px`;
-  row.title = `${node.text}\n${node.id} ${minute(node.time)}`.slice(0, 400);
+  if (isFoldable || isRun) row.setAttribute("aria-expanded", String(isRun ? end === rank + 1 : !isBranch));
+  row.title = `${textOf(drawn)}\n${note.trim()}\n${node.id} ${minute(node.time)}`.slice(0, 800);
   if (isActive) row.classList.add("active");
   row.append(el("span", "lines", lines), el("span", "dot", state.onPath.has(at) ? "•" : " "));
   if (node.label) row.append(el("span", "label", oneLine(node.label, 80)));
-  row.append(el("span", "text", node.text || "(nothing)"));
+  row.append(el("span", "text", textOf(drawn) || "(nothing)"), el("span", "about", note));
   return row;
 }
 
-/** The row of an entry, or of the nearest one above it that is shown. */
+const rowOf = (at) => state.rows[nearestRow(at)];
+
+/** The number of the row of an entry, or of the nearest one above it that is shown. */
 function nearestRow(at) {
   for (let here = at; here >= 0; here = nodes[here].parent) if (state.places.has(here)) return state.places.get(here);
   return -1;
@@ -167,17 +204,24 @@ function choose(at) {
 }
 
 function reset() {
-  byId("search").value = "";
-  state.query = "";
+  search("");
   state.leaf = state.open;
   show(state.open, -1);
-  fillTree();
   revealRow(state.open);
   scrollTo(state.open);
 }
 
+function search(query) {
+  byId("search").value = query;
+  state.query = query;
+  state.narrowFolds = new Folds(true);
+  fillTree();
+  if (query === "") reveal(state.target < 0 ? state.leaf : state.target);
+}
+
 function setFilter(filter) {
   state.filter = state.filter === filter ? "default" : filter;
+  state.narrowFolds = new Folds(true);
   fillTree();
   revealRow(state.target < 0 ? state.leaf : state.target);
 }
@@ -218,6 +262,7 @@ function follow() {
   let leaf = placeOf.get(words.get("leafId")) ?? -1;
   if (target < 0 && leaf < 0) return false;
   if (leaf < 0 || (target >= 0 && !pathTo(leaf).includes(target))) leaf = newestBelow(target < 0 ? leaf : target);
+  reveal(target < 0 ? leaf : target);
   show(leaf, target);
   scrollTo(target < 0 ? leaf : target);
   return true;
@@ -228,6 +273,16 @@ function moveRow(step) {
   const row = state.rows[place];
   if (!row) return;
   state.target = row.at;
+  revealRow(row.at);
+}
+
+/** Opens or folds the branch or the run at the row of the target. */
+function foldAt(opens) {
+  const place = nearestRow(state.target < 0 ? state.leaf : state.target);
+  const row = state.rows[place];
+  if (!row) return;
+  const isOpen = row.isRun ? row.end === row.rank + 1 : row.isFoldable && !row.isBranch;
+  if ((row.isFoldable || row.isRun) && isOpen !== opens) toggleRow(row);
   revealRow(row.at);
 }
 
@@ -242,6 +297,7 @@ function onKey(event) {
   else if (event.key === "o" && !event.metaKey && !event.altKey) toggle("output");
   else if (inRows && event.key === "ArrowDown") moveRow(1);
   else if (inRows && event.key === "ArrowUp") moveRow(-1);
+  else if (inRows && (event.key === "ArrowRight" || event.key === "ArrowLeft")) foldAt(event.key === "ArrowRight");
   else if (inRows && event.key === "Enter" && state.target >= 0) choose(state.target);
   else return;
   event.preventDefault();
@@ -253,14 +309,15 @@ function listen() {
     made.dataset.filter = filter;
     byId("filters").append(made);
   }
-  byId("search").addEventListener("input", () => {
-    state.query = byId("search").value;
-    fillTree();
-  });
+  byId("search").addEventListener("input", () => search(byId("search").value));
+  byId("open").addEventListener("click", toggleAll);
   byId("rows").addEventListener("scroll", drawRows, { passive: true });
   byId("rows").addEventListener("click", (event) => {
-    const row = event.target.closest("[data-at]");
-    if (row) choose(Number(row.dataset.at));
+    const at = Number(event.target.closest("[data-at]")?.dataset.at ?? -1);
+    const row = rowOf(at);
+    if (at < 0) return;
+    if (row.isRun || event.target.closest(".lines")) toggleRow(row);
+    if (!event.target.closest(".lines")) choose(at);
   });
   byId("thinking").addEventListener("click", () => toggle("thinking"));
   byId("output").addEventListener("click", () => toggle("output"));
@@ -274,6 +331,8 @@ function listen() {
 }
 
 readNodes();
+arrange(state.open);
+openIfItFits();
 byId("talk").before(byId("card"));
 listen();
 fillTree();

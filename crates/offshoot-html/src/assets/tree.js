@@ -1,25 +1,29 @@
-// The tree: entries as nodes, what a filter and a search let through, and where each row goes. Touches no document.
+// The tree: entries as nodes, what a filter and a search let through, and where each row goes: the library's trunk layout,
+// row for row. Touches no document.
 
 const FILTERS = ["default", "no-tools", "user-only", "labeled-only", "all"];
-const MARKER = 32;
-const DEEPEST = 64;
+const [MARKER, JOINS_RUNS, TIP] = [32, 64, 128];
+/** Deeper rows show the number of their level instead of its columns. */
+const LEVELS = 8;
+/** The most calls of a run that are named, and the most entries in which last words are looked for. */
+const [NAMED, LOOKED_AT] = [64, 32];
 
 const nodes = [];
 const placeOf = new Map();
+let roots = [];
+/** Every node in display order, and by rank there: the parent's rank, the rank after the last descendant, sums. */
+const order = { nodes: [], ranks: [], parents: [], ends: [], onPath: new Set(), open: -1 };
 
 function readNodes() {
   for (const line of new Stream("i").lines()) {
-    const [parent, who, bits, time, id, label, text, start, length, besideStart, besideLength] = JSON.parse(line);
-    const node = { at: nodes.length, parent, who, bits, time, id, label, text, start, length, besideStart, besideLength, children: [], words: null };
-    nodes.push(node);
-    placeOf.set(id, node.at);
+    const [parent, who, bits, time, id, label, text, start, length, besideStart, besideLength, cost, said] = JSON.parse(line);
+    const words = said === 1 ? text.slice(text.indexOf(": ") + 2) : said || "";
+    nodes.push({ at: nodes.length, parent, who, bits, time, id, label, text, start, length, besideStart, besideLength, cost, words, children: [], found: null });
+    placeOf.set(id, nodes.length - 1);
   }
-  roots = [];
   for (const node of nodes) (node.parent < 0 ? roots : nodes[node.parent].children).push(node.at);
   for (const node of nodes) if (node.children.length > 1) node.children = byTime(node.children);
 }
-
-let roots = [];
 
 /** By time; what has none stays behind its elder sibling. */
 function byTime(places) {
@@ -46,62 +50,210 @@ function newestBelow(at) {
 
 function matches(node, words) {
   if (words.length === 0) return true;
-  node.words ??= `${node.label || ""} ${node.text}`.toLowerCase();
-  return words.every((word) => node.words.includes(word));
+  node.found ??= `${node.label || ""} ${node.text}`.toLowerCase();
+  return words.every((word) => node.found.includes(word));
 }
 
-/** The rows that are shown: {at, prefix}, from the top. `open` is where the session is. */
-function layout(filter, query, open) {
+/** Orders the tree of a session that is open at a node. The last of siblings continues their parent's column. */
+function arrange(open) {
+  order.open = open;
+  order.onPath = new Set(open < 0 ? [] : pathTo(open));
+  const weights = nodes.map((node) => (node.bits & MARKER ? 0 : 1));
+  for (const at of walk((_, siblings) => siblings).reverse()) if (nodes[at].parent >= 0) weights[nodes[at].parent] += weights[at];
+  const isHeavier = (at, than) => (order.onPath.has(at) === order.onPath.has(than) ? weights[at] >= weights[than] : order.onPath.has(at));
+  order.nodes = walk((parent, siblings) => {
+    if (siblings.length < 2 || (open >= 0 && parent === open)) return siblings;
+    const main = siblings.reduce((best, at) => (isHeavier(at, best) ? at : best));
+    return [...siblings.filter((at) => at !== main), main];
+  });
+  order.nodes.forEach((at, rank) => (order.ranks[at] = rank));
+  order.parents = order.nodes.map((at) => (nodes[at].parent < 0 ? -1 : order.ranks[nodes[at].parent]));
+  order.ends = order.nodes.map((_, rank) => rank + 1);
+  for (let rank = order.nodes.length - 1; rank >= 0; rank--) {
+    const parent = order.parents[rank];
+    if (parent >= 0) order.ends[parent] = Math.max(order.ends[parent], order.ends[rank]);
+  }
+}
+
+/** Every node, parents first. */
+function walk(arranged) {
+  const found = [];
+  const stack = arranged(-1, roots).slice().reverse();
+  while (stack.length > 0) {
+    const at = stack.pop();
+    found.push(at);
+    const children = arranged(at, nodes[at].children);
+    for (let i = children.length - 1; i >= 0; i--) stack.push(children[i]);
+  }
+  return found;
+}
+
+/** What is open, each named by its first node. */
+class Folds {
+  constructor(areAllOpen = false, areRunsOpen = false) {
+    Object.assign(this, { areAllOpen, areRunsOpen, toggled: new Set(), runs: new Set() });
+  }
+
+  isOpen(at) {
+    return this.areAllOpen !== this.toggled.has(at);
+  }
+
+  isRunOpen(at) {
+    return this.areRunsOpen !== this.runs.has(at);
+  }
+
+  toggle(row) {
+    const set = row.isRun ? this.runs : this.toggled;
+    if (!set.delete(row.at)) set.add(row.at);
+  }
+}
+
+const isNarrow = (filter, query) => filter === "labeled-only" || query.trim() !== "";
+
+/** The rows of a filter and a search, from the top. */
+function layout(filter, query, folds) {
   const bit = 1 << FILTERS.indexOf(filter);
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const shows = (node) => (node.bits & bit) !== 0 && matches(node, words);
-  const onPath = new Set(open < 0 ? [] : pathTo(open));
-  return place(forest(shows, onPath));
+  const isShown = order.nodes.map((at) => (nodes[at].bits & bit) !== 0 && matches(nodes[at], words));
+  const counts = [0];
+  for (const shown of isShown) counts.push(counts.at(-1) + Number(shown));
+  let end = order.open < 0 ? -1 : order.ranks[order.open];
+  while (end >= 0 && !isShown[end]) end = order.parents[end];
+  const rows = new Rows({ isShown, counts, folds, hasRuns: filter === "default" && words.length === 0, endOfTrunk: end });
+  return rows.all;
 }
 
-const activeFirst = (places, onPath) => places.filter((at) => onPath.has(at)).concat(places.filter((at) => !onPath.has(at)));
+/** Rows under construction. */
+class Rows {
+  constructor(scope) {
+    Object.assign(this, scope, { all: [], nearest: [], tail: Infinity, openRunEnd: 0 });
+    for (let rank = 0; rank < order.nodes.length; ) {
+      const parent = order.parents[rank] < 0 ? -1 : this.nearest[order.parents[rank]];
+      const isShown = this.isShown[rank];
+      if (isShown) this.push(rank, parent);
+      const end = isShown ? this.all.at(-1).end : rank + 1;
+      const row = isShown ? this.all.length - 1 : parent;
+      while (rank < end) this.nearest[rank++] = row;
+    }
+    this.all.forEach((row, at) => (row.prefix = prefix(row, at, this.tail)));
+  }
 
-/** Shown entries under their nearest shown ancestors. */
-function forest(shows, onPath) {
-  const tops = [];
-  const below = new Map();
-  const stack = activeFirst(roots, onPath).reverse().map((at) => [-1, at]);
-  while (stack.length > 0) {
-    const [above, at] = stack.pop();
+  push(rank, parent) {
+    const above = this.all[parent];
+    const end = order.ends[rank];
+    const isBelowTrunk = above !== undefined && above.rank === this.endOfTrunk;
+    const isLast = this.counts[above ? order.ends[above.rank] : order.nodes.length] === this.counts[end];
+    const isHead = !isLast || isBelowTrunk;
+    const isFoldable = isHead && this.counts[end] > this.counts[rank] + 1;
+    const at = order.nodes[rank];
+    const row = { at, rank, end: rank + 1, level: (above?.level ?? 0) + Number(isHead), isHead, isFoldable, isBranch: false, isRun: false };
+    if (isHead && !(isFoldable && this.folds.isOpen(at))) Object.assign(row, { isBranch: true, end });
+    else {
+      const runEnd = this.runEnd(rank);
+      row.isRun = runEnd > 0;
+      if (row.isRun && this.folds.isRunOpen(at)) this.openRunEnd = runEnd;
+      else if (row.isRun) row.end = runEnd;
+    }
+    row.shown = [];
+    for (let inner = row.isRun ? rank : row.end; inner < row.end; inner++) if (this.isShown[inner]) row.shown.push(order.nodes[inner]);
+    row.start = row.isBranch ? this.withHiddenAbove(rank) : rank;
+    if (isBelowTrunk && isLast) this.tail = this.all.length;
+    this.all.push(row);
+  }
+
+  /** The rank after the run of tool calls that begins at a rank, if it has more than one; else 0. */
+  runEnd(rank) {
+    if (rank < this.openRunEnd || !this.joinsRun(rank)) return 0;
+    let last = rank;
+    for (let next = rank + 1; next < order.ends[last]; next++) {
+      if (!this.isShown[next]) continue;
+      const isOnlyChild = this.counts[order.ends[next]] === this.counts[order.ends[last]];
+      if (!isOnlyChild || !this.joinsRun(next)) break;
+      last = next;
+    }
+    return last > rank ? last + 1 : 0;
+  }
+
+  joinsRun(rank) {
+    const node = nodes[order.nodes[rank]];
+    return this.hasRuns && !node.label && (node.bits & JOINS_RUNS) !== 0 && rank !== this.endOfTrunk;
+  }
+
+  /** The rank of the first hidden node that leads only to a rank. */
+  withHiddenAbove(rank) {
+    let at = rank;
+    for (let parent = order.parents[at]; parent >= 0; at = parent, parent = order.parents[at]) {
+      if (this.isShown[parent] || order.onPath.has(order.nodes[parent])) break;
+      if (parent + 1 !== at || order.ends[parent] !== order.ends[at]) break;
+    }
+    return at;
+  }
+}
+
+function prefix({ level, isHead, isFoldable, isBranch }, at, tail) {
+  if (level === 0) return "";
+  const mark = isHead ? `${at === tail ? "└" : "├"}${isFoldable ? (isBranch ? "⊞" : "⊟") : "─"} ` : "│  ";
+  const lines = level <= LEVELS ? "│  ".repeat(level - 1) + mark : `${"│  ".repeat(LEVELS - 2)}⋮${String(level).padEnd(2)}${mark}`;
+  return (at > tail || (at === tail && !isHead)) && lines.startsWith("│") ? ` ${lines.slice(1)}` : lines;
+}
+
+/** The text of a row. */
+function textOf(row) {
+  if (!row.isRun || row.end === row.rank + 1) return nodes[row.at].text;
+  const tools = new Map();
+  for (const { text } of row.shown.slice(0, NAMED).map((at) => nodes[at])) {
+    const said = text.startsWith("[") && text.endsWith("]") && text.length > 1 ? text.slice(1, -1) : text;
+    const name = said.split(": ")[0];
+    const known = tools.get(name);
+    tools.set(name, { said: known?.said ?? said, count: (known?.count ?? 0) + 1 });
+  }
+  const said = [...tools].map(([name, tool]) => (tool.count === 1 ? tool.said : `${name} ×${tool.count}`));
+  if (row.shown.length > NAMED) said.push(`${row.shown.length - NAMED} more`);
+  return oneLine(`[${said.join(", ")}]`, 200);
+}
+
+/** What a folded branch contains. */
+function noteOf(row, now) {
+  if (!row.isBranch) return "";
+  let [entries, cost, tips, newest] = [0, 0, 0, order.nodes[row.start]];
+  const isLater = (node, than) => (node.time ?? -Infinity) > (than.time ?? -Infinity) || (node.time === than.time && node.at > than.at);
+  for (const at of order.nodes.slice(row.start, row.end)) {
     const node = nodes[at];
-    const isShown = shows(node);
-    if (isShown) {
-      below.set(at, []);
-      (above < 0 ? tops : below.get(above)).push(at);
-    }
-    const children = node.children.length > 1 ? activeFirst(node.children, onPath) : node.children;
-    for (let i = children.length - 1; i >= 0; i--) stack.push([isShown ? at : above, children[i]]);
+    if (!(node.bits & MARKER)) entries += 1;
+    cost += node.cost;
+    if (node.bits & TIP) tips += 1;
+    if (isLater(node, nodes[newest])) newest = at;
   }
-  return { tops, below };
+  const isInside = (at) => order.ranks[at] > row.rank && order.ranks[at] < row.end;
+  const label = META.labels.findLast(isInside);
+  const counted = (count, one, many) => `${count} ${count === 1 ? one : many}`;
+  const parts = [
+    label !== undefined && `[${oneLine(nodes[label].label, 40)}]`,
+    counted(entries, "entry", "entries"),
+    cost > 0 && `$${inCents(cost).toFixed(2)}`,
+    nodes[newest].time !== null && ago(nodes[newest].time, now),
+    tips > 1 && counted(tips - 1, "branch", "branches"),
+    lastWords(newest, row.at),
+  ];
+  return `  ${parts.filter(Boolean).join(" · ")}`;
 }
 
-function place({ tops, below }) {
-  const many = tops.length > 1;
-  const rows = [];
-  const stack = tops.map((at, i) => ({ at, indent: many ? 1 : 0, isBranch: many, connects: false, isLast: i === tops.length - 1, gutters: null })).reverse();
-  while (stack.length > 0) {
-    const row = stack.pop();
-    const level = Math.min(many ? Math.max(0, row.indent - 1) : row.indent, DEEPEST);
-    rows.push({ at: row.at, prefix: prefix(row, level) });
-    const children = below.get(row.at);
-    const branches = children.length > 1;
-    const indent = branches || (row.isBranch && row.indent > 0) ? row.indent + 1 : row.indent;
-    const gutters = row.connects && level > 0 && level < DEEPEST ? { level: level - 1, isOpen: !row.isLast, outer: row.gutters } : row.gutters;
-    for (let i = children.length - 1; i >= 0; i--) {
-      stack.push({ at: children[i], indent, isBranch: branches, connects: branches, isLast: i === children.length - 1, gutters });
-    }
+/** Dollars rounded to cents; the order in which they were added makes no difference. */
+const inCents = (cost) => Math.round(Math.round(cost * 1e9) / 1e7) / 100;
+
+/** The last words at or above a node, but below the first of its branch. */
+function lastWords(newest, head) {
+  let left = LOOKED_AT;
+  for (let at = newest; at >= 0 && at !== head && left > 0; at = nodes[at].parent) {
+    if (nodes[at].words) return `“${nodes[at].words}”`;
+    if (nodes[at].who < 2) left -= 1;
   }
-  return rows;
+  return "";
 }
 
-function prefix(row, level) {
-  const cells = new Array(level).fill("   ");
-  for (let line = row.gutters; line; line = line.outer) if (line.isOpen && line.level < level) cells[line.level] = "│  ";
-  if (row.connects && level > 0) cells[level - 1] = row.isLast ? "└─ " : "├─ ";
-  return cells.join("");
+function ago(time, now) {
+  const minutes = Math.floor((now - time) / 60000);
+  if (minutes < 1) return "now";
+  if (minutes < 60) return `${minutes} min ago`;
+  return minutes < 1440 ? `${Math.floor(minutes / 60)} h ago` : `${Math.floor(minutes / 1440)} d ago`;
 }

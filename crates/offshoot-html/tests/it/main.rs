@@ -17,7 +17,7 @@ fn session(text: &str) -> Session {
 
 fn page(session: &Session, part: SessionPart) -> String {
     let mut out = Vec::new();
-    render(session, &Options { part, home: None }, &mut out).unwrap();
+    render(session, &Options { part, ..Options::default() }, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 

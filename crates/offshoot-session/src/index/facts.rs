@@ -7,13 +7,16 @@ use std::path::Path;
 
 use super::bytes::{Reader, Writer, hash};
 use super::{Of, SMALLEST, place};
+use crate::clock::Millis;
 use crate::entry::Source;
 use crate::error::Result;
+use crate::facts::chains::{Chain, Chains, Latest};
 use crate::facts::{Facts, Reported, Totals};
 use crate::gather;
 use crate::medium::{FileMedium, read_regular};
+use crate::tree::NodeIx;
 
-const MAGIC: &[u8; 8] = b"offfact3";
+const MAGIC: &[u8; 8] = b"offfact4";
 /// The facts are written again when this many more entries are known.
 const STALE: usize = 512;
 
@@ -51,9 +54,22 @@ fn read(medium: &FileMedium, place: &Path, length: u64) -> Option<Facts> {
         .collect::<Option<_>>()?;
     let silent = (0..reader.short()?).map(|_| reader.short()).collect::<Option<_>>()?;
     let failed = (0..reader.short()?).map(|_| reader.short()).collect::<Option<_>>()?;
+    let totals = read_totals(reader)?;
+    let (covered, shape) = (reader.short()? as usize, reader.number()?);
+    let all = (0..reader.short()?).map(|_| read_chain(reader)).collect::<Option<_>>()?;
+    Some(Facts { count, reported, silent, failed, totals, chains: Chains { all, count: covered, shape } })
+}
+
+fn read_totals(reader: &mut Reader<'_>) -> Option<Totals> {
     let (entries, messages, tokens) = (reader.number()?, reader.number()?, reader.number()?);
-    let totals = Totals { entries, messages, tokens, cost: f64::from_bits(reader.number()?) };
-    Some(Facts { count, reported, silent, failed, totals })
+    Some(Totals { entries, messages, tokens, cost: f64::from_bits(reader.number()?) })
+}
+
+fn read_chain(reader: &mut Reader<'_>) -> Option<Chain> {
+    let mut entry = || reader.short().map(NodeIx::stored);
+    let (first, last, parent, latest) = (entry()??, entry()??, entry()?, entry()??);
+    let time = Some(reader.number()?.cast_signed()).filter(|time| *time != Millis::MIN);
+    Some(Chain { first, last, parent, totals: read_totals(reader)?, latest: Latest { time, entry: latest } })
 }
 
 fn write(medium: &FileMedium, place: &Path, length: u64, facts: &Facts) -> std::io::Result<()> {
@@ -72,10 +88,11 @@ fn write(medium: &FileMedium, place: &Path, length: u64, facts: &Facts) -> std::
         writer.short(places.len() as u32);
         places.iter().for_each(|place| writer.short(*place));
     }
-    let totals = &facts.totals;
-    for number in [totals.entries, totals.messages, totals.tokens, totals.cost.to_bits()] {
-        writer.number(number);
-    }
+    write_totals(&mut writer, &facts.totals);
+    writer.short(facts.chains.count as u32);
+    writer.number(facts.chains.shape);
+    writer.short(facts.chains.all.len() as u32);
+    facts.chains.all.iter().for_each(|chain| write_chain(&mut writer, chain));
     let body = writer.finish();
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
@@ -84,4 +101,19 @@ fn write(medium: &FileMedium, place: &Path, length: u64, facts: &Facts) -> std::
     }
     temporary.persist(place).map_err(|error| error.error)?;
     Ok(())
+}
+
+fn write_totals(writer: &mut Writer, totals: &Totals) {
+    for number in [totals.entries, totals.messages, totals.tokens, totals.cost.to_bits()] {
+        writer.number(number);
+    }
+}
+
+fn write_chain(writer: &mut Writer, chain: &Chain) {
+    let raw = |ix: NodeIx| ix.index() as u32;
+    for entry in [raw(chain.first), raw(chain.last), chain.parent.map_or(u32::MAX, raw), raw(chain.latest.entry)] {
+        writer.short(entry);
+    }
+    writer.number(chain.latest.time.unwrap_or(Millis::MIN).cast_unsigned());
+    write_totals(writer, &chain.totals);
 }

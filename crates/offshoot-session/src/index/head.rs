@@ -75,6 +75,7 @@ impl Head {
         writer.short(self.shape.first_root);
         writer.short(self.shape.last_root);
         writer.short(self.shape.dead);
+        writer.number(self.shape.sum);
         list(&mut writer, &self.shape.orphans, |writer, (at, parent)| {
             writer.short(*at);
             writer.text(parent.as_str());
@@ -116,6 +117,7 @@ impl Head {
                 first_root: reader.short()?,
                 last_root: reader.short()?,
                 dead: reader.short()?,
+                sum: reader.number()?,
                 orphans: read_list(reader, |reader| Some((reader.short()?, EntryId::new(reader.text()?))))?,
             },
             count: reader.short()?,

@@ -69,7 +69,7 @@ impl BranchNote {
     fn figures(&self, now: Millis) -> Vec<String> {
         let counted = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
         let label = self.label.as_ref().map(|label| format!("[{label}]"));
-        let cost = (self.cost > 0.0).then(|| format!("${:.2}", self.cost));
+        let cost = (self.cost > 0.0).then(|| format!("${:.2}", in_cents(self.cost)));
         let branches = self.tips.saturating_sub(1);
         let branches = (branches > 0).then(|| counted(branches.into(), "branch", "branches"));
         let parts = [
@@ -81,6 +81,11 @@ impl BranchNote {
         ];
         parts.into_iter().flatten().collect()
     }
+}
+
+/// Dollars rounded to cents; the order in which they were added makes no difference.
+fn in_cents(cost: f64) -> f64 {
+    ((cost * 1e9).round() / 1e7).round() / 100.0
 }
 
 /// The start of a text that fits `columns`, with `…` for the rest.
@@ -109,19 +114,18 @@ impl Sums {
         let Some(head) = outline.entry_at(branch.start) else { return Ok(None) };
         let start = outline.with_hidden_above(branch.start);
         let tree = source.tree();
-        let newest = self.newest_entry(start);
-        let last_words = newest.map(|newest| said_last(source, newest, head)).transpose()?.flatten();
+        let figures = outline.entry_at(start).and_then(|start| self.from(source.tree(), start)).unwrap_or_default();
+        let last_words = said_last(source, outline, figures.latest.entry, head)?;
         let labels = tree.labels().into_iter().rev();
         let mut labels = labels.filter(|(target, _)| {
             let place = tree.find(target.as_str()).and_then(|ix| outline.place(ix));
             place.is_some_and(|place| branch.contains(&place) && place != branch.start)
         });
-        let totals = self.over(start..branch.end).unwrap_or_default();
         Ok(Some(BranchNote {
-            entries: totals.entries,
-            cost: totals.cost,
-            newest: newest.and_then(|ix| tree.node(ix).time()),
-            tips: self.tips_in(start..branch.end),
+            entries: figures.totals.entries,
+            cost: figures.totals.cost,
+            newest: figures.latest.time,
+            tips: figures.tips,
             label: labels.next().map(|(_, label)| crate::text::one_line(&label.text, 40)),
             last_words,
         }))
@@ -129,10 +133,10 @@ impl Sums {
 }
 
 /// The last words at or above an entry, but below the branch's first.
-fn said_last(source: &dyn Source, newest: NodeIx, head: NodeIx) -> Result<Option<String>> {
+fn said_last(source: &dyn Source, outline: &Outline, newest: NodeIx, head: NodeIx) -> Result<Option<String>> {
     let above = source.tree().ancestors(newest).take_while(|ix| *ix != head);
     for ix in above.filter(|ix| stats::may_speak(source, *ix)).take(LOOKED_AT) {
-        if let Some(said) = stats::words(&source.entry(ix)?) {
+        if let Some(said) = outline.words(&source.entry(ix)?) {
             return Ok(Some(said));
         }
     }

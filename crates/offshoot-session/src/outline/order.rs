@@ -5,6 +5,7 @@
 use super::{Filter, TreeLayout};
 use crate::entry::Source;
 use crate::error::Result;
+use crate::facts::chains::Chains;
 use crate::gather;
 use crate::kind::{Kind, KindClass, Role};
 use crate::tree::{Node, NodeIx, Tree};
@@ -35,9 +36,10 @@ impl Order {
         let tree = source.tree();
         let facts = gather::of(source)?;
         let on_path = marks(tree, open);
-        let weights = if layout == TreeLayout::Trunk { weights(tree) } else { Vec::new() };
+        let chains = &facts.chains;
+        let weights = if layout == TreeLayout::Trunk { weights(tree, chains) } else { Vec::new() };
         let is_on_path = |ix: &NodeIx| on_path.get(ix.index()) == Some(&true);
-        let weight = |ix: &NodeIx| weights.get(ix.index()).copied().unwrap_or(0);
+        let weight = |ix: &NodeIx| chains.find(tree, *ix).and_then(|chain| weights.get(chain)).copied().unwrap_or(0);
         let arranged = |parent: Option<NodeIx>, mut siblings: Vec<NodeIx>| {
             match layout {
                 TreeLayout::Pi => siblings.sort_by_key(|ix| !is_on_path(ix)),
@@ -153,22 +155,15 @@ fn marks(tree: &Tree, open: Option<NodeIx>) -> Vec<bool> {
     on_path
 }
 
-/// The number of entries in each subtree, by index of its first entry; empty for a tree without branches.
-fn weights(tree: &Tree) -> Vec<u32> {
+/// The number of entries in each chain and below it; empty for a tree without branches.
+fn weights(tree: &Tree, chains: &Chains) -> Vec<u64> {
     if tree.leaves().nth(1).is_none() {
         return Vec::new();
     }
-    let mut found: Vec<NodeIx> = tree.roots().collect();
-    let mut at = 0;
-    while let Some(ix) = found.get(at).copied() {
-        found.extend(tree.children(ix));
-        at += 1;
-    }
-    let mut weights = vec![1u32; tree.stored_len()];
-    for ix in found.into_iter().rev() {
-        let weight = weights.get(ix.index()).copied().unwrap_or(0);
-        let above = tree.parent(ix).and_then(|parent| weights.get_mut(parent.index()));
-        above.into_iter().for_each(|above| *above += weight);
+    let links = chains.tree();
+    let mut weights: Vec<u64> = chains.all.iter().map(|chain| chain.totals.entries).collect();
+    for (at, parent) in links.children_first().filter_map(|at| Some((at, links.parent(at)?))) {
+        weights[parent] += weights[at];
     }
     weights
 }

@@ -1,25 +1,36 @@
-//! Sums over the branch of any entry, from one pass in display order.
+//! Sums over the branch of any entry, from the sums over chains that a source keeps.
 
-use std::ops::Range;
+use std::sync::Arc;
 
 use super::Outline;
 use crate::clock::Millis;
 use crate::entry::Source;
 use crate::error::Result;
-use crate::facts::Totals;
+use crate::facts::chains::{Latest, from, up_from};
+use crate::facts::{Facts, Totals};
 use crate::gather;
 use crate::stats;
-use crate::tree::NodeIx;
+use crate::tree::{NodeIx, Tree};
 
-/// Sums over a tree, at 40 bytes an entry.
+/// Sums over a tree.
 #[derive(Debug, Clone, Default)]
 pub struct Sums {
-    /// Sums over all entries before a place; one more than there are entries.
-    before: Vec<Totals>,
-    /// How many branches end before a place.
-    tips: Vec<u32>,
-    /// The entry with the latest time at a place or below it.
-    newest: Vec<NodeIx>,
+    facts: Arc<Facts>,
+    /// What is below each chain.
+    below: Vec<Figures>,
+    /// Sums over the path above each chain.
+    above: Vec<Totals>,
+    /// The last entry of every branch, by index.
+    tips: Vec<NodeIx>,
+}
+
+/// Sums over an entry and all its descendants.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Figures {
+    pub(super) totals: Totals,
+    pub(super) latest: Latest,
+    /// How many branches end there.
+    pub(super) tips: u32,
 }
 
 /// Sums over an entry's branch.
@@ -37,82 +48,70 @@ pub struct BranchSums {
     pub newest: Option<Millis>,
 }
 
+impl Figures {
+    fn add(&mut self, other: &Self) {
+        self.totals.add(&other.totals);
+        self.latest = self.latest.max(other.latest);
+        self.tips += other.tips;
+    }
+}
+
 impl Sums {
-    /// Adds up what entries report. Linear in the entries of the tree; reads bodies only if the source has no facts.
+    /// Adds up chains: linear in the branches of the tree. Reads bodies only if the source has no facts.
     ///
     /// # Errors
     /// The medium cannot be read.
     pub fn new(source: &dyn Source, outline: &Outline) -> Result<Self> {
         let tree = source.tree();
         let facts = gather::of(source)?;
-        let count = outline.places();
-        let mut ends_here = vec![false; count];
-        for tip in stats::tips(source, outline.open()) {
-            if let Some(end) = outline.place(tip).and_then(|place| ends_here.get_mut(place)) {
-                *end = true;
-            }
+        let tips = stats::tips(source, outline.open());
+        let mut tips_of = vec![0; facts.chains.all.len()];
+        for chain in tips.iter().filter_map(|tip| facts.chains.find(tree, *tip)) {
+            tips_of[chain] += 1;
         }
-        let (before, tips) = (Vec::with_capacity(count + 1), Vec::with_capacity(count + 1));
-        let mut sums = Self { before, tips, newest: vec![NodeIx::default(); count] };
-        let (mut total, mut tips) = (Totals::default(), 0);
-        for place in 0..count {
-            let Some(ix) = outline.entry_at(place) else { continue };
-            sums.before.push(total);
-            sums.tips.push(tips);
-            total.add(&stats::of(source, &facts, ix));
-            tips += u32::from(ends_here.get(place) == Some(&true));
-            if let Some(newest) = sums.newest.get_mut(place) {
-                *newest = ix;
-            }
+        let chains = facts.chains.tree();
+        let mut below = vec![Figures::default(); facts.chains.all.len()];
+        for (at, parent) in chains.children_first().filter_map(|at| Some((at, chains.parent(at)?))) {
+            let (chain, mut figures) = (&facts.chains.all[at], below[at]);
+            figures.add(&Figures { totals: chain.totals, latest: chain.latest, tips: tips_of[at] });
+            below[parent].add(&figures);
         }
-        sums.before.push(total);
-        sums.tips.push(tips);
-        let written = |ix: NodeIx| (tree.node(ix).time(), ix);
-        for place in (0..count).rev() {
-            let newest = sums.newest.get(place).copied().unwrap_or_default();
-            let parent = outline.order.parent(place as u32);
-            let above = parent.and_then(|parent| sums.newest.get_mut(parent as usize));
-            above.into_iter().filter(|above| written(**above) < written(newest)).for_each(|above| *above = newest);
+        let mut above = vec![Totals::default(); facts.chains.all.len()];
+        for (at, parent) in chains.children_first().rev().filter_map(|at| Some((at, chains.parent(at)?))) {
+            let mut path = above[parent];
+            path.add(&facts.chains.all[parent].totals);
+            above[at] = path;
         }
-        Ok(sums)
+        tree.whole(Self { facts, below, above, tips })
     }
 
     /// The sums of an entry's branch; `None` for an entry that was added later.
     pub fn branch(&self, source: &dyn Source, outline: &Outline, ix: NodeIx) -> Option<BranchSums> {
         let start = outline.branch_start(ix)?;
-        let range = outline.subtree(start);
-        Some(BranchSums {
-            start,
-            own: self.over(range.clone())?,
-            path: self.path(outline, ix)?,
-            tips: self.tips_in(range.clone()),
-            newest: self.newest_entry(range.start).and_then(|ix| source.tree().node(ix).time()),
-        })
+        let own = self.from(source.tree(), start)?;
+        let path = self.path(source.tree(), ix)?;
+        Some(BranchSums { start, own: own.totals, path, tips: own.tips, newest: own.latest.time })
     }
 
-    /// Sums over the path from the root to an entry. Entries between branch points are adjacent.
-    fn path(&self, outline: &Outline, ix: NodeIx) -> Option<Totals> {
-        let (mut path, mut next) = (Totals::default(), Some(ix));
-        while let Some(at) = next {
-            let start = outline.place(outline.branch_start(at)?)?;
-            path.add(&self.over(start..outline.place(at)? + 1)?);
-            next = outline.order.parent(start as u32).and_then(|parent| outline.entry_at(parent as usize));
-        }
+    /// Whether a branch ends at an entry.
+    pub fn is_tip(&self, ix: NodeIx) -> bool {
+        self.tips.binary_search(&ix).is_ok()
+    }
+
+    /// Sums over the path from the root to an entry.
+    fn path(&self, tree: &Tree, ix: NodeIx) -> Option<Totals> {
+        let mut path = *self.above.get(self.facts.chains.find(tree, ix)?)?;
+        up_from(tree, ix).for_each(|ix| path.add(&self.facts.of(tree, ix)));
         Some(path)
     }
 
-    /// The entry with the latest time at a place or below it.
-    pub(super) fn newest_entry(&self, place: usize) -> Option<NodeIx> {
-        self.newest.get(place).copied()
-    }
-
-    /// How many branches end between two places.
-    pub(super) fn tips_in(&self, places: Range<usize>) -> u32 {
-        let before = |place: usize| self.tips.get(place).copied().unwrap_or(0);
-        before(places.end).saturating_sub(before(places.start))
-    }
-
-    pub(super) fn over(&self, places: Range<usize>) -> Option<Totals> {
-        Some(self.before.get(places.end)?.minus(self.before.get(places.start)?))
+    /// Sums over an entry and all its descendants.
+    pub(super) fn from(&self, tree: &Tree, ix: NodeIx) -> Option<Figures> {
+        let mut figures = *self.below.get(self.facts.chains.find(tree, ix)?)?;
+        for ix in from(tree, ix) {
+            let tips = u32::from(self.is_tip(ix));
+            figures.add(&Figures { totals: self.facts.of(tree, ix), latest: Latest::of(tree, ix), tips });
+        }
+        Some(figures)
     }
 }

@@ -8,8 +8,12 @@ use crate::testing::{NEW, OLD, PICTURES, told};
 
 fn picture(words: &[&str], filter: Filter) -> String {
     let session = told(words);
-    let outline =
-        Outline::new(&session, session.leaf(), OutlineSetup { filter, layout: TreeLayout::Pi, home: None }).unwrap();
+    let outline = Outline::new(
+        &session,
+        session.leaf(),
+        OutlineSetup { filter, layout: TreeLayout::Pi, ..OutlineSetup::default() },
+    )
+    .unwrap();
     let mut lines: Vec<String> = outline.rows(&session).map(|row| row.unwrap().line()).collect();
     lines.push(format!("  {}", outline.footer()));
     lines.join("\n")
@@ -58,12 +62,14 @@ fn results_show_their_calls() {
 /// A tree of nested branches in which every entry reports another cost.
 fn priced() -> Session {
     let mut text = r#"{"type":"session","version":3,"id":"s","timestamp":"t","cwd":"/w"}"#.to_owned() + "\n";
-    for at in 0..60usize {
+    for at in 0..300usize {
         // Every seventh entry continues from far above; two are roots.
         let parent = if at % 7 == 3 { at / 3 } else { at.wrapping_sub(1) };
         let parent = if at == 0 || at == 40 { "null".to_owned() } else { format!("\"e{parent}\"") };
         text += &format!(
-            r#"{{"type":"message","id":"e{at}","parentId":{parent},"timestamp":"2026-01-01T00:00:{at:02}.000Z","message":{{"role":"assistant","content":[{{"type":"text","text":"a"}}],"usage":{{"totalTokens":{},"cost":{{"total":{}}}}}}}}}"#,
+            r#"{{"type":"message","id":"e{at}","parentId":{parent},"timestamp":"2026-01-01T00:{:02}:{:02}.000Z","message":{{"role":"assistant","content":[{{"type":"text","text":"a"}}],"usage":{{"totalTokens":{},"cost":{{"total":{}}}}}}}}}"#,
+            at / 60,
+            at % 60,
             1 << (at % 30),
             at * at,
         );
@@ -80,7 +86,7 @@ fn sums_are_those_of_the_path_and_of_the_branch() {
     let sums = Sums::new(&session, &outline).unwrap();
     let over = |entries: &mut dyn Iterator<Item = NodeIx>| {
         entries.fold(crate::facts::Totals::default(), |mut total, ix| {
-            total.add(&crate::stats::of(&session, &facts, ix));
+            total.add(&facts.of(tree, ix));
             total
         })
     };
@@ -92,6 +98,11 @@ fn sums_are_those_of_the_path_and_of_the_branch() {
         let branch: Vec<_> = tree.walk_from(start).map(|(_, at)| at).collect();
         assert_eq!((found.start, found.own), (start, over(&mut branch.iter().copied())), "{ix:?}");
         assert_eq!(found.newest, branch.iter().filter_map(|at| tree.node(*at).time()).max());
+        let below: Vec<_> = tree.walk_from(ix).map(|(_, at)| at).collect();
+        let figures = sums.from(tree, ix).unwrap();
+        assert_eq!(figures.totals, over(&mut below.iter().copied()), "{ix:?}");
+        assert_eq!(figures.latest.time, below.iter().filter_map(|at| tree.node(*at).time()).max());
+        assert_eq!(figures.tips as usize, below.iter().filter(|at| tree.is_leaf(**at)).count());
         assert_eq!(found.tips as usize, branch.iter().filter(|at| tree.is_leaf(**at)).count());
     }
 }

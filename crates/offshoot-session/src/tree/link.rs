@@ -268,6 +268,7 @@ impl Tree {
     /// Appends an entry to its parent's children, or to the roots.
     pub(super) fn link(&mut self, at: u32) {
         let parent = self.nodes[at as usize].parent;
+        self.shape = self.shape.wrapping_add(Self::shape_of(at, parent));
         let elder = if parent == NONE {
             self.last_root.replace(NodeIx(at)).map_or(NONE, |ix| ix.0)
         } else {

@@ -30,6 +30,8 @@ pub(crate) struct StoredShape {
     pub(crate) first_root: u32,
     pub(crate) last_root: u32,
     pub(crate) dead: u32,
+    /// See [`Tree::shape_of_first`].
+    pub(crate) sum: u64,
     /// Entries whose parent is not in the file, with the parent's id.
     pub(crate) orphans: Vec<(u32, EntryId)>,
 }
@@ -109,6 +111,19 @@ impl Tree {
         self.nodes.len()
     }
 
+    /// A sum over the first `count` nodes' parents. It differs if one of them has another parent than before. Costs the
+    /// other nodes.
+    pub(crate) fn shape_of_first(&self, count: usize) -> u64 {
+        let later = self.entries_from(count).map(|ix| Self::shape_of(ix.0, self.node(ix).parent));
+        later.fold(self.shape, u64::wrapping_sub)
+    }
+
+    /// An entry's part of the sum: its place and its parent, mixed.
+    pub(super) fn shape_of(at: u32, parent: u32) -> u64 {
+        let mixed = (u64::from(at) << 32 | u64::from(parent)).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    }
+
     /// How many of them are in pages.
     pub(crate) fn paged_len(&self) -> usize {
         self.nodes.paged_count()
@@ -143,7 +158,7 @@ impl Tree {
         let mut orphans: Vec<_> = self.orphans.iter().map(|(at, parent)| (*at, parent.clone())).collect();
         orphans.sort_unstable_by_key(|(at, _)| *at);
         let (first_root, last_root) = (raw(self.first_root), raw(self.last_root));
-        StoredShape { first_root, last_root, dead: self.dead as u32, orphans }
+        StoredShape { first_root, last_root, dead: self.dead as u32, sum: self.shape, orphans }
     }
 
     pub(crate) fn over(pages: Arc<dyn Pages>, shape: StoredShape) -> Self {
@@ -152,6 +167,7 @@ impl Tree {
             first_root: NodeIx::from_raw(shape.first_root),
             last_root: NodeIx::from_raw(shape.last_root),
             dead: shape.dead as usize,
+            shape: shape.sum,
             orphans: shape.orphans.into_iter().collect(),
             ..Self::default()
         }

@@ -10,6 +10,7 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::facts::Totals;
 use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
+use offshoot_session::outline::{Outline, OutlineSetup, Sums};
 use offshoot_session::session::{Options, Session};
 use offshoot_session::stats::{Overview, overview};
 use offshoot_session::text::one_line;
@@ -29,6 +30,8 @@ enum Step {
     Branch(prop::sample::Index),
     Switch(prop::sample::Index),
     Foreign(prop::sample::Index, u8),
+    /// The missing parent of an earlier entry.
+    Late(prop::sample::Index),
     Reopen,
 }
 
@@ -43,6 +46,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         at().prop_map(Step::Branch),
         at().prop_map(Step::Switch),
         (at(), any::<u8>()).prop_map(|(at, what)| Step::Foreign(at, what)),
+        at().prop_map(Step::Late),
         Just(Step::Reopen),
     ];
     prop::collection::vec(step, 1..30)
@@ -79,29 +83,74 @@ fn perform(session: &mut Session, path: &Path, (number, step): (usize, Step)) {
         Step::Switch(at) => session.switch(session.find(&id_of(session, at)).unwrap()).unwrap(),
         Step::Foreign(at, what) => {
             let parent = id_of(session, at);
-            let line = format!(
-                r#"{{"type":"message","id":"f{number}","parentId":"{parent}","timestamp":"2026-01-01T00:00:01.000Z","message":{{"role":"assistant","content":"theirs","usage":{{"totalTokens":{what},"cost":{{"total":0.1}}}}}}}}"#
-            );
-            OpenOptions::new().append(true).open(path).unwrap().write_all((line + "\n").as_bytes()).unwrap();
-            session.refresh().unwrap();
+            foreign(session, path, &format!("f{number}"), &parent, what);
         }
+        Step::Late(at) if session.tree().find("late").is_none() => {
+            let parent = id_of(session, at);
+            foreign(session, path, "late", &parent, 9);
+        }
+        Step::Late(_) => {}
         Step::Reopen => *session = Session::open(path, options(path.parent().unwrap())).unwrap(),
+    }
+}
+
+/// An entry of another program.
+fn foreign(session: &mut Session, path: &Path, id: &str, parent: &str, tokens: u8) {
+    let usage = format!(r#"{{"totalTokens":{tokens},"cost":{{"total":0.1}}}}"#);
+    let message = format!(r#"{{"role":"assistant","content":"theirs","usage":{usage}}}"#);
+    let time = format!("2026-01-01T00:00:{:02}.000Z", tokens % 60);
+    let envelope = format!(r#""id":"{id}","parentId":"{parent}","timestamp":"{time}""#);
+    let line = format!(r#"{{"type":"message",{envelope},"message":{message}}}"#) + "\n";
+    OpenOptions::new().append(true).open(path).unwrap().write_all(line.as_bytes()).unwrap();
+    session.refresh().unwrap();
+}
+
+/// What an entry reports, from its body.
+fn reported(session: &Session, ix: NodeIx) -> Totals {
+    let tree = session.tree();
+    let entry = session.entry(ix).unwrap();
+    let usage = entry.message().and_then(|message| message.get("usage")).map(Usage::read);
+    Totals {
+        entries: u64::from(!tree.node(ix).is_leaf_marker()),
+        messages: u64::from(tree.node(ix).kind() == Kind::Message),
+        tokens: usage.as_ref().map_or(0, |usage| usage.total),
+        cost: usage.map_or(0.0, |usage| usage.cost),
+    }
+}
+
+fn sum(all: &[Totals], entries: impl Iterator<Item = NodeIx>) -> Totals {
+    entries.map(|ix| all[ix.index()]).fold(Totals::default(), |sum, more| Totals {
+        entries: sum.entries + more.entries,
+        messages: sum.messages + more.messages,
+        tokens: sum.tokens + more.tokens,
+        cost: sum.cost + more.cost,
+    })
+}
+
+/// The sums of some entries' branches are those from scratch.
+fn branches_hold(session: &Session) {
+    let tree = session.tree();
+    let outline = Outline::new(session, session.leaf(), OutlineSetup::default()).unwrap();
+    let sums = Sums::new(session, &outline).unwrap();
+    let entries: Vec<NodeIx> = tree.entries().collect();
+    let all: Vec<Totals> = entries.iter().map(|ix| reported(session, *ix)).collect();
+    for ix in entries.iter().copied().step_by(97).chain(entries.iter().rev().copied().take(4)) {
+        let found = sums.branch(session, &outline, ix).unwrap();
+        let branch: Vec<NodeIx> = tree.walk_from(found.start).map(|(_, at)| at).collect();
+        assert_eq!(found.newest, branch.iter().filter_map(|at| tree.node(*at).time()).max(), "{ix:?}");
+        let (own, path) = (sum(&all, branch.into_iter()), sum(&all, tree.ancestors(ix)));
+        for (found, expected) in [(found.own, own), (found.path, path)] {
+            assert!((found.cost - expected.cost).abs() < 1e-6, "{ix:?}: {} for {}", found.cost, expected.cost);
+            assert_eq!(found, Totals { cost: found.cost, ..expected }, "{ix:?}");
+        }
     }
 }
 
 /// The overview computed from scratch, as simply as possible.
 fn from_scratch(session: &Session) -> Overview {
     let tree = session.tree();
-    let mut totals = Totals::default();
-    for ix in tree.entries() {
-        totals.entries += u64::from(!tree.node(ix).is_leaf_marker());
-        totals.messages += u64::from(tree.node(ix).kind() == Kind::Message);
-        let entry = session.entry(ix).unwrap();
-        if let Some(usage) = entry.message().and_then(|message| message.get("usage")).map(Usage::read) {
-            totals.tokens += usage.total;
-            totals.cost += usage.cost;
-        }
-    }
+    let all: Vec<Totals> = tree.entries().map(|ix| reported(session, ix)).collect();
+    let totals = sum(&all, tree.entries());
     let open = session.leaf().and_then(|leaf| end_of(tree, leaf));
     let ends = branch_ends(tree, open);
     let mut all = Overview { totals, branches: ends.len(), ..Overview::default() };
@@ -152,14 +201,21 @@ proptest! {
         // Big enough for an index, and for stored facts.
         let answer = message(r#"{"role":"assistant","content":"earlier","usage":{"totalTokens":7,"cost":{"total":0.3}}}"#);
         session.append(&message(&format!(r#"{{"role":"user","content":"{}"}}"#, "x".repeat(1 << 20)))).unwrap();
-        session.append_all(&vec![answer; 600]).unwrap();
+        session.append_all(&vec![answer.clone(); 300]).unwrap();
+        foreign(&mut session, &path, "early", "late", 7);
+        foreign(&mut session, &path, "below", "early", 7);
+        session.append_all(&vec![answer; 300]).unwrap();
         session = Session::open(&path, options(folder.path())).unwrap();
         for step in steps.into_iter().enumerate() {
             perform(&mut session, &path, step);
             prop_assert_eq!(overview(&session, session.leaf()).unwrap(), from_scratch(&session), "after {:?}", step);
+            if step.0 % 8 == 0 || matches!(step.1, Step::Late(_) | Step::Reopen) {
+                branches_hold(&session);
+            }
         }
         let again = Session::open(&path, options(folder.path())).unwrap();
         prop_assert_eq!(overview(&again, again.leaf()).unwrap(), from_scratch(&again));
+        branches_hold(&again);
         prop_assert!(fs::read_dir(folder.path().join("index")).unwrap().count() > 1, "sums are kept beside the index");
     }
 }

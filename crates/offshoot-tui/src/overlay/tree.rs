@@ -29,6 +29,7 @@ use offshoot_session::tree::{Label, NodeIx};
 use ratatui::crossterm::event::KeyEvent;
 
 use crate::keymap::Keymap;
+use crate::markdown::plain_row;
 use crate::overlay::line::LineInput;
 
 use compare::Compare;
@@ -151,7 +152,8 @@ pub struct TreeSelector {
 impl TreeSelector {
     /// Opens the selector over a session that is at `leaf`.
     pub fn new(source: Snapshot, leaf: Option<NodeIx>, setup: Setup) -> Result<Self> {
-        let drawn = OutlineSetup { layout: setup.layout, filter: setup.filter, home: setup.home.as_deref() };
+        let (layout, filter, home) = (setup.layout, setup.filter, setup.home.as_deref());
+        let drawn = OutlineSetup { layout, filter, home, plain: Some(plain_row) };
         let outline = Outline::new(source.as_ref(), leaf, drawn)?.reading_near();
         let list = List::new(outline, source.tree(), &setup);
         let mut selector = Self {

@@ -18,7 +18,6 @@ use ratatui::text::Line;
 use super::draw::{draw, held, row, rule};
 use super::keys::TreeAction;
 use super::panes::Panes;
-use super::rows::in_words;
 use super::{AT_ONCE, Mode, TreeOutcome, TreeSelector};
 use crate::keymap::{Action, Keymap};
 use crate::markdown::plain;
@@ -208,6 +207,5 @@ fn header(side: &Side, name: char, now: Millis) -> Vec<Item> {
 }
 
 fn said(given: &Given<'_>, ix: NodeIx) -> String {
-    let said = given.outline.text(given.source, ix).unwrap_or_else(|error| error.to_string());
-    in_words(&said, given.source.tree().node(ix).role())
+    given.outline.text(given.source, ix).unwrap_or_else(|error| error.to_string())
 }

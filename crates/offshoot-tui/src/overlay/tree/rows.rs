@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use offshoot_session::entry::Source;
 use offshoot_session::kind::{Kind, Role};
-use offshoot_session::outline::{BranchNote, Outline, Sums, TreeLayout};
+use offshoot_session::outline::{BranchNote, Outline, Sums};
 use offshoot_session::text::one_line;
 use offshoot_session::tree::NodeIx;
 use ratatui::style::{Modifier, Style};
@@ -14,14 +14,11 @@ use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::TreeSelector;
-use crate::markdown::plain;
 use crate::text;
 use crate::theme::{Theme, Token};
 
 /// What stands before the part that is panned.
 const GUTTER: usize = 2;
-/// The most columns of a row's words.
-const LONGEST: usize = 200;
 /// How many rows are kept.
 const KEPT: usize = 1024;
 
@@ -75,20 +72,7 @@ fn key(outline: &Outline, row: usize) -> Option<(NodeIx, RowUse)> {
 }
 
 fn read(outline: &Outline, source: &dyn Source, row: usize) -> String {
-    let said = outline.row_text(source, row).unwrap_or_else(|error| one_line(&format!("({error})"), 200));
-    let role = outline.entry(row).and_then(|ix| source.tree().node(ix).role());
-    match outline.layout() {
-        TreeLayout::Trunk => in_words(&said, role),
-        TreeLayout::Pi => said,
-    }
-}
-
-/// What a row says, without the markdown of the model's words.
-pub(super) fn in_words(said: &str, role: Option<Role>) -> String {
-    match said.split_once(": ").filter(|_| role == Some(Role::Assistant)) {
-        Some((who, words)) => format!("{who}: {}", plain(words, LONGEST)),
-        None => said.to_owned(),
-    }
+    outline.row_text(source, row).unwrap_or_else(|error| one_line(&format!("({error})"), 200))
 }
 
 /// A row before it is cut to the screen.
