@@ -10,6 +10,7 @@ mod config;
 mod ui;
 mod app;
 mod select;
+mod failures;
 mod models;
 mod summarise;
 mod trash;

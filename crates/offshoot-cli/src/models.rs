@@ -29,6 +29,20 @@ pub(crate) struct ModelArgs {
     pub(crate) thinking: Option<ThinkingLevel>,
 }
 
+impl ModelArgs {
+    /// Refuses the options where no model is asked.
+    pub(crate) fn refuse(&self, hint: &str) -> Result<()> {
+        let given = [("--provider", self.provider.is_some()), ("--model", self.model.is_some())];
+        let given = given.into_iter().chain([("--thinking", self.thinking.is_some())]).find(|(_, is_given)| *is_given);
+        match given {
+            None => Ok(()),
+            Some((option, _)) => {
+                Err(CommandError::usage(format!("{option} has no effect: no model writes a summary")).hint(hint))
+            }
+        }
+    }
+}
+
 fn thinking(text: &str) -> std::result::Result<ThinkingLevel, String> {
     ThinkingLevel::parse(text)
         .ok_or_else(|| format!("there are {}", ThinkingLevel::ALL.map(ThinkingLevel::as_str).join(", ")))

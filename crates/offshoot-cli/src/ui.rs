@@ -18,7 +18,7 @@ use anstream::{AutoStream, ColorChoice};
 use offshoot_session::text::clean_lines;
 
 use crate::config::Environment;
-use crate::error::{CommandError, FailureKind};
+use crate::error::{CommandError, FailureKind, Result};
 use harmless::Harmless;
 pub(crate) use progress::Progress;
 use style::{ERROR, HINT, NOTE, WARNING};
@@ -79,6 +79,13 @@ impl Ui {
     pub(crate) fn text(&self) -> Output {
         let stdout = BufWriter::with_capacity(BUFFER, io::stdout().lock());
         Output::Screen(Box::new(strip(stdout, self.stdout_color())))
+    }
+
+    /// Says that a command had nothing to change, which is a success.
+    pub(crate) fn nothing_to_do(&self, why: &str) -> Result<()> {
+        let mut out = self.text();
+        writeln!(out, "nothing to do: {why}")?;
+        Ok(out.finish()?)
     }
 
     /// Long output with colours: on a terminal it goes through the pager.

@@ -118,6 +118,11 @@ impl BranchPlan {
         Ok(())
     }
 
+    /// Whether there is more to summarise than the summaries of other branches.
+    pub fn has_messages(&self) -> bool {
+        self.left_out > 0 || self.said.iter().any(|said| said.role != Role::BranchSummary)
+    }
+
     /// The messages as text.
     pub fn text(&self) -> String {
         conversation::text(self.said.iter().flat_map(|said| &said.parts))

@@ -19,12 +19,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::{Clock, SystemClock};
+use crate::compose::NewEntry;
 use crate::context::{self, Context};
 use crate::entry::{Entry, Source};
 use crate::error::{Conflict, Diagnostic, Error, Invalid, Result};
 use crate::facts::Facts;
 use crate::header::{Dialect, Header};
 use crate::id::{EntryId, IdSource, RandomIds};
+use crate::json::Json;
 use crate::load::{Loaded, Opened};
 use crate::medium::{FileMedium, Medium, read_regular};
 use crate::migrate::upgrade_header;
@@ -241,6 +243,22 @@ impl Session {
         let Some(ix) = self.loaded.last_session_info else { return Ok(None) };
         let name = self.entry(ix)?.str("name").map(|name| name.trim().to_owned());
         Ok(name.filter(|name| !name.is_empty()))
+    }
+
+    /// Whether this is the session's name already; an empty text stands for none.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn is_named(&self, name: &str) -> Result<bool> {
+        let entry = NewEntry::session_info(name);
+        let wanted = entry.member("name").map(Json::trusted).and_then(Json::as_str).filter(|name| !name.is_empty());
+        Ok(self.name()?.as_deref() == wanted.as_deref())
+    }
+
+    /// Whether this is the entry's label already; `None` and an empty text stand for none.
+    pub fn is_labelled(&self, target: &EntryId, text: Option<&str>) -> bool {
+        let known = self.tree().label(target).map(|label| label.text.as_str());
+        known == text.filter(|text| !text.is_empty())
     }
 
     /// omp's title: the slot's, else the header's.

@@ -26,8 +26,7 @@ pub enum SlashCommand {
         /// `None` for a file in this folder.
         path: Option<String>,
     },
-    /// Labels the last entry; `None` removes its label.
-    Label(Option<String>),
+    Label(LabelRequest),
     /// Names the session; `None` asks for the name.
     Name(Option<String>),
     Compact {
@@ -44,6 +43,14 @@ pub enum SlashCommand {
     Settings,
     Help,
     Quit,
+}
+
+/// What is done with the last entry's label.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LabelRequest {
+    Show,
+    Set(String),
+    Clear,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -112,7 +119,7 @@ pub const COMMANDS: &[Spec] = &[
     spec("clone", "", None, "begin a session with all that stands up to here"),
     spec("pop", "[entry]", Some(Argument::Entry), "back to the last message, with a summary"),
     spec("export-branch", "<entry> [path]", Some(Argument::Entry), "write the branch up to an entry into a file"),
-    spec("label", "[text]", Some(Argument::Label), "put a label here; no text takes it away"),
+    spec("label", "[text | --clear]", Some(Argument::Label), "show, set or remove a label here"),
     spec("name", "[name]", Some(Argument::Text), "name the session, or show its name"),
     spec("compact", "[instructions]", Some(Argument::Text), "summarise what came before, and cut"),
     spec("model", "[model]", Some(Argument::Model), "choose a model"),

@@ -1,6 +1,7 @@
 //! Commands of front ends, and whether they are possible during a turn or a job.
 
 use offshoot_session::compose::NewEntry;
+use offshoot_session::id::EntryId;
 
 use super::replace::NextSession;
 use super::{Driver, DriverInput, Waiter, Waiting, Written};
@@ -162,7 +163,7 @@ impl Driver {
                 answer(reply, Reply::Thinking(self.setup.thinking()));
             }
             Command::SetName(name) => self.set_name(&name, reply),
-            Command::SetLabel { entry, label } => self.set_label(entry, label.as_deref(), reply),
+            Command::SetLabel { entry, label } => self.set_label(entry, label, reply),
             Command::SetSteeringMode(mode) => self.set(reply, |driver| driver.setup.steering = mode),
             Command::SetFollowUpMode(mode) => self.set(reply, |driver| driver.setup.follow_up = mode),
             Command::SetAutoCompaction(is_on) => self.set(reply, |driver| driver.auto_compaction = is_on),
@@ -190,18 +191,24 @@ impl Driver {
 
     fn set_name(&mut self, name: &str, reply: Waiter) {
         let entry = NewEntry::session_info(name);
+        let given = name.to_owned();
         let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
         self.change(reply, Reply::Done, move |owned| {
+            if owned.session().is_named(&given).map_err(AgentError::from)? {
+                return Ok(None);
+            }
             owned.append(&[entry])?;
             Ok(Some(Event::SessionInfoChanged { name }))
         });
     }
 
-    fn set_label(&mut self, entry: String, label: Option<&str>, reply: Waiter) {
-        let new = NewEntry::label(&entry, label);
+    fn set_label(&mut self, entry: String, label: Option<String>, reply: Waiter) {
         self.change(reply, Reply::Done, move |owned| {
             owned.session().find(&entry)?;
-            owned.append(&[new])?;
+            if owned.session().is_labelled(&EntryId::new(&entry), label.as_deref()) {
+                return Ok(None);
+            }
+            owned.append(&[NewEntry::label(&entry, label.as_deref())])?;
             Ok(owned.leaf_entry())
         });
     }

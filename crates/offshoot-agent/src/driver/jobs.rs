@@ -219,7 +219,7 @@ fn plan_walk(session: &Session, target: &str, wants: bool, budget: u64) -> Resul
         return Ok(None);
     }
     let plan = branch_summary::plan(session, session.leaf(), Some(ix), budget).map_err(failed)?;
-    Ok(Some(Box::new(plan)).filter(|plan| !plan.entries.is_empty()))
+    Ok(Some(Box::new(plan)).filter(|plan| plan.has_messages()))
 }
 
 fn write(owned: &mut OwnedSession, ready: ReadyJob) -> Result<Committed, AgentError> {

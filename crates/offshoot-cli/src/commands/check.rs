@@ -4,26 +4,32 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use offshoot_session::error::{Code, Diagnostic, Error, Severity};
-use offshoot_session::json::quote;
+use offshoot_session::json::Object;
 use offshoot_session::medium::FileMedium;
 use offshoot_session::text::one_line;
 
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
+use crate::failures::Failures;
 use crate::transcript::screen::count;
+use crate::ui::Output;
 use crate::ui::style::{BOLD, DIM, ERROR, NOTE, Painted, WARNING};
 
 /// Report everything that is odd about sessions
 ///
 /// Reads every line of every file and changes none. Folders are searched for
-/// `*.jsonl` files. Notes and warnings are no damage; errors are: then the
-/// exit code is 4.
+/// `*.jsonl` files; a folder gets one line when nothing is odd, and -v lists
+/// its files. A file that cannot be read is reported, and the others are still
+/// checked; a total ends the report.
+///
+/// Notes and warnings are not damage. Errors are, and the exit code is then 4.
 ///
 /// --json prints an array with an element for each file:
 ///
 ///   [{"file", "diagnostics": [{"code", "severity", "line", "offset",
-///     "entryId", "message"}]}]
+///     "entryId", "message"}], "error"?}]
 ///
+/// `error` says why a file could not be read.
 /// `severity` is "note", "warning" or "error"; `line` counts from 1, or is
 /// null; `offset` is in bytes; `entryId` is an id or null. Codes are stable.
 #[derive(Debug, clap::Args)]
@@ -32,6 +38,10 @@ pub(crate) struct Args {
     /// Paths of files and folders, ids, names, or `latest`
     #[arg(required = true, value_name = "SESSION")]
     sessions: Vec<String>,
+
+    /// List the files of a folder that are ok, too
+    #[arg(short, long)]
+    verbose: bool,
 
     /// Print JSON
     #[arg(long)]
@@ -45,42 +55,108 @@ Examples:
   offshoot check session.jsonl --json | jq '.[].diagnostics[].code'";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let mut files = Vec::new();
+    let mut run = CheckRun {
+        app,
+        args,
+        out: if args.json { app.ui.raw() } else { app.ui.text() },
+        failures: Failures::new(app, args.sessions.len()),
+        totals: Totals::default(),
+    };
     for given in &args.sessions {
         if Path::new(given).is_dir() {
-            session_files(Path::new(given), &mut files)?;
-        } else {
-            files.push(app.file(given)?);
+            run.folder(Path::new(given))?;
+            continue;
+        }
+        let file = app.file(given);
+        let path = file.as_ref().map_or_else(|_| PathBuf::from(given), Clone::clone);
+        let checked = file.and_then(|file| check(app, &file));
+        if run.input(&path, checked)? && !args.json {
+            said_ok(&mut run.out, &path)?;
         }
     }
-    let mut out = if args.json { app.ui.raw() } else { app.ui.text() };
-    let mut progress = app.ui.progress("checking");
-    let mut damaged = 0;
-    for (at, file) in files.iter().enumerate() {
-        progress.at(at, files.len());
-        let mut diagnostics = check(file)?;
-        diagnostics.extend(unanswered(app, file));
-        damaged += usize::from(diagnostics.iter().any(|diagnostic| diagnostic.severity() == Severity::Error));
-        if args.json {
-            out.write_all(if at == 0 { b"[" } else { b",\n" })?;
-            json(&mut out, file, &diagnostics)?;
-        } else {
-            text(&mut out, file, &diagnostics)?;
+    run.finish()
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Totals {
+    files: usize,
+    ok: usize,
+    damaged: usize,
+}
+
+struct CheckRun<'a> {
+    app: &'a App,
+    args: &'a Args,
+    out: Output,
+    failures: Failures<'a>,
+    totals: Totals,
+}
+
+impl CheckRun<'_> {
+    fn folder(&mut self, folder: &Path) -> Result<()> {
+        let (files, unread) = session_files(folder);
+        let before = self.totals;
+        self.failures.expect_several(files.len() + unread.len());
+        for error in unread {
+            self.failures.catch::<()>(&mut self.out, Err(error))?;
         }
+        let mut progress = self.app.ui.progress("checking");
+        for (at, file) in files.iter().enumerate() {
+            progress.at(at, files.len());
+            let checked = check(self.app, file);
+            if self.input(file, checked)? && self.args.verbose && !self.args.json {
+                said_ok(&mut self.out, file)?;
+            }
+        }
+        drop(progress);
+        if self.args.json {
+            return Ok(());
+        }
+        let name = one_line(&folder.to_string_lossy(), 4096);
+        let said = match (files.len(), self.totals.ok - before.ok) {
+            (0, _) => "no session files".to_owned(),
+            (all, ok) if all == ok => format!("{} ok", count(all, "file")),
+            (all, ok) => format!("{ok} of {} ok", count(all, "file")),
+        };
+        Ok(writeln!(self.out, "{}: {said}", Painted(BOLD, &name))?)
     }
-    drop(progress);
-    if args.json {
-        out.write_all(if files.is_empty() { b"[]\n" } else { b"]\n" })?;
-    } else if files.is_empty() {
-        writeln!(out, "no session files")?;
+
+    /// Reports one file; returns whether nothing is odd about it.
+    fn input(&mut self, file: &Path, checked: Result<Vec<Diagnostic>>) -> Result<bool> {
+        let why = checked.as_ref().err().map(CommandError::on_one_line);
+        let diagnostics = self.failures.catch(&mut self.out, checked)?;
+        self.totals.files += 1;
+        if self.args.json {
+            self.out.write_all(if self.totals.files == 1 { b"[" } else { b",\n" })?;
+            json(&mut self.out, file, diagnostics.as_deref().unwrap_or_default(), why.as_deref())?;
+        }
+        let Some(diagnostics) = diagnostics else { return Ok(false) };
+        let is_damaged = diagnostics.iter().any(|diagnostic| diagnostic.severity() == Severity::Error);
+        self.totals.damaged += usize::from(is_damaged);
+        self.totals.ok += usize::from(diagnostics.is_empty());
+        if !self.args.json {
+            text(&mut self.out, file, &diagnostics)?;
+        }
+        Ok(diagnostics.is_empty())
     }
-    out.finish()?;
-    if damaged > 0 {
-        let what = format!("{damaged} of {} damaged", count(files.len(), "session"));
-        return Err(CommandError::new(FailureKind::Damaged, what)
-            .hint("what is damaged stays where it is; everything else can be read and continued"));
+
+    fn finish(mut self) -> Result<()> {
+        let Totals { files, ok, damaged } = self.totals;
+        let unread = self.failures.count;
+        if self.args.json {
+            self.out.write_all(if files == 0 { b"[]\n" } else { b"]\n" })?;
+        } else if self.args.sessions.len() > 1 {
+            let unread = if unread > 0 { format!(", {unread} could not be read") } else { String::new() };
+            writeln!(self.out, "{}: {ok} ok, {damaged} damaged{unread}", count(files, "file"))?;
+        }
+        self.out.finish()?;
+        if damaged > 0 {
+            let what = format!("{damaged} of {} damaged", count(files, "session"));
+            return Err(CommandError::new(FailureKind::Damaged, what)
+                .hint("what is damaged stays where it is; everything else can be read and continued"));
+        }
+        self.failures.outcome(&format!("{} could not be read", count(unread, "input")))
     }
-    Ok(())
 }
 
 /// A prompt that another program is answering.
@@ -92,10 +168,11 @@ fn unanswered(app: &App, file: &Path) -> Option<Diagnostic> {
     session.diagnostics().iter().find(|told| told.code == Code::UnansweredPrompt).cloned()
 }
 
-fn check(file: &Path) -> Result<Vec<Diagnostic>> {
+fn check(app: &App, file: &Path) -> Result<Vec<Diagnostic>> {
     let medium =
         FileMedium::open(file).map_err(|error| CommandError::io(format!("open {}", file.display()), &error))?;
     match offshoot_session::check::check(&medium) {
+        Ok(diagnostics) => Ok(diagnostics.into_iter().chain(unanswered(app, file)).collect()),
         Err(Error::NotASession { line, offset, why, .. }) => Ok(vec![Diagnostic {
             code: Code::UnreadableSession,
             line: Some(line),
@@ -103,15 +180,12 @@ fn check(file: &Path) -> Result<Vec<Diagnostic>> {
             entry: None,
             message: format!("not a session: {why}"),
         }]),
-        other => Ok(other?),
+        Err(error) => Err(error.into()),
     }
 }
 
 fn text(out: &mut dyn Write, file: &Path, diagnostics: &[Diagnostic]) -> io::Result<()> {
     let file = one_line(&file.to_string_lossy(), 4096);
-    if diagnostics.is_empty() {
-        return writeln!(out, "{}: ok", Painted(BOLD, &file));
-    }
     for diagnostic in diagnostics {
         let style = match diagnostic.severity() {
             Severity::Note => NOTE,
@@ -127,22 +201,32 @@ fn text(out: &mut dyn Write, file: &Path, diagnostics: &[Diagnostic]) -> io::Res
     Ok(())
 }
 
-fn json(out: &mut dyn Write, file: &Path, diagnostics: &[Diagnostic]) -> io::Result<()> {
-    write!(out, "{{\"file\":{},\"diagnostics\":[", quote(&file.to_string_lossy()))?;
-    for (at, diagnostic) in diagnostics.iter().enumerate() {
-        write!(out, "{}{}", if at > 0 { "," } else { "" }, diagnostic.to_json())?;
-    }
-    out.write_all(b"]}")
+fn said_ok(out: &mut dyn Write, file: &Path) -> io::Result<()> {
+    writeln!(out, "{}: ok", Painted(BOLD, &one_line(&file.to_string_lossy(), 4096)))
 }
 
-/// Every session file below a folder, sorted by path. Links to folders are not followed: they may form cycles.
-fn session_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+fn json(out: &mut dyn Write, file: &Path, diagnostics: &[Diagnostic], why: Option<&str>) -> io::Result<()> {
+    let diagnostics: Vec<String> = diagnostics.iter().map(Diagnostic::to_json).collect();
+    let object = Object::new().str("file", &file.to_string_lossy());
+    let object = object.raw("diagnostics", format!("[{}]", diagnostics.join(",")));
+    out.write_all(object.opt_str("error", why).finish().as_bytes())
+}
+
+/// Every session file below a folder, sorted by path, and the folders that cannot be read. Links to folders are not
+/// followed: they may form cycles.
+fn session_files(folder: &Path) -> (Vec<PathBuf>, Vec<CommandError>) {
     let mut folders = vec![folder.to_path_buf()];
-    let mut found = Vec::new();
+    let (mut found, mut unread) = (Vec::new(), Vec::new());
     while let Some(folder) = folders.pop() {
-        let failed = |error: io::Error| CommandError::io(format!("read folder {}", folder.display()), &error);
-        for entry in std::fs::read_dir(&folder).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
+        let listed = std::fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        let entries = match listed {
+            Ok(entries) => entries,
+            Err(error) => {
+                unread.push(CommandError::io(format!("read folder {}", folder.display()), &error));
+                continue;
+            }
+        };
+        for path in entries.iter().map(std::fs::DirEntry::path) {
             if path.is_dir() {
                 folders.extend(Some(path).filter(|path| !path.is_symlink()));
             } else if path.extension().is_some_and(|extension| extension == "jsonl") {
@@ -151,6 +235,5 @@ fn session_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         }
     }
     found.sort();
-    files.extend(found);
-    Ok(())
+    (found, unread)
 }

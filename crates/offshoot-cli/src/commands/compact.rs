@@ -12,7 +12,7 @@ use offshoot_session::summariser::Drafted;
 use offshoot_session::text::one_line;
 
 use crate::app::{App, quoted};
-use crate::error::{CommandError, FailureKind, Result};
+use crate::error::Result;
 use crate::models::ModelArgs;
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{BOLD, DIM, ID, MARK, PLAIN, Painted};
@@ -85,15 +85,11 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let settings = Settings { keep_recent_tokens, ..user };
     let plan = match plan(&session, session.leaf(), session.dialect(), &settings)? {
         Planned::Cut(plan) => plan,
-        Planned::AlreadyCompacted => {
-            let error =
-                CommandError::new(FailureKind::Failed, "the session was just compacted: nothing was said since");
-            return nothing_to_do(app, args, error);
-        }
+        Planned::AlreadyCompacted => return nothing_to_do(app, args, "nothing was said since the last compaction"),
         Planned::TooSmall => {
-            let why = "there is nothing to compact: everything is recent enough to be kept";
-            let hint = format!("--keep-recent-tokens N keeps less than {keep_recent_tokens} tokens");
-            return nothing_to_do(app, args, CommandError::new(FailureKind::Failed, why).hint(hint));
+            nothing_to_do(app, args, "everything is recent enough to be kept")?;
+            app.ui.hint(&format!("--keep-recent-tokens N keeps less than {keep_recent_tokens} tokens"));
+            return Ok(());
         }
     };
     match (args.dry_run, args.json) {
@@ -107,13 +103,12 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     }
 }
 
-/// Reports that there is nothing to do: an error unless it is a dry run.
-fn nothing_to_do(app: &App, args: &Args, why: CommandError) -> Result<()> {
-    if !args.dry_run {
-        return Err(why);
+fn nothing_to_do(app: &App, args: &Args, why: &str) -> Result<()> {
+    if !args.json {
+        return app.ui.nothing_to_do(why);
     }
     let mut out = app.ui.raw();
-    writeln!(out, "{}", if args.json { "null" } else { &why.message })?;
+    writeln!(out, "null")?;
     Ok(out.finish()?)
 }
 

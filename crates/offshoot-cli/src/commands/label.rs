@@ -1,21 +1,24 @@
-//! `offshoot label`: sets or clears a label.
+//! `offshoot label`: shows, sets or removes a label.
 
 use std::io::Write as _;
 
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Error;
+use offshoot_session::id::EntryId;
+use offshoot_session::session::Session;
 use offshoot_session::text::one_line;
+use offshoot_session::tree::NodeIx;
 
-use crate::app::App;
-use crate::error::Result;
+use crate::app::{App, quoted};
+use crate::error::{CommandError, Result};
 use crate::select;
 use crate::ui::style::{ID, LABEL, Painted};
 
-/// Label an entry, or remove its label
+/// Label an entry, or show its label
 ///
-/// Labels are shown in trees and transcripts and by `branches`. An entry has
-/// one label; without TEXT it is taken off.
+/// Trees, transcripts and `branches` show labels. An entry has at most one.
+/// Without TEXT the command prints it and changes nothing.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -25,29 +28,63 @@ pub(crate) struct Args {
     /// An id or its unique start, a label, `@`, `@-`, or a time such as 2h
     entry: String,
 
-    /// The label
+    /// The new label
+    #[arg(conflicts_with = "clear")]
     text: Option<String>,
+
+    /// Remove the label
+    #[arg(long)]
+    clear: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   offshoot label latest 1a2b3c4d 'tests pass here'
   offshoot label latest 1a2b3c4d
+  offshoot label latest 1a2b3c4d --clear
   offshoot tree latest --filter labeled-only";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    let text = match args.text.as_deref().map(str::trim) {
+        Some("") => {
+            let remove = format!("`offshoot label {} {} --clear`", quoted(&args.session), quoted(&args.entry));
+            return Err(CommandError::usage("the label is empty").hint(format!("{remove} removes the label")));
+        }
+        None if !args.clear => return show(app, args),
+        text => text,
+    };
     let mut session = app.open_to_write(&args.session)?;
     let target = select::entry_to_write(app, &session, &args.entry)?;
-    let target = app.upgraded(&mut session, target)?;
-    let id =
-        session.tree().node(target).id().cloned().ok_or_else(|| Error::EntryNotFound { id: args.entry.clone() })?;
-    let text = args.text.as_deref().map(str::trim).filter(|text| !text.is_empty());
-    session.append(&NewEntry::label(id.as_str(), text))?;
-    let shown = Painted(ID, &one_line(id.as_str(), 40)).to_string();
-    let mut out = app.ui.text();
-    match text {
-        Some(text) => writeln!(out, "{shown} {}", Painted(LABEL, &format!("[{}]", one_line(text, 200))))?,
-        None => writeln!(out, "{shown} has no label now")?,
+    let id = id_of(&session, target, args)?;
+    if session.is_labelled(&id, text) {
+        return app.ui.nothing_to_do(&line(&session, &id));
     }
+    app.upgrade(&mut session)?;
+    session.append(&NewEntry::label(id.as_str(), text))?;
+    print(app, &line(&session, &id))
+}
+
+fn show(app: &App, args: &Args) -> Result<()> {
+    let session = app.open(&args.session)?;
+    let target = select::entry(app, &session, &args.entry)?;
+    print(app, &line(&session, &id_of(&session, target, args)?))
+}
+
+fn id_of(session: &Session, ix: NodeIx, args: &Args) -> Result<EntryId> {
+    let id = session.tree().node(ix).id().cloned();
+    Ok(id.ok_or_else(|| Error::EntryNotFound { id: args.entry.clone() })?)
+}
+
+fn line(session: &Session, id: &EntryId) -> String {
+    let shown = Painted(ID, &one_line(id.as_str(), 40)).to_string();
+    match session.tree().label(id) {
+        Some(label) => format!("{shown} {}", Painted(LABEL, &format!("[{}]", one_line(&label.text, 200)))),
+        None => format!("{shown} has no label"),
+    }
+}
+
+fn print(app: &App, line: &str) -> Result<()> {
+    let mut out = app.ui.text();
+    writeln!(out, "{line}")?;
     Ok(out.finish()?)
 }

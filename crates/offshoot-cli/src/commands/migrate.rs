@@ -1,18 +1,21 @@
 //! `offshoot migrate`: upgrades files of old versions.
 
-use std::io::Write as _;
+use std::io::Write;
 
 use offshoot_session::text::one_line;
 
 use crate::app::App;
 use crate::error::Result;
+use crate::failures::Failures;
+use crate::transcript::screen::count;
 use crate::ui::style::{BOLD, Painted};
 
 /// Upgrade sessions of an old version
 ///
 /// Not needed to read them, and the first change to one does the same. The new
 /// file takes the old one's place in one step; the old bytes stay beside it as
-/// FILE.v1.bak or FILE.v2.bak.
+/// FILE.v1.bak or FILE.v2.bak. A session that cannot be upgraded is reported,
+/// and the others still are.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -28,19 +31,32 @@ Examples:
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut out = app.ui.text();
+    let mut failures = Failures::new(app, args.sessions.len());
+    let mut upgraded = 0;
     for given in &args.sessions {
-        let file = app.file_to_write(given)?;
-        let session = app.open_file(&file)?;
-        let version = session.version();
-        let name = one_line(&file.to_string_lossy(), 4096);
-        let name = Painted(BOLD, &name);
-        match session.upgrade_and_close()? {
-            Some(backup) => {
-                let backup = one_line(&backup.to_string_lossy(), 4096);
-                writeln!(out, "{name}: upgraded from version {version}; the old file is {backup}")?;
-            }
-            None => writeln!(out, "{name}: version {version}, nothing to do")?,
-        }
+        let migrated = migrate(app, given, &mut out);
+        upgraded += usize::from(failures.catch(&mut out, migrated)? == Some(true));
     }
-    Ok(out.finish()?)
+    if args.sessions.len() > 1 {
+        let failed = if failures.count > 0 { format!(", {} failed", failures.count) } else { String::new() };
+        writeln!(out, "{}: {upgraded} upgraded{failed}", count(args.sessions.len(), "session"))?;
+    }
+    out.finish()?;
+    failures.outcome(&format!("{} could not be upgraded", count(failures.count, "session")))
+}
+
+/// Upgrades one session; returns whether it was old.
+fn migrate(app: &App, given: &str, out: &mut dyn Write) -> Result<bool> {
+    let file = app.file_to_write(given)?;
+    let session = app.open_file(&file)?;
+    let version = session.version();
+    let name = one_line(&file.to_string_lossy(), 4096);
+    let name = Painted(BOLD, &name);
+    let Some(backup) = session.upgrade_and_close()? else {
+        writeln!(out, "{name}: nothing to do: version {version}")?;
+        return Ok(false);
+    };
+    let backup = one_line(&backup.to_string_lossy(), 4096);
+    writeln!(out, "{name}: upgraded from version {version}; the old file is {backup}")?;
+    Ok(true)
 }

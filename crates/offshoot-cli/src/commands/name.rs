@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use offshoot_session::compose::NewEntry;
 use offshoot_session::header::Dialect;
+use offshoot_session::session::Session;
 use offshoot_session::text::one_line;
 
 use crate::app::App;
@@ -13,7 +14,7 @@ use crate::ui::style::{BOLD, Painted};
 /// Name a session
 ///
 /// The name is shown by `list` and can stand for the session on the command
-/// line. An empty name takes it off.
+/// line. An empty name removes it.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -27,20 +28,28 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   offshoot name latest 'fix the login test'
-  offshoot show 'fix the login test'";
+  offshoot show 'fix the login test'
+  offshoot name latest ''";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = app.open_to_write(&args.session)?;
+    if session.is_named(&args.text)? {
+        return app.ui.nothing_to_do(&said(&session)?);
+    }
     app.upgrade(&mut session)?;
     session.append(&NewEntry::session_info(&args.text))?;
     let mut out = app.ui.text();
-    match session.name()? {
-        Some(name) => writeln!(out, "named {}", Painted(BOLD, &one_line(&name, 200)))?,
-        None => writeln!(out, "the session has no name now")?,
-    }
+    writeln!(out, "{}", said(&session)?)?;
     out.finish()?;
     if session.dialect() == Dialect::Omp {
-        app.ui.note("oh-my-pi goes on showing the session's own title");
+        app.ui.note("oh-my-pi keeps showing the session's own title");
     }
     Ok(())
+}
+
+fn said(session: &Session) -> Result<String> {
+    Ok(match session.name()? {
+        Some(name) => format!("the session is named {}", Painted(BOLD, &one_line(&name, 200))),
+        None => "the session has no name".to_owned(),
+    })
 }

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use clap::builder::NonEmptyStringValueParser;
 use offshoot_session::compose::NewBranchSummary;
 use offshoot_session::entry::Source as _;
+use offshoot_session::error::{Error, Invalid};
 use offshoot_session::text::{counted, one_line};
 
 use super::switch::place;
@@ -16,9 +17,10 @@ use crate::{select, summarise};
 
 /// Go back, with a summary of what is left
 ///
-/// Goes back to the last user message before the open entry, or to ENTRY. What
-/// stood after it stays as another branch; a summary of it becomes the next
-/// entry, so that the model knows what was tried.
+/// Goes back to the last user message that has messages after it, or to ENTRY.
+/// Another pop goes one message further back. What came after it remains as
+/// another branch; a summary of it becomes the next entry, so that the model
+/// knows what was tried.
 ///
 /// Without --summary a model writes it: --model, else the session's, else the
 /// one of settings.json. Without one it is put together from what was said:
@@ -50,9 +52,16 @@ Examples:
   offshoot pop latest 1a2b3c4d --summary 'the cache was a dead end: invalidation is too hard'";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    if args.summary.is_some() {
+        args.model.refuse("without --summary a model writes it")?;
+    }
     let mut session = app.open_to_write(&args.session)?;
     let given = args.entry.as_ref().map(|given| select::entry_to_write(app, &session, given)).transpose()?;
-    let target = session.pop_target(given)?;
+    let target = match session.pop_target(given) {
+        Ok(target) => target,
+        Err(Error::Invalid(why @ Invalid::NothingLeft)) => return app.ui.nothing_to_do(&why.to_string()),
+        Err(error) => return Err(error.into()),
+    };
     let left = session.abandoned_by(Some(target));
     let left_entries = left.iter().filter(|ix| !session.tree().node(**ix).is_leaf_marker()).count();
     let drafted = match &args.summary {

@@ -38,7 +38,7 @@ use crate::ui::style::{BOLD, DIM, Painted, WARNING};
 /// offsets are those of `offshoot check`; `length` is in bytes; `backup` and
 /// `quarantine` are paths or null.
 ///
-/// If there is nothing to repair, nothing is written and the exit code is 2.
+/// If there is nothing to repair, nothing is written.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -65,9 +65,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut medium =
         FileMedium::open(&file).map_err(|error| CommandError::io(format!("open {}", file.display()), &error))?;
     let plan = plan(&medium).map_err(|error| hinted(error.into(), &args.session))?;
-    if plan.steps.is_empty() && returned.is_empty() {
-        return Err(CommandError::usage(format!("{}: nothing to repair", file.display()))
-            .hint(format!("`offshoot check {}` says what is odd all the same", quoted(&args.session))));
+    if plan.steps.is_empty() && returned.is_empty() && !args.json {
+        return app.ui.nothing_to_do(&format!("{} has no damaged lines", shown(&file)));
     }
     let is_done = args.dry_run || plan.steps.is_empty();
     let repaired = if is_done { None } else { Some(plan.apply(&mut medium)?) };

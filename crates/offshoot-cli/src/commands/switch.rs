@@ -47,21 +47,22 @@ Examples:
   offshoot branches latest            shows where there is to go";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    if !args.summarize {
+        args.model.refuse("--summarize has a summary written")?;
+    }
     let mut session = app.open_to_write(&args.session)?;
     let target = select::entry_to_write(app, &session, &args.entry)?;
     let tree = session.tree();
     let is_there = session.leaf().and_then(|leaf| tree.behind_markers(leaf)) == tree.behind_markers(target);
-    let mut out = app.ui.text();
     if is_there {
-        writeln!(out, "already at {}", place(&session, target)?)?;
-        return Ok(out.finish()?);
+        return app.ui.nothing_to_do(&format!("the session is at {}", place(&session, target)?));
     }
     let left = session.abandoned_by(Some(target));
     let left = left.iter().filter(|ix| !session.tree().node(**ix).is_leaf_marker()).count();
-    // Moving further down a branch abandons nothing.
     let summarise = || summarise::left_behind(app, &session, target, &args.model);
-    let drafted = (args.summarize && left > 0).then(summarise).transpose()?;
+    let drafted = (args.summarize && session.leaves_messages(target)).then(summarise).transpose()?;
     let target = app.upgraded(&mut session, target)?;
+    let mut out = app.ui.text();
     let Some(drafted) = drafted else {
         session.switch(target)?;
         writeln!(out, "now at {}", place(&session, target)?)?;

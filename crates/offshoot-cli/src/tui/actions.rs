@@ -8,11 +8,13 @@ use offshoot_agent::command::Command;
 use offshoot_agent::turn::Navigation;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
+use offshoot_session::kind::KindClass;
 use offshoot_session::session::{Session, SessionPart};
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::cmd::EntryAction;
 use offshoot_tui::app::msg::Msg;
+use offshoot_tui::slash::LabelRequest;
 
 use super::job_context::{JobContext, ask, blocking};
 use crate::app::App;
@@ -130,15 +132,33 @@ fn here(app: &App, file: PathBuf) -> Result<(PathBuf, Option<String>)> {
     Ok((copied, Some(format!("the session's folder {gone} is not there: this is a copy of it in {cwd}"))))
 }
 
-pub(super) async fn label(context: &JobContext, agent: &AgentSession, text: Option<String>) -> Result<()> {
-    let entry = read(agent, |session| {
-        let last = session.leaf().and_then(|leaf| session.tree().behind_markers(leaf));
+pub(super) async fn label(context: &JobContext, agent: &AgentSession, request: LabelRequest) -> Result<()> {
+    let last = read(agent, |session| {
+        // A label is an entry itself: the one that it is on was said before it.
+        let tree = session.tree();
+        let is_said = |ix: &NodeIx| tree.node(*ix).kind().class() == KindClass::Conversation;
+        let last = session.leaf().and_then(|leaf| tree.ancestors(leaf).find(is_said));
         let last = last.ok_or_else(|| CommandError::new(FailureKind::NotFound, "there is no entry to label yet"))?;
-        id_of(session, last)
+        let id = id_of(session, last)?;
+        let label = tree.label(&EntryId::new(&id)).map(|label| label.text.clone());
+        Ok((id, label))
     });
-    let entry = entry.await?;
-    let said = text.as_ref().map_or("the label is gone".to_owned(), |text| format!("labelled {text}"));
-    ask(context, agent, Command::SetLabel { entry, label: text }).await;
+    let (entry, known) = last.await?;
+    let wanted = match request {
+        LabelRequest::Show => known.clone(),
+        LabelRequest::Set(text) => Some(text),
+        LabelRequest::Clear => None,
+    };
+    let is_change = wanted != known;
+    let said = match (&wanted, is_change) {
+        (Some(text), true) => format!("labelled {text}"),
+        (None, true) => "the label is removed".to_owned(),
+        (Some(text), false) => format!("the last entry has the label {text}"),
+        (None, false) => "the last entry has no label: /label TEXT sets one".to_owned(),
+    };
+    if is_change {
+        ask(context, agent, Command::SetLabel { entry, label: wanted }).await;
+    }
     context.notice(Level::Info, said);
     Ok(())
 }

@@ -93,7 +93,7 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
         ProgramTask::Pop => actions::pop(&context, &agent).await,
         ProgramTask::Resume(given) => actions::resume(&context, &agent, given).await,
         ProgramTask::Open(file) => actions::open(&context, &agent, file).await,
-        ProgramTask::Label(text) => actions::label(&context, &agent, text).await,
+        ProgramTask::Label(request) => actions::label(&context, &agent, request).await,
         ProgramTask::Export(path) => actions::export_session(&context, &agent, None, path).await,
         ProgramTask::ExportBranch { entry, path } => actions::export_session(&context, &agent, Some(entry), path).await,
         ProgramTask::Import(path) => actions::import_file(&context, &agent, path).await,

@@ -133,7 +133,9 @@ fn open(app: &App, file: &Path) -> Result<Session> {
 /// Renames a session; returns the resulting name.
 fn rename(app: &App, file: &Path, name: &str) -> Result<String> {
     let mut session = open(app, file)?;
-    session.append(&NewEntry::session_info(name))?;
+    if !session.is_named(name)? {
+        session.append(&NewEntry::session_info(name))?;
+    }
     Ok(session.name()?.unwrap_or_default())
 }
 

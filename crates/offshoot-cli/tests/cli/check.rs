@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::world::{VERSION_1, World, message, text};
+use crate::world::{SAMPLE, VERSION_1, World, message, text};
 
 fn world() -> World {
     let world = World::with_sample();
@@ -26,6 +26,8 @@ fn everything_odd_with_its_place() {
     folder/deep/bad.jsonl:3: error[malformed-line]: the line is not one JSON object; it stays in the file but not in the tree
     folder/deep/bad.jsonl:4: error[torn-tail]: the last line is cut off; it stays in the file, and the next entry starts on a line of its own
     folder/notes.jsonl:1: error[unreadable-session]: not a session: the first record is not a session header
+    folder: 0 of 2 files ok
+    3 files: 1 ok, 2 damaged
     [stderr]
     error: 2 of 3 sessions damaged
     hint: what is damaged stays where it is; everything else can be read and continued
@@ -45,6 +47,46 @@ fn json_has_an_element_for_each_file() {
     "#);
 }
 
+/// One unreadable file ended the run, and the files after it were not checked.
+#[test]
+fn what_cannot_be_read_is_reported_and_the_others_are_checked() {
+    let world = World::with_sample();
+    std::fs::create_dir_all(world.work().join("folder/odd.jsonl/x")).unwrap();
+    std::os::unix::fs::symlink("gone", world.work().join("folder/dangling.jsonl")).unwrap();
+    world.write("folder/a.jsonl", SAMPLE);
+    world.write("folder/b.jsonl", SAMPLE);
+    assert_snapshot!(world.run("check gone.jsonl folder sample.jsonl"), @"
+    folder: 2 of 3 files ok
+    sample.jsonl: ok
+    5 files: 3 ok, 0 damaged, 2 could not be read
+    [stderr]
+    error: could not open gone.jsonl
+    caused by: No such file or directory (os error 2)
+    error: could not open folder/dangling.jsonl
+    caused by: No such file or directory (os error 2)
+    error: 2 inputs could not be read
+    [exit code 3]
+    ");
+    let json = world.run("check gone.jsonl sample.jsonl --json");
+    assert_snapshot!(json.lines().take(2).collect::<Vec<_>>().join("\n"), @r#"
+    [{"file":"gone.jsonl","diagnostics":[],"error":"could not open gone.jsonl: No such file or directory (os error 2)"},
+    {"file":"sample.jsonl","diagnostics":[]}]
+    "#);
+}
+
+#[test]
+fn a_sound_folder_has_one_line() {
+    let world = World::new();
+    world.write("folder/a.jsonl", SAMPLE);
+    world.write("folder/deep/b.jsonl", SAMPLE);
+    assert_snapshot!(world.run("check folder"), @"folder: 2 files ok");
+    assert_snapshot!(world.run("check folder -v"), @"
+    folder/a.jsonl: ok
+    folder/deep/b.jsonl: ok
+    folder: 2 files ok
+    ");
+}
+
 #[test]
 fn notes_are_no_damage() {
     let world = World::new();
@@ -62,7 +104,7 @@ fn nothing_to_check() {
     [exit code 3]
     ");
     std::fs::create_dir(world.work().join("empty")).unwrap();
-    assert_snapshot!(world.run("check empty"), @"no session files");
+    assert_snapshot!(world.run("check empty"), @"empty: no session files");
     assert_eq!(world.stdout("check empty --json"), "[]\n");
 }
 

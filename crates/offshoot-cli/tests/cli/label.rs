@@ -14,8 +14,40 @@ fn a_label_is_put_on_and_taken_off() {
     c86f31ad › • [tests pass] assistant: Fixed: runs of blanks no longer count, and two new assertions hold that down. The test passes.
       (3/3) [labeled-only]
     "#);
-    assert_snapshot!(world.run("label sample.jsonl 1b9d"), @"1b9d40c6 has no label now");
+    let before = world.snapshot();
+    assert_snapshot!(world.run("label sample.jsonl 1b9d"), @"1b9d40c6 [where it began]");
+    assert_snapshot!(world.run("label sample.jsonl 1b9d 'where it began'"), @"nothing to do: 1b9d40c6 [where it began]");
+    assert_eq!(world.snapshot(), before, "showing a label, and setting the same one, writes nothing");
+    assert_snapshot!(world.run("label sample.jsonl 1b9d --clear"), @"1b9d40c6 has no label");
+    assert_snapshot!(world.run("label sample.jsonl 1b9d --clear"), @"nothing to do: 1b9d40c6 has no label");
+    assert_snapshot!(world.run("label sample.jsonl 1b9d"), @"1b9d40c6 has no label");
     assert!(!world.run("tree sample.jsonl").contains("where it began"));
+}
+
+/// An empty text removed the label, so a script with an empty variable did.
+#[test]
+fn an_empty_label_is_refused() {
+    let world = World::with_sample();
+    let before = world.snapshot();
+    assert_snapshot!(world.run("label sample.jsonl c86f ''"), @"
+    [stderr]
+    error: the label is empty
+    hint: `offshoot label sample.jsonl c86f --clear` removes the label
+    [exit code 2]
+    ");
+    assert_eq!(world.snapshot(), before);
+}
+
+/// The first change to a file of an old version upgrades it; a command with nothing to change does not.
+#[test]
+fn nothing_to_do_leaves_an_old_file_as_it_is() {
+    let world = World::new();
+    world.write("old.jsonl", VERSION_1);
+    let id = world.stdout("tree old.jsonl --flat").split(' ').nth(1).unwrap().to_owned();
+    let before = world.snapshot();
+    world.run(&format!("label old.jsonl {id} --clear"));
+    assert_snapshot!(world.run("name old.jsonl ''"), @"nothing to do: the session has no name");
+    assert_eq!(world.snapshot(), before);
 }
 
 #[test]

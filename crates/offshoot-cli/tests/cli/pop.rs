@@ -32,6 +32,22 @@ fn back_to_an_entry_with_ones_own_words() {
     assert!(world.stdout("context sample.jsonl --json").contains("it was the blanks"));
 }
 
+/// The second `pop` went to the message of the first again, and summarised the summary.
+#[test]
+fn three_pops_go_three_steps_back() {
+    let world = World::with_sample();
+    assert!(world.run("pop sample.jsonl").starts_with("back at af72e50c"));
+    let before = world.snapshot();
+    assert_snapshot!(world.run("pop sample.jsonl af72"), @"nothing to do: no message would be left");
+    assert_eq!(world.snapshot(), before, "a summary of nothing but a summary says nothing new");
+    for step in ["back at 30f8c62b", "back at 1b9d40c6"] {
+        let shown = world.run("pop sample.jsonl");
+        assert!(shown.starts_with(step), "{shown}");
+    }
+    let context = world.stdout("context sample.jsonl --json");
+    assert!(context.contains("Now print the number of lines as well"), "earlier summaries go along: {context}");
+}
+
 /// Without a model the summary is the same as without the option.
 #[test]
 fn a_summary_on_request() {
@@ -50,9 +66,5 @@ fn nowhere_to_go_back_to() {
     error: there is no user message before the leaf
     [exit code 2]
     ");
-    assert_snapshot!(world.run("pop s.jsonl aaaa"), @"
-    [stderr]
-    error: the leaf is there already: no entries would be left
-    [exit code 2]
-    ");
+    assert_snapshot!(world.run("pop s.jsonl aaaa"), @"nothing to do: no message would be left");
 }

@@ -44,12 +44,8 @@ fn damage_moves_out_and_the_file_is_sound() {
     {"type":
     "#);
     assert_eq!(world.read("bad.jsonl.bak"), damaged());
-    assert_snapshot!(world.run("repair bad.jsonl"), @"
-    [stderr]
-    error: bad.jsonl: nothing to repair
-    hint: `offshoot check bad.jsonl` says what is odd all the same
-    [exit code 2]
-    ");
+    assert_snapshot!(world.run("repair bad.jsonl"), @"nothing to do: bad.jsonl has no damaged lines");
+    assert_snapshot!(world.run("repair bad.jsonl --json"), @r#"{"file":"bad.jsonl","steps":[],"backup":null,"quarantine":null,"givenBack":[]}"#);
 }
 
 #[test]
@@ -86,12 +82,7 @@ fn what_needs_no_repair_or_allows_none_is_left_alone() {
     world.write("old.jsonl", VERSION_1);
     world.write("notes.jsonl", "# Notes\n");
     let before = world.snapshot();
-    assert_snapshot!(world.run("repair sample.jsonl"), @"
-    [stderr]
-    error: sample.jsonl: nothing to repair
-    hint: `offshoot check sample.jsonl` says what is odd all the same
-    [exit code 2]
-    ");
+    assert_snapshot!(world.run("repair sample.jsonl"), @"nothing to do: sample.jsonl has no damaged lines");
     assert_snapshot!(world.run("repair old.jsonl"), @"
     [stderr]
     error: the session has version 1: it is upgraded before it is repaired

@@ -36,10 +36,33 @@ fn a_summary_of_what_is_left_can_go_along() {
 }
 
 #[test]
+fn a_model_without_a_summary_is_refused() {
+    let world = World::with_sample();
+    let before = world.snapshot();
+    assert_snapshot!(world.run("switch sample.jsonl 9e3b --model haiku"), @"
+    [stderr]
+    error: --model has no effect: no model writes a summary
+    hint: --summarize has a summary written
+    [exit code 2]
+    ");
+    assert!(world.run("pop sample.jsonl --summary 'mine' --thinking low").contains("error: --thinking has no effect"));
+    assert_eq!(world.snapshot(), before);
+}
+
+/// Every later command repeated that the branch that was left holds newer work.
+#[test]
+fn the_branch_that_was_left_is_not_newer_work() {
+    let world = World::with_sample();
+    world.run("switch sample.jsonl 4e8a");
+    let shown = world.run("show sample.jsonl");
+    assert!(!shown.contains("newer work"), "{shown}");
+}
+
+#[test]
 fn going_where_one_is_writes_nothing() {
     let world = World::with_sample();
     let before = world.snapshot();
-    assert_snapshot!(world.run("switch sample.jsonl 42e6"), @"already at 42e6b1f9  With `--lines` the number of lines follows on a line of its…");
+    assert_snapshot!(world.run("switch sample.jsonl 42e6"), @"nothing to do: the session is at 42e6b1f9  With `--lines` the number of lines follows on a line of its…");
     assert_eq!(world.snapshot(), before);
 }
 

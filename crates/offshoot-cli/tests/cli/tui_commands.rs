@@ -178,7 +178,11 @@ fn places_in_this_session() {
     terminal.until("one of them", |screen| !screen.contains("[here]")).send("\r");
     terminal.until("the other branch", |screen| screen.contains("⑂ The second answer."));
     terminal.send("/label\r");
-    terminal.until_text("the label is gone");
+    terminal.until_text("the last entry has no label");
+    terminal.send("/label there\r");
+    terminal.until_text("labelled there").send("/label\r");
+    terminal.until_text("the last entry has the label there").send("/label --clear\r");
+    terminal.until_text("the label is removed");
     let first = id_of(&talk, "first question");
     terminal.send(&format!("/branch-here {first}\r"));
     terminal.until("it in the editor", |screen| screen.contains("\nfirst question\n────"));

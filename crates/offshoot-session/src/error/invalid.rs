@@ -45,8 +45,8 @@ pub enum Invalid {
     NothingToPop,
     #[error("there is no user message before the leaf")]
     NoUserMessage,
-    #[error("the leaf is there already: no entries would be left")]
-    LeafIsThere,
+    #[error("no message would be left")]
+    NothingLeft,
     #[error("the session is empty: there is nothing to copy")]
     NothingToCopy,
     #[error("{}: nothing to repair", path.display())]

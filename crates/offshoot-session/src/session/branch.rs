@@ -13,11 +13,11 @@ use crate::error::{Error, Invalid, Result};
 use crate::extract;
 use crate::header::{Header, NewHeader};
 use crate::id::EntryId;
-use crate::kind::Role;
+use crate::kind::{Kind, Role};
 use crate::load::load;
 use crate::medium::FileMedium;
 use crate::pieces::{Pieces, create_folder_of};
-use crate::tree::NodeIx;
+use crate::tree::{NodeIx, Tree};
 
 /// A new session made from another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,23 +99,33 @@ impl Session {
         self.append_from(target, &entry)
     }
 
-    /// The entry to which [`Session::pop`] goes back: the given one, else the last user message before the leaf.
+    /// The entry to which [`Session::pop`] goes back: the given one, else the last user message with messages after it.
+    /// Summaries of branches do not count, so that another pop goes further back.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if nothing would be left.
+    /// [`Error::Invalid`] if no message would be left.
     pub fn pop_target(&self, entry: Option<NodeIx>) -> Result<NodeIx> {
         let tree = self.tree();
         let leaf = self.leaf.and_then(|leaf| tree.behind_markers(leaf));
         let leaf = leaf.ok_or(Invalid::NothingToPop)?;
         let target = match entry {
             Some(target) => Some(target),
-            None => tree.ancestors(leaf).skip(1).find(|ix| tree.node(*ix).role() == Some(Role::User)),
+            None => {
+                let mut ancestors = tree.ancestors(leaf).skip_while(|ix| !is_said(tree, *ix));
+                ancestors.by_ref().next();
+                ancestors.find(|ix| tree.node(*ix).role() == Some(Role::User))
+            }
         };
         let target = tree.whole(target)?.ok_or(Invalid::NoUserMessage)?;
-        if target == leaf {
-            return Err(Invalid::LeafIsThere.into());
+        if !self.leaves_messages(target) {
+            return Err(Invalid::NothingLeft.into());
         }
         Ok(target)
+    }
+
+    /// Whether a move to `target` leaves messages, and not only summaries of branches, labels or settings.
+    pub fn leaves_messages(&self, target: NodeIx) -> bool {
+        self.abandoned_by(Some(target)).into_iter().any(|ix| is_said(self.tree(), ix))
     }
 
     /// Goes back to an entry and continues from it with a summary of the branch that is left.
@@ -252,6 +262,10 @@ impl Session {
         }
         session.export(SessionPart::Everything, Some(new.cwd), place)
     }
+}
+
+fn is_said(tree: &Tree, ix: NodeIx) -> bool {
+    matches!(tree.node(ix).kind(), Kind::Message | Kind::CustomMessage | Kind::Compaction)
 }
 
 /// Removes `.`, `..` and redundant separators from an absolute path; other paths stay.

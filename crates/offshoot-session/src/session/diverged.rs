@@ -115,16 +115,19 @@ impl Session {
     }
 
     /// The newest work at the end of another branch, if it is newer than the open entry. Labels, settings and markers
-    /// are not work.
+    /// are not work. After a move of the leaf only later entries count: the person knows what is left.
     pub fn newer_work(&self) -> Option<NodeIx> {
         let tree = self.tree();
-        let open = tree.behind_markers(self.leaf?)?;
+        let leaf = self.leaf?;
+        let moved = Some(leaf).filter(|leaf| tree.node(*leaf).is_leaf_marker());
+        let open = tree.behind_markers(leaf)?;
         let since = tree.node(open).time()?;
         let mut newer: Vec<_> = tree.ends().filter(|end| end.time > since && end.work() != Some(open)).collect();
         newer.sort_by_key(|end| std::cmp::Reverse(end.time));
         newer.into_iter().find_map(|end| {
             let work = tree.ancestors(end.work()?).find(|ix| is_work(tree, *ix))?;
-            let is_newer = tree.node(work).time().is_some_and(|time| time > since);
+            let is_later = moved.is_none_or(|moved| work > moved);
+            let is_newer = is_later && tree.node(work).time().is_some_and(|time| time > since);
             // An entry with only settings below it may be on the open path. This is rare, so the walk does not cost
             // much.
             let is_ours = is_newer && !tree.is_leaf(work) && tree.ancestors(open).any(|ix| ix == work);

@@ -13,7 +13,7 @@ use offshoot_session::stats;
 use offshoot_session::store::{DirStore, Flavour, Root, Store as _};
 use offshoot_session::testing::fixed_options;
 
-use super::common::{at, ids, open_messages, say, shape, text};
+use super::common::{at, ids, line, open_messages, say, shape, text};
 
 struct File {
     _folder: tempfile::TempDir,
@@ -196,9 +196,21 @@ fn switch_makes_every_program_open_there() {
     let again = open(&file.path);
     assert_eq!(again.tree().behind_markers(again.leaf().unwrap()), Some(again.find("b").unwrap()));
     assert_eq!(open_messages(&again), ["a", "b"]);
-    let diverged: Vec<_> = again.diagnostics().iter().filter(|d| d.code == Code::Diverged).collect();
-    assert_eq!(diverged.len(), 1, "newer work elsewhere is not hidden");
-    assert_eq!(diverged[0].entry.as_ref().unwrap().as_str(), "c");
+}
+
+/// The person who switches knows what is left; what another program appends there later is news.
+#[test]
+fn a_switch_silences_newer_work_until_something_is_appended_there() {
+    let file = file(text(&["a - U", "b a A", "c a A"]));
+    let mut session = open(&file.path);
+    session.switch(session.find("b").unwrap()).unwrap();
+    let again = open(&file.path);
+    assert_eq!((session.newer_work(), again.newer_work()), (None, None));
+    assert!(again.diagnostics().iter().all(|told| told.code != Code::Diverged), "{:?}", again.diagnostics());
+    let more = fs::read_to_string(&file.path).unwrap() + &line("d c U", 600) + "\n";
+    fs::write(&file.path, more).unwrap();
+    session.refresh().unwrap();
+    assert_eq!(session.newer_work(), Some(session.find("d").unwrap()));
 }
 
 #[test]
@@ -244,7 +256,7 @@ fn pops_nest() {
     say(&mut session, "user", "g");
     assert_eq!(open_messages(&session), ["a", "b", "branchSummary(second)", "g"]);
     let leaf = session.leaf();
-    assert!(matches!(session.pop_target(leaf), Err(Error::Invalid(Invalid::LeafIsThere))));
+    assert!(matches!(session.pop_target(leaf), Err(Error::Invalid(Invalid::NothingLeft))));
     let empty = Session::in_memory(&at("/w"), fixed_options()).unwrap();
     assert!(matches!(empty.pop_target(None), Err(Error::Invalid(Invalid::NothingToPop))));
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use offshoot_agent::command::Command;
 
 use crate::overlay::sessions::Request;
-use crate::slash::Argument;
+use crate::slash::{Argument, LabelRequest};
 use offshoot_settings::{Scope, Value};
 
 /// Something to be done.
@@ -85,8 +85,8 @@ pub enum ProgramTask {
     Pop,
     Resume(String),
     Open(PathBuf),
-    /// Put a label on the last entry, or take it away.
-    Label(Option<String>),
+    /// Show, set or remove the label of the last entry.
+    Label(LabelRequest),
     /// Tell about the session; answered with [`super::msg::Msg::Page`].
     Describe,
     /// Write the session into a file; no name: a page in the session's folder.

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 
 use super::*;
 use crate::keymap::Key;
+use crate::slash::LabelRequest;
 use crate::theme::Theme;
 
 fn event(name: &str) -> KeyEvent {
@@ -227,7 +228,7 @@ fn what_no_list_has_is_sent_as_it_is_typed() {
         offers.set(Argument::Model, vec![Choice::new("openai/gpt")]);
     });
     for (typed, expected) in [
-        ("/label fix", SlashCommand::Label(Some("fix".to_owned()))),
+        ("/label fix", SlashCommand::Label(LabelRequest::Set("fix".to_owned()))),
         ("/switch ffee", SlashCommand::Switch("ffee".to_owned())),
     ] {
         write(&mut editor, typed);

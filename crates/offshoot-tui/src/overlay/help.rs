@@ -244,7 +244,7 @@ mod tests {
           /clone                         begin a session with all that stands up to here
           /pop [entry]                   back to the last message, with a summary
           /export-branch <entry> [path]  write the branch up to an entry into a file
-          /label [text]                  put a label here; no text takes it away
+          /label [text | --clear]        show, set or remove a label here
           /name [name]                   name the session, or show its name
           /compact [instructions]        summarise what came before, and cut
           /model [model]                 choose a model

@@ -2,7 +2,7 @@
 
 use offshoot_agent::provider::ThinkingLevel;
 
-use super::{COMMANDS, SlashCommand, Spec, find};
+use super::{COMMANDS, LabelRequest, SlashCommand, Spec, find};
 use offshoot_settings::nearest::nearest;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -63,7 +63,11 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
                 path: unquoted(Some(path)),
             }
         }
-        "label" => SlashCommand::Label(given),
+        "label" => SlashCommand::Label(match given {
+            None => LabelRequest::Show,
+            Some(text) if text == "--clear" => LabelRequest::Clear,
+            Some(text) => LabelRequest::Set(text),
+        }),
         "name" => SlashCommand::Name(given),
         "compact" => SlashCommand::Compact { instructions: given },
         "model" => SlashCommand::Model(given),
@@ -136,7 +140,9 @@ mod tests {
             ("/export-branch \"half", "ExportBranch { entry: \"\\\"half\", path: None }"),
             ("/compact mind\nthe tests", "Compact { instructions: Some(\"mind\\nthe tests\") }"),
             ("/thinking High", "Thinking(Some(High))"),
-            ("/label", "Label(None)"),
+            ("/label", "Label(Show)"),
+            ("/label here", "Label(Set(\"here\"))"),
+            ("/label --clear", "Label(Clear)"),
             ("/import \"\"", "/import needs an argument: /import <path>"),
             ("/switch", "/switch needs an argument: /switch <entry>"),
             ("/tree all", "/tree takes no \"all\": /tree"),

@@ -30,7 +30,7 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::Pop(None) => vec![ProgramTask::Pop.into()],
         SlashCommand::Pop(Some(entry)) => vec![ProgramTask::Named(EntryAction::Pop, entry).into()],
         SlashCommand::ExportBranch { entry, path } => vec![ProgramTask::ExportBranch { entry, path }.into()],
-        SlashCommand::Label(text) => vec![ProgramTask::Label(text).into()],
+        SlashCommand::Label(request) => vec![ProgramTask::Label(request).into()],
         SlashCommand::Name(Some(name)) => vec![Cmd::ask(Command::SetName(name))],
         SlashCommand::Name(None) => ask_name(model),
         SlashCommand::Compact { instructions } => vec![Cmd::ask(Command::Compact { instructions })],

@@ -260,6 +260,7 @@ fn every_command_asks_for_what_it_says() {
         "/pop 1a2b",
         "/export-branch 1a2b out.jsonl",
         "/label here",
+        "/label --clear",
         "/label",
         "/name mine",
         "/compact mind the tests",
@@ -297,8 +298,9 @@ fn every_command_asks_for_what_it_says() {
     /pop: [Pop]
     /pop 1a2b: [Named(Pop, "1a2b")]
     /export-branch 1a2b out.jsonl: [ExportBranch { entry: "1a2b", path: Some("out.jsonl") }]
-    /label here: [Label(Some("here"))]
-    /label: [Label(None)]
+    /label here: [Label(Set("here"))]
+    /label --clear: [Label(Clear)]
+    /label: [Label(Show)]
     /name mine: [Ask(SetName("mine"))]
     /compact mind the tests: [Ask(Compact { instructions: Some("mind the tests") })]
     /model: [Models]
