@@ -8,6 +8,7 @@ mod fuzz;
 mod robustness;
 mod steps;
 mod ci;
+mod dist;
 
 use std::process::ExitCode;
 
@@ -20,6 +21,7 @@ usage: cargo xtask COMMAND
   ci [--no-peers]        everything CI does, in order; stops at the first failure
   test [--no-peers]      all tests: unit, integration, doctests, conformance
   tidy                   the house rules that no compiler checks
+  dist                   a tarball and a Debian package (with cargo-deb) of the binary, completions and man pages
   bless                  rewrite the hashes that pin documents to code
   bench [NAME...] [--huge] [--rounds N] [--dir DIR] [--peers DIR] [--write FILE]
                          whole processes against pi and omp, in turn; NAME selects cases (`context`, `tree/L`)
@@ -56,6 +58,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         "ci" => ci::run(&ci::Plan::Everything, rest),
         "test" => ci::run(&ci::Plan::Tests, rest),
         "tidy" => none_left(rest).and_then(|()| tidy::run()),
+        "dist" => none_left(rest).and_then(|()| dist::run()),
         "bless" => none_left(rest).and_then(|()| tidy::bless()),
         "bench" | "screen" => measure(args),
         "faults" => robustness::faults(rest),
