@@ -19,7 +19,7 @@ use crate::Rows;
 use crate::row::{COLUMNS, StoredReading};
 
 /// The schema version; a database of another version is emptied.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// How long to wait for another process. Readers never wait for a writer. Opening waits, and so does a second writer,
 /// which then gives up.
 const PATIENCE: Duration = Duration::from_millis(100);

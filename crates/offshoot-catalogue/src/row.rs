@@ -21,7 +21,7 @@ pub(crate) struct StoredReading {
     pub(crate) reading: Reading,
 }
 
-const COUNT: usize = 26;
+const COUNT: usize = 28;
 
 /// The columns with their types; `sum` is a checksum of all others.
 pub(crate) const COLUMNS: [(&str, &str); COUNT] = [
@@ -50,6 +50,8 @@ pub(crate) const COLUMNS: [(&str, &str); COUNT] = [
     ("activity", "INTEGER"),
     ("messages", "INTEGER"),
     ("first_message", "TEXT"),
+    ("tokens", "INTEGER"),
+    ("cost", "INTEGER"),
     ("sum", "INTEGER"),
 ];
 
@@ -95,6 +97,8 @@ impl StoredReading {
             reading.activity.map_or(Value::Null, |time| number(time.to_bits())),
             number(reading.message_count),
             text(&reading.first_message),
+            number(reading.tokens),
+            number(reading.cost.to_bits()),
             Value::Null,
         ];
         let mut sum = Sum::default();
@@ -134,6 +138,8 @@ impl StoredReading {
             activity: number(22).map(f64::from_bits),
             message_count: number(23)?,
             first_message: text(24),
+            tokens: number(25)?,
+            cost: f64::from_bits(number(26)?),
         };
         let stamp = Stamp {
             device: number(2)?,

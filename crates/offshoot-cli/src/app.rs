@@ -7,7 +7,9 @@ use std::time::Duration;
 use offshoot_catalogue::Catalogue;
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
 use offshoot_session::entry::Source as _;
+use offshoot_session::entry_name::short_ids;
 use offshoot_session::error::{Code, Diagnostic, Severity};
+use offshoot_session::id::EntryId;
 use offshoot_session::list::SessionInfo;
 use offshoot_session::session::{Durability, Options, Session};
 use offshoot_session::store::{DirStore, Flavour, Progress, Root, Scope, Store as _};
@@ -156,11 +158,11 @@ impl App {
     pub(crate) fn report_waiting(&self, session: &Session, given: &str) {
         let is_waiting = |told: &&Diagnostic| matches!(told.code, Code::Spilled | Code::Diverged);
         let told: Vec<Diagnostic> = session.diagnostics().iter().filter(is_waiting).cloned().collect();
-        self.report_all(&told, given);
+        self.report_all(&with_short_ids(session, told), given);
     }
 
     pub(crate) fn report(&self, session: &Session, given: &str) {
-        self.report_all(session.diagnostics(), given);
+        self.report_all(&with_short_ids(session, session.diagnostics().to_vec()), given);
     }
 
     /// Warns on stderr; notes are not shown.
@@ -193,6 +195,20 @@ impl App {
             }
         }
     }
+}
+
+/// Names the branches of notices by the short ids of their ends.
+fn with_short_ids(session: &Session, mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let tree = session.tree();
+    let is_notice = |told: &&mut Diagnostic| told.code == Code::Diverged;
+    for told in diagnostics.iter_mut().filter(is_notice) {
+        let Some(id) = told.entry.clone() else { continue };
+        let Ok(ids) = short_ids(tree, tree.find(id.as_str())) else { continue };
+        let short = ids.get(id.as_str());
+        told.message = told.message.replace(id.as_str(), short);
+        told.entry = Some(EntryId::new(short));
+    }
+    diagnostics
 }
 
 pub(crate) fn quoted(word: &str) -> String {

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use offshoot_session::clock::Zone;
 use offshoot_session::entry::Source as _;
-use offshoot_session::entry_name::{Here, SHORTEST_ID, find_entry};
+use offshoot_session::entry_name::{Here, find_entry};
 use offshoot_session::error::{Code, Error};
-use offshoot_session::id::EntryId;
+use offshoot_session::id::{EntryId, SHORTEST_ID};
 use offshoot_session::list::SessionInfo;
 use offshoot_session::session::Session;
 use offshoot_session::store::{DirStore, Flavour, Scope};
@@ -21,6 +21,37 @@ pub(crate) const LATEST: &str = "latest";
 /// Whether a word can only be the path of a session file.
 pub(crate) fn is_path(given: &str) -> bool {
     given.contains(['/', '\\']) || given.ends_with(".jsonl")
+}
+
+/// The session that a command reads.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SessionToRead {
+    /// A path, an id or its unique start or end, a name, or `latest`
+    #[arg(value_name = "SESSION")]
+    session: String,
+
+    /// With `latest`: the latest session of every folder, not of this one
+    #[arg(long)]
+    all: bool,
+}
+
+impl SessionToRead {
+    pub(crate) fn open(&self, app: &App) -> Result<Session> {
+        if !self.all {
+            return app.open(&self.session);
+        }
+        if self.session != LATEST {
+            return Err(
+                CommandError::usage("--all goes with `latest`").hint("any other session is found in every folder")
+            );
+        }
+        app.open_file(&latest(app, &app.store()?, None)?)
+    }
+
+    /// What names the session in a hint.
+    pub(crate) fn name<'a>(&'a self, session: &'a Session) -> &'a str {
+        if self.all { session.id() } else { &self.session }
+    }
 }
 
 /// What a command does with what a person names. A slip must not change anything.
@@ -62,7 +93,7 @@ fn session_file(app: &App, given: &str, access: Access) -> Result<PathBuf> {
     let store = app.store()?;
     let cwd = app.cwd();
     if given == LATEST {
-        return latest(app, &store, &cwd);
+        return latest(app, &store, Some(&cwd));
     }
     let mut unread = Vec::new();
     for scope in [Some(cwd.as_str()), None] {
@@ -108,14 +139,19 @@ fn existing(path: &Path) -> Result<PathBuf> {
     }
 }
 
-fn latest(app: &App, store: &DirStore, cwd: &str) -> Result<PathBuf> {
-    let (sessions, diagnostics) = app.list(store, Scope { cwd: Some(cwd), with_text: false }, &mut |_, _| {})?;
+/// The session of a folder, or of every folder, in which something was said last.
+fn latest(app: &App, store: &DirStore, cwd: Option<&str>) -> Result<PathBuf> {
+    let (sessions, diagnostics) = app.list(store, Scope { cwd, with_text: false }, &mut |_, _| {})?;
     if let Some(newest) = sessions.into_iter().next() {
         return Ok(newest.path);
     }
     app.report_all(&diagnostics, LATEST);
-    Err(CommandError::new(FailureKind::NotFound, format!("there is no session of {cwd} yet"))
-        .hint("`offshoot list --all` shows the sessions of other folders"))
+    let not_found = |what: String| CommandError::new(FailureKind::NotFound, what);
+    Err(match cwd {
+        Some(cwd) => not_found(format!("there is no session of {cwd} yet"))
+            .hint("`offshoot list --all` shows the sessions of other folders"),
+        None => not_found("there is no session yet".to_owned()),
+    })
 }
 
 /// The session with this id, or the only one whose id starts or ends with it.

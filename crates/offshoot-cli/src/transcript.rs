@@ -6,9 +6,11 @@ pub(crate) mod screen;
 
 use std::io;
 
+use offshoot_session::facts::Totals;
 use offshoot_session::json::Json;
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, one_line};
 use offshoot_session::transcript::{Call, End, Item, ItemPart, value_text};
+use offshoot_tui::text::in_short;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Voice {
@@ -154,6 +156,19 @@ impl ItemWords for FirstWords {
     fn trouble(&mut self, line: &str) -> io::Result<()> {
         self.take(line)
     }
+}
+
+/// Entries, and if any were reported tokens and cost.
+pub(crate) fn in_words(totals: &Totals) -> String {
+    let entries = usize::try_from(totals.entries).unwrap_or(usize::MAX);
+    let mut words = counted(entries, "entry", "entries");
+    if totals.tokens > 0 {
+        words += &format!(", {} tokens", in_short(totals.tokens));
+    }
+    if totals.cost > 0.0 {
+        words += &format!(", ${:.2}", totals.cost);
+    }
+    words
 }
 
 #[cfg(test)]

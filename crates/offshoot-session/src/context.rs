@@ -102,6 +102,11 @@ impl Context {
         })
     }
 
+    /// The entries that the messages come from, as far as one message comes from one entry.
+    pub fn entries(&self) -> impl Iterator<Item = NodeIx> + '_ {
+        self.steps.iter().filter_map(RenderStep::entry)
+    }
+
     /// All system messages as one with the time `at`; `None` if there are none.
     pub(crate) fn system_message(&self, source: &dyn Source, at: i64) -> Result<Option<String>> {
         let mut replay = Replay::default();

@@ -1,11 +1,12 @@
-//! What a person types to name an entry: an id, the start of one, a label, `@`, or a time. Knows no command.
+//! What a person types to name an entry: an id, the start of one, a label, `@`, or a time; and the shortest such name
+//! for output. Knows no command.
+
+use std::collections::HashSet;
 
 use crate::clock::{Millis, Zone};
 use crate::error::{Error, Result};
+use crate::id::{EntryId, SHORTEST_ID, ShortIds};
 use crate::tree::{NodeIx, Tree};
-
-/// The least start of an id that a command which writes takes.
-pub const SHORTEST_ID: usize = 4;
 
 /// Where and when a name is read.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +51,27 @@ pub fn find_entry(tree: &Tree, given: &str, here: Here<'_>) -> Result<NodeIx> {
         (Err(Error::EntryNotFound { .. }), Some(time)) => last_until(tree, here.leaf, time).ok_or_else(not_found),
         (found, _) => found,
     }
+}
+
+/// The shortest starts of entries' ids, of at least [`SHORTEST_ID`] characters, which [`find_entry`] takes for these
+/// entries. Passes all ids of the tree once; of pages that are not in memory none is kept.
+///
+/// # Errors
+/// A part of the tree cannot be read.
+pub fn short_ids(tree: &Tree, entries: impl IntoIterator<Item = NodeIx>) -> Result<ShortIds<'_>> {
+    let of_entries = entries.into_iter().filter_map(|ix| tree.node(ix).id()).map(EntryId::as_str);
+    let mut ids = ShortIds::of(of_entries);
+    tree.look_at_ids(0, |_, id| ids.beside(id.as_str()));
+    let labels: HashSet<&str> = tree.labels().into_iter().map(|(_, label)| label.text.as_str()).collect();
+    // No shorter text is a date.
+    let is_date = |start: &str| start.len() >= 8 && Zone::UTC.parse(start).is_some();
+    ids.avoid(|start| labels.contains(start) || is_date(start));
+    tree.whole(ids)
+}
+
+/// A time as a person types it: an age before `now`, such as `2h` or `3d`, or a date with or without a time in `zone`.
+pub fn time(given: &str, now: Millis, zone: &Zone) -> Option<Millis> {
+    age(given).map(|age| now.saturating_sub(age)).or_else(|| zone.parse(given))
 }
 
 fn labelled(tree: &Tree, label: &str) -> Option<NodeIx> {

@@ -2,9 +2,13 @@
 //!
 //! The only file of the library that draws random bits. Knows no files and no trees.
 
+mod short;
+
 use std::fmt;
 
 use smol_str::SmolStr;
+
+pub use short::{SHORTEST_ID, ShortIds};
 
 /// The id of one entry: any non-empty string, unique within one file.
 ///

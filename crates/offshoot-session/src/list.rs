@@ -35,6 +35,10 @@ pub struct SessionInfo {
     pub modified: Option<Millis>,
     /// Message entries of any role on all branches.
     pub message_count: u64,
+    /// Tokens of all kinds that providers reported, on all branches.
+    pub tokens: u64,
+    /// US dollars that providers reported, on all branches.
+    pub cost: f64,
     /// The user's first message, or `(no messages)`.
     pub first_message: String,
     /// All messages of the user and the model, joined by spaces; `None` unless requested.
@@ -44,6 +48,11 @@ pub struct SessionInfo {
 impl SessionInfo {
     /// The record as pi's `SessionInfo`.
     pub fn to_json(&self) -> String {
+        self.to_object().finish()
+    }
+
+    /// [`SessionInfo::to_json`], for further members.
+    pub fn to_object(&self) -> Object {
         let time = |object: Object, name: &str, ms: Option<Millis>| match ms {
             Some(ms) => object.str(name, &to_iso(ms)),
             None => object.raw(name, "null"),
@@ -58,7 +67,6 @@ impl SessionInfo {
             .raw("messageCount", self.message_count)
             .str("firstMessage", &self.first_message)
             .opt_str("allMessagesText", self.all_messages_text.as_deref())
-            .finish()
     }
 }
 

@@ -131,6 +131,8 @@ fn info(told: Told) -> SessionInfo {
         created: None,
         modified: Some(told.modified),
         message_count: told.message_count,
+        tokens: 0,
+        cost: 0.0,
         first_message: told.first_message,
         all_messages_text: Some(told.all_messages_text),
     }

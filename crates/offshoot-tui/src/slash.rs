@@ -17,7 +17,7 @@ pub enum SlashCommand {
     /// Continues in this file at an entry: this one, or one that the user picks.
     BranchHere(Option<String>),
     /// Starts a session before a message: this entry, or one that the user picks.
-    Branch(Option<String>),
+    Fork(Option<String>),
     Clone,
     /// Goes back to the last user message, or to this entry, with a summary of the abandoned branch.
     Pop(Option<String>),
@@ -103,7 +103,8 @@ const fn spec(name: &'static str, usage: &'static str, argument: Option<Argument
     Spec { name, aliases: &[], usage, argument, says }
 }
 
-const FORK: &[&str] = &["fork"];
+/// The name in pi's documents.
+const BRANCH: &[&str] = &["branch"];
 
 pub const COMMANDS: &[Spec] = &[
     spec("new", "", None, "begin a session"),
@@ -113,8 +114,8 @@ pub const COMMANDS: &[Spec] = &[
     spec("switch", "<entry>", Some(Argument::Entry), "go on behind an entry"),
     spec("branch-here", "[entry]", Some(Argument::Entry), "go on from an earlier message, in this session"),
     Spec {
-        aliases: FORK,
-        ..spec("branch", "[entry]", Some(Argument::Entry), "begin a session before an earlier message")
+        aliases: BRANCH,
+        ..spec("fork", "[entry]", Some(Argument::Entry), "begin a session before an earlier message")
     },
     spec("clone", "", None, "begin a session with all that stands up to here"),
     spec("pop", "[entry]", Some(Argument::Entry), "back to the last message, with a summary"),
@@ -154,7 +155,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), count);
-        assert_eq!(find("fork").map(|spec| spec.name), Some("branch"));
+        assert_eq!(find("branch").map(|spec| spec.name), Some("fork"));
         assert_eq!(find("bogus"), None);
     }
 

@@ -23,7 +23,7 @@ Examples:
 pub(crate) fn run(app: &App, _args: &Args) -> Result<()> {
     let mut out = app.ui.raw();
     let (spill, durability, lock_wait) = (app.environment.spill.clone(), app.durability, app.lock_wait());
-    let defaults = Defaults { spill, durability, lock_wait };
+    let defaults = Defaults { spill, durability, lock_wait, now: app.environment.now };
     serve((&app.store()?, defaults), &app.cwd(), io::stdin().lock(), &mut out)?;
     Ok(out.finish()?)
 }

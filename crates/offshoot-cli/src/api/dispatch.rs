@@ -82,6 +82,7 @@ const METHODS: &[ApiMethod] = &[
     // Reading an open session.
     ("getLeafId", "session", Read(read::leaf_id)),
     ("getLeafEntry", "session", Read(read::leaf_entry)),
+    ("findEntry", "session entry", Read(read::find)),
     ("getEntry", "session id", Read(read::entry)),
     ("getChildren", "session parentId", Read(read::children)),
     ("getBranch", "session fromId?", Read(read::branch)),

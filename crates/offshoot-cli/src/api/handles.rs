@@ -5,10 +5,15 @@ use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
+use offshoot_session::clock::{Clock as _, Millis, SystemClock, Zone};
+use offshoot_session::entry::Source as _;
+use offshoot_session::entry_name::{Here, find_entry};
 use offshoot_session::error::Error;
+use offshoot_session::id::{EntryId, SHORTEST_ID};
 use offshoot_session::json::Object;
 use offshoot_session::session::{Durability, NewSession, Options, Session};
 use offshoot_session::store::{DirStore, Flavour, Root, file_name};
+use offshoot_session::tree::NodeIx;
 
 use super::params::Params;
 use super::wire::{ApiFailure, MethodResult};
@@ -22,12 +27,14 @@ pub(super) struct ApiServer<'a> {
     last: u64,
 }
 
-/// How sessions are written unless a request overrides it.
+/// How sessions are read and written unless a request overrides it.
 #[derive(Debug, Clone)]
 pub(crate) struct Defaults {
     pub(crate) spill: Option<PathBuf>,
     pub(crate) durability: Durability,
     pub(crate) lock_wait: Duration,
+    /// The time for names such as `2h`; `None` is the clock's.
+    pub(crate) now: Option<Millis>,
 }
 
 impl Defaults {
@@ -115,6 +122,18 @@ impl<'a> ApiServer<'a> {
 }
 
 impl OpenSession {
+    /// The entry that a client names: an id, the start of one, a label, `@`, or a time; see [`find_entry`].
+    pub(super) fn find(&self, name: &str) -> Result<NodeIx, ApiFailure> {
+        let (session, zone) = (&self.session, Zone::local());
+        let now = self.defaults.now.unwrap_or_else(|| SystemClock.now());
+        let found = find_entry(session.tree(), name, Here { leaf: session.leaf(), now, zone: &zone })?;
+        let id = session.tree().node(found).id().map_or("", EntryId::as_str);
+        if name.len() < SHORTEST_ID && id.starts_with(name) && id != name {
+            return Err(ApiFailure::params(format!("{name:?} is too short: give at least {SHORTEST_ID} characters")));
+        }
+        Ok(found)
+    }
+
     /// A new session beside this one, in its dialect, and in memory if this one is.
     pub(super) fn successor(&self, id: Option<&str>, parent_session: Option<&str>) -> Result<Session, Error> {
         let new = NewSession { id, cwd: &self.cwd, parent_session };

@@ -21,12 +21,12 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 damaged input, 5 con
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  offshoot                            start a conversation here
-  offshoot -c                         continue the newest session of this folder
+  offshoot                            # start a conversation here
+  offshoot -c                         # continue the newest session of this folder
   offshoot -p 'why does the build fail?'
-  offshoot list                       sessions of this folder, newest first
-  offshoot tree latest                the branches of the newest session
-  offshoot switch latest 1a2b3c4d     go back to an entry; pi and oh-my-pi open there too";
+  offshoot list                       # sessions of this folder, newest first
+  offshoot tree latest                # the branches of the newest session
+  offshoot switch latest 1a2b3c4d     # go back to an entry; pi and oh-my-pi open there too";
 
 /// The commands, grouped by task.
 const GROUPS: &[(&str, &[&str])] = &[

@@ -27,7 +27,7 @@ use crate::ui::Output;
 ///   {"type":"message","message":{"role":"user","content":"why?"}}
 ///
 /// `id`, `parentId` and `timestamp` are given here; naming them is an error.
-/// The first entry goes below the open entry, or below --parent, every other
+/// The first entry goes below the current one, or below --parent, every other
 /// one below the one before. Each is answered by one line, as soon as it is
 /// safely on disk:
 ///

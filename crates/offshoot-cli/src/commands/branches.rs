@@ -4,27 +4,31 @@ use std::io::Write as _;
 
 use offshoot_session::clock::to_iso;
 use offshoot_session::entry::Source as _;
+use offshoot_session::entry_name::short_ids;
 use offshoot_session::facts::Totals;
-use offshoot_session::id::EntryId;
+use offshoot_session::id::{EntryId, ShortIds};
 use offshoot_session::json::Object;
 use offshoot_session::session::Session;
-use offshoot_session::stats::{Branch, branches};
+use offshoot_session::stats::{Branch, branches, totals};
 use offshoot_session::text::one_line;
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::text::in_short;
 
 use crate::app::App;
 use crate::error::Result;
+use crate::select::SessionToRead;
+use crate::transcript::in_words;
 use crate::ui::columns::{Align, Column, Table};
-use crate::ui::style::{BOLD, DIM, ID, LABEL, MARK, PLAIN};
+use crate::ui::style::{BOLD, DIM, LABEL, MARK, PLAIN, Painted};
 use crate::ui::when;
 
 /// List the branches of a session, with their sizes and costs
 ///
-/// A branch is the path from the root to a leaf. `›` marks the open one. Of
-/// entries, tokens and cost the first number is what only this branch holds,
-/// the second its whole path. Tokens and cost are those that providers
-/// reported. The newest branch comes first; `switch` goes to one.
+/// A branch is the path from the first entry to one that nothing follows. `›`
+/// marks the current branch. Of entries, tokens and cost the first number
+/// counts what only this branch has, the second its whole path. The last line
+/// counts every entry of the session once. Tokens and cost are those that
+/// providers reported. The newest branch comes first; `switch` goes to one.
 ///
 /// --json prints an array, one element for each branch, in file order:
 ///
@@ -32,13 +36,17 @@ use crate::ui::when;
 ///     "entries", "messages", "tokens", "cost",
 ///     "own": {"entries", "messages", "tokens", "cost"}}]
 ///
-/// `forksFrom` is the last entry that other branches share; it, `label` and
-/// `time` may be null.
+/// `isOpen` is true for the current branch. `forksFrom` is the last entry that
+/// other branches share; it, `label` and `time` may be null.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A path, an id or its unique start or end, a name, or `latest`
-    session: String,
+    #[command(flatten)]
+    session: SessionToRead,
+
+    /// Leave out the column of ids
+    #[arg(long, conflicts_with = "json")]
+    no_ids: bool,
 
     /// Print JSON
     #[arg(long)]
@@ -51,7 +59,7 @@ Examples:
   offshoot branches latest --json | jq 'map(.own.cost) | add'";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let session = app.open(&args.session)?;
+    let session = args.session.open(app)?;
     let branches = branches(&session, session.leaf())?;
     if args.json {
         let mut out = app.ui.raw();
@@ -59,8 +67,10 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         writeln!(out, "[{}]", objects.join(",\n"))?;
         return Ok(out.finish()?);
     }
-    table(app, &session, branches)?;
-    app.report(&session, &args.session);
+    let leaves = branches.iter().map(|branch| branch.leaf);
+    let ids = if args.no_ids { None } else { Some(short_ids(session.tree(), leaves)?) };
+    table(app, &session, branches, ids.as_ref())?;
+    app.report(&session, args.session.name(&session));
     Ok(())
 }
 
@@ -77,10 +87,10 @@ fn json(session: &Session, branch: &Branch) -> String {
         .str("lastWords", &branch.last_words)
         .str_or_null("time", branch.time.map(to_iso).as_deref())
         .str_or_null("forksFrom", forks_from.map(EntryId::as_str));
-    totals(object, &branch.whole).raw("own", totals(Object::new(), &branch.own).finish()).finish()
+    sums(object, &branch.whole).raw("own", sums(Object::new(), &branch.own).finish()).finish()
 }
 
-fn totals(object: Object, totals: &Totals) -> Object {
+fn sums(object: Object, totals: &Totals) -> Object {
     object
         .raw("entries", totals.entries)
         .raw("messages", totals.messages)
@@ -88,11 +98,11 @@ fn totals(object: Object, totals: &Totals) -> Object {
         .raw("cost", totals.cost)
 }
 
-fn table(app: &App, session: &Session, mut branches: Vec<Branch>) -> Result<()> {
+fn table(app: &App, session: &Session, mut branches: Vec<Branch>, ids: Option<&ShortIds<'_>>) -> Result<()> {
     branches.sort_by_key(|branch| std::cmp::Reverse(branch.time));
     let mut table = Table::new(vec![
         Column::new(" ", Align::Left, MARK),
-        Column::new("LEAF", Align::Left, ID),
+        Column::new("LEAF", Align::Left, DIM),
         Column::new("WHEN", Align::Right, DIM),
         Column::new("ENTRIES", Align::Right, PLAIN),
         Column::new("TOKENS", Align::Right, PLAIN),
@@ -108,7 +118,9 @@ fn table(app: &App, session: &Session, mut branches: Vec<Branch>) -> Result<()> 
         let cost = format!("${:.2}/{:.2}", own.cost, whole.cost);
         let cells = vec![
             if branch.is_open { "›" } else { " " }.to_owned(),
-            id(session, branch.leaf).map_or("-".to_owned(), |id| one_line(id.as_str(), 40)),
+            ids.map_or(String::new(), |ids| {
+                id(session, branch.leaf).map_or("-".to_owned(), |id| one_line(ids.get(id.as_str()), 40))
+            }),
             branch.time.map_or("?".to_owned(), |time| when::ago(time, app.now())),
             format!("{}/{}", own.entries, whole.entries),
             Some(tokens).filter(|_| has_tokens).unwrap_or_default(),
@@ -120,6 +132,9 @@ fn table(app: &App, session: &Session, mut branches: Vec<Branch>) -> Result<()> 
     }
     let mut out = app.ui.paged();
     table.write(&mut out, app.ui.width)?;
+    if !branches.is_empty() {
+        writeln!(out, "{}", Painted(DIM, &format!("the whole session: {}", in_words(&totals(session)?))))?;
+    }
     out.finish()?;
     if branches.is_empty() {
         app.ui.note("the session is empty");

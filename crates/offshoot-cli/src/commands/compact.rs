@@ -5,7 +5,8 @@ use std::io::Write;
 use offshoot_session::compact::report::{Finding, Report, report};
 use offshoot_session::compact::{Plan, Planned, PlannedMessage, Settings, plan};
 use offshoot_session::entry::Source as _;
-use offshoot_session::id::EntryId;
+use offshoot_session::entry_name::short_ids;
+use offshoot_session::id::{EntryId, ShortIds};
 use offshoot_session::session::Session;
 use offshoot_session::stats::words;
 use offshoot_session::summariser::Drafted;
@@ -20,18 +21,19 @@ use crate::{plans, summarise};
 
 /// Summarise the older part of a session to shorten its context
 ///
-/// The newest messages are kept word for word, about --keep-recent-tokens of
-/// them (else what settings.json says, else 20000); a summary takes the place of everything before. Nothing is deleted:
-/// the summary is one more entry, and earlier ones can be gone back to. What
-/// pi would cut is cut here. Entries with the label `pin` stay word for word,
-/// inside the summary.
+/// The newest messages stay word for word, about --keep-recent-tokens of them
+/// (else what settings.json says, else 20000). A summary takes the place of
+/// everything before. Nothing is deleted: the summary is one more entry, and
+/// you can go back to the entries before it. The cut is where pi would cut.
+/// Entries with the label `pin` stay word for word, inside the summary.
 ///
-/// Afterwards a report says which paths, identifiers, numbers and rules of
-/// what went the summary lacks. The model is --model, else the session's, else
-/// the one of settings.json; without one, or if it fails, the summary is put
-/// together by rule, and its entry says so.
+/// Afterwards a report lists paths, identifiers, numbers and rules that the
+/// summary dropped. The model is --model, else the session's, else the one of
+/// settings.json; without a model, or if it fails, the summary is put together
+/// by rule, and its entry says so.
 ///
-/// --dry-run changes nothing: it lists what would go and what would stay.
+/// --dry-run changes nothing: it shows what would be summarised and what would
+/// stay, the first and last messages of each part. -v shows all messages.
 ///
 /// --json prints the plan, or `null` if there is nothing to compact:
 ///
@@ -52,12 +54,16 @@ pub(crate) struct Args {
     /// A path, an id or its unique start or end, a name, or `latest`
     session: String,
 
-    /// What the summary should look at above all
+    /// What the summary should pay attention to
     instructions: Option<String>,
 
-    /// Only say what would go and what would stay
+    /// Only show what would be summarised and what would stay
     #[arg(long)]
     dry_run: bool,
+
+    /// With --dry-run: show every message
+    #[arg(short, long, requires = "dry_run", conflicts_with = "json")]
+    verbose: bool,
 
     /// Print JSON
     #[arg(long)]
@@ -76,7 +82,7 @@ Examples:
   offshoot compact latest --dry-run
   offshoot compact latest --keep-recent-tokens 5000
   offshoot compact latest 'what was decided' --model haiku:low
-  offshoot label latest 1a2b3c4d pin        keeps that entry word for word";
+  offshoot label latest 1a2b3c4d pin        # keeps that entry word for word";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = app.open_to_write(&args.session)?;
@@ -98,7 +104,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
             writeln!(out, "{}", plans::compaction(session.tree(), &plan).finish())?;
             Ok(out.finish()?)
         }
-        (true, false) => preview(app, &session, &plan),
+        (true, false) => preview(app, args, &session, &plan),
         (false, _) => compact(app, args, &mut session, &plan),
     }
 }
@@ -182,17 +188,35 @@ fn print_report(out: &mut dyn Write, report: &Report) -> Result<()> {
     Ok(())
 }
 
-fn preview(app: &App, session: &Session, plan: &Plan) -> Result<()> {
+/// Longer parts show their first and last [`ENDS`] messages, so that a preview fits a screen.
+const SHOWN: usize = 5;
+const ENDS: usize = 2;
+
+fn preview(app: &App, args: &Args, session: &Session, plan: &Plan) -> Result<()> {
     let mut table = Table::new(vec![
         Column::new(" ", Align::Left, MARK),
-        Column::new("ENTRY", Align::Left, ID),
+        Column::new("ENTRY", Align::Left, DIM),
         Column::new("ROLE", Align::Left, PLAIN),
         Column::new("TOKENS", Align::Right, DIM),
         Column::new("WORDS", Align::Left, PLAIN).last(),
     ]);
-    for (what, messages) in [("goes", &plan.history), ("goes (turn)", &plan.turn_prefix), ("stays", &plan.kept)] {
-        for said in messages {
-            table.row(row(session, plan, what, said)?, PLAIN);
+    let parts = [("goes", &plan.history), ("goes (turn)", &plan.turn_prefix), ("stays", &plan.kept)];
+    let entries = parts.iter().flat_map(|(_, messages)| messages.iter().map(|said| said.ix));
+    let ids = short_ids(session.tree(), entries)?;
+    let mut hidden = 0;
+    for (what, messages) in parts {
+        let is_cut = messages.len() > SHOWN && !args.verbose;
+        for (at, said) in messages.iter().enumerate() {
+            if is_cut && at == ENDS {
+                let rest = &messages[ENDS..messages.len() - ENDS];
+                let tokens: u64 = rest.iter().map(|said| said.tokens).sum();
+                let count = format!("… {} more messages", rest.len());
+                table.row([what.to_owned(), "…".to_owned(), String::new(), tokens.to_string(), count], DIM);
+                hidden += rest.len();
+            }
+            if !is_cut || at < ENDS || at >= messages.len() - ENDS {
+                table.row(row(session, plan, what, said, &ids)?, PLAIN);
+            }
         }
     }
     let mut out = app.ui.paged();
@@ -200,13 +224,17 @@ fn preview(app: &App, session: &Session, plan: &Plan) -> Result<()> {
     writeln!(out, "\n{}", counts(plan))?;
     let kept = plan.tokens_kept();
     writeln!(out, "{}, and the summary", sizes(plan.tokens_before, kept))?;
-    Ok(out.finish()?)
+    out.finish()?;
+    if hidden > 0 {
+        app.ui.hint("-v shows every message");
+    }
+    Ok(())
 }
 
-fn row(session: &Session, plan: &Plan, what: &str, said: &PlannedMessage) -> Result<Vec<String>> {
+fn row(session: &Session, plan: &Plan, what: &str, said: &PlannedMessage, ids: &ShortIds<'_>) -> Result<Vec<String>> {
     let is_pinned = plan.pinned.iter().any(|pinned| pinned.ix == said.ix);
     let what = if is_pinned { "pinned" } else { what };
-    let id = session.tree().node(said.ix).id().map_or("-", EntryId::as_str);
+    let id = session.tree().node(said.ix).id().map_or("-", |id| ids.get(id.as_str()));
     let spoken = said.parts.first().map(|part| one_line(&part.text, 100));
     let words = words(&session.entry(said.ix)?).or(spoken).unwrap_or_default();
     let role = said.role.word().unwrap_or("?");

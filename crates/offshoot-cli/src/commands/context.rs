@@ -3,7 +3,9 @@
 use std::io::Write as _;
 
 use offshoot_session::context::{Context, Message};
-use offshoot_session::id::EntryId;
+use offshoot_session::entry::Source as _;
+use offshoot_session::entry_name::short_ids;
+use offshoot_session::id::{EntryId, ShortIds};
 use offshoot_session::json::{Json, Object};
 use offshoot_session::llm::Converter;
 use offshoot_session::session::Session;
@@ -13,11 +15,11 @@ use offshoot_session::transcript::Item;
 
 use crate::app::App;
 use crate::error::Result;
-use crate::select;
+use crate::select::{self, SessionToRead};
 use crate::transcript::first_words;
 use crate::transcript::screen::{Heading, Length, Screen, count};
 use crate::ui::columns::{Align, Column, Table};
-use crate::ui::style::{DIM, ID, PLAIN};
+use crate::ui::style::{DIM, PLAIN};
 
 /// Show what the model would see
 ///
@@ -41,8 +43,8 @@ use crate::ui::style::{DIM, ID, PLAIN};
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A path, an id or its unique start or end, a name, or `latest`
-    session: String,
+    #[command(flatten)]
+    session: SessionToRead,
 
     /// The entry at which to look; without it the place where the session goes on
     #[arg(long, value_name = "ENTRY")]
@@ -68,7 +70,7 @@ Examples:
   offshoot context latest --llm | jq '.messages[].role'";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let session = app.open(&args.session)?;
+    let session = args.session.open(app)?;
     let leaf = match &args.at {
         Some(given) => Some(select::entry(app, &session, given)?),
         None => session.leaf(),
@@ -83,8 +85,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         (true, false) => tokens_table(app, &source)?,
     }
     if !is_json {
-        app.report_all(&context.diagnostics, &args.session);
-        app.report(&session, &args.session);
+        app.report_all(&context.diagnostics, args.session.name(&session));
+        app.report(&session, args.session.name(&session));
     }
     Ok(())
 }
@@ -96,7 +98,11 @@ struct Messages<'a> {
     llm: bool,
 }
 
-impl Messages<'_> {
+impl<'a> Messages<'a> {
+    fn ids(&self) -> Result<ShortIds<'a>> {
+        Ok(short_ids(self.session.tree(), self.context.entries())?)
+    }
+
     fn each(&self, mut take: impl FnMut(Message) -> Result<()>) -> Result<()> {
         let mut converter = self.llm.then(Converter::default);
         for message in self.context.messages(self.session) {
@@ -141,12 +147,13 @@ fn model(context: &Context) -> String {
 }
 
 fn transcript(app: &App, source: &Messages<'_>) -> Result<()> {
+    let ids = source.ids()?;
     let mut out = app.ui.paged();
     let mut screen = Screen::new(&mut out, Length::Whole);
     let mut messages = 0;
     source.each(|message| {
         messages += 1;
-        let heading = Heading { id: id(&message), ..Heading::default() };
+        let heading = Heading { id: id(&message, &ids), ..Heading::default() };
         Ok(screen.item(&Item::of_message(message.role, message.json()), &heading)?)
     })?;
     let model = model(source.context);
@@ -161,23 +168,24 @@ fn transcript(app: &App, source: &Messages<'_>) -> Result<()> {
     Ok(out.finish()?)
 }
 
-fn id(message: &Message) -> String {
-    message.entry.as_ref().map(|id| one_line(id.as_str(), 40)).unwrap_or_default()
+fn id(message: &Message, ids: &ShortIds<'_>) -> String {
+    message.entry.as_ref().map(|id| one_line(ids.get(id.as_str()), 40)).unwrap_or_default()
 }
 
 fn tokens_table(app: &App, source: &Messages<'_>) -> Result<()> {
     let mut table = Table::new(vec![
         Column::new("TOKENS", Align::Right, PLAIN),
-        Column::new("ENTRY", Align::Left, ID),
+        Column::new("ENTRY", Align::Left, DIM),
         Column::new("ROLE", Align::Left, DIM),
         Column::new("WORDS", Align::Left, PLAIN).last(),
     ]);
+    let ids = source.ids()?;
     let mut estimator = Estimator::default();
     source.each(|message| {
         let tokens = estimator.add(message.json());
         let role = message.json().str("role").unwrap_or_default().into_owned();
         let said = first_words(&Item::of_message(message.role, message.json()), 100);
-        table.row(vec![tokens.to_string(), id(&message), one_line(&role, 20), said], PLAIN);
+        table.row(vec![tokens.to_string(), id(&message, &ids), one_line(&role, 20), said], PLAIN);
         Ok(())
     })?;
     let mut out = app.ui.paged();

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use crate::app::App;
 use crate::error::Result;
-use crate::select;
+use crate::select::{self, SessionToRead};
 
 /// Print one entry exactly as it is in the file
 ///
@@ -13,8 +13,8 @@ use crate::select;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A path, an id or its unique start or end, a name, or `latest`
-    session: String,
+    #[command(flatten)]
+    session: SessionToRead,
 
     /// An id or its unique start, a label, `@`, `@-`, or a time such as 2h
     entry: String,
@@ -26,7 +26,7 @@ Examples:
   offshoot entry latest 1a2b | jq .message.usage";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let session = app.open(&args.session)?;
+    let session = args.session.open(app)?;
     let line = session.raw_line(select::entry(app, &session, &args.entry)?)?;
     let mut out = app.ui.raw();
     out.write_all(&line)?;

@@ -28,7 +28,7 @@ use crate::transcript::markdown;
 ///   .html   A page to read in a browser: the tree, every branch, and the
 ///           session's lines to download. It needs no network. --at and
 ///           --subtree as above.
-///   .md     The transcript of the open branch, or with --at of the path to
+///   .md     The transcript of the current branch, or with --at of the path to
 ///           ENTRY, to read. Text is kept as it is, but control characters
 ///           are spelt out (\u001b): `cat` is safe.
 ///

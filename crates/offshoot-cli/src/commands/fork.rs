@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// A path, an id or its unique start or end, a name, or `latest`
     session: String,
 
-    /// The last entry to copy; without it the open one
+    /// The last entry to copy; without it the current one
     #[arg(long, value_name = "ENTRY", conflicts_with = "all")]
     at: Option<String>,
 

@@ -1,13 +1,19 @@
 //! `offshoot list`: lists sessions.
 
+use std::cmp::Reverse;
 use std::io::Write as _;
+use std::path::PathBuf;
 
+use offshoot_session::clock::{Millis, Zone};
+use offshoot_session::entry_name;
+use offshoot_session::id::ShortIds;
 use offshoot_session::list::SessionInfo;
 use offshoot_session::store::{DirStore, Flavour, Scope};
 use offshoot_session::text::one_line;
+use offshoot_tui::text::in_short;
 
 use crate::app::App;
-use crate::error::Result;
+use crate::error::{CommandError, Result};
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{BOLD, DIM, ID, MARK, PLAIN};
 use crate::ui::when;
@@ -15,13 +21,16 @@ use crate::ui::when;
 /// List the sessions of this folder, newest activity first
 ///
 /// Sessions of offshoot, pi and oh-my-pi are listed together; those of pi and
-/// oh-my-pi are marked. The id is shown as far as it takes to name the session.
-/// A session without a name shows the first words that were said.
+/// oh-my-pi are marked. The id is the shortest start that is unique, with at
+/// least four characters. A session without a name shows the first words that
+/// were said. Tokens and cost are those that providers reported, over all
+/// branches; with --all the tokens need a screen of 100 columns.
 ///
-/// --json prints an array of pi's `SessionInfo`:
+/// --json prints an array of pi's `SessionInfo`, with tokens and cost:
 ///
 ///   [{"path", "id", "cwd", "name"?, "parentSessionPath"?, "created",
-///     "modified", "messageCount", "firstMessage", "allMessagesText"?}]
+///     "modified", "messageCount", "firstMessage", "allMessagesText"?,
+///     "tokens", "cost"}]
 ///
 /// Times are ISO 8601 in UTC, or null. `messageCount` counts the messages of
 /// all branches and all roles. `allMessagesText` is there with --text.
@@ -32,6 +41,26 @@ pub(crate) struct Args {
     #[arg(long)]
     all: bool,
 
+    /// List the sessions of this folder instead
+    #[arg(long, value_name = "DIR", conflicts_with = "all")]
+    cwd: Option<PathBuf>,
+
+    /// List the sessions of this program only
+    #[arg(long, value_name = "PROGRAM", value_enum)]
+    agent: Option<Agent>,
+
+    /// List sessions with activity since then: an age such as 2h, 3d, 1w, or a date
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+
+    /// List the first N sessions only
+    #[arg(short = 'n', long, value_name = "N")]
+    number: Option<usize>,
+
+    /// What comes first: the latest, the most or the dearest
+    #[arg(long, value_name = "KEY", value_enum, default_value_t, hide_default_value = true)]
+    sort: SortKey,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -41,98 +70,176 @@ pub(crate) struct Args {
     text: bool,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Agent {
+    Offshoot,
+    Pi,
+    Omp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum SortKey {
+    #[default]
+    Activity,
+    Created,
+    Messages,
+    Tokens,
+    Cost,
+}
+
 const EXAMPLES: &str = "\
 Examples:
   offshoot list
   offshoot list --all
+  offshoot list --all --since 1w --sort cost -n 5
   offshoot list --all --json | jq -r '.[] | select(.messageCount > 100) | .path'";
 
+/// A screen narrower than this has no column of tokens beside folders.
+const WIDE: usize = 100;
+
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    let since = args.since.as_deref().map(|given| since(app, given)).transpose()?;
     let store = app.store()?;
-    let cwd = app.cwd();
-    let scope = Scope { cwd: Some(cwd.as_str()).filter(|_| !args.all), with_text: args.text };
+    let here = app.cwd();
+    // Ids are unique among the sessions that are looked at, so another folder's are found among all.
+    let is_here = !args.all && args.cwd.is_none();
+    let scope = Scope { cwd: Some(here.as_str()).filter(|_| is_here), with_text: args.text };
     let mut progress = app.ui.progress("reading sessions");
     let (sessions, diagnostics) = app.list(&store, scope, &mut |done, total| progress.at(done, total))?;
     drop(progress);
+    let folder = args.cwd.as_deref().map(|folder| app.absolute(folder));
+    let is_of = |info: &SessionInfo, folder: &str| !info.cwd.is_empty() && store.belongs(info, Some(folder));
+    let is_wanted = |info: &&SessionInfo| {
+        folder.as_deref().is_none_or(|folder| is_of(info, folder))
+            && args.agent.is_none_or(|agent| agent == agent_of(app, &store, info))
+            && since.is_none_or(|since| info.modified.is_some_and(|time| time >= since))
+    };
+    let mut wanted: Vec<&SessionInfo> = sessions.iter().filter(is_wanted).collect();
+    sort(&mut wanted, args.sort);
+    wanted.truncate(args.number.unwrap_or(usize::MAX));
     if args.json {
-        json(app, &sessions)?;
+        json(app, &wanted)?;
     } else {
-        table(app, &store, args, &sessions)?;
-        if sessions.is_empty() {
-            say_nothing_is_there(app, args, &cwd);
+        let rows = Rows { store: &store, sessions: &wanted, ids: &short_ids(&sessions) };
+        table(app, args, &rows)?;
+        if wanted.is_empty() {
+            say_nothing_is_there(app, args, folder.as_deref().unwrap_or(&here));
         }
     }
     app.report_all(&diagnostics, "FILE");
     Ok(())
 }
 
-fn json(app: &App, sessions: &[SessionInfo]) -> Result<()> {
+fn since(app: &App, given: &str) -> Result<Millis> {
+    entry_name::time(given, app.now(), &Zone::local()).ok_or_else(|| {
+        let error = CommandError::usage(format!("{given:?} is not a time"));
+        error.hint("an age is a number with s, m, h, d or w, such as 2h; a date is 2026-01-14 or 2026-01-14T10:00")
+    })
+}
+
+/// Sessions that are equal in the key stay in the order of their activity.
+fn sort(sessions: &mut [&SessionInfo], key: SortKey) {
+    match key {
+        SortKey::Activity => {}
+        SortKey::Created => sessions.sort_by_key(|info| Reverse(info.created)),
+        SortKey::Messages => sessions.sort_by_key(|info| Reverse(info.message_count)),
+        SortKey::Tokens => sessions.sort_by_key(|info| Reverse(info.tokens)),
+        SortKey::Cost => sessions.sort_by(|a, b| b.cost.total_cmp(&a.cost)),
+    }
+}
+
+fn json(app: &App, sessions: &[&SessionInfo]) -> Result<()> {
     let mut out = app.ui.raw();
     out.write_all(b"[")?;
     for (at, info) in sessions.iter().enumerate() {
         let comma = if at > 0 { ",\n" } else { "" };
-        write!(out, "{comma}{}", info.to_json())?;
+        let object = info.to_object().raw("tokens", info.tokens).raw("cost", info.cost);
+        write!(out, "{comma}{}", object.finish())?;
     }
     out.write_all(b"]\n")?;
     Ok(out.finish()?)
 }
 
-fn table(app: &App, store: &DirStore, args: &Args, sessions: &[SessionInfo]) -> Result<()> {
-    let marks: Vec<&str> = sessions.iter().map(|info| mark(app, store, info)).collect();
-    let ids = short_ids(sessions);
+struct Rows<'a> {
+    store: &'a DirStore,
+    sessions: &'a [&'a SessionInfo],
+    ids: &'a ShortIds<'a>,
+}
+
+fn table(app: &App, args: &Args, rows: &Rows<'_>) -> Result<()> {
     let mut table = Table::new(vec![
         Column::new("WHEN", Align::Right, DIM),
         Column::new("ID", Align::Left, ID),
         Column::new("OF", Align::Left, MARK),
         Column::new("MESSAGES", Align::Right, PLAIN),
+        Column::new("TOKENS", Align::Right, PLAIN),
+        Column::new("COST", Align::Right, PLAIN),
         Column::new("FOLDER", Align::Left, DIM).cut_to(28),
         Column::new("SESSION", Align::Left, PLAIN).last(),
     ]);
-    for ((info, mark), id) in sessions.iter().zip(marks).zip(ids) {
+    let has_room = !args.all || app.ui.width.is_none_or(|width| width >= WIDE);
+    for info in rows.sessions {
+        let mark = match agent_of(app, rows.store, info) {
+            Agent::Offshoot => "",
+            Agent::Pi => "pi",
+            Agent::Omp => "omp",
+        };
         let folder = if args.all { one_line(&app.environment.short(&info.cwd), 200) } else { String::new() };
         let name = info.name.as_deref().map(|name| one_line(name, 200));
         let style = if name.is_some() { BOLD } else { PLAIN };
-        let said = name.unwrap_or_else(|| one_line(&info.first_message, 200));
-        let when = info.modified.map_or_else(|| "?".to_owned(), |time| when::ago(time, app.now()));
-        let cells = [when, id, mark.to_owned(), info.message_count.to_string(), folder, said];
-        table.row(cells, style);
+        table.row(
+            [
+                info.modified.map_or_else(|| "?".to_owned(), |time| when::ago(time, app.now())),
+                one_line(rows.ids.get(&info.id), 40),
+                mark.to_owned(),
+                info.message_count.to_string(),
+                if has_room && info.tokens > 0 { in_short(info.tokens) } else { String::new() },
+                if info.cost > 0.0 { format!("${:.2}", info.cost) } else { String::new() },
+                folder,
+                name.unwrap_or_else(|| one_line(&info.first_message, 200)),
+            ],
+            style,
+        );
     }
     let mut out = app.ui.paged();
     table.write(&mut out, app.ui.width)?;
     Ok(out.finish()?)
 }
 
-/// The program whose session it is; empty for offshoot's own.
-fn mark(app: &App, store: &DirStore, info: &SessionInfo) -> &'static str {
+/// The program whose session it is.
+fn agent_of(app: &App, store: &DirStore, info: &SessionInfo) -> Agent {
     match store.root_of(&info.path).map(|root| root.flavour) {
-        Some(Flavour::Pi) => "pi",
-        Some(Flavour::Omp) => "omp",
-        Some(Flavour::Flat) if app.session_dir.is_none() => "pi",
-        Some(Flavour::Flat | Flavour::Offshoot) | None => "",
+        Some(Flavour::Pi) => Agent::Pi,
+        Some(Flavour::Omp) => Agent::Omp,
+        Some(Flavour::Flat) if app.session_dir.is_none() => Agent::Pi,
+        Some(Flavour::Flat | Flavour::Offshoot) | None => Agent::Offshoot,
     }
 }
 
-/// Shortens each id to a unique start of at least 8 characters.
-fn short_ids(sessions: &[SessionInfo]) -> Vec<String> {
-    let mut sorted: Vec<&str> = sessions.iter().map(|info| info.id.as_str()).collect();
-    sorted.sort_unstable();
-    sorted.dedup();
-    let shared = |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-    let needed = |id: &str| {
-        let at = sorted.binary_search(&id).unwrap_or_default();
-        let before = at.checked_sub(1).and_then(|at| sorted.get(at)).map_or(0, |other| shared(id, other));
-        let after = sorted.get(at + 1).map_or(0, |other| shared(id, other));
-        before.max(after) + 1
-    };
-    let short = |id: &str| id.chars().take(needed(id).max(8)).collect::<String>();
-    sessions.iter().map(|info| one_line(&short(&info.id), 40)).collect()
+/// Starts of ids that name their sessions: the end of an id is a name too.
+fn short_ids(sessions: &[SessionInfo]) -> ShortIds<'_> {
+    let all = || sessions.iter().map(|info| info.id.as_str());
+    let mut ids = ShortIds::of(all());
+    all().for_each(|id| ids.beside(id));
+    let mut backwards: Vec<String> = all().map(|id| id.chars().rev().collect()).collect();
+    backwards.sort_unstable();
+    ids.avoid(|start| {
+        let start: String = start.chars().rev().collect();
+        let at = backwards.partition_point(|id| *id < start);
+        backwards.get(at).is_some_and(|id| id.starts_with(&start))
+    });
+    ids
 }
 
-fn say_nothing_is_there(app: &App, args: &Args, cwd: &str) {
+fn say_nothing_is_there(app: &App, args: &Args, folder: &str) {
+    if args.agent.is_some() || args.since.is_some() || args.number.is_some() {
+        app.ui.note("no session matches these options");
+        return;
+    }
     if args.all {
         app.ui.note("there are no sessions yet");
         return;
     }
-    app.ui.note(&format!("there are no sessions of {} yet", app.environment.short(cwd)));
+    app.ui.note(&format!("there are no sessions of {} yet", app.environment.short(folder)));
     app.ui.hint("`offshoot list --all` shows those of every folder");
 }

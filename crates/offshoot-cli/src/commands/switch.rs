@@ -44,7 +44,7 @@ const EXAMPLES: &str = "\
 Examples:
   offshoot switch latest 1a2b3c4d
   offshoot switch latest 1a2b3c4d --summarize
-  offshoot branches latest            shows where there is to go";
+  offshoot branches latest            # shows where there is to go";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     if !args.summarize {

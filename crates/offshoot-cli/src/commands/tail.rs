@@ -13,25 +13,26 @@ use offshoot_session::tree::NodeIx;
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::records;
+use crate::select::SessionToRead;
 use crate::transcript::screen::{Heading, Length, Screen};
 
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Follow a session: show entries as any program appends them
 ///
-/// Shows the last entries of the open branch, then every entry that arrives,
-/// whichever branch it stands on; one that does not continue the entry shown
-/// before it says below which entry it stands. The session itself is not
-/// touched, and other programs are not disturbed. Ends when it is interrupted,
-/// and with exit code 5 when the file is replaced, shortened or deleted.
+/// Shows the last entries of the current branch, then every entry that arrives,
+/// whichever branch it is on; an entry that does not continue the one shown
+/// before it names the entry above it. The session itself is not changed, and
+/// other programs are not disturbed. Ends when it is interrupted, and with exit
+/// code 5 when the file is replaced, shortened or deleted.
 ///
-/// --json prints each entry's line as it stands, those that nobody reads
-/// (labels, settings) too.
+/// --json prints each entry's line exactly as it is in the file, labels and
+/// settings too.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A path, an id or its unique start or end, a name, or `latest`
-    session: String,
+    #[command(flatten)]
+    session: SessionToRead,
 
     /// How many entries to show first
     #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 10)]
@@ -48,7 +49,7 @@ Examples:
   offshoot tail latest -n 0 --json | jq -r .type";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let mut session = app.open(&args.session)?;
+    let mut session = args.session.open(app)?;
     let path = session.leaf().map(|leaf| session.tree().path(leaf)).unwrap_or_default();
     let mut shown = path.len().saturating_sub(args.last);
     let mut before = shown.checked_sub(1).and_then(|at| path.get(at)).copied();

@@ -1,7 +1,7 @@
 //! `offshoot trash`: deletes a session so that it can be restored.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use offshoot_session::clock::to_iso;
 use offshoot_session::json::Object;
@@ -16,14 +16,16 @@ use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{BOLD, DIM, ID, PLAIN, Painted};
 use crate::ui::when;
 
-/// Move a session to the trash, or restore one
+/// Move sessions to the trash, or restore one
 ///
-/// The file goes to the folder `trash` of the data folder and stays there.
-/// --restore puts it back where it was, never over another file: the session
-/// that is named by its id, a unique start of it, its name or its old path, or
-/// without one the last that was thrown away.
+/// The files go to the folder `trash` of the data folder and stay there. If a
+/// name does not name one session, none is moved.
 ///
-/// --list --json prints an array, last thrown away first:
+/// --restore puts a session back where it was, never over another file. It is
+/// named by its id, a unique start of it, its name or its old path; without a
+/// name the last one that was moved comes back.
+///
+/// --list --json prints an array, the last one that was moved first:
 ///
 ///   [{"id", "name"?, "firstMessage", "path", "trashed", "file"}]
 ///
@@ -31,9 +33,9 @@ use crate::ui::when;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "rm")]
 pub(crate) struct Args {
-    /// A path, an id or its unique start or end, a name, or `latest`
-    #[arg(required_unless_present_any = ["list", "restore"], conflicts_with = "list")]
-    session: Option<String>,
+    /// Paths, ids or their unique starts or ends, names, or `latest`
+    #[arg(value_name = "SESSION", required_unless_present_any = ["list", "restore"], conflicts_with = "list")]
+    sessions: Vec<String>,
 
     /// List what is in the trash
     #[arg(long, conflicts_with = "restore")]
@@ -44,29 +46,43 @@ pub(crate) struct Args {
     restore: bool,
 
     /// With --list: print JSON
-    #[arg(long, requires = "list", conflicts_with_all = ["session", "restore"])]
+    #[arg(long, requires = "list", conflicts_with_all = ["sessions", "restore"])]
     json: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   offshoot trash 0198c2
+  offshoot trash 0198c2 'an old try'
   offshoot trash --list
   offshoot trash --restore";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let trash = Trash::of(app)?;
-    match &args.session {
+    match args.sessions.as_slice() {
         _ if args.list => list(app, &trash, args),
-        given if args.restore => restore(app, &trash, given.as_deref()),
-        given => throw(app, &trash, given.as_deref().unwrap_or_default()),
+        [] => restore(app, &trash, None),
+        [given] if args.restore => restore(app, &trash, Some(given)),
+        _ if args.restore => Err(CommandError::usage("--restore brings back one session")),
+        several => throw(app, &trash, several),
     }
 }
 
-fn throw(app: &App, trash: &Trash, given: &str) -> Result<()> {
-    let trashed = trash.put(&app.file_to_write(given)?, app.now())?;
-    say(app, "in the trash:", &trashed)?;
-    app.ui.hint("`offshoot trash --restore` brings it back");
+fn throw(app: &App, trash: &Trash, given: &[String]) -> Result<()> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    for given in given {
+        let file = app.file_to_write(given)?;
+        if !files.contains(&file) {
+            files.push(file);
+        }
+    }
+    for file in &files {
+        say(app, "in the trash:", &trash.put(file, app.now())?)?;
+    }
+    app.ui.hint(match files.len() {
+        1 => "`offshoot trash --restore` brings it back",
+        _ => "`offshoot trash --restore` brings back the last one; with the id, another one",
+    });
     Ok(())
 }
 

@@ -6,6 +6,8 @@ use std::io::Write as _;
 
 use clap::builder::PossibleValuesParser;
 use offshoot_session::entry::Source as _;
+use offshoot_session::entry_name::short_ids;
+use offshoot_session::id::ShortIds;
 use offshoot_session::outline::{Filter, Folds, Outline, OutlineRow, OutlineSetup, Scope, Sums, TreeLayout};
 use offshoot_session::session::Session;
 use offshoot_session::text::one_line;
@@ -15,14 +17,13 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::app::App;
 use crate::error::Result;
-use crate::records;
+use crate::select::SessionToRead;
 use crate::ui::columns::cut;
 use crate::ui::style::{ASSISTANT, BOLD, DIM, LABEL, MARK, PLAIN, Painted, USER};
+use crate::{records, select};
 
 /// The minimum width of a row's text on a narrow screen.
 const LEAST: usize = 20;
-/// The width of an id column; longer ids are cut.
-const ID: usize = 8;
 /// The rows of the screen needed besides the tree: its last line and the shell's prompt.
 const AROUND: usize = 2;
 
@@ -32,7 +33,8 @@ const AROUND: usize = 2;
 /// entry where the session continues with `›`, labels with [text]. Every other
 /// branch hangs below the entry that it leaves, folded to one row (`⊞`) with
 /// its size, cost, age and last words. Successive tool calls share a row. The
-/// first column is the start of the entry's id.
+/// first column is the shortest start of the entry's id that is unique, with
+/// at least four characters.
 ///
 /// Branches are open if the whole tree fits the terminal, or with --open.
 ///
@@ -50,14 +52,20 @@ const AROUND: usize = 2;
 ///   [{"entry", "children": [...], "label"?, "labelTimestamp"?}]
 ///
 /// with every entry exactly as it stands in the file (old versions upgraded).
-/// In place of one whose line is damaged inside stands
+/// An entry whose line is damaged inside is shown as
 ///
-///   {"type", "id", "parentId", "timestamp", "damage": "what is wrong"}
+///   {"type", "id", "parentId", "timestamp": null, "damage": {"offset", "message"}}
+///
+/// `offset` counts bytes from the beginning of the line.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A path, an id or its unique start or end, a name, or `latest`
-    session: String,
+    #[command(flatten)]
+    session: SessionToRead,
+
+    /// Draw the tree as if the session continued at this entry
+    #[arg(long, value_name = "ENTRY", conflicts_with_all = ["flat", "json"])]
+    at: Option<String>,
 
     /// Which entries to show
     #[arg(long, value_name = "FILTER", value_parser = PossibleValuesParser::new(Filter::NAMES.map(|(name, _)| name)))]
@@ -70,6 +78,10 @@ pub(crate) struct Args {
     /// How to draw the tree
     #[arg(long, value_name = "LAYOUT", value_parser = PossibleValuesParser::new(TreeLayout::NAMES.map(|(name, _)| name)))]
     layout: Option<String>,
+
+    /// Leave out the column of ids
+    #[arg(long, conflicts_with_all = ["flat", "json"])]
+    no_ids: bool,
 
     /// Print one entry per line, for deep trees and for scripts
     #[arg(long, conflicts_with_all = ["open", "layout"])]
@@ -85,10 +97,11 @@ Examples:
   offshoot tree latest
   offshoot tree latest --filter user-only
   offshoot tree latest --open
+  offshoot tree latest --at 1a2b
   offshoot tree session.jsonl --flat | wc -l";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let session = app.open(&args.session)?;
+    let session = args.session.open(app)?;
     let filter = args.filter.as_deref().and_then(Filter::parse);
     if args.json {
         let mut out = app.ui.raw();
@@ -106,15 +119,21 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let home = app.environment.home.as_ref().map(|home| home.to_string_lossy());
     let setup =
         OutlineSetup { layout, filter: filter.unwrap_or_default(), home: home.as_deref(), plain: Some(plain_row) };
-    let mut outline = Outline::new(&session, session.leaf(), setup)?;
+    let leaf = match &args.at {
+        Some(given) => Some(select::entry(app, &session, given)?),
+        None => session.leaf(),
+    };
+    let mut outline = Outline::new(&session, leaf, setup)?;
     if args.open {
         let folds = Folds::everything_open();
         outline.arrange(session.tree(), Scope { filter: setup.filter, folds: Some(&folds), ..Scope::default() });
     } else if let Some(height) = app.ui.height {
         outline.open_if_it_fits(session.tree(), height.saturating_sub(AROUND));
     }
-    draw(app, &session, &outline)?;
-    app.report(&session, &args.session);
+    let rows = (0..outline.len()).filter_map(|at| outline.entry(at));
+    let ids = if args.no_ids { None } else { Some(short_ids(session.tree(), rows)?) };
+    draw(app, &session, &outline, ids.as_ref())?;
+    app.report(&session, args.session.name(&session));
     Ok(())
 }
 
@@ -124,25 +143,24 @@ fn layout_of_settings(app: &App, session: &Session) -> TreeLayout {
     layers.map(|(layers, _)| Settings::from(&layers).tree_layout).unwrap_or_default()
 }
 
-fn draw(app: &App, session: &Session, outline: &Outline) -> Result<()> {
+fn draw(app: &App, session: &Session, outline: &Outline, ids: Option<&ShortIds<'_>>) -> Result<()> {
     let mut out = app.ui.paged();
     let sums = match outline.layout() {
         TreeLayout::Trunk => Some(Sums::new(session, outline)?),
         TreeLayout::Pi => None,
     };
+    let id_width = ids.map_or(0, ShortIds::longest);
     for (at, row) in outline.rows(session).enumerate() {
         let row = row?;
-        let mut drawn = DrawnRow { row: &row, id: None, note: String::new(), room: None };
-        let used = drawn.used();
-        if let Some(sums) = &sums {
-            let id = session.tree().node(row.ix).id().map_or("", |id| id.as_str());
-            drawn.id = Some(one_line(id, usize::MAX).chars().take(ID).collect());
-            let room = app.ui.width.map(|width| width.saturating_sub(used + ID + 1).max(LEAST));
-            let fitted = sums.note(session, outline, at)?.map(|note| note.fit(row.text.width(), room, app.now()));
-            drawn.room = fitted.as_ref().map(|fitted| fitted.words).or(room);
-            drawn.note = fitted.map_or(String::new(), |fitted| fitted.note);
-        } else {
-            drawn.room = app.ui.width.map(|width| width.saturating_sub(used).max(LEAST));
+        let id = ids.map(|ids| {
+            let id = session.tree().node(row.ix).id().map_or("", |id| ids.get(id.as_str()));
+            format!("{:id_width$} ", one_line(id, usize::MAX))
+        });
+        let mut drawn = DrawnRow { row: &row, id: id.unwrap_or_default(), note: String::new(), room: None };
+        drawn.room = app.ui.width.map(|width| width.saturating_sub(drawn.used()).max(LEAST));
+        if let Some(note) = sums.as_ref().and_then(|sums| sums.note(session, outline, at).transpose()) {
+            let fitted = note?.fit(row.text.width(), drawn.room, app.now());
+            (drawn.room, drawn.note) = (Some(fitted.words), fitted.note);
         }
         drawn.write(&mut out)?;
     }
@@ -153,7 +171,8 @@ fn draw(app: &App, session: &Session, outline: &Outline) -> Result<()> {
 /// [`OutlineRow::line`] with colours, cut to the screen, between the command's columns.
 struct DrawnRow<'a> {
     row: &'a OutlineRow,
-    id: Option<String>,
+    /// With the blank after it; empty without ids.
+    id: String,
     note: String,
     room: Option<usize>,
 }
@@ -165,10 +184,10 @@ impl DrawnRow<'_> {
         (cursor, bullet, self.row.label.as_ref().map(|label| format!("[{label}] ")).unwrap_or_default())
     }
 
-    /// The columns before the text, without the id.
+    /// The columns before the text.
     fn used(&self) -> usize {
         let (cursor, bullet, label) = self.parts();
-        [cursor, &self.row.prefix, bullet, &label].iter().map(|part| part.width()).sum()
+        [&self.id, cursor, &self.row.prefix, bullet, &label].iter().map(|part| part.width()).sum()
     }
 
     fn write(&self, out: &mut dyn std::io::Write) -> std::io::Result<()> {
@@ -188,10 +207,13 @@ impl DrawnRow<'_> {
             _ if said.starts_with('[') => DIM,
             _ => PLAIN,
         };
-        if let Some(id) = &self.id {
-            write!(out, "{} ", Painted(DIM, &format!("{id:<ID$}")))?;
-        }
-        write!(out, "{cursor}{}{bullet}{}", Painted(DIM, &self.row.prefix), Painted(LABEL, &label))?;
+        write!(
+            out,
+            "{}{cursor}{}{bullet}{}",
+            Painted(DIM, &self.id),
+            Painted(DIM, &self.row.prefix),
+            Painted(LABEL, &label)
+        )?;
         write!(out, "{}{}", Painted(who_style, who), Painted(said_style, said))?;
         writeln!(out, "{}", Painted(DIM, &self.note))
     }

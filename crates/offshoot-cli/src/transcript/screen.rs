@@ -7,7 +7,7 @@ use offshoot_session::text::clean_lines;
 use offshoot_session::transcript::Item;
 
 use super::{ItemHeading, ItemWords, Voice, say};
-use crate::ui::style::{ASSISTANT, DIM, ERROR, ID, LABEL, MARK, PLAIN, Painted, TOOL, USER};
+use crate::ui::style::{ASSISTANT, DIM, ERROR, LABEL, MARK, PLAIN, Painted, TOOL, USER};
 use crate::ui::when;
 
 /// Lines shown of a tool's output if it is cut.
@@ -68,7 +68,7 @@ impl<'a> Screen<'a> {
         let beside = if is_known { "" } else { item.beside.as_str() };
         let label = heading.label.as_ref().map(|label| format!("[{label}]")).unwrap_or_default();
         write!(self.out, "{}", Painted(style, &item.title))?;
-        for (style, word) in [(ID, heading.id.as_str()), (DIM, time.trim()), (DIM, beside), (LABEL, &label)] {
+        for (style, word) in [(DIM, heading.id.as_str()), (DIM, time.trim()), (DIM, beside), (LABEL, &label)] {
             if !word.is_empty() {
                 write!(self.out, "  {}", Painted(style, word))?;
             }

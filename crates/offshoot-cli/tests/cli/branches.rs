@@ -9,10 +9,20 @@ fn what_each_branch_holds_and_cost() {
     let world = World::with_sample();
     let output = world.command(&["branches", "sample.jsonl"]).env("COLUMNS", "90").output().unwrap();
     assert_snapshot!(world.shown(&output), @"
-       LEAF      WHEN  ENTRIES   TOKENS        COST  LABEL       LAST WORDS
-    ›  42e6b1f9  18 d    13/21  20k/26k  $0.04/0.06  tests pass  With `--lines` the number of…
-       4e8a1f36  18 d     7/15  14k/20k  $0.03/0.04              A dependency or 40 lines, fo…
+       LEAF  WHEN  ENTRIES   TOKENS        COST  LABEL       LAST WORDS
+    ›  42e6  18 d    13/21  20k/26k  $0.04/0.06  tests pass  With `--lines` the number of lin…
+       4e8a  18 d     7/15  14k/20k  $0.03/0.04              A dependency or 40 lines, for co…
+    the whole session: 28 entries, 41k tokens, $0.09
     ");
+}
+
+#[test]
+fn ids_can_be_left_out() {
+    let world = World::with_sample();
+    for line in ["branches sample.jsonl", "show sample.jsonl", "tree sample.jsonl", "tree sample.jsonl --layout pi"] {
+        assert!(world.stdout(line).contains("42e6"), "{line}");
+        assert!(!world.stdout(&format!("{line} --no-ids")).contains("42e6"), "{line}");
+    }
 }
 
 #[test]

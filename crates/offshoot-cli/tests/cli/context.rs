@@ -7,8 +7,8 @@ use crate::world::{World, message, text};
 #[test]
 fn the_compaction_stands_for_what_was_before_it() {
     let world = World::with_sample();
-    assert_snapshot!(world.run("context sample.jsonl"), @r"
-    compaction  3d80c9b6  3,121 tokens summarised
+    assert_snapshot!(world.run("context sample.jsonl"), @r#"
+    compaction  3d80  3,121 tokens summarised
       ## Goal
       wordcount should count words as people do.
 
@@ -19,16 +19,16 @@ fn the_compaction_stands_for_what_was_before_it() {
       ## Next
       - `--lines` prints the number of lines as well.
 
-    user  af72e50c
+    user  af72
       Good. Now print the number of lines as well when --lines is given.
 
-    assistant  e95b4f12  claude-sonnet-4-5
+    assistant  e95b  claude-sonnet-4-5
       edit: src/main.rs
 
-    edit  7704dca8
+    edit  7704
       Successfully replaced text in src/main.rs.
 
-    assistant  42e6b1f9
+    assistant  42e6
       With `--lines` the number of lines follows on a line of its own:
 
       ```
@@ -38,7 +38,7 @@ fn the_compaction_stands_for_what_was_before_it() {
       ```
 
     5 messages, anthropic/claude-sonnet-4-5, thinking medium
-    ");
+    "#);
 }
 
 #[test]
@@ -63,12 +63,12 @@ fn a_model_gets_user_messages_and_answered_calls() {
 fn tokens_are_counted_by_message_and_in_all() {
     let world = World::with_sample();
     assert_snapshot!(world.run("context sample.jsonl --tokens --at d715a9e4"), @r#"
-    TOKENS  ENTRY     ROLE        WORDS
-        23  1b9d40c6  user        wordcount says 4 for the text "one two three" (two blanks after one). Can you find out why?
-        28  5f06b8d1  assistant   Let me look at how it counts.
-        91  c4d21e7a  toolResult  use std::io::Read; fn count(text: &str) -> usize { text.split(' ').count() } fn main() { let mut te…
-        54  9e3b57f0  assistant   `count` splits at every single blank. Two blanks in a row give an empty piece between them, and tha…
-        12  30f8c62b  user        Yes. And add a test that would have caught it.
+    TOKENS  ENTRY  ROLE        WORDS
+        23  1b9d   user        wordcount says 4 for the text "one two three" (two blanks after one). Can you find out why?
+        28  5f06   assistant   Let me look at how it counts.
+        91  c4d2   toolResult  use std::io::Read; fn count(text: &str) -> usize { text.split(' ').count() } fn main() { let mut te…
+        54  9e3b   assistant   `count` splits at every single blank. Two blanks in a row give an empty piece between them, and tha…
+        12  30f8   user        Yes. And add a test that would have caught it.
     4150 tokens: 4138 reported with message 4, 12 estimated after it
     "#);
     assert_snapshot!(world.run("context sample.jsonl --tokens --json --at 1b9d40c6"), @r#"{"tokens":23,"usageTokens":0,"trailingTokens":23,"lastUsageIndex":null,"messages":[{"entryId":"1b9d40c6","role":"user","tokens":23}]}"#);

@@ -9,9 +9,9 @@ fn a_label_is_put_on_and_taken_off() {
     let world = World::with_sample();
     assert_snapshot!(world.run("label sample.jsonl 1b9d 'where it began'"), @"1b9d40c6 [where it began]");
     assert_snapshot!(world.run("tree sample.jsonl --filter labeled-only"), @r#"
-    1b9d40c6   • [where it began] user: wordcount says 4 for the text "one two three" (two blanks after one). Can you find out why?
-    30f8c62b   • [before the fix] user: Yes. And add a test that would have caught it.
-    c86f31ad › • [tests pass] assistant: Fixed: runs of blanks no longer count, and two new assertions hold that down. The test passes.
+    1b9d   • [where it began] user: wordcount says 4 for the text "one two three" (two blanks after one). Can you find out why?
+    30f8   • [before the fix] user: Yes. And add a test that would have caught it.
+    c86f › • [tests pass] assistant: Fixed: runs of blanks no longer count, and two new assertions hold that down. The test passes.
       (3/3) [labeled-only]
     "#);
     let before = world.snapshot();

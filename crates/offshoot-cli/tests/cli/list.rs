@@ -40,6 +40,91 @@ fn the_sessions_of_every_folder() {
     ");
 }
 
+/// A message of the model with its usage.
+fn answer(id: &str, parent: &str, minute: u32, cost: f64) -> String {
+    let usage = format!(r#""usage":{{"totalTokens":1200,"cost":{{"total":{cost}}}}},"role":"assistant""#);
+    message(id, Some(parent), minute, "assistant", "Yes.").replace(r#""role":"assistant""#, &usage)
+}
+
+#[test]
+fn lists_are_narrowed_and_sorted() {
+    let world = world();
+    let [question, _] = talk("the dear one");
+    let both = [answer("bbbb2222", "aaaa1111", 2, 0.5), answer("cccc3333", "aaaa1111", 3, 0.25)];
+    world.own("0000bbbb", &[&question.replace("11:10", "11:01"), &both[0], &both[1]]);
+    assert_snapshot!(world.run("list --all --sort cost -n 2"), @"
+      WHEN  ID          MESSAGES  TOKENS   COST  FOLDER  SESSION
+    50 min  0000b              3    2.4k  $0.75  ~/work  the dear one
+    49 min  0000aaaa-1         2                 ~/work  why is the sky blue?
+    ");
+    assert_snapshot!(world.run("list --agent pi"), @"
+          WHEN  ID          OF  MESSAGES  SESSION
+    2026-01-01  0000aaaa-2  pi         0  a name
+    ");
+    assert_snapshot!(world.run("list --since 50m"), @"
+      WHEN  ID          MESSAGES  TOKENS   COST  SESSION
+    49 min  0000aaaa-1         2                 why is the sky blue?
+    50 min  0000b              3    2.4k  $0.75  the dear one
+    ");
+    assert_snapshot!(world.run("list --cwd /srv/other"), @"
+      WHEN  ID    OF   MESSAGES  SESSION
+    50 min  ffff  omp         1  elsewhere
+    ");
+    assert_snapshot!(world.run("list --agent omp"), @"
+    [stderr]
+    note: no session matches these options
+    ");
+    assert_snapshot!(world.run("list --since soon"), @r#"
+    [stderr]
+    error: "soon" is not a time
+    hint: an age is a number with s, m, h, d or w, such as 2h; a date is 2026-01-14 or 2026-01-14T10:00
+    [exit code 2]
+    "#);
+    assert!(world.stdout("list --json -n 1 --sort tokens").contains(r#","tokens":2400,"cost":0.75}"#));
+    assert_eq!(world.run("list --sort messages --no-index"), world.run("list --sort messages"));
+    let narrow = world.command(&["list", "--all"]).env("COLUMNS", "80").output().unwrap();
+    assert!(!world.shown(&narrow).contains("TOKENS"), "{}", world.shown(&narrow));
+    let whole = world.run("show 0000bbbb --summary");
+    assert!(whole.contains("2.4k tokens, $0.75"), "a list counts what the session counts: {whole}");
+}
+
+/// What `list` prints names its session, also where it is the end of another id.
+#[test]
+fn a_printed_id_names_its_session() {
+    let world = World::new();
+    let ids = ["abcd0000-1", "9999-abcd", "abce-77", "twins-1", "twins-2"];
+    for id in ids {
+        world.own(id, &[&message("aaaa1111", None, 10, "user", &format!("this is {id}"))]);
+    }
+    let list = world.stdout("list");
+    let mut seen = Vec::new();
+    for line in list.lines().skip(1) {
+        let short = line.split_whitespace().nth(2).unwrap();
+        let said = line.rsplit(' ').next().unwrap();
+        assert!(world.stdout(&format!("show {short}")).contains(&format!("this is {said}")), "{line}");
+        seen.push((said.to_owned(), short.to_owned()));
+    }
+    seen.sort();
+    let short: Vec<&str> = seen.iter().map(|(_, short)| short.as_str()).collect();
+    assert_eq!(short, ["9999", "abcd0", "abce", "twins-1", "twins-2"]);
+}
+
+#[test]
+fn the_latest_of_every_folder() {
+    let world = world();
+    let [other, _] = talk("the newest, elsewhere");
+    world.session(
+        ".pi/agent/sessions",
+        "newest-1",
+        Path::new("/srv/other"),
+        &[&other.replace("11:10", "11:59").replace("1769944200000", "1769947140000")],
+    );
+    assert!(world.stdout("show latest").contains("why is the sky blue?"));
+    assert!(world.stdout("show latest --all").contains("the newest, elsewhere"));
+    assert!(world.run("show newest-1 --all").ends_with("[exit code 2]\n"));
+    assert!(World::new().run("tree latest --all").contains("error: there is no session yet"));
+}
+
 #[test]
 fn a_narrow_screen_cuts_words_not_columns() {
     let world = World::new();
@@ -47,8 +132,8 @@ fn a_narrow_screen_cuts_words_not_columns() {
     world.own("0000aaaa-1", &[&long]);
     let output = world.command(&["list", "--all"]).env("COLUMNS", "60").output().unwrap();
     assert_snapshot!(world.shown(&output), @"
-      WHEN  ID        MESSAGES  FOLDER  SESSION
-    50 min  0000aaaa         1  ~/work  日本語 words 日本語 wor…
+      WHEN  ID    MESSAGES  FOLDER  SESSION
+    50 min  0000         1  ~/work  日本語 words 日本語 words…
     ");
 }
 
@@ -56,8 +141,8 @@ fn a_narrow_screen_cuts_words_not_columns() {
 fn json_is_pis_session_info() {
     let world = world();
     assert_snapshot!(world.run("list --json"), @r#"
-    [{"path":"[HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl","id":"0000aaaa-1","cwd":"[WORK]","created":"2026-01-01T00:00:00.000Z","modified":"2026-02-01T11:11:00.000Z","messageCount":2,"firstMessage":"why is the sky blue?"},
-    {"path":"[HOME]/.pi/agent/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-2.jsonl","id":"0000aaaa-2","cwd":"[WORK]","name":"a name","created":"2026-01-01T00:00:00.000Z","modified":"2026-01-01T00:00:00.000Z","messageCount":0,"firstMessage":"(no messages)"}]
+    [{"path":"[HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl","id":"0000aaaa-1","cwd":"[WORK]","created":"2026-01-01T00:00:00.000Z","modified":"2026-02-01T11:11:00.000Z","messageCount":2,"firstMessage":"why is the sky blue?","tokens":0,"cost":0},
+    {"path":"[HOME]/.pi/agent/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-2.jsonl","id":"0000aaaa-2","cwd":"[WORK]","name":"a name","created":"2026-01-01T00:00:00.000Z","modified":"2026-01-01T00:00:00.000Z","messageCount":0,"firstMessage":"(no messages)","tokens":0,"cost":0}]
     "#);
     assert!(world.stdout("list --json --text").contains(r#""allMessagesText":"why is the sky blue? Yes.""#));
     assert_eq!(World::new().stdout("list --json"), "[]\n");
@@ -82,8 +167,8 @@ fn what_is_no_session_hides_no_other() {
     let path = world.own("0000aaaa-1", &[]);
     std::fs::write(path.with_file_name("notes.jsonl"), "{\"a\":1}\n").unwrap();
     assert_snapshot!(world.run("list"), @"
-          WHEN  ID        MESSAGES  SESSION
-    2026-01-01  0000aaaa         0  (no messages)
+          WHEN  ID    MESSAGES  SESSION
+    2026-01-01  0000         0  (no messages)
     [stderr]
     warning: [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/notes.jsonl is not a session: the first record is not a session header (line 1, byte 0)
     ");

@@ -14,8 +14,8 @@ fn a_name_stands_for_the_session() {
     assert_snapshot!(world.run("name 0000 'the why of it'"), @"nothing to do: the session is named the why of it");
     assert_eq!(world.snapshot(), before, "the same name writes nothing");
     assert_snapshot!(world.run("list"), @"
-      WHEN  ID        MESSAGES  SESSION
-    49 min  0000aaaa         2  the why of it
+      WHEN  ID    MESSAGES  SESSION
+    49 min  0000         2  the why of it
     ");
     let last = std::fs::read_to_string(path).unwrap().lines().last().unwrap().to_owned();
     assert_eq!(world.stdout("show 'the why of it' --json").matches(&last).count(), 1);

@@ -212,7 +212,7 @@ fn odd_lines_are_said_a_few_times_then_counted() {
     assert_snapshot!(world.run("show s.jsonl"), @"
     s  /w
 
-    user  aaaa1111  2026-02-01 11:10
+    user  aaaa  2026-02-01 11:10
       why?
 
     1 entry

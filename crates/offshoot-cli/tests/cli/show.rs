@@ -11,18 +11,18 @@ fn a_branch_reads_like_a_conversation() {
     word count off by the blanks
     019bbbd8-3100-7c42-9d1a-6f20b7e4a581  /home/ada/wordcount
 
-    model: anthropic/claude-sonnet-4-5  6c1f0a52  2026-01-14 08:40
-    thinking: medium  a83e5d17  08:40
+    model: anthropic/claude-sonnet-4-5  6c1f  2026-01-14 08:40
+    thinking: medium  a83e  08:40
 
-    user  1b9d40c6  08:40
+    user  1b9d  08:40
       wordcount says 4 for the text "one  two three" (two blanks after one). Can you find out why?
 
-    assistant  5f06b8d1  08:40  claude-sonnet-4-5
+    assistant  5f06  08:40  claude-sonnet-4-5
       (thinking, 1 line)
       Let me look at how it counts.
       read: src/main.rs
 
-    read  c4d21e7a  08:40
+    read  c4d2  08:40
       use std::io::Read;
 
       fn count(text: &str) -> usize {
@@ -30,36 +30,36 @@ fn a_branch_reads_like_a_conversation() {
       }
       … 16 more lines
 
-    assistant  9e3b57f0  08:40
+    assistant  9e3b  08:40
       `count` splits at every single blank. Two blanks in a row give an empty piece between them, and that piece is counted as a word; the line feed at the end does the same when a blank stands before it.
 
       Shall I fix it?
 
-    user  30f8c62b  08:41  [before the fix]
+    user  30f8  08:41  [before the fix]
       Yes. And add a test that would have caught it.
 
-    assistant  84b6f03d  08:42
+    assistant  84b6  08:42
       I will count matches of `\w+` with the regex crate.
       bash: cargo add regex
 
-    bash  2ac97e58  08:42  failed
+    bash  2ac9  08:42  failed
           Updating crates.io index
       error: failed to download from `https://index.crates.io/re/ge/regex`
 
       Caused by:
         [6] Could not resolve host: index.crates.io
 
-    assistant  f1508d3c  08:42
+    assistant  f150  08:42
       There is no network. Perhaps the crate has been downloaded before.
       bash: ls ~/.cargo/registry/cache/*/ | grep regex
 
-    bash  67e4b2a9  08:42
+    bash  67e4  08:42
       (no output)
 
-    assistant  b05d9c71  08:42
+    assistant  b05d  08:42
       It has not. I could write a small matcher by hand instead, about 40 lines with tests.
 
-    user  4e8a1f36  08:43
+    user  4e8a  08:43
       A dependency or 40 lines, for counting words? Let us go back.
 
     15 entries, 13 more on other branches
@@ -74,25 +74,25 @@ fn compactions_summaries_and_labels_are_marked() {
     assert_snapshot!(marks.join("\n"), @"
     word count off by the blanks
     019bbbd8-3100-7c42-9d1a-6f20b7e4a581  /home/ada/wordcount
-    model: anthropic/claude-sonnet-4-5  6c1f0a52  2026-01-14 08:40
-    thinking: medium  a83e5d17  08:40
-    user  1b9d40c6  08:40
-    assistant  5f06b8d1  08:40  claude-sonnet-4-5
-    read  c4d21e7a  08:40
-    assistant  9e3b57f0  08:40
-    user  30f8c62b  08:41  [before the fix]
-    branch summary  dd3760b2  08:43  of the branch that ended at 4e8a1f36
-    assistant  08c5e94f  08:43
-    edit  93a7d2e6  08:43
-    edit  71fb48c0  08:43
-    assistant  ea2c6d95  08:43
-    bash  5b9e07f4  08:43
-    assistant  c86f31ad  08:43  [tests pass]
-    user  af72e50c  08:45
-    compaction  3d80c9b6  08:45  3,121 tokens summarised
-    assistant  e95b4f12  08:45
-    edit  7704dca8  08:45
-    assistant  42e6b1f9  08:45
+    model: anthropic/claude-sonnet-4-5  6c1f  2026-01-14 08:40
+    thinking: medium  a83e  08:40
+    user  1b9d  08:40
+    assistant  5f06  08:40  claude-sonnet-4-5
+    read  c4d2  08:40
+    assistant  9e3b  08:40
+    user  30f8  08:41  [before the fix]
+    branch summary  dd37  08:43  of the branch that ended at 4e8a1f36
+    assistant  08c5  08:43
+    edit  93a7  08:43
+    edit  71fb  08:43
+    assistant  ea2c  08:43
+    bash  5b9e  08:43
+    assistant  c86f  08:43  [tests pass]
+    user  af72  08:45
+    compaction  3d80  08:45  3,121 tokens summarised
+    assistant  e95b  08:45
+    edit  7704  08:45
+    assistant  42e6  08:45
     21 entries, 7 more on other branches
     ");
 }
@@ -114,10 +114,10 @@ fn an_old_file_reads_as_well() {
     assert_snapshot!(world.run("show old.jsonl"), @"
     old-one  /old
 
-    user  [ID1]  2025-11-01 10:00
+    user  1525  2025-11-01 10:00
       first
 
-    assistant  [ID2]  10:00
+    assistant  f0a6  10:00
       answer
 
     2 entries
@@ -137,17 +137,34 @@ fn newer_work_on_another_branch_is_pointed_out() {
     assert_snapshot!(world.run("show 'my session.jsonl'"), @"
     s  /w
 
-    user  aaaa1111  2026-02-01 11:10
+    user  aaaa  2026-02-01 11:10
       q
 
-    assistant  cccc3333  11:20
+    assistant  cccc  11:20
       open
 
     2 entries, 1 more on other branches
     [stderr]
-    note: the branch that ends at bbbb2222 holds newer work than the open one
-    hint: `offshoot switch 'my session.jsonl' bbbb2222` goes there
+    note: the branch that ends at bbbb has newer work than the current one
+    hint: `offshoot switch 'my session.jsonl' bbbb` goes there
     ");
+}
+
+#[test]
+fn a_summary_counts_every_branch_once() {
+    let world = World::with_sample();
+    assert_snapshot!(world.run("show sample.jsonl --summary"), @r#"
+    word count off by the blanks
+    019bbbd8-3100-7c42-9d1a-6f20b7e4a581  /home/ada/wordcount
+
+    file        sample.jsonl
+    created     2026-01-14 08:40
+    changed     2026-01-14 08:45
+    branches    2
+    in all      28 entries, 41k tokens, $0.09
+    last words  With `--lines` the number of lines follows on a line of its own: ``` $ printf 'one two\nthree\n' | wordcount --lines 3 2 ```
+    "#);
+    assert_snapshot!(world.run("show sample.jsonl --summary --json"), @r#"{"id":"019bbbd8-3100-7c42-9d1a-6f20b7e4a581","name":"word count off by the blanks","cwd":"/home/ada/wordcount","file":"sample.jsonl","created":"2026-01-14T08:40:00.000Z","modified":"2026-01-14T08:45:22.030Z","leafId":"42e6b1f9","branches":2,"entries":28,"messages":21,"tokens":41369,"cost":0.085617,"lastWords":"With `--lines` the number of lines follows on a line of its own: ``` $ printf 'one two\\nthree\\n' | wordcount --lines 3 2 ```"}"#);
 }
 
 #[test]

@@ -73,6 +73,32 @@ fn the_one_that_is_meant_comes_back() {
 }
 
 #[test]
+fn several_go_at_once_or_none() {
+    let world = World::new();
+    for id in ["0000aaaa-1", "0000bbbb-2", "1111cccc-3"] {
+        let [question, answer] = talk(id);
+        world.own(id, &[&question, &answer]);
+    }
+    let before = world.snapshot();
+    assert!(world.run("trash 0000a nobody").ends_with("[exit code 3]\n"));
+    assert_eq!(world.snapshot(), before, "nothing is moved if a name is wrong");
+    assert_snapshot!(world.run("trash 0000a 1111 0000aaaa-1"), @"
+    in the trash: 0000aaaa-1
+    in the trash: 1111cccc-3
+    [stderr]
+    hint: `offshoot trash --restore` brings back the last one; with the id, another one
+    ");
+    assert_snapshot!(world.run("list"), @"
+      WHEN  ID    MESSAGES  SESSION
+    49 min  0000         2  0000bbbb-2
+    ");
+    assert!(world.run("trash --restore 0000 1111").ends_with("[exit code 2]\n"));
+    world.stdout("trash --restore 1111");
+    world.stdout("trash --restore");
+    assert_eq!(world.snapshot(), before);
+}
+
+#[test]
 fn words_that_make_no_sense_together() {
     let world = World::new();
     for line in ["trash", "trash --list --restore", "trash x --list", "trash --json x"] {

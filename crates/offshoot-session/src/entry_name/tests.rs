@@ -16,11 +16,15 @@ const LINES: &str = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-
 {"type":"custom","customType":"offshoot.leaf","id":"33330000","parentId":"120d4444","timestamp":"2026-02-01T11:02:00.000Z"}
 "#;
 
+fn session(lines: &str) -> Session {
+    Session::from_text(lines, Options::default()).unwrap()
+}
+
 fn named(given: &str) -> Result<String> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("s.jsonl");
-    std::fs::write(&path, LINES).unwrap();
-    let session = Session::open(&path, Options::default()).unwrap();
+    named_in(&session(LINES), given)
+}
+
+fn named_in(session: &Session, given: &str) -> Result<String> {
     let tree = session.tree();
     let leaf = tree.find("33330000");
     let now = crate::clock::parse_iso("2026-02-01T12:00:00.000Z").unwrap();
@@ -80,4 +84,25 @@ fn a_time_is_read_in_its_zone() {
     let zone = Zone::local();
     assert_eq!(zone.parse("2026-01-14T10:00:00Z"), Zone::UTC.parse("2026-01-14T10:00"));
     assert!(zone.parse("2h").is_none() && zone.parse("soon").is_none());
+}
+
+/// A label or a date that looks like the start of an id would come before it.
+#[test]
+fn a_short_id_names_its_entry() {
+    let message = |id: &str| {
+        format!(
+            "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":null,\"timestamp\":\"2026-02-01T08:00:00.000Z\",\"message\":{{}}}}\n"
+        )
+    };
+    let more: String = ["beefcafe", "2026-02-01-x", "2026-02-01-y", "20260101aa", "20260101ab"].map(message).concat();
+    let label = "{\"type\":\"label\",\"id\":\"44440000\",\"parentId\":\"beefcafe\",\"targetId\":\"aaaa1111\",\"label\":\"beef\"}\n";
+    let session = session(&format!("{LINES}{more}{label}"));
+    let tree = session.tree();
+    let ids = short_ids(tree, tree.entries()).unwrap();
+    for ix in tree.entries() {
+        let id = tree.node(ix).id().unwrap().as_str();
+        assert_eq!(named_in(&session, ids.get(id)).unwrap(), id, "{}", ids.get(id));
+    }
+    let starts = ["aaaa1111", "bbbb3333", "beefcafe", "2026-02-01-x"].map(|id| ids.get(id));
+    assert_eq!(starts, ["aaaa1", "bbbb", "beefc", "2026-02-01-x"]);
 }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use memchr::memmem;
+
 use super::SessionInfo;
 use crate::clock::{Millis, parse_iso};
 use crate::entry::text_of;
@@ -14,6 +16,7 @@ use crate::json::{Json, JsonKind, validate};
 use crate::kind::{Kind, Role};
 use crate::lines::{LineSpan, for_each_line};
 use crate::medium::{Medium, read_exact_at};
+use crate::tokens::Usage;
 
 /// What was read of a session file for a list, up to the end of a line. Reading in two steps, divided anywhere, gives
 /// the same as reading at once.
@@ -37,6 +40,10 @@ pub struct Reading {
     /// The latest time of a message by the user or the model, as in JavaScript.
     pub activity: Option<f64>,
     pub message_count: u64,
+    /// Tokens of all kinds that providers reported, on all branches.
+    pub tokens: u64,
+    /// US dollars that providers reported, on all branches.
+    pub cost: f64,
     /// The user's first message.
     pub first_message: Option<String>,
 }
@@ -96,6 +103,8 @@ impl Reading {
             created: header.created,
             modified: activity.unwrap_or_else(|| header.created.or(file_time)),
             message_count: self.message_count,
+            tokens: self.tokens,
+            cost: self.cost,
             first_message: self.first_message.unwrap_or_else(|| "(no messages)".to_owned()),
             all_messages_text: None,
         })
@@ -194,9 +203,10 @@ impl<'a> Gather<'a> {
         let wants_body = match (envelope.kind, envelope.role) {
             (Kind::Message, Some(role)) => {
                 self.reading.message_count += 1;
-                matches!(role, Role::User | Role::Assistant)
+                let is_said = matches!(role, Role::User | Role::Assistant);
+                is_said || (role == Role::ToolResult && mentions_usage(line))
             }
-            (Kind::SessionInfo | Kind::Compaction, _) => true,
+            (Kind::SessionInfo | Kind::Compaction | Kind::BranchSummary | Kind::Usage | Kind::ModelUsage, _) => true,
             _ => false,
         };
         if !wants_body {
@@ -243,10 +253,11 @@ impl<'a> Gather<'a> {
                 let name = json.str("name").map(|name| name.trim().to_owned());
                 self.reading.name = name.filter(|name| !name.is_empty());
             }
-            Kind::Compaction => {
-                if let Some(summary) = json.str("shortSummary") {
+            Kind::Compaction | Kind::BranchSummary | Kind::Usage | Kind::ModelUsage => {
+                if let Some(summary) = json.str("shortSummary").filter(|_| kind == Kind::Compaction) {
                     self.reading.short_summary = Some(summary.into_owned());
                 }
+                self.usage(json.get("usage"));
             }
             Kind::Message => {
                 if let Some(message) = json.get("message") {
@@ -257,18 +268,29 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Reads a message of the user or the model. In a damaged line it only ends early.
+    fn usage(&mut self, usage: Option<Json<'_>>) {
+        let usage = usage.filter(|usage| !usage.is_null()).map(Usage::read).unwrap_or_default();
+        self.reading.tokens += usage.total;
+        self.reading.cost += usage.cost;
+    }
+
+    /// Reads a message. In a damaged line it only ends early.
     fn message(&mut self, message: Json<'_>, entry_time: Option<Json<'_>>) {
-        let (mut content, mut time, mut is_user) = (None, None, false);
+        let (mut content, mut time, mut is_user, mut is_tools) = (None, None, false, false);
         for (name, value) in message.members() {
             match name.as_ref() {
                 "content" => content = Some(value),
                 "timestamp" => time = value.as_f64(),
-                "role" => is_user = value.as_str().is_some_and(|role| role == "user"),
+                "usage" => self.usage(Some(value)),
+                "role" => {
+                    let role = value.as_str();
+                    is_user = role.as_deref() == Some("user");
+                    is_tools = role.as_deref() == Some("toolResult");
+                }
                 _ => {}
             }
         }
-        let Some(content) = content else { return };
+        let Some(content) = content.filter(|_| !is_tools) else { return };
         let time =
             time.or_else(|| entry_time.and_then(Json::as_str).and_then(|text| parse_iso(&text)).map(|ms| ms as f64));
         if let Some(time) = time.filter(|time| *time > 0.0) {
@@ -296,6 +318,11 @@ impl<'a> Gather<'a> {
             self.reading.first_message = Some(said);
         }
     }
+}
+
+/// Whether a line may report usage. Most results of tools do not, so their bodies are not read.
+fn mentions_usage(line: LineBytes<'_>) -> bool {
+    [Some(line.head), line.tail].into_iter().flatten().any(|part| memmem::find(part, b"\"usage\"").is_some())
 }
 
 /// A record without the NUL bytes that a system crash left after it.

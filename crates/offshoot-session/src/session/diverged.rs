@@ -98,15 +98,15 @@ impl Session {
         let mut told = Vec::new();
         for (tip, entries) in self.leaf.map(|leaf| interleaved(tree, leaf)).unwrap_or_default() {
             let when = tree.node(tip).time().map(|time| format!(", the last at {}", to_iso(time))).unwrap_or_default();
-            let newer = if newer == Some(tip) { ", and holds newer work" } else { "" };
+            let newer = if newer == Some(tip) { ", and has newer work" } else { "" };
             let what = format!(
-                "({}{when}) grew at the same time as the open one{newer}",
+                "({}{when}) grew at the same time as the current one{newer}",
                 counted(entries, "entry", "entries")
             );
             told.push((tip, what));
         }
         if let Some(newer) = newer.filter(|newer| told.iter().all(|(tip, _)| tip != newer)) {
-            told.push((newer, "holds newer work than the open one".to_owned()));
+            told.push((newer, "has newer work than the current one".to_owned()));
         }
         let diagnostics = told
             .into_iter()

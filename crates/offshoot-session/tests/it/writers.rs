@@ -76,7 +76,7 @@ fn siblings_of_live_writers_are_named_to_each_and_to_who_opens() {
     assert_eq!(diverged(again.diagnostics()), [a2.as_str()], "{:?}", again.diagnostics());
     let message = &again.diagnostics().last().unwrap().message;
     assert!(message.starts_with(&format!("the branch that ends at {a2} (2 entries, the last at 2026-01-01T00:01:4")));
-    assert!(message.ends_with(") grew at the same time as the open one"), "{message}");
+    assert!(message.ends_with(") grew at the same time as the current one"), "{message}");
 }
 
 /// What another program appended and had answered, and one continues from there: one branch.

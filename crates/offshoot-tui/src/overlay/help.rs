@@ -239,8 +239,8 @@ mod tests {
           /branches                      list the branches of this session
           /switch <entry>                go on behind an entry
           /branch-here [entry]           go on from an earlier message, in this session
-          /branch [entry]                begin a session before an earlier message
-          /fork                          the same as /branch
+          /fork [entry]                  begin a session before an earlier message
+          /branch                        the same as /fork
           /clone                         begin a session with all that stands up to here
           /pop [entry]                   back to the last message, with a summary
           /export-branch <entry> [path]  write the branch up to an entry into a file
@@ -270,10 +270,10 @@ mod tests {
           /branch-here      go on from an
           [entry]           earlier message, in
                             this session
-          /branch [entry]   begin a session
+          /fork [entry]     begin a session
                             before an earlier
                             message
-          /fork             the same as /branch
+          /branch           the same as /fork
           /clone            begin a session with
                             all that stands up
                             to here

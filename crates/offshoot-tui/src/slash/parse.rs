@@ -53,7 +53,7 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
         "branches" => SlashCommand::Branches,
         "switch" => SlashCommand::Switch(entry().ok_or(Mistake::Missing(spec))?),
         "branch-here" => SlashCommand::BranchHere(entry()),
-        "branch" => SlashCommand::Branch(entry()),
+        "fork" => SlashCommand::Fork(entry()),
         "clone" => SlashCommand::Clone,
         "pop" => SlashCommand::Pop(entry()),
         "export-branch" => {
@@ -131,7 +131,7 @@ mod tests {
             ("/new", "New"),
             ("  /NEW  ", "New"),
             ("/resume two words", "Resume(Some(\"two words\"))"),
-            ("/fork a1", "Branch(Some(\"a1\"))"),
+            ("/fork a1", "Fork(Some(\"a1\"))"),
             ("/export-branch a1 \"my file.md\"", "ExportBranch { entry: \"a1\", path: Some(\"my file.md\") }"),
             ("/switch \"the fix\"", "Switch(\"the fix\")"),
             ("/switch the fix", "Switch(\"the fix\")"),

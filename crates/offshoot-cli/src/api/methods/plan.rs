@@ -6,7 +6,6 @@ use offshoot_session::branch_summary;
 use offshoot_session::compact::{self, Settings};
 use offshoot_session::entry::Source as _;
 use offshoot_session::json::{Json, JsonKind};
-use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 
 use crate::api::handles::OpenSession;
@@ -18,7 +17,7 @@ use crate::plans;
 /// The plan for the path to an entry, or to the leaf; null if there is nothing to compact.
 pub(in crate::api) fn compaction(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let session = &handle.session;
-    let leaf = place(session, params, "leafId")?;
+    let leaf = place(handle, params, "leafId")?;
     let settings = settings(params.given("settings"))?;
     match compact::plan(session, leaf, session.dialect(), &settings)?.plan() {
         Some(plan) => Ok(out.write_all(plans::compaction(session.tree(), &plan).finish().as_bytes())?),
@@ -30,19 +29,19 @@ pub(in crate::api) fn compaction(handle: &OpenSession, params: &Params<'_>, out:
 pub(in crate::api) fn branch_summary(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let session = &handle.session;
     params.raw("targetId")?;
-    let from = place(session, params, "oldLeafId")?;
-    let target = params.opt_str("targetId")?.map(|id| session.find(&id)).transpose()?;
+    let from = place(handle, params, "oldLeafId")?;
+    let target = params.opt_str("targetId")?.map(|id| handle.find(&id)).transpose()?;
     let budget = params.given("tokenBudget").map_or(Ok(0), |_| params.count("tokenBudget"))?;
     let plan = branch_summary::plan(session, from, target, budget)?;
     Ok(out.write_all(plans::branch_summary(session.tree(), &plan).finish().as_bytes())?)
 }
 
 /// The entry that an argument names; the leaf if it is absent, no entry for `null`.
-fn place(session: &Session, params: &Params<'_>, name: &str) -> Result<Option<NodeIx>, ApiFailure> {
+fn place(handle: &OpenSession, params: &Params<'_>, name: &str) -> Result<Option<NodeIx>, ApiFailure> {
     match (params.opt(name), params.opt_str(name)?) {
-        (None, _) => Ok(session.leaf()),
+        (None, _) => Ok(handle.session.leaf()),
         (Some(_), None) => Ok(None),
-        (Some(_), Some(id)) => Ok(Some(session.find(&id)?)),
+        (Some(_), Some(id)) => Ok(Some(handle.find(&id)?)),
     }
 }
 

@@ -25,6 +25,12 @@ pub(in crate::api) fn entry(handle: &OpenSession, params: &Params<'_>, out: &mut
     write_entry(out, &handle.session, handle.session.tree().find(&params.str("id")?))
 }
 
+/// The id of the entry that a client names.
+pub(in crate::api) fn find(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
+    let found = handle.find(&params.str("entry")?)?;
+    write_str(out, handle.session.tree().node(found).id().map(EntryId::as_str))
+}
+
 /// In file order. An entry whose parent is missing is a root of the tree, but still a child of that parent id.
 pub(in crate::api) fn children(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     params.raw("parentId")?;

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use offshoot_session::compose::{NewBranchSummary, NewEntry};
+use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::store::file_name;
 
@@ -15,7 +16,9 @@ use crate::api::wire::MethodResult;
 
 /// The next entry goes below this one. Writes nothing.
 pub(in crate::api) fn branch(handle: &mut OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
-    handle.session.branch(&params.str("entryId")?)?;
+    let target = handle.find(&params.str("entryId")?)?;
+    let id = handle.session.tree().node(target).id().cloned();
+    handle.session.branch(id.as_ref().map_or("", EntryId::as_str))?;
     write_null(out)
 }
 
@@ -27,8 +30,9 @@ pub(in crate::api) fn reset_leaf(handle: &mut OpenSession, _: &Params<'_>, out: 
 
 /// Moves the leaf for every program that opens the file later.
 pub(in crate::api) fn switch(handle: &mut OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
+    let target = handle.find(&params.str("entryId")?)?;
     let session = &mut handle.session;
-    session.switch(session.find(&params.str("entryId")?)?)?;
+    session.switch(target)?;
     let id = session.leaf_id().cloned();
     write_id(out, id.as_ref(), session)
 }
@@ -40,8 +44,8 @@ pub(in crate::api) fn branch_with_summary(
     out: &mut dyn Write,
 ) -> MethodResult {
     params.raw("entryId")?;
+    let target = params.opt_str("entryId")?.map(|id| handle.find(&id)).transpose()?;
     let session = &mut handle.session;
-    let target = params.opt_str("entryId")?;
     let left = session.leaf_id().cloned();
     let summary = params.str("summary")?;
     let new = NewBranchSummary {
@@ -52,7 +56,6 @@ pub(in crate::api) fn branch_with_summary(
     };
     let entry = NewEntry::branch_summary(left.as_ref().map(EntryId::as_str), &new, session.dialect());
     let entry = spelt(entry, params, &["summary"]);
-    let target = target.map(|id| session.find(&id)).transpose()?;
     let id = session.append_from(target, &entry)?;
     write_id(out, Some(&id), session)
 }
@@ -75,7 +78,7 @@ pub(in crate::api) fn create_branched(
     params: &Params<'_>,
     out: &mut dyn Write,
 ) -> MethodResult {
-    let leaf = handle.session.find(&params.str("leafId")?)?;
+    let leaf = handle.find(&params.str("leafId")?)?;
     let folder = handle.folder.clone().unwrap_or_default();
     let place = |id: &str, timestamp: &str| folder.join(file_name(id, timestamp));
     let made = handle.session.create_branched(leaf, Some(&handle.cwd), place)?;

@@ -226,6 +226,16 @@ fn move_the_leaf(api: &mut Api, folder: &Path) {
     assert_eq!(api.result("resetLeaf", &format!(r#"{{"session":{s}}}"#)), "null");
     assert_eq!(api.result("getLeafEntry", &format!(r#"{{"session":{s}}}"#)), "null");
     assert_eq!(std::fs::read(&file).unwrap(), written, "moving the leaf writes nothing");
+    for (name, id) in [("L", &a), (&b[..7], &b), ("@-", &a), ("label:L", &a)] {
+        assert_eq!(api.result("branch", &format!(r#"{{"session":{s},"entryId":"{name}"}}"#)), "null", "{name}");
+        assert_eq!(api.result("getLeafId", &format!(r#"{{"session":{s}}}"#)), format!("\"{id}\""), "{name}");
+    }
+    for name in ["", "@--------", "no such entry"] {
+        let error = api.error("branch", &format!(r#"{{"session":{s},"entryId":"{name}"}}"#));
+        assert_eq!(string(&member(&error, "data").unwrap(), "kind"), "notFound", "{error}");
+    }
+    let short = api.error("switch", &format!(r#"{{"session":{s},"entryId":"{}"}}"#, &b[..3]));
+    assert!(short.contains("too short") || short.contains("ambiguous"), "{short}");
 
     api.result("branch", &format!(r#"{{"session":{s},"entryId":"{b}"}}"#));
     let summary = format!(
@@ -273,6 +283,9 @@ fn look(api: &mut Api, folder: &Path) {
     assert_eq!(get("getEntryCount", ""), "6");
     assert_eq!(get("getEntry", r#","id":"c""#), items(&entries.replace('\n', ""))[2]);
     assert_eq!(get("getEntry", r#","id":"zzz""#), "null");
+    for (name, id) in [("c", "c"), ("L", "a"), ("label:L", "a"), ("@", "o"), ("2026-01-01T00:00:09Z", "o")] {
+        assert_eq!(get("findEntry", &format!(r#","entry":"{name}""#)), format!("\"{id}\""), "{name}");
+    }
     assert_eq!(each(&get("getChildren", r#","parentId":"a""#), "id"), ["c", "b"], "file order");
     assert_eq!(each(&get("getChildren", r#","parentId":null"#), "id"), ["a"]);
     assert_eq!(each(&get("getChildren", r#","parentId":"gone""#), "id"), ["o"]);

@@ -24,8 +24,8 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
             vec![ProgramTask::Named(EntryAction::Switch, entry).into()]
         }
         SlashCommand::BranchHere(None) => vec![ProgramTask::Snapshot(Purpose::BranchHere).into()],
-        SlashCommand::Branch(None) => vec![ProgramTask::Snapshot(Purpose::Fork).into()],
-        SlashCommand::Branch(Some(entry)) => vec![ProgramTask::Named(EntryAction::Fork, entry).into()],
+        SlashCommand::Fork(None) => vec![ProgramTask::Snapshot(Purpose::Fork).into()],
+        SlashCommand::Fork(Some(entry)) => vec![ProgramTask::Named(EntryAction::Fork, entry).into()],
         SlashCommand::Clone => vec![Cmd::ask(Command::Clone)],
         SlashCommand::Pop(None) => vec![ProgramTask::Pop.into()],
         SlashCommand::Pop(Some(entry)) => vec![ProgramTask::Named(EntryAction::Pop, entry).into()],

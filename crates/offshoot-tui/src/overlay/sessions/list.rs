@@ -369,6 +369,8 @@ mod tests {
             created: None,
             modified: Some(modified),
             message_count: 1,
+            tokens: 0,
+            cost: 0.0,
             first_message: format!("first of {id}"),
             all_messages_text: None,
         };

@@ -69,6 +69,8 @@ fn listed(told: &Told) -> Listed {
         created: None,
         modified: Some(NOW - told.ago * MINUTE),
         message_count: 12,
+        tokens: 0,
+        cost: 0.0,
         first_message: told.first.to_owned(),
         all_messages_text: None,
     };

@@ -1,0 +1,146 @@
+//! The shortest start of an id that no other id has. Knows no trees and no sessions.
+
+/// The fewest characters of an id that are printed, and that a command which writes takes.
+pub const SHORTEST_ID: usize = 4;
+
+/// Some ids, each with the shortest start that only it has among all ids.
+#[derive(Debug, Clone, Default)]
+pub struct ShortIds<'a> {
+    /// Sorted, each id once.
+    ids: Vec<ShortId<'a>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct ShortId<'a> {
+    /// The first bytes: most comparisons need no more.
+    key: u64,
+    id: &'a str,
+    /// In bytes.
+    length: usize,
+}
+
+impl<'a> ShortIds<'a> {
+    /// The shortest starts of ids that are alone; [`ShortIds::beside`] adds the others.
+    pub fn of(ids: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut ids: Vec<ShortId<'a>> = ids.into_iter().map(ShortId::new).collect();
+        ids.sort_unstable_by(|a, b| (a.key, a.id).cmp(&(b.key, b.id)));
+        ids.dedup_by(|a, b| a.id == b.id);
+        Self { ids }
+    }
+
+    /// Lengthens the starts that another id has too. Every id must pass here once, in any order; one that is among the
+    /// wanted ones may.
+    pub fn beside(&mut self, other: &str) {
+        let key = key(other);
+        let at = self.ids.partition_point(|known| (known.key, known.id) < (key, other));
+        let is_wanted = self.ids.get(at).is_some_and(|known| known.id == other);
+        // Of all ids, the neighbours in order share the longest start.
+        for near in [at.checked_sub(1), Some(at + usize::from(is_wanted))].into_iter().flatten() {
+            if let Some(near) = self.ids.get_mut(near) {
+                near.lengthen_beside(other);
+            }
+        }
+    }
+
+    /// Lengthens starts that mean something else.
+    pub fn avoid(&mut self, means_something_else: impl Fn(&str) -> bool) {
+        for known in &mut self.ids {
+            while known.length < known.id.len() && means_something_else(&known.id[..known.length]) {
+                known.lengthen_to(known.length);
+            }
+        }
+    }
+
+    /// The shortest start of an id; the whole of an unknown one.
+    pub fn get<'b>(&self, id: &'b str) -> &'b str {
+        let found = self.ids.binary_search_by(|known| (known.key, known.id).cmp(&(key(id), id)));
+        found.ok().and_then(|at| id.get(..self.ids.get(at)?.length)).unwrap_or(id)
+    }
+
+    /// How many characters the longest start has.
+    pub fn longest(&self) -> usize {
+        self.ids.iter().map(|known| known.id[..known.length].chars().count()).max().unwrap_or(0)
+    }
+}
+
+impl<'a> ShortId<'a> {
+    fn new(id: &'a str) -> Self {
+        let length = id.char_indices().nth(SHORTEST_ID).map_or(id.len(), |(at, _)| at);
+        Self { key: key(id), id, length }
+    }
+
+    fn lengthen_beside(&mut self, other: &str) {
+        let shared = self.id.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+        if shared >= self.length {
+            self.lengthen_to(shared);
+        }
+    }
+
+    /// Until after the character at a byte.
+    fn lengthen_to(&mut self, shared: usize) {
+        let after = (shared + 1..self.id.len()).find(|at| self.id.is_char_boundary(*at));
+        self.length = after.unwrap_or(self.id.len());
+    }
+}
+
+fn key(id: &str) -> u64 {
+    let mut first = [0; 8];
+    first.iter_mut().zip(id.bytes()).for_each(|(place, byte)| *place = byte);
+    u64::from_be_bytes(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn short(wanted: &[&str], all: &[&str]) -> Vec<String> {
+        let mut ids = ShortIds::of(wanted.iter().copied());
+        all.iter().for_each(|id| ids.beside(id));
+        wanted.iter().map(|id| ids.get(id).to_owned()).collect()
+    }
+
+    #[test]
+    fn starts_are_unique_among_all_ids_and_have_four_characters() {
+        let all = [
+            "1b9d40c6",
+            "1b9d41ff",
+            "1b9e0000",
+            "abc",
+            "abcd",
+            "abcde",
+            "日本語の長い名",
+            "日本語の長さ",
+            "long-id-000000001",
+        ];
+        assert_eq!(short(&["1b9d40c6"], &all), ["1b9d40"]);
+        assert_eq!(short(&["1b9e0000", "1b9d41ff"], &all), ["1b9e", "1b9d41"]);
+        // The whole of an id that is the start of another names it.
+        assert_eq!(short(&["abc", "abcd", "abcde"], &all), ["abc", "abcd", "abcde"]);
+        assert_eq!(short(&["日本語の長い名"], &all), ["日本語の長い"]);
+        assert_eq!(short(&["long-id-000000001"], &[]), ["long"]);
+        assert_eq!(short(&["long-id-000000001"], &["long-id-000000002", "long-id-00000000"]), ["long-id-000000001"]);
+        assert_eq!(short(&["x", ""], &["x", "x", ""]), ["x", ""]);
+    }
+
+    /// The neighbours in order decide, so the same comes of comparing each with each.
+    #[test]
+    fn the_neighbours_share_the_longest_start() {
+        let all: Vec<String> = (0..3000u32).map(|at| format!("{:08x}", at.wrapping_mul(2_654_435_761))).collect();
+        let mut ids = ShortIds::of(all.iter().step_by(7).map(String::as_str));
+        all.iter().for_each(|id| ids.beside(id));
+        for id in all.iter().step_by(7) {
+            let start = ids.get(id);
+            assert_eq!(all.iter().filter(|other| other.starts_with(start)).count(), 1, "{start}");
+            let less = &start[..start.len() - 1];
+            assert!(start.len() == 4 || all.iter().filter(|other| other.starts_with(less)).count() > 1, "{start}");
+        }
+        assert!(ids.longest() <= 8);
+    }
+
+    #[test]
+    fn a_start_that_means_something_else_grows() {
+        let mut ids = ShortIds::of(["beefcafe", "beef"]);
+        ids.avoid(|start| matches!(start, "beef" | "beefc"));
+        assert_eq!((ids.get("beefcafe"), ids.get("beef")), ("beefca", "beef"));
+    }
+}
