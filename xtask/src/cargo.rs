@@ -10,6 +10,10 @@ use crate::{env, run};
 pub fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env::cargo());
     command.args(args).current_dir(env::root());
+    // What is built to be run once needs no memory of how it was built, which takes gigabytes.
+    if env::var("CARGO_INCREMENTAL").is_none() {
+        command.env("CARGO_INCREMENTAL", "0");
+    }
     command
 }
 
