@@ -20,6 +20,7 @@ pub(crate) use args::{Args, PrintForm};
 pub(crate) use input::prompts;
 pub(crate) use open::{check_folder, open};
 use print::Printer;
+pub(crate) use print::failure;
 pub(crate) use setup::setup;
 
 pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
@@ -81,7 +82,7 @@ async fn work(
     printer.tell(&mut news)?;
     printer.end(&settled)?;
     agent.close().await;
-    outcome(settled)
+    outcome(settled).map_err(|error| CommandError { is_in_output: true, ..error })
 }
 
 async fn talk(agent: AgentSession, said: Vec<UserPrompt>) -> std::result::Result<Settled, AgentError> {

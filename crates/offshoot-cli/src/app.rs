@@ -11,13 +11,14 @@ use offshoot_session::entry_name::short_ids;
 use offshoot_session::error::{Code, Diagnostic, Severity};
 use offshoot_session::id::EntryId;
 use offshoot_session::list::SessionInfo;
-use offshoot_session::session::{Durability, Options, Session};
+use offshoot_session::session::{Durability, Options, Session, SpillPolicy};
 use offshoot_session::store::{DirStore, Flavour, Progress, Root, Scope, Store as _};
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::Settings;
 
 use crate::config::Environment;
 use crate::config::settings::SettingsFiles;
+pub(crate) use crate::error::quoted;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::ui::Ui;
 
@@ -30,13 +31,17 @@ pub(crate) struct App {
     pub(crate) environment: Environment,
     pub(crate) session_dir: Option<PathBuf>,
     pub(crate) durability: Durability,
+    pub(crate) spill_policy: SpillPolicy,
 }
 
 impl App {
     /// The folder of `--session-dir`, else the roots of offshoot, pi and oh-my-pi.
     pub(crate) fn store(&self) -> Result<DirStore> {
         if let Some(folder) = &self.session_dir {
-            let store = DirStore::new(Root::new(folder, Flavour::Flat), Vec::new());
+            // The sessions in the folder, and those of a root with a folder for each working directory.
+            let home = self.environment.home.clone();
+            let below = [Root::new(folder, Flavour::Offshoot), Root { home, ..Root::new(folder, Flavour::Omp) }];
+            let store = DirStore::new(Root::new(folder, Flavour::Flat), below.to_vec());
             return Ok(store.with_index(self.index_folder()));
         }
         let own = self.environment.own.clone().ok_or_else(|| {
@@ -78,6 +83,15 @@ impl App {
         self.environment.cwd.to_string_lossy().into_owned()
     }
 
+    /// Fails in a folder that was deleted: nothing can be created there.
+    pub(crate) fn check_cwd(&self) -> Result<()> {
+        if self.environment.cwd.is_absolute() {
+            return Ok(());
+        }
+        let error = CommandError::new(FailureKind::NotFound, "the working directory does not exist any more");
+        Err(error.hint("go to another folder, or name the session by its whole path"))
+    }
+
     pub(crate) fn absolute(&self, folder: &Path) -> String {
         let whole = self.environment.cwd.join(folder);
         whole.canonicalize().unwrap_or(whole).to_string_lossy().into_owned()
@@ -98,6 +112,7 @@ impl App {
             progress: Some(Box::new(progress)),
             spill: self.environment.spill.clone(),
             turns: self.environment.spill.as_ref().and_then(|spill| Some(spill.parent()?.join("turns"))),
+            spill_policy: self.spill_policy,
             durability: self.durability,
             lock_wait: self.lock_wait(),
             ..Options::default()
@@ -187,6 +202,7 @@ impl App {
         }
         if diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Spilled) {
             self.ui.hint(&format!("`offshoot repair {}` puts them into the session", quoted(given)));
+            self.ui.hint(&format!("`offshoot repair {} --spilled` lists them, --discard drops them", quoted(given)));
         }
         for diverged in diagnostics.iter().filter(|diagnostic| diagnostic.code == Code::Diverged) {
             self.ui.note(&diverged.message);
@@ -209,25 +225,4 @@ fn with_short_ids(session: &Session, mut diagnostics: Vec<Diagnostic>) -> Vec<Di
         told.entry = Some(EntryId::new(short));
     }
     diagnostics
-}
-
-pub(crate) fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '~' | '+' | ':' | '@' | ',');
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn words_are_quoted_only_where_a_shell_needs_it() {
-        assert_eq!(quoted("a/b-c.jsonl"), "a/b-c.jsonl");
-        assert_eq!(quoted("my name"), "'my name'");
-        assert_eq!(quoted("it's"), "'it'\\''s'");
-        assert_eq!(quoted(""), "''");
-    }
 }

@@ -4,11 +4,12 @@ mod help;
 mod read;
 
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use offshoot_session::session::Durability;
+use offshoot_session::session::{Durability, SpillPolicy};
 
 use crate::app::App;
 use crate::commands::{
@@ -16,7 +17,7 @@ use crate::commands::{
     migrate, models, name, pop, repair, show, switch, tail, trash, tree,
 };
 use crate::config::Environment;
-use crate::error::{CommandError, Result};
+use crate::error::{CommandError, FailureKind, Result};
 use crate::ui::{self, ColorWhen, Ui};
 use crate::{agent, api, tui};
 use read::Task;
@@ -32,7 +33,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Use only the sessions in this folder
+    /// Use only the sessions in this folder and the folders in it
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) session_dir: Option<PathBuf>,
 
@@ -45,7 +46,7 @@ pub(crate) struct Global {
     #[arg(long, global = true)]
     pub(crate) no_index: bool,
 
-    /// Do not send long output through a pager
+    /// Do not send long output through a pager: $OFFSHOOT_PAGER, else $PAGER, else less
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
 }
@@ -116,6 +117,19 @@ impl Command {
     }
 }
 
+impl Task {
+    /// What an agent heard is kept whatever fails. A command that can never write fails, and can be typed again.
+    fn spill_policy(&self) -> SpillPolicy {
+        match self {
+            Self::Conversation(_) => SpillPolicy::Everything,
+            Self::Command(command) => match command.as_ref() {
+                Command::Chat(_) | Command::Api(_) | Command::Append(_) => SpillPolicy::Everything,
+                _ => SpillPolicy::Temporary,
+            },
+        }
+    }
+}
+
 fn run_agent(app: &App, args: &agent::Args) -> Result<()> {
     match args.form(ui::is_interactive())? {
         Some(form) => agent::run(app, args, form),
@@ -128,16 +142,15 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     let line = match read::read(arguments, environment.session.as_deref(), ui::is_interactive()) {
         Ok(line) => line,
         Err(error) => {
-            // Help and version go to stdout, which may be closed.
-            drop(error.print());
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            return refused(arguments, &error);
         }
     };
     environment.cache = environment.cache.filter(|_| !line.global.no_index);
     let ui = Ui::new(&environment, line.global.color, !line.global.no_pager);
     let durability = environment.durability.as_deref().map(Durability::from_word).transpose();
     let level = durability.as_ref().ok().copied().flatten().unwrap_or_default();
-    let app = App { ui, environment, session_dir: line.global.session_dir, durability: level };
+    let spill_policy = line.task.as_ref().map(Task::spill_policy).unwrap_or_default();
+    let app = App { ui, environment, session_dir: line.global.session_dir, durability: level, spill_policy };
     let ran = match durability {
         Ok(_) => line.task.and_then(|task| match task {
             Task::Command(command) => command.run(&app),
@@ -148,9 +161,37 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     match ran {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
+            tell_programs(&app.ui, arguments, &error);
             app.ui.error(&error);
             ExitCode::from(error.kind.code())
         }
+    }
+}
+
+/// Prints help, the version, or what is wrong with the command line.
+fn refused(arguments: &[OsString], error: &clap::Error) -> ExitCode {
+    let ui = Ui::new(&Environment::read(), ColorWhen::Auto, false);
+    if error.use_stderr() {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        tell_programs(&ui, arguments, &CommandError::usage(first.trim_start_matches("error: ")));
+    }
+    match error.print().map_err(CommandError::from) {
+        Err(failed) if failed.kind != FailureKind::ClosedPipe => {
+            ui.error(&failed);
+            ExitCode::from(failed.kind.code())
+        }
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+    }
+}
+
+/// A program that asked for JSON gets it for every failure.
+fn tell_programs(ui: &Ui, arguments: &[OsString], error: &CommandError) {
+    let failure = agent::failure(arguments, error).filter(|_| !error.is_in_output);
+    if let Some(failure) = failure {
+        let mut out = ui.raw();
+        // The exit code tells it too.
+        drop(writeln!(out, "{failure}").and_then(|()| out.finish()));
     }
 }
 

@@ -107,7 +107,7 @@ impl Environment {
             session: text("OFFSHOOT_SESSION"),
             lock_wait: text("OFFSHOOT_LOCK_WAIT").and_then(|wait| wait.parse().ok()),
             others,
-            pager: text("OFFSHOOT_PAGER").or_else(|| text("PAGER")),
+            pager: pager(all),
             terminal: detect(text),
             background: text("COLORFGBG").and_then(|value| Background::of_variable(&value)),
             clipboard: clipboard(env),
@@ -131,6 +131,12 @@ impl Environment {
 #[expect(clippy::disallowed_methods, reason = "the one reader of the environment: keys are read when they are needed")]
 pub(crate) fn variables() -> Variables {
     Arc::new(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+}
+
+/// The pager of the environment. An empty variable is one that is set: nothing is paged.
+fn pager(env: Env<'_>) -> Option<String> {
+    let named = env("OFFSHOOT_PAGER").or_else(|| env("PAGER"));
+    named.map(|line| line.to_string_lossy().into_owned())
 }
 
 /// The command line, the program's name first.
@@ -245,6 +251,15 @@ mod tests {
         assert_eq!(profile, [own, "/a/sessions", "/home/u/.omp/profiles/w/agent/sessions"]);
         assert_eq!(folders(&[("PI_PROFILE", "default")])[2], omp);
         assert_eq!(folders(&[("OMP_PROFILE", ""), ("PI_PROFILE", "w")])[2], omp);
+    }
+
+    #[test]
+    fn an_empty_pager_pages_nothing() {
+        let pager = |variables| settings(variables).pager;
+        assert_eq!(pager(&[]), None);
+        assert_eq!(pager(&[("PAGER", "")]).as_deref(), Some(""));
+        assert_eq!(pager(&[("PAGER", "more"), ("OFFSHOOT_PAGER", "")]).as_deref(), Some(""));
+        assert_eq!(pager(&[("PAGER", "more")]).as_deref(), Some("more"));
     }
 
     #[test]

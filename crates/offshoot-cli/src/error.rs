@@ -47,11 +47,13 @@ pub(crate) struct CommandError {
     pub(crate) message: String,
     pub(crate) causes: Vec<String>,
     pub(crate) hints: Vec<String>,
+    /// Whether the output says it already, as JSON.
+    pub(crate) is_in_output: bool,
 }
 
 impl CommandError {
     pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), causes: Vec::new(), hints: Vec::new() }
+        Self { kind, message: message.into(), causes: Vec::new(), hints: Vec::new(), is_in_output: false }
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
@@ -117,18 +119,41 @@ impl From<&Error> for CommandError {
             Error::Conflict { .. } | Error::Locked { .. } => FailureKind::Conflict,
             _ => FailureKind::Failed,
         };
-        let hint = match error {
-            Error::NotASession { .. } => Some("a session file begins with a line like {\"type\":\"session\",\"id\":…}"),
-            Error::EntryNotFound { .. } => Some("`offshoot tree SESSION --flat` lists every entry with its id"),
-            Error::SessionNotFound { .. } => Some("`offshoot list --all` shows every session"),
-            Error::Ambiguous { .. } => Some("give more of the id"),
-            Error::Locked { .. } => Some("nothing was written; `kill -CONT PID` wakes a process that was stopped"),
-            Error::Spilled { .. } => Some("nothing is lost; `offshoot repair SESSION` puts it into the session"),
-            _ => None,
+        let hints = match error {
+            Error::Spilled { path, .. } => spilled_hints(&path.to_string_lossy()),
+            error => hint(error).into_iter().map(str::to_owned).collect(),
         };
         let causes = error.source().map(chain).unwrap_or_default();
-        Self { kind, message: error.to_string(), causes, hints: hint.into_iter().map(str::to_owned).collect() }
+        Self { causes, hints, ..Self::new(kind, error.to_string()) }
     }
+}
+
+fn hint(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::NotASession { .. } => Some("a session file begins with a line like {\"type\":\"session\",\"id\":…}"),
+        Error::EntryNotFound { .. } => Some("`offshoot tree SESSION --flat` lists every entry with its id"),
+        Error::SessionNotFound { .. } => Some("`offshoot list --all` shows every session"),
+        Error::Ambiguous { .. } => Some("give more of the id"),
+        Error::Locked { .. } => Some("nothing was written; `kill -CONT PID` wakes a process that was stopped"),
+        _ => None,
+    }
+}
+
+/// What can be done about entries that wait outside their session.
+pub(crate) fn spilled_hints(session: &str) -> Vec<String> {
+    let session = quoted(session);
+    vec![
+        format!("nothing is lost: `offshoot repair {session}` puts it into the session"),
+        format!("`offshoot repair {session} --copy FILE` writes the session with it to another file"),
+    ]
+}
+
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '~' | '+' | ':' | '@' | ',');
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// The library's message; the kind follows the system's error.
@@ -194,6 +219,14 @@ mod tests {
         assert_eq!((locked.causes.len(), locked.hints.len()), (1, 1));
         assert_eq!(code(Error::EntryNotFound { id: "x".to_owned() }).kind.code(), 3);
         assert_eq!(CommandError::from(AgentError::Ended).kind.code(), 1);
+    }
+
+    #[test]
+    fn words_are_quoted_only_where_a_shell_needs_it() {
+        assert_eq!(quoted("a/b-c.jsonl"), "a/b-c.jsonl");
+        assert_eq!(quoted("my name"), "'my name'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod failures;
 mod models;
 mod summarise;
 mod trash;
+mod spills;
 mod plans;
 mod records;
 mod transcript;

@@ -76,7 +76,10 @@ impl App {
     }
 
     pub(crate) fn open_to_write(&self, given: &str) -> Result<Session> {
-        self.open_file(&self.file_to_write(given)?)
+        let session = self.open_file(&self.file_to_write(given)?)?;
+        // Before a model is asked for a summary that could not be kept.
+        session.check_writable()?;
+        Ok(session)
     }
 }
 

@@ -13,9 +13,11 @@ pub(crate) mod columns;
 pub(crate) mod when;
 
 use std::io::{self, BufWriter, IsTerminal as _, StderrLock, StdoutLock, Write};
+use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 use offshoot_session::text::clean_lines;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::config::Environment;
 use crate::error::{CommandError, FailureKind, Result};
@@ -102,6 +104,19 @@ impl Ui {
     pub(crate) fn raw(&self) -> Output {
         let stdout = BufWriter::with_capacity(BUFFER, io::stdout().lock());
         if self.is_terminal { Output::Shown(Harmless::new(stdout)) } else { Output::Raw(stdout) }
+    }
+
+    /// Waits; fails when the reader of a pipe has gone meanwhile, which a program that writes nothing would not notice.
+    pub(crate) fn wait(&self, pause: Duration) -> Result<()> {
+        let stdout = io::stdout();
+        // No event is requested: a closed pipe is always reported.
+        let mut watched = [PollFd::new(&stdout, PollFlags::empty())];
+        let pause = Timespec { tv_sec: 0, tv_nsec: i64::from(pause.subsec_nanos()) };
+        match poll(&mut watched, Some(&pause)) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Ok(_) => Err(io::Error::from(io::ErrorKind::BrokenPipe).into()),
+            Err(error) => Err(CommandError::io("watch the output", &error.into())),
+        }
     }
 
     fn stdout_color(&self) -> ColorChoice {

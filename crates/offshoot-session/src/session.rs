@@ -36,6 +36,7 @@ pub use crate::index::IndexAccess;
 pub use branch::{Extracted, Popped, SessionPart};
 pub use open::NewSession;
 pub use snapshot::Snapshot;
+pub use spill::{discard_spill, spill_file};
 
 /// What an append guarantees when it returns. The file has the bytes in each case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -72,6 +73,17 @@ impl Durability {
     }
 }
 
+/// Which entries go to the spill folder when they cannot be appended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SpillPolicy {
+    /// All of them: what an agent heard or a model said exists nowhere else.
+    #[default]
+    Everything,
+    /// Those that may be appended later, as after a full disk. A read-only file or a deleted folder refuses them for
+    /// good, and the person who typed the command can type it again.
+    Temporary,
+}
+
 /// Settings of a session.
 #[expect(missing_docs, reason = "the names of the others say what they are")]
 pub struct Options {
@@ -92,6 +104,7 @@ pub struct Options {
     /// The folder for entries that cannot be written to their session ([`Error::Spilled`]). With `None`, only the
     /// caller has them.
     pub spill: Option<PathBuf>,
+    pub spill_policy: SpillPolicy,
     /// The folder in which processes tell each other which prompts they are answering; `None` tells nobody.
     pub turns: Option<PathBuf>,
     /// How long an append waits for another program's lock ([`Error::Locked`]).
@@ -121,6 +134,7 @@ impl Default for Options {
             index_access: IndexAccess::default(),
             progress: None,
             spill: None,
+            spill_policy: SpillPolicy::default(),
             turns: None,
             lock_wait: FileMedium::PATIENCE,
         }

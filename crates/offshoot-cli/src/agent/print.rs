@@ -1,5 +1,6 @@
 //! The agent's output: the answer, the answer as one JSON object, or every event.
 
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::sync::Arc;
 
@@ -12,8 +13,24 @@ use offshoot_session::session::Session;
 
 use super::args::PrintForm;
 use crate::app::{App, quoted};
-use crate::error::Result;
+use crate::error::{CommandError, Result};
 use crate::ui::Output;
+
+/// The failure of a run that printed no result, in the form that the arguments ask for; `None` for text.
+pub(crate) fn failure(arguments: &[OsString], error: &CommandError) -> Option<String> {
+    let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).take_while(|word| *word != "--").collect();
+    let asks = |option: &str| {
+        let joined = format!("{option}=json");
+        let apart = words.windows(2).any(|pair| pair[0] == option && pair[1] == "json");
+        apart || words.iter().any(|word| **word == *joined)
+    };
+    let why = error.on_one_line();
+    if asks("--mode") {
+        return Some(Object::new().str("type", "failed").str("error", &why).finish());
+    }
+    let result = || Object::new().str("type", "result").str("result", "").raw("isError", true).str("error", &why);
+    asks("--output-format").then(|| result().finish())
+}
 
 pub(crate) struct Printer<'a> {
     app: &'a App,

@@ -13,8 +13,8 @@ use offshoot_session::kind::Kind as EntryKind;
 use offshoot_session::session::{Durability, NewSession, Session};
 use offshoot_session::store::Store as _;
 
-use crate::app::{App, quoted};
-use crate::error::{CommandError, FailureKind, Result};
+use crate::app::App;
+use crate::error::{CommandError, FailureKind, Result, spilled_hints};
 use crate::select;
 use crate::transcript::screen::entries;
 use crate::ui::Output;
@@ -202,8 +202,7 @@ impl AppendRun<'_> {
             return Ok(());
         }
         let what = format!("{} could not be written to {} and wait outside it", entries(self.kept), self.name);
-        let hint = format!("`offshoot repair {}` puts them into the session", quoted(&self.name));
-        Err(CommandError::new(FailureKind::Failed, what).hint(hint))
+        Err(CommandError { hints: spilled_hints(&self.name), ..CommandError::new(FailureKind::Failed, what) })
     }
 }
 
@@ -211,10 +210,18 @@ fn open(app: &App, args: &Args) -> Result<Session> {
     let cwd = args.cwd.as_ref().map_or_else(|| app.cwd(), |cwd| app.absolute(cwd));
     let new = NewSession { cwd: &cwd, ..NewSession::default() };
     match args.session.as_deref() {
-        None => Ok(app.store()?.create(&new, app.options())?),
+        None => {
+            app.check_cwd()?;
+            Ok(app.store()?.create(&new, app.options())?)
+        }
         Some(given) if select::is_path(given) => {
             let file = Path::new(given);
-            Ok(Session::open_or_create(file, &new, app.options_for(file))?)
+            if file.is_relative() {
+                app.check_cwd()?;
+            }
+            let session = Session::open_or_create(file, &new, app.options_for(file))?;
+            session.check_writable()?;
+            Ok(session)
         }
         Some(given) => app.open_to_write(given),
     }

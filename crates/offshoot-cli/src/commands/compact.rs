@@ -46,8 +46,8 @@ use crate::{plans, summarise};
 ///
 /// and, unless it is a dry run, also "id" (the new entry), "summary",
 /// "details", "estimatedTokensAfter" and "report": {"rules": {"said",
-/// "missing", "listed": [{"text", "times"}]}, "paths", "identifiers",
-/// "numbers"}.
+/// "missing", "listed": [{"text", "times"}]}, "paths", "addresses",
+/// "identifiers", "numbers"}.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -85,7 +85,7 @@ Examples:
   offshoot label latest 1a2b3c4d pin        # keeps that entry word for word";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let mut session = app.open_to_write(&args.session)?;
+    let mut session = if args.dry_run { app.open(&args.session)? } else { app.open_to_write(&args.session)? };
     let user = summarise::compaction_settings(app, &session, &args.model)?;
     let keep_recent_tokens = args.keep_recent_tokens.unwrap_or(user.keep_recent_tokens);
     let settings = Settings { keep_recent_tokens, ..user };
@@ -170,7 +170,7 @@ fn counts(plan: &Plan) -> String {
 /// Prints what the summary dropped.
 fn print_report(out: &mut dyn Write, report: &Report) -> Result<()> {
     if report.is_clean() {
-        writeln!(out, "the summary lacks no rule, path, identifier or number of what went")?;
+        writeln!(out, "the summary lacks no rule, path, address, identifier or number of what went")?;
         return Ok(());
     }
     writeln!(out, "\nthe summary lacks, of what went:")?;

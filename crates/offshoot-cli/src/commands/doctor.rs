@@ -4,7 +4,6 @@
 mod searched_roots;
 mod reason;
 mod examine;
-mod spilled;
 mod search;
 mod overview;
 mod report;

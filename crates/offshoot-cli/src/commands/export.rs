@@ -1,7 +1,7 @@
 //! `offshoot export`: writes a session, a branch or a subtree to a file.
 
 use std::fs::File;
-use std::io::Write as _;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use offshoot_session::entry::Source as _;
@@ -13,14 +13,14 @@ use offshoot_session::tree::NodeIx;
 
 use super::fork::empty;
 use super::show::title;
-use crate::app::App;
+use crate::app::{App, quoted};
 use crate::error::{CommandError, FailureKind, Result};
 use crate::select;
 use crate::transcript::markdown;
 
 /// Write a session, a branch or a subtree into a file
 ///
-/// The name's ending says what is written:
+/// The name's ending, or --format, says what is written:
 ///
 ///   .jsonl  A session file. The whole session as it stands, byte for byte
 ///           (an old version upgraded); with --at the path to ENTRY, with
@@ -32,16 +32,20 @@ use crate::transcript::markdown;
 ///           ENTRY, to read. Text is kept as it is, but control characters
 ///           are spelt out (\u001b): `cat` is safe.
 ///
-/// A file that is there already is never written over.
+/// An existing file is never replaced. A session without entries is refused.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// A path, an id or its unique start or end, a name, or `latest`
     session: String,
 
-    /// The file to write: .jsonl, .html or .md
-    #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
+    /// The file to write: .jsonl, .html or .md; `-` writes to standard output
+    #[arg(short, long, value_name = "FILE", required_unless_present = "format")]
+    output: Option<PathBuf>,
+
+    /// What is written: jsonl, html or md; without --output to standard output
+    #[arg(long, value_enum, hide_possible_values = true)]
+    format: Option<ExportFormat>,
 
     /// Only the path from the root to this entry
     #[arg(long, value_name = "ENTRY")]
@@ -52,26 +56,81 @@ pub(crate) struct Args {
     subtree: Option<String>,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ExportFormat {
+    Jsonl,
+    Html,
+    Md,
+}
+
+impl Args {
+    /// `None` for standard output.
+    fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|file| *file != Path::new("-"))
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   offshoot export latest -o session.jsonl
   offshoot export latest -o branch.jsonl --at 1a2b3c4d
   offshoot export latest -o page.html
-  offshoot export latest -o transcript.md";
+  offshoot export latest -o transcript.md
+  offshoot export latest --format md | less";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let extension = args.output.extension().map(|extension| extension.to_string_lossy().to_lowercase());
-    let session = app.open(&args.session)?;
-    match extension.as_deref() {
-        Some("jsonl") => jsonl(app, session, args),
-        Some("html" | "htm") => page(app, &session, args),
-        Some("md") => document(app, &session, args),
-        _ => {
-            let what = format!("the ending of {} says nothing that can be written", args.output.display());
-            Err(CommandError::usage(what)
-                .hint("end the name with .jsonl for a session file, .html for a page, or .md for a transcript"))
-        }
+    let format = format(args)?;
+    if let Some(file) = args.file() {
+        check_free(file)?;
     }
+    let session = app.open(&args.session)?;
+    if session.leaf().is_none() {
+        return Err(empty());
+    }
+    match format {
+        ExportFormat::Jsonl => jsonl(app, session, args),
+        ExportFormat::Html => page(app, &session, args),
+        ExportFormat::Md => document(app, &session, args),
+    }
+}
+
+fn format(args: &Args) -> Result<ExportFormat> {
+    if let Some(format) = args.format {
+        return Ok(format);
+    }
+    let Some(file) = args.file() else {
+        let error = CommandError::usage("standard output has no ending that says what is written");
+        return Err(error.hint("--format jsonl, --format html or --format md says it"));
+    };
+    match file.extension().map(|extension| extension.to_string_lossy().to_lowercase()).as_deref() {
+        Some("jsonl") => Ok(ExportFormat::Jsonl),
+        Some("html" | "htm") => Ok(ExportFormat::Html),
+        Some("md") => Ok(ExportFormat::Md),
+        _ => Err(CommandError::usage(format!("the ending of {} says nothing that can be written", file.display()))
+            .hint("end the name with .jsonl for a session file, .html for a page, or .md for a transcript")
+            .hint("--format says it for any name")),
+    }
+}
+
+/// Refuses a file that exists, or whose folder does not, before any work.
+pub(crate) fn check_free(file: &Path) -> Result<()> {
+    if std::fs::symlink_metadata(file).is_ok() {
+        return Err(exists(file));
+    }
+    let folder = folder_of(file);
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let error = CommandError::new(FailureKind::NotFound, format!("the folder {} does not exist", folder.display()));
+    Err(error.hint(format!("`mkdir -p {}` makes it", quoted(&folder.to_string_lossy()))))
+}
+
+fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn exists(file: &Path) -> CommandError {
+    CommandError::new(FailureKind::Conflict, format!("{}: the file exists already", file.display()))
 }
 
 /// The extension of a page that shows a whole session.
@@ -79,7 +138,8 @@ pub(crate) const PAGE: &str = "html";
 
 /// `run`, for a session file and an entry's id.
 pub(crate) fn write(app: &App, session: &Path, output: PathBuf, at: Option<String>) -> Result<()> {
-    run(app, &Args { session: session.display().to_string(), output, at, subtree: None })
+    let session = session.display().to_string();
+    run(app, &Args { session, output: Some(output), format: None, at, subtree: None })
 }
 
 fn part(app: &App, session: &Session, args: &Args) -> Result<SessionPart> {
@@ -91,11 +151,23 @@ fn part(app: &App, session: &Session, args: &Args) -> Result<SessionPart> {
 }
 
 fn jsonl(app: &App, mut session: Session, args: &Args) -> Result<()> {
-    match part(app, &session, args)? {
+    let part = part(app, &session, args)?;
+    let mut copy = |file: &Path| match part {
         // A copy keeps the session's id.
-        SessionPart::Everything => Ok(session.copy_to(&args.output)?),
-        part => Ok(session.export(part, None, |_, _| args.output.clone()).map(drop)?),
+        SessionPart::Everything => session.copy_to(file),
+        part => session.export(part, None, |_, _| file.to_path_buf()).map(drop),
+    };
+    if let Some(file) = args.file() {
+        return Ok(copy(file)?);
     }
+    // Copies are files, so that the system can copy ranges.
+    let folder = tempfile::tempdir().map_err(|error| CommandError::io("create a temporary folder", &error))?;
+    let file = folder.path().join("session.jsonl");
+    copy(&file)?;
+    let mut text = File::open(&file).map_err(|error| CommandError::io(format!("open {}", file.display()), &error))?;
+    let mut out = app.ui.raw();
+    std::io::copy(&mut text, &mut out)?;
+    Ok(out.finish()?)
 }
 
 fn page(app: &App, session: &Session, args: &Args) -> Result<()> {
@@ -104,10 +176,10 @@ fn page(app: &App, session: &Session, args: &Args) -> Result<()> {
         home: app.environment.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
         plain: Some(offshoot_tui::markdown::plain_row),
     };
-    create(&args.output, |file| match offshoot_html::render(session, &options, file) {
+    output(app, args, |mut out| match offshoot_html::render(session, &options, &mut out) {
         Ok(()) => Ok(()),
         Err(offshoot_html::Error::Read(error)) => Err(error.into()),
-        Err(offshoot_html::Error::Write(error)) => Err(not_written(&args.output, &error)),
+        Err(offshoot_html::Error::Write(error)) => Err(not_written(args, error)),
     })?;
     app.report(session, &args.session);
     Ok(())
@@ -124,7 +196,7 @@ fn document(app: &App, session: &Session, args: &Args) -> Result<()> {
     };
     let path = leaf.map(|leaf| session.tree().path(leaf)).ok_or_else(empty)?;
     let text = markdown_of(session, &path)?;
-    create(&args.output, |file| file.write_all(text.as_bytes()).map_err(|error| not_written(&args.output, &error)))?;
+    output(app, args, |out| out.write_all(text.as_bytes()).map_err(|error| not_written(args, error)))?;
     app.report(session, &args.session);
     Ok(())
 }
@@ -144,21 +216,35 @@ fn markdown_of(session: &Session, path: &[NodeIx]) -> Result<String> {
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
+fn output(app: &App, args: &Args, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    let Some(path) = args.file() else {
+        let mut out = app.ui.raw();
+        write(&mut out)?;
+        return Ok(out.finish()?);
+    };
+    create(path, |file| write(file))
+}
+
 /// Creates a file atomically, never over another.
 fn create(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|error| not_written(path, &error))?;
+    let folder = folder_of(path);
+    // Its name would tell nobody anything.
+    let unnamed =
+        |error: std::io::Error| CommandError::io(format!("write into {}", folder.display()), &error.kind().into());
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(unnamed)?;
     write(file.as_file_mut())?;
-    file.as_file().sync_all().map_err(|error| not_written(path, &error))?;
+    let failed = |error: &std::io::Error| CommandError::io(format!("write {}", path.display()), error);
+    file.as_file().sync_all().map_err(|error| failed(&error))?;
     match file.persist_noclobber(path) {
         Ok(_) => Ok(()),
-        Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => {
-            Err(CommandError::new(FailureKind::Conflict, format!("{}: the file exists already", path.display())))
-        }
-        Err(error) => Err(not_written(path, &error.error)),
+        Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => Err(exists(path)),
+        Err(error) => Err(failed(&error.error)),
     }
 }
 
-fn not_written(path: &Path, error: &std::io::Error) -> CommandError {
-    CommandError::io(format!("write {}", path.display()), error)
+fn not_written(args: &Args, error: std::io::Error) -> CommandError {
+    match args.file() {
+        Some(path) => CommandError::io(format!("write {}", path.display()), &error),
+        None => error.into(),
+    }
 }

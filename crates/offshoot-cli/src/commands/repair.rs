@@ -1,5 +1,7 @@
 //! `offshoot repair`: repairs a damaged file and keeps every byte.
 
+mod waiting;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +30,7 @@ use crate::ui::style::{BOLD, DIM, Painted, WARNING};
 ///
 /// Entries that an append could not write, as on a full disk, and kept outside
 /// the session are put into it first, below the entries that they belong to.
+/// --spilled lists them, --discard drops them, --copy writes them elsewhere.
 ///
 /// --json prints one object:
 ///
@@ -38,16 +41,33 @@ use crate::ui::style::{BOLD, DIM, Painted, WARNING};
 /// offsets are those of `offshoot check`; `length` is in bytes; `backup` and
 /// `quarantine` are paths or null.
 ///
+/// --spilled --json prints an array with an element for each session:
+///
+///   [{"file", "sessionId", "spill", "entries": [the entries' lines]}]
+///
 /// If there is nothing to repair, nothing is written.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// A path, an id or its unique start or end, a name, or `latest`
-    session: String,
+    #[arg(required_unless_present = "spilled")]
+    session: Option<String>,
 
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
+
+    /// List the entries that wait outside SESSION, or outside any session
+    #[arg(long, conflicts_with_all = ["dry_run", "discard", "copy"])]
+    spilled: bool,
+
+    /// Discard the entries that wait outside SESSION
+    #[arg(long, requires = "session", conflicts_with_all = ["dry_run", "copy", "json"])]
+    discard: bool,
+
+    /// Write a copy of SESSION with the entries that wait outside it; change neither
+    #[arg(long, value_name = "FILE", requires = "session", conflicts_with_all = ["dry_run", "json"])]
+    copy: Option<PathBuf>,
 
     /// Print JSON
     #[arg(long)]
@@ -58,13 +78,21 @@ const EXAMPLES: &str = "\
 Examples:
   offshoot repair latest --dry-run
   offshoot repair session.jsonl
+  offshoot repair --spilled                      what waits outside sessions
   offshoot repair session.jsonl --json | jq '.steps[].line'";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let (file, returned) = returned(app, args)?;
+    let given = args.session.as_deref().unwrap_or_default();
+    match &args.copy {
+        _ if args.spilled => return waiting::list(app, args),
+        _ if args.discard => return waiting::discard(app, args),
+        Some(copy) => return waiting::copy(app, given, copy),
+        None => {}
+    }
+    let (file, returned) = returned(app, args, given)?;
     let mut medium =
         FileMedium::open(&file).map_err(|error| CommandError::io(format!("open {}", file.display()), &error))?;
-    let plan = plan(&medium).map_err(|error| hinted(error.into(), &args.session))?;
+    let plan = plan(&medium).map_err(|error| hinted(error.into(), given))?;
     if plan.steps.is_empty() && returned.is_empty() && !args.json {
         return app.ui.nothing_to_do(&format!("{} has no damaged lines", shown(&file)));
     }
@@ -100,10 +128,10 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 }
 
 /// The file, and the entries in its spill file, which are appended unless it is a dry run.
-fn returned(app: &App, args: &Args) -> Result<(PathBuf, Vec<EntryId>)> {
-    let given = Path::new(&args.session);
+fn returned(app: &App, args: &Args, named: &str) -> Result<(PathBuf, Vec<EntryId>)> {
+    let given = Path::new(named);
     // A session whose first append failed exists only in its spill file.
-    let unborn = match given.exists() || !is_path(&args.session) {
+    let unborn = match given.exists() || !is_path(named) {
         true => None,
         false => Session::open_spilled(given, app.options_for(given))?,
     };
@@ -113,8 +141,8 @@ fn returned(app: &App, args: &Args) -> Result<(PathBuf, Vec<EntryId>)> {
         }
         Some(session) => (given.to_path_buf(), session),
         None => {
-            let file = app.file_to_write(&args.session)?;
-            let session = app.open_file(&file).map_err(|error| hinted(error, &args.session))?;
+            let file = app.file_to_write(named)?;
+            let session = app.open_file(&file).map_err(|error| hinted(error, named))?;
             (file, session)
         }
     };

@@ -23,8 +23,9 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Shows the last entries of the current branch, then every entry that arrives,
 /// whichever branch it is on; an entry that does not continue the one shown
 /// before it names the entry above it. The session itself is not changed, and
-/// other programs are not disturbed. Ends when it is interrupted, and with exit
-/// code 5 when the file is replaced, shortened or deleted.
+/// other programs are not disturbed. Ends when it is interrupted or its output
+/// is closed, and with exit code 5 when the file is replaced, shortened or
+/// deleted.
 ///
 /// --json prints each entry's line exactly as it is in the file, labels and
 /// settings too.
@@ -58,7 +59,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         show(app, args, &session, &fresh, &mut before)?;
         shown = session.tree().len();
         while session.tree().len() == shown {
-            std::thread::sleep(PAUSE);
+            app.ui.wait(PAUSE)?;
             if !session.is_current()? {
                 let path = session.file().unwrap_or(Path::new(""));
                 let what = format!("{}: the file was replaced or deleted", path.display());

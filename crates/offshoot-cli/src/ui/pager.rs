@@ -43,7 +43,7 @@ mod tests {
         assert_eq!(words("less -R").unwrap(), ["less", "-R"]);
         assert_eq!(words("LESS=R less").unwrap(), ["sh", "-c", "LESS=R less"]);
         assert_eq!(words("cat"), None);
-        assert_eq!(words(" "), None);
+        assert_eq!((words(" "), words("")), (None, None));
     }
 
     #[test]

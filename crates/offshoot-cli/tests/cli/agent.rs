@@ -98,6 +98,28 @@ fn the_answer_as_one_object() {
     assert_eq!(talk.files().len(), 0, "nothing is kept");
 }
 
+/// A program that reads JSON found nothing when the run failed before the model was asked.
+#[test]
+fn every_failure_is_json_for_who_asked_for_it() {
+    let talk = Talk::new([]);
+    for (words, error) in [
+        (&["-p", "--output-format", "json"][..], "there is nothing to say to the model"),
+        (&["-p", "--output-format=json", "--session", "nowhere", "hello there"], "no session matches"),
+        (&["-p", "--output-format", "json", "--model", "no-such-model", "hello there"], "no-such-model"),
+        (&["-p", "--output-format", "json", ""], "the prompt is empty"),
+        (&["-p", "--output-format", "json", "--no-such-option"], "unexpected argument"),
+    ] {
+        let output = talk.command(words).output().unwrap();
+        let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((&result["type"], &result["isError"]), (&json!("result"), &json!(true)), "{words:?}");
+        assert!(result["error"].as_str().unwrap().contains(error), "{words:?}: {result}");
+        assert!(!output.status.success() && !output.stderr.is_empty());
+    }
+    let output = talk.command(&["--mode", "json", "-p", "--session", "nowhere", "hello there"]).output().unwrap();
+    let event: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(event["type"], "failed");
+}
+
 #[test]
 fn every_event_is_a_line() {
     let talk = Talk::new([Reply::call("ls", "c1", json!({})), Reply::text("a\u{2028}b")]);
@@ -201,7 +223,8 @@ fn a_session_that_another_program_damages_is_told_as_the_library_tells_it() {
     let said = talk.run(&["-c", "-p", "empty it"]);
     assert!(said.contains("error: the agent had to stop\ncaused by: could not write to "), "{said}");
     assert!(said.contains(": another program shortened the file"), "{said}");
-    assert!(said.contains("hint: nothing is lost; `offshoot repair SESSION` puts it into the session"), "{said}");
+    assert!(said.contains("hint: nothing is lost: `offshoot repair [HOME]/.local/share/"), "{said}");
+    assert!(said.contains(".jsonl --copy FILE` writes the session with it to another file"), "{said}");
 }
 
 #[test]

@@ -157,7 +157,7 @@ fn an_old_file_is_upgraded_first_and_only_if_there_is_something_to_do() {
     assert_snapshot!(world.run("compact old.jsonl --keep-recent-tokens 2"), @"
     compacted in [ID1]: 4 tokens before, about 54 after
     1 message summarised, among them the beginning of a turn whose end stays; 1 kept from [ID2]
-    the summary lacks no rule, path, identifier or number of what went
+    the summary lacks no rule, path, address, identifier or number of what went
     [stderr]
     note: upgraded from version 1; the old file is kept as old.jsonl.v1.bak
     hint: `offshoot entry old.jsonl [ID1]` shows the summary

@@ -107,6 +107,16 @@ fn a_write_that_a_limit_stops_is_taken_back() {
     let kept = spilled(&output.stdout);
     assert!((2..10 - given.len()).contains(&kept.len()), "{kept:?}");
     assert!(shown.contains("entries are kept in [HOME]/.local/state/offshoot/spill/s-"), "{shown}");
+    let list = world.run("repair s.jsonl --spilled");
+    assert!(list.starts_with(&format!("[WORK]/s.jsonl: {} entries\n", kept.len())), "{list}");
+    assert_eq!(list.matches("  message  xxx").count(), kept.len(), "{list}");
+    let all = world.stdout("repair --spilled --json");
+    assert!(kept.iter().all(|id| all.contains(id)), "{all}");
+    let held = fs::read(&file).unwrap();
+    world.run("repair s.jsonl --copy elsewhere.jsonl");
+    let copy = world.work().join("elsewhere.jsonl");
+    assert!(ids(&copy).is_superset(&given.iter().chain(&kept).cloned().collect()), "the copy has all of them");
+    assert_eq!(fs::read(&file).unwrap(), held, "the session stays as it is");
     let shown = world.run(&format!("repair {}", file.display()));
     assert!(
         shown.contains(&format!("{} entries that could not be written were put into the session", kept.len())),
@@ -114,6 +124,39 @@ fn a_write_that_a_limit_stops_is_taken_back() {
     );
     assert!(kept.iter().all(|id| ids(&file).contains(id)));
     works_again(&world, &file);
+}
+
+#[test]
+fn what_waits_outside_a_session_can_be_discarded() {
+    let world = World::new();
+    let file = session(&world);
+    let limited = in_bash(&append(&world, &file), "trap '' XFSZ; ulimit -f 1; exec \"$@\"");
+    let kept = spilled(&fed(limited, &entry(400).repeat(3)).stdout);
+    assert!(!kept.is_empty());
+    let shown = world.run("repair s.jsonl --discard");
+    assert_eq!(shown, format!("[WORK]/s.jsonl: {} discarded\n", counted(kept.len())));
+    assert_eq!(world.run("repair s.jsonl --discard"), "nothing to do: no entries wait outside this session\n");
+    assert_eq!(world.run("repair --spilled"), "nothing to do: no entries wait outside their session\n");
+    works_again(&world, &file);
+}
+
+fn counted(entries: usize) -> String {
+    if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
+}
+
+/// The entry was put aside for a session that could never take it, and every later command spoke of it.
+#[test]
+fn an_append_in_a_deleted_folder_is_refused() {
+    let world = World::new();
+    let inner = world.command(&["append", "s.jsonl"]);
+    let output = fed(in_bash(&inner, "mkdir gone; cd gone; rmdir ../gone; exec \"$@\""), &entry(10));
+    insta::assert_snapshot!(world.shown(&output), @"
+    [stderr]
+    error: the working directory does not exist any more
+    hint: go to another folder, or name the session by its whole path
+    [exit code 3]
+    ");
+    assert!(!world.home().join(".local/state").exists(), "nothing is kept");
 }
 
 /// Nobody ignores the signal: the process ends in the middle of its write.

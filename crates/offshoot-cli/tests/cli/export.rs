@@ -136,12 +136,55 @@ fn other_endings_are_refused() {
     [stderr]
     error: the ending of page.pdf says nothing that can be written
     hint: end the name with .jsonl for a session file, .html for a page, or .md for a transcript
+    hint: --format says it for any name
     [exit code 2]
     ");
     assert_snapshot!(world.run("export sample.jsonl -o t.md --subtree 1b9d"), @"
     [stderr]
     error: a transcript has no branches: --subtree needs a .jsonl or .html file
     hint: --at ENTRY writes the transcript up to an entry
+    [exit code 2]
+    ");
+}
+
+/// The error named a temporary file, after the work was done.
+#[test]
+fn a_folder_that_does_not_exist_is_named_and_an_empty_session_refused() {
+    let world = World::with_sample();
+    world.write("empty.jsonl", text("s", "/w", &[]));
+    let before = world.snapshot();
+    for ending in ["jsonl", "html", "md"] {
+        insta::allow_duplicates! {
+            assert_snapshot!(world.run(&format!("export sample.jsonl -o nodir/x.{ending}")), @"
+            [stderr]
+            error: the folder nodir does not exist
+            hint: `mkdir -p nodir` makes it
+            [exit code 3]
+            ");
+            assert_snapshot!(world.run(&format!("export empty.jsonl -o x.{ending}")), @"
+            [stderr]
+            error: the session is empty: there is nothing to copy
+            [exit code 2]
+            ");
+        }
+    }
+    assert_eq!(world.snapshot(), before);
+}
+
+#[test]
+fn standard_output_takes_what_a_file_takes() {
+    let world = World::with_sample();
+    for format in ["jsonl", "html", "md"] {
+        world.run(&format!("export sample.jsonl -o file.{format}"));
+        let file = world.read(&format!("file.{format}"));
+        assert_eq!(world.stdout(&format!("export sample.jsonl --format {format}")), file);
+        assert_eq!(world.stdout(&format!("export sample.jsonl -o - --format {format}")), file);
+    }
+    assert_eq!(world.stdout("export sample.jsonl --at 1b9d --format jsonl").lines().count(), 4);
+    assert_snapshot!(world.run("export sample.jsonl -o -"), @"
+    [stderr]
+    error: standard output has no ending that says what is written
+    hint: --format jsonl, --format html or --format md says it
     [exit code 2]
     ");
 }

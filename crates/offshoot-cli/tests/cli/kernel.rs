@@ -97,6 +97,27 @@ fn a_system_call_that_fails_loses_nothing_acknowledged() {
     assert!(failed + later >= 12, "the faults were hit: {failed}, {later}");
 }
 
+/// A file that can be read and never written: the command fails, asks no model, and keeps nothing.
+#[test]
+fn a_read_only_file_refuses_commands() {
+    if !can_inject("files that cannot be written") {
+        return;
+    }
+    for words in [&["label", "FILE", "aaaa", "x"][..], &["name", "FILE", "x"], &["append", "FILE"]] {
+        let world = World::new();
+        let file = session(&world);
+        let words: Vec<&str> =
+            words.iter().map(|word| if *word == "FILE" { file.to_str().unwrap() } else { word }).collect();
+        let before = world.snapshot();
+        // `-P` counts the calls on the file alone: it is read first.
+        let injection = "openat:error=EROFS:when=2+".to_owned();
+        let output = fed(injected(&world.command(&words), &[injection], Some(&file)), "");
+        let shown = world.shown(&output);
+        assert!(shown.contains("error: could not append to ") && shown.contains("Read-only file system"), "{shown}");
+        assert_eq!((output.status.code(), world.snapshot()), (Some(1), before), "{words:?}");
+    }
+}
+
 #[test]
 fn a_write_that_is_interrupted_is_tried_again() {
     if !can_inject("interrupted system calls") {

@@ -243,6 +243,16 @@ fn a_folder_for_one_run_hides_all_others() {
     ");
 }
 
+/// The folder of all sessions of a program was empty: only files in the folder itself were seen.
+#[test]
+fn a_root_is_a_folder_for_one_run_too() {
+    let world = world();
+    let here = world.stdout("list --json --session-dir ../.local/share/offshoot/sessions");
+    assert!(here.contains("\"path\""), "{here}");
+    let pi = world.stdout("list --all --json --session-dir ../.pi/agent/sessions");
+    assert!(pi.contains("/.pi/agent/sessions/--"), "{pi}");
+}
+
 /// Several programs list, open and grow sessions at the same time, and the cache is thrown away under them.
 #[test]
 fn many_processes_list_what_is_there() {

@@ -58,7 +58,7 @@ fn help_of_a_command_ends_with_examples() {
 
     Global options:
           --session-dir <DIR>
-              Use only the sessions in this folder
+              Use only the sessions in this folder and the folders in it
 
           --color <WHEN>
               When to use colours: auto (on a terminal, unless NO_COLOR is set), always, never
@@ -67,12 +67,12 @@ fn help_of_a_command_ends_with_examples() {
               Do not use the caches (side index and catalogue)
 
           --no-pager
-              Do not send long output through a pager
+              Do not send long output through a pager: $OFFSHOOT_PAGER, else $PAGER, else less
 
     Examples:
       offshoot switch latest [ID1]
       offshoot switch latest [ID1] --summarize
-      offshoot branches latest            shows where there is to go
+      offshoot branches latest            # shows where there is to go
     ");
 }
 
@@ -231,6 +231,19 @@ fn a_pipe_has_no_pager() {
     let world = World::with_sample();
     let output = world.command(&["show", "sample.jsonl"]).env("OFFSHOOT_PAGER", "false").output().unwrap();
     assert!(output.status.success() && output.stdout.len() > 1000);
+}
+
+/// The exit code said that the help was written.
+#[test]
+fn help_on_a_full_disk_is_a_failure() {
+    let world = World::new();
+    for words in [&["--help"][..], &["list", "--help"], &["--version"]] {
+        let full = std::fs::File::create("/dev/full").unwrap();
+        let output = world.command(words).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{words:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("error: could not write the output"), "{said}");
+    }
 }
 
 /// Only the folder that was named is read and written.

@@ -24,13 +24,13 @@ fn damage_moves_out_and_the_file_is_sound() {
     ");
     assert_snapshot!(world.run("check bad.jsonl"), @"bad.jsonl: ok");
     assert_snapshot!(world.run("context bad.jsonl"), @"
-    user  aaaa1111
+    user  aaaa
       why?
 
-    assistant  bbbb2222
+    assistant  bbbb
       Yes.
 
-    user  cccc3333
+    user  cccc
       and?
 
     3 messages, ?/?, thinking off

@@ -31,6 +31,16 @@ fn entries_show_as_other_programs_append_them() {
     child.wait().unwrap();
 }
 
+/// `tail | head -1` stood still until somebody appended to the session.
+#[test]
+fn it_ends_when_nobody_reads() {
+    let world = World::with_sample();
+    let (mut child, mut lines) = follow(&world, &["tail", "sample.jsonl", "-n", "1", "--json"]);
+    lines.next().unwrap().unwrap();
+    drop(lines);
+    assert!(child.wait().unwrap().success());
+}
+
 #[test]
 fn an_entry_on_another_branch_says_where_it_stands() {
     let world = World::with_sample();

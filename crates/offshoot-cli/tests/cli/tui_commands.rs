@@ -48,7 +48,7 @@ fn exports_in_each_ending() {
     terminal.send("/export notes.odt\r");
     terminal.until_text("end the name with .jsonl for a session file");
     terminal.send("/export no/such/folder.md\r");
-    terminal.until_text("could not write");
+    terminal.until_text("no/such does not exist");
     terminal.send(&format!("/export-branch {branch} branch.md\r"));
     terminal.until_text("written to ~/work/branch.md");
     let written = talk.world.read("branch.md");

@@ -17,8 +17,10 @@ use crate::text::one_line;
 pub enum Sort {
     /// A sentence of the user that reads like a rule.
     Rule,
-    /// A file, folder or address.
+    /// A file or folder.
     Path,
+    /// A URL.
+    Address,
     /// A name from code, or a hash.
     Identifier,
     /// A number with at least two digits or a point.
@@ -27,13 +29,14 @@ pub enum Sort {
 
 impl Sort {
     /// All, the most serious first.
-    pub const ALL: [Self; 4] = [Self::Rule, Self::Path, Self::Identifier, Self::Number];
+    pub const ALL: [Self; 5] = [Self::Rule, Self::Path, Self::Address, Self::Identifier, Self::Number];
 
-    /// `rules`, `paths`, `identifiers` or `numbers`.
+    /// `rules`, `paths`, `addresses`, `identifiers` or `numbers`.
     pub fn plural(self) -> &'static str {
         match self {
             Self::Rule => "rules",
             Self::Path => "paths",
+            Self::Address => "addresses",
             Self::Identifier => "identifiers",
             Self::Number => "numbers",
         }
@@ -44,7 +47,7 @@ impl Sort {
         match self {
             Self::Rule | Self::Identifier => 12,
             Self::Path => 20,
-            Self::Number => 8,
+            Self::Address | Self::Number => 8,
         }
     }
 }
@@ -93,7 +96,7 @@ impl Report {
         self.findings.iter().all(|finding| finding.missing == 0)
     }
 
-    /// `{"rules":{"said","missing","listed":[{"text","times"}]},"paths":…,"identifiers":…,"numbers":…}`.
+    /// `{"rules":{"said","missing","listed":[{"text","times"}]},"paths":…,"addresses":…,"identifiers":…,"numbers":…}`.
     pub fn to_json(&self) -> String {
         let findings = self.findings.iter().map(|finding| {
             let listed = finding.listed.iter();
@@ -141,7 +144,7 @@ impl Seen {
             _ => Cow::Borrowed(part.text.as_str()),
         };
         for word in words(&text) {
-            if let Some(sort) = sort_of(word).filter(|sort| !only_paths || *sort == Sort::Path) {
+            if let Some(sort) = sort_of(word).filter(|sort| !only_paths || matches!(sort, Sort::Path | Sort::Address)) {
                 self.add(sort, word.to_owned(), weight);
             }
         }
@@ -186,7 +189,7 @@ impl<'a> Has<'a> {
         match sort {
             Sort::Rule => self.says_most_words_of(text),
             Sort::Path => self.summary.contains(text) || self.words.iter().any(|word| is_tail(word, text)),
-            Sort::Identifier => self.words.contains(text) || self.summary.contains(text),
+            Sort::Address | Sort::Identifier => self.words.contains(text) || self.summary.contains(text),
             Sort::Number => self.words.contains(text),
         }
     }
@@ -237,6 +240,9 @@ fn sort_of(word: &str) -> Option<Sort> {
     if !word.contains(char::is_alphabetic) {
         return None;
     }
+    if word.contains("://") {
+        return Some(Sort::Address);
+    }
     if is_path(word) {
         return Some(Sort::Path);
     }
@@ -248,16 +254,34 @@ const ENDINGS: &str = " bash c cc cfg cjs conf cpp cs css csv cxx diff env gif g
      json jsonl jsx kt lock log lua md mjs nix patch pdf php png proto ps1 py rb rs rst scss sh sql svelte svg swift tar toml ts \
      tsv tsx txt vue wasm xml yaml yml zig zip zsh ";
 
-/// `a/b`, `~/a`, `https://…`, `name.ending`.
+/// Folders that make two plain words a path: `src/app` is one, `either/or` and `m/g` are not.
+const FOLDERS: &str = " app apps assets bench benches bin build cmd config crates dist doc docs etc examples home include \
+     internal lib node_modules packages pkg public scripts src target test tests tmp tools usr var vendor ";
+
+/// Objects whose members look like file names: `console.log`, `process.env`, `response.json`.
+const OBJECTS: &str = " axios console df document fs import.meta json log logger math module np obj plt process req request \
+     res resp response self this torch window ";
+
+/// `src/app`, `./a`, `~/a`, `a/b.rs`, `a/b/c`, `name.ending`.
 fn is_path(word: &str) -> bool {
-    let parts = word.split('/').filter(|part| !part.is_empty()).count();
+    let parts: Vec<&str> = word.split('/').filter(|part| !part.is_empty()).collect();
     let starts_well = word.starts_with(|c: char| c.is_alphanumeric() || "/.~_@".contains(c));
-    if starts_well && word.contains('/') && (parts > 1 || word.starts_with('/')) {
-        return true;
+    if starts_well && word.contains('/') {
+        let is_rooted = word.starts_with(['/', '.', '~', '@']);
+        return match parts.as_slice() {
+            [] => false,
+            [_] => word.starts_with('/'),
+            [first, second] if !is_rooted => {
+                let is_name = |part: &&str| part.len() > 1 && part.contains(['.', '_', '-']);
+                FOLDERS.contains(&format!(" {first} ")) || is_name(first) || is_name(second)
+            }
+            many => is_rooted || many.iter().any(|part| part.len() > 1),
+        };
     }
     word.rsplit_once('.').is_some_and(|(stem, ending)| {
         let is_stem = stem.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
-        is_stem && !ending.is_empty() && ENDINGS.contains(&format!(" {ending} "))
+        let is_object = OBJECTS.contains(&format!(" {} ", stem.to_lowercase())) && !stem.is_empty();
+        is_stem && !is_object && !ending.is_empty() && ENDINGS.contains(&format!(" {ending} "))
     })
 }
 
@@ -283,7 +307,16 @@ mod tests {
             ("src/main.rs", Some(Sort::Path)),
             ("Cargo.toml", Some(Sort::Path)),
             ("/etc/hosts", Some(Sort::Path)),
-            ("https://example.org/x", Some(Sort::Path)),
+            ("src/main", Some(Sort::Path)),
+            ("a/b/main", Some(Sort::Path)),
+            ("my-app/main", Some(Sort::Path)),
+            ("@scope/name", Some(Sort::Path)),
+            ("m/g", None),
+            ("n/a", None),
+            ("console.log", None),
+            ("process.env", None),
+            ("npm.log", Some(Sort::Path)),
+            ("https://example.org/x", Some(Sort::Address)),
             ("read_file", Some(Sort::Identifier)),
             ("readFile", Some(Sort::Identifier)),
             ("std::fs", Some(Sort::Identifier)),
@@ -292,7 +325,7 @@ mod tests {
             ("8080", Some(Sort::Number)),
             ("1.2.3", Some(Sort::Number)),
             ("plain", None),
-            ("either/or", Some(Sort::Path)),
+            ("either/or", None),
             ("e.g", None),
             ("theme.fg", None),
             (".env", Some(Sort::Path)),

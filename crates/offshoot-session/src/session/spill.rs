@@ -8,16 +8,17 @@ use std::path::{Path, PathBuf};
 
 use super::append::create_file;
 use super::put::put;
-use super::{Backing, Durability, Options, Session};
+use super::{Backing, Durability, Options, Session, SpillPolicy};
 use crate::clock::Millis;
 use crate::compose::NewEntry;
 use crate::entry::Source as _;
 use crate::error::{Code, Conflict, Diagnostic, Error, Result};
+use crate::extract;
 use crate::header::Header;
 use crate::id::EntryId;
 use crate::json::{Json, Object};
-use crate::medium::{FileMedium, Medium as _, read_exact_at, read_regular};
-use crate::pieces::{create_folder_of, sync_folder};
+use crate::medium::{FileMedium, Medium, MemoryMedium, read_exact_at, read_regular};
+use crate::pieces::{Pieces, create_folder_of, sync_folder};
 use crate::tree::NodeIx;
 
 #[derive(Debug, Default)]
@@ -38,7 +39,8 @@ impl Session {
     pub(super) fn spilled(&mut self, chain: &[&NewEntry], parent: Option<EntryId>, at: Millis, error: Error) -> Error {
         let is_foreign = matches!((&self.backing, &error), (Backing::Unborn(_), Error::Conflict { .. }));
         let Some((path, place)) = self.spill_place() else { return error };
-        if is_foreign || !matches!(error, Error::Io { .. } | Error::Conflict { .. }) {
+        let is_refused = self.options.spill_policy == SpillPolicy::Temporary && is_lasting(&error);
+        if is_refused || is_foreign || !matches!(error, Error::Io { .. } | Error::Conflict { .. }) {
             return error;
         }
         // The file may have the entries after all; their ids then show it.
@@ -56,13 +58,14 @@ impl Session {
     /// The session's file and its spill file, which may not exist.
     fn spill_place(&self) -> Option<(PathBuf, PathBuf)> {
         let path = self.backing.path().to_path_buf();
-        let place = place(self.options.spill.as_ref()?, &path);
+        let place = spill_file(self.options.spill.as_ref()?, &path);
         Some((path, place))
     }
 
     fn spill_head(&self, path: &Path) -> String {
         let object = Object::new().str("type", "offshoot.spill").raw("version", 1).str("sessionId", self.id());
-        let object = object.str("file", &path.to_string_lossy());
+        let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        let object = object.str("file", &whole.to_string_lossy());
         match self.backing {
             // Only the spill file has this session.
             Backing::Unborn(_) => object.raw("header", self.header.line()).finish(),
@@ -76,7 +79,7 @@ impl Session {
     /// # Errors
     /// [`Error::Io`].
     pub fn open_spilled(path: &Path, options: Options) -> Result<Option<Self>> {
-        let place = options.spill.as_ref().map(|folder| place(folder, path));
+        let place = options.spill.as_ref().map(|folder| spill_file(folder, path));
         let kept = place.map(|place| SpillContent::read(&place)).transpose()?.flatten();
         let header = kept.and_then(|kept| kept.header);
         Ok(header.map(|header| Self::unborn(path.to_path_buf(), header, options)))
@@ -148,6 +151,31 @@ impl Session {
         Ok(())
     }
 
+    /// Copies the session and the entries in its spill file to a new file. Neither changes.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if the file exists; [`Error::Io`].
+    pub fn copy_with_spilled(&self, path: &Path) -> Result<Vec<EntryId>> {
+        let kept = self.spill_place().map(|(_, place)| SpillContent::read(&place)).transpose()?.flatten();
+        let kept = kept.map(|kept| kept.lines).unwrap_or_default();
+        let (memory, mut pieces) = (MemoryMedium::default(), Pieces::default());
+        let source: &dyn Medium = match &self.backing {
+            Backing::Unborn(_) => {
+                pieces.text(self.opening_lines());
+                &memory
+            }
+            Backing::File(medium) | Backing::Memory(medium) => {
+                pieces = extract::everything(self, &self.loaded, None)?;
+                medium.as_ref()
+            }
+        };
+        for line in kept.iter().filter(|line| self.tree().find(line.id.as_str()).is_none()) {
+            pieces.line(&line.text);
+        }
+        pieces.create(source, path)?;
+        Ok(kept.into_iter().map(|line| line.id).collect())
+    }
+
     fn put_back(&mut self, lines: &[SpilledLine]) -> Result<Vec<EntryId>> {
         self.refuse_if_broken()?;
         if let Backing::Unborn(path) = &self.backing {
@@ -184,12 +212,32 @@ impl Session {
     }
 }
 
+/// Removes a spill file without writing its entries, which are then lost.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn discard_spill(spill: &Path) -> Result<()> {
+    Spill::at(spill)?.remove()
+}
+
+/// Whether a write fails again until somebody changes the file or its folder.
+fn is_lasting(error: &Error) -> bool {
+    use io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem};
+    match error {
+        Error::Io { source, .. } => {
+            matches!(source.kind(), IsADirectory | NotADirectory | NotFound | PermissionDenied | ReadOnlyFilesystem)
+        }
+        Error::Conflict { why, .. } => matches!(why, Conflict::Deleted | Conflict::Replaced | Conflict::Shortened),
+        _ => false,
+    }
+}
+
 fn joined<'a>(lines: impl Iterator<Item = &'a SpilledLine>) -> String {
     lines.fold(String::new(), |text, line| text + &line.text + "\n")
 }
 
 /// The path of a session file's spill file: a recognisable name, and a hash of the whole path.
-pub(super) fn place(folder: &Path, file: &Path) -> PathBuf {
+pub fn spill_file(folder: &Path, file: &Path) -> PathBuf {
     let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
     // The file may be missing, so its folder is resolved instead.
     let parent = whole.parent().and_then(|parent| parent.canonicalize().ok());

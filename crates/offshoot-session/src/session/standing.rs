@@ -2,6 +2,8 @@
 //!
 //! Size and inode reveal programs that take no lock. This file decides what a session may do after trouble.
 
+use std::fs::OpenOptions;
+
 use super::snapshot::FactsCache;
 use super::{Backing, Session};
 use crate::entry::Source as _;
@@ -33,6 +35,16 @@ impl Session {
             Some(Broken::ForGood(why) | Broken::Unknown(why)) => Err(self.conflict(why.clone())),
             None => Ok(()),
         }
+    }
+
+    /// Whether the system lets this process append to the file. Writes nothing.
+    ///
+    /// # Errors
+    /// [`Error::Io`]: a read-only file, a file of somebody else, or a read-only file system.
+    pub fn check_writable(&self) -> Result<()> {
+        let Backing::File(medium) = &self.backing else { return Ok(()) };
+        let path = medium.path();
+        OpenOptions::new().append(true).open(path).map(drop).map_err(Error::io("append to", path))
     }
 
     pub(super) fn conflict(&self, why: Conflict) -> Error {

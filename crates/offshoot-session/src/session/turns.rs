@@ -8,7 +8,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use super::spill::place;
+use super::spill::spill_file;
 use super::{Backing, Session};
 use crate::entry::Source as _;
 use crate::error::{Code, Diagnostic, Result};
@@ -128,7 +128,7 @@ impl Session {
         match &self.backing {
             Backing::Memory(_) => None,
             Backing::Unborn(_) | Backing::File(_) => {
-                Some(place(self.options.turns.as_ref()?, self.backing.path()).with_extension(""))
+                Some(spill_file(self.options.turns.as_ref()?, self.backing.path()).with_extension(""))
             }
         }
     }

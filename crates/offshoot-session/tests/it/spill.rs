@@ -9,7 +9,7 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Code, Conflict, Error, Severity};
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
-use offshoot_session::session::{Durability, Options, Session};
+use offshoot_session::session::{Durability, Options, Session, SpillPolicy};
 use offshoot_session::testing::{Fault, FaultMedium, Operation, fixed_options};
 
 use super::common::{at, ids, open_messages, say, shape, text};
@@ -55,6 +55,28 @@ fn what_a_full_disk_refuses_is_kept_and_written_first_when_there_is_room() {
     assert_eq!(session.leaf_id(), Some(&four));
     assert_eq!(shape(&over(&disk, folder.path())), shape(&session));
     assert!(!place.exists(), "nothing is left to bring back");
+}
+
+/// A command can be typed again: what can never be written is not kept for it. A full disk is another matter.
+#[test]
+fn what_can_never_be_written_is_kept_for_an_agent_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let append_to_deleted = |spill_policy: SpillPolicy| {
+        let file = folder.path().join("s.jsonl");
+        fs::write(&file, text(&["a - U"])).unwrap();
+        let mut session = Session::open(&file, Options { spill_policy, ..options(folder.path()) }).unwrap();
+        fs::remove_file(&file).unwrap();
+        session.append_all(&[user("one")])
+    };
+    let refused = append_to_deleted(SpillPolicy::Temporary);
+    assert!(matches!(refused, Err(Error::Conflict { why: Conflict::Deleted, .. })), "{refused:?}");
+    assert!(!folder.path().join("state").exists(), "nothing is kept");
+    spilled(append_to_deleted(SpillPolicy::Everything));
+    let disk = FaultMedium::new(text(&["a - U"]).into_bytes());
+    let temporary = Options { spill_policy: SpillPolicy::Temporary, ..options(folder.path()) };
+    let mut session = Session::over_medium(Box::new(disk.clone()), &at("/w"), temporary).unwrap();
+    disk.set_full(true);
+    spilled(session.append_all(&[user("two")]));
 }
 
 /// Moving the leaf is the caller's decision; entries spilled before stay below the old one.

@@ -12,8 +12,8 @@ use super::examine::hidden;
 use super::reason::HiddenReason;
 use super::search::listed;
 use super::searched_roots::{SearchedRoot, files, searched_roots};
-use super::spilled::{Spill, spills};
 use crate::app::App;
+use crate::spills::{Spill, spills};
 
 #[derive(Debug)]
 pub(super) struct Standings {

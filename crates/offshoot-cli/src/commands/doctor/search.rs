@@ -10,9 +10,9 @@ use offshoot_session::store::{DirStore, Flavour, Root, Scope, Store as _, unread
 use super::examine::{FileIdentity, examine, hidden};
 use super::reason::HiddenReason;
 use super::searched_roots::{FileDepth, SearchedRoot, files, searched_roots};
-use super::spilled::spills;
 use crate::app::App;
 use crate::error::Result;
+use crate::spills::spills;
 
 #[derive(Debug)]
 pub(super) struct Candidate {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 
+use offshoot_session::session::{Durability, SpillPolicy};
 use offshoot_session::store::{Flavour, Root};
 use offshoot_tui::overlay::sessions::search::TextHits;
 use offshoot_tui::overlay::sessions::{Answer, Listed, Origin, Request, Scope, Speaker};
@@ -39,8 +40,8 @@ impl World {
             ..Environment::default()
         };
         let ui = Ui::new(&environment, ColorWhen::Never, false);
-        let app =
-            App { ui, environment, session_dir: None, durability: offshoot_session::session::Durability::default() };
+        let (durability, spill_policy) = (Durability::default(), SpillPolicy::default());
+        let app = App { ui, environment, session_dir: None, durability, spill_policy };
         let (sender, answers) = channel();
         let sender = Mutex::new(sender);
         let tell = move |answer| drop(sender.lock().unwrap_or_else(PoisonError::into_inner).send(answer));

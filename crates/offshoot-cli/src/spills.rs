@@ -1,22 +1,32 @@
-//! The spill files.
+//! The spill files: entries that wait outside their sessions.
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 use offshoot_session::json::Json;
-use offshoot_session::medium::open_regular;
+use offshoot_session::medium::{open_regular, read_regular};
 
 #[derive(Debug)]
-pub(super) struct Spill {
-    pub(super) path: PathBuf,
-    pub(super) file: String,
-    pub(super) session_id: String,
-    pub(super) entries: usize,
+pub(crate) struct Spill {
+    pub(crate) path: PathBuf,
+    pub(crate) file: String,
+    pub(crate) session_id: String,
+    pub(crate) entries: usize,
+}
+
+impl Spill {
+    /// The lines of the entries.
+    pub(crate) fn lines(&self) -> io::Result<Vec<String>> {
+        let bytes = read_regular(&self.path, u64::MAX)?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let whole = text.split_inclusive('\n').skip(1).filter_map(|line| line.strip_suffix('\n'));
+        Ok(whole.map(str::to_owned).collect())
+    }
 }
 
 /// Every spill file of a folder, sorted by path, and what could not be read.
-pub(super) fn spills(folder: &Path) -> (Vec<Spill>, Vec<String>) {
+pub(crate) fn spills(folder: &Path) -> (Vec<Spill>, Vec<String>) {
     let (mut spills, mut unread) = (Vec::new(), Vec::new());
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,

@@ -1,0 +1,120 @@
+//! Entries that wait outside their sessions: lists, copies and discards them.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use offshoot_session::json::{Json, Object};
+use offshoot_session::session::{Session, discard_spill, spill_file};
+use offshoot_session::text::one_line;
+
+use super::Args;
+use crate::app::App;
+use crate::commands::export::check_free;
+use crate::error::{CommandError, FailureKind, Result};
+use crate::select::is_path;
+use crate::spills::{Spill, spills};
+use crate::transcript::screen::entries;
+use crate::ui::style::{BOLD, DIM, ID, Painted};
+
+/// Without a session, so many entries of each are listed.
+const SHOWN: usize = 5;
+
+/// The spill files of a session, or all of them.
+fn waiting(app: &App, given: Option<&str>) -> Result<Vec<Spill>> {
+    let Some(folder) = &app.environment.spill else { return Ok(Vec::new()) };
+    let (mut all, unread) = spills(folder);
+    unread.iter().for_each(|unread| app.ui.warning(unread));
+    let Some(given) = given else { return Ok(all) };
+    let named = if is_path(given) { Ok(given.into()) } else { app.file_to_write(given) };
+    let place = named.as_ref().ok().map(|file| spill_file(folder, file));
+    all.retain(|spill| {
+        Some(&spill.path) == place.as_ref() || spill.path == Path::new(given) || spill.session_id == given
+    });
+    match (all.is_empty(), named) {
+        (true, Err(error)) => Err(error),
+        _ => Ok(all),
+    }
+}
+
+pub(super) fn list(app: &App, args: &Args) -> Result<()> {
+    let found = waiting(app, args.session.as_deref())?;
+    if args.json {
+        let objects = found.iter().map(json).collect::<Result<Vec<_>>>()?;
+        let mut out = app.ui.raw();
+        writeln!(out, "[{}]", objects.join(",\n"))?;
+        return Ok(out.finish()?);
+    }
+    if found.is_empty() {
+        return app.ui.nothing_to_do("no entries wait outside their session");
+    }
+    let most = if args.session.is_some() { usize::MAX } else { SHOWN };
+    let mut out = app.ui.paged();
+    for spill in &found {
+        let lines = lines(spill)?;
+        writeln!(out, "{}: {}", Painted(BOLD, &one_line(&spill.file, 4096)), entries(lines.len()))?;
+        for line in lines.iter().take(most) {
+            let Ok(entry) = Json::parse(line) else { continue };
+            let part = |name: &str| one_line(&entry.str(name).unwrap_or_default(), 40);
+            writeln!(out, "  {}  {}  {}", Painted(ID, &part("id")), part("type"), said(entry))?;
+        }
+        if lines.len() > most {
+            writeln!(out, "  {}", Painted(DIM, &format!("and {} more", lines.len() - most)))?;
+        }
+    }
+    Ok(out.finish()?)
+}
+
+/// The first words of a message or a summary.
+fn said(entry: Json<'_>) -> String {
+    let content = entry.get("message").and_then(|message| message.get("content"));
+    let text = content.map(|content| offshoot_session::entry::text_of(content, " "));
+    let own = || ["summary", "label", "name"].iter().find_map(|name| entry.str(name)).map(std::borrow::Cow::into_owned);
+    one_line(&text.or_else(own).unwrap_or_default(), 100)
+}
+
+fn lines(spill: &Spill) -> Result<Vec<String>> {
+    spill.lines().map_err(|error| CommandError::io(format!("read {}", spill.path.display()), &error))
+}
+
+fn json(spill: &Spill) -> Result<String> {
+    let object = Object::new().str("file", &spill.file).str("sessionId", &spill.session_id);
+    let object = object.str("spill", &spill.path.to_string_lossy());
+    Ok(object.raw("entries", format!("[{}]", lines(spill)?.join(","))).finish())
+}
+
+pub(super) fn discard(app: &App, args: &Args) -> Result<()> {
+    let found = waiting(app, args.session.as_deref())?;
+    if found.is_empty() {
+        return app.ui.nothing_to_do("no entries wait outside this session");
+    }
+    let mut out = app.ui.text();
+    for spill in &found {
+        discard_spill(&spill.path)?;
+        writeln!(out, "{}: {} discarded", Painted(BOLD, &one_line(&spill.file, 4096)), entries(spill.entries))?;
+    }
+    Ok(out.finish()?)
+}
+
+pub(super) fn copy(app: &App, given: &str, copy: &Path) -> Result<()> {
+    check_free(copy)?;
+    let path = Path::new(given);
+    let unborn =
+        if is_path(given) && !path.exists() { Session::open_spilled(path, app.options_for(path))? } else { None };
+    let session = match unborn {
+        Some(session) => session,
+        None => app.open(given)?,
+    };
+    if session.file().is_none() {
+        return Err(CommandError::new(FailureKind::Failed, "the session is in no file"));
+    }
+    let ids = session.copy_with_spilled(copy)?;
+    let mut out = app.ui.text();
+    let name = one_line(&copy.to_string_lossy(), 4096);
+    writeln!(
+        out,
+        "{}: a copy of the session, with {} that waited outside it",
+        Painted(BOLD, &name),
+        entries(ids.len())
+    )?;
+    Ok(out.finish()?)
+}
