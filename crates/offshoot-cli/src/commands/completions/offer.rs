@@ -28,6 +28,8 @@ use crate::ui::when;
 /// How many sessions, and how many entries, are offered.
 const SESSIONS: usize = 200;
 const ENTRIES: usize = 50;
+/// Ends of branches are looked for among this many entries at the end of the file.
+const SCANNED: usize = 10_000;
 
 /// Adds what can be typed to every argument that has values.
 pub(super) fn with_candidates(command: clap::Command, app: App, typed: TypedLine) -> clap::Command {
@@ -160,9 +162,9 @@ impl Known {
         }
         let is_said = |ix: &NodeIx| said(&session, *ix).is_some();
         let path = current.into_iter().flat_map(|leaf| tree.ancestors(leaf)).filter(is_said).take(ENTRIES);
-        let mut ends: Vec<NodeIx> = tree.leaves().filter_map(|leaf| tree.behind_markers(leaf)).collect();
-        ends.reverse();
-        let mut named: Vec<NodeIx> = path.chain(ends.into_iter().take(ENTRIES)).collect();
+        let ends = tree.entries().rev().take(SCANNED).filter(|ix| tree.is_leaf(*ix));
+        let ends = ends.filter_map(|leaf| tree.behind_markers(leaf)).take(ENTRIES);
+        let mut named: Vec<NodeIx> = path.chain(ends).collect();
         if let Some(typed) = typed.to_str().filter(|typed| !typed.is_empty()) {
             let begins = |ix: &NodeIx| tree.node(*ix).id().is_some_and(|id| id.as_str().starts_with(typed));
             named.extend(tree.entries().filter(begins).take(ENTRIES));
