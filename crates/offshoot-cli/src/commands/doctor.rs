@@ -60,7 +60,7 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   offshoot doctor
-  offshoot doctor 1a2b3c4d
+  offshoot doctor 0198c2
   offshoot doctor 'my refactoring' --json | jq -r '.found[].commands[]'";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {

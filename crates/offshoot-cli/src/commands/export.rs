@@ -72,7 +72,7 @@ impl Args {
 
 const EXAMPLES: &str = "\
 Examples:
-  offshoot export latest -o session.jsonl
+  offshoot export latest -o copy.jsonl
   offshoot export latest -o branch.jsonl --at 1a2b3c4d
   offshoot export latest -o page.html
   offshoot export latest -o transcript.md

@@ -78,7 +78,7 @@ const EXAMPLES: &str = "\
 Examples:
   offshoot repair latest --dry-run
   offshoot repair session.jsonl
-  offshoot repair --spilled                      what waits outside sessions
+  offshoot repair --spilled                      # what waits outside sessions
   offshoot repair session.jsonl --json | jq '.steps[].line'";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {

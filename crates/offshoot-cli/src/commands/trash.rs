@@ -53,7 +53,7 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   offshoot trash 0198c2
-  offshoot trash 0198c2 'an old try'
+  offshoot trash 'my refactoring' 'the one I miss'
   offshoot trash --list
   offshoot trash --restore";
 

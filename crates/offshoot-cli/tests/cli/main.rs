@@ -17,6 +17,7 @@ mod context;
 mod doctor;
 mod crashes;
 mod entry;
+mod examples;
 mod export;
 mod fork;
 mod import;
