@@ -21,6 +21,7 @@ use offshoot_session::header::CURRENT_VERSION;
 use offshoot_session::json::Object;
 use offshoot_session::outline::{Filter, Outline, OutlineSetup, TreeLayout};
 use offshoot_session::session::{Session, SessionPart};
+use offshoot_session::transcript::Item;
 
 use picked::Picked;
 use row::{PageEntry, TreeRows};
@@ -76,11 +77,16 @@ pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Res
     page.lines.finish(page.out)?;
     page.beside.finish(page.out)?;
     page.index.finish(page.out)?;
+    let end = match session.interruption()? {
+        Some(Item::Notice(_, words)) if options.part == SessionPart::Everything => words,
+        _ => String::new(),
+    };
     let meta = Object::new()
         .raw("block", BLOCK)
         .raw("entries", picked.entries.len())
         .raw("leaf", picked.leaf.map_or(-1, |leaf| picked.place(leaf)))
         .raw("labels", format_args!("{:?}", picked.labels(session)))
+        .str("end", &end)
         .str("name", &shell::file_name(session));
     let card = shell::Card { session, title: &title, totals: &totals, part: options.part, picked: &picked };
     out.write_all(shell::tail(&card, &meta.finish()).as_bytes())?;

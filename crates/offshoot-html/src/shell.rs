@@ -12,7 +12,7 @@ use offshoot_session::clock::{parse_iso, to_iso};
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Diagnostic, Result, Severity};
 use offshoot_session::session::{Session, SessionPart};
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, grouped, one_line};
 
 use crate::picked::Picked;
 use crate::totals::Totals;
@@ -137,13 +137,13 @@ impl Card<'_> {
     fn messages(&self) -> String {
         let totals = self.totals;
         let mut parts = vec![
-            counted(totals.user, "user"),
-            counted(totals.assistant, "assistant"),
-            counted(totals.calls, "tool calls"),
-            counted(totals.results, "tool results"),
+            format!("{} user", grouped(totals.user)),
+            format!("{} assistant", grouped(totals.assistant)),
+            counted(totals.calls, "tool call", "tool calls"),
+            counted(totals.results, "tool result", "tool results"),
         ];
         if totals.other > 0 {
-            parts.push(counted(totals.other, "others"));
+            parts.push(counted(totals.other, "other", "others"));
         }
         parts.join(", ")
     }
@@ -155,24 +155,25 @@ impl Card<'_> {
             SessionPart::Path(_) => 1,
             SessionPart::Everything | SessionPart::Subtree(_) => tree.leaves().filter(is_shown).count(),
         };
-        let mut parts = vec![counted(self.totals.entries, "entries"), counted(ends as u64, "branches")];
-        parts.extend((self.totals.compactions > 0).then(|| counted(self.totals.compactions, "compactions")));
-        parts.extend((self.totals.summaries > 0).then(|| counted(self.totals.summaries, "branch summaries")));
+        let mut parts =
+            vec![counted(self.totals.entries, "entry", "entries"), counted(ends as u64, "branch", "branches")];
+        parts.extend(
+            (self.totals.compactions > 0).then(|| counted(self.totals.compactions, "compaction", "compactions")),
+        );
+        parts.extend(
+            (self.totals.summaries > 0).then(|| counted(self.totals.summaries, "branch summary", "branch summaries")),
+        );
         parts.join(", ")
     }
 
     fn part(&self) -> Option<String> {
         let tree = self.session.tree();
         let id = |ix| tree.node(ix).id().map_or("an entry", |id| id.as_str());
-        let (here, all) = (self.picked.entries.len(), tree.len());
+        let here = format!("{} of {}", self.picked.entries.len(), counted(tree.len(), "entry", "entries"));
         match self.part {
             SessionPart::Everything => None,
-            SessionPart::Path(end) => {
-                Some(format!("This page holds the path to {}: {here} of {all} entries.", id(end)))
-            }
-            SessionPart::Subtree(top) => {
-                Some(format!("This page holds {} and what is below it: {here} of {all} entries.", id(top)))
-            }
+            SessionPart::Path(end) => Some(format!("This page holds the path to {}: {here}.", id(end))),
+            SessionPart::Subtree(top) => Some(format!("This page holds {} and what is below it: {here}.", id(top))),
         }
     }
 }
@@ -214,30 +215,6 @@ fn tokens(totals: &Totals) -> String {
     parts.join(", ")
 }
 
-fn counted(number: u64, what: &str) -> String {
-    let one = match what {
-        "entries" => "entry",
-        "branches" => "branch",
-        "branch summaries" => "branch summary",
-        "user" | "assistant" => what,
-        _ => what.strip_suffix('s').unwrap_or(what),
-    };
-    format!("{} {}", grouped(number), if number == 1 { one } else { what })
-}
-
-/// A number with a comma between thousands.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 /// A time to the minute, or the text itself if it is not a time.
 fn moment(text: &str) -> String {
     let iso = parse_iso(text).map(to_iso);
@@ -254,10 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_times_are_for_people() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(1_234_567), "1,234,567");
-        assert_eq!(counted(1, "entries"), "1 entry");
+    fn times_are_for_people() {
         assert_eq!(moment("2026-01-02T03:04:05.678Z"), "2026-01-02 03:04 UTC");
         assert_eq!(moment("soon"), "soon");
     }

@@ -4,6 +4,7 @@
 
 mod order;
 mod folds;
+mod row_list;
 mod pi_rows;
 mod trunk_rows;
 mod drawing;

@@ -4,6 +4,7 @@
 mod clean;
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -11,8 +12,23 @@ pub use clean::{CleanStart, clean, clean_lines, steers};
 
 /// A number with its noun: `1 entry`, `2 entries`.
 #[must_use]
-pub fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
+pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
+    let noun = if count == N::from(1) { one } else { many };
+    format!("{count} {noun}")
+}
+
+/// A number with a comma between thousands.
+#[must_use]
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 /// Escapes each character that steers a terminal as JSON does; line ends become `\n`.
@@ -98,6 +114,12 @@ fn looked_at(max: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_for_people() {
+        assert_eq!([0, 1_234, 1_234_567].map(grouped), ["0", "1,234", "1,234,567"]);
+        assert_eq!([0u64, 1, 2].map(|count| counted(count, "entry", "entries")), ["0 entries", "1 entry", "2 entries"]);
+    }
 
     #[test]
     fn a_file_keeps_its_text_and_steers_nothing() {

@@ -12,11 +12,11 @@ use offshoot_session::json::{Json, Object};
 use offshoot_session::kind::Kind as EntryKind;
 use offshoot_session::session::{Durability, NewSession, Session};
 use offshoot_session::store::Store as _;
+use offshoot_session::text::counted;
 
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result, spilled_hints};
 use crate::select;
-use crate::transcript::screen::entries;
 use crate::ui::Output;
 
 /// Append entries from standard input
@@ -154,7 +154,7 @@ impl AppendRun<'_> {
 
     fn appended(&mut self, ids: &[EntryId]) -> Result<()> {
         if self.kept > 0 {
-            self.app.ui.note(&format!("{} kept before are in the session now", entries(self.kept)));
+            self.app.ui.note(&format!("{} kept before are in the session now", counted(self.kept, "entry", "entries")));
             self.kept = 0;
         }
         let news = self.session.take_news();
@@ -201,7 +201,11 @@ impl AppendRun<'_> {
         if self.kept == 0 {
             return Ok(());
         }
-        let what = format!("{} could not be written to {} and wait outside it", entries(self.kept), self.name);
+        let what = format!(
+            "{} could not be written to {} and wait outside it",
+            counted(self.kept, "entry", "entries"),
+            self.name
+        );
         Err(CommandError { hints: spilled_hints(&self.name), ..CommandError::new(FailureKind::Failed, what) })
     }
 }

@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use offshoot_session::error::{Code, Diagnostic, Error, Severity};
 use offshoot_session::json::Object;
 use offshoot_session::medium::FileMedium;
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, one_line};
 
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::failures::Failures;
-use crate::transcript::screen::count;
 use crate::ui::Output;
 use crate::ui::style::{BOLD, DIM, ERROR, NOTE, Painted, WARNING};
 
@@ -115,8 +114,8 @@ impl CheckRun<'_> {
         let name = one_line(&folder.to_string_lossy(), 4096);
         let said = match (files.len(), self.totals.ok - before.ok) {
             (0, _) => "no session files".to_owned(),
-            (all, ok) if all == ok => format!("{} ok", count(all, "file")),
-            (all, ok) => format!("{ok} of {} ok", count(all, "file")),
+            (all, ok) if all == ok => format!("{} ok", counted(all, "file", "files")),
+            (all, ok) => format!("{ok} of {} ok", counted(all, "file", "files")),
         };
         Ok(writeln!(self.out, "{}: {said}", Painted(BOLD, &name))?)
     }
@@ -147,15 +146,15 @@ impl CheckRun<'_> {
             self.out.write_all(if files == 0 { b"[]\n" } else { b"]\n" })?;
         } else if self.args.sessions.len() > 1 {
             let unread = if unread > 0 { format!(", {unread} could not be read") } else { String::new() };
-            writeln!(self.out, "{}: {ok} ok, {damaged} damaged{unread}", count(files, "file"))?;
+            writeln!(self.out, "{}: {ok} ok, {damaged} damaged{unread}", counted(files, "file", "files"))?;
         }
         self.out.finish()?;
         if damaged > 0 {
-            let what = format!("{damaged} of {} damaged", count(files, "session"));
+            let what = format!("{damaged} of {} damaged", counted(files, "session", "sessions"));
             return Err(CommandError::new(FailureKind::Damaged, what)
                 .hint("what is damaged stays where it is; everything else can be read and continued"));
         }
-        self.failures.outcome(&format!("{} could not be read", count(unread, "input")))
+        self.failures.outcome(&format!("{} could not be read", counted(unread, "input", "inputs")))
     }
 }
 

@@ -10,7 +10,7 @@ use offshoot_session::id::{EntryId, ShortIds};
 use offshoot_session::session::Session;
 use offshoot_session::stats::words;
 use offshoot_session::summariser::Drafted;
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, one_line};
 
 use crate::app::{App, quoted};
 use crate::error::Result;
@@ -154,10 +154,7 @@ fn sizes(before: u64, after: u64) -> String {
 }
 
 fn counts(plan: &Plan) -> String {
-    let went = match plan.dropped().count() {
-        1 => "1 message".to_owned(),
-        many => format!("{many} messages"),
-    };
+    let went = counted(plan.dropped().count(), "message", "messages");
     let split = if plan.is_split() { ", among them the beginning of a turn whose end stays" } else { "" };
     let pinned = match plan.pinned.len() {
         0 => String::new(),

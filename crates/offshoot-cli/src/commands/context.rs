@@ -9,7 +9,7 @@ use offshoot_session::id::{EntryId, ShortIds};
 use offshoot_session::json::{Json, Object};
 use offshoot_session::llm::Converter;
 use offshoot_session::session::Session;
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, one_line};
 use offshoot_session::tokens::{ContextEstimate, Estimator};
 use offshoot_session::transcript::Item;
 
@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::error::Result;
 use crate::select::{self, SessionToRead};
 use crate::transcript::first_words;
-use crate::transcript::screen::{Heading, Length, Screen, count};
+use crate::transcript::screen::{Heading, Length, Screen};
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{DIM, PLAIN};
 
@@ -163,7 +163,7 @@ fn transcript(app: &App, source: &Messages<'_>) -> Result<()> {
         _ => format!("{}/{}", member("provider"), member("modelId")),
     };
     let level = source.context.thinking_level.as_deref().unwrap_or("off").trim_matches('"');
-    let line = format!("{}, {model}, thinking {level}", count(messages, "message"));
+    let line = format!("{}, {model}, thinking {level}", counted(messages, "message", "messages"));
     screen.close(&one_line(&line, 200))?;
     Ok(out.finish()?)
 }

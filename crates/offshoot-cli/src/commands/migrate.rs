@@ -2,12 +2,11 @@
 
 use std::io::Write;
 
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, one_line};
 
 use crate::app::App;
 use crate::error::Result;
 use crate::failures::Failures;
-use crate::transcript::screen::count;
 use crate::ui::style::{BOLD, Painted};
 
 /// Upgrade sessions of an old version
@@ -39,10 +38,10 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     }
     if args.sessions.len() > 1 {
         let failed = if failures.count > 0 { format!(", {} failed", failures.count) } else { String::new() };
-        writeln!(out, "{}: {upgraded} upgraded{failed}", count(args.sessions.len(), "session"))?;
+        writeln!(out, "{}: {upgraded} upgraded{failed}", counted(args.sessions.len(), "session", "sessions"))?;
     }
     out.finish()?;
-    failures.outcome(&format!("{} could not be upgraded", count(failures.count, "session")))
+    failures.outcome(&format!("{} could not be upgraded", counted(failures.count, "session", "sessions")))
 }
 
 /// Upgrades one session; returns whether it was old.

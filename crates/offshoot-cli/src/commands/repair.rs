@@ -10,12 +10,11 @@ use offshoot_session::json::{Object, quote};
 use offshoot_session::medium::FileMedium;
 use offshoot_session::repair::{Action, Plan, RepairStep, Repaired, plan};
 use offshoot_session::session::Session;
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, one_line};
 
 use crate::app::{App, quoted};
 use crate::error::{CommandError, FailureKind, Result};
 use crate::select::is_path;
-use crate::transcript::screen::{count, entries};
 use crate::ui::style::{BOLD, DIM, Painted, WARNING};
 
 /// Remove from a session the lines that are not entries
@@ -105,12 +104,16 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let name = one_line(&file.to_string_lossy(), 4096);
     if !returned.is_empty() {
         let verb = if args.dry_run { "wait to be put" } else { "were put" };
-        writeln!(out, "{name}: {} that could not be written {verb} into the session", entries(returned.len()))?;
+        writeln!(
+            out,
+            "{name}: {} that could not be written {verb} into the session",
+            counted(returned.len(), "entry", "entries")
+        )?;
     }
     for step in &plan.steps {
         let place = format!("{name}:{}", step.line);
         let code = format!("[{}]", step.code.as_str());
-        let bytes = count(usize::try_from(step.length).unwrap_or(usize::MAX), "byte");
+        let bytes = counted(step.length, "byte", "bytes");
         let what = words(step, &bytes);
         writeln!(out, "{}: {what} {}", Painted(BOLD, &place), Painted(DIM, &code))?;
     }

@@ -9,7 +9,7 @@ use offshoot_session::id::{EntryId, ShortIds};
 use offshoot_session::json::Object;
 use offshoot_session::session::Session;
 use offshoot_session::stats::overview;
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, one_line};
 use offshoot_session::transcript::items;
 use offshoot_session::tree::NodeIx;
 
@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::error::Result;
 use crate::select::SessionToRead;
 use crate::transcript::in_words;
-use crate::transcript::screen::{Heading, Length, Screen, entries};
+use crate::transcript::screen::{Heading, Length, Screen};
 use crate::ui::style::{BOLD, DIM, Painted};
 use crate::ui::when;
 use crate::{records, select};
@@ -112,13 +112,16 @@ fn transcript(app: &App, session: &Session, excerpt: &Excerpt<'_>) -> Result<()>
         let (ix, item) = item?;
         screen.item(&item, &heading(session, ix, excerpt.ids.as_ref()))?;
     }
+    if let Some(notice) = session.interruption()?.filter(|_| excerpt.path.last().copied() == session.leaf()) {
+        screen.item(&notice, &Heading::default())?;
+    }
     let tree = session.tree();
     let is_shown = |ix: &NodeIx| !tree.node(*ix).is_leaf_marker();
     let here = excerpt.path.iter().copied().filter(is_shown).count();
     let elsewhere = tree.entries().filter(is_shown).count() - here;
     let line = match elsewhere {
-        0 => entries(here),
-        _ => format!("{}, {elsewhere} more on other branches", entries(here)),
+        0 => counted(here, "entry", "entries"),
+        _ => format!("{}, {elsewhere} more on other branches", counted(here, "entry", "entries")),
     };
     screen.close(&line)?;
     Ok(out.finish()?)

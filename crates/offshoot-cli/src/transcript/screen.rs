@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use offshoot_session::clock::Millis;
-use offshoot_session::text::clean_lines;
+use offshoot_session::text::{clean_lines, counted};
 use offshoot_session::transcript::Item;
 
 use super::{ItemHeading, ItemWords, Voice, say};
@@ -99,7 +99,7 @@ impl ItemWords for Screen<'_> {
         match self.length {
             Length::Whole => text.lines().try_for_each(|line| indented(self.out, &Painted(DIM, line))),
             Length::Cut => {
-                let lines = count(text.lines().count(), "line");
+                let lines = counted(text.lines().count(), "line", "lines");
                 indented(self.out, &Painted(DIM, &format!("(thinking, {lines})")))
             }
         }
@@ -128,20 +128,11 @@ fn output(out: &mut dyn Write, text: &str, length: Length) -> io::Result<()> {
     let shown = if length == Length::Whole || lines <= CUT + 1 { lines } else { CUT };
     text.lines().take(shown).try_for_each(|line| indented(out, &Painted(PLAIN, line)))?;
     if lines > shown {
-        indented(out, &Painted(DIM, &format!("… {}", count(lines - shown, "more line"))))?;
+        indented(out, &Painted(DIM, &format!("… {}", counted(lines - shown, "more line", "more lines"))))?;
     }
     Ok(())
 }
 
 fn indented(out: &mut dyn Write, line: &Painted<'_>) -> io::Result<()> {
     if line.1.trim().is_empty() { writeln!(out) } else { writeln!(out, "  {line}") }
-}
-
-pub(crate) fn entries(number: usize) -> String {
-    if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
-}
-
-/// A count with a noun whose plural ends in `s`.
-pub(crate) fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

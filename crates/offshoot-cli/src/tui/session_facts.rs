@@ -13,7 +13,7 @@ use offshoot_session::error::{Error, Severity};
 use offshoot_session::id::EntryId;
 use offshoot_session::session::Session;
 use offshoot_session::stats;
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, one_line};
 use offshoot_session::tokens::Estimator;
 use offshoot_session::transcript::{Item, Level, ToolResult};
 use offshoot_session::tree::NodeIx;
@@ -49,7 +49,8 @@ pub(super) async fn open(context: &JobContext, agent: &AgentSession, reason: &'s
 }
 
 fn opened(session: &Session, reason: &'static str) -> Result<(Opened, Vec<String>), Error> {
-    let (tail, above) = tail(session, session.leaf())?;
+    let (mut tail, above) = tail(session, session.leaf())?;
+    tail.extend(session.interruption()?.map(ConversationBlock::new));
     let hidden = above.map_or(0, |above| Path::of(session.tree(), Some(above)).len());
     let entries = Path::of(session.tree(), session.leaf()).entries();
     let odd = session.diagnostics().iter().filter(|told| told.severity() >= Severity::Warning).take(5);
@@ -233,8 +234,10 @@ pub(super) async fn branches(context: &JobContext, agent: &AgentSession) {
             let label = branch.label.as_ref().map(|label| format!("[{}] ", one_line(label, 40))).unwrap_or_default();
             let age = branch.time.map_or_else(|| "?".to_owned(), |time| when::ago(time, now));
             let detail = format!(
-                "{id} · {}/{} entries · ${:.2} · {age}",
-                branch.own.entries, branch.whole.entries, branch.whole.cost
+                "{id} · {}/{} · ${:.2} · {age}",
+                branch.own.entries,
+                counted(branch.whole.entries, "entry", "entries"),
+                branch.whole.cost
             );
             let choice = Choice { label: format!("{label}{words}"), detail, is_current: branch.is_open };
             Some((id.to_owned(), choice))
@@ -266,8 +269,14 @@ pub(super) async fn describe(context: &JobContext, agent: &AgentSession) {
         row("File", looked.file.unwrap_or_else(|| "none: the session is only in memory".to_owned())),
         row("Folder", looked.cwd),
         String::new(),
-        row("Messages", format!("{} of yours, {} answers", stats.user_messages, stats.assistant_messages)),
-        row("Tools", format!("{} calls, {} results", stats.tool_calls, stats.tool_results)),
+        row(
+            "Messages",
+            format!("{} of yours, {}", stats.user_messages, counted(stats.assistant_messages, "answer", "answers")),
+        ),
+        row(
+            "Tools",
+            [counted(stats.tool_calls, "call", "calls"), counted(stats.tool_results, "result", "results")].join(", "),
+        ),
         row("Branches", looked.branches.to_string()),
         row(
             "Tokens",

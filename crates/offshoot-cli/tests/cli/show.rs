@@ -194,3 +194,15 @@ fn entries_that_are_not_there_are_not_found() {
     [exit code 2]
     "#);
 }
+
+/// The program was killed before an answer came.
+#[test]
+fn a_turn_that_was_interrupted_says_so() {
+    let world = World::with_sample();
+    let text = world.read("sample.jsonl");
+    let end = text.find("A dependency or 40 lines").unwrap();
+    let end = end + text[end..].find('\n').unwrap() + 1;
+    world.write("killed.jsonl", &text[..end]);
+    let shown = world.stdout("show killed.jsonl");
+    assert!(shown.ends_with("\n\nthe turn was interrupted: no answer follows\n\n15 entries\n"), "{shown}");
+}

@@ -121,6 +121,7 @@ function drawTalk() {
   }
   if (state.from > 0) drawn.unshift(rest("earlier", state.from, () => widen(STRETCH, 0)));
   if (state.to < state.path.length) drawn.push(rest("later", state.path.length - state.to, () => widen(0, STRETCH)));
+  else if (state.leaf === state.open && META.end) drawn.push(el("p", "trouble", META.end));
   if (state.path.length === 0) drawn.push(el("p", "note", "Nothing has been said in this session."));
   talk.replaceChildren(...drawn);
   for (const box of talk.querySelectorAll(".result details.long")) box.open = shown.output;

@@ -20,24 +20,24 @@ impl Default for Drawing {
 impl Drawing {
     pub(super) fn len(&self) -> usize {
         match self {
-            Self::Trunk(rows) => rows.len(),
-            Self::Pi(rows) => rows.len(),
+            Self::Trunk(rows) => rows.list.len(),
+            Self::Pi(rows) => rows.list.len(),
         }
     }
 
     /// The entry's place in the order.
     pub(super) fn place(&self, row: usize) -> Option<u32> {
         match self {
-            Self::Trunk(rows) => rows.place(row),
-            Self::Pi(rows) => rows.place(row),
+            Self::Trunk(rows) => rows.list.place(row),
+            Self::Pi(rows) => rows.list.place(row),
         }
     }
 
     /// The row of the entry at a place, or the nearest row above it that represents it.
     pub(super) fn nearest(&self, place: u32) -> Option<usize> {
         match self {
-            Self::Trunk(rows) => rows.nearest(place),
-            Self::Pi(rows) => rows.nearest(place),
+            Self::Trunk(rows) => rows.list.nearest(place),
+            Self::Pi(rows) => rows.list.nearest(place),
         }
     }
 

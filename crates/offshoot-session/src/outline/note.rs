@@ -7,6 +7,7 @@ use crate::clock::{Millis, ago};
 use crate::entry::Source;
 use crate::error::Result;
 use crate::stats;
+use crate::text::counted;
 use crate::tree::NodeIx;
 
 /// Columns that a row keeps for its own text.
@@ -67,11 +68,10 @@ impl BranchNote {
     }
 
     fn figures(&self, now: Millis) -> Vec<String> {
-        let counted = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
         let label = self.label.as_ref().map(|label| format!("[{label}]"));
         let cost = (self.cost > 0.0).then(|| format!("${:.2}", in_cents(self.cost)));
         let branches = self.tips.saturating_sub(1);
-        let branches = (branches > 0).then(|| counted(branches.into(), "branch", "branches"));
+        let branches = (branches > 0).then(|| counted(branches, "branch", "branches"));
         let parts = [
             label,
             Some(counted(self.entries, "entry", "entries")),

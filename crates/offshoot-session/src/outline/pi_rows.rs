@@ -4,6 +4,7 @@
 //! nearest shown ancestor. Lines are drawn on demand. Knows no bodies.
 
 use super::order::{NONE, Order};
+use super::row_list::{PlacedRow, RowList};
 
 /// The most levels of indentation in rows of whole text, so that a tree which branches at every step has finite rows.
 const MAX_LEVELS: u32 = 64;
@@ -13,7 +14,7 @@ pub(super) const LEVEL: usize = 3;
 
 /// A row's place in the drawing. Rows refer to each other by number from the top.
 #[derive(Debug, Clone)]
-struct Placed {
+pub(super) struct Placed {
     /// The entry's place in the order.
     place: u32,
     parent: u32,
@@ -28,40 +29,44 @@ struct Placed {
     is_folded: bool,
 }
 
+impl PlacedRow for Placed {
+    fn place(&self) -> u32 {
+        self.place
+    }
+}
+
 /// The rows of a drawing in the peers' layout.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PiRows {
-    rows: Vec<Placed>,
-    /// The row of an entry, or of its nearest shown ancestor, by place in the order.
-    nearest: Vec<u32>,
+    pub(super) list: RowList<Placed>,
     has_many_roots: bool,
 }
 
 impl PiRows {
     /// Lays out the shown entries without descendants of folded ones; both by place in the order.
     pub(super) fn new(order: &Order, shown: &[bool], is_folded: impl Fn(u32) -> bool) -> Self {
-        let rows = Vec::with_capacity(shown.iter().filter(|is_shown| **is_shown).count());
-        let mut layout = Self { rows, nearest: vec![NONE; order.len()], has_many_roots: false };
+        let mut layout = Self { list: RowList::new(order.len()), has_many_roots: false };
+        layout.list.rows.reserve_exact(shown.iter().filter(|is_shown| **is_shown).count());
         let mut place = 0;
         while (place as usize) < order.len() {
-            let above = order.parent(place).and_then(|parent| layout.nearest.get(parent as usize)).copied();
+            let above = order.parent(place).and_then(|parent| layout.list.nearest.get(parent as usize)).copied();
             let above = above.unwrap_or(NONE);
             let row = if shown.get(place as usize) == Some(&true) { layout.push(place, above) } else { above };
             let is_folded = is_folded(place);
-            if let Some(row) = layout.rows.get_mut(row as usize).filter(|row| row.place == place) {
+            if let Some(row) = layout.list.rows.get_mut(row as usize).filter(|row| row.place == place) {
                 row.is_folded = is_folded;
             }
             let end = if is_folded { order.end(place).max(place + 1) } else { place + 1 };
-            layout.nearest[place as usize..end as usize].fill(row);
+            layout.list.nearest[place as usize..end as usize].fill(row);
             place = end;
         }
-        layout.has_many_roots = layout.rows.iter().filter(|row| row.parent == NONE).nth(1).is_some();
+        layout.has_many_roots = layout.list.rows.iter().filter(|row| row.parent == NONE).nth(1).is_some();
         layout.indent();
         layout
     }
 
     fn push(&mut self, place: u32, parent: u32) -> u32 {
-        if let Some(above) = self.rows.get_mut(parent as usize) {
+        if let Some(above) = self.list.rows.get_mut(parent as usize) {
             above.children += 1;
         }
         let row = Placed {
@@ -75,18 +80,18 @@ impl PiRows {
             is_last: false,
             is_folded: false,
         };
-        self.rows.push(row);
-        self.rows.len() as u32 - 1
+        self.list.rows.push(row);
+        self.list.rows.len() as u32 - 1
     }
 
     /// Indents the rows. Parents precede their children.
     fn indent(&mut self) {
-        let mut seen = vec![0u32; self.rows.len()];
-        for at in 0..self.rows.len() {
-            let parent = self.rows[at].parent;
-            let Some(above) = self.rows.get(parent as usize) else {
-                self.rows[at].indent = u32::from(self.has_many_roots);
-                self.rows[at].is_branch = self.has_many_roots;
+        let mut seen = vec![0u32; self.list.rows.len()];
+        for at in 0..self.list.rows.len() {
+            let parent = self.list.rows[at].parent;
+            let Some(above) = self.list.rows.get(parent as usize) else {
+                self.list.rows[at].indent = u32::from(self.has_many_roots);
+                self.list.rows[at].is_branch = self.has_many_roots;
                 continue;
             };
             let branches = above.children > 1;
@@ -97,49 +102,34 @@ impl PiRows {
             let near_gutter = if is_near { parent } else { above.near_gutter };
             seen[parent as usize] += 1;
             let is_last = seen[parent as usize] == above.children;
-            let row = &mut self.rows[at];
+            let row = &mut self.list.rows[at];
             *row = Placed { indent, gutter, near_gutter, is_branch: branches, is_last, ..row.clone() };
         }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// The entry's place in the order.
-    pub(super) fn place(&self, row: usize) -> Option<u32> {
-        self.rows.get(row).map(|row| row.place)
-    }
-
-    /// The row of the entry at a place, or of its nearest shown ancestor.
-    pub(super) fn nearest(&self, place: u32) -> Option<usize> {
-        let row = *self.nearest.get(place as usize)?;
-        (row != NONE).then_some(row as usize)
-    }
-
     pub(super) fn parent(&self, row: usize) -> Option<usize> {
-        let parent = self.rows.get(row)?.parent;
+        let parent = self.list.rows.get(row)?.parent;
         (parent != NONE).then_some(parent as usize)
     }
 
     pub(super) fn children(&self, row: usize) -> usize {
-        self.rows.get(row).map_or(0, |row| row.children as usize)
+        self.list.rows.get(row).map_or(0, |row| row.children as usize)
     }
 
     pub(super) fn is_foldable(&self, row: usize) -> bool {
-        self.rows.get(row).is_some_and(|row| row.children > 0 && (row.parent == NONE || row.is_branch))
+        self.list.rows.get(row).is_some_and(|row| row.children > 0 && (row.parent == NONE || row.is_branch))
     }
 
     pub(super) fn is_folded(&self, row: usize) -> bool {
-        self.rows.get(row).is_some_and(|row| row.is_folded)
+        self.list.rows.get(row).is_some_and(|row| row.is_folded)
     }
 
     pub(super) fn has_connector(&self, row: u32) -> bool {
-        self.rows.get(row as usize).is_some_and(|row| row.is_branch && row.parent != NONE)
+        self.list.rows.get(row as usize).is_some_and(|row| row.is_branch && row.parent != NONE)
     }
 
     fn shown_indent(&self, row: u32) -> u32 {
-        let indent = self.rows.get(row as usize).map_or(0, |row| row.indent);
+        let indent = self.list.rows.get(row as usize).map_or(0, |row| row.indent);
         if self.has_many_roots { indent.saturating_sub(1) } else { indent }
     }
 
@@ -150,7 +140,7 @@ impl PiRows {
     /// The prefix of a row with at most [`MAX_LEVELS`] levels.
     pub(super) fn prefix(&self, row: usize) -> String {
         let levels = self.shown_indent(row as u32).min(MAX_LEVELS);
-        let near_gutter = self.rows.get(row).map_or(NONE, |row| row.near_gutter);
+        let near_gutter = self.list.rows.get(row).map_or(NONE, |row| row.near_gutter);
         self.lines(row, near_gutter, 0..levels)
     }
 
@@ -158,7 +148,7 @@ impl PiRows {
     pub(super) fn window(&self, row: usize, levels: std::ops::Range<usize>) -> String {
         let indent = self.shown_indent(row as u32);
         let (start, end) = (levels.start.min(indent as usize) as u32, levels.end.min(indent as usize) as u32);
-        let gutter = self.rows.get(row).map_or(NONE, |row| row.gutter);
+        let gutter = self.list.rows.get(row).map_or(NONE, |row| row.gutter);
         let cut = self.lines(row, gutter, start..end);
         // The connector is at the last level.
         if end == indent { cut } else { self.lines_without_connector(gutter, start..end) }
@@ -170,7 +160,7 @@ impl PiRows {
 
     fn lines(&self, row: usize, gutter: u32, levels: std::ops::Range<u32>) -> String {
         let mut drawn = self.drawn(gutter, &levels);
-        let is_last = self.rows.get(row).is_some_and(|row| row.is_last);
+        let is_last = self.list.rows.get(row).is_some_and(|row| row.is_last);
         if let Some(level) = drawn.last_mut().filter(|_| self.has_connector(row as u32)) {
             let mark = match (self.is_folded(row), self.is_foldable(row)) {
                 (true, _) => '⊞',
@@ -185,7 +175,7 @@ impl PiRows {
     /// The lines that pass a row at some levels; `gutter` is the nearest row that draws one.
     fn drawn(&self, mut gutter: u32, levels: &std::ops::Range<u32>) -> Vec<[char; LEVEL]> {
         let mut drawn = vec![[' '; LEVEL]; levels.len()];
-        while let Some(row) = self.rows.get(gutter as usize) {
+        while let Some(row) = self.list.rows.get(gutter as usize) {
             let level = self.shown_indent(gutter).saturating_sub(1);
             if level < levels.start {
                 break; // further up they only move out

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use super::folds::Folds;
 use super::order::{NONE, Order};
+use super::row_list::{PlacedRow, RowList};
 
 /// Deeper rows show the number of their level instead of its columns.
 const MAX_LEVELS: u32 = 8;
@@ -38,7 +39,7 @@ enum RowExtent {
 }
 
 #[derive(Debug, Clone)]
-struct TrunkRow {
+pub(super) struct TrunkRow {
     place: u32,
     /// The place after the last entry that the row represents.
     end: u32,
@@ -51,11 +52,15 @@ struct TrunkRow {
     is_foldable: bool,
 }
 
+impl PlacedRow for TrunkRow {
+    fn place(&self) -> u32 {
+        self.place
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct TrunkRows {
-    rows: Vec<TrunkRow>,
-    /// The row of an entry, or of its nearest shown ancestor, by place.
-    nearest: Vec<u32>,
+    pub(super) list: RowList<TrunkRow>,
     /// From this row on, no line passes in the first column.
     tail: usize,
 }
@@ -72,58 +77,46 @@ impl TrunkRows {
         let is_shown = |place: &u32| scope.shown.get(*place as usize) == Some(&true);
         let above_open = std::iter::successors(scope.open, |place| order.parent(*place));
         let end_of_trunk = above_open.into_iter().find(is_shown);
-        let rows = Self { rows: Vec::new(), nearest: vec![NONE; order.len()], tail: usize::MAX };
+        let rows = Self { list: RowList::new(order.len()), tail: usize::MAX };
         Layouter { order, scope, counts, end_of_trunk, open_run_end: 0, rows }.finish()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    pub(super) fn place(&self, row: usize) -> Option<u32> {
-        self.rows.get(row).map(|row| row.place)
-    }
-
-    pub(super) fn nearest(&self, place: u32) -> Option<usize> {
-        let row = *self.nearest.get(place as usize)?;
-        (row != NONE).then_some(row as usize)
     }
 
     /// The places of the branch that a row represents, which is folded or has one entry.
     pub(super) fn branch(&self, row: usize) -> Option<Range<usize>> {
-        let row = self.rows.get(row).filter(|row| row.extent == RowExtent::Branch)?;
+        let row = self.list.rows.get(row).filter(|row| row.extent == RowExtent::Branch)?;
         Some(row.place as usize..row.end as usize)
     }
 
     /// The places of the run of tool calls that a row represents.
     pub(super) fn run(&self, row: usize) -> Option<Range<usize>> {
-        let row = self.rows.get(row).filter(|row| row.extent == RowExtent::Run)?;
+        let row = self.list.rows.get(row).filter(|row| row.extent == RowExtent::Run)?;
         Some(row.place as usize..row.end as usize)
     }
 
     pub(super) fn is_run_open(&self, row: usize) -> bool {
-        self.rows.get(row).is_some_and(|row| row.extent == RowExtent::OpenRun)
+        self.list.rows.get(row).is_some_and(|row| row.extent == RowExtent::OpenRun)
     }
 
     pub(super) fn is_foldable(&self, row: usize) -> bool {
-        self.rows.get(row).is_some_and(|row| row.is_foldable)
+        self.list.rows.get(row).is_some_and(|row| row.is_foldable)
     }
 
     pub(super) fn is_folded(&self, row: usize) -> bool {
-        self.rows.get(row).is_some_and(|row| row.is_foldable && row.extent == RowExtent::Branch)
+        self.list.rows.get(row).is_some_and(|row| row.is_foldable && row.extent == RowExtent::Branch)
     }
 
     pub(super) fn levels(&self, row: usize) -> u32 {
-        self.rows.get(row).map_or(0, |row| row.level.min(MAX_LEVELS))
+        self.list.rows.get(row).map_or(0, |row| row.level.min(MAX_LEVELS))
     }
 
     /// The row at which a row's branch begins; on the trunk the branch point above it, else the root.
     pub(super) fn segment_start(&self, row: usize) -> usize {
         let mut at = row;
-        while let Some(parent) = self.rows.get(at).map(|row| row.parent as usize).filter(|parent| *parent < at) {
+        while let Some(parent) = self.list.rows.get(at).map(|row| row.parent as usize).filter(|parent| *parent < at) {
             at = parent;
-            let is_start = self.rows.get(at).is_some_and(|row| row.is_head);
-            let is_branch_point = self.rows.get(at + 1).is_some_and(|next| next.is_head && next.parent as usize == at);
+            let is_start = self.list.rows.get(at).is_some_and(|row| row.is_head);
+            let is_branch_point =
+                self.list.rows.get(at + 1).is_some_and(|next| next.is_head && next.parent as usize == at);
             if is_start || (is_branch_point && self.levels(at) == 0) {
                 break;
             }
@@ -133,12 +126,12 @@ impl TrunkRows {
 
     /// The next row at which a side branch begins, else the last row.
     pub(super) fn next_segment(&self, row: usize) -> usize {
-        let below = self.rows.iter().enumerate().skip(row + 1);
-        below.into_iter().find(|(_, row)| row.is_head).map_or(self.rows.len().saturating_sub(1), |(at, _)| at)
+        let below = self.list.rows.iter().enumerate().skip(row + 1);
+        below.into_iter().find(|(_, row)| row.is_head).map_or(self.list.rows.len().saturating_sub(1), |(at, _)| at)
     }
 
     pub(super) fn prefix(&self, at: usize) -> String {
-        let Some(row) = self.rows.get(at) else { return String::new() };
+        let Some(row) = self.list.rows.get(at) else { return String::new() };
         let mark = match (row.is_head, row.extent) {
             (false, _) => "│  ".to_owned(),
             (true, extent) => {
@@ -181,10 +174,11 @@ impl Layouter<'_> {
     fn finish(mut self) -> TrunkRows {
         let mut place = 0;
         while (place as usize) < self.order.len() {
-            let parent = self.order.parent(place).and_then(|parent| self.rows.nearest.get(parent as usize)).copied();
+            let parent =
+                self.order.parent(place).and_then(|parent| self.rows.list.nearest.get(parent as usize)).copied();
             let parent = parent.unwrap_or(NONE);
             let (row, end) = if self.is_shown(place) { self.push(place, parent) } else { (parent, place + 1) };
-            if let Some(stretch) = self.rows.nearest.get_mut(place as usize..end as usize) {
+            if let Some(stretch) = self.rows.list.nearest.get_mut(place as usize..end as usize) {
                 stretch.fill(row);
             }
             place = end.max(place + 1);
@@ -193,7 +187,7 @@ impl Layouter<'_> {
     }
 
     fn push(&mut self, place: u32, parent: u32) -> (u32, u32) {
-        let above = self.rows.rows.get(parent as usize);
+        let above = self.rows.list.rows.get(parent as usize);
         let siblings_end = above.map_or(self.order.len() as u32, |above| self.order.end(above.place));
         let is_below_trunk = above.is_some_and(|above| Some(above.place) == self.end_of_trunk);
         let end = self.order.end(place);
@@ -213,11 +207,11 @@ impl Layouter<'_> {
             },
             None => (RowExtent::Entry, place + 1),
         };
-        let row = self.rows.rows.len();
+        let row = self.rows.list.rows.len();
         if is_below_trunk && is_last {
             self.rows.tail = row;
         }
-        self.rows.rows.push(TrunkRow { place, end, parent, level, extent, is_head, is_foldable });
+        self.rows.list.rows.push(TrunkRow { place, end, parent, level, extent, is_head, is_foldable });
         (row as u32, end)
     }
 

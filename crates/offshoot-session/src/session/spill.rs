@@ -19,6 +19,7 @@ use crate::id::EntryId;
 use crate::json::{Json, Object};
 use crate::medium::{FileMedium, Medium, MemoryMedium, read_exact_at, read_regular};
 use crate::pieces::{Pieces, create_folder_of, sync_folder};
+use crate::text::counted;
 use crate::tree::NodeIx;
 
 #[derive(Debug, Default)]
@@ -90,8 +91,8 @@ impl Session {
         let Ok(Some(kept)) = SpillContent::read(&place) else { return };
         let count = kept.lines.len();
         let message = format!(
-            "{count} {} that could not be written to this session {} in {}",
-            if count == 1 { "entry" } else { "entries" },
+            "{} that could not be written to this session {} in {}",
+            counted(count, "entry", "entries"),
             if count == 1 { "is" } else { "are" },
             place.display()
         );

@@ -16,7 +16,10 @@ use crate::id::EntryId;
 use crate::json::Json;
 use crate::kind::{Kind, Role};
 use crate::medium::open_regular;
+use crate::transcript::{End, Item, ItemShape, Level};
 use crate::tree::NodeIx;
+
+const INTERRUPTED: &str = "the turn was interrupted: no answer follows";
 
 /// No entry id is longer.
 const LONGEST_ID: u64 = 4096;
@@ -96,6 +99,35 @@ impl Session {
         let id = answered.and_then(|ix| self.tree().node(ix).id()).map_or("", EntryId::as_str);
         let prompt = prompt.filter(|_| live.iter().any(|answered| answered == id));
         Ok(prompt.map(|prompt| ForeignTurn { prompt, answered }))
+    }
+
+    /// A notice that the turn at the leaf was interrupted: nothing follows its last prompt, call or result, and no process
+    /// is at it.
+    ///
+    /// # Errors
+    /// The session cannot be read.
+    pub fn interruption(&self) -> Result<Option<Item>> {
+        let tree = self.tree();
+        let mut below = None;
+        for ix in self.leaf.into_iter().flat_map(|leaf| tree.ancestors(leaf)) {
+            let is_last = tree.children(ix).all(|child| Some(child) == below);
+            let node = tree.node(ix);
+            let is_open = match ItemShape::of(node.kind(), node.role()) {
+                Some(ItemShape::User | ItemShape::Result) => true,
+                Some(ItemShape::Answer) => match Item::of_entry(&self.entry(ix)?) {
+                    Some(Item::Answer(answer)) => answer.end == End::Done && answer.calls().next().is_some(),
+                    _ => false,
+                },
+                Some(ItemShape::Summary) => false,
+                Some(ItemShape::Other | ItemShape::System) | None => {
+                    below = Some(ix);
+                    continue;
+                }
+            };
+            let is_awaited = self.turn.is_some() || !is_open || !is_last || self.foreign_turn()?.is_some();
+            return Ok((!is_awaited).then(|| Item::Notice(Level::Warning, INTERRUPTED.to_owned())));
+        }
+        Ok(None)
     }
 
     /// The last answered entry at or above the leaf, and the first prompt below it on the path.

@@ -8,6 +8,7 @@ use super::{
 use crate::entry::{Entry, text_of};
 use crate::json::{Json, JsonKind};
 use crate::kind::{DAMAGED, Kind, KindClass, Role};
+use crate::text::grouped;
 
 impl Item {
     /// The item of an entry; `None` if it has none.
@@ -153,18 +154,6 @@ fn branch_summary(json: Json<'_>) -> Item {
 
 fn summary_text(json: Json<'_>) -> String {
     json.get("summary").map(|summary| text_of(summary, "\n")).unwrap_or_default()
-}
-
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 fn parts(content: Option<Json<'_>>) -> Vec<ItemPart> {

@@ -8,6 +8,7 @@ mod damage;
 mod faults;
 mod fuzzed;
 mod growth;
+mod interruption;
 mod lists;
 mod properties;
 mod repair;

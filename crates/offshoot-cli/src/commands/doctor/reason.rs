@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use offshoot_session::text::counted;
+
 use crate::app::quoted;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,9 +92,9 @@ impl HiddenReason {
             Self::Backup => "it holds the old bytes of a session, kept when that was upgraded or repaired",
             Self::Quarantine => "it holds what `repair` took out of a session",
             Self::Temporary => "it was left by a program that was killed while it wrote a new file",
-            Self::Spilled(file, 1) => return format!("1 entry of {file} could not be written to it, and waits here"),
             Self::Spilled(file, count) => {
-                return format!("{count} entries of {file} could not be written to it, and wait here");
+                let (entries, wait) = (counted(*count, "entry", "entries"), if *count == 1 { "waits" } else { "wait" });
+                return format!("{entries} of {file} could not be written to it, and {wait} here");
             }
             Self::NotForOthers => "pi and oh-my-pi do not list it: it lies in offshoot's folder",
             Self::PiListsHere => "pi lists it here all the same, by the folder that it lies in",

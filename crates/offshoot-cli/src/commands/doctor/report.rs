@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use offshoot_session::json::{Object, quote};
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, one_line};
 
 use super::overview::{Rest, Standings, standing};
 use super::reason::HiddenReason;
@@ -12,7 +12,6 @@ use super::search::Candidate;
 use super::searched_roots::owner;
 use crate::app::App;
 use crate::error::Result;
-use crate::transcript::screen::{count, entries};
 use crate::ui::style::{BOLD, DIM, HINT, Painted, WARNING};
 
 pub(super) type Everything = (Vec<Standings>, Rest, Vec<(PathBuf, u32)>);
@@ -78,8 +77,8 @@ fn root_text(out: &mut dyn Write, root: &Standings) -> io::Result<()> {
     let place = &root.place;
     let state = match (root.exists, &place.passed_over) {
         (false, _) => "not there".to_owned(),
-        (true, None) => count(root.sessions, "session"),
-        (true, Some(why)) => format!("{}, not listed: {why}", count(root.sessions, "session")),
+        (true, None) => counted(root.sessions, "session", "sessions"),
+        (true, Some(why)) => format!("{}, not listed: {why}", counted(root.sessions, "session", "sessions")),
     };
     let path = shown(&place.root.folder);
     writeln!(
@@ -115,13 +114,13 @@ const SAID: usize = 3;
 
 fn rest_text(out: &mut dyn Write, rest: &Rest) -> io::Result<()> {
     if let Some((path, files, bytes)) = &rest.index {
-        let files = count(usize::try_from(*files).unwrap_or(usize::MAX), "file");
+        let files = counted(*files, "file", "files");
         writeln!(out, "{}  {files}, {bytes} bytes {}", Painted(BOLD, &shown(path)), Painted(DIM, "(side indexes)"))?;
     }
     if let Some((path, state)) = &rest.catalogue {
         let (word, why) = standing(state);
         let why = why.map(|why| format!(": {}", one_line(why, 200))).unwrap_or_default();
-        let sessions = count(usize::try_from(state.sessions).unwrap_or(usize::MAX), "session");
+        let sessions = counted(state.sessions, "session", "sessions");
         let path = shown(path);
         let said = format!("{word}{why}, {sessions}, {} bytes", state.size);
         writeln!(out, "{}  {said} {}", Painted(BOLD, &path), Painted(DIM, "(catalogue)"))?;
@@ -129,7 +128,13 @@ fn rest_text(out: &mut dyn Write, rest: &Rest) -> io::Result<()> {
     if let Some(path) = &rest.spill {
         let waiting: usize = rest.waiting.iter().map(|spill| spill.entries).sum();
         let path = shown(path);
-        writeln!(out, "{}  {} {}", Painted(BOLD, &path), entries(waiting), Painted(DIM, "(could not be written)"))?;
+        writeln!(
+            out,
+            "{}  {} {}",
+            Painted(BOLD, &path),
+            counted(waiting, "entry", "entries"),
+            Painted(DIM, "(could not be written)")
+        )?;
     }
     for spill in &rest.waiting {
         let reason = HiddenReason::Spilled(spill.file.clone(), spill.entries);

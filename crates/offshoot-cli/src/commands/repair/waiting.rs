@@ -5,7 +5,7 @@ use std::path::Path;
 
 use offshoot_session::json::{Json, Object};
 use offshoot_session::session::{Session, discard_spill, spill_file};
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, one_line};
 
 use super::Args;
 use crate::app::App;
@@ -13,7 +13,6 @@ use crate::commands::export::check_free;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::select::is_path;
 use crate::spills::{Spill, spills};
-use crate::transcript::screen::entries;
 use crate::ui::style::{BOLD, DIM, ID, Painted};
 
 /// Without a session, so many entries of each are listed.
@@ -51,7 +50,7 @@ pub(super) fn list(app: &App, args: &Args) -> Result<()> {
     let mut out = app.ui.paged();
     for spill in &found {
         let lines = lines(spill)?;
-        writeln!(out, "{}: {}", Painted(BOLD, &one_line(&spill.file, 4096)), entries(lines.len()))?;
+        writeln!(out, "{}: {}", Painted(BOLD, &one_line(&spill.file, 4096)), counted(lines.len(), "entry", "entries"))?;
         for line in lines.iter().take(most) {
             let Ok(entry) = Json::parse(line) else { continue };
             let part = |name: &str| one_line(&entry.str(name).unwrap_or_default(), 40);
@@ -90,7 +89,12 @@ pub(super) fn discard(app: &App, args: &Args) -> Result<()> {
     let mut out = app.ui.text();
     for spill in &found {
         discard_spill(&spill.path)?;
-        writeln!(out, "{}: {} discarded", Painted(BOLD, &one_line(&spill.file, 4096)), entries(spill.entries))?;
+        writeln!(
+            out,
+            "{}: {} discarded",
+            Painted(BOLD, &one_line(&spill.file, 4096)),
+            counted(spill.entries, "entry", "entries")
+        )?;
     }
     Ok(out.finish()?)
 }
@@ -114,7 +118,7 @@ pub(super) fn copy(app: &App, given: &str, copy: &Path) -> Result<()> {
         out,
         "{}: a copy of the session, with {} that waited outside it",
         Painted(BOLD, &name),
-        entries(ids.len())
+        counted(ids.len(), "entry", "entries")
     )?;
     Ok(out.finish()?)
 }

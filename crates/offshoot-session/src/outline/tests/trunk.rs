@@ -278,6 +278,30 @@ fn what_holds_holds_for_trees_of_every_shape() {
     }
 }
 
+/// A conversation of turns with tool calls that goes back some entries, now and then to near its beginning.
+fn talk_with_branches(entries: usize, branches: usize) -> Session {
+    let every = entries / (branches + 1);
+    let back = |at: usize| if at.is_multiple_of(7) { at / 2 } else { at.saturating_sub(1 + at % 59) };
+    let parents: Vec<usize> = (0..entries).map(|at| if at % every == every - 1 { back(at) } else { at }).collect();
+    tree_of(&parents, |at| at % 4 != 3)
+}
+
+/// What real sessions are like: the branches of the second made every row of the peers' layout begin 300 columns in.
+#[test]
+fn what_holds_holds_for_sessions_of_usual_shapes() {
+    for (entries, branches) in [(1_000, 12), (20_000, 200)] {
+        let session = talk_with_branches(entries, branches);
+        opens_to_the_last_entry(&session, session.leaf(), Filter::Default);
+    }
+    let session = talk_with_branches(100_000, 1_000);
+    let mut outline = Outline::new(&session, session.leaf(), OutlineSetup::default()).unwrap();
+    let sums = Sums::new(&session, &outline).unwrap();
+    for folds in [Folds::default(), Folds::everything_open()] {
+        outline.arrange(session.tree(), Scope { folds: Some(&folds), ..Scope::default() });
+        holds(&session, &outline, &sums);
+    }
+}
+
 #[test]
 fn a_star_of_200_000_is_one_row_a_branch() {
     let session = tree_of(&[0; 200_000], |_| true);

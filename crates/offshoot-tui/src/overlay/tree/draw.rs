@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use offshoot_session::clock::{Millis, parse_iso};
 use offshoot_session::facts::Totals;
+use offshoot_session::text::counted;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -41,8 +42,7 @@ pub(super) fn rule(theme: &Theme, title: &str, area: Rect, buf: &mut Buffer) {
 
 /// Entries, and what providers reported of them if they ever did: tokens and dollars.
 pub(super) fn held(totals: &Totals, has_tokens: bool) -> String {
-    let entries = if totals.entries == 1 { "entry" } else { "entries" };
-    let mut held = format!("{} {entries}", totals.entries);
+    let mut held = counted(totals.entries, "entry", "entries");
     if has_tokens {
         held.push_str(&format!(", {} tok, ${:.2}", text::in_short(totals.tokens), totals.cost));
     }
