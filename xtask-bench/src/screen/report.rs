@@ -18,27 +18,27 @@ pub(super) struct Report {
 impl Report {
     pub(super) fn markdown(&self, bars: &str) -> String {
         let mut text = format!(
-            "# The screen\n\nWritten by `cargo xtask screen`; no figure is typed by hand. `cargo xtask screen tree resume --rounds 2` plays some\n\
-             scenes only and writes nothing. The released program runs in a real pseudo-terminal of {COLUMNS} × {ROWS}, every scene in a new\n\
-             process and a home of its own, with the page cache warm. Time runs from the start of the process, or from the moment before a key\n\
-             is written into the terminal, until the end of a synchronised update (`CSI ? 2026 l`) has been read from it: the picture is whole\n\
-             then. A key is typed when the picture of the one before is there; of a search it counts when the search line shows it, whatever\n\
-             is still being searched. Medians of the rounds: of each round's p50, p95 and longest.\n"
+            "# The screen\n\nWritten by `cargo xtask screen`; no figure is typed by hand. `cargo xtask screen tree resume --rounds 2` runs only some\n\
+             scenes and writes nothing.\n\n\
+             The release binary runs in a real pseudo-terminal of {COLUMNS} × {ROWS}. Each scene has a new process and a new home; the page cache is\n\
+             warm. Time runs from the start of the process, or from just before a key is written to the terminal, until the end of a synchronised\n\
+             update (`CSI ? 2026 l`) is read from it, so the frame is complete. Each key waits for the frame of the one before. A letter of a\n\
+             search counts when the search line shows it, even if the search still runs. Figures are medians over the rounds.\n"
         );
         text.push_str("\n## Bars\n\n");
         text.push_str(bars);
-        text.push_str("\n## From a key to its picture\n\n| scene | key | keys a round | p50 | p95 | longest |\n|---|---|--:|--:|--:|--:|\n");
+        text.push_str("\n## From a key to its frame\n\n| scene | key | keys a round | p50 | p95 | longest |\n|---|---|--:|--:|--:|--:|\n");
         for (row, round) in self.rows(Row::is_of_keys) {
             let Round { count, p50, p95, max } = round;
             let figures = [p50, p95, max].map(|figure| format!("{} ms", ms(figure))).join(" | ");
             text.push_str(&format!("| {} | {} | {count} | {figures} |\n", row.scene, row.what));
         }
-        text.push_str("\n## What is waited for once\n\n| scene | until | |\n|---|---|--:|\n");
+        text.push_str("\n## Waits that occur once\n\n| scene | until | |\n|---|---|--:|\n");
         for (row, round) in self.rows(|row| !row.is_of_keys()) {
             text.push_str(&format!("| {} | {} | {} ms |\n", row.scene, row.what, ms(round.p50)));
         }
         text.push_str(
-            "\n## Memory\n\nThe most that the process has had at any time (`VmHWM`).\n\n| scene | peak |\n|---|--:|\n",
+            "\n## Memory\n\nThe peak resident memory of the process (`VmHWM`).\n\n| scene | peak |\n|---|--:|\n",
         );
         for (scene, peaks) in &self.figures.peaks {
             let peak = median(peaks.iter().copied()).map(significant).unwrap_or_default();
@@ -68,8 +68,8 @@ impl Report {
     fn scrolling(&self) -> String {
         let Some(scrolled) = &self.scrolled else { return String::new() };
         let mut text = String::from(
-            "\n## What scrolling allocates\n\nCounted by an allocator around the system's, in `cargo run --release -p offshoot-tui --example scroll -- SESSION.jsonl`: so many\n\
-             steps through the list and back, twice; what is left is what the second time added.\n\n\
+            "\n## What scrolling allocates\n\nCounted by an allocator around the system's, in `cargo run --release -p offshoot-tui --example scroll -- SESSION.jsonl`: the steps\n\
+             go through the list and back, twice. *Left* is what the second time added.\n\n\
              | list | steps | left | allocations a step: first 1,000, last 1,000 | most bytes in use: first 1,000, last 1,000 |\n|---|--:|--:|--:|--:|\n",
         );
         for Scrolled { view, steps, growth, allocations, most } in scrolled {
