@@ -38,6 +38,7 @@ pub(crate) enum Input {
     Fifty,
     Hundred,
     Crowd,
+    Million,
 }
 
 impl Input {
@@ -59,6 +60,7 @@ impl Input {
             Self::Fifty => "50-MB",
             Self::Hundred => "100-k",
             Self::Crowd => "crowd",
+            Self::Million => "million",
         }
     }
 
@@ -82,6 +84,7 @@ impl Input {
             Self::Fifty => "21,000 entries, 20 images of 200 KB",
             Self::Hundred => "100,000 entries, 50 images of 200 KB",
             Self::Crowd => "10,000 sessions of one project in one folder",
+            Self::Million => "1,000,000 entries with short results",
         }
     }
 
@@ -159,6 +162,15 @@ impl Input {
                 seed: 19,
                 ..Shape::default()
             },
+            Self::Million => Shape {
+                entries: 1_000_000,
+                branches: 7500,
+                compactions: 750,
+                labels: 4000,
+                result: 60,
+                seed: 20,
+                ..Shape::default()
+            },
             Self::Deep | Self::Wide | Self::Many | Self::Corpus | Self::Crowd | Self::Lines | Self::Requests => {
                 Shape::default()
             }
@@ -212,11 +224,11 @@ impl Inputs {
     fn file(&self, input: Input, path: &Path) -> Result<()> {
         let out = BufWriter::with_capacity(1 << 20, File::create(path)?);
         match input {
-            Input::Deep => tiny(out, &self.folder, 1_000_000, |at| at.checked_sub(1)),
+            Input::Deep => tiny(out, 1_000_000, |at| at.checked_sub(1)),
             Input::Lines => messages(out, 100_000, |_, message| format!(r#"{{"type":"message","message":{message}}}"#)),
             Input::Requests => requests(out, 2000),
-            Input::Wide => tiny(out, &self.folder, 200_001, |at| (at > 0).then_some(0)),
-            Input::Fifty | Input::Hundred => {
+            Input::Wide => tiny(out, 200_001, |at| (at > 0).then_some(0)),
+            Input::Fifty | Input::Hundred | Input::Million => {
                 // A session is continued in its folder.
                 let cwd = self.folder.to_string_lossy();
                 session::write(out, &self.prose, &input.shape(), &cwd).map(|_| ())
@@ -290,10 +302,10 @@ fn requests(mut out: impl Write, count: u32) -> Result<()> {
     })
 }
 
-/// User messages of a few bytes each, with parents from `parent`, said in a folder.
-fn tiny(out: impl Write, cwd: &Path, entries: u32, parent: impl Fn(u32) -> Option<u32>) -> Result<()> {
+/// User messages of a few bytes each, with parents from `parent`.
+fn tiny(out: impl Write, entries: u32, parent: impl Fn(u32) -> Option<u32>) -> Result<()> {
     let mut records = Records::new(out, Version::V3);
-    records.header(&session_id(1), &cwd.to_string_lossy(), EPOCH_MS)?;
+    records.header(&session_id(1), CWD, EPOCH_MS)?;
     for at in 0..entries {
         let body = format!(r#""message":{{"role":"user","content":"m{at}","timestamp":{EPOCH_MS}}}"#);
         records.entry("message", Place { at, parent: parent(at), ms: EPOCH_MS }, body.as_bytes())?;

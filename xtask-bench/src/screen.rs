@@ -25,7 +25,7 @@ use rounds::Figures;
 use scenes::SCENES;
 use stage::Stage;
 
-const INPUTS: [Input; 4] = [Input::Fifty, Input::Hundred, Input::Deep, Input::Crowd];
+const INPUTS: [Input; 4] = [Input::Fifty, Input::Hundred, Input::Million, Input::Crowd];
 /// The program that scrolls and counts its allocations.
 const SCROLL: [&str; 5] = ["--package", "offshoot-tui", "--bins", "--example", "scroll"];
 

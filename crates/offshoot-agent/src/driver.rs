@@ -15,6 +15,7 @@ mod refusal;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use offshoot_session::compact::Settings;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -374,7 +375,7 @@ impl Driver {
         let is_on = self.auto_compaction && window > 0;
         self.state.config = TurnConfig {
             retry: setup.retry,
-            compact_above: is_on.then(|| window.saturating_sub(setup.compaction().reserve_tokens)),
+            compact_above: Settings { enabled: is_on, ..setup.compaction() }.compact_above(window),
             recover_overflow: self.auto_compaction,
             steering: setup.steering,
             follow_up: setup.follow_up,

@@ -356,11 +356,12 @@ mod tests {
             cancelled: false,
             truncated: true,
             full_output_path: Some("/tmp/all".into()),
+            duration_ms: Some(1200),
         };
         let result = BashResult { command: "ls".to_owned(), run, timestamp: 7, exclude_from_context: true };
         let whole = concat!(
             r#"{"role":"bashExecution","command":"ls","output":"a\n","exitCode":1,"cancelled":false,"truncated":true,"#,
-            r#""fullOutputPath":"/tmp/all","timestamp":7,"excludeFromContext":true}"#
+            r#""fullOutputPath":"/tmp/all","durationMs":1200,"timestamp":7,"excludeFromContext":true}"#
         );
         assert_eq!(result.to_json(), whole);
         let stopped = BashResult { run: BashRun::stopped(), exclude_from_context: false, ..result };

@@ -88,6 +88,18 @@ pub fn ago(time: Millis, now: Millis) -> String {
     }
 }
 
+/// How long something took, in words: `3.2 s`, `1 min 5 s`, `2 h 3 min`. `None` below a second.
+pub fn took(duration: Millis) -> Option<String> {
+    let seconds = duration / 1000;
+    match seconds {
+        ..1 => None,
+        1..10 => Some(format!("{seconds}.{} s", duration % 1000 / 100)),
+        10..60 => Some(format!("{seconds} s")),
+        60..3600 => Some(format!("{} min {} s", seconds / 60, seconds % 60)),
+        3600.. => Some(format!("{} h {} min", seconds / 3600, seconds / 60 % 60)),
+    }
+}
+
 /// Reads a time as JavaScript's `Date` does, in the forms that occur in sessions: ISO with an offset or `Z`, a bare
 /// date (midnight UTC), a date and time without offset (taken as UTC). Anything else is `None`.
 pub fn parse_iso(text: &str) -> Option<Millis> {
@@ -169,6 +181,13 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations_are_said_from_a_second_on() {
+        let said = [0, 999, 1000, 3_249, 59_999, 65_000, 7_380_000].map(took);
+        let said: Vec<_> = said.iter().map(|said| said.as_deref().unwrap_or("")).collect();
+        assert_eq!(said, ["", "", "1.0 s", "3.2 s", "59 s", "1 min 5 s", "2 h 3 min"]);
+    }
 
     #[test]
     fn a_zone_shifts_what_is_shown() {

@@ -46,9 +46,12 @@ impl Default for Settings {
     }
 }
 
-/// Whether a context of this many tokens must be compacted for a model's window.
-pub fn should_compact(tokens: u64, window: u64, settings: &Settings) -> bool {
-    settings.enabled && tokens > window.saturating_sub(settings.reserve_tokens)
+impl Settings {
+    /// A context of more tokens than this must be compacted for a model's window; `None` if nothing is compacted automatically.
+    #[must_use]
+    pub fn compact_above(&self, window: u64) -> Option<u64> {
+        self.enabled.then(|| window.saturating_sub(self.reserve_tokens))
+    }
 }
 
 /// The result of planning.

@@ -17,6 +17,7 @@ use crate::id::EntryId;
 use crate::json::Json;
 use crate::kind::Role;
 use crate::system::Replay;
+use crate::tokens;
 use crate::tree::NodeIx;
 
 pub use omp::OmpSettings;
@@ -93,6 +94,41 @@ pub fn build(source: &dyn Source, leaf: Option<NodeIx>, form: Dialect) -> Result
     source.tree().whole(context?)
 }
 
+/// The tokens of the context at `leaf`, without a plan of all of it where the provider has reported them since the last
+/// compaction; see [`Context::tokens`].
+///
+/// # Errors
+/// The medium cannot be read.
+pub fn tokens(source: &dyn Source, leaf: Option<NodeIx>, form: Dialect) -> Result<u64> {
+    let reported = match (form, leaf) {
+        (Dialect::Pi, Some(leaf)) => pi::reported_tokens(source, leaf)?,
+        (Dialect::Pi, None) | (Dialect::Omp, _) => None,
+    };
+    match reported {
+        Some(tokens) => source.tree().whole(tokens),
+        None => build(source, leaf, form)?.tokens(source),
+    }
+}
+
+/// Counts messages from the last one on, until one has a report.
+#[derive(Debug, Default)]
+struct TailTally {
+    trailing: u64,
+}
+
+impl TailTally {
+    /// Adds the messages before those that were added; answers the sum when one of them has a report.
+    fn add(&mut self, messages: &[Message]) -> Option<u64> {
+        for message in messages.iter().rev() {
+            if let Some(total) = tokens::reported(message.json()) {
+                return Some(total + self.trailing);
+            }
+            self.trailing += tokens::estimate(message.json());
+        }
+        None
+    }
+}
+
 impl Context {
     /// Reads the messages one by one.
     pub fn messages<'a>(&'a self, source: &'a dyn Source) -> impl Iterator<Item = Result<Message>> + 'a {
@@ -105,6 +141,21 @@ impl Context {
     /// The entries that the messages come from, as far as one message comes from one entry.
     pub fn entries(&self) -> impl Iterator<Item = NodeIx> + '_ {
         self.steps.iter().filter_map(RenderStep::entry)
+    }
+
+    /// The tokens of the context, as [`Estimator`](crate::tokens::Estimator) counts them. Reads from the end, only as far
+    /// as the last usable report of a provider.
+    ///
+    /// # Errors
+    /// The medium cannot be read.
+    pub fn tokens(&self, source: &dyn Source) -> Result<u64> {
+        let mut tally = TailTally::default();
+        for step in self.steps.iter().rev() {
+            if let Some(tokens) = tally.add(&render::step(source, step)?) {
+                return Ok(tokens);
+            }
+        }
+        Ok(tally.trailing)
     }
 
     /// All system messages as one with the time `at`; `None` if there are none.

@@ -129,7 +129,8 @@ impl Estimator {
     }
 }
 
-fn reported(message: Json<'_>) -> Option<u64> {
+/// The total that a provider reported with a message, if its turn did not fail.
+pub(crate) fn reported(message: Json<'_>) -> Option<u64> {
     let is_assistant = message.str("role").is_some_and(|role| role == "assistant");
     if !is_assistant || matches!(message.str("stopReason").as_deref(), Some("aborted" | "error")) {
         return None;

@@ -123,6 +123,8 @@ pub struct ToolResult {
     pub parts: Vec<ItemPart>,
     /// JSON that only people and renderers see.
     pub details: Option<String>,
+    /// How long a command took, in words, if it was over a second.
+    pub duration: Option<String>,
     pub is_error: bool,
     /// Whether the tool still runs.
     pub is_partial: bool,

@@ -130,6 +130,7 @@ pub struct Settings {
     /// Whether the terminal has 24-bit colour; `None` detects it.
     pub true_color: Option<bool>,
     pub shows_progress: bool,
+    pub reduced_motion: bool,
     /// The protocol for images; `None` detects it.
     pub images: Option<ImageProtocol>,
     pub show_images: bool,
@@ -187,6 +188,7 @@ impl From<&Layers> for Settings {
                 _ => None,
             },
             shows_progress: layers.flag("terminal.showTerminalProgress"),
+            reduced_motion: layers.flag("terminal.reducedMotion"),
             images: layers.text("terminal.images").and_then(|name| ImageProtocol::parse(&name)),
             show_images: layers.flag("terminal.showImages") && layers.of("terminal.images") != Some(Value::Flag(false)),
             image_columns: u16::try_from(layers.number("terminal.imageWidthCells")).unwrap_or(u16::MAX),

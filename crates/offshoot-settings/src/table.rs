@@ -216,6 +216,13 @@ pub const SETTINGS: &[Setting] = &[
         "show in the terminal's tab that the agent is working (OSC 9;4)",
     ),
     setting_row(
+        "terminal.reducedMotion",
+        Display,
+        SettingKind::Flag,
+        Some("false"),
+        "no spinner while something is awaited; seconds are counted less often",
+    ),
+    setting_row(
         "terminal.images",
         Display,
         SettingKind::ChoiceOrNo(&["auto", "kitty", "iterm2", "sixel"]),

@@ -95,7 +95,9 @@ impl Conversation {
                 self.place_waiting();
                 self.begin_answer();
             }
-            Event::MessageUpdate { assistant_message_event, .. } => self.begin_answer().update(assistant_message_event),
+            Event::MessageUpdate { usage, assistant_message_event } => {
+                self.begin_answer().update(assistant_message_event, usage.output);
+            }
             Event::MessageEnd { message } => self.end_message(message),
             Event::ToolExecutionUpdate { partial_result, .. } => {
                 let result = answer::tool_result(partial_result);
@@ -120,11 +122,11 @@ impl Conversation {
             // The answer has said why.
             Event::AutoRetryStart { attempt, max_attempts, delay_ms, .. } => {
                 self.holds_runs = false;
-                self.notice(Level::Warning, format!("trying again {}", after(*delay_ms, *attempt, *max_attempts)));
+                self.notice(Level::Warning, format!("next try {}", after(*delay_ms, *attempt, *max_attempts)));
             }
             Event::SummarizationRetryScheduled { attempt, max_attempts, delay_ms, error_message } => {
                 let (why, after) = (error_words(error_message), after(*delay_ms, *attempt, *max_attempts));
-                self.notice(Level::Warning, format!("{why}; trying again {after}"));
+                self.notice(Level::Warning, format!("{why}; next try {after}"));
             }
             Event::AutoRetryEnd { success: false, attempt, final_error: Some(error) } => {
                 self.notice(Level::Error, format!("given up after attempt {attempt}: {}", error_words(error)));
@@ -421,7 +423,9 @@ fn after(delay_ms: u64, attempt: u32, most: u32) -> String {
 /// What is to be known about the session's file, with the command that goes to another program's branch.
 fn notice_words(code: &str, message: &str, entry: Option<&str>) -> String {
     match entry {
-        Some(entry) if code == Code::Diverged.as_str() => format!("{message}; /switch {entry} goes there"),
+        Some(entry) if [Code::Diverged, Code::UnansweredPrompt].iter().any(|known| code == known.as_str()) => {
+            format!("{message}; /switch {entry} goes there")
+        }
         Some(_) | None => message.to_owned(),
     }
 }

@@ -39,6 +39,8 @@ pub struct Capabilities {
     pub images: Option<ImageProtocol>,
     /// Whether rows that become too long are wrapped anew when the terminal gets narrower.
     pub rewraps: bool,
+    /// Whether it has the letters of a spinner, and draws often enough for one.
+    pub animates: bool,
 }
 
 /// Finds out what a terminal can do; `variable` gives the value of an environment variable, if it is set.
@@ -49,8 +51,12 @@ pub struct Capabilities {
 pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Capabilities {
     let value = |name: &str| variable(name).filter(|value| !value.is_empty()).map(|value| value.to_ascii_lowercase());
     let kind = TerminalKind::of(&value);
-    let mut found =
-        Capabilities { colours: colours(&value, kind), images: kind.images(&value), rewraps: kind.rewraps(&value) };
+    let mut found = Capabilities {
+        colours: colours(&value, kind),
+        images: kind.images(&value),
+        rewraps: kind.rewraps(&value),
+        animates: !is_plain(&value),
+    };
     match value("OFFSHOOT_IMAGES").as_deref() {
         Some("none") => found.images = None,
         said => found.images = said.and_then(ImageProtocol::parse).or(found.images),
@@ -126,9 +132,8 @@ impl TerminalKind {
     /// Those that leave rows as they are say so by their name or by a variable.
     fn rewraps(self, value: &dyn Fn(&str) -> Option<String>) -> bool {
         let term = value("TERM").unwrap_or_default();
-        let is_plain = ["linux", "dumb", "vt", "cons"].iter().any(|name| term.starts_with(name));
         let is_tmux = value("TMUX").is_some() || term.starts_with("tmux");
-        is_tmux || !(is_plain || value("STY").is_some() || value("XTERM_VERSION").is_some())
+        is_tmux || !(is_plain(value) || value("STY").is_some() || value("XTERM_VERSION").is_some())
     }
 
     fn images(self, value: &dyn Fn(&str) -> Option<String>) -> Option<ImageProtocol> {
@@ -152,6 +157,12 @@ impl TerminalKind {
             | Self::Unknown => None,
         }
     }
+}
+
+/// A console, or one that is unknown: few letters, and rows stay as they are.
+fn is_plain(value: &dyn Fn(&str) -> Option<String>) -> bool {
+    let term = value("TERM").unwrap_or_default();
+    ["linux", "dumb", "vt", "cons"].iter().any(|name| term.starts_with(name))
 }
 
 fn colours(value: &dyn Fn(&str) -> Option<String>, kind: TerminalKind) -> ColourDepth {

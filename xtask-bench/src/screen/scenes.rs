@@ -22,7 +22,7 @@ pub(super) const SCENES: &[Scene] = &[
     Scene { name: "new", what: "`offshoot` on no session", play: new },
     Scene { name: "open", what: "a session of 50 MB, opened before", play: open },
     Scene { name: "open-first", what: "a session of 50 MB, never opened before", play: open_first },
-    Scene { name: "million", what: "one chain of 1,000,000 entries, opened before", play: million },
+    Scene { name: "million", what: "a session of 1,000,000 entries, opened before", play: million },
     Scene { name: "editor", what: "writing below 100,000 entries", play: editor },
     Scene { name: "reading", what: "the reading view (Alt+T) of 100,000 entries", play: reading },
     Scene { name: "tree", what: "`/tree` with 100,000 entries", play: tree },

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::decode::{Sanitizer, Utf8};
 use super::files::reason;
@@ -109,15 +110,17 @@ async fn call(
     let job =
         Job { shell: &program, command: &command, cwd: &place.cwd, env: &shell.env, errors: Errors::Shown, timeout };
     let (output, hide) = (Output::new(&place.spill), Hide::new(place.hidden.clone()));
-    let mut shown = ShownOutput { output, hide, partial, is_new: false, is_ended: false };
+    let began = Instant::now();
+    let mut shown = ShownOutput { output, hide, partial, began, is_new: false, is_ended: false };
     let end = process::run(job, |news| match news {
         News::Piece(bytes) => shown.push(bytes),
         News::Tick => shown.tick(),
     })
     .await;
+    let duration = long(began);
     let shown = shown.finish();
     let end = end.map_err(|error| ToolOutcome::failed(cannot_run(&program, &place.cwd, &error)))?;
-    Ok(outcome(&shown, end, input.timeout))
+    Ok(ToolOutcome { details: details(&shown, duration), ..outcome(&shown, end, input.timeout) })
 }
 
 /// The output of a running command. If dropped before the command has ended, it sends everything printed so far.
@@ -125,6 +128,7 @@ struct ShownOutput<'a> {
     output: Output,
     hide: Hide,
     partial: &'a UnboundedSender<ToolOutcome>,
+    began: Instant,
     /// Whether output arrived since the last partial outcome.
     is_new: bool,
     is_ended: bool,
@@ -164,7 +168,10 @@ impl Drop for ShownOutput<'_> {
         let output = Some(shown.truncation.content.clone()).filter(|output| !output.is_empty());
         let parts: Vec<String> = [output, cut_note(&shown)].into_iter().flatten().collect();
         if !parts.is_empty() {
-            self.send(ToolOutcome { details: details(&shown), ..ToolOutcome::text(parts.join("\n\n")) });
+            self.send(ToolOutcome {
+                details: details(&shown, long(self.began)),
+                ..ToolOutcome::text(parts.join("\n\n"))
+            });
         }
     }
 }
@@ -186,15 +193,26 @@ fn cannot_run(program: &Path, cwd: &Path, error: &std::io::Error) -> String {
 }
 
 fn partial_outcome(shown: &Snapshot) -> ToolOutcome {
-    ToolOutcome { details: details(shown), ..ToolOutcome::text(shown.truncation.content.clone()) }
+    ToolOutcome { details: details(shown, None), ..ToolOutcome::text(shown.truncation.content.clone()) }
 }
 
-fn details(shown: &Snapshot) -> Option<Value> {
-    let mut details = json!({ "truncation": shown.truncation });
-    if let (Some(path), Some(details)) = (&shown.path, details.as_object_mut()) {
-        details.insert("fullOutputPath".to_owned(), json!(path.display().to_string()));
+/// How long a command has taken, in milliseconds, if that is over a second.
+fn long(began: Instant) -> Option<u64> {
+    u64::try_from(began.elapsed().as_millis()).ok().filter(|duration| *duration >= 1000)
+}
+
+fn details(shown: &Snapshot, duration_ms: Option<u64>) -> Option<Value> {
+    let mut details = Map::new();
+    if shown.truncation.truncated {
+        details.insert("truncation".to_owned(), json!(shown.truncation));
+        if let Some(path) = &shown.path {
+            details.insert("fullOutputPath".to_owned(), json!(path.display().to_string()));
+        }
     }
-    shown.truncation.truncated.then_some(details)
+    if let Some(duration) = duration_ms {
+        details.insert("durationMs".to_owned(), json!(duration));
+    }
+    (!details.is_empty()).then_some(Value::Object(details))
 }
 
 fn outcome(shown: &Snapshot, end: End, timeout: Option<f64>) -> ToolOutcome {
@@ -215,7 +233,7 @@ fn outcome(shown: &Snapshot, end: End, timeout: Option<f64>) -> ToolOutcome {
             .to_owned()
     });
     let parts: Vec<String> = [output, cut_note(shown), lingers, status].into_iter().flatten().collect();
-    ToolOutcome { details: details(shown), is_error, ..ToolOutcome::text(parts.join("\n\n")) }
+    ToolOutcome { is_error, ..ToolOutcome::text(parts.join("\n\n")) }
 }
 
 fn cut_note(shown: &Snapshot) -> Option<String> {
@@ -253,12 +271,22 @@ pub struct BashRun {
     /// The file with the whole output, if it was cut.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shown_path")]
     pub full_output_path: Option<PathBuf>,
+    /// How long it took, if it was over a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
 }
 
 impl BashRun {
     /// A command stopped before it printed anything.
     pub fn stopped() -> Self {
-        Self { output: String::new(), exit_code: None, cancelled: true, truncated: false, full_output_path: None }
+        Self {
+            output: String::new(),
+            exit_code: None,
+            cancelled: true,
+            truncated: false,
+            full_output_path: None,
+            duration_ms: None,
+        }
     }
 }
 
@@ -290,6 +318,7 @@ pub async fn run(
     let (mut decoder, mut sanitizer, mut output) = (Utf8::default(), Sanitizer::default(), Output::new(&place.spill));
     let mut recent = Recent::default();
     let mut hide = Hide::new(place.hidden.clone());
+    let began = Instant::now();
     let end = {
         let running = process::run(job, |news| match news {
             News::Piece(bytes) => {
@@ -329,5 +358,6 @@ pub async fn run(
         cancelled: exit_code.is_none(),
         truncated: shown.truncation.truncated,
         full_output_path: shown.path,
+        duration_ms: long(began),
     })
 }

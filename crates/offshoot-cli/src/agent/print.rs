@@ -80,7 +80,7 @@ impl<'a> Printer<'a> {
     fn note(&self, event: &Event) {
         match event {
             Event::AutoRetryStart { attempt, max_attempts, delay_ms, error_message } => self.app.ui.note(&format!(
-                "{error_message}; trying again in {} s ({attempt} of {max_attempts})",
+                "{error_message}; next try in {} s ({attempt} of {max_attempts})",
                 delay_ms.div_ceil(1000)
             )),
             Event::CompactionEnd { error_message: Some(why), .. } => self.app.ui.note(&format!("compaction: {why}")),

@@ -63,23 +63,21 @@ pub(super) fn read(
     is_terminal: bool,
 ) -> std::result::Result<CommandLine, clap::Error> {
     // Without a terminal a bare `offshoot` cannot start a conversation: it shows its help.
-    let all = help::grouped(command_line()).arg_required_else_help(!is_terminal);
+    let all = command_line();
     let seen = look(&all, arguments);
     if seen.first.is_none() && arguments.len() < 2 && !is_terminal {
-        return Err(all
-            .clone()
-            .try_get_matches_from(["offshoot"])
-            .err()
-            .unwrap_or_else(|| clap::Error::new(ErrorKind::DisplayHelp)));
+        let grouped = help::grouped(all).arg_required_else_help(true);
+        let shown = grouped.try_get_matches_from(["offshoot"]).err();
+        return Err(shown.unwrap_or_else(|| clap::Error::new(ErrorKind::DisplayHelp)));
     }
     let is_command = seen.first.as_deref().is_some_and(|word| word == "help" || all.find_subcommand(word).is_some());
     if is_command && !seen.is_print && !seen.is_after_dashes {
-        let matches = with_session(&all, arguments, seen.at, session)?;
+        let matches = with_session(all, arguments, seen.at, session).map_err(|error| with_groups(error, arguments))?;
         let global = Global::from_arg_matches(&matches)?;
         let name = matches.subcommand_name().unwrap_or_default();
         return Ok(CommandLine { global, task: command(&matches, name)? });
     }
-    match without_commands(&all, arguments) {
+    match without_commands(arguments) {
         Ok(Conversation { global, agent }) => {
             let marked = if seen.is_after_dashes || agent.print { Marked::Yes } else { Marked::No };
             Ok(CommandLine { global, task: checked(agent, marked) })
@@ -87,7 +85,7 @@ pub(super) fn read(
         // An error about a command's option is less helpful than one about the mistyped word.
         Err(error) => match seen.first.filter(|_| error.kind() == ErrorKind::UnknownArgument && !seen.is_print) {
             Some(word) if !is_phrase(&word) => {
-                let global = without_commands(&all, &arguments[..arguments.len().min(1)])?.global;
+                let global = without_commands(&arguments[..arguments.len().min(1)])?.global;
                 Ok(CommandLine { global, task: Err(not_a_command(&[&word])) })
             }
             _ => Err(error),
@@ -96,11 +94,17 @@ pub(super) fn read(
 }
 
 /// Parses words that are not commands. Their help is that of the whole program.
-fn without_commands(all: &clap::Command, arguments: &[OsString]) -> std::result::Result<Conversation, clap::Error> {
-    Conversation::try_parse_from(arguments).map_err(|error| match error.kind() {
-        ErrorKind::DisplayHelp => all.clone().try_get_matches_from(["offshoot", "--help"]).err().unwrap_or(error),
+fn without_commands(arguments: &[OsString]) -> std::result::Result<Conversation, clap::Error> {
+    let whole = ["offshoot".into(), "--help".into()];
+    Conversation::try_parse_from(arguments).map_err(|error| with_groups(error, &whole))
+}
+
+/// A help that groups the commands, which takes longer to build than most commands take to run.
+fn with_groups(error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    match error.kind() {
+        ErrorKind::DisplayHelp => help::grouped(command_line()).try_get_matches_from(arguments).err().unwrap_or(error),
         _ => error,
-    })
+    }
 }
 
 /// Commands that need their SESSION on the command line, because they take it away.
@@ -108,12 +112,12 @@ const NO_DEFAULT: &[&str] = &["trash"];
 
 /// Parses a command, whose name is at `at`. If an argument is missing, `session` is its SESSION.
 fn with_session(
-    all: &clap::Command,
+    mut all: clap::Command,
     arguments: &[OsString],
     at: usize,
     session: Option<&str>,
 ) -> std::result::Result<ArgMatches, clap::Error> {
-    let error = match all.clone().try_get_matches_from(arguments) {
+    let error = match all.try_get_matches_from_mut(arguments) {
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => error,
         parsed => return parsed,
     };
@@ -127,7 +131,7 @@ fn with_session(
     let Some(session) = session.filter(|session| takes_default && !session.starts_with('-')) else { return Err(error) };
     let mut arguments = arguments.to_vec();
     arguments.insert(at + 1, session.into());
-    all.clone().try_get_matches_from(arguments)
+    all.try_get_matches_from(arguments)
 }
 
 /// A command; refuses options that belong to a conversation.

@@ -8,13 +8,13 @@ use offshoot_agent::error::AgentError;
 use offshoot_agent::provider::Model;
 use offshoot_agent::writer::is_deleted;
 use offshoot_session::clock::{Millis, ago};
+use offshoot_session::context;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Error, Severity};
 use offshoot_session::id::EntryId;
 use offshoot_session::session::Session;
 use offshoot_session::stats;
 use offshoot_session::text::{counted, one_line};
-use offshoot_session::tokens::Estimator;
 use offshoot_session::transcript::{Item, Level, ToolResult};
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::msg::{Diverged, Looked, ModelAccess, Msg, Opened, Persistence};
@@ -186,7 +186,7 @@ fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Err
         model: Some(standing.model.clone()),
         access: ModelAccess::Ready,
         thinking: Some(standing.thinking),
-        tokens: tokens(session)?,
+        tokens: context::tokens(session, session.leaf(), session.dialect())?,
         cost: overview.totals.cost,
         branch: Some(branch).filter(|branch| !branch.is_empty()),
         branches: overview.branches,
@@ -198,18 +198,6 @@ fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Err
         },
         diverged: newer(session, app.now()),
     })
-}
-
-/// The tokens of the context.
-fn tokens(session: &Session) -> Result<u64, Error> {
-    if session.tree().is_empty() {
-        return Ok(0);
-    }
-    let mut estimator = Estimator::default();
-    for message in session.context()?.messages(session) {
-        estimator.add(message?.json());
-    }
-    Ok(estimator.finish().tokens)
 }
 
 /// Newer work on another branch, in its own words.

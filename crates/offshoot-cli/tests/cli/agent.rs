@@ -202,7 +202,7 @@ fn failures_of_the_model_have_an_exit_code_of_their_own() {
     assert_snapshot!(talk.run(&["-p", "hi"]), @"
     there
     [stderr]
-    note: 529 overloaded; trying again in 0 s (1 of 3)
+    note: 529 overloaded; next try in 0 s (1 of 3)
     ");
     talk.no_problems();
 }

@@ -53,6 +53,7 @@ mod tui_story;
 mod tui_resize;
 mod tui_stream;
 mod tui_terminal;
+mod tui_tmux;
 mod tui_whole;
 mod tui_writing;
 mod untouched;

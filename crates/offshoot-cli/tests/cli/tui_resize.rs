@@ -1,6 +1,6 @@
 //! Other sizes of the terminal: what is printed is there once and in its order, and what the shell had said stays above it.
 
-use offshoot_agent::testing::script::Reply;
+use offshoot_agent::testing::script::{Gate, Reply};
 
 use crate::agent::Talk;
 use crate::terminal::Terminal;
@@ -8,14 +8,16 @@ use crate::terminal::Terminal;
 const WIDTHS: [u16; 6] = [40, 60, 100, 200, 120, 80];
 const HEIGHTS: [u16; 5] = [12, 40, 24, 8, 24];
 
+fn paragraph(at: usize) -> String {
+    format!("Paragraph {at} has words enough to be too long for a row of a narrow terminal.\n\n")
+}
+
 fn paragraphs(count: usize) -> String {
-    let paragraph =
-        |at: usize| format!("Paragraph {at} has words enough to be too long for a row of a narrow terminal.\n\n");
     (1..=count).map(paragraph).collect()
 }
 
 /// Each size of the heights, then of the widths, three times.
-fn sizes() -> impl Iterator<Item = (u16, u16)> {
+fn sizes() -> impl Iterator<Item = (u16, u16)> + Clone {
     let heights = HEIGHTS.repeat(3).into_iter().map(|rows| (80, rows));
     heights.chain(WIDTHS.repeat(3).into_iter().map(|columns| (columns, 24)))
 }
@@ -59,6 +61,44 @@ fn no_size_costs_a_paragraph_or_doubles_one() {
     terminal.until("the shell", |screen| screen.ends_with("shell>")).send("exit\r");
     assert!(terminal.ended());
     assert_eq!(found(&terminal), all);
+}
+
+/// While an answer comes in, whatever the size: as many paragraphs as are printed are there once, in their order.
+#[test]
+fn no_size_costs_a_paragraph_of_an_answer_that_comes_in() {
+    let gates: Vec<_> = (0..12).map(|_| Gate::new()).collect();
+    let answers = gates.iter().enumerate().map(|(turn, gate)| {
+        let text: String = (turn * 5 + 1..=turn * 5 + 5).map(paragraph).collect();
+        Reply { gate: Some((1_000, gate.clone())), ..Reply::text(&text) }
+    });
+    let talk = Talk::new(answers);
+    let mut terminal = in_shell(&talk);
+    let mut sizes = sizes().cycle();
+    for (turn, gate) in gates.iter().enumerate() {
+        terminal.until("the answer", |screen| screen.contains(" stops it")).take_waiting();
+        for _ in 0..3 {
+            let (columns, rows) = sizes.next().unwrap();
+            terminal.resize(columns, rows);
+            terminal.until("the other size", |screen| screen.contains(" stops it") && is_drawn_for(screen, columns));
+            is_in_order(&terminal, turn * 5);
+        }
+        let (columns, rows) = sizes.next().unwrap();
+        terminal.resize(columns, rows);
+        gate.open();
+        terminal.until("the end of it", |screen| is_drawn_for(screen, columns)).until_idle();
+        is_in_order(&terminal, turn * 5 + 5);
+        terminal.send(if turn + 1 < gates.len() { "more\r" } else { "\x04" });
+    }
+    terminal.until("the shell", |screen| screen.ends_with("shell>")).send("exit\r");
+    assert!(terminal.ended());
+    is_in_order(&terminal, 60);
+}
+
+/// At least so many paragraphs are there, each once; of the last one only a part may be there.
+fn is_in_order(terminal: &Terminal, count: usize) {
+    let found = found(terminal);
+    let all: Vec<_> = (1..=found.len()).collect();
+    assert!(found == all && found.len() >= count, "{found:?}, {count} are finished: {}", terminal.unwrapped());
 }
 
 /// Sizes that come faster than they are drawn, as from an edge that is dragged: the last one is drawn, nothing is left of the

@@ -1,6 +1,6 @@
 //! Whole conversations on the terminal: tools, the tree, a kill and what comes after, text that means harm.
 
-use offshoot_agent::testing::script::{Reply, Then};
+use offshoot_agent::testing::script::{Gate, Reply, Then};
 use serde_json::json;
 
 use crate::agent::Talk;
@@ -77,6 +77,30 @@ fn what_waits_is_shown_and_comes_back() {
     terminal.send("\x1b");
     terminal.until("it in the editor", |screen| screen.contains("\nalso this\n") && !screen.contains(" stops it"));
     terminal.send("\x03\x04");
+    assert!(terminal.ended());
+}
+
+/// A tool that is done stands above the next answer once, while that one comes in and after it; in the reader too.
+#[test]
+fn a_tool_that_is_done_is_not_drawn_again() {
+    let gate = Gate::new();
+    let answer = Reply::text(&format!("So much: {} and that was all.", "many words ".repeat(40)));
+    let call = Reply::call("bash", "c1", json!({"command": "echo what it printed"}));
+    let talk = Talk::new([call, Reply { gate: Some((900, gate.clone())), ..answer }]);
+    let mut terminal = Terminal::offshoot(&talk, &["look at it"], (80, 24));
+    let count = |text: &str, words: &str| text.matches(words).count();
+    let is_once = |text: &str| (count(text, "$ echo what"), count(text, "\n  what it printed")) == (1, 1);
+    terminal.until("the next answer", |screen| screen.contains("So much:") && screen.contains("is answering"));
+    assert!(is_once(&terminal.whole()), "{}", terminal.whole());
+    terminal.send("\x1bt");
+    terminal.until("the reader", |screen| screen.contains("q leave") && screen.contains("So much:"));
+    assert!(is_once(&terminal.screen()), "{}", terminal.screen());
+    terminal.send("q");
+    terminal.until_gone("q leave");
+    gate.open();
+    terminal.until_text("was all.").until_idle();
+    assert!(is_once(&terminal.whole()), "{}", terminal.whole());
+    terminal.send("\x04");
     assert!(terminal.ended());
 }
 

@@ -50,7 +50,8 @@ fn what_a_command_prints_is_seen_while_it_runs() {
         screen.contains("! $ mkfifo gate; seq 30; cat gate  not sent to the model\n")
             && screen.contains("10 earlier lines")
             && screen.contains("\n  11\n")
-            && screen.contains("\n  30\n\n  running the command … escape stops it\n")
+            && screen.contains("\n  30\n\n  ")
+            && screen.contains(" running the command … escape stops it\n")
     });
     // Who reads the gate is the command: it ends when this is read.
     fs::write(&gate, "the end of it\n").unwrap();
@@ -201,7 +202,7 @@ fn an_overloaded_model_is_asked_again() {
     let mut terminal = Terminal::offshoot(&talk, &["chat", "hello"], (80, 24));
     terminal.until_text("Here I am.").until_idle();
     let whole = terminal.whole();
-    assert!(whole.contains("✗ error: 529 Overloaded\n\n! trying again in 1 s (1 of 3)"), "{whole}");
+    assert!(whole.contains("✗ error: 529 Overloaded\n\n! next try in 1 s (1 of 3)"), "{whole}");
     leave(terminal);
     talk.no_problems();
 }

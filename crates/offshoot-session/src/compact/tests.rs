@@ -130,10 +130,9 @@ fn tokens_come_from_the_last_report_unless_something_made_it_untrue() {
 #[test]
 fn due_when_the_reserve_is_touched() {
     let settings = Settings { reserve_tokens: 100, ..Settings::default() };
-    assert!(!should_compact(900, 1000, &settings));
-    assert!(should_compact(901, 1000, &settings));
-    assert!(!should_compact(901, 1000, &Settings { enabled: false, ..settings }));
-    assert!(should_compact(1, 50, &settings), "a window smaller than the reserve is always full");
+    assert_eq!(settings.compact_above(1000), Some(900));
+    assert_eq!(Settings { enabled: false, ..settings }.compact_above(1000), None);
+    assert_eq!(settings.compact_above(50), Some(0), "a window smaller than the reserve is always full");
 }
 
 fn answers(texts: &[&str]) -> Vec<Answer> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Context, RenderStep, damaged, kept_missing};
+use super::{Context, RenderStep, TailTally, damaged, kept_missing, render};
 use crate::entry::{Entry, Source};
 use crate::error::{Diagnostic, Result};
 use crate::id::EntryId;
@@ -21,6 +21,24 @@ pub(super) fn build(source: &dyn Source, leaf: Option<NodeIx>) -> Result<Context
     let steps = selection.iter().filter_map(|chosen| step(source, *chosen, &edits)).collect();
     let (thinking_level, model) = settings(source, leaf)?;
     Ok(Context { steps, thinking_level, model, omp: None, diagnostics })
+}
+
+/// The tokens of the context, if a message after the last compaction has a report. Walks back no further than to it.
+pub(super) fn reported_tokens(source: &dyn Source, leaf: NodeIx) -> Result<Option<u64>> {
+    let tree = source.tree();
+    let compaction = tree.compaction(leaf);
+    let (mut edits, mut tally) = (HashMap::new(), TailTally::default());
+    for ix in tree.ancestors(leaf).take_while(|ix| Some(*ix) != compaction) {
+        if let Some((target, edit)) = edit(source, ix)? {
+            edits.entry(target).or_insert(edit);
+        }
+        let Some(step) = step(source, Chosen::Entry(ix), &edits) else { continue };
+        let reported = tally.add(&render::step(source, &step)?);
+        if reported.is_some() {
+            return Ok(reported);
+        }
+    }
+    Ok(None)
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -85,21 +103,23 @@ enum Edit {
 
 /// The last edit of every target among the chosen entries.
 fn edits(source: &dyn Source, selection: &[Chosen]) -> Result<HashMap<EntryId, Edit>> {
-    let mut edits = HashMap::new();
-    for chosen in selection {
-        if source.tree().node(chosen.ix()).kind() != Kind::ContextEdit {
-            continue;
-        }
-        let entry = source.entry(chosen.ix())?;
-        let (Some(target), Some(replacement)) = (entry.str("targetId"), entry.get("replacement")) else { continue };
-        let edit = match (replacement.kind(), replacement.get("content")) {
-            (JsonKind::Null, _) => Edit::Omit,
-            (_, Some(content)) => Edit::Content(content.text().to_owned()),
-            (_, None) => Edit::NoContent,
-        };
-        edits.insert(EntryId::new(target), edit);
+    let edits = selection.iter().map(|chosen| edit(source, chosen.ix()));
+    edits.filter_map(Result::transpose).collect()
+}
+
+/// The edit that an entry is, and its target.
+fn edit(source: &dyn Source, ix: NodeIx) -> Result<Option<(EntryId, Edit)>> {
+    if source.tree().node(ix).kind() != Kind::ContextEdit {
+        return Ok(None);
     }
-    Ok(edits)
+    let entry = source.entry(ix)?;
+    let (Some(target), Some(replacement)) = (entry.str("targetId"), entry.get("replacement")) else { return Ok(None) };
+    let edit = match (replacement.kind(), replacement.get("content")) {
+        (JsonKind::Null, _) => Edit::Omit,
+        (_, Some(content)) => Edit::Content(content.text().to_owned()),
+        (_, None) => Edit::NoContent,
+    };
+    Ok(Some((EntryId::new(target), edit)))
 }
 
 fn step(source: &dyn Source, chosen: Chosen, edits: &HashMap<EntryId, Edit>) -> Option<RenderStep> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{
     Answer, Call, End, Item, ItemPart, Level, Run, RunLanguage, StoredPicture, Summary, ToolResult, value_text,
 };
+use crate::clock::{self, Millis};
 use crate::entry::{Entry, text_of};
 use crate::json::{Json, JsonKind};
 use crate::kind::{DAMAGED, Kind, KindClass, Role};
@@ -87,11 +88,13 @@ fn answer(message: Json<'_>) -> Answer {
 }
 
 fn tool_result(message: Json<'_>) -> ToolResult {
+    let details = message.get("details").filter(|details| !details.is_null());
     ToolResult {
         call: member(message, "toolCallId"),
         tool: member(message, "toolName"),
         parts: parts(message.get("content")),
-        details: message.get("details").filter(|details| !details.is_null()).map(|details| details.text().to_owned()),
+        details: details.map(|details| details.text().to_owned()),
+        duration: details.and_then(duration),
         is_error: flag(message, "isError"),
         is_partial: false,
     }
@@ -102,8 +105,8 @@ fn run(message: Json<'_>, language: RunLanguage, input: &str) -> Run {
     let is_stopped = flag(message, "cancelled");
     let whole = message.str("fullOutputPath").map(|path| format!("all of the output is in {path}"));
     let cut = flag(message, "truncated").then(|| "the output was cut".to_owned());
-    let remarks =
-        [code.map(|code| format!("exit code {code}")), is_stopped.then(|| "stopped".to_owned()), whole.or(cut)];
+    let status = code.map(|code| format!("exit code {code}"));
+    let remarks = [status, is_stopped.then(|| "stopped".to_owned()), duration(message), whole.or(cut)];
     Run {
         language,
         command: member(message, input),
@@ -112,6 +115,12 @@ fn run(message: Json<'_>, language: RunLanguage, input: &str) -> Run {
         is_error: code.is_some() || is_stopped,
         is_private: flag(message, "excludeFromContext"),
     }
+}
+
+/// How long a command took, in words, if it was over a second and the file says it.
+fn duration(object: Json<'_>) -> Option<String> {
+    let took = clock::took(object.get("durationMs")?.as_f64()? as Millis)?;
+    Some(format!("took {took}"))
 }
 
 /// A message of an extension; the member `name` names it.

@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
+use offshoot_session::context;
 use offshoot_session::entry::Source as _;
+use offshoot_session::header::Dialect;
 use offshoot_session::session::{Options, Session, SessionPart};
+use offshoot_session::tokens::Estimator;
 use proptest::prelude::*;
 
 use super::common::{HEADER, messages, text};
@@ -74,6 +77,14 @@ fn reference(pictures: &[String], leaf: &str) -> Vec<String> {
     chosen.iter().enumerate().filter_map(say).collect()
 }
 
+/// An answer with a provider's report; every second of them failed, so that its report does not count.
+fn report(at: usize) -> String {
+    let stop = if at.is_multiple_of(2) { "stop" } else { "error" };
+    let message =
+        format!(r#"{{"role":"assistant","content":[],"stopReason":"{stop}","usage":{{"totalTokens":{at}}}}}"#);
+    format!(r#"{{"type":"message","message":{message}}}"#)
+}
+
 fn open(text: &str) -> Session {
     Session::from_text(text, Options::default()).unwrap()
 }
@@ -92,6 +103,25 @@ proptest! {
         for ix in session.tree().entries() {
             let id = session.tree().node(ix).id().unwrap().to_string();
             prop_assert_eq!(messages(&session, Some(ix)), reference(&pictures, &id), "at {}", id);
+        }
+    }
+
+    /// Counting from the end gives what counting every message gives.
+    #[test]
+    fn the_tokens_of_a_context_are_those_of_its_messages(seeds in seeds(), is_omp in any::<bool>()) {
+        let reported = |(at, picture): (usize, String)| match (picture.strip_suffix(" A"), at % 3) {
+            (Some(place), 0) => format!("{place} {}", report(at)),
+            _ => picture,
+        };
+        let pictures: Vec<_> = pictures(&seeds).into_iter().enumerate().map(reported).collect();
+        let session = open(&text(&pictures.iter().map(String::as_str).collect::<Vec<_>>()));
+        let form = if is_omp { Dialect::Omp } else { Dialect::Pi };
+        for leaf in session.tree().entries() {
+            let mut estimator = Estimator::default();
+            for message in context::build(&session, Some(leaf), form).unwrap().messages(&session) {
+                estimator.add(message.unwrap().json());
+            }
+            prop_assert_eq!(context::tokens(&session, Some(leaf), form).unwrap(), estimator.finish().tokens, "{:?}", leaf);
         }
     }
 

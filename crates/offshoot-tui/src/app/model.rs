@@ -27,6 +27,11 @@ use crate::terminal::ColourDepth;
 use crate::theme::{Background, Theme, Themes};
 use offshoot_settings::{ImageProtocol, Settings};
 
+/// How long a picture of the spinner stays, in milliseconds.
+pub(crate) const SPINNER_STEP: Millis = 120;
+/// How often seconds are counted without a spinner.
+const STILL_STEP: u64 = 500;
+
 /// What the user has set, as far as it concerns the front end.
 #[derive(Debug, Clone)]
 pub struct Wishes {
@@ -42,6 +47,8 @@ pub struct Wishes {
     /// How the terminal takes pictures, if it does.
     pub images: Option<ImageProtocol>,
     pub rewraps: bool,
+    /// Whether the terminal has the letters of a spinner.
+    pub animates: bool,
     pub zone: jiff::tz::TimeZone,
 }
 
@@ -58,6 +65,7 @@ impl Default for Wishes {
             home: None,
             images: None,
             rewraps: true,
+            animates: true,
             zone: jiff::tz::TimeZone::UTC,
         }
     }
@@ -74,6 +82,12 @@ impl Wishes {
     #[must_use]
     pub fn protocol(&self) -> Option<ImageProtocol> {
         self.settings.images.or(self.images)
+    }
+
+    /// Whether a spinner turns.
+    #[must_use]
+    pub fn is_moving(&self) -> bool {
+        self.animates && !self.settings.reduced_motion
     }
 
     /// Whether it matters which background the terminal has.
@@ -152,6 +166,16 @@ impl Model {
     #[must_use]
     pub fn is_resizing(&self) -> bool {
         self.now < self.resizes_until
+    }
+
+    /// After how many milliseconds the rows look different without any news; `None`: they stay.
+    #[must_use]
+    pub fn next_look(&self) -> Option<u64> {
+        if self.is_under_way() && self.wishes.is_moving() {
+            Some(SPINNER_STEP.cast_unsigned())
+        } else {
+            (self.is_under_way() || self.is_resizing()).then_some(STILL_STEP)
+        }
     }
 
     /// Whether something wants time when nothing else is to be done: [`super::msg::Msg::Idle`] goes on with it.

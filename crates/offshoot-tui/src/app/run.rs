@@ -24,9 +24,7 @@ use super::view;
 use crate::image;
 
 /// How long a drawing may wait for more to come in from others than the user, in milliseconds.
-const TOGETHER: Millis = 8;
-/// How often seconds are counted.
-const TICK: Duration = Duration::from_millis(500);
+const TOGETHER: Millis = 33;
 
 /// The two ends of the way to the loop.
 #[derive(Debug)]
@@ -95,16 +93,16 @@ pub fn run(
     ran.and(closed).map(|()| model)
 }
 
-/// The next message; while seconds are shown there is one in any case. `None`: nobody is left to send any.
+/// The next message; while something is awaited there is one in any case. `None`: nobody is left to send any.
 fn next(model: &Model, inbox: &Inbox) -> Option<Msg> {
     match inbox.receiver.try_recv() {
         Ok(msg) => Some(msg),
         Err(_) if model.has_work() => Some(Msg::Idle),
-        Err(_) if model.retry_at.is_none() && !model.is_resizing() => inbox.receiver.recv().ok(),
-        Err(_) => match inbox.receiver.recv_timeout(TICK) {
-            Ok(msg) => Some(msg),
-            Err(RecvTimeoutError::Timeout) => Some(Msg::Idle),
-            Err(RecvTimeoutError::Disconnected) => None,
+        Err(_) => match model.next_look().map(|wait| inbox.receiver.recv_timeout(Duration::from_millis(wait))) {
+            None => inbox.receiver.recv().ok(),
+            Some(Ok(msg)) => Some(msg),
+            Some(Err(RecvTimeoutError::Timeout)) => Some(Msg::Idle),
+            Some(Err(RecvTimeoutError::Disconnected)) => None,
         },
     }
 }
@@ -349,8 +347,8 @@ mod tests {
 
     #[test]
     fn a_drawing_is_put_off_only_so_long() {
-        assert_eq!(left(1000, 1000), Some(Duration::from_millis(8)));
-        assert_eq!(left(1000, 1007), Some(Duration::from_millis(1)));
-        assert_eq!((left(1000, 1008), left(1000, 5000), left(1000, 10)), (None, None, None));
+        assert_eq!(left(1000, 1000), Some(Duration::from_millis(33)));
+        assert_eq!(left(1000, 1032), Some(Duration::from_millis(1)));
+        assert_eq!((left(1000, 1033), left(1000, 5000), left(1000, 10)), (None, None, None));
     }
 }

@@ -18,6 +18,8 @@ const MAX_PARTS: usize = 10_000;
 pub(crate) struct LiveAnswer {
     block: ConversationBlock,
     progress: AnswerProgress,
+    reported: u64,
+    characters: u64,
     /// How many shown entries stand before it in the session, once it is there.
     pub(super) entries_before: Option<usize>,
 }
@@ -33,7 +35,8 @@ pub(crate) struct AnswerProgress {
 impl LiveAnswer {
     pub(super) fn new(id: u64) -> Self {
         let block = ConversationBlock::new(Item::Answer(Answer::default()));
-        Self { block, progress: AnswerProgress { id, ..AnswerProgress::default() }, entries_before: None }
+        let progress = AnswerProgress { id, ..AnswerProgress::default() };
+        Self { block, progress, reported: 0, characters: 0, entries_before: None }
     }
 
     pub(crate) fn block(&self) -> &ConversationBlock {
@@ -77,8 +80,20 @@ impl LiveAnswer {
         }
     }
 
-    /// Takes what came.
-    pub(super) fn update(&mut self, update: &Update) {
+    /// How many tokens came so far: as the provider says, else by a quarter of the characters.
+    pub(crate) fn tokens(&self) -> u64 {
+        if self.reported > 0 { self.reported } else { self.characters / 4 }
+    }
+
+    /// Takes what came, and how many tokens the provider says came so far.
+    pub(super) fn update(&mut self, update: &Update, reported: u64) {
+        self.reported = self.reported.max(reported);
+        if let Update::TextDelta { delta, .. }
+        | Update::ThinkingDelta { delta, .. }
+        | Update::ToolCallDelta { delta, .. } = update
+        {
+            self.characters += delta.chars().count() as u64;
+        }
         match update {
             Update::TextStart { content_index } => self.add_text(*content_index, ""),
             Update::TextDelta { content_index, delta } => self.add_text(*content_index, delta),

@@ -97,6 +97,9 @@ fn title(page: &mut Page<'_>, shown: &Shown<'_>) {
             if let Some(seconds) = shown.text("timeout") {
                 say(format!("  at most {} s", one_line(&seconds, 20)), page.style(Token::Muted));
             }
+            if let Some(duration) = shown.result.and_then(|result| result.duration.as_deref()) {
+                say(format!("  {duration}"), page.style(Token::Muted));
+            }
         }
         tool @ ("read" | "write" | "edit") => {
             say(format!("{tool} "), name);

@@ -187,7 +187,7 @@ impl Settings {
         match self.chosen() {
             Some(setting) if self.layers.layer(self.scope).get(setting.key).is_some() => self.store(setting, None),
             _ => {
-                self.notice = Some("this file does not say it".to_owned());
+                self.notice = Some("not set in this file".to_owned());
                 SettingsOutcome::Open
             }
         }

@@ -57,7 +57,7 @@ fn waiting(model: &mut Model) {
 
 fn noticed(model: &mut Model) {
     notice(model, Level::Info, "named the pager");
-    notice(model, Level::Warning, "overloaded; trying again in 2 s (1 of 3)");
+    notice(model, Level::Warning, "overloaded; next try in 2 s (1 of 3)");
     notice(model, Level::Error, "cannot append to session file ~/.local/share/offshoot/sessions/01a.jsonl: disk full");
 }
 

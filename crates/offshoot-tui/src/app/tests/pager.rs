@@ -196,7 +196,7 @@ fn a_pager_opened_in_the_middle_of_an_answer_misses_nothing() {
     STEPS[4](&mut model, 2);
     STEPS[19](&mut model, 2);
     let shown = paged(&mut model, 100);
-    for word in ["question 2", "trying again in 2 s", "make 2", "• two", "put together without a model"] {
+    for word in ["question 2", "next try in 2 s", "make 2", "• two", "put together without a model"] {
         assert!(shown.contains(word), "{word}: {shown}");
     }
     assert_eq!(shown, printed(&model));

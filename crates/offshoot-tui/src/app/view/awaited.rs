@@ -1,24 +1,31 @@
-//! The row that says what is awaited, for how long, and how to stop it.
+//! The row that says what is awaited, for how long, how much has come, and how to stop it.
 
 use ratatui::text::Line;
 
-use crate::app::model::Model;
+use crate::app::model::{Model, SPINNER_STEP};
+use crate::conversation::LiveAnswer;
 use crate::keymap::Action;
 use crate::text::{ELLIPSIS, clean, fit, width};
 use crate::theme::Token;
 use offshoot_session::transcript::ItemPart;
 
+const SPINNER: [&str; 10] = ["⠋ ", "⠙ ", "⠹ ", "⠸ ", "⠼ ", "⠴ ", "⠦ ", "⠧ ", "⠇ ", "⠏ "];
+
 /// The rows for what is under way; none when nothing is.
 pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
     let hint = model.wishes.keymap.hint(Action::Interrupt).unwrap_or_default();
-    let hint = format!("{} … {hint} stops it", elapsed(model));
-    let room = usize::from(model.size.width).saturating_sub(2 + width(&hint));
+    let stops = format!(" … {hint} stops it");
+    let mark = spinner(model);
+    let room = usize::from(model.size.width).saturating_sub(2 + width(mark) + width(&stops));
+    let more = [elapsed(model) + &come(model), elapsed(model)];
     let shell = model.conversation.has_shell().then(|| "running the command".to_owned());
     let job = model.conversation.job().map(str::to_owned);
     let said = shell.into_iter().chain(job.or_else(|| model.is_working.then(|| turn(model))));
     let line = |what: String| {
-        let what = fit(&what, room);
-        Line::styled(format!("  {}{hint}", what.trim_end_matches(ELLIPSIS)), model.wishes.theme.style(Token::Muted))
+        let more = more.iter().find(|more| width(&what) + width(more) <= room);
+        let what = format!("{what}{}", more.map_or("", String::as_str));
+        let row = format!("  {mark}{}{stops}", fit(&what, room).trim_end_matches(ELLIPSIS));
+        Line::styled(row, model.wishes.theme.style(Token::Muted))
     };
     let mut lines: Vec<_> = said.map(line).collect();
     if !lines.is_empty() {
@@ -43,6 +50,24 @@ fn turn(model: &Model) -> String {
         (true, Some(tool), more) => format!("running {tool} and {more} more"),
         (true, None, _) => format!("waiting for {name}"),
         (false, ..) => format!("{name} is answering"),
+    }
+}
+
+/// One more picture of it a step, by the clock alone.
+fn spinner(model: &Model) -> &'static str {
+    let at = usize::try_from(model.now / SPINNER_STEP).unwrap_or(0) % SPINNER.len();
+    SPINNER.get(at).filter(|_| model.wishes.is_moving()).copied().unwrap_or_default()
+}
+
+/// How many tokens of an answer have come.
+fn come(model: &Model) -> String {
+    let coming = model.conversation.answer().filter(|answer| !answer.is_complete());
+    match coming.map_or(0, LiveAnswer::tokens) {
+        0 => String::new(),
+        1 => " · 1 token".to_owned(),
+        tokens @ 2..1000 => format!(" · {tokens} tokens"),
+        tokens @ 1000..10_000 => format!(" · {}.{}k tokens", tokens / 1000, tokens % 1000 / 100),
+        tokens => format!(" · {}k tokens", tokens / 1000),
     }
 }
 

@@ -83,7 +83,7 @@ fn other_values_are_typed() {
 
 
     tokens of the newest messages that are kept
-    nobody says it · a whole number from 0
+    not set · a whole number from 0
     enter store · esc leave it
     ");
     assert_eq!(press(&mut settings, "x enter"), SettingsOutcome::Open);
@@ -166,7 +166,7 @@ fn screens_of_the_settings() {
       compaction.reserveTokens       7                                     user
       compaction.keepRecentTokens    20000                                 default
     the provider used at the start
-    nobody says it · a text
+    not set · a text
     enter change · esc done · tab other file · del take out
     ");
     press(&mut settings, "down down down down");

@@ -162,7 +162,7 @@ impl Settings {
     /// Who says what it is, and what it may be.
     fn told(&self, setting: &Setting) -> String {
         let origin = match self.layers.value(setting).1 {
-            SettingOrigin::Default => "nobody says it",
+            SettingOrigin::Default => "not set",
             SettingOrigin::File(Scope::Global) => "from the user's file",
             SettingOrigin::File(Scope::Project) => "from the project's file",
         };

@@ -1,0 +1,93 @@
+//! The real tmux as the terminal: it wraps rows anew, keeps what scrolls away, and tells its size late.
+
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use offshoot_agent::testing::script::Reply;
+
+use crate::agent::Talk;
+use crate::crashes::say;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+const SIZES: [(u16, u16); 11] =
+    [(80, 12), (80, 40), (80, 24), (80, 8), (80, 24), (40, 24), (60, 24), (100, 24), (200, 24), (120, 24), (80, 24)];
+
+/// A server of its own, with one window in which a shell runs.
+struct Tmux<'a>(&'a Talk);
+
+impl Tmux<'_> {
+    fn start(talk: &Talk) -> Option<Tmux<'_>> {
+        if Command::new("tmux").arg("-V").output().is_err() {
+            say("NOT TESTED: resizing in tmux: it is not installed");
+            return None;
+        }
+        let tmux = Tmux(talk);
+        let size = ["-x", "80", "-y", "24"];
+        let server = ["-f", "/dev/null", "new-session", "-d"];
+        let shell = ["bash", "--norc", "--noprofile", "-i"];
+        let started = tmux.run(&[&server[..], &size, &shell].concat());
+        assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
+        tmux.run(&["set-option", "-g", "history-limit", "10000"]);
+        Some(tmux)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new("tmux");
+        command.arg("-S").arg(self.0.world.home().join("tmux")).args(arguments).current_dir(self.0.world.work());
+        command.env_clear().env("TERM", "xterm-256color").env("PS1", "shell> ");
+        for (name, value) in self.0.command(&[]).get_envs() {
+            command.env(name, value.unwrap());
+        }
+        command.output().unwrap()
+    }
+
+    /// Everything that it has, each row that it wrapped in one piece.
+    fn text(&self) -> String {
+        let text = self.run(&["capture-pane", "-p", "-J", "-S", "-"]).stdout;
+        String::from_utf8(text).unwrap().lines().map(|row| row.trim_end().to_owned() + "\n").collect()
+    }
+
+    fn until(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
+        let since = Instant::now();
+        loop {
+            let text = self.text();
+            if is_so(&text) {
+                return text;
+            }
+            assert!(since.elapsed() < PATIENCE, "waited in vain for {what}:\n{text}");
+        }
+    }
+}
+
+impl Drop for Tmux<'_> {
+    fn drop(&mut self) {
+        self.run(&["kill-server"]);
+    }
+}
+
+/// The numbers of the paragraphs, in the order in which they are there.
+fn numbers(text: &str) -> Vec<usize> {
+    let rows = text.lines().filter_map(|row| row.strip_prefix("  Paragraph ")?.split(' ').next());
+    rows.map(|number| number.parse().unwrap()).collect()
+}
+
+#[test]
+fn sizes_of_tmux_cost_no_paragraph_and_double_none() {
+    let paragraph = |at| format!("Paragraph {at} has words enough to be too long for a row of a narrow terminal.\n\n");
+    let talk = Talk::new([Reply::text(&(1..=60).map(paragraph).collect::<String>())]);
+    let Some(tmux) = Tmux::start(&talk) else { return };
+    tmux.run(&["send-keys", "echo before offshoot", "Enter"]);
+    tmux.until("the shell", |text| text.contains("\nbefore offshoot\n"));
+    tmux.run(&["send-keys", &format!("{} 'tell me all'", env!("CARGO_BIN_EXE_offshoot")), "Enter"]);
+    let is_idle = |text: &str| text.contains("% of ") && !text.contains(" stops it");
+    tmux.until("the answer", |text| text.contains("Paragraph 60 has") && is_idle(text));
+    let all: Vec<_> = (1..=60).collect();
+    for (columns, rows) in SIZES.repeat(3) {
+        tmux.run(&["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]);
+        let rule = "─".repeat(columns.into());
+        let is_drawn = |text: &str| text.lines().filter(|row| **row == rule).count() == 2;
+        let text = tmux.until("the other size", |text| is_drawn(text) && numbers(text) == all);
+        assert!(text.contains("\nbefore offshoot\n"), "{text}");
+        assert_eq!(text.lines().filter(|row| row.starts_with("───")).count(), 2, "{columns}×{rows}: {text}");
+    }
+}
