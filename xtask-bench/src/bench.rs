@@ -26,7 +26,7 @@ use crate::release;
 use contestants::{Contestant, Task};
 use measure::{Cost, Job};
 use options::Options;
-use report::{Cell, Report, Row};
+use report::{CaseRow, Cell, Report};
 
 pub(crate) use floor::{FLOOR, FLOOR_APPEND, FLOOR_COPY, floor, floor_append, floor_copy};
 pub(crate) use measure::{MEASURE, measure_one};
@@ -177,7 +177,7 @@ fn contestants(options: &Options) -> Result<(Vec<Contestant>, Vec<String>)> {
 
 impl Bench<'_> {
     /// Warms up every contestant once, counting answers, then measures in turn.
-    fn case(&self, case: Case) -> Result<Row> {
+    fn case(&self, case: Case) -> Result<CaseRow> {
         let input = self.inputs.path(case.input)?;
         let before = stamp(&input)?;
         let mut cells = Vec::new();
@@ -198,7 +198,7 @@ impl Bench<'_> {
             bail!("{}: a contestant wrote to its input", name(case));
         }
         let cells = cells.into_iter().zip(&costs).map(|(cell, costs)| with_medians(cell, costs)).collect();
-        Ok(Row { case: name(case), unit: answers::unit(case.task), cells, runs: costs })
+        Ok(CaseRow { case: name(case), unit: answers::unit(case.task), cells, runs: costs })
     }
 
     fn warm_up(&self, contestant: &Contestant, case: Case, input: &Path) -> Result<Cell> {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prose::Prose;
-use record::{EPOCH_MS, Place, Records, Version, iso, session_id};
+use record::{EPOCH_MS, EntryPlace, Records, Version, iso, session_id};
 use session::Shape;
 
 const GENERATION: u32 = 3;
@@ -308,7 +308,7 @@ fn tiny(out: impl Write, entries: u32, parent: impl Fn(u32) -> Option<u32>) -> R
     records.header(&session_id(1), CWD, EPOCH_MS)?;
     for at in 0..entries {
         let body = format!(r#""message":{{"role":"user","content":"m{at}","timestamp":{EPOCH_MS}}}"#);
-        records.entry("message", Place { at, parent: parent(at), ms: EPOCH_MS }, body.as_bytes())?;
+        records.entry("message", EntryPlace { at, parent: parent(at), ms: EPOCH_MS }, body.as_bytes())?;
     }
     records.finish().map(|_| ())
 }
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn tiny_entries_hang_where_they_are_told() {
         let mut out = Vec::new();
-        tiny(&mut out, Path::new("/w"), 3, |at| (at > 0).then_some(0)).unwrap();
+        tiny(&mut out, 3, |at| (at > 0).then_some(0)).unwrap();
         let text = String::from_utf8(out).unwrap();
         let root = record::id(0);
         assert_eq!(text.matches(&format!("\"parentId\":\"{root}\"")).count(), 2);

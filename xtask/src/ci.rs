@@ -7,35 +7,35 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use xtask::{out, run};
 
-use crate::steps::{self, Outcome, Scene};
+use crate::steps::{self, Scene, StepOutcome};
 
 pub(crate) enum Plan {
     Everything,
     Tests,
 }
 
-struct Step {
+struct CiStep {
     name: &'static str,
-    run: fn(&mut Scene) -> Result<Outcome>,
+    run: fn(&mut Scene) -> Result<StepOutcome>,
 }
 
-const EVERYTHING: &[Step] = &[
-    Step { name: "fmt", run: steps::fmt },
-    Step { name: "clippy", run: steps::clippy },
-    Step { name: "tests", run: steps::tests },
-    Step { name: "doctests", run: steps::doctests },
-    Step { name: "doc", run: steps::doc },
-    Step { name: "tidy", run: steps::tidy },
-    Step { name: "deny", run: steps::deny },
-    Step { name: "no default features", run: steps::no_default_features },
-    Step { name: "conformance", run: steps::conformance },
-    Step { name: "fuzz", run: steps::fuzz },
+const EVERYTHING: &[CiStep] = &[
+    CiStep { name: "fmt", run: steps::fmt },
+    CiStep { name: "clippy", run: steps::clippy },
+    CiStep { name: "tests", run: steps::tests },
+    CiStep { name: "doctests", run: steps::doctests },
+    CiStep { name: "doc", run: steps::doc },
+    CiStep { name: "tidy", run: steps::tidy },
+    CiStep { name: "deny", run: steps::deny },
+    CiStep { name: "no default features", run: steps::no_default_features },
+    CiStep { name: "conformance", run: steps::conformance },
+    CiStep { name: "fuzz", run: steps::fuzz },
 ];
 
-const TESTS: &[Step] = &[
-    Step { name: "tests", run: steps::tests },
-    Step { name: "doctests", run: steps::doctests },
-    Step { name: "conformance", run: steps::conformance },
+const TESTS: &[CiStep] = &[
+    CiStep { name: "tests", run: steps::tests },
+    CiStep { name: "doctests", run: steps::doctests },
+    CiStep { name: "conformance", run: steps::conformance },
 ];
 
 pub(crate) fn run(plan: &Plan, args: &[String]) -> Result<ExitCode> {
@@ -56,7 +56,7 @@ pub(crate) fn run(plan: &Plan, args: &[String]) -> Result<ExitCode> {
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn walk(steps: &[Step], scene: &mut Scene) -> bool {
+fn walk(steps: &[CiStep], scene: &mut Scene) -> bool {
     let mut rows = Vec::new();
     let mut passed = true;
     for step in steps {
@@ -64,8 +64,8 @@ fn walk(steps: &[Step], scene: &mut Scene) -> bool {
         let failed_before = scene.tally.failed;
         let (outcome, seconds) = run::timed(|| (step.run)(scene));
         let verdict = match outcome {
-            Ok(Outcome::Done) => "ok".to_owned(),
-            Ok(Outcome::Skipped(why)) => format!("SKIPPED: {why}"),
+            Ok(StepOutcome::Done) => "ok".to_owned(),
+            Ok(StepOutcome::Skipped(why)) => format!("SKIPPED: {why}"),
             Err(error) => {
                 passed = false;
                 if scene.tally.failed == failed_before {
@@ -95,17 +95,17 @@ mod tests {
     use super::*;
     use anyhow::anyhow;
 
-    fn good(scene: &mut Scene) -> Result<Outcome> {
+    fn good(scene: &mut Scene) -> Result<StepOutcome> {
         scene.tally.passed += 2;
-        Ok(Outcome::Done)
+        Ok(StepOutcome::Done)
     }
 
     #[test]
     fn the_first_failure_stops_the_walk_and_is_counted() {
         let steps = [
-            Step { name: "a", run: good },
-            Step { name: "b", run: |_| Err(anyhow!("no")) },
-            Step { name: "c", run: good },
+            CiStep { name: "a", run: good },
+            CiStep { name: "b", run: |_| Err(anyhow!("no")) },
+            CiStep { name: "c", run: good },
         ];
         let mut scene = Scene::new(false);
         assert!(!walk(&steps, &mut scene));
@@ -114,7 +114,8 @@ mod tests {
 
     #[test]
     fn a_skip_is_no_failure() {
-        let steps = [Step { name: "a", run: |_| Ok(Outcome::Skipped("x".to_owned())) }, Step { name: "b", run: good }];
+        let steps =
+            [CiStep { name: "a", run: |_| Ok(StepOutcome::Skipped("x".to_owned())) }, CiStep { name: "b", run: good }];
         let mut scene = Scene::new(false);
         assert!(walk(&steps, &mut scene));
         assert_eq!(scene.tally.to_string(), "2 passed, 0 failed");

@@ -18,7 +18,7 @@ pub(crate) struct Scene {
     pub(crate) notes: Vec<String>,
 }
 
-pub(crate) enum Outcome {
+pub(crate) enum StepOutcome {
     Done,
     Skipped(String),
 }
@@ -44,20 +44,20 @@ impl Scene {
     }
 }
 
-fn must(mut command: Command) -> Result<Outcome> {
-    if run::tee(&mut command)?.ok { Ok(Outcome::Done) } else { bail!("`{}` failed", run::shown(&command)) }
+fn must(mut command: Command) -> Result<StepOutcome> {
+    if run::tee(&mut command)?.ok { Ok(StepOutcome::Done) } else { bail!("`{}` failed", run::shown(&command)) }
 }
 
-pub(crate) fn fmt(_: &mut Scene) -> Result<Outcome> {
+pub(crate) fn fmt(_: &mut Scene) -> Result<StepOutcome> {
     must(cargo::command(&["fmt", "--all", "--check"]))
 }
 
-pub(crate) fn clippy(_: &mut Scene) -> Result<Outcome> {
+pub(crate) fn clippy(_: &mut Scene) -> Result<StepOutcome> {
     must(cargo::command(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"]))
 }
 
 /// With every feature, so that no test is left out.
-pub(crate) fn tests(scene: &mut Scene) -> Result<Outcome> {
+pub(crate) fn tests(scene: &mut Scene) -> Result<StepOutcome> {
     let mut command = if run::first_line(&env::cargo(), &["nextest", "--version"]).is_some() {
         cargo::command(&["nextest", "run", "--workspace", "--all-features", "--no-fail-fast"])
     } else {
@@ -65,45 +65,49 @@ pub(crate) fn tests(scene: &mut Scene) -> Result<Outcome> {
         cargo::command(&["test", "--workspace", "--all-features", "--tests", "--no-fail-fast"])
     };
     scene.count(&mut command)?;
-    if scene.tally.passed == 0 { bail!("not one test ran") } else { Ok(Outcome::Done) }
+    if scene.tally.passed == 0 { bail!("not one test ran") } else { Ok(StepOutcome::Done) }
 }
 
-pub(crate) fn doctests(scene: &mut Scene) -> Result<Outcome> {
+pub(crate) fn doctests(scene: &mut Scene) -> Result<StepOutcome> {
     let mut command = cargo::command(&["test", "--workspace", "--all-features", "--doc"]);
     scene.count(&mut command)?;
-    Ok(Outcome::Done)
+    Ok(StepOutcome::Done)
 }
 
-pub(crate) fn doc(_: &mut Scene) -> Result<Outcome> {
+pub(crate) fn doc(_: &mut Scene) -> Result<StepOutcome> {
     let mut command = cargo::command(&["doc", "--workspace", "--all-features", "--no-deps"]);
     command.env("RUSTDOCFLAGS", "-D warnings");
     must(command)
 }
 
-pub(crate) fn tidy(_: &mut Scene) -> Result<Outcome> {
-    if tidy::run()? == std::process::ExitCode::SUCCESS { Ok(Outcome::Done) } else { bail!("see the findings above") }
+pub(crate) fn tidy(_: &mut Scene) -> Result<StepOutcome> {
+    if tidy::run()? == std::process::ExitCode::SUCCESS {
+        Ok(StepOutcome::Done)
+    } else {
+        bail!("see the findings above")
+    }
 }
 
 /// Without advisories, which need a network that CI may not have.
-pub(crate) fn deny(_: &mut Scene) -> Result<Outcome> {
+pub(crate) fn deny(_: &mut Scene) -> Result<StepOutcome> {
     if run::first_line(&env::cargo(), &["deny", "--version"]).is_none() {
-        return Ok(Outcome::Skipped(
+        return Ok(StepOutcome::Skipped(
             "cargo-deny is not installed; licences, bans and sources were NOT checked".to_owned(),
         ));
     }
     must(cargo::command(&["deny", "check", "bans", "licenses", "sources"]))
 }
 
-pub(crate) fn no_default_features(_: &mut Scene) -> Result<Outcome> {
+pub(crate) fn no_default_features(_: &mut Scene) -> Result<StepOutcome> {
     must(cargo::command(&["check", "--package", "offshoot-session", "--no-default-features"]))
 }
 
 /// Compares the peers with the binary just built, on the same files and operations.
-pub(crate) fn conformance(scene: &mut Scene) -> Result<Outcome> {
+pub(crate) fn conformance(scene: &mut Scene) -> Result<StepOutcome> {
     let missing: Vec<&str> =
         ["node", "npm"].into_iter().filter(|tool| run::first_line(tool, &["--version"]).is_none()).collect();
     if scene.no_peers {
-        return Ok(Outcome::Skipped("--no-peers was given; nothing was compared with pi and omp".to_owned()));
+        return Ok(StepOutcome::Skipped("--no-peers was given; nothing was compared with pi and omp".to_owned()));
     }
     if !missing.is_empty() {
         bail!(
@@ -135,13 +139,13 @@ pub(crate) fn conformance(scene: &mut Scene) -> Result<Outcome> {
     }
     let before = scene.tally.passed;
     scene.count(&mut command)?;
-    if scene.tally.passed == before { bail!("not one conformance test ran") } else { Ok(Outcome::Done) }
+    if scene.tally.passed == before { bail!("not one conformance test ran") } else { Ok(StepOutcome::Done) }
 }
 
 /// One minute for all targets together. A finding fails the step, and stays as a regression test.
-pub(crate) fn fuzz(_: &mut Scene) -> Result<Outcome> {
+pub(crate) fn fuzz(_: &mut Scene) -> Result<StepOutcome> {
     fuzz::run(&["--seconds".to_owned(), "30".to_owned()])?;
-    Ok(Outcome::Done)
+    Ok(StepOutcome::Done)
 }
 
 /// `npm ci`, unless the peers of this lock file are already installed.
@@ -175,7 +179,7 @@ mod tests {
 
     #[test]
     fn conformance_is_left_out_only_on_request_and_says_so() {
-        let Ok(Outcome::Skipped(why)) = conformance(&mut Scene::new(true)) else { unreachable!("not skipped") };
+        let Ok(StepOutcome::Skipped(why)) = conformance(&mut Scene::new(true)) else { unreachable!("not skipped") };
         assert!(why.contains("--no-peers"));
     }
 

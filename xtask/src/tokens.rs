@@ -30,7 +30,7 @@ pub(crate) struct Token {
 pub(crate) fn tokens(text: &str) -> Result<Vec<Token>> {
     let stream = TokenStream::from_str(text).map_err(|error| anyhow!("does not read as Rust: {error}"))?;
     let mut out = Vec::new();
-    flatten(stream, Place { test: false, depth: 0 }, &mut out);
+    flatten(stream, TokenContext { test: false, depth: 0 }, &mut out);
     Ok(out)
 }
 
@@ -42,12 +42,12 @@ pub(crate) fn find<'a>(tokens: &'a [Token], pattern: &'a [&str]) -> impl Iterato
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct TokenContext {
     test: bool,
     depth: usize,
 }
 
-fn flatten(stream: TokenStream, place: Place, out: &mut Vec<Token>) {
+fn flatten(stream: TokenStream, place: TokenContext, out: &mut Vec<Token>) {
     let trees: Vec<TokenTree> = stream.into_iter().collect();
     let whole_is_test = place.test || trees.windows(3).any(|w| is_inner_attribute(w) && is_test_attribute(&w[2]));
     let mut test_item = false;
@@ -56,10 +56,10 @@ fn flatten(stream: TokenStream, place: Place, out: &mut Vec<Token>) {
         if is_sign(tree, '#') && trees.get(at + 1).is_some_and(is_test_attribute) {
             test_item = true;
         }
-        let here = Place { test: whole_is_test || test_item, depth: place.depth };
+        let here = TokenContext { test: whole_is_test || test_item, depth: place.depth };
         match tree {
             TokenTree::Group(group) => {
-                let inside = Place { depth: here.depth + usize::from(after_mod), ..here };
+                let inside = TokenContext { depth: here.depth + usize::from(after_mod), ..here };
                 flatten_group(group, inside, here, out);
                 if group.delimiter() == Delimiter::Brace {
                     test_item = false;
@@ -80,7 +80,7 @@ fn flatten(stream: TokenStream, place: Place, out: &mut Vec<Token>) {
     }
 }
 
-fn flatten_group(group: &Group, inside: Place, here: Place, out: &mut Vec<Token>) {
+fn flatten_group(group: &Group, inside: TokenContext, here: TokenContext, out: &mut Vec<Token>) {
     let (open, close) = match group.delimiter() {
         Delimiter::Parenthesis => ("(", ")"),
         Delimiter::Brace => ("{", "}"),
@@ -93,7 +93,7 @@ fn flatten_group(group: &Group, inside: Place, here: Place, out: &mut Vec<Token>
 }
 
 /// Pushes a sign; the second colon of `::` joins the first.
-fn push_sign(sign: &Punct, here: Place, joins: bool, out: &mut Vec<Token>) {
+fn push_sign(sign: &Punct, here: TokenContext, joins: bool, out: &mut Vec<Token>) {
     match out.last_mut() {
         Some(last) if joins && sign.as_char() == ':' && last.text == ":" => last.text.push(':'),
         _ => out.push(token(sign.to_string(), Kind::Sign, sign.span().start().line, here)),
@@ -104,7 +104,7 @@ fn is_joint_colon(tree: &TokenTree) -> bool {
     matches!(tree, TokenTree::Punct(p) if p.as_char() == ':' && p.spacing() == Spacing::Joint)
 }
 
-fn token(text: String, kind: Kind, line: usize, place: Place) -> Token {
+fn token(text: String, kind: Kind, line: usize, place: TokenContext) -> Token {
     Token { text, kind, line, test: place.test, depth: place.depth }
 }
 

@@ -94,7 +94,7 @@ fn file(task: &Task<'_>, now: Millis) -> Result<(StoredReading, Option<Reading>)
         }
         _ => Reading::default(),
     };
-    let whole = reading.go_on(&medium, stamp.length)?;
+    let whole = reading.read_further(&medium, stamp.length)?;
     let samples = samples(&medium, reading.offset).map_err(Error::io("read", path))?;
     Ok((StoredReading { stamp, is_settled: stamp.is_settled(now), samples, reading }, whole))
 }

@@ -17,7 +17,7 @@ pub(crate) struct Picked {
 impl Picked {
     pub(crate) fn new(session: &Session, part: SessionPart) -> Self {
         let tree = session.tree();
-        let open = session.leaf().and_then(|leaf| tree.behind_markers(leaf));
+        let open = session.leaf().and_then(|leaf| tree.skip_leaf_markers(leaf));
         let (mut entries, leaf): (Vec<NodeIx>, _) = match part {
             SessionPart::Everything => (tree.entries().collect(), open),
             SessionPart::Path(end) => (tree.path(end), Some(end)),

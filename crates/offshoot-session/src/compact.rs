@@ -123,7 +123,7 @@ pub struct Plan {
 pub fn plan(source: &dyn Source, leaf: Option<NodeIx>, form: Dialect, settings: &Settings) -> Result<Planned> {
     let tree = source.tree();
     let path = leaf.map(|leaf| tree.path(leaf)).unwrap_or_default();
-    let end = leaf.and_then(|leaf| tree.behind_markers(leaf));
+    let end = leaf.and_then(|leaf| tree.skip_leaf_markers(leaf));
     if end.is_some_and(|end| tree.node(end).kind() == Kind::Compaction) {
         return Ok(Planned::AlreadyCompacted);
     }

@@ -3,8 +3,8 @@
 //! A context is a plan: entries are chosen by envelope and bodies are read one by one, so it costs its path, not its
 //! file. Two forms, as the peers build them. Knows no files and no providers. See *Context* in `docs/format.md`.
 
-mod pi;
 mod render;
+mod pi;
 mod in_order;
 mod omp;
 

@@ -40,7 +40,7 @@ pub fn find_entry(tree: &Tree, given: &str, here: Here<'_>) -> Result<NodeIx> {
         return Ok(found);
     }
     if let Some(up) = given.strip_prefix('@').filter(|up| up.bytes().all(|byte| byte == b'-')) {
-        let current = here.leaf.and_then(|leaf| tree.behind_markers(leaf));
+        let current = here.leaf.and_then(|leaf| tree.skip_leaf_markers(leaf));
         return current.and_then(|leaf| tree.ancestors(leaf).nth(up.len())).ok_or_else(not_found);
     }
     let age = age(given).map(|age| here.now.saturating_sub(age));

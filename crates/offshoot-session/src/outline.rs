@@ -162,7 +162,7 @@ impl Outline {
     /// # Errors
     /// The medium cannot be read.
     pub fn new(source: &dyn Source, leaf: Option<NodeIx>, setup: OutlineSetup<'_>) -> Result<Self> {
-        let open = leaf.and_then(|leaf| source.tree().behind_markers(leaf));
+        let open = leaf.and_then(|leaf| source.tree().skip_leaf_markers(leaf));
         let order = Order::new(source, open, setup.layout)?;
         let calls = Calls::new(setup.home);
         let (layout, plain) = (setup.layout, setup.plain);

@@ -22,7 +22,7 @@ impl Tree {
     }
 
     /// The nearest entry at or above a leaf marker that is not a marker.
-    pub fn behind_markers(&self, ix: NodeIx) -> Option<NodeIx> {
+    pub fn skip_leaf_markers(&self, ix: NodeIx) -> Option<NodeIx> {
         self.ancestors(ix).find(|at| !self.node(*at).is_leaf_marker())
     }
 }

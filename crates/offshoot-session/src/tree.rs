@@ -299,7 +299,7 @@ impl Tree {
     }
 
     fn end(&self, at: u32) -> BranchEnd {
-        let work = self.behind_markers(NodeIx(at));
+        let work = self.skip_leaf_markers(NodeIx(at));
         let time = work.map_or(Millis::MIN, |work| self.node(work).time);
         BranchEnd { at, work: work.map_or(NONE, |work| work.0), time }
     }

@@ -34,7 +34,7 @@ pub struct Folds<'a> {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Look<'a> {
+pub struct RowRenderer<'a> {
     pub theme: &'a Theme,
     pub width: usize,
     pub habits: &'a Habits,
@@ -76,14 +76,14 @@ impl PictureSize {
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Laid {
+pub struct RenderedRows {
     pub lines: Vec<Line<'static>>,
     /// Foldable parts: first row and part number.
     pub folds: Vec<(usize, usize)>,
     pub pictures: Vec<Placed>,
 }
 
-impl Laid {
+impl RenderedRows {
     /// Replaces images for which `is_named` holds with placeholders.
     pub fn name_pictures(&mut self, theme: &Theme, is_named: impl Fn(&Placed) -> bool) {
         for placed in self.pictures.extract_if(.., |placed| is_named(placed)) {
@@ -104,14 +104,14 @@ impl Laid {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stretch {
+pub struct PartRange {
     pub from: usize,
     pub is_begun: bool,
     /// Exclusive; [`usize::MAX`] includes the end of the answer.
     pub to: usize,
 }
 
-impl Default for Stretch {
+impl Default for PartRange {
     fn default() -> Self {
         Self { from: 0, is_begun: false, to: usize::MAX }
     }
@@ -129,7 +129,7 @@ pub struct Placed {
 
 /// Context of an answer.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Beside<'a> {
+pub struct AnswerContext<'a> {
     /// The results of tools, in any order.
     pub results: &'a [Arc<ToolResult>],
     /// Whether more may follow: calls without a result are running, or will run.
@@ -138,15 +138,21 @@ pub struct Beside<'a> {
     pub texts: Option<&'a HashMap<usize, Vec<Line<'static>>>>,
 }
 
-impl<'a> Look<'a> {
+impl<'a> RowRenderer<'a> {
     /// The rows of an item with an empty row above; none if it has nothing to show.
     #[must_use]
-    pub fn rows(&self, item: &Item, folds: Folds<'_>, beside: Beside<'_>) -> Laid {
-        self.rows_of(item, folds, beside, Stretch::default())
+    pub fn rows(&self, item: &Item, folds: Folds<'_>, beside: AnswerContext<'_>) -> RenderedRows {
+        self.rows_of(item, folds, beside, PartRange::default())
     }
 
     #[must_use]
-    pub fn rows_of(&self, item: &Item, folds: Folds<'_>, beside: Beside<'_>, stretch: Stretch) -> Laid {
+    pub fn rows_of(
+        &self,
+        item: &Item,
+        folds: Folds<'_>,
+        beside: AnswerContext<'_>,
+        stretch: PartRange,
+    ) -> RenderedRows {
         rows::rows(item, self, folds, (beside, stretch))
     }
 

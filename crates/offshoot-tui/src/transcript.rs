@@ -22,7 +22,7 @@ use std::sync::Arc;
 use offshoot_session::tree::NodeIx;
 
 use crate::conversation::{Conversation, ConversationBlock};
-use crate::message::{Habits, Laid};
+use crate::message::{Habits, RenderedRows};
 use crate::theme::Theme;
 use cache::Cache;
 use offshoot_session::transcript::{Item, ToolResult};
@@ -92,11 +92,11 @@ pub struct Transcript {
     height: usize,
     path: Path,
     bodies: Cache<NodeIx, Body>,
-    laid: Cache<Key, Arc<Laid>>,
+    laid: Cache<Key, Arc<RenderedRows>>,
     /// The finished blocks of the conversation that stand after the path.
     live: HashMap<u64, Arc<ConversationBlock>>,
     followed: Option<Followed>,
-    under_way: Vec<Arc<Laid>>,
+    under_way: Vec<Arc<RenderedRows>>,
     thinking: bool,
     tools: bool,
     flipped: HashMap<Key, Vec<usize>>,
@@ -203,7 +203,7 @@ impl Transcript {
         self.path.get(at)
     }
 
-    fn peek(&self, key: Key) -> Option<&Laid> {
+    fn peek(&self, key: Key) -> Option<&RenderedRows> {
         match key {
             Key::UnderWay(at) => self.under_way.get(at).map(Arc::as_ref),
             Key::Entry(_) | Key::Live(_) => self.laid.peek(key).map(Arc::as_ref),

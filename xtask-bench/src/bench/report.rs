@@ -17,7 +17,7 @@ pub(super) enum Cell {
 
 /// One case; the cells are in the order of the contestants.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct CaseRow {
     pub(super) case: String,
     pub(super) unit: &'static str,
     pub(super) cells: Vec<Cell>,
@@ -27,7 +27,7 @@ pub(super) struct Row {
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) contestants: Vec<(&'static str, String)>,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<CaseRow>,
     pub(super) inputs: Vec<(&'static str, String, &'static str)>,
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) notes: Vec<String>,
@@ -109,13 +109,13 @@ impl Report {
         text
     }
 
-    fn cell<'a>(&self, row: &'a Row, name: &str) -> Option<&'a Cell> {
+    fn cell<'a>(&self, row: &'a CaseRow, name: &str) -> Option<&'a Cell> {
         let at = self.contestants.iter().position(|(contestant, _)| *contestant == name)?;
         row.cells.get(at)
     }
 
     /// The count of our answer, followed by the counts that differ from it.
-    fn answer(&self, row: &Row) -> String {
+    fn answer(&self, row: &CaseRow) -> String {
         let count_of = |name: &str| match self.cell(row, name) {
             Some(Cell::Measured { count, .. }) => *count,
             _ => None,
@@ -131,7 +131,7 @@ impl Report {
     }
 
     /// The peer's cost divided by ours; `answers differ` instead if they do.
-    fn ratio(&self, row: &Row) -> String {
+    fn ratio(&self, row: &CaseRow) -> String {
         match (self.cell(row, PEER), self.cell(row, OURS)) {
             (Some(Cell::Measured { count, .. }), Some(Cell::Measured { count: ours, .. })) if count != ours => {
                 "answers differ".to_owned()
@@ -163,7 +163,7 @@ pub(super) fn example(case: &str, walls: &[(&'static str, f64)]) -> Report {
     let runs = walls.iter().map(|(_, wall)| vec![cost(*wall)]).collect();
     Report {
         contestants: walls.iter().map(|(who, _)| (*who, String::new())).collect(),
-        rows: vec![Row { case: case.to_owned(), unit: "", cells, runs }],
+        rows: vec![CaseRow { case: case.to_owned(), unit: "", cells, runs }],
         inputs: vec![],
         facts: vec![],
         notes: vec![],
@@ -186,7 +186,7 @@ mod tests {
         let contestants = vec![(OURS, "0.1".to_owned()), (PEER, "0.87".to_owned())];
         Report {
             contestants,
-            rows: vec![Row { case: "context/S".to_owned(), unit: "messages", cells, runs: vec![] }],
+            rows: vec![CaseRow { case: "context/S".to_owned(), unit: "messages", cells, runs: vec![] }],
             inputs: vec![],
             facts: vec![],
             notes: vec!["a note".to_owned()],

@@ -19,7 +19,7 @@ pub(super) enum Version {
 
 /// An entry's number, its parent's number, its time.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct EntryPlace {
     pub(super) at: u32,
     pub(super) parent: Option<u32>,
     pub(super) ms: i64,
@@ -50,7 +50,7 @@ impl<W: Write> Records<W> {
     }
 
     /// `body` is the members of the payload, without braces.
-    pub(super) fn entry(&mut self, kind: &str, place: Place, body: &[u8]) -> Result<()> {
+    pub(super) fn entry(&mut self, kind: &str, place: EntryPlace, body: &[u8]) -> Result<()> {
         let time = iso(place.ms);
         match (self.version, place.parent) {
             (Version::V1, _) => write!(self.out, r#"{{"type":"{kind}","timestamp":"{time}""#)?,
@@ -120,7 +120,7 @@ mod tests {
     fn lines_are_pi_s() {
         let mut records = Records::new(Vec::new(), Version::V3);
         records.header("s", "/home/u/\"p\"", EPOCH_MS).unwrap();
-        records.entry("label", Place { at: 1, parent: Some(0), ms: EPOCH_MS + 1 }, br#""targetId":"x""#).unwrap();
+        records.entry("label", EntryPlace { at: 1, parent: Some(0), ms: EPOCH_MS + 1 }, br#""targetId":"x""#).unwrap();
         let text = String::from_utf8(records.finish().unwrap()).unwrap();
         let expected = format!(
             "{{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/home/u/\\\"p\\\"\"}}\n{{\"type\":\"label\",\"id\":\"{}\",\"parentId\":\"{}\",\"timestamp\":\"2026-01-01T00:00:00.001Z\",\"targetId\":\"x\"}}\n",

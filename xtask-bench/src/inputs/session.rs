@@ -7,7 +7,7 @@ use std::io::{Result, Write};
 
 use super::chance::Chance;
 use super::prose::Prose;
-use super::record::{EPOCH_MS, Place, Records, Version, id, push_quoted, session_id};
+use super::record::{EPOCH_MS, EntryPlace, Records, Version, id, push_quoted, session_id};
 
 /// The longest tool result; the peers' own tools cut at the same length.
 const RESULT_CAP: usize = 50 * 1024;
@@ -126,7 +126,7 @@ impl<W: Write> Writer<'_, W> {
     fn push(&mut self, kind: &str) -> Result<()> {
         let at = u32::try_from(self.parents.len()).unwrap_or(u32::MAX);
         let body = std::mem::take(&mut self.body);
-        self.records.entry(kind, Place { at, parent: self.leaf, ms: self.ms }, &body)?;
+        self.records.entry(kind, EntryPlace { at, parent: self.leaf, ms: self.ms }, &body)?;
         self.body = body;
         self.body.clear();
         self.parents.push(self.leaf);

@@ -1,7 +1,7 @@
 //! The promised limits of the screen, and whether this run kept them.
 
 use super::report::{Report, ms};
-use super::rounds::Row;
+use super::rounds::SceneRow;
 use super::scenes::{FIRST, SCENES, SOME, WORDS};
 use crate::figures::significant;
 
@@ -33,7 +33,7 @@ struct Bar {
 fn bars(report: &Report) -> Vec<Bar> {
     let mut bars = Vec::new();
     for (scene, what) in STARTS {
-        let Some(median) = report.figures.row(scene, what).and_then(Row::median) else { continue };
+        let Some(median) = report.figures.row(scene, what).and_then(SceneRow::median) else { continue };
         bars.push(Bar {
             promise: format!("{scene}, {what}: under {START_MS} ms"),
             measured: format!("{} ms", ms(median.p50)),

@@ -1,6 +1,6 @@
 //! The page in Markdown. Every figure comes from the run.
 
-use super::rounds::{Figures, Round, Row};
+use super::rounds::{Figures, Round, SceneRow};
 use super::scenes::SCENES;
 use super::scroll::Scrolled;
 use super::terminal::{COLUMNS, ROWS};
@@ -28,7 +28,7 @@ impl Report {
         text.push_str("\n## Bars\n\n");
         text.push_str(bars);
         text.push_str("\n## From a key to its frame\n\n| scene | key | keys a round | p50 | p95 | longest |\n|---|---|--:|--:|--:|--:|\n");
-        for (row, round) in self.rows(Row::is_of_keys) {
+        for (row, round) in self.rows(SceneRow::is_of_keys) {
             let Round { count, p50, p95, max } = round;
             let figures = [p50, p95, max].map(|figure| format!("{} ms", ms(figure))).join(" | ");
             text.push_str(&format!("| {} | {} | {count} | {figures} |\n", row.scene, row.what));
@@ -61,7 +61,7 @@ impl Report {
         text
     }
 
-    fn rows(&self, wanted: fn(&Row) -> bool) -> impl Iterator<Item = (&Row, Round)> {
+    fn rows(&self, wanted: fn(&SceneRow) -> bool) -> impl Iterator<Item = (&SceneRow, Round)> {
         self.figures.rows.iter().filter(move |row| wanted(row)).filter_map(|row| Some((row, row.median()?)))
     }
 
@@ -107,10 +107,10 @@ pub(super) fn ms(value: f64) -> String {
 
 #[cfg(test)]
 pub(super) fn example() -> Report {
-    use super::rounds::Taken;
+    use super::rounds::RoundFigures;
     use std::time::Duration;
 
-    let mut taken = Taken::default();
+    let mut taken = RoundFigures::default();
     taken.time(super::scenes::FIRST, Duration::from_millis(12));
     taken.time("Down", Duration::from_millis(1));
     taken.time("Down", Duration::from_millis(16));

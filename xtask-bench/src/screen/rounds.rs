@@ -5,12 +5,12 @@ use std::time::Duration;
 use crate::figures::median;
 
 #[derive(Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct RoundFigures {
     times: Vec<(&'static str, Vec<f64>)>,
     peak_mib: Option<f64>,
 }
 
-impl Taken {
+impl RoundFigures {
     pub(super) fn time(&mut self, what: &'static str, took: Duration) {
         let ms = took.as_secs_f64() * 1e3;
         match self.times.iter_mut().find(|(known, _)| *known == what) {
@@ -26,7 +26,7 @@ impl Taken {
 }
 
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct SceneRow {
     pub(super) scene: &'static str,
     pub(super) what: &'static str,
     pub(super) rounds: Vec<Round>,
@@ -52,17 +52,17 @@ impl Round {
 
 #[derive(Debug, Default)]
 pub(super) struct Figures {
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<SceneRow>,
     pub(super) peaks: Vec<(&'static str, Vec<f64>)>,
 }
 
 impl Figures {
-    pub(super) fn add(&mut self, scene: &'static str, taken: Taken) {
+    pub(super) fn add(&mut self, scene: &'static str, taken: RoundFigures) {
         for (what, times) in taken.times {
             let Some(round) = Round::of(times) else { continue };
             match self.rows.iter_mut().find(|row| row.scene == scene && row.what == what) {
                 Some(row) => row.rounds.push(round),
-                None => self.rows.push(Row { scene, what, rounds: vec![round] }),
+                None => self.rows.push(SceneRow { scene, what, rounds: vec![round] }),
             }
         }
         let Some(peak) = taken.peak_mib else { return };
@@ -72,7 +72,7 @@ impl Figures {
         }
     }
 
-    pub(super) fn row(&self, scene: &str, what: &str) -> Option<&Row> {
+    pub(super) fn row(&self, scene: &str, what: &str) -> Option<&SceneRow> {
         self.rows.iter().find(|row| row.scene == scene && row.what == what)
     }
 
@@ -81,7 +81,7 @@ impl Figures {
     }
 }
 
-impl Row {
+impl SceneRow {
     /// Whether it measures many keys, rather than one event.
     pub(super) fn is_of_keys(&self) -> bool {
         self.rounds.iter().any(|round| round.count > 1)
@@ -111,7 +111,7 @@ mod tests {
         let scene = "a scene";
         let mut figures = Figures::default();
         for (ms, mib) in [(1, 9.0), (5, 1.0), (2, 3.0)] {
-            let mut taken = Taken::default();
+            let mut taken = RoundFigures::default();
             taken.time("a key", Duration::from_millis(ms));
             taken.time("a key", Duration::from_millis(10 * ms));
             taken.peak(0.5);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::rounds::Taken;
+use super::rounds::RoundFigures;
 use super::stage::{Home, Stage};
 use super::terminal::Terminal;
 
@@ -15,7 +15,7 @@ type IsSo = fn(&str) -> bool;
 pub(super) struct Scene {
     pub(super) name: &'static str,
     pub(super) what: &'static str,
-    pub(super) play: fn(&Stage) -> Result<Taken>,
+    pub(super) play: fn(&Stage) -> Result<RoundFigures>,
 }
 
 pub(super) const SCENES: &[Scene] = &[
@@ -61,36 +61,36 @@ const BACKSPACE: &str = "\x7f";
 const TREE_SEARCH: &str = "Type to search:";
 const LIST_SEARCH: &str = ">";
 
-fn new(stage: &Stage) -> Result<Taken> {
+fn new(stage: &Stage) -> Result<RoundFigures> {
     let home = stage.fresh_home()?;
-    let mut taken = Taken::default();
+    let mut taken = RoundFigures::default();
     let mut terminal = home.run(&[])?;
     starts(&mut terminal, &mut taken, &[FIRST, STATUS])?;
     finish(terminal, taken)
 }
 
-fn open(stage: &Stage) -> Result<Taken> {
+fn open(stage: &Stage) -> Result<RoundFigures> {
     let home = home_with_opened_session(stage, &stage.fifty)?;
     opened(&home, &stage.fifty)
 }
 
-fn million(stage: &Stage) -> Result<Taken> {
+fn million(stage: &Stage) -> Result<RoundFigures> {
     let home = home_with_opened_session(stage, &stage.million)?;
     opened(&home, &stage.million)
 }
 
-fn open_first(stage: &Stage) -> Result<Taken> {
+fn open_first(stage: &Stage) -> Result<RoundFigures> {
     opened(&stage.fresh_home()?, &stage.fifty)
 }
 
-fn opened(home: &Home<'_>, file: &Path) -> Result<Taken> {
-    let mut taken = Taken::default();
+fn opened(home: &Home<'_>, file: &Path) -> Result<RoundFigures> {
+    let mut taken = RoundFigures::default();
     let mut terminal = home.run(&[Path::new("--session"), file])?;
     starts(&mut terminal, &mut taken, &[FIRST, WORDS, STATUS])?;
     finish(terminal, taken)
 }
 
-fn starts(terminal: &mut Terminal, taken: &mut Taken, wanted: &[&'static str]) -> Result<()> {
+fn starts(terminal: &mut Terminal, taken: &mut RoundFigures, wanted: &[&'static str]) -> Result<()> {
     let is_so: [(&str, IsSo); 3] = [(FIRST, |_| true), (WORDS, has_words), (STATUS, has_status)];
     for what in wanted {
         for (_, is_so) in is_so.iter().filter(|(known, _)| known == what) {
@@ -100,9 +100,9 @@ fn starts(terminal: &mut Terminal, taken: &mut Taken, wanted: &[&'static str]) -
     Ok(())
 }
 
-fn editor(stage: &Stage) -> Result<Taken> {
+fn editor(stage: &Stage) -> Result<RoundFigures> {
     let home = home_with_opened_session(stage, &stage.hundred)?;
-    let mut taken = Taken::default();
+    let mut taken = RoundFigures::default();
     let mut terminal = open_and_settle(&home, &stage.hundred, Some(&mut taken))?;
     // A blank at the end of a line would not change the frame.
     let words = "the,quick,brown,fox,jumps,over,the,lazy,dog,";
@@ -112,9 +112,9 @@ fn editor(stage: &Stage) -> Result<Taken> {
     finish(terminal, taken)
 }
 
-fn reading(stage: &Stage) -> Result<Taken> {
+fn reading(stage: &Stage) -> Result<RoundFigures> {
     let home = home_with_opened_session(stage, &stage.hundred)?;
-    let mut taken = Taken::default();
+    let mut taken = RoundFigures::default();
     let mut terminal = open_and_settle(&home, &stage.hundred, None)?;
     let seen = terminal.key(READING, "the reading view", |screen| screen.contains("q leave"))?;
     taken.time(FIRST, seen.took);
@@ -128,9 +128,9 @@ fn reading(stage: &Stage) -> Result<Taken> {
     finish(terminal, taken)
 }
 
-fn tree(stage: &Stage) -> Result<Taken> {
+fn tree(stage: &Stage) -> Result<RoundFigures> {
     let home = home_with_opened_session(stage, &stage.hundred)?;
-    let mut taken = Taken::default();
+    let mut taken = RoundFigures::default();
     let mut terminal = open_and_settle(&home, &stage.hundred, None)?;
     open_tree(&mut terminal, &mut taken, FIRST)?;
     keys(&mut terminal, &mut taken, "Up", &[UP])?;
@@ -152,9 +152,9 @@ fn tree(stage: &Stage) -> Result<Taken> {
     finish(terminal, taken)
 }
 
-fn tree_first(stage: &Stage) -> Result<Taken> {
+fn tree_first(stage: &Stage) -> Result<RoundFigures> {
     let home = stage.fresh_home()?;
-    let mut taken = Taken::default();
+    let mut taken = RoundFigures::default();
     let mut terminal = home.run(&[Path::new("--session"), &stage.hundred])?;
     starts(&mut terminal, &mut taken, &[FIRST, WORDS])?;
     open_tree(&mut terminal, &mut taken, "`/tree`, asked for at once")?;
@@ -165,20 +165,20 @@ fn tree_first(stage: &Stage) -> Result<Taken> {
     finish(terminal, taken)
 }
 
-fn resume(stage: &Stage) -> Result<Taken> {
+fn resume(stage: &Stage) -> Result<RoundFigures> {
     let home = home_with_catalogue(stage)?;
     let (mut terminal, mut taken) = resumed(stage, &home)?;
     list_keys(&mut terminal, &mut taken)?;
     finish(terminal, taken)
 }
 
-fn resume_first(stage: &Stage) -> Result<Taken> {
+fn resume_first(stage: &Stage) -> Result<RoundFigures> {
     let (terminal, taken) = resumed(stage, &stage.fresh_home()?)?;
     finish(terminal, taken)
 }
 
-fn resumed(stage: &Stage, home: &Home<'_>) -> Result<(Terminal, Taken)> {
-    let mut taken = Taken::default();
+fn resumed(stage: &Stage, home: &Home<'_>) -> Result<(Terminal, RoundFigures)> {
+    let mut taken = RoundFigures::default();
     let mut terminal = home.run(&[Path::new("--session-dir"), &stage.crowd])?;
     terminal.first(STATUS, has_status)?;
     terminal.settle(QUIET)?;
@@ -193,19 +193,19 @@ fn resumed(stage: &Stage, home: &Home<'_>) -> Result<(Terminal, Taken)> {
     Ok((terminal, taken))
 }
 
-fn pick(stage: &Stage) -> Result<Taken> {
+fn pick(stage: &Stage) -> Result<RoundFigures> {
     let (mut terminal, mut taken) = picked(stage, &home_with_catalogue(stage)?)?;
     list_keys(&mut terminal, &mut taken)?;
     finish(terminal, taken)
 }
 
-fn pick_first(stage: &Stage) -> Result<Taken> {
+fn pick_first(stage: &Stage) -> Result<RoundFigures> {
     let (terminal, taken) = picked(stage, &stage.fresh_home()?)?;
     finish(terminal, taken)
 }
 
-fn picked(stage: &Stage, home: &Home<'_>) -> Result<(Terminal, Taken)> {
-    let mut taken = Taken::default();
+fn picked(stage: &Stage, home: &Home<'_>) -> Result<(Terminal, RoundFigures)> {
+    let mut taken = RoundFigures::default();
     let mut terminal = home.run(&[Path::new("-r"), Path::new("--session-dir"), &stage.crowd])?;
     taken.time(FIRST, terminal.first("the list", |screen| screen.contains("Resume session"))?);
     taken.time(SOME, terminal.first("sessions", has_sessions)?);
@@ -213,7 +213,7 @@ fn picked(stage: &Stage, home: &Home<'_>) -> Result<(Terminal, Taken)> {
     Ok((terminal, taken))
 }
 
-fn list_keys(terminal: &mut Terminal, taken: &mut Taken) -> Result<()> {
+fn list_keys(terminal: &mut Terminal, taken: &mut RoundFigures) -> Result<()> {
     terminal.settle(QUIET)?;
     keys(terminal, taken, "Down", &[DOWN])?;
     keys(terminal, taken, "Page Down", &[PAGE_DOWN])?;
@@ -222,7 +222,7 @@ fn list_keys(terminal: &mut Terminal, taken: &mut Taken) -> Result<()> {
 }
 
 /// Types a word and deletes it, letter by letter, without waiting for results.
-fn search(terminal: &mut Terminal, taken: &mut Taken, prompt: &str) -> Result<()> {
+fn search(terminal: &mut Terminal, taken: &mut RoundFigures, prompt: &str) -> Result<()> {
     let word = "parser";
     let longer = (1..=word.len()).map(|end| (end - 1..end, 0..end));
     let shorter = (0..word.len()).rev().map(|end| (0..0, 0..end));
@@ -243,7 +243,7 @@ fn searches(screen: &str, prompt: &str, query: &str) -> bool {
 }
 
 /// Types keys one after the other, each after the previous one's frame.
-fn keys(terminal: &mut Terminal, taken: &mut Taken, what: &'static str, keys: &[&str]) -> Result<()> {
+fn keys(terminal: &mut Terminal, taken: &mut RoundFigures, what: &'static str, keys: &[&str]) -> Result<()> {
     let mut idle = 0;
     for key in keys.iter().cycle().take(KEYS) {
         terminal.settle(PAUSE)?;
@@ -257,7 +257,7 @@ fn keys(terminal: &mut Terminal, taken: &mut Taken, what: &'static str, keys: &[
     Ok(())
 }
 
-fn open_tree(terminal: &mut Terminal, taken: &mut Taken, what: &'static str) -> Result<()> {
+fn open_tree(terminal: &mut Terminal, taken: &mut RoundFigures, what: &'static str) -> Result<()> {
     terminal.key("/tree", "the command", |screen| screen.contains("/tree"))?;
     terminal.settle(QUIET)?;
     let seen = terminal.key("\r", "the tree", |screen| screen.contains("Session tree"))?;
@@ -284,7 +284,7 @@ fn home_with_catalogue(stage: &Stage) -> Result<Home<'_>> {
 }
 
 /// An open session with nothing in progress.
-fn open_and_settle(home: &Home<'_>, file: &Path, taken: Option<&mut Taken>) -> Result<Terminal> {
+fn open_and_settle(home: &Home<'_>, file: &Path, taken: Option<&mut RoundFigures>) -> Result<Terminal> {
     let mut terminal = home.run(&[Path::new("--session"), file])?;
     match taken {
         Some(taken) => starts(&mut terminal, taken, &[FIRST, WORDS, STATUS])?,
@@ -294,7 +294,7 @@ fn open_and_settle(home: &Home<'_>, file: &Path, taken: Option<&mut Taken>) -> R
     Ok(terminal)
 }
 
-fn finish(terminal: Terminal, mut taken: Taken) -> Result<Taken> {
+fn finish(terminal: Terminal, mut taken: RoundFigures) -> Result<RoundFigures> {
     taken.peak(terminal.peak_mib()?);
     terminal.end()?;
     Ok(taken)

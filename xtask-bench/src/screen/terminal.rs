@@ -42,7 +42,7 @@ struct Piece {
     ends_picture: bool,
 }
 
-pub(super) struct Seen {
+pub(super) struct KeyTiming {
     pub(super) at: Instant,
     pub(super) took: Duration,
     /// Whether the frame differs from the one before the key.
@@ -69,7 +69,7 @@ impl Terminal {
     }
 
     /// Types keys and waits for the first matching frame after them.
-    pub(super) fn key(&mut self, keys: &str, what: &str, is_so: impl Fn(&str) -> bool) -> Result<Seen> {
+    pub(super) fn key(&mut self, keys: &str, what: &str, is_so: impl Fn(&str) -> bool) -> Result<KeyTiming> {
         while let Ok(piece) = self.output.try_recv() {
             self.take(&piece)?;
         }
@@ -78,7 +78,7 @@ impl Terminal {
         self.send(keys)?;
         self.last = None;
         let seen = self.until(what, is_so)?;
-        Ok(Seen { at: typed, took: seen.duration_since(typed), is_new: self.screen() != before })
+        Ok(KeyTiming { at: typed, took: seen.duration_since(typed), is_new: self.screen() != before })
     }
 
     /// When the first matching frame came: the one on the screen, unless it precedes the last key, or a later one.

@@ -53,7 +53,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = app.open_to_write(&args.session)?;
     let target = select::entry_to_write(app, &session, &args.entry)?;
     let tree = session.tree();
-    let is_there = session.leaf().and_then(|leaf| tree.behind_markers(leaf)) == tree.behind_markers(target);
+    let is_there = session.leaf().and_then(|leaf| tree.skip_leaf_markers(leaf)) == tree.skip_leaf_markers(target);
     if is_there {
         return app.ui.nothing_to_do(&format!("the session is at {}", place(&session, target)?));
     }

@@ -67,9 +67,9 @@ impl Reading {
     ///
     /// # Errors
     /// [`Error::Io`]; nothing changes then. [`Reading::info`] fails if the file is not a session.
-    pub fn go_on(&mut self, medium: &dyn Medium, length: u64) -> Result<Option<Self>> {
+    pub fn read_further(&mut self, medium: &dyn Medium, length: u64) -> Result<Option<Self>> {
         let mut gather = Gather::new(medium, self.clone(), false);
-        let settled = gather.go_on(length)?;
+        let settled = gather.read_further(length)?;
         Ok(match settled {
             Some(settled) => {
                 *self = settled;
@@ -147,7 +147,7 @@ impl<'a> Gather<'a> {
     }
 
     /// Reads on; returns the state before a last line without line feed, if there is one.
-    pub(super) fn go_on(&mut self, length: u64) -> Result<Option<Reading>> {
+    pub(super) fn read_further(&mut self, length: u64) -> Result<Option<Reading>> {
         let (from, first) = (self.reading.offset, self.reading.lines + 1);
         if self.reading.refused.is_some() || from >= length {
             return Ok(None);

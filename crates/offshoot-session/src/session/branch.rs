@@ -79,7 +79,7 @@ impl Session {
     pub fn switch(&mut self, target: NodeIx) -> Result<()> {
         let tree = self.tree();
         let last = tree.last();
-        let opens_there = last.and_then(|last| tree.behind_markers(last)) == tree.behind_markers(target);
+        let opens_there = last.and_then(|last| tree.skip_leaf_markers(last)) == tree.skip_leaf_markers(target);
         if tree.whole(opens_there)? && !self.own.is_pending {
             self.leaf = last;
             return Ok(());
@@ -106,7 +106,7 @@ impl Session {
     /// [`Error::Invalid`] if no message would be left.
     pub fn pop_target(&self, entry: Option<NodeIx>) -> Result<NodeIx> {
         let tree = self.tree();
-        let leaf = self.leaf.and_then(|leaf| tree.behind_markers(leaf));
+        let leaf = self.leaf.and_then(|leaf| tree.skip_leaf_markers(leaf));
         let leaf = leaf.ok_or(Invalid::NothingToPop)?;
         let target = match entry {
             Some(target) => Some(target),

@@ -120,7 +120,7 @@ impl Session {
         let tree = self.tree();
         let leaf = self.leaf?;
         let moved = Some(leaf).filter(|leaf| tree.node(*leaf).is_leaf_marker());
-        let open = tree.behind_markers(leaf)?;
+        let open = tree.skip_leaf_markers(leaf)?;
         let since = tree.node(open).time()?;
         let mut newer: Vec<_> = tree.ends().filter(|end| end.time > since && end.work() != Some(open)).collect();
         newer.sort_by_key(|end| std::cmp::Reverse(end.time));

@@ -55,7 +55,7 @@ fn in_goes(bytes: &[u8], cuts: &[usize]) -> Result<SessionInfo, String> {
     let mut reading = Reading::default();
     let mut whole = None;
     for cut in cuts.iter().copied().chain([bytes.len()]) {
-        whole = reading.go_on(&medium, cut as u64).unwrap();
+        whole = reading.read_further(&medium, cut as u64).unwrap();
         let so_far = whole.as_ref().unwrap_or(&reading).info(Path::new("memory"), Some(7));
         assert_eq!(
             so_far.map_err(|e| e.to_string()),

@@ -8,8 +8,8 @@ mod tests;
 use ratatui::text::Line;
 
 use crate::conversation::{Conversation, LiveAnswer, UnderWay};
-use crate::message::{Beside, Folds, Laid, Look};
-use answering::{AnswerSource, Answering};
+use crate::message::{AnswerContext, Folds, RenderedRows, RowRenderer};
+use answering::{AnswerPrinter, AnswerSource};
 
 /// What is printed of the conversation.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub struct Live {
     /// The first finished block that is not printed.
     next: u64,
     /// How much is printed of the answer that came in last.
-    answering: Option<Answering>,
+    answering: Option<AnswerPrinter>,
 }
 
 impl Live {
@@ -28,8 +28,8 @@ impl Live {
 
     /// The rows of what is finished and was not printed yet: whole blocks, and of the answer that is under way the parts
     /// and blocks that will not change any more. They are taken as printed from now on.
-    pub fn print(&mut self, conversation: &Conversation, look: &Look<'_>, folds: Folds<'_>) -> Laid {
-        let mut laid = Laid::default();
+    pub fn print(&mut self, conversation: &Conversation, look: &RowRenderer<'_>, folds: Folds<'_>) -> RenderedRows {
+        let mut laid = RenderedRows::default();
         for (number, finished) in conversation.finished_from(self.next) {
             self.next = number + 1;
             let source = AnswerSource::finished(finished);
@@ -49,7 +49,7 @@ impl Live {
     pub fn rows(
         &mut self,
         conversation: &Conversation,
-        look: &Look<'_>,
+        look: &RowRenderer<'_>,
         folds: Folds<'_>,
         most: usize,
     ) -> Vec<Line<'static>> {
@@ -61,21 +61,21 @@ impl Live {
                     laid.name_pictures(look.theme, |_| true);
                     laid.lines
                 }
-                UnderWay::Item(item) => look.rows(item, folds, Beside::default()).lines,
+                UnderWay::Item(item) => look.rows(item, folds, AnswerContext::default()).lines,
             });
         }
         rows.split_off(rows.len().saturating_sub(most))
     }
 
     /// How much of an answer is printed; nothing of one that was not seen before.
-    fn answering(&mut self, answer: &LiveAnswer) -> &mut Answering {
+    fn answering(&mut self, answer: &LiveAnswer) -> &mut AnswerPrinter {
         let source = AnswerSource::live(answer);
         let own = self.answering.take().filter(|answering| answering.is_of(source));
-        self.answering.insert(own.unwrap_or_else(|| Answering::new(source)))
+        self.answering.insert(own.unwrap_or_else(|| AnswerPrinter::new(source)))
     }
 
     #[cfg(test)]
     fn parsed(&self) -> usize {
-        self.answering.as_ref().map_or(0, Answering::parsed)
+        self.answering.as_ref().map_or(0, AnswerPrinter::parsed)
     }
 }

@@ -8,7 +8,7 @@ use offshoot_session::transcript::StoredPicture;
 use ratatui::layout::Size;
 
 use crate::image::CellSize;
-use crate::message::{Laid, Placed, decoded};
+use crate::message::{Placed, RenderedRows, decoded};
 use crate::theme::Theme;
 use offshoot_settings::ImageProtocol;
 
@@ -64,7 +64,7 @@ impl Pictures {
     /// The pictures of rows that are to be printed. One that cannot be shown is named instead.
     pub fn insets(
         &mut self,
-        laid: &mut Laid,
+        laid: &mut RenderedRows,
         theme: &Theme,
         (protocol, cell): (Option<ImageProtocol>, CellSize),
     ) -> Vec<Inset> {

@@ -187,7 +187,7 @@ impl Hands<'_> {
         if model.overlay.as_ref().is_some_and(Overlay::is_full) {
             self.is_covered = true;
             self.screen.resize_full(model.size);
-            self.keys.go_on();
+            self.keys.resume_reading();
             return self.draw_full(model);
         }
         self.forget_pictures(model, Vec::new())?;
@@ -214,7 +214,7 @@ impl Hands<'_> {
             let (_, cursor) = tty::place()?;
             cursor.into_iter().for_each(|cursor| self.screen.set_top(cursor.y));
         }
-        self.keys.go_on();
+        self.keys.resume_reading();
         Ok(())
     }
 
@@ -336,7 +336,7 @@ impl Hands<'_> {
         update(model, Msg::Resized(size));
         self.screen.begin_again(size, cursor.unwrap_or(tty::lowest(size)))?;
         self.is_resized = false;
-        self.keys.go_on();
+        self.keys.resume_reading();
         Ok(())
     }
 }

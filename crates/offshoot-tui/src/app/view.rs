@@ -14,7 +14,7 @@ pub use reader::folded_block;
 
 use super::model::{Model, Overlay, Wishes};
 use super::screen::RegionCursor;
-use crate::message::{Folds, Laid, Look};
+use crate::message::{Folds, RenderedRows, RowRenderer};
 use crate::text::draw;
 
 #[derive(Debug, Clone, Default)]
@@ -27,15 +27,15 @@ pub struct Bottom {
 }
 
 /// What is finished and was not printed yet; it is taken as printed from now on.
-pub fn print(model: &mut Model) -> Laid {
+pub fn print(model: &mut Model) -> RenderedRows {
     let (look, folds) = look(&model.wishes, model.size, model.folds);
     let laid = model.live.print(&model.conversation, &look, folds);
     model.conversation.forget(model.live.next());
     laid
 }
 
-fn look(wishes: &Wishes, size: Size, (thinking, tools): (bool, bool)) -> (Look<'_>, Folds<'static>) {
-    let look = Look { theme: &wishes.theme, width: usize::from(size.width), habits: &wishes.habits };
+fn look(wishes: &Wishes, size: Size, (thinking, tools): (bool, bool)) -> (RowRenderer<'_>, Folds<'static>) {
+    let look = RowRenderer { theme: &wishes.theme, width: usize::from(size.width), habits: &wishes.habits };
     (look, Folds { thinking, tools, other: &[] })
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::message::{Beside, Folds, Laid, Look};
+use crate::message::{AnswerContext, Folds, RenderedRows, RowRenderer};
 use offshoot_session::transcript::{Item, ItemPart, ToolResult};
 
 /// An item with what belongs to it.
@@ -19,8 +19,8 @@ impl ConversationBlock {
     }
 
     #[must_use]
-    pub fn rows(&self, look: &Look<'_>, folds: Folds<'_>) -> Laid {
-        look.rows(&self.item, folds, Beside { results: &self.results, is_live: false, texts: None })
+    pub fn rows(&self, look: &RowRenderer<'_>, folds: Folds<'_>) -> RenderedRows {
+        look.rows(&self.item, folds, AnswerContext { results: &self.results, is_live: false, texts: None })
     }
 
     /// The words of an answer; `None` if it has none, or is none.

@@ -33,7 +33,7 @@ enum CallState {
     Lost,
 }
 
-struct Shown<'a> {
+struct ShownCall<'a> {
     call: &'a Call,
     arguments: Option<Json<'a>>,
     result: Option<&'a ToolResult>,
@@ -52,7 +52,7 @@ pub(super) fn rows(page: &mut Page<'_>, part: usize, call: &Call, result: Option
     block(page, state);
     let is_open = page.fold(part, page.folds.tools);
     let arguments = Json::parse(&call.arguments).ok().filter(|json| json.kind() == JsonKind::Object);
-    let shown = Shown { call, arguments, result, state, is_open };
+    let shown = ShownCall { call, arguments, result, state, is_open };
     title(page, &shown);
     match call.name.as_str() {
         "bash" => bash(page, &shown),
@@ -85,7 +85,7 @@ fn block(page: &mut Page<'_>, state: CallState) {
     }));
 }
 
-fn title(page: &mut Page<'_>, shown: &Shown<'_>) {
+fn title(page: &mut Page<'_>, shown: &ShownCall<'_>) {
     let name = page.style(Token::ToolTitle).add_modifier(Modifier::BOLD);
     let accent = page.style(Token::Accent);
     let quiet = page.style(Token::ToolOutput);
@@ -149,7 +149,7 @@ fn title(page: &mut Page<'_>, shown: &Shown<'_>) {
     }
 }
 
-impl Shown<'_> {
+impl ShownCall<'_> {
     /// An argument as text; while arguments stream in, its beginning.
     fn text(&self, name: &str) -> Option<String> {
         let Some(arguments) = self.arguments else { return beginning(&self.call.arguments, name) };
@@ -231,7 +231,7 @@ fn beginning(json: &str, name: &str) -> Option<String> {
     })
 }
 
-fn failed(page: &mut Page<'_>, shown: &Shown<'_>) -> bool {
+fn failed(page: &mut Page<'_>, shown: &ShownCall<'_>) -> bool {
     let is_failed = shown.state == CallState::Failed;
     if is_failed {
         let style = page.style(Token::Error);
@@ -240,7 +240,7 @@ fn failed(page: &mut Page<'_>, shown: &Shown<'_>) -> bool {
     is_failed
 }
 
-fn bash(page: &mut Page<'_>, shown: &Shown<'_>) {
+fn bash(page: &mut Page<'_>, shown: &ShownCall<'_>) {
     let output = shown.output();
     let output = output.trim_end();
     // The exit status is on the last line.
@@ -255,7 +255,7 @@ fn bash(page: &mut Page<'_>, shown: &Shown<'_>) {
     }
 }
 
-fn read(page: &mut Page<'_>, shown: &Shown<'_>) {
+fn read(page: &mut Page<'_>, shown: &ShownCall<'_>) {
     if failed(page, shown) || !shown.is_open {
         return;
     }
@@ -263,7 +263,7 @@ fn read(page: &mut Page<'_>, shown: &Shown<'_>) {
     code(page, &shown.text("path").unwrap_or_default(), &output, Keep::All);
 }
 
-fn write(page: &mut Page<'_>, shown: &Shown<'_>) {
+fn write(page: &mut Page<'_>, shown: &ShownCall<'_>) {
     if failed(page, shown) {
         return;
     }
@@ -271,7 +271,7 @@ fn write(page: &mut Page<'_>, shown: &Shown<'_>) {
     code(page, &shown.text("path").unwrap_or_default(), &content, shown.keep(Keep::First(FILE_ROWS)));
 }
 
-fn edit(page: &mut Page<'_>, shown: &Shown<'_>) {
+fn edit(page: &mut Page<'_>, shown: &ShownCall<'_>) {
     if failed(page, shown) {
         return;
     }
@@ -283,7 +283,7 @@ fn edit(page: &mut Page<'_>, shown: &Shown<'_>) {
     more(page, hidden, false);
 }
 
-fn listing(page: &mut Page<'_>, shown: &Shown<'_>) {
+fn listing(page: &mut Page<'_>, shown: &ShownCall<'_>) {
     if failed(page, shown) {
         return;
     }
@@ -291,7 +291,7 @@ fn listing(page: &mut Page<'_>, shown: &Shown<'_>) {
     head(page, &shown.output(), style, shown.keep(Keep::First(LIST_ROWS)));
 }
 
-fn other(page: &mut Page<'_>, shown: &Shown<'_>) {
+fn other(page: &mut Page<'_>, shown: &ShownCall<'_>) {
     if let Some(arguments) = shown.arguments.filter(|_| shown.is_open) {
         let pretty = serde_json::from_str::<serde_json::Value>(arguments.text()).ok();
         let pretty = pretty.and_then(|value| serde_json::to_string_pretty(&value).ok());

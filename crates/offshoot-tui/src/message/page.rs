@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::preview::{Keep, preview};
-use super::{Folds, Laid, Look, Placed};
+use super::{Folds, Placed, RenderedRows, RowRenderer};
 use crate::markdown::flow::{self, Prefix, SpanRow};
 use crate::markdown::{Sheet, harmless};
 use crate::text;
@@ -23,15 +23,15 @@ pub(super) fn room(width: usize) -> usize {
 }
 
 pub(super) struct Page<'a> {
-    pub(super) look: &'a Look<'a>,
+    pub(super) look: &'a RowRenderer<'a>,
     pub(super) folds: Folds<'a>,
-    pub(super) laid: Laid,
+    pub(super) laid: RenderedRows,
     ground: Style,
 }
 
 impl<'a> Page<'a> {
-    pub(super) fn new(look: &'a Look<'a>, folds: Folds<'a>) -> Self {
-        Self { look, folds, laid: Laid::default(), ground: Style::new() }
+    pub(super) fn new(look: &'a RowRenderer<'a>, folds: Folds<'a>) -> Self {
+        Self { look, folds, laid: RenderedRows::default(), ground: Style::new() }
     }
 
     pub(super) fn style(&self, token: Token) -> Style {
@@ -57,7 +57,7 @@ impl<'a> Page<'a> {
     }
 
     /// Continues rows without a background.
-    pub(super) fn go_on(&mut self) {
+    pub(super) fn leave_background(&mut self) {
         self.ground = Style::new();
     }
 

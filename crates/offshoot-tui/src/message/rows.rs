@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::page::{Page, more, tail};
 use super::preview::Keep;
-use super::{Beside, Folds, Laid, Look, Stretch, call};
+use super::{AnswerContext, Folds, PartRange, RenderedRows, RowRenderer, call};
 use crate::markdown::flow::{self, SpanRow};
 use crate::markdown::{self, harmless};
 use crate::text;
@@ -22,7 +22,12 @@ const RUN_ROWS: usize = 20;
 const USER_LINES: usize = 20;
 const USER_LINES_FOLDED: usize = 4;
 
-pub(super) fn rows(item: &Item, look: &Look<'_>, folds: Folds<'_>, (beside, stretch): (Beside<'_>, Stretch)) -> Laid {
+pub(super) fn rows(
+    item: &Item,
+    look: &RowRenderer<'_>,
+    folds: Folds<'_>,
+    (beside, stretch): (AnswerContext<'_>, PartRange),
+) -> RenderedRows {
     let mut page = Page::new(look, folds);
     match item {
         Item::User(parts) => user(&mut page, parts),
@@ -87,7 +92,7 @@ fn shown_whole(words: &str, style: Style, width: usize) -> Vec<SpanRow> {
     rows
 }
 
-fn answer_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>, stretch: Stretch) {
+fn answer_rows(page: &mut Page<'_>, answer: &Answer, beside: AnswerContext<'_>, stretch: PartRange) {
     let parts = answer.parts.iter().enumerate().take(stretch.to).skip(stretch.from);
     for (at, part) in parts {
         let known = beside.texts.and_then(|texts| texts.get(&at));
@@ -116,7 +121,7 @@ fn answer_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>, stretch
 }
 
 /// The rows after an answer's parts: results without calls, and how it ended.
-fn end_rows(page: &mut Page<'_>, answer: &Answer, beside: Beside<'_>) {
+fn end_rows(page: &mut Page<'_>, answer: &Answer, beside: AnswerContext<'_>) {
     for result in beside.results.iter().filter(|result| !answer.has_called_for(result)) {
         call::orphan(page, result);
     }
@@ -150,7 +155,7 @@ pub(crate) fn error_words(error: &str) -> Cow<'_, str> {
 /// The text of an answer, without the part that is already printed.
 fn text_rows(page: &mut Page<'_>, words: &str, is_begun: bool, known: Option<&Vec<Line<'static>>>) {
     if is_begun {
-        page.go_on();
+        page.leave_background();
     } else {
         page.block(Style::new());
     }
@@ -188,7 +193,7 @@ fn thinking(
         return;
     }
     if is_begun {
-        page.go_on();
+        page.leave_background();
     } else {
         page.block(Style::new());
     }

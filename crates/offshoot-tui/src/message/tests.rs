@@ -35,11 +35,11 @@ fn rows_of(lines: &[Line<'_>]) -> String {
     lines.iter().map(|line| line.to_string().trim_end().to_owned() + "\n").collect()
 }
 
-fn laid(item: &Item, results: &[Arc<ToolResult>], width: usize, is_open: bool) -> Laid {
+fn laid(item: &Item, results: &[Arc<ToolResult>], width: usize, is_open: bool) -> RenderedRows {
     let (theme, habits) = (Theme::default(), habits());
-    let look = Look { theme: &theme, width, habits: &habits };
+    let look = RowRenderer { theme: &theme, width, habits: &habits };
     let folds = Folds { thinking: is_open, tools: is_open, other: &[] };
-    look.rows(item, folds, Beside { results, ..Beside::default() })
+    look.rows(item, folds, AnswerContext { results, ..AnswerContext::default() })
 }
 
 fn shown(message: &str, results: &[&str], width: usize) -> String {
@@ -364,8 +364,8 @@ fn marks_and_messages_of_extensions() {
 fn arguments_that_come_in_show_what_there_is() {
     let theme = Theme::default();
     let habits = habits();
-    let look = Look { theme: &theme, width: 50, habits: &habits };
-    let beside = Beside { is_live: true, ..Beside::default() };
+    let look = RowRenderer { theme: &theme, width: 50, habits: &habits };
+    let beside = AnswerContext { is_live: true, ..AnswerContext::default() };
     for (tool, arguments, expected) in [
         ("bash", "", "◦ $"),
         ("bash", r#"{"command":"cargo te"#, "◦ $ cargo te"),
@@ -385,12 +385,12 @@ fn a_picture_gets_its_rows_where_the_terminal_can() {
     let size = PictureSize { cell: CellSize::default(), most: Size::new(60, 20) };
     let habits = Habits { picture_size: Some(size), ..habits() };
     let theme = Theme::default();
-    let look = Look { theme: &theme, width: 40, habits: &habits };
+    let look = RowRenderer { theme: &theme, width: 40, habits: &habits };
     let data = crate::image::testing::block(60, 60);
     let item = item(&format!(
         r#"{{"role":"user","content":[{{"type":"text","text":"see"}},{{"type":"image","data":"{data}","mimeType":"image/png"}}]}}"#,
     ));
-    let laid = look.rows(&item, Folds::default(), Beside::default());
+    let laid = look.rows(&item, Folds::default(), AnswerContext::default());
     let placed = &laid.pictures[0];
     assert_eq!((laid.lines.len(), placed.row, placed.column, placed.size), (5, 2, 2, (6, 3)));
 }
@@ -466,9 +466,9 @@ fn answers_begin_in_the_first_column_if_that_is_wished() {
         r#"{"type":"thinking","thinking":"so it is"},{"type":"text","text":"Twelve words of which the last ones stand on a row below:\n\n- one\n- two"},{"type":"toolCall","id":"c","name":"ls","arguments":{}}"#,
     );
     let (theme, habits) = (Theme::default(), Habits { is_flush: true, ..habits() });
-    let look = Look { theme: &theme, width: 30, habits: &habits };
+    let look = RowRenderer { theme: &theme, width: 30, habits: &habits };
     let folds = Folds { thinking: true, ..Folds::default() };
-    let laid = look.rows(&item(&message), folds, Beside::default());
+    let laid = look.rows(&item(&message), folds, AnswerContext::default());
     insta::assert_snapshot!(rows_of(&laid.lines), @"
 
     ∴ so it is

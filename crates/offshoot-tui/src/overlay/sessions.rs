@@ -23,7 +23,7 @@ use crate::keymap::{Action, Context, Keymap};
 use crate::overlay::line::{LineInput, Typed};
 use list::{Filling, Kept, List, SessionListRow};
 pub use list::{Listed, Names, Origin, Sort};
-pub use protocol::{Answer, Preview, Request, Said, Scope, SessionsOutcome, Speaker};
+pub use protocol::{Answer, Preview, Request, Scope, SessionsOutcome, Speaker, Utterance};
 use search::Query;
 
 /// What the selector is told when it is made.

@@ -2,7 +2,7 @@
 
 use super::path::Key;
 use super::{Parts, Transcript};
-use crate::message::{Folds, Laid};
+use crate::message::{Folds, RenderedRows};
 
 impl Transcript {
     pub(super) fn folds(&self, key: Key) -> Folds<'_> {
@@ -10,7 +10,7 @@ impl Transcript {
         Folds { thinking: self.thinking, tools: self.tools, other }
     }
 
-    pub(super) fn is_focused(&self, key: Key, laid: Option<&Laid>, row: usize) -> bool {
+    pub(super) fn is_focused(&self, key: Key, laid: Option<&RenderedRows>, row: usize) -> bool {
         let Some((focused, part)) = self.focus.filter(|(focused, _)| *focused == key) else { return false };
         let starts = laid.map(|laid| laid.folds.as_slice()).unwrap_or_default();
         focused == key && starts.iter().any(|(start, own)| *own == part && *start == row)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::path::Key;
 use super::{Followed, Streams, Transcript};
 use crate::conversation::{Conversation, LiveAnswer, UnderWay};
-use crate::message::{Beside, Laid, Stretch};
+use crate::message::{AnswerContext, PartRange, RenderedRows};
 
 impl Transcript {
     /// Takes what has happened since the last frame. A conversation that has gone to another place is not followed.
@@ -19,7 +19,9 @@ impl Transcript {
             self.under_way = under_way
                 .map(|(at, under_way)| match under_way {
                     UnderWay::Answer(answer) => self.lay_out_answer(answer, &mut followed),
-                    UnderWay::Item(item) => self.look().rows(item, self.folds(Key::UnderWay(at)), Beside::default()),
+                    UnderWay::Item(item) => {
+                        self.look().rows(item, self.folds(Key::UnderWay(at)), AnswerContext::default())
+                    }
                 })
                 .map(Arc::new)
                 .collect();
@@ -43,14 +45,14 @@ impl Transcript {
         }
     }
 
-    fn lay_out_answer(&self, answer: &LiveAnswer, followed: &mut Followed) -> Laid {
+    fn lay_out_answer(&self, answer: &LiveAnswer, followed: &mut Followed) -> RenderedRows {
         if followed.answer != answer.progress().id {
             (followed.answer, followed.streams) = (answer.progress().id, Streams::default());
         }
         let (look, folds, block) = (self.look(), self.folds(Key::UnderWay(0)), answer.block());
-        followed.streams.follow(block.parts(), answer.progress(), Stretch::default());
-        let texts = followed.streams.rows(&look, folds, (Stretch::default(), usize::MAX));
-        let beside = Beside { results: &block.results, is_live: true, texts: Some(&texts) };
+        followed.streams.follow(block.parts(), answer.progress(), PartRange::default());
+        let texts = followed.streams.rows(&look, folds, (PartRange::default(), usize::MAX));
+        let beside = AnswerContext { results: &block.results, is_live: true, texts: Some(&texts) };
         look.rows(&block.item, folds, beside)
     }
 }

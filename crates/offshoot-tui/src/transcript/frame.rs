@@ -12,7 +12,7 @@ use ratatui::text::Line;
 use super::path::{Group, Key};
 use super::{Body, Transcript};
 use crate::conversation::Conversation;
-use crate::message::{Beside, Laid, Look};
+use crate::message::{AnswerContext, RenderedRows, RowRenderer};
 use crate::text;
 use crate::theme::{Theme, Token};
 use offshoot_session::transcript::{Item, StoredPicture, ToolResult};
@@ -111,7 +111,7 @@ impl Transcript {
     }
 
     /// The rows of a group, if all bodies are there; what lacks is noted.
-    pub(super) fn rows_of(&mut self, at: usize) -> Option<(Key, Arc<Laid>)> {
+    pub(super) fn rows_of(&mut self, at: usize) -> Option<(Key, Arc<RenderedRows>)> {
         let Some(group) = self.group(at) else {
             let at = at - self.path.len().min(at);
             return Some((Key::UnderWay(at), self.under_way.get(at)?.clone()));
@@ -140,7 +140,7 @@ impl Transcript {
         Some((results, hidden))
     }
 
-    fn lay_out_group(&mut self, group: Group) -> Option<Laid> {
+    fn lay_out_group(&mut self, group: Group) -> Option<RenderedRows> {
         let ix = match group.key {
             Key::Entry(ix) => ix,
             Key::Live(number) => return Some(self.live.get(&number)?.rows(&self.look(), self.folds(group.key))),
@@ -148,13 +148,13 @@ impl Transcript {
         };
         let body = self.body(ix);
         let (results, hidden) = self.results(group)?;
-        let beside = Beside { results: &results, ..Beside::default() };
+        let beside = AnswerContext { results: &results, ..AnswerContext::default() };
         let mut laid = match &body? {
             Body::Item(item) => self.look().rows(item, self.folds(group.key), beside),
             Body::Result(result) => {
                 self.look().rows(&Item::Result(result.as_ref().clone()), self.folds(group.key), beside)
             }
-            Body::Nothing => Laid::default(),
+            Body::Nothing => RenderedRows::default(),
         };
         if hidden > 0 {
             let told = format!("  … {hidden} more results are not shown");
@@ -163,8 +163,8 @@ impl Transcript {
         Some(laid)
     }
 
-    pub(super) fn look(&self) -> Look<'_> {
-        Look { theme: &self.theme, width: self.width, habits: &self.habits }
+    pub(super) fn look(&self) -> RowRenderer<'_> {
+        RowRenderer { theme: &self.theme, width: self.width, habits: &self.habits }
     }
 
     fn body(&mut self, ix: NodeIx) -> Option<Body> {

@@ -7,7 +7,7 @@ use ratatui::text::Line;
 
 use crate::conversation::AnswerProgress;
 use crate::markdown::Stream;
-use crate::message::{Folds, Look, Stretch};
+use crate::message::{Folds, PartRange, RowRenderer};
 use offshoot_session::transcript::ItemPart;
 
 /// Texts and thoughts of an answer, by part. Thoughts that follow each other are one, with the first.
@@ -67,7 +67,7 @@ impl Flow {
         }
     }
 
-    fn lay_out(&mut self, look: &Look<'_>) {
+    fn lay_out(&mut self, look: &RowRenderer<'_>) {
         self.stream.lay_out(&if self.is_thought { look.thoughts_sheet() } else { look.sheet() });
     }
 }
@@ -76,9 +76,9 @@ impl Streams {
     /// The rows that were not given away, of some parts: of each of them the last.
     pub(crate) fn rows(
         &mut self,
-        look: &Look<'_>,
+        look: &RowRenderer<'_>,
         folds: Folds<'_>,
-        (stretch, most): (Stretch, usize),
+        (stretch, most): (PartRange, usize),
     ) -> HashMap<usize, Vec<Line<'static>>> {
         let mut rows = HashMap::new();
         for (at, flow) in self.within(folds, stretch) {
@@ -93,9 +93,9 @@ impl Streams {
     /// Takes the rows of parts that are complete.
     pub(crate) fn take_whole(
         &mut self,
-        look: &Look<'_>,
+        look: &RowRenderer<'_>,
         folds: Folds<'_>,
-        stretch: Stretch,
+        stretch: PartRange,
     ) -> HashMap<usize, Vec<Line<'static>>> {
         let mut rows = HashMap::new();
         for (at, flow) in self.within(folds, stretch) {
@@ -107,8 +107,8 @@ impl Streams {
     }
 
     /// Takes the rows of a part that will not change any more.
-    pub(crate) fn take_settled(&mut self, look: &Look<'_>, folds: Folds<'_>, at: usize) -> Vec<Line<'static>> {
-        let stretch = Stretch { from: at, to: at + 1, is_begun: false };
+    pub(crate) fn take_settled(&mut self, look: &RowRenderer<'_>, folds: Folds<'_>, at: usize) -> Vec<Line<'static>> {
+        let stretch = PartRange { from: at, to: at + 1, is_begun: false };
         let Some((_, flow)) = self.within(folds, stretch).next() else { return Vec::new() };
         flow.lay_out(look);
         flow.stream.take()
@@ -122,7 +122,7 @@ impl Streams {
 
     /// Takes what came of an answer since the last time; `printed`: what of it was given away. What is not as it came is
     /// laid out from the whole, unless rows of it are given away.
-    pub(crate) fn follow(&mut self, parts: &[ItemPart], progress: &AnswerProgress, printed: Stretch) {
+    pub(crate) fn follow(&mut self, parts: &[ItemPart], progress: &AnswerProgress, printed: PartRange) {
         if progress.is_complete && !std::mem::replace(&mut self.is_complete, true) {
             let is_given = |at: usize| at < printed.from || (at == printed.from && printed.is_begun);
             for at in progress.replaced.iter().copied().filter(|at| !is_given(*at)) {
@@ -152,7 +152,7 @@ impl Streams {
     }
 
     /// Those that are shown as rows of their own. A thought that is folded shows its first words only.
-    fn within(&mut self, folds: Folds<'_>, stretch: Stretch) -> impl Iterator<Item = (usize, &mut Flow)> {
+    fn within(&mut self, folds: Folds<'_>, stretch: PartRange) -> impl Iterator<Item = (usize, &mut Flow)> {
         let is_shown = move |at: usize, flow: &Flow| {
             (stretch.from..stretch.to).contains(&at) && (!flow.is_thought || folds.is_thinking_open(at))
         };

@@ -151,7 +151,7 @@ impl Known {
         let Some(session) = self.session() else { return Vec::new() };
         let tree = session.tree();
         let mut found = Vec::new();
-        let current = session.leaf().and_then(|leaf| tree.behind_markers(leaf));
+        let current = session.leaf().and_then(|leaf| tree.skip_leaf_markers(leaf));
         for (name, ix) in [("@", current), ("@-", current.and_then(|leaf| tree.parent(leaf)))] {
             found.extend(ix.map(|ix| candidate(name, described(&session, ix))));
         }
@@ -163,7 +163,7 @@ impl Known {
         let is_said = |ix: &NodeIx| said(&session, *ix).is_some();
         let path = current.into_iter().flat_map(|leaf| tree.ancestors(leaf)).filter(is_said).take(ENTRIES);
         let ends = tree.entries().rev().take(SCANNED).filter(|ix| tree.is_leaf(*ix));
-        let ends = ends.filter_map(|leaf| tree.behind_markers(leaf)).take(ENTRIES);
+        let ends = ends.filter_map(|leaf| tree.skip_leaf_markers(leaf)).take(ENTRIES);
         let mut named: Vec<NodeIx> = path.chain(ends).collect();
         if let Some(typed) = typed.to_str().filter(|typed| !typed.is_empty()) {
             let begins = |ix: &NodeIx| tree.node(*ix).id().is_some_and(|id| id.as_str().starts_with(typed));

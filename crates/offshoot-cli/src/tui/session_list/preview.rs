@@ -6,7 +6,8 @@ use std::sync::mpsc::Receiver;
 use offshoot_session::entry::{Entry, Source, text_of};
 use offshoot_session::kind::{Kind, Role};
 use offshoot_session::tree::NodeIx;
-use offshoot_tui::overlay::sessions::{Answer, Preview, Said, Speaker};
+use offshoot_tui::markdown::plain;
+use offshoot_tui::overlay::sessions::{Answer, Preview, Speaker, Utterance};
 
 use super::{SendAnswer, open};
 use crate::app::App;
@@ -51,7 +52,7 @@ fn read(app: &App, file: &Path) -> Result<Preview> {
 }
 
 /// The words of an entry, if it is a message or a summary.
-fn said(source: &dyn Source, ix: NodeIx) -> Result<Option<Said>> {
+fn said(source: &dyn Source, ix: NodeIx) -> Result<Option<Utterance>> {
     let node = source.tree().node(ix);
     let by = match (node.kind(), node.role()) {
         (Kind::Message, Some(Role::User)) => Speaker::Person,
@@ -59,8 +60,11 @@ fn said(source: &dyn Source, ix: NodeIx) -> Result<Option<Said>> {
         _ => return Ok(None),
     };
     let text = words(&source.entry(ix)?).unwrap_or_default();
-    let text: String = text.trim().chars().take(LONG).collect();
-    Ok((!text.is_empty()).then_some(Said { by, text }))
+    let text = match by {
+        Speaker::Person => text.trim().chars().take(LONG).collect(),
+        Speaker::Model => plain(&text, LONG),
+    };
+    Ok((!text.is_empty()).then_some(Utterance { by, text }))
 }
 
 fn words(entry: &Entry) -> Option<String> {

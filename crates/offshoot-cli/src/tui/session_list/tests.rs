@@ -135,7 +135,7 @@ fn previews_tell_first_and_last_words() {
         }
     };
     let long = preview("s1");
-    let words = |said: &[offshoot_tui::overlay::sessions::Said]| {
+    let words = |said: &[offshoot_tui::overlay::sessions::Utterance]| {
         said.iter().map(|said| (said.by, said.text.clone())).collect::<Vec<_>>()
     };
     let person = |text: &str| (Speaker::Person, text.to_owned());

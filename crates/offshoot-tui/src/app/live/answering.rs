@@ -7,17 +7,17 @@ use std::collections::HashMap;
 use ratatui::text::Line;
 
 use crate::conversation::{AnswerProgress, ConversationBlock, FinishedBlock, LiveAnswer};
-use crate::message::{Beside, Folds, Laid, Look, Stretch};
+use crate::message::{AnswerContext, Folds, PartRange, RenderedRows, RowRenderer};
 use crate::transcript::{Streams, first_thought};
 
 /// How an answer is printed that is under way.
 #[derive(Debug)]
-pub(super) struct Answering {
+pub(super) struct AnswerPrinter {
     /// Which answer.
     id: u64,
     streams: Streams,
     /// What is not printed: from this part on, or from within it.
-    unprinted: Stretch,
+    unprinted: PartRange,
 }
 
 /// An answer that is under way, or finished.
@@ -40,18 +40,18 @@ impl<'a> AnswerSource<'a> {
 
     fn rows(
         self,
-        look: &Look<'_>,
+        look: &RowRenderer<'_>,
         folds: Folds<'_>,
-        (stretch, texts): (Stretch, &HashMap<usize, Vec<Line<'static>>>),
-    ) -> Laid {
-        let beside = Beside { results: &self.block.results, is_live: self.is_live, texts: Some(texts) };
+        (stretch, texts): (PartRange, &HashMap<usize, Vec<Line<'static>>>),
+    ) -> RenderedRows {
+        let beside = AnswerContext { results: &self.block.results, is_live: self.is_live, texts: Some(texts) };
         look.rows_of(&self.block.item, folds, beside, stretch)
     }
 }
 
-impl Answering {
+impl AnswerPrinter {
     pub(super) fn new(answer: AnswerSource<'_>) -> Self {
-        Self { id: answer.progress.id, streams: Streams::default(), unprinted: Stretch::default() }
+        Self { id: answer.progress.id, streams: Streams::default(), unprinted: PartRange::default() }
     }
 
     /// Whether this is the answer.
@@ -60,20 +60,20 @@ impl Answering {
     }
 
     /// The rows that will not change any more and were not printed yet: they are from now on.
-    pub(super) fn print(&mut self, answer: &LiveAnswer, look: &Look<'_>, folds: Folds<'_>) -> Laid {
+    pub(super) fn print(&mut self, answer: &LiveAnswer, look: &RowRenderer<'_>, folds: Folds<'_>) -> RenderedRows {
         let source = AnswerSource::live(answer);
         self.follow(source);
         let open = self.first_open_part(answer).unwrap_or(source.block.parts().len());
-        let mut laid = Laid::default();
+        let mut laid = RenderedRows::default();
         if open > self.unprinted.from {
-            let whole = Stretch { to: open, ..self.unprinted };
+            let whole = PartRange { to: open, ..self.unprinted };
             let texts = self.streams.take_whole(look, folds, whole);
             laid = source.rows(look, folds, (whole, &texts));
-            self.unprinted = Stretch { from: open, ..Stretch::default() };
+            self.unprinted = PartRange { from: open, ..PartRange::default() };
         }
         let settled = self.streams.take_settled(look, folds, open);
         if !settled.is_empty() {
-            let begun = Stretch { to: open + 1, ..self.unprinted };
+            let begun = PartRange { to: open + 1, ..self.unprinted };
             laid.append(source.rows(look, folds, (begun, &HashMap::from([(open, settled)]))));
             self.unprinted.is_begun = true;
         }
@@ -84,10 +84,10 @@ impl Answering {
     pub(super) fn unprinted_rows(
         &mut self,
         answer: &LiveAnswer,
-        look: &Look<'_>,
+        look: &RowRenderer<'_>,
         folds: Folds<'_>,
         most: usize,
-    ) -> Laid {
+    ) -> RenderedRows {
         let source = AnswerSource::live(answer);
         self.follow(source);
         let texts = self.streams.rows(look, folds, (self.unprinted, most));
@@ -95,7 +95,7 @@ impl Answering {
     }
 
     /// The answer is finished: the rows that are not printed.
-    pub(super) fn finish(mut self, source: AnswerSource<'_>, look: &Look<'_>, folds: Folds<'_>) -> Laid {
+    pub(super) fn finish(mut self, source: AnswerSource<'_>, look: &RowRenderer<'_>, folds: Folds<'_>) -> RenderedRows {
         self.follow(source);
         let texts = self.streams.take_whole(look, folds, self.unprinted);
         source.rows(look, folds, (self.unprinted, &texts))

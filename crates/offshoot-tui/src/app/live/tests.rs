@@ -48,7 +48,7 @@ impl Printed {
 
     fn frame(&mut self) {
         let (theme, habits) = (Theme::default(), Habits::default());
-        let look = Look { theme: &theme, width: self.width, habits: &habits };
+        let look = RowRenderer { theme: &theme, width: self.width, habits: &habits };
         let folds = Folds { thinking: self.folds.0, tools: self.folds.1, other: &[] };
         let laid = self.live.print(&self.conversation, &look, folds);
         self.rows.extend(laid.lines.iter().map(ToString::to_string));
@@ -104,7 +104,7 @@ impl Printed {
     /// All things that are finished, laid out at once, as a session shows them.
     fn whole(&self) -> Vec<String> {
         let (theme, habits) = (Theme::default(), Habits::default());
-        let look = Look { theme: &theme, width: self.width, habits: &habits };
+        let look = RowRenderer { theme: &theme, width: self.width, habits: &habits };
         let folds = Folds { thinking: self.folds.0, tools: self.folds.1, other: &[] };
         let blocks = self.conversation.blocks();
         blocks.flat_map(|block| block.rows(&look, folds).lines).map(|line| line.to_string()).collect()
@@ -215,7 +215,7 @@ fn what_tools_gave_is_printed_as_soon_as_it_can_be() {
 fn what_a_command_of_the_user_printed_so_far_stands_there_until_it_has_ended() {
     let shown = |conversation: &Conversation| {
         let (theme, habits) = (Theme::default(), Habits::default());
-        let look = Look { theme: &theme, width: 60, habits: &habits };
+        let look = RowRenderer { theme: &theme, width: 60, habits: &habits };
         let rows = Live::default().rows(conversation, &look, Folds::default(), 100);
         rows.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
@@ -323,7 +323,7 @@ fn a_piece_of_a_long_answer_costs_what_a_piece_of_a_short_one_does() {
         let (mut live, mut conversation) = (Live::default(), Conversation::default());
         conversation.apply(&Event::MessageStart { message: message(Vec::new(), StopReason::Stop) });
         let (theme, habits) = (Theme::default(), Habits::default());
-        let look = Look { theme: &theme, width: 80, habits: &habits };
+        let look = RowRenderer { theme: &theme, width: 80, habits: &habits };
         let folds = Folds::default();
         let (mut costs, letters) = (Vec::new(), 16);
         for piece in text.as_bytes().chunks(letters) {

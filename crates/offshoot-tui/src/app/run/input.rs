@@ -70,7 +70,7 @@ impl Keys {
     }
 
     /// Reads again.
-    pub(super) fn go_on(&self) {
+    pub(super) fn resume_reading(&self) {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner).shall_wait = false;
         self.0.changed.notify_all();
     }

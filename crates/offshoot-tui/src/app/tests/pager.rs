@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::app::cmd::Purpose;
 use crate::app::live::Live;
-use crate::message::{Folds, Look};
+use crate::message::{Folds, RowRenderer};
 
 const COLUMNS: u16 = 60;
 
@@ -154,7 +154,7 @@ fn paged(model: &mut Model, rows: u16) -> String {
 
 /// What a main screen prints of all this, and what stands below it.
 fn printed(model: &Model) -> String {
-    let look = Look { theme: &model.wishes.theme, width: COLUMNS.into(), habits: &model.wishes.habits };
+    let look = RowRenderer { theme: &model.wishes.theme, width: COLUMNS.into(), habits: &model.wishes.habits };
     let mut live = Live::default();
     let mut rows = live.print(&model.conversation, &look, Folds::default()).lines;
     rows.extend(live.rows(&model.conversation, &look, Folds::default(), usize::MAX));

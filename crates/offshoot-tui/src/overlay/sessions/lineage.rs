@@ -4,7 +4,7 @@ use offshoot_session::clock::Millis;
 
 /// A row of a list with its place in the forest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shown {
+pub(super) struct ListedRow {
     pub(super) row: usize,
     pub(super) depth: usize,
     /// Whether no sibling follows.
@@ -12,7 +12,7 @@ pub(super) struct Shown {
     pub(super) parent: Option<usize>,
 }
 
-impl Shown {
+impl ListedRow {
     pub(super) fn alone(row: usize) -> Self {
         Self { row, depth: 0, is_last: true, parent: None }
     }
@@ -27,7 +27,7 @@ pub(super) struct Member {
 
 /// The rows named by `order`, as a forest: siblings by the latest activity in their whole family, else as in `order`.
 /// Parents that are not named there do not count; a circle is cut open at one of its rows. Linear but for the sorting.
-pub(super) fn grow(members: &[Member], order: &[usize]) -> Vec<Shown> {
+pub(super) fn grow(members: &[Member], order: &[usize]) -> Vec<ListedRow> {
     let mut forest = Forest::new(members, order);
     forest.visit_all(order);
     forest.sort();
@@ -143,13 +143,13 @@ impl<'a> Forest<'a> {
         }
     }
 
-    fn flatten(&self) -> Vec<Shown> {
+    fn flatten(&self) -> Vec<ListedRow> {
         let mut shown = Vec::with_capacity(self.downwards.len());
         let mut todo = Vec::new();
-        let put = |todo: &mut Vec<Shown>, rows: &[usize], depth, parent| {
+        let put = |todo: &mut Vec<ListedRow>, rows: &[usize], depth, parent| {
             let last = rows.len().saturating_sub(1);
             let places = rows.iter().enumerate().rev();
-            todo.extend(places.map(|(at, row)| Shown { row: *row, depth, is_last: at == last, parent }));
+            todo.extend(places.map(|(at, row)| ListedRow { row: *row, depth, is_last: at == last, parent }));
         };
         put(&mut todo, &self.roots, 0, None);
         while let Some(next) = todo.pop() {
@@ -171,7 +171,7 @@ mod tests {
         rows.iter().map(|(modified, parent)| Member { modified: Some(*modified), parent: *parent }).collect()
     }
 
-    fn rows(shown: &[Shown]) -> Vec<(usize, usize, bool)> {
+    fn rows(shown: &[ListedRow]) -> Vec<(usize, usize, bool)> {
         shown.iter().map(|shown| (shown.row, shown.depth, shown.is_last)).collect()
     }
 

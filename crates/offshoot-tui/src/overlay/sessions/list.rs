@@ -7,7 +7,7 @@ use offshoot_session::clock::Millis;
 use offshoot_session::list::SessionInfo;
 use offshoot_session::text::one_line;
 
-use super::lineage::{self, Member, Shown};
+use super::lineage::{self, ListedRow, Member};
 use super::search::{Fields, Query, TextHits};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -179,7 +179,7 @@ pub(super) struct List {
     waiting: HashMap<PathBuf, Vec<usize>>,
     /// All rows that are there, last activity first.
     recent: Vec<usize>,
-    shown: Vec<Shown>,
+    shown: Vec<ListedRow>,
     pub(super) filling: Filling,
 }
 
@@ -309,17 +309,17 @@ impl List {
                 let member = |row: &SessionListRow| Member { modified: row.modified, parent: row.parent };
                 lineage::grow(&rows.iter().map(member).collect::<Vec<_>>(), &order)
             }
-            (Sort::Recent, _) | (Sort::Relevance, false) => order.into_iter().map(Shown::alone).collect(),
+            (Sort::Recent, _) | (Sort::Relevance, false) => order.into_iter().map(ListedRow::alone).collect(),
             (Sort::Threaded | Sort::Relevance, true) => {
                 let score = |at: usize| rows.get(at).and_then(SessionListRow::fits).unwrap_or_default();
                 let mut scored: Vec<(f64, usize)> = order.into_iter().map(|at| (score(at), at)).collect();
                 scored.sort_by(|a, b| a.0.total_cmp(&b.0));
-                scored.into_iter().map(|(_, at)| Shown::alone(at)).collect()
+                scored.into_iter().map(|(_, at)| ListedRow::alone(at)).collect()
             }
         };
     }
 
-    pub(super) fn shown(&self) -> &[Shown] {
+    pub(super) fn shown(&self) -> &[ListedRow] {
         &self.shown
     }
 
@@ -379,7 +379,7 @@ mod tests {
     }
 
     fn ids(list: &List) -> Vec<(&str, usize)> {
-        let row = |shown: &Shown| list.rows.get(shown.row).map(|row| (row.id.as_str(), shown.depth));
+        let row = |shown: &ListedRow| list.rows.get(shown.row).map(|row| (row.id.as_str(), shown.depth));
         list.shown.iter().filter_map(row).collect()
     }
 

@@ -76,16 +76,16 @@ pub enum Answer {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Preview {
     /// What was said first.
-    pub first: Vec<Said>,
+    pub first: Vec<Utterance>,
     /// What was said last, oldest first.
-    pub last: Vec<Said>,
+    pub last: Vec<Utterance>,
     /// Why there is nothing, or not all.
     pub trouble: Option<String>,
 }
 
 /// Something that somebody said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct Utterance {
     pub by: Speaker,
     /// The text; only its beginning is shown.
     pub text: String,

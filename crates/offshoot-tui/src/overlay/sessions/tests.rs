@@ -14,7 +14,7 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
 
-use super::{Answer, Listed, Origin, Preview, Request, Said, Scope, Sessions, SessionsOutcome, Setting, Speaker};
+use super::{Answer, Listed, Origin, Preview, Request, Scope, Sessions, SessionsOutcome, Setting, Speaker, Utterance};
 use crate::testing::{SIZES, a_megabyte, assert_inside, assert_no_remains, hostile, hostile_texts, screen_of, text_of};
 use crate::theme::{Theme, Token};
 
@@ -89,8 +89,8 @@ fn filled() -> Sessions {
     sessions
 }
 
-fn said(by: Speaker, text: &str) -> Said {
-    Said { by, text: text.to_owned() }
+fn said(by: Speaker, text: &str) -> Utterance {
+    Utterance { by, text: text.to_owned() }
 }
 
 fn preview() -> Preview {

@@ -11,7 +11,7 @@ use ratatui::text::{Line, Span};
 
 use super::found;
 use super::list::{Filling, SessionListRow};
-use super::{Mode, Names, Notice, Origin, Preview, Said, Scope, Sessions, Sort, Speaker};
+use super::{Mode, Names, Notice, Origin, Preview, Scope, Sessions, Sort, Speaker, Utterance};
 use crate::keymap::Action;
 use crate::overlay::hint;
 use crate::text;
@@ -412,7 +412,7 @@ fn words(theme: &Theme, preview: &Preview, area: Rect) -> Vec<Line<'static>> {
     lines
 }
 
-fn said(theme: &Theme, all: &[Said], columns: usize, rows: usize) -> Vec<Line<'static>> {
+fn said(theme: &Theme, all: &[Utterance], columns: usize, rows: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for (number, said) in all.iter().enumerate() {
         let share = rows.saturating_sub(lines.len()) / (all.len() - number).max(1);

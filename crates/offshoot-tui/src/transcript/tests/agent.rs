@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::app::live::Live;
-use crate::message::{Folds, Look};
+use crate::message::{Folds, RowRenderer};
 
 /// Answers with what it was given, in pieces.
 struct Script(Mutex<VecDeque<AssistantMessage>>);
@@ -117,7 +117,7 @@ struct Talk {
 impl Talk {
     fn print(&mut self, width: usize) {
         let (theme, habits) = (Theme::default(), Habits::default());
-        let look = Look { theme: &theme, width, habits: &habits };
+        let look = RowRenderer { theme: &theme, width, habits: &habits };
         self.printed.extend(self.live.print(&self.conversation, &look, Folds::default()).lines);
     }
 }
@@ -217,7 +217,7 @@ fn what_is_printed_as_it_comes_is_the_whole_each_row_once() {
     let mut talk = converse(|_| 60);
     talk.print(60);
     let theme = Theme::default();
-    let look = Look { theme: &theme, width: 60, habits: &Habits::default() };
+    let look = RowRenderer { theme: &theme, width: 60, habits: &Habits::default() };
     assert!(talk.live.rows(&talk.conversation, &look, Folds::default(), 100).is_empty());
     let mut resumed = Transcript::new(Habits::default());
     resumed.open(talk.path.clone());
