@@ -1,7 +1,7 @@
-//! The front end as a whole: what it holds, what happens to it, what it wants done, what it shows.
+//! The front end: its state, its messages, its commands and its views.
 //!
-//! One loop ([`run::run`]) takes messages, lets [`update::update`] change the model, does what the commands say or hands
-//! them to the program around it, and draws. Everything but the loop and the screen is pure.
+//! One loop ([`run::run`]) takes messages and lets [`update::update`] change the model. It runs the commands or hands
+//! them to the surrounding program, and draws. Everything except the loop and the screen is pure.
 
 pub mod cmd;
 pub mod live;

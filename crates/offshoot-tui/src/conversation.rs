@@ -1,8 +1,8 @@
-//! The conversation as it goes on: what the agent's events and replies make of it, in one place. The main screen prints
-//! it, the pager reads on in it. Knows neither: no layout, no file, and nothing of what is printed.
+//! The open conversation: finished blocks and the work under way, built from agent events and replies. The main screen
+//! prints it, and the pager shows it after the path. This module has no layout and no file access.
 //!
-//! Finished blocks have numbers and never change. After them comes what is under way: the answer that comes in, what
-//! waits for its end, the command that the user runs.
+//! Finished blocks are numbered and never change. The work under way comes after them: the streaming answer, the items
+//! that wait for its end, and the user's running command.
 
 mod block;
 mod answer;
@@ -26,20 +26,20 @@ use shell::RunningShell;
 use crate::message::{error_words, item_of_live};
 use offshoot_session::transcript::{Item, ItemShape, Level, ToolResult};
 
-/// How many finished blocks are kept at least.
+/// The minimum number of finished blocks to keep.
 const KEPT: usize = 200;
 
-/// The conversation of the open session, from what was said last when it was opened.
+/// The conversation of the open session. It starts with the session's last blocks.
 #[derive(Debug, Default)]
 pub struct Conversation {
     finished: VecDeque<FinishedBlock>,
-    /// The number of the oldest block that is kept.
+    /// The number of the oldest kept block.
     oldest: u64,
     answer: Option<LiveAnswer>,
     answers: u64,
-    /// Items of the session after the answer that is under way, and commands that are recorded later.
+    /// Session items after the answer that is under way, and commands that are recorded later.
     waiting: Vec<WaitingItem>,
-    /// Whether a command of the user is recorded after what is under way, rather than at once.
+    /// Whether the user's command is recorded after the work under way, instead of at once.
     holds_runs: bool,
     job: Option<String>,
     shell: Option<RunningShell>,
@@ -48,32 +48,32 @@ pub struct Conversation {
     version: u64,
 }
 
-/// A place in a session that was opened.
+/// An opened place in a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct ConversationPlace {
     number: u64,
-    /// The first block that finished there.
+    /// The number of the first block that finished at this place.
     first: u64,
 }
 
-/// A block that does not change any more.
+/// A block that no longer changes.
 #[derive(Debug)]
 pub(crate) struct FinishedBlock {
     pub(crate) block: Arc<ConversationBlock>,
-    /// How it came, if it is an answer that came in.
+    /// The streaming progress, if the block is a streamed answer.
     pub(crate) progress: Option<AnswerProgress>,
-    /// How many shown entries stand before it in the session, if it is there.
+    /// The number of shown entries before this block in the session, if the block is recorded.
     entries_before: Option<usize>,
 }
 
 #[derive(Debug)]
 struct WaitingItem {
     item: Item,
-    /// As [`FinishedBlock::entries_before`]; `None`: it is recorded later.
+    /// See [`FinishedBlock::entries_before`]. `None` means that the item is recorded later.
     entries_before: Option<usize>,
 }
 
-/// Something that may still change.
+/// An item that may still change.
 #[derive(Debug)]
 pub(crate) enum UnderWay<'a> {
     Answer(&'a LiveAnswer),
@@ -106,7 +106,7 @@ impl Conversation {
             Event::ToolExecutionEnd { result, .. } => {
                 self.take_result(answer::tool_result(result));
             }
-            // Without a command that runs, it is one of a session that was left.
+            // Without a running command, the output belongs to a session that was left.
             Event::BashExecutionUpdate { delta, omitted } => {
                 self.shell.iter_mut().for_each(|shell| shell.print(delta, *omitted));
             }
@@ -119,7 +119,7 @@ impl Conversation {
                 self.end_compaction(result.as_deref(), error_message.as_deref(), *aborted);
             }
             Event::EntryAppended { entry } => self.append_entry(&entry.0),
-            // The answer has said why.
+            // The answer already shows the error.
             Event::AutoRetryStart { attempt, max_attempts, delay_ms, .. } => {
                 self.holds_runs = false;
                 self.notice(Level::Warning, format!("next try {}", after(*delay_ms, *attempt, *max_attempts)));
@@ -151,7 +151,7 @@ impl Conversation {
         }
     }
 
-    /// Takes what a command was answered.
+    /// Applies the reply to a command.
     pub fn take_reply(&mut self, reply: &Reply) {
         self.version += 1;
         match reply {
@@ -181,7 +181,7 @@ impl Conversation {
         }
     }
 
-    /// Another place is open: nothing is under way. Finished blocks stay.
+    /// Leaves the open place: drops the work under way and keeps finished blocks.
     pub fn leave_place(&mut self) {
         let place = ConversationPlace { number: self.place.number + 1, first: self.next_number() };
         let finished = std::mem::take(&mut self.finished);
@@ -189,54 +189,54 @@ impl Conversation {
         *self = Self { finished, oldest, answers, version, place, ..Self::default() };
     }
 
-    /// Takes what was said last at the place, and how many entries its path shows.
+    /// Adds the last blocks of the opened place. `entries` is the number of entries that its path shows.
     pub fn open_place(&mut self, tail: Vec<ConversationBlock>, entries: usize) {
         tail.into_iter().for_each(|block| self.push(block, None));
         self.place.first = self.next_number();
         self.entries = entries;
     }
 
-    /// Adds a few words for the user.
+    /// Adds a notice for the user.
     pub fn notice(&mut self, level: Level, text: impl Into<String>) {
         self.push(ConversationBlock::new(Item::Notice(level, text.into())), None);
     }
 
-    /// The user runs a command, unless one runs already.
+    /// Starts the user's command, unless one is running.
     pub fn start_shell(&mut self, command: &str, is_private: bool) {
         self.version += 1;
         self.shell.get_or_insert_with(|| RunningShell::new(command, is_private));
     }
 
-    /// The command came to nothing.
+    /// Drops the user's running command.
     pub fn drop_shell(&mut self) {
         self.version += 1;
         self.shell = None;
     }
 
-    /// Whether the user runs a command.
+    /// Whether the user's command is running.
     #[must_use]
     pub fn has_shell(&self) -> bool {
         self.shell.is_some()
     }
 
-    /// What else is under way, in words.
+    /// The description of another running job, such as a compaction.
     #[must_use]
     pub fn job(&self) -> Option<&str> {
         self.job.as_deref()
     }
 
-    /// Something else is under way, or nothing any more.
+    /// Sets or clears the running job.
     pub fn set_job(&mut self, job: Option<&str>) {
         self.job = job.map(str::to_owned);
     }
 
-    /// Whether nothing was said.
+    /// Whether there are no finished blocks.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.finished.is_empty()
     }
 
-    /// Finished blocks, oldest first; the oldest of a long conversation are forgotten.
+    /// Finished blocks, oldest first. The oldest blocks of a long conversation are dropped.
     pub fn blocks(&self) -> impl DoubleEndedIterator<Item = &ConversationBlock> {
         self.finished.iter().map(|finished| finished.block.as_ref())
     }
@@ -246,7 +246,7 @@ impl Conversation {
         (self.oldest..).zip(&self.finished).skip(skipped)
     }
 
-    /// The answer that comes in, or whose tools are at work.
+    /// The answer that is streaming, or that waits for its tools.
     pub(crate) fn answer(&self) -> Option<&LiveAnswer> {
         self.answer.as_ref()
     }
@@ -258,18 +258,18 @@ impl Conversation {
         answer.chain(waiting).chain(self.shell.iter().map(|shell| UnderWay::Item(shell.item())))
     }
 
-    /// Another number after every change.
+    /// A counter of changes.
     pub(crate) fn version(&self) -> u64 {
         self.version
     }
 
-    /// Which place of which session is open, as a number.
+    /// The number of the open place.
     pub(crate) fn place(&self) -> u64 {
         self.place.number
     }
 
-    /// Where the blocks of the open place join its path in the session: how many shown entries of the path come before
-    /// them, and the number of the first block. What is forgotten is among these entries.
+    /// Where the blocks of the open place continue its path: the number of shown path entries before them, and the
+    /// number of the first block. Dropped blocks count among these entries.
     pub(crate) fn joint(&self) -> (usize, u64) {
         let first = self.place.first.max(self.oldest);
         let kept = self.finished_from(first).find_map(|(_, finished)| finished.entries_before);
@@ -278,7 +278,7 @@ impl Conversation {
         (kept.or_else(answer).or_else(waiting).unwrap_or(self.entries), first)
     }
 
-    /// Forgets old blocks before this number.
+    /// Drops blocks before this number, but keeps at least `KEPT` blocks.
     pub(crate) fn forget(&mut self, before: u64) {
         while self.finished.len() > KEPT && self.oldest < before {
             self.finished.pop_front();
@@ -295,13 +295,13 @@ impl Conversation {
         self.finished.push_back(FinishedBlock { block: Arc::new(block), progress: None, entries_before });
     }
 
-    /// The place in the session of what was just recorded.
+    /// Counts a recorded entry and returns the number of entries before it.
     fn count_entry(&mut self) -> Option<usize> {
         self.entries += 1;
         Some(self.entries - 1)
     }
 
-    /// The answer that comes in: a new one if the last is complete.
+    /// The answer under way. Begins a new one if there is none or the last one is complete.
     fn begin_answer(&mut self) -> &mut LiveAnswer {
         if self.answer.as_ref().is_some_and(LiveAnswer::is_complete) {
             self.close_answer();
@@ -335,7 +335,7 @@ impl Conversation {
         }
     }
 
-    /// Gives a result to the answer that called for it; gives it back if no answer did.
+    /// Attaches a result to the answer that made the call. Returns the result if no answer made the call.
     fn take_result(&mut self, result: ToolResult) -> Option<ToolResult> {
         match &mut self.answer {
             Some(answer) if answer.has_call(&result.call) => {
@@ -350,14 +350,14 @@ impl Conversation {
         }
     }
 
-    /// An answer is finished once all its tools are.
+    /// Closes the answer once all its tools have finished.
     fn close_answer_if_done(&mut self) {
         if self.answer.as_ref().is_some_and(LiveAnswer::is_done) {
             self.close_answer();
         }
     }
 
-    /// The answer is finished; one that did not come to its end is none.
+    /// Finishes the answer, or drops it if it is incomplete.
     fn close_answer(&mut self) {
         let Some(answer) = self.answer.take_if(|answer| answer.is_complete()) else {
             self.answer = None;
@@ -388,7 +388,7 @@ impl Conversation {
         }
     }
 
-    /// An entry that is no message. One of an extension counts also if it says nothing.
+    /// Adds an entry that is not a message. An extension entry counts even if it shows no text.
     fn append_entry(&mut self, line: &str) {
         let kind = Json::parse(line).ok().and_then(|json| Some(Kind::from_word(json.str("type")?.as_bytes())));
         let shape = kind.and_then(|kind| ItemShape::of(kind, None)).filter(|shape| *shape != ItemShape::System);
@@ -398,7 +398,8 @@ impl Conversation {
         }
     }
 
-    /// Adds something of the session: after the answer that is under way, if that is there already.
+    /// Adds a recorded item. If the answer under way is complete, the item waits for the next answer or the end of the
+    /// run.
     fn add_recorded(&mut self, item: Item, entries_before: Option<usize>) {
         match &self.answer {
             Some(answer) if answer.is_complete() => self.waiting.push(WaitingItem { item, entries_before }),
@@ -415,12 +416,12 @@ fn without_model(why: &str) -> String {
     format!("the summary was put together without a model: {why}")
 }
 
-/// When something is tried again, and how often still.
+/// The delay before a retry and the number of the attempt.
 fn after(delay_ms: u64, attempt: u32, most: u32) -> String {
     format!("in {} s ({attempt} of {most})", delay_ms.div_ceil(1000))
 }
 
-/// What is to be known about the session's file, with the command that goes to another program's branch.
+/// The text of a notice, with the command that switches to another program's branch.
 fn notice_words(code: &str, message: &str, entry: Option<&str>) -> String {
     match entry {
         Some(entry) if [Code::Diverged, Code::UnansweredPrompt].iter().any(|known| code == known.as_str()) => {

@@ -66,8 +66,8 @@ pub fn plain(text: &str, columns: usize) -> String {
         }
     }
     // Where line feeds were lost, block markers are between the words.
-    let is_mark = |word: &&str| !word.chars().all(|c| "#*-=|>`~_+:".contains(c));
-    let words = text::clean(&words).split_whitespace().filter(is_mark).collect::<Vec<_>>().join(" ");
+    let is_word = |word: &&str| !word.chars().all(|c| "#*-=|>`~_+:".contains(c));
+    let words = text::clean(&words).split_whitespace().filter(is_word).collect::<Vec<_>>().join(" ");
     text::fit(&words, columns).into_owned()
 }
 

@@ -1,5 +1,5 @@
-//! What lies over the conversation for a while: selectors and questions. Each is a state with keys in, an outcome out, and
-//! a view that only reads it; none does what it asks for.
+//! Overlays over the conversation: selectors and questions. Each is a state with keys in, an outcome out, and a view
+//! that only reads it. An overlay does not perform its own outcome.
 
 pub(crate) mod hint;
 pub mod fork;

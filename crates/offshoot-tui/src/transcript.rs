@@ -1,12 +1,11 @@
-//! The conversation on the screen: a list that lays out what is seen of it, however long it is.
+//! The transcript: a list that lays out only the visible rows, however long the conversation is.
 //!
-//! What stands in it comes from two places: the path of a session, whose bodies are asked for when they come into
-//! sight, and after it the conversation as it goes on. Both give the same rows. Nothing is known of rows that were never
-//! seen: the place in the list is a group and a row in it, and the list is walked from there. What was read and laid out
-//! is kept within bounds.
+//! Its items have two sources. A session's path comes first; its bodies are read when they become visible. The live
+//! conversation follows. Both give the same rows. The transcript knows nothing of rows that were never visible: its
+//! position is a group and a row in it, and it walks the list from there. It caches bodies and rows within bounds.
 //!
-//! A frame is [`Transcript::lay_out`], then [`Transcript::view`]. Bodies that the first asks for are given by
-//! [`Transcript::supply`], or read at once by [`Transcript::fill`].
+//! A frame is [`Transcript::lay_out`], then [`Transcript::view`]. [`Transcript::supply`] gives the bodies that the
+//! layout asks for, or [`Transcript::fill`] reads them at once.
 
 mod cache;
 mod path;
@@ -32,11 +31,11 @@ pub(crate) use streams::{Streams, first_thought};
 pub use path::Path;
 pub use travel::Move;
 
-/// How many rows are kept laid out, beyond those on the screen.
+/// The number of cached rows, besides the visible rows.
 pub const KEPT_ROWS: usize = 4_096;
-/// How many bytes of bodies are kept, beyond those on the screen.
+/// The number of cached bytes of bodies, besides the visible ones.
 pub const KEPT_BYTES: usize = 4 << 20;
-/// What an entry says to a person.
+/// The shown content of an entry.
 #[derive(Debug, Clone)]
 enum Body {
     Item(Arc<Item>),
@@ -66,7 +65,7 @@ struct RowPlace {
     row: usize,
 }
 
-/// Rows of a group that are on the screen.
+/// The visible rows of a group.
 #[derive(Debug, Clone, Copy)]
 struct Slice {
     at: RowPlace,
@@ -74,12 +73,12 @@ struct Slice {
     rows: usize,
 }
 
-/// Where in the conversation the screen stands.
+/// The position of the screen in the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
-    /// The first item on the screen, from 0.
+    /// The first visible item, from 0.
     pub first: usize,
-    /// The last one.
+    /// The last visible item.
     pub last: usize,
     pub count: usize,
     pub is_at_end: bool,
@@ -93,7 +92,7 @@ pub struct Transcript {
     path: Path,
     bodies: Cache<NodeIx, Body>,
     laid: Cache<Key, Arc<RenderedRows>>,
-    /// The finished blocks of the conversation that stand after the path.
+    /// The finished blocks of the conversation after the path.
     live: HashMap<u64, Arc<ConversationBlock>>,
     followed: Option<Followed>,
     under_way: Vec<Arc<RenderedRows>>,
@@ -108,15 +107,15 @@ pub struct Transcript {
     focus: Option<(Key, usize)>,
 }
 
-/// How far the conversation is followed.
+/// The state of following the conversation.
 #[derive(Debug)]
 struct Followed {
     place: u64,
-    /// The first finished block that did not stand here.
+    /// The first finished block that is not in the transcript.
     next: u64,
-    /// How the conversation was laid out last; `None`: not as it looks now.
+    /// The version of the conversation that was laid out last; `None` if it must be laid out again.
     version: Option<u64>,
-    /// The answer that came in last, with its texts.
+    /// The number of the last streaming answer, and its texts.
     answer: u64,
     streams: Streams,
 }
@@ -153,27 +152,27 @@ impl Transcript {
         }
     }
 
-    /// Takes other habits, such as another size of pictures.
+    /// Sets the rendering habits, such as the size of pictures.
     pub fn set_habits(&mut self, habits: Habits) {
         self.habits = habits;
         self.forget_rows();
     }
 
-    /// Shows a path of a session, from its end. Everything that was shown before is forgotten.
+    /// Shows the end of a session's path. The previous content is dropped.
     pub fn open(&mut self, path: Path) {
         let habits = std::mem::take(&mut self.habits);
         let (thinking, tools) = (self.thinking, self.tools);
         *self = Self { path, thinking, tools, ..Self::new(habits) };
     }
 
-    /// Shows after the path the blocks of the conversation from a number on, and follows it as it goes on. What is in the
-    /// path is not shown again: see `Conversation::joint`.
+    /// Shows the conversation's blocks after the path, from the block number `first` on, and follows the conversation.
+    /// Entries of the path are not shown again: see `Conversation::joint`.
     pub fn join(&mut self, conversation: &Conversation, first: u64) {
         let (answer, streams) = (0, Streams::default());
         self.followed = Some(Followed { place: conversation.place(), next: first, version: None, answer, streams });
     }
 
-    /// Everything looks otherwise.
+    /// Drops all rows, because their look has changed.
     fn forget_rows(&mut self) {
         self.laid.clear();
         self.forget_under_way();
@@ -194,7 +193,7 @@ impl Transcript {
         }
     }
 
-    /// Groups, and what is under way.
+    /// The number of groups and of items under way.
     fn count(&self) -> usize {
         self.path.len() + self.under_way.len()
     }

@@ -1,4 +1,4 @@
-//! What the front end wants done: by the loop, what concerns the screen; by the program around it, everything else.
+//! Commands of the front end. The loop runs the screen tasks, and the surrounding program runs the other tasks.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::overlay::sessions::Request;
 use crate::slash::{Argument, LabelRequest};
 use offshoot_settings::{Scope, Value};
 
-/// Something to be done.
+/// A command of the front end.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cmd {
     Screen(ScreenTask),
@@ -22,7 +22,7 @@ impl From<ScreenTask> for Cmd {
 }
 
 impl Cmd {
-    /// Says this to the agent.
+    /// A command to the agent.
     #[must_use]
     pub fn ask(command: Command) -> Self {
         ProgramTask::Ask(Box::new(command)).into()
@@ -35,96 +35,96 @@ impl From<ProgramTask> for Cmd {
     }
 }
 
-/// What the loop does with the screen.
+/// A screen task for the loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScreenTask {
     Copy(String),
     Edit(String),
-    /// Give the terminal back to the shell for a while.
+    /// Suspend the program and give the terminal to the shell.
     Suspend,
-    /// Take the terminal back: the program goes on after it was stopped.
+    /// Take the terminal back after the program was stopped.
     TakeBack,
-    /// Draw for another size of the terminal.
+    /// Draw for a new size of the terminal.
     Resize,
-    /// Ask the terminal for its background; answered with [`super::msg::Msg::Background`], if it answers.
+    /// Ask the terminal for its background; answered with [`super::msg::Msg::Background`], if the terminal answers.
     AskBackground,
 }
 
-/// What the program around the front end does.
+/// A task for the surrounding program.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProgramTask {
-    /// Say this to the agent; answered with [`super::msg::Msg::Answered`].
+    /// Send a command to the agent; answered with [`super::msg::Msg::Answered`].
     Ask(Box<Command>),
-    /// Find out about the open session; answered with [`super::msg::Msg::Looked`].
+    /// Read the state of the open session; answered with [`super::msg::Msg::Looked`].
     Look,
-    /// Find the branch that git has checked out in the session's folder; answered with [`super::msg::Msg::GitBranch`].
+    /// Find the git branch of the session's folder; answered with [`super::msg::Msg::GitBranch`].
     GitBranch,
-    /// Show the open session to an overlay; answered with [`super::msg::Msg::Snapshot`].
+    /// Read a snapshot of the open session for an overlay; answered with [`super::msg::Msg::Snapshot`].
     Snapshot(Purpose),
-    /// Something that the selector of sessions needs; answered with [`super::msg::Msg::Sessions`].
+    /// Handle a request of the session selector; answered with [`super::msg::Msg::Sessions`].
     Sessions(Request),
-    /// Which models can be asked; answered with [`super::msg::Msg::Models`].
+    /// List the available models; answered with [`super::msg::Msg::Models`].
     Models,
     UseModel(String),
-    /// Use the model behind, or before, the one that answers.
+    /// Use the next model, or the previous one.
     NextModel {
-        /// Behind it.
+        /// Whether to use the next model.
         is_forward: bool,
     },
-    /// Show what is set; answered with [`super::msg::Msg::Settings`].
+    /// Read the settings; answered with [`super::msg::Msg::Settings`].
     Settings,
-    /// Read the themes that the setting names; answered with [`super::msg::Msg::Themes`].
+    /// Read the themes named in the setting; answered with [`super::msg::Msg::Themes`].
     Themes(Option<String>),
-    /// Put a value into a file of settings, or take it out; answered with [`super::msg::Msg::Stored`].
+    /// Set or remove a value in a settings file; answered with [`super::msg::Msg::Stored`].
     Store(Scope, &'static str, Option<Value>),
-    /// The branches of the session; answered with [`super::msg::Msg::Branches`].
+    /// List the branches of the session; answered with [`super::msg::Msg::Branches`].
     Branches,
-    /// Something with an entry that the user named by its id, the start of one, or its label.
+    /// Apply an action to the entry with this id, id prefix or label.
     Named(EntryAction, String),
-    /// Back to the last message of the user, with a summary of what is left.
+    /// Go back to the last user message, with a summary of the branch that is left.
     Pop,
     Resume(String),
     Open(PathBuf),
     /// Show, set or remove the label of the last entry.
     Label(LabelRequest),
-    /// Tell about the session; answered with [`super::msg::Msg::Page`].
+    /// Describe the session; answered with [`super::msg::Msg::Page`].
     Describe,
-    /// Write the session into a file; no name: a page in the session's folder.
+    /// Export the session to a file. Without a name, export a page to the session's folder.
     Export(Option<String>),
     ExportBranch {
         entry: String,
         path: Option<String>,
     },
     Import(String),
-    /// Find what this argument may be, for completion; answered with [`super::msg::Msg::Choices`].
+    /// List the values of this argument for completion; answered with [`super::msg::Msg::Choices`].
     Choices(Argument),
-    /// Find the files of the session's folder, for completion; answered with [`super::msg::Msg::Files`].
+    /// List the files of the session's folder for completion; answered with [`super::msg::Msg::Files`].
     Files,
-    /// Keep what is being written, so that it survives a crash; nothing to keep removes it.
+    /// Save the draft in the editor, so that it survives a crash. An empty draft removes the saved one.
     SaveDraft(String),
     Remember(String),
-    /// Find out what the clipboard holds; answered with [`super::msg::Msg::Clipboard`].
+    /// Read the clipboard; answered with [`super::msg::Msg::Clipboard`].
     Paste,
 }
 
-/// What the session is wanted for.
+/// The purpose of a session snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     Tree,
     Transcript,
-    /// A message to begin a session before.
+    /// To choose a message and begin a new session before it.
     Fork,
-    /// A message to go on from, in the same session.
+    /// To choose a message and continue from it in the same session.
     BranchHere,
 }
 
-/// What is done with an entry that was named.
+/// An action on a named entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryAction {
     Switch,
-    /// Go behind it, whatever it is.
+    /// Go to the place after the entry, whatever its kind.
     GoOn,
     Pop,
-    /// Begin a session before it.
+    /// Begin a new session before the entry.
     Fork,
 }

@@ -1,5 +1,5 @@
-//! What of the conversation the terminal has: which finished blocks are printed, and how much of the answer that is under
-//! way. What is printed belongs to the terminal and changes no more. Knows no screen.
+//! The printed part of the conversation: which finished blocks are printed, and how much of the answer under way.
+//! Printed rows belong to the terminal and no longer change. Does not use the screen.
 
 mod answering;
 #[cfg(test)]
@@ -11,12 +11,12 @@ use crate::conversation::{Conversation, LiveAnswer, UnderWay};
 use crate::message::{AnswerContext, Folds, RenderedRows, RowRenderer};
 use answering::{AnswerPrinter, AnswerSource};
 
-/// What is printed of the conversation.
+/// The printed part of the conversation.
 #[derive(Debug, Default)]
 pub struct Live {
     /// The first finished block that is not printed.
     next: u64,
-    /// How much is printed of the answer that came in last.
+    /// The printed part of the last streaming answer.
     answering: Option<AnswerPrinter>,
 }
 
@@ -26,8 +26,8 @@ impl Live {
         self.next
     }
 
-    /// The rows of what is finished and was not printed yet: whole blocks, and of the answer that is under way the parts
-    /// and blocks that will not change any more. They are taken as printed from now on.
+    /// The finished rows that were not printed: whole blocks, and the finished parts and blocks of the answer under
+    /// way. Marks them as printed.
     pub fn print(&mut self, conversation: &Conversation, look: &RowRenderer<'_>, folds: Folds<'_>) -> RenderedRows {
         let mut laid = RenderedRows::default();
         for (number, finished) in conversation.finished_from(self.next) {
@@ -45,7 +45,7 @@ impl Live {
         laid
     }
 
-    /// The rows of what may still change: the last, no more than so many. Pictures are named until they are printed.
+    /// The last rows that may still change, up to a limit. Pictures are named until they are printed.
     pub fn rows(
         &mut self,
         conversation: &Conversation,
@@ -67,7 +67,7 @@ impl Live {
         rows.split_off(rows.len().saturating_sub(most))
     }
 
-    /// How much of an answer is printed; nothing of one that was not seen before.
+    /// The printing state of an answer. A new answer starts with nothing printed.
     fn answering(&mut self, answer: &LiveAnswer) -> &mut AnswerPrinter {
         let source = AnswerSource::live(answer);
         let own = self.answering.take().filter(|answering| answering.is_of(source));

@@ -1,4 +1,4 @@
-//! All that the front end holds. Plain data; [`super::update`] alone changes it.
+//! The state of the front end. It is plain data, and only [`super::update`] changes it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,12 +27,12 @@ use crate::terminal::ColourDepth;
 use crate::theme::{Background, Theme, Themes};
 use offshoot_settings::{ImageProtocol, Settings};
 
-/// How long a picture of the spinner stays, in milliseconds.
+/// How long one frame of the spinner is shown, in milliseconds.
 pub(crate) const SPINNER_STEP: Millis = 120;
-/// How often seconds are counted without a spinner.
+/// How often the elapsed seconds are updated without a spinner, in milliseconds.
 const STILL_STEP: u64 = 500;
 
-/// What the user has set, as far as it concerns the front end.
+/// The user's settings and the terminal's features, as far as the front end uses them.
 #[derive(Debug, Clone)]
 pub struct Wishes {
     pub theme: Theme,
@@ -42,12 +42,12 @@ pub struct Wishes {
     pub keymap: Keymap,
     pub habits: Habits,
     pub settings: Settings,
-    /// The home folder, which is shown as `~`.
+    /// The home directory, shown as `~`.
     pub home: Option<String>,
-    /// How the terminal takes pictures, if it does.
+    /// The terminal's image protocol, if it has one.
     pub images: Option<ImageProtocol>,
     pub rewraps: bool,
-    /// Whether the terminal has the letters of a spinner.
+    /// Whether the terminal can show the characters of the spinner.
     pub animates: bool,
     pub zone: jiff::tz::TimeZone,
 }
@@ -72,37 +72,37 @@ impl Default for Wishes {
 }
 
 impl Wishes {
-    /// The colours for the terminal, by what is set and what the terminal is.
+    /// The theme for the terminal's background and colour depth.
     #[must_use]
     pub fn theme_for_terminal(&self) -> Theme {
         self.themes.on(self.background).clone().at(self.depth.with_true_color(self.settings.true_color))
     }
 
-    /// How pictures are sent, by what is set and what the terminal is.
+    /// The configured image protocol, or else the terminal's.
     #[must_use]
     pub fn protocol(&self) -> Option<ImageProtocol> {
         self.settings.images.or(self.images)
     }
 
-    /// Whether a spinner turns.
+    /// Whether the spinner is animated.
     #[must_use]
     pub fn is_moving(&self) -> bool {
         self.animates && !self.settings.reduced_motion
     }
 
-    /// Whether it matters which background the terminal has.
+    /// Whether the theme depends on the terminal's background.
     #[must_use]
     pub fn minds_background(&self) -> bool {
         self.themes.differ(self.depth.with_true_color(self.settings.true_color))
     }
 }
 
-/// All that the front end holds.
+/// The state of the front end.
 #[derive(Debug, Default)]
 pub struct Model {
     pub now: Millis,
     pub size: Size,
-    /// How many pixels one of its cells has.
+    /// The size of a terminal cell in pixels.
     pub cell: CellSize,
     pub wishes: Wishes,
     pub editor: Editor,
@@ -110,33 +110,33 @@ pub struct Model {
     pub live: Live,
     pub overlay: Option<Overlay>,
     pub looked: Looked,
-    /// The branch that git has checked out in the session's folder.
+    /// The git branch that is checked out in the session's folder.
     pub git_branch: Option<String>,
-    /// Ids and names of the sessions that were open, the last one at the end.
+    /// The ids and names of the sessions that were opened, the latest last.
     pub visited: Vec<(String, Option<String>)>,
-    /// Until when another size of the terminal may follow the last one.
+    /// Until when another resize of the terminal is expected.
     pub resizes_until: Millis,
     pub is_working: bool,
     pub retry_at: Option<Millis>,
-    /// Since when something has been awaited without a pause.
+    /// The start of the current wait.
     pub awaited_since: Option<Millis>,
-    /// What waits to be said: after the current turn, and when the agent would stop.
+    /// The queued messages: for after the current turn, and for when the agent would stop.
     pub queue: (Vec<String>, Vec<String>),
     pub folds: (bool, bool),
-    /// The block that the reader opens at, with its output unfolded.
+    /// The block that the pager opens at, with its output unfolded.
     pub reader_block: Option<u64>,
-    /// When Ctrl+C was pressed last.
+    /// The time of the last Ctrl+C.
     pub interrupted: Option<Millis>,
-    /// When Escape was pressed last, with nothing to stop.
+    /// The time of the last Escape that had nothing to stop.
     pub escaped: Option<Millis>,
-    /// Whether the program runs for nothing but the choice of a session, and ends with it.
+    /// Whether the program runs only to choose a session, and then ends.
     pub is_choosing: bool,
     pub chosen: Option<PathBuf>,
     pub is_ending: bool,
 }
 
 impl Model {
-    /// A front end for a user who wishes this, with a text that was being written before.
+    /// A front end with these settings, and with a draft in the editor.
     #[must_use]
     pub fn new(wishes: Wishes, mut editor: Editor, draft: &str) -> Self {
         if !draft.is_empty() {
@@ -148,7 +148,7 @@ impl Model {
         model
     }
 
-    /// Has the editor and what is said look as the settings say.
+    /// Applies the settings to the editor and to the look of the conversation.
     pub fn apply_settings(&mut self) {
         let settings = &self.wishes.settings;
         self.editor.set_completion_rows(settings.completion_rows);
@@ -156,19 +156,19 @@ impl Model {
         self.wishes.habits.is_flush = !settings.indents_answers;
     }
 
-    /// Whether something is awaited, so that what is shown changes without a key.
+    /// Whether a turn, a command or another job is running.
     #[must_use]
     pub fn is_under_way(&self) -> bool {
         self.is_working || self.conversation.has_shell() || self.conversation.job().is_some()
     }
 
-    /// Whether the person may still be dragging the terminal's edge.
+    /// Whether the user may still be resizing the terminal.
     #[must_use]
     pub fn is_resizing(&self) -> bool {
         self.now < self.resizes_until
     }
 
-    /// After how many milliseconds the rows look different without any news; `None`: they stay.
+    /// The milliseconds until the rows change without a message; `None` if they do not change.
     #[must_use]
     pub fn next_look(&self) -> Option<u64> {
         if self.is_under_way() && self.wishes.is_moving() {
@@ -178,24 +178,24 @@ impl Model {
         }
     }
 
-    /// Whether something wants time when nothing else is to be done: [`super::msg::Msg::Idle`] goes on with it.
+    /// Whether there is idle work. [`super::msg::Msg::Idle`] continues it.
     #[must_use]
     pub fn has_work(&self) -> bool {
         matches!(&self.overlay, Some(Overlay::Tree(tree)) if tree.is_at_work())
     }
 
-    /// A front end that ends when a session is chosen, or none.
+    /// A front end that ends when a session is chosen, or when the choice is cancelled.
     #[must_use]
     pub fn choosing(wishes: Wishes, sessions: Sessions) -> Self {
         let overlay = Some(Overlay::Sessions(Box::new(sessions)));
         Self { overlay, is_choosing: true, ..Self::new(wishes, Editor::default(), "") }
     }
 
-    /// Finds out how large pictures are shown, after the terminal, or what the user has set, has changed.
+    /// Computes the picture size after a change of the terminal or of the settings.
     pub fn measure(&mut self) {
         let settings = &self.wishes.settings;
         let shows = self.wishes.protocol().is_some() && settings.show_images;
-        // A picture is drawn when the last of its rows is printed: the first is still on the screen then.
+        // A picture is drawn when its last row is printed. Its first row must still be on the screen then.
         let most = Size::new(settings.image_columns, self.size.height.saturating_sub(4));
         let new = shows.then_some(PictureSize { cell: self.cell, most });
         let is_other = std::mem::replace(&mut self.wishes.habits.picture_size, new) != new;
@@ -204,13 +204,13 @@ impl Model {
         }
     }
 
-    /// Something that the user shall know.
+    /// Adds a notice for the user.
     pub fn notice(&mut self, level: Level, text: impl Into<String>) {
         self.conversation.notice(level, text);
     }
 }
 
-/// What covers the conversation.
+/// A selector, question or page that covers the conversation.
 #[derive(Debug)]
 pub enum Overlay {
     Tree(Box<TreeSelector>),
@@ -224,18 +224,18 @@ pub enum Overlay {
 }
 
 impl Overlay {
-    /// Whether it takes the whole screen.
+    /// Whether the overlay takes the whole screen.
     #[must_use]
     pub fn is_full(&self) -> bool {
         !matches!(self, Self::Pick(..))
     }
 }
 
-/// What a small list is of.
+/// The choices of a small list.
 #[derive(Debug, Clone)]
 pub enum Picking {
     Model(Vec<Arc<LanguageModel>>),
     Thinking(Vec<ThinkingLevel>),
-    /// Branches, by their last entries.
+    /// Branches, by the ids of their last entries.
     Branch(Vec<String>),
 }

@@ -1,4 +1,4 @@
-//! What may happen to the front end.
+//! The messages to the front end.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,14 +25,14 @@ use crate::slash::Argument;
 use crate::theme::{Background, Themes};
 use offshoot_settings::Layers;
 
-/// Something that happened.
+/// A message to the front end.
 pub enum Msg {
     Now(Millis),
-    /// Nothing: there is time for what is under way.
+    /// No event: there is time for pending work.
     Idle,
     Key(KeyEvent),
     Paste(String),
-    /// How many pixels a cell of the terminal has.
+    /// The size of a terminal cell in pixels.
     Cell(CellSize),
     Resized(Size),
     Focus(bool),
@@ -42,38 +42,38 @@ pub enum Msg {
     Leaving,
     Answered(Box<Command>, Result<Reply, AgentError>),
     Looked(Box<Looked>),
-    /// The branch that git has checked out in the session's folder.
+    /// The git branch that is checked out in the session's folder.
     GitBranch(Option<String>),
     Opened(Opened),
     Snapshot(Purpose, Snapshot, Option<NodeIx>),
     Sessions(Answer),
     Models(Vec<ListedModel>),
-    /// The branches of the session: the last entry of each, and how it is shown.
+    /// The branches of the session: the id of the last entry of each, and its choice in the list.
     Branches(Vec<(String, Choice)>),
     Page(String, Vec<String>),
-    /// What the files of settings say, where they are, and which themes there are.
+    /// The values of the settings files, their paths, and the names of the themes.
     Settings(Layers, Files, Vec<String>),
-    /// The themes that the user has set by now, or in words why there are none.
+    /// The configured themes, or the reason why they cannot be used.
     Themes(Result<Box<Themes>, String>),
-    /// A setting was stored: what the files say now, or in words why it could not be.
+    /// The result of storing a setting: the values of the files, or the reason for the failure.
     Stored(Result<Layers, String>),
-    /// What an argument may be, for completion, in the order in which it is shown.
+    /// The values of an argument for completion, in display order.
     Choices(Argument, Vec<editor::Choice>),
     Files(Vec<String>),
-    /// What the clipboard holds: text, or the path of a file with its picture.
+    /// The content of the clipboard: text, or the path of a file with its picture.
     Clipboard(String),
-    /// A text that was written on in the user's editor; `None`: it stays.
+    /// The text from the user's editor; `None` if it is unchanged.
     Written(Option<String>),
     Notice(Level, String),
-    /// The system wants the program to stop for a while.
+    /// The system asks the program to suspend.
     Suspend,
-    /// The program goes on after it was stopped.
+    /// The program continues after a stop.
     Continued,
     End,
 }
 
 impl Msg {
-    /// Whether its picture may wait for others of its kind: they come in numbers.
+    /// Whether the drawing may wait for more messages of this kind. They come in bursts.
     pub(super) fn can_wait(&self) -> bool {
         matches!(self, Self::Agent(_) | Self::Resized(_) | Self::Sessions(_) | Self::Files(_))
     }
@@ -85,28 +85,28 @@ impl std::fmt::Debug for Msg {
     }
 }
 
-/// A place in a session, as far back as a screen shows it.
+/// An opened place in a session, with as many blocks as a screen shows.
 #[derive(Debug, Clone, Default)]
 pub struct Opened {
-    /// Why it was opened, as the agent says: `new`, `resume`, `fork`, `tree`; empty at the start.
+    /// Why it was opened: `new`, `resume`, `fork` or `tree`; empty at the start.
     pub reason: &'static str,
     pub id: String,
-    /// What was said last, oldest first.
+    /// The last blocks, oldest first.
     pub tail: Vec<ConversationBlock>,
     pub hidden: usize,
     pub entries: usize,
 }
 
-/// Where a session's words are kept.
+/// Where the session's entries are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Persistence {
-    /// In its file.
+    /// In the session's file.
     #[default]
     Durable,
-    /// Some of them wait beside it, because the file could not be written.
+    /// Some entries are in a file next to it, because the session's file could not be written.
     Spilled,
     Deleted,
-    /// Nowhere but in memory.
+    /// Only in memory.
     InMemory,
 }
 
@@ -118,42 +118,42 @@ pub struct ListedModel {
     pub has_key: bool,
 }
 
-/// Whether the model can be asked.
+/// Whether the model can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ModelAccess {
-    /// Its provider has a key, or needs none.
+    /// The provider has a key, or needs none.
     #[default]
     Ready,
-    /// Its provider has no key; another model can be asked.
+    /// The provider has no key, but another model can be used.
     NoKeyForModel,
-    /// No model can be asked.
+    /// No model can be used.
     NoKeys,
 }
 
-/// What is known of the open session and of who answers.
+/// The state of the open session and of its model.
 #[derive(Debug, Clone, Default)]
 pub struct Looked {
     pub id: String,
     pub file: Option<String>,
-    /// The same, without links.
+    /// The canonical path of the file.
     pub path: Option<PathBuf>,
     pub name: Option<String>,
     pub cwd: String,
     pub model: Option<Arc<Model>>,
     pub access: ModelAccess,
     pub thinking: Option<ThinkingLevel>,
-    /// Estimated tokens of the context.
+    /// The estimated number of tokens in the context.
     pub tokens: u64,
-    /// What all of it cost, in US dollars.
+    /// The total cost in US dollars.
     pub cost: f64,
-    /// The label that names the open branch, or its last words.
+    /// The label of the open branch, or its last words.
     pub branch: Option<String>,
     pub branches: usize,
     pub persistence: Persistence,
     pub diverged: Option<Diverged>,
 }
 
-/// Newer work on another branch than the open one.
+/// Newer work on a branch other than the open one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diverged {
     pub entry: String,

@@ -1,4 +1,4 @@
-//! Lines to be read on the whole screen: the help, what is known of a session. Scrolls, and knows nothing of what it says.
+//! A page of lines on the whole screen, such as the description of a session. It scrolls.
 
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyEvent;
@@ -18,10 +18,9 @@ pub struct Page {
     top: usize,
 }
 
-/// How far a page key goes.
+/// The number of rows that a page key moves.
 const PAGE: usize = 10;
 
-/// What the keys do.
 const HINTS: &[hint::Hint<'static>] = &[
     (&[Action::SelectCancel], "leave"),
     (&[Action::TranscriptLineUp, Action::TranscriptLineDown], "scroll"),
@@ -29,13 +28,13 @@ const HINTS: &[hint::Hint<'static>] = &[
 ];
 
 impl Page {
-    /// A page with a title. Lines may be foreign text.
+    /// A page with a title. The lines may be untrusted text.
     #[must_use]
     pub fn new(title: impl Into<String>, lines: Vec<String>) -> Self {
         Self { title: title.into(), lines, top: 0 }
     }
 
-    /// Takes a key; whether the page stays.
+    /// Handles a key. Returns whether the page stays open.
     pub fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> bool {
         let last = self.lines.len().saturating_sub(1);
         match keymap.action(Context::Transcript, key) {

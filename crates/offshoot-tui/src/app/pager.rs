@@ -1,4 +1,4 @@
-//! The whole conversation on the whole screen: the transcript of the open session, and what keys do to it.
+//! The pager: the transcript of the open session on the whole screen, and its keys.
 
 use std::sync::Arc;
 
@@ -18,10 +18,9 @@ use crate::text;
 use crate::theme::{Theme, Token};
 use crate::transcript::{Move, Parts, Path, Transcript};
 
-/// How far half a page goes.
+/// The number of rows in half a page.
 const HALF: usize = 10;
 
-/// What the keys do.
 const HINTS: &[hint::Hint<'static>] = &[
     (&[Action::CloseTranscript], "leave"),
     (&[Action::TranscriptLineUp, Action::TranscriptLineDown], "scroll"),
@@ -29,7 +28,7 @@ const HINTS: &[hint::Hint<'static>] = &[
     (&[Action::TranscriptTop, Action::TranscriptBottom], "ends"),
 ];
 
-/// The transcript, and where it reads.
+/// The transcript and its source.
 pub struct Pager {
     source: Snapshot,
     transcript: Transcript,
@@ -43,7 +42,7 @@ impl std::fmt::Debug for Pager {
 }
 
 impl Pager {
-    /// The path to an entry, from its end.
+    /// A pager on the path to an entry. It starts at the end of the path.
     #[must_use]
     pub fn new(source: Snapshot, leaf: Option<NodeIx>, habits: Habits) -> Self {
         let mut transcript = Transcript::new(habits);
@@ -51,8 +50,8 @@ impl Pager {
         Self { source, transcript, trouble: None }
     }
 
-    /// The conversation from its beginning, and as it goes on. Of the path only that is shown which the conversation does
-    /// not have itself: it may hold what the conversation has not heard of yet, and the other way round.
+    /// A pager on the whole conversation, which it follows. Of the path it shows only the entries that are not in the
+    /// conversation. The session may have entries that the conversation has not received yet, and the reverse.
     #[must_use]
     pub fn of(conversation: &Conversation, source: Snapshot, leaf: Option<NodeIx>, habits: Habits) -> Self {
         let (entries, first) = conversation.joint();
@@ -62,25 +61,25 @@ impl Pager {
         Self { source, transcript, trouble: None }
     }
 
-    /// Unfolds tools, and goes to a block of the conversation.
+    /// Unfolds tools, and moves to a block of the conversation.
     pub fn unfold_at(&mut self, conversation: &Conversation, block: u64) {
         let (_, first) = conversation.joint();
         self.transcript.fold_all(Parts::Tools);
         self.transcript.go_to_block(first, block);
     }
 
-    /// Takes other habits, such as another size of pictures.
+    /// Sets the rendering habits, such as the size of pictures.
     pub fn set_habits(&mut self, habits: Habits) {
         self.transcript.set_habits(habits);
     }
 
-    /// The pictures whose whole place is on a screen of this size, and where.
+    /// The pictures that are completely visible on a screen of this size, and their places.
     #[must_use]
     pub fn pictures(&self, size: Size) -> Vec<(Rect, Arc<StoredPicture>)> {
         self.transcript.pictures(Rect::new(0, 0, size.width, size.height.saturating_sub(1)))
     }
 
-    /// Takes a key; whether the pager stays.
+    /// Handles a key. Returns whether the pager stays open.
     pub fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> bool {
         let to = match keymap.action(Context::Transcript, key) {
             Some(Action::TranscriptPageUp) => Move::PageUp,
@@ -120,14 +119,14 @@ impl Pager {
         true
     }
 
-    /// Reads and lays out what a screen of this size shows.
+    /// Reads and lays out the content of a screen of this size.
     pub fn lay_out(&mut self, conversation: &Conversation, theme: &Theme, size: Size) {
         let size = Size { height: size.height.saturating_sub(1), ..size };
         let filled = self.transcript.fill(self.source.as_ref(), conversation, theme, size);
         self.trouble = filled.err().map(|error| error.to_string());
     }
 
-    /// Draws it, with a line at the bottom that says where one is.
+    /// Draws the pager. The line at the bottom shows the position.
     pub fn view(&self, keymap: &Keymap, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let height = area.height.saturating_sub(1);
         self.transcript.view(theme, Rect { height, ..area }, buf);

@@ -1,5 +1,5 @@
-//! Pictures as the sequences that show them, made once for each size. Decoding and scaling take time, so the newest are
-//! kept, as many as a bound allows.
+//! Pictures as terminal sequences, built once for each size. Decoding and scaling take time, so the newest sequences
+//! are cached within a bound.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::message::{Placed, RenderedRows, decoded};
 use crate::theme::Theme;
 use offshoot_settings::ImageProtocol;
 
-/// How many bytes of sequences are kept.
+/// The number of bytes of sequences to keep.
 const KEPT: usize = 16 << 20;
 
 /// The pictures that were shown last.
@@ -26,20 +26,20 @@ pub struct Pictures {
 struct Made {
     picture: Arc<StoredPicture>,
     how: (ImageProtocol, (u16, u16), CellSize),
-    /// `None`: it turned out that it cannot be shown.
+    /// `None` if the picture cannot be shown.
     sequence: Option<Arc<str>>,
 }
 
 /// A picture on rows that are printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inset {
-    /// The last of its rows, and the last of its columns.
+    /// The last row and the last column of the picture.
     pub at: (usize, u16),
     pub sequence: Arc<str>,
 }
 
 impl Pictures {
-    /// What shows a picture in so many columns and rows; `None` if that cannot be done.
+    /// The sequence that shows a picture in this many columns and rows; `None` if it cannot be shown.
     pub fn sequence(
         &mut self,
         picture: &Arc<StoredPicture>,
@@ -61,7 +61,7 @@ impl Pictures {
         sequence
     }
 
-    /// The pictures of rows that are to be printed. One that cannot be shown is named instead.
+    /// The pictures of rows that will be printed. A picture that cannot be shown is named instead.
     pub fn insets(
         &mut self,
         laid: &mut RenderedRows,

@@ -1,5 +1,5 @@
-//! The one loop: messages in, commands out, one drawing for all that has come in meanwhile. The only place that sets up
-//! the terminal, and the one that gives it back.
+//! The event loop. It takes messages, runs commands, and draws once for each batch of messages. Only this module sets
+//! up the terminal and gives it back.
 
 mod answer;
 mod tty;
@@ -23,10 +23,10 @@ use super::update::update;
 use super::view;
 use crate::image;
 
-/// How long a drawing may wait for more to come in from others than the user, in milliseconds.
+/// How long a drawing may wait for more messages that are not keys, in milliseconds.
 const TOGETHER: Millis = 33;
 
-/// The two ends of the way to the loop.
+/// The two ends of the loop's message channel.
 #[derive(Debug)]
 pub struct Inbox {
     pub sender: Sender<Msg>,
@@ -37,13 +37,13 @@ pub struct Inbox {
 pub trait Program {
     fn now(&self) -> Millis;
 
-    /// Begins a task; its outcome arrives as a message.
+    /// Starts a task. Its result arrives as a message.
     fn take(&mut self, task: ProgramTask);
 
-    /// Gives the terminal to the shell, and returns when the user comes back.
+    /// Gives the terminal to the shell, and returns when the program resumes.
     fn stop(&mut self) -> io::Result<()>;
 
-    /// Has the user write on a text in an editor of his own, by the settings `editor`; `None`: the text stays as it was.
+    /// Opens a text in the user's editor, which the setting `editor` names. `None` means that the text is unchanged.
     fn edit(&mut self, text: &str, editor: Option<&str>) -> io::Result<Option<String>>;
 }
 
@@ -58,7 +58,8 @@ pub fn run(
     let guard = tty::Guard::enter(open)?;
     let mut answers = answer::Answers::default();
     if model.wishes.minds_background() {
-        // Answered before the place of the cursor is, which every terminal tells: who does not answer costs nothing.
+        // The answer comes before that to the cursor query, which every terminal answers. So a missing answer costs no
+        // time.
         guard.send(tty::AskBackground)?;
         answers.expect();
     }
@@ -86,14 +87,14 @@ pub fn run(
     let ran = hands.work(&mut model, inbox).and_then(|()| hands.tell_work(false));
     let closed = screen.close();
     if model.is_choosing {
-        // Another front end follows: nobody takes its keys away.
+        // Another front end follows and needs the keys.
         keys.pause();
     }
     drop(guard);
     ran.and(closed).map(|()| model)
 }
 
-/// The next message; while something is awaited there is one in any case. `None`: nobody is left to send any.
+/// The next message. While something is awaited, there always is one. `None` if no sender is left.
 fn next(model: &Model, inbox: &Inbox) -> Option<Msg> {
     match inbox.receiver.try_recv() {
         Ok(msg) => Some(msg),
@@ -107,40 +108,40 @@ fn next(model: &Model, inbox: &Inbox) -> Option<Msg> {
     }
 }
 
-/// Takes what has come in already, so that the first drawing has the right colours.
+/// Takes the pending input, so that the first drawing has the right colours.
 fn begin(model: &mut Model, inbox: &Inbox, answers: &mut answer::Answers) -> io::Result<()> {
     for msg in input::waiting(answers)? {
         if matches!(msg, Msg::Background(_)) {
             update(model, msg);
         } else {
-            // The other end is ours.
+            // The loop owns the receiver, so this cannot fail.
             drop(inbox.sender.send(msg));
         }
     }
     Ok(())
 }
 
-/// How long more may be waited for; `None` when it is time to draw, also after the clock was put back.
+/// The remaining time to wait for messages. `None` if it is time to draw, or if the clock was set back.
 fn left(begun: Millis, now: Millis) -> Option<Duration> {
     let left = u64::try_from(TOGETHER - (now - begun)).ok().filter(|_| now >= begun)?;
     (left > 0).then(|| Duration::from_millis(left))
 }
 
-/// What does things.
+/// Runs the commands of the front end.
 struct Hands<'a> {
     screen: &'a mut Screen<Box<dyn Write>>,
     keys: &'a input::Keys,
     guard: &'a tty::Guard,
     program: &'a mut dyn Program,
-    /// The rows at the bottom do not know the terminal's size yet.
+    /// Whether the live rows still have to be resized.
     is_resized: bool,
-    /// Whether the terminal says where its cursor is.
+    /// Whether the terminal reports the position of its cursor.
     tells_cursor: bool,
-    /// When the rows at the bottom were drawn last.
+    /// When the live rows were drawn last.
     drawn_at: Millis,
-    /// The program has stopped itself, and will hear that it goes on.
+    /// Whether the program has suspended itself. A message that it continues will follow.
     was_stopped: bool,
-    /// Something has taken the whole screen since it was printed last.
+    /// Whether something has taken the whole screen since the last printing.
     is_covered: bool,
     shows_work: bool,
     pictures: Pictures,
@@ -158,8 +159,8 @@ impl Hands<'_> {
         Ok(())
     }
 
-    /// Takes a message and those that come soon after it, for one drawing. What a key does is shown at once, and neither a
-    /// model that never stops talking nor a long search puts the drawing off.
+    /// Applies a message and the messages that follow soon, for one drawing. The effect of a key is drawn at once.
+    /// Neither a long answer nor a long search delays the drawing.
     fn together(&mut self, model: &mut Model, inbox: &Inbox, first: Msg) -> io::Result<()> {
         let begun = self.program.now();
         let (mut next, mut can_wait) = (Some(first), true);
@@ -205,7 +206,7 @@ impl Hands<'_> {
         self.screen.send()
     }
 
-    /// Takes the terminal's size for the rows at the bottom. Where they begin now only the terminal knows.
+    /// Resizes the live rows. Only the terminal knows where they begin now.
     fn resize(&mut self, model: &Model) -> io::Result<()> {
         self.screen.resize(model.size, self.program.now() - self.drawn_at)?;
         if self.tells_cursor {
@@ -235,7 +236,7 @@ impl Hands<'_> {
         self.screen.send()
     }
 
-    /// Other pictures stand on the whole screen: those that stood there go.
+    /// Wipes the pictures on the whole screen if other pictures replace them.
     fn forget_pictures(&mut self, model: &Model, new: Vec<(Rect, Arc<str>)>) -> io::Result<()> {
         if self.shown == new {
             return Ok(());
@@ -258,7 +259,7 @@ impl Hands<'_> {
         };
         match task {
             ScreenTask::Resize => {
-                // Several sizes on the way to one are drawn once.
+                // Several resizes in a row are drawn once.
                 self.is_resized = true;
                 Ok(())
             }
@@ -273,7 +274,7 @@ impl Hands<'_> {
         }
     }
 
-    /// Has the terminal show in its tab that there is work, or none any more.
+    /// Shows or clears the progress mark in the terminal's tab.
     fn tell_work(&mut self, is_working: bool) -> io::Result<()> {
         if std::mem::replace(&mut self.shows_work, is_working) == is_working {
             return Ok(());
@@ -290,7 +291,7 @@ impl Hands<'_> {
         Ok(())
     }
 
-    /// The program goes on. If it did not stop by itself, others have used the terminal meanwhile.
+    /// Handles the program's continuation. If it did not suspend itself, other programs may have used the terminal.
     fn take_back(&mut self, model: &mut Model) -> io::Result<()> {
         if std::mem::take(&mut self.was_stopped) {
             return Ok(());
@@ -328,7 +329,7 @@ impl Hands<'_> {
         Ok(done)
     }
 
-    /// Draws where the cursor stands now.
+    /// Starts drawing again at the cursor.
     fn begin_again(&mut self, model: &mut Model) -> io::Result<()> {
         self.guard.set()?;
         let (size, cursor) = tty::place()?;

@@ -1,8 +1,8 @@
-//! The terminal's surface: a few rows at the bottom that are drawn anew, above them what is finished and belongs to the
-//! terminal's own scrollback; or, for what takes it all, the alternate screen. Knows no model.
+//! The terminal screen: live rows at the bottom, finished rows above them in the terminal's scrollback, and the
+//! alternate screen for overlays that take the whole screen. Does not use the model.
 //!
-//! A row that is printed is never printed again, and never wiped: another size leaves it to the terminal
-//! (docs/adr/0016). Everything between two [`Screen::send`]s reaches the terminal in one piece, as one synchronized update.
+//! A printed row is never printed again and never wiped; a resize leaves it to the terminal (docs/adr/0016). Everything
+//! between two [`Screen::send`]s reaches the terminal as one synchronized update.
 
 mod paint;
 mod region;
@@ -28,14 +28,14 @@ use region::{PrintedRow, Region};
 
 pub use region::RegionCursor;
 
-/// A terminal tells its size no later than this, in milliseconds: tmux takes a quarter of a second.
+/// The longest delay before a terminal reports its size, in milliseconds. tmux takes a quarter of a second.
 const LATE: Millis = 300;
 
 #[derive(Debug)]
 pub struct Screen<W: Write> {
     out: Pending<W>,
     size: Rc<Cell<Size>>,
-    /// Whether the terminal wraps long rows anew when its width changes.
+    /// Whether the terminal rewraps long rows when its width changes.
     rewraps: bool,
     region: Region,
     printed: Vec<PrintedRow>,
@@ -43,7 +43,7 @@ pub struct Screen<W: Write> {
 }
 
 impl<W: Write> Screen<W> {
-    /// A surface that begins at the row of the cursor, on a terminal that does or does not wrap long rows anew when its
+    /// A screen that begins at the row of the cursor. `rewraps` says whether the terminal rewraps long rows when its
     /// width changes.
     pub fn new(out: W, size: Size, cursor: Position, rewraps: bool) -> io::Result<Self> {
         let out = Pending { bytes: Rc::default(), out: Rc::new(RefCell::new(out)) };
@@ -53,27 +53,27 @@ impl<W: Write> Screen<W> {
         Ok(screen)
     }
 
-    /// How large the terminal is.
+    /// The terminal's size.
     pub fn size(&self) -> Size {
         self.size.get()
     }
 
-    /// Sends everything that was drawn.
+    /// Sends all pending output.
     pub fn send(&mut self) -> io::Result<()> {
         self.out.send()
     }
 
-    /// A sequence of its own, such as the title or a text for the clipboard.
+    /// Adds a single command, such as the title or a text for the clipboard.
     pub fn put(&mut self, command: impl Command) -> io::Result<()> {
         queue!(self.out, command)
     }
 
-    /// Sends a sequence with the rest.
+    /// Adds a sequence to the pending output.
     pub fn put_sequence(&mut self, sequence: &str) -> io::Result<()> {
         self.out.write_all(sequence.as_bytes())
     }
 
-    /// Has the next drawing put finished lines with their pictures above the rows that are drawn anew.
+    /// Queues finished lines with their pictures. The next drawing prints them above the live rows.
     pub fn print(&mut self, lines: &[Line<'_>], insets: &[Inset]) {
         let columns = self.size().width;
         self.printed.extend(lines.iter().enumerate().map(|(at, line)| {
@@ -83,7 +83,7 @@ impl<W: Write> Screen<W> {
         }));
     }
 
-    /// Draws the rows at the bottom, as many as there is room for.
+    /// Draws as many live rows as there is room for.
     pub fn draw(&mut self, rows: &Buffer, cursor: RegionCursor) -> io::Result<()> {
         let mut paint = Paint::default();
         let printed = std::mem::take(&mut self.printed);
@@ -91,7 +91,7 @@ impl<W: Write> Screen<W> {
         self.put_sequence(&paint.take())
     }
 
-    /// Draws the whole screen, leaving what was there for [`Screen::leave_full`].
+    /// Draws the whole screen. [`Screen::leave_full`] restores the previous content.
     pub fn draw_full(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         if self.full.is_none() {
             let mut paint = Paint::default();
@@ -108,12 +108,12 @@ impl<W: Write> Screen<W> {
         Ok(())
     }
 
-    /// Has the whole screen drawn anew, every cell of it.
+    /// Makes the next drawing of the whole screen redraw every cell.
     pub fn clear_full(&mut self) -> io::Result<()> {
         self.full.as_mut().map_or(Ok(()), Terminal::clear)
     }
 
-    /// Back from the whole screen to the rows at the bottom.
+    /// Returns from the whole screen to the live rows.
     pub fn leave_full(&mut self) -> io::Result<()> {
         if self.full.take().is_some() {
             queue!(self.out, LeaveAlternateScreen)?;
@@ -122,11 +122,11 @@ impl<W: Write> Screen<W> {
         Ok(())
     }
 
-    /// The terminal has another size. The cursor goes to where the rows at the bottom begin: [`Screen::set_top`] may say
-    /// in which row of the screen that is.
+    /// Handles a resize. The cursor moves to the start of the live rows; [`Screen::set_top`] can then correct its
+    /// screen row.
     ///
-    /// `age` is how long ago the rows were drawn, in milliseconds. Terminals tell their size late: what was drawn just now may
-    /// have met the new size already, and was not wrapped anew then.
+    /// `age` is the time since the last drawing, in milliseconds. Terminals report their size late. Rows that were
+    /// drawn just now may have met the new size already, and were not rewrapped then.
     pub fn resize(&mut self, size: Size, age: Millis) -> io::Result<()> {
         let before = self.size.replace(size);
         let mut paint = Paint::default();
@@ -134,17 +134,17 @@ impl<W: Write> Screen<W> {
         self.put_sequence(&paint.take())
     }
 
-    /// The cursor, which is where the rows at the bottom begin, is in this row of the screen.
+    /// Sets the screen row of the cursor, which is at the start of the live rows.
     pub fn set_top(&mut self, row: u16) {
         self.region.set_top(row);
     }
 
-    /// Takes another size for the whole screen; the rows at the bottom wait for [`Screen::resize`].
+    /// Sets the size of the whole screen. The live rows wait for [`Screen::resize`].
     pub fn resize_full(&mut self, size: Size) {
         self.size.set(size);
     }
 
-    /// Wipes the rows at the bottom and leaves the cursor where they began.
+    /// Wipes the live rows and leaves the cursor where they began.
     pub fn close(&mut self) -> io::Result<()> {
         self.leave_full()?;
         let mut paint = Paint::default();
@@ -154,7 +154,7 @@ impl<W: Write> Screen<W> {
         self.send()
     }
 
-    /// Begins anew where the cursor is: another program has used the terminal.
+    /// Starts again at the cursor after another program has used the terminal.
     pub fn begin_again(&mut self, size: Size, cursor: Position) -> io::Result<()> {
         self.size.set(size);
         let is_row_begun = cursor.x > 0;
@@ -164,7 +164,7 @@ impl<W: Write> Screen<W> {
     }
 }
 
-/// Bytes for the terminal, held back until they are sent in one piece.
+/// Terminal output that is held back and sent in one piece.
 #[derive(Debug)]
 struct Pending<W> {
     bytes: Rc<RefCell<Vec<u8>>>,
@@ -199,13 +199,13 @@ impl<W> Write for Pending<W> {
         Ok(bytes.len())
     }
 
-    /// Nothing leaves before [`Pending::send`].
+    /// Sends nothing: only [`Pending::send`] does.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// The whole screen, of a size that is known without asking.
+/// The whole screen, with a size that is known without a query.
 #[derive(Debug)]
 struct FullBackend<W: Write> {
     inner: CrosstermBackend<Pending<W>>,
@@ -236,7 +236,7 @@ impl<W: Write> Backend for FullBackend<W> {
         self.inner.show_cursor()
     }
 
-    /// Nobody asks where it is: a drawing says where it belongs.
+    /// The position is never used: each drawing sets it.
     fn get_cursor_position(&mut self) -> io::Result<Position> {
         Ok(Position::ORIGIN)
     }

@@ -1,4 +1,4 @@
-//! The front end as a person meets it: messages in, and what a terminal makes of everything that comes out.
+//! Tests of the whole front end: messages in, terminal screens out.
 
 mod conversation;
 mod hostile;
@@ -37,10 +37,10 @@ use crate::testing::{SIZES, text_of, tokens_of};
 use crate::theme::Theme;
 use crate::transcript::Path;
 
-/// Something that happens to the front end.
+/// A change of the front end.
 type Tell<'a> = &'a dyn Fn(&mut Model);
 
-/// What goes to the terminal.
+/// The bytes that are sent to the terminal.
 #[derive(Debug, Clone, Default)]
 struct Wire(Rc<RefCell<Vec<u8>>>);
 
@@ -87,7 +87,7 @@ fn language_model(id: &str, provider: &str) -> LanguageModel {
     }
 }
 
-/// What the terminal was sent, from an empty screen on.
+/// The bytes that are sent to the terminal, from an empty screen on.
 fn sent(theme: &Theme, size: (u16, u16), tell: Tell<'_>) -> Vec<u8> {
     let mut model = model(theme, size);
     tell(&mut model);
@@ -105,7 +105,7 @@ fn sent(theme: &Theme, size: (u16, u16), tell: Tell<'_>) -> Vec<u8> {
     wire.0.borrow().clone()
 }
 
-/// What a terminal shows of it.
+/// The screen of a terminal that reads these bytes.
 fn shown(bytes: &[u8], (columns, rows): (u16, u16)) -> Buffer {
     let mut parser = vt100::Parser::new(rows, columns, 0);
     parser.process(bytes);
@@ -134,7 +134,7 @@ fn shown(bytes: &[u8], (columns, rows): (u16, u16)) -> Buffer {
     buf
 }
 
-/// The terminal's words, the same in every theme; each theme gives them its own colours.
+/// The screen as text, the same in every theme. Each theme has its own colours.
 fn terminal(size: (u16, u16), tell: Tell<'_>) -> String {
     text_of(&tokens_of(|theme| shown(&sent(theme, size, tell), size)))
 }
@@ -149,7 +149,7 @@ fn heard(model: &mut Model, event: Event) {
     update(model, Msg::Agent(Arc::new(event)));
 }
 
-/// Keys by their names, parted by blanks.
+/// Presses keys, given by their names and separated by blanks.
 fn press(model: &mut Model, keys: &str) {
     for key in keys.split(' ') {
         update(model, Msg::Key(Key::parse(key).unwrap().event()));
@@ -170,7 +170,7 @@ fn item(message: &str) -> Item {
     }
 }
 
-/// A message with the results of the tools that it calls.
+/// A message with the results of its tool calls.
 fn block(message: &str, results: &[&str]) -> ConversationBlock {
     let result = |message: &&str| match item(message) {
         Item::Result(result) => Arc::new(result),
@@ -208,7 +208,7 @@ fn gave(call: &str, tool: &str, text: &str) -> Arc<ToolResultMessage> {
     })
 }
 
-/// The call `1` of the last answer shows what it has so far.
+/// Shows a partial result of the call `1` of the last answer.
 fn tool_prints(model: &mut Model, tool: &str, args: serde_json::Value, text: &str) {
     let (tool_call_id, tool_name, partial_result) = ("1".to_owned(), tool.to_owned(), gave("1", tool, text));
     heard(model, Event::ToolExecutionUpdate { tool_call_id, tool_name, args, partial_result });
@@ -218,7 +218,7 @@ fn updated(model: &mut Model, update: Update) {
     heard(model, Event::MessageUpdate { usage: Usage::default(), assistant_message_event: update });
 }
 
-/// A question, and an answer that is still coming in.
+/// A question, and a streaming answer.
 fn streaming(model: &mut Model, question: &str, thought: &str, said: &str) {
     heard(model, Event::AgentStart);
     heard(model, Event::MessageEnd { message: UserMessage::new(question, Vec::new(), 0).into() });

@@ -1,4 +1,4 @@
-//! The one function that changes the model; one file a group of messages.
+//! The only function that changes the model. Each group of messages has a file.
 
 mod dress;
 mod settings;
@@ -17,13 +17,13 @@ use super::cmd::{Cmd, ProgramTask, ScreenTask};
 use super::model::{Model, Overlay};
 use super::msg::Msg;
 
-/// What is under way while a summary of a branch is written.
+/// The name of the job while the summary of a branch is written.
 const LEAVING: &str = "summarising what is left behind";
 
-/// Another size of the terminal that comes so soon, in milliseconds, belongs to the same movement of its edge.
+/// Resizes within this many milliseconds belong to one movement of the terminal's edge.
 const RESIZES_TOGETHER: Millis = 400;
 
-/// Takes what happened, and answers what is to be done.
+/// Applies a message to the model, and returns the commands.
 pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
     match msg {
         Msg::Now(now) => {
@@ -110,7 +110,7 @@ fn resized(model: &mut Model, size: Size) -> Vec<Cmd> {
     vec![ScreenTask::Resize.into()]
 }
 
-/// Ends; what is being written is kept.
+/// Ends the front end. The draft is kept.
 fn end(model: &mut Model) -> Vec<Cmd> {
     model.is_ending = true;
     vec![ProgramTask::SaveDraft(model.editor.draft()).into()]

@@ -1,4 +1,4 @@
-//! What is shown: pure functions from the model to lines and cells, but for what is laid out once and kept.
+//! The view: functions from the model to lines and cells. They are pure, except for cached layouts.
 
 mod status;
 mod start;
@@ -26,7 +26,7 @@ pub struct Bottom {
     is_under_way: bool,
 }
 
-/// What is finished and was not printed yet; it is taken as printed from now on.
+/// The finished rows that were not printed. Marks them as printed.
 pub fn print(model: &mut Model) -> RenderedRows {
     let (look, folds) = look(&model.wishes, model.size, model.folds);
     let laid = model.live.print(&model.conversation, &look, folds);
@@ -39,7 +39,7 @@ fn look(wishes: &Wishes, size: Size, (thinking, tools): (bool, bool)) -> (RowRen
     (look, Folds { thinking, tools, other: &[] })
 }
 
-/// The rows at the bottom: what goes on, what waits to be said, the editor or a small list, the status.
+/// The live rows: the work under way, the queue, the editor or a small list, and the status.
 pub fn bottom(model: &mut Model) -> Bottom {
     let size = model.size;
     let status = status::lines(model);
@@ -65,7 +65,7 @@ pub fn bottom(model: &mut Model) -> Bottom {
 }
 
 impl Bottom {
-    /// Draws them, as many as the terminal has room for; says also where the person writes.
+    /// Draws as many rows as the terminal has room for. Also returns the text cursor.
     pub fn draw(&self, model: &Model) -> (Buffer, RegionCursor) {
         let rows = u16::try_from(self.live.len() + self.status.len()).unwrap_or(u16::MAX).saturating_add(self.middle);
         let area = Rect::new(0, 0, model.size.width, rows.min(model.size.height.max(1)));
@@ -98,14 +98,14 @@ impl Bottom {
     }
 }
 
-/// Lays out what covers the whole screen.
+/// Lays out the overlay that takes the whole screen.
 pub fn prepare_full(model: &mut Model) {
     if let Some(Overlay::Transcript(pager)) = &mut model.overlay {
         pager.lay_out(&model.conversation, &model.wishes.theme, model.size);
     }
 }
 
-/// Draws what covers the whole screen.
+/// Draws the overlay that takes the whole screen.
 pub fn full(model: &Model, frame: &mut Frame<'_>) {
     let area = frame.area();
     if let Some(cursor) = overlay(model, area, frame.buffer_mut()) {

@@ -1,5 +1,5 @@
-//! An answer while it comes in, and while its tools run: from the agent's events to the same data that sessions give.
-//! A result belongs to the answer that called for it, and to no other.
+//! An answer that is streaming or waits for its tools. Agent events become the same data that sessions contain. A
+//! result belongs only to the answer that made the call.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::ConversationBlock;
 use crate::message::item_of_live;
 use offshoot_session::transcript::{Answer, Call, Item, ItemPart, ToolResult};
 
-/// A part with a larger number is none that anybody could see.
+/// Parts with a larger number are ignored.
 const MAX_PARTS: usize = 10_000;
 
 /// An answer that is under way.
@@ -20,7 +20,7 @@ pub(crate) struct LiveAnswer {
     progress: AnswerProgress,
     reported: u64,
     characters: u64,
-    /// How many shown entries stand before it in the session, once it is there.
+    /// The number of shown entries before the answer in the session, once it is recorded.
     pub(super) entries_before: Option<usize>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct LiveAnswer {
 pub(crate) struct AnswerProgress {
     pub(crate) id: u64,
     pub(crate) is_complete: bool,
-    /// The parts that are not what came in pieces, and more.
+    /// The parts that do not begin with their streamed text.
     pub(crate) replaced: Vec<usize>,
 }
 
@@ -51,7 +51,7 @@ impl LiveAnswer {
         self.progress.is_complete
     }
 
-    /// Whether this part is a call that still runs, or will.
+    /// Whether this part is a call that is running or waiting.
     pub(crate) fn is_open(&self, part: &ItemPart) -> bool {
         match part {
             ItemPart::Call(call) => {
@@ -62,7 +62,7 @@ impl LiveAnswer {
         }
     }
 
-    /// Whether it is complete, with all its tools.
+    /// Whether the answer and all its tools are complete.
     pub(super) fn is_done(&self) -> bool {
         self.is_complete() && !self.block.parts().iter().any(|part| self.is_open(part))
     }
@@ -71,7 +71,7 @@ impl LiveAnswer {
         self.block.has_call(id)
     }
 
-    /// What a tool gave back; takes the place of what it gave before.
+    /// Adds the result of a tool, or replaces its earlier result.
     pub(super) fn put(&mut self, result: ToolResult) {
         let results = &mut self.block.results;
         match results.iter_mut().find(|known| known.call == result.call) {
@@ -80,12 +80,12 @@ impl LiveAnswer {
         }
     }
 
-    /// How many tokens came so far: as the provider says, else by a quarter of the characters.
+    /// The number of tokens so far, as the provider reports it, or else a quarter of the characters.
     pub(crate) fn tokens(&self) -> u64 {
         if self.reported > 0 { self.reported } else { self.characters / 4 }
     }
 
-    /// Takes what came, and how many tokens the provider says came so far.
+    /// Applies an update, and the number of tokens that the provider reported.
     pub(super) fn update(&mut self, update: &Update, reported: u64) {
         self.reported = self.reported.max(reported);
         if let Update::TextDelta { delta, .. }
@@ -114,7 +114,7 @@ impl LiveAnswer {
                     self.set(*content_index, ItemPart::Call(call));
                 }
             }
-            // The end brings nothing that the pieces did not.
+            // The end event has no new text.
             Update::TextEnd { .. } | Update::ThinkingEnd { .. } => {}
         }
     }
@@ -136,7 +136,7 @@ impl LiveAnswer {
         (self.block, self.progress)
     }
 
-    /// A part by its number. Blocks come in order; the place of one that was left out stays empty.
+    /// The part with this number. Parts come in order; a missing part stays empty.
     fn part(&mut self, at: usize) -> Option<&mut ItemPart> {
         let Item::Answer(Answer { parts, .. }) = &mut self.block.item else { return None };
         if at >= parts.len() {
@@ -147,7 +147,7 @@ impl LiveAnswer {
 
     fn add_text(&mut self, at: usize, delta: &str) {
         match self.part(at) {
-            // As the whole will be: without blanks at its beginning.
+            // Like the complete text, the part has no blanks at its beginning.
             Some(ItemPart::Text(text)) => text.push_str(if text.is_empty() { delta.trim_start() } else { delta }),
             Some(other) => *other = ItemPart::Text(delta.trim_start().to_owned()),
             None => {}
@@ -169,7 +169,7 @@ impl LiveAnswer {
     }
 }
 
-/// What a tool has shown so far.
+/// The shown form of a tool's result.
 pub(super) fn tool_result(result: &Arc<ToolResultMessage>) -> ToolResult {
     match item_of_live(&Message::ToolResult(Arc::clone(result))) {
         Some(Item::Result(shown)) => shown,

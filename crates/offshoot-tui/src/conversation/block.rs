@@ -1,11 +1,11 @@
-//! One block of the conversation: an item, and for an answer the results of its calls.
+//! A block of the conversation: an item, and the results of its calls if it is an answer.
 
 use std::sync::Arc;
 
 use crate::message::{AnswerContext, Folds, RenderedRows, RowRenderer};
 use offshoot_session::transcript::{Item, ItemPart, ToolResult};
 
-/// An item with what belongs to it.
+/// An item with the results of its calls.
 #[derive(Debug, Clone)]
 pub struct ConversationBlock {
     pub item: Item,
@@ -23,7 +23,7 @@ impl ConversationBlock {
         look.rows(&self.item, folds, AnswerContext { results: &self.results, is_live: false, texts: None })
     }
 
-    /// The words of an answer; `None` if it has none, or is none.
+    /// The text of an answer; `None` if it has no text, or if the block is not an answer.
     #[must_use]
     pub fn words(&self) -> Option<String> {
         let text = |part: &ItemPart| if let ItemPart::Text(text) = part { Some(text.clone()) } else { None };

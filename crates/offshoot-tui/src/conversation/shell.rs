@@ -1,24 +1,23 @@
-//! The command of the user that runs, and the end of what it printed so far. What it came to takes its place.
+//! The user's running command, and the end of its output. The result of the command replaces it.
 
 use offshoot_session::transcript::{Item, Run};
 
-/// How much of the output is held, as of a tool's; twice of it at most.
+/// The number of bytes of output to keep, as for a tool. At most twice as many are held.
 const HELD: usize = 50 * 1024;
 
-/// A command that runs.
 #[derive(Debug, Clone)]
 pub(super) struct RunningShell {
     item: Item,
 }
 
 impl RunningShell {
-    /// A command that printed nothing yet. `is_private`: the model will not see it.
+    /// A command without output. `is_private` means that the model will not see it.
     pub(super) fn new(command: &str, is_private: bool) -> Self {
         let run = Run { command: command.to_owned(), is_private, ..Run::default() };
         Self { item: Item::Run(run) }
     }
 
-    /// Takes what it printed; so many bytes before that are left out.
+    /// Adds output. `omitted` bytes before it were left out.
     pub(super) fn print(&mut self, delta: &str, omitted: u64) {
         let Item::Run(Run { output, remarks, .. }) = &mut self.item else { return };
         if omitted > 0 {

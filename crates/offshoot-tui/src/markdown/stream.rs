@@ -1,10 +1,10 @@
-//! Markdown that is still coming in. What can no longer change is laid out once; only the last block is laid out anew
-//! when more of it comes.
+//! Incremental layout of streaming markdown. Finished rows are laid out once. Only the last block is laid out again
+//! when more text arrives.
 //!
-//! A block is finished when, of the lines that are complete, another one begins behind it, or an empty line ends a paragraph:
-//! markdown is read line by line, and a block that was closed is never opened again. So are an item of a list behind which the next one begins,
-//! and each line of a block of code. What else is long while it is open is looked at again when it has grown by a part
-//! of itself: so what comes in costs what has come, however long a block gets.
+//! A block is finished when another block begins after it in the complete lines, or when an empty line ends a
+//! paragraph. Markdown is read line by line, and a closed block never reopens. A list item is finished when the next
+//! item begins. Each complete line of a code block is finished. Any other long open block is laid out again only when
+//! it has grown by a fraction of its size. So the cost stays proportional to the text, however long a block gets.
 
 use std::ops::Range;
 
@@ -17,18 +17,18 @@ use super::{MAX_BYTES, Sheet, code, events, flow, readable, rest};
 use crate::highlight::Highlighter;
 use crate::theme::Theme;
 
-/// An open block of so many bytes is laid out whenever more of it comes.
+/// An open block of at most this many bytes is laid out again on every change.
 const SMALL: usize = 4 * 1024;
-/// A larger one when it has grown by this part.
+/// A larger block is laid out again when it has grown by 1/`PART`.
 const PART: usize = 4;
 
-/// A text that grows.
+/// A streaming markdown text and its rows.
 #[derive(Debug, Default)]
 pub struct Stream {
     text: String,
-    /// The line that is not, as it came.
+    /// The incomplete last line, not yet sanitised.
     tail: String,
-    /// How many bytes came, and how many were kept.
+    /// The number of bytes received, and the number kept.
     came: usize,
     kept: usize,
     is_full: bool,
@@ -38,17 +38,17 @@ pub struct Stream {
     behind: Behind,
     fence: Option<Fence>,
     settled: Vec<Line<'static>>,
-    /// From where on rows are still here.
+    /// The position after the rows that were taken.
     taken: Taken,
     open: Vec<Line<'static>>,
-    /// As long as fewer bytes were kept they are not looked at again.
+    /// Below this number of kept bytes the text is not parsed again.
     next: usize,
     is_laid_out: bool,
     sheet: Option<(Theme, usize, Style)>,
     parsed: usize,
 }
 
-/// Up to where the rows were taken: what follows can be laid out on another sheet.
+/// The position up to which rows were taken. Later rows can be laid out on another sheet.
 #[derive(Debug, Default)]
 struct Taken {
     to: usize,
@@ -56,7 +56,7 @@ struct Taken {
     fence: Option<Fence>,
 }
 
-/// A block of code that is open.
+/// An open code block.
 #[derive(Debug, Clone)]
 struct Fence {
     mark: char,
@@ -66,7 +66,7 @@ struct Fence {
 }
 
 impl Stream {
-    /// Adds what came.
+    /// Adds received text.
     pub fn push(&mut self, delta: &str) {
         self.came += delta.len();
         self.is_laid_out = false;
@@ -89,13 +89,13 @@ impl Stream {
         }
     }
 
-    /// Nothing more comes: all of it is finished.
+    /// Ends the text: all of it is finished.
     pub fn end(&mut self) {
         self.is_laid_out &= self.is_ended;
         self.is_ended = true;
     }
 
-    /// Lays out what has come since; on another sheet all that was not taken.
+    /// Lays out the new text. If the sheet has changed, lays out all rows that were not taken.
     pub fn lay_out(&mut self, sheet: &Sheet<'_>) {
         let is_same = self
             .sheet
@@ -122,19 +122,19 @@ impl Stream {
         }
     }
 
-    /// The rows that will not change any more, as of the last [`Stream::lay_out`].
+    /// The finished rows, as of the last [`Stream::lay_out`].
     #[must_use]
     pub fn settled(&self) -> &[Line<'static>] {
         &self.settled
     }
 
-    /// The rows below them, which may.
+    /// The rows below the finished rows. They may still change.
     #[must_use]
     pub fn open(&self) -> &[Line<'static>] {
         &self.open
     }
 
-    /// Takes the rows that will not change any more: they are not among the rows from now on.
+    /// Takes the finished rows out of the stream.
     pub fn take(&mut self) -> Vec<Line<'static>> {
         if self.settled.is_empty() {
             return Vec::new();
@@ -143,7 +143,7 @@ impl Stream {
         std::mem::take(&mut self.settled)
     }
 
-    /// Back to where the last rows were taken.
+    /// Resets to the position after the taken rows.
     fn begin_again(&mut self) {
         let Taken { to, behind, fence } = &self.taken;
         (self.settled_to, self.looked_to, self.next) = (*to, *to, 0);
@@ -153,13 +153,13 @@ impl Stream {
         self.is_laid_out = false;
     }
 
-    /// How many bytes were read as markdown, all told: some of them more than once, in the mean a few times.
+    /// The total number of bytes parsed as markdown. A byte is parsed a few times on average.
     #[must_use]
     pub fn parsed(&self) -> usize {
         self.parsed
     }
 
-    /// The lines of the open block of code.
+    /// Lays out the complete lines of the open code block.
     fn code(&mut self, sheet: &Sheet<'_>) {
         let Some(mut fence) = self.fence.take() else { return };
         while let Some(line) = self.text.get(self.settled_to..).and_then(|rest| rest.split_inclusive('\n').next()) {
@@ -178,14 +178,14 @@ impl Stream {
         self.fence = Some(fence);
     }
 
-    /// Lays out what is finished: the blocks behind which another one begins. Whether there may be more of it.
+    /// Lays out the finished blocks. Returns whether more blocks may be finished.
     fn settle(&mut self, sheet: &Sheet<'_>) -> bool {
         self.looked_to = self.text.len();
         let new = self.text.get(self.settled_to..).unwrap_or_default();
         self.parsed += new.len();
         let events = events(new);
         let cut = Cut::of(&events, self.behind).after_paragraph(&events, new);
-        // What a block is indented by belongs to it.
+        // The indentation of a block belongs to the block.
         let start = new.get(..cut.at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
         let (above, below) = new.split_at(start);
         let fence = events.get(cut.events).and_then(|(event, _)| Fence::of(event, below));
@@ -239,14 +239,14 @@ impl Stream {
     }
 }
 
-/// Whether a text ends in an empty line.
+/// Whether a text ends with an empty line.
 fn ends_blank(text: &str) -> bool {
     let line = text.strip_suffix('\n').unwrap_or(text).rsplit('\n').next().unwrap_or_default();
     line.trim().is_empty()
 }
 
 impl Fence {
-    /// The block of code that an event begins, and its language; `None` if it begins another one.
+    /// The code block that an event begins, and its language. `None` if the event begins another kind of block.
     fn of(event: &Event<'_>, source: &str) -> Option<(Self, String)> {
         let Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))) = event else { return None };
         let mark = source.trim_start_matches(' ').chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
@@ -264,23 +264,23 @@ impl Fence {
             && behind.trim_matches([' ', '\t']).is_empty()
     }
 
-    /// How much of the blanks before a line do not belong to it.
+    /// The number of leading spaces that belong to the block's indentation, not to the line.
     fn indent_of(&self, line: &str) -> usize {
         (line.len() - line.trim_start_matches(' ').len()).min(self.indent)
     }
 }
 
-/// Where what is finished ends.
+/// The end of the finished text.
 #[derive(Debug, Default)]
 struct Cut {
     events: usize,
     at: usize,
-    /// Whether that is an item of the list whose other items are finished, and its number.
+    /// Set if the cut is before an item of a list with finished items. The inner value is the item's number.
     item: Option<Option<u64>>,
 }
 
 impl Cut {
-    /// After the last block, if that is a paragraph which an empty line has ended, or a heading.
+    /// After the last block, if it is a heading, or a paragraph that an empty line has ended.
     fn after_paragraph(self, events: &[(Event<'_>, Range<usize>)], text: &str) -> Self {
         let is_ended = match events.get(self.events) {
             Some((Event::Start(Tag::Paragraph), _)) => ends_blank(text),
@@ -302,7 +302,7 @@ impl Cut {
                         _ => *first,
                     });
                 }
-                // The first item is where its list begins.
+                // The first item begins where its list begins.
                 Event::Start(Tag::Item) if depth == 1 && cut.events + 1 < number => {
                     if let Some(next) = &mut list {
                         *next = next.map(|number| number.saturating_add(1));

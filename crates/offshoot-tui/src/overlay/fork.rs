@@ -1,4 +1,5 @@
-//! Which of the person's messages a new session shall begin before: a flat list of them, the newest selected.
+//! The fork selector: a flat list of the user's messages, with the newest one selected. The chosen message is the place
+//! of the fork.
 
 use std::sync::Arc;
 
@@ -17,16 +18,16 @@ use crate::overlay::hint;
 use crate::text;
 use crate::theme::{Theme, Token};
 
-/// What is done with a message that was chosen.
+/// The use of the chosen message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForkUse {
-    /// A session begins before it.
+    /// Begin a session before it.
     Fork,
-    /// This session goes on before it.
+    /// Continue this session before it.
     BranchHere,
 }
 
-/// The person's messages of a session, to choose one of.
+/// A list of the user's messages in a session.
 pub struct ForkSelector {
     source: Arc<dyn Source + Send + Sync>,
     used: ForkUse,
@@ -40,10 +41,10 @@ impl std::fmt::Debug for ForkSelector {
     }
 }
 
-/// What a key came to.
+/// The outcome of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForkOutcome {
-    /// Nothing but another picture.
+    /// Only a redraw is needed.
     Stay,
     /// Leave without a choice.
     Close,
@@ -86,7 +87,7 @@ impl ForkSelector {
         ForkOutcome::Stay
     }
 
-    /// Draws the list; of long ones only what is seen is read.
+    /// Draws the list. Only the visible messages of a long list are read.
     pub fn view(&self, keymap: &Keymap, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let muted = theme.style(Token::Muted);
         let (title, says, deed) = match self.used {

@@ -1,5 +1,5 @@
-//! `?` and `/help`: every command and every key that does something, as the user's file has them. What is typed narrows the
-//! list. Does nothing of what it tells.
+//! `?` and `/help`: every command and every bound key of the user's keymap. Typed text narrows the list. The help runs
+//! no command.
 
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyEvent;
@@ -14,7 +14,7 @@ use crate::slash::COMMANDS;
 use crate::text::{clean, draw, fit, joined, width, wrap};
 use crate::theme::{Theme, Token};
 
-/// What came of a key.
+/// The outcome of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HelpOutcome {
     Open,
@@ -31,16 +31,16 @@ enum HelpRow {
 pub struct Help {
     rows: Vec<HelpRow>,
     search: LineInput,
-    /// The first line that is seen.
+    /// The first visible line.
     top: usize,
     size: Size,
     hints: Vec<String>,
 }
 
-/// So many rows stand above the list.
+/// The number of rows above the list.
 const HEAD: u16 = 2;
 
-/// What is written besides keys and commands.
+/// Other input, besides keys and commands.
 const WRITTEN: &[(&str, &str)] = &[
     ("!command", "run a command in the shell"),
     ("!!command", "the same, without the model seeing it"),
@@ -49,7 +49,7 @@ const WRITTEN: &[(&str, &str)] = &[
 ];
 
 impl Help {
-    /// The help for these keys, on a screen of this size.
+    /// The help for this keymap, on a screen of this size.
     #[must_use]
     pub fn new(keymap: &Keymap, size: Size) -> Self {
         let mut rows = vec![HelpRow::Title("Commands")];
@@ -78,7 +78,7 @@ impl Help {
         self.top = self.top.min(self.last());
     }
 
-    /// A paste goes into the search.
+    /// Inserts pasted text into the search.
     pub fn paste(&mut self, text: &str) {
         if self.search.insert(text) == Typed::Changed {
             self.top = 0;
@@ -104,7 +104,7 @@ impl Help {
         HelpOutcome::Open
     }
 
-    /// The rows that fit what is searched for, without headings.
+    /// The rows that match the search, without headings.
     fn shown(&self) -> Vec<&HelpRow> {
         let wanted = self.search.text().to_lowercase();
         let fits = |row: &&HelpRow| match row {
@@ -117,19 +117,19 @@ impl Help {
         self.rows.iter().filter(fits).collect()
     }
 
-    /// How many lines of the list the screen has.
+    /// The number of lines of the list on the screen.
     fn room(&self) -> u16 {
         self.size.height.saturating_sub(HEAD)
     }
 
-    /// Where the last page begins, which is full.
+    /// The first line of the last page. The last page is full.
     fn last(&self) -> usize {
         let columns = usize::from(self.size.width);
         let lines: usize = self.shown().iter().map(|row| row.height(columns)).sum();
         lines.saturating_sub(usize::from(self.room()))
     }
 
-    /// Draws it over the whole area.
+    /// Draws the help over the whole area.
     pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let area = area.intersection(buf.area);
         let columns = usize::from(area.width);
@@ -158,7 +158,7 @@ impl Help {
 }
 
 impl HelpRow {
-    /// How, and what it does, wrapped beside each other.
+    /// The key or command and its description, wrapped side by side.
     fn wrapped(&self, columns: usize) -> (Vec<Line<'static>>, Vec<Line<'static>>) {
         match self {
             Self::Title(title) => (vec![Line::raw(fit(title, columns).into_owned())], Vec::new()),
@@ -170,7 +170,7 @@ impl HelpRow {
         }
     }
 
-    /// How many lines it takes.
+    /// The number of lines of the row.
     fn height(&self, columns: usize) -> usize {
         let (how, says) = self.wrapped(columns);
         how.len().max(says.len())
@@ -197,7 +197,7 @@ impl HelpRow {
     }
 }
 
-/// The column at which it is told what something does.
+/// The column of the descriptions.
 fn left(columns: usize) -> usize {
     (columns / 2).clamp(12, 33).min(columns)
 }
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(press(&mut help, "escape"), HelpOutcome::Closed);
     }
 
-    /// What needs more than one line is neither passed over nor keeps the end away.
+    /// A row of several lines is not skipped, and does not hide the end.
     #[test]
     fn pages_follow_each_other_to_the_end() {
         for (columns, rows) in [(80, 10), (40, 12), (24, 9)] {

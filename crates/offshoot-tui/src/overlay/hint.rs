@@ -1,9 +1,9 @@
-//! What the screen says of keys: those that are bound, by short names. What no key does is not named.
+//! Key hints. They show only bound keys, by short names.
 
 use crate::keymap::{Action, Keymap};
 use crate::text;
 
-/// Short names.
+/// The short names of keys.
 const SHORT: [(&str, &str); 8] = [
     ("pageUp", "pgup"),
     ("pageDown", "pgdn"),
@@ -15,10 +15,10 @@ const SHORT: [(&str, &str); 8] = [
     ("delete", "del"),
 ];
 
-/// Actions, and what they do together in a word or two.
+/// Actions, and their common effect in a word or two.
 pub(crate) type Hint<'a> = (&'a [Action], &'a str);
 
-/// The first keys of some actions; the modifiers that they have in common stand once. `None`: no key does any of it.
+/// The first keys of some actions. Common modifiers are written once. `None` if no key is bound to any of them.
 pub(crate) fn keys(keymap: &Keymap, actions: &[Action]) -> Option<String> {
     let mut keys: Vec<String> =
         actions.iter().filter_map(|action| keymap.hint(*action)).map(|key| short(&key)).collect();
@@ -33,28 +33,28 @@ pub(crate) fn keys(keymap: &Keymap, actions: &[Action]) -> Option<String> {
     })
 }
 
-/// What keys do, parted by points.
+/// The hints, separated by dots.
 pub(crate) fn line(keymap: &Keymap, hints: &[Hint<'_>]) -> String {
     parts(keymap, hints).join(" · ")
 }
 
-/// The same, as much of it as fits into so many columns: the first counts most.
+/// As many of the first hints as fit into these columns.
 pub(crate) fn fit(keymap: &Keymap, hints: &[Hint<'_>], columns: usize) -> String {
     let named = parts(keymap, hints);
     text::joined(&named.iter().map(String::as_str).collect::<Vec<_>>(), columns)
 }
 
-/// Each of them that a key does.
+/// The hints that have a bound key.
 pub(crate) fn parts(keymap: &Keymap, hints: &[Hint<'_>]) -> Vec<String> {
     hints.iter().filter_map(|(actions, does)| Some(format!("{} {does}", keys(keymap, actions)?))).collect()
 }
 
-/// The key without its modifiers, if it has these and no others.
+/// The key without its modifiers, if it has exactly these modifiers.
 fn last<'a>(key: &'a str, modifiers: &str) -> Option<&'a str> {
     key.strip_prefix(modifiers).filter(|rest| rest.len() == 1 || !rest.contains('+'))
 }
 
-/// A key with its modifiers by their names, and itself by its short one.
+/// A key with its modifiers, by its short name.
 fn short(key: &str) -> String {
     let (modifiers, name) = match key.strip_suffix('+').unwrap_or(key).rfind('+') {
         Some(at) => key.split_at_checked(at + 1).unwrap_or(("", key)),

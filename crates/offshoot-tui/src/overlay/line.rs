@@ -1,4 +1,4 @@
-//! One line that is typed: a search, a name. Its keys are those of the editor; knows no list.
+//! A line of typed text, such as a search or a name. It has the keys of the editor.
 
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -11,23 +11,23 @@ use crate::editor::buffer::{Did, EditBuffer};
 use crate::keymap::{Action, Context, Keymap};
 use crate::text;
 
-/// A line under the cursor.
+/// A line with a cursor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LineInput {
     buffer: EditBuffer,
 }
 
-/// What a key did.
+/// The effect of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Typed {
     Changed,
     Moved,
-    /// The key is not for a line.
+    /// The key does not apply to a line.
     Ignored,
 }
 
 impl LineInput {
-    /// A line with a text, the cursor behind it.
+    /// A line with this text, and the cursor after it.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let mut buffer = EditBuffer::default();
@@ -40,25 +40,25 @@ impl LineInput {
         self.buffer.text()
     }
 
-    /// Whether nothing was typed.
+    /// Whether the line is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.buffer.is_empty()
     }
 
-    /// Puts a text in at the cursor, as one line without control characters.
+    /// Inserts a text at the cursor, as one line without control characters.
     pub fn insert(&mut self, text: &str) -> Typed {
         let clean = text::clean(text);
         self.change(|buffer| buffer.insert(&clean))
     }
 
-    /// Takes a key: the first of its actions that means something to a line, else its letter.
+    /// Handles a key: applies the first of its actions that a line supports, or else inserts its letter.
     pub fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> Typed {
         let done = keymap.actions(Context::Dialog, key).into_iter().find_map(|action| self.act(action));
         done.unwrap_or_else(|| self.letter(key))
     }
 
-    /// Does an action; `None`: it means nothing to a line.
+    /// Applies an action. `None` means that a line does not support it.
     pub fn act(&mut self, action: Action) -> Option<Typed> {
         if action == Action::Undo {
             return Some(self.change(|buffer| _ = buffer.undo()));
@@ -68,7 +68,7 @@ impl LineInput {
         Some(if did == Did::Edit && self.buffer.text() != before { Typed::Changed } else { Typed::Moved })
     }
 
-    /// Writes the letter of a key that has no other meaning.
+    /// Inserts the letter of a key that has no other meaning.
     pub fn letter(&mut self, key: KeyEvent) -> Typed {
         let is_plain = key.modifiers.difference(KeyModifiers::SHIFT).is_empty() && !key.is_release();
         match key.code {
@@ -77,7 +77,7 @@ impl LineInput {
         }
     }
 
-    /// Draws the line behind a prompt, scrolled so that the cursor is seen, as a reversed cell.
+    /// Draws the line after a prompt. It is scrolled to show the cursor, as a reversed cell.
     pub fn view(&self, prompt: Span<'static>, style: Style, area: Rect, buf: &mut Buffer) {
         if area.is_empty() {
             return;

@@ -1,5 +1,5 @@
-//! A list of which one is picked: models, thinking levels, themes, yes or no. What is typed narrows it, best fit first.
-//! Knows nothing of what the choices mean.
+//! A list to pick one choice from: models, thinking levels, themes, yes or no. Typed text narrows it, best match first.
+//! The list does not know what the choices mean.
 
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -15,26 +15,26 @@ use crate::theme::{Theme, Token};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// What it is called; what is typed is looked for here and in the detail.
+    /// The name of the choice. Typed text is searched in it and in the detail.
     pub label: String,
     pub detail: String,
     pub is_current: bool,
 }
 
 impl Choice {
-    /// A choice with a label and nothing else.
+    /// A choice with only a label.
     #[must_use]
     pub fn new(label: impl Into<String>) -> Self {
         Self { label: label.into(), ..Self::default() }
     }
 }
 
-/// What came of a key.
+/// The outcome of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PickOutcome {
-    /// Nothing yet: go on.
+    /// No outcome yet.
     Open,
-    /// None is wanted.
+    /// The user picked nothing.
     Cancelled,
     Picked(usize),
 }
@@ -42,20 +42,20 @@ pub enum PickOutcome {
 #[derive(Debug, Clone)]
 pub struct Pick {
     title: String,
-    /// What is to be known before picking.
+    /// The text above the choices.
     text: String,
     choices: Vec<Choice>,
-    /// `None`: nothing can be typed.
+    /// The search line; `None` if nothing can be typed.
     line: Option<LineInput>,
     shown: Vec<usize>,
     cursor: usize,
 }
 
-/// How far a page key goes.
+/// The number of rows that a page key moves.
 const PAGE: usize = 10;
 
 impl Pick {
-    /// A list that can be searched. The cursor is at the current choice.
+    /// A list that can be searched, with the cursor at the current choice.
     #[must_use]
     pub fn new(title: impl Into<String>, choices: Vec<Choice>) -> Self {
         let cursor = choices.iter().position(|choice| choice.is_current).unwrap_or_default();
@@ -69,8 +69,8 @@ impl Pick {
         }
     }
 
-    /// A question with a few answers, the first one under the cursor: nothing can be typed, but an answer's first letter
-    /// gives it if no other begins so.
+    /// A question with a few answers, with the cursor at the first one. Nothing can be typed. The first letter of an
+    /// answer picks it if no other answer begins with the same letter.
     #[must_use]
     pub fn ask(title: impl Into<String>, text: impl Into<String>, answers: &[&str]) -> Self {
         let choices = answers.iter().map(|answer| Choice::new(*answer)).collect();
@@ -83,7 +83,7 @@ impl Pick {
         self.shown.get(self.cursor).copied()
     }
 
-    /// Takes pasted text into what is typed.
+    /// Inserts pasted text into the search line.
     pub fn paste(&mut self, pasted: &str) {
         if self.line.as_mut().is_some_and(|line| line.insert(pasted) == Typed::Changed) {
             self.narrow();
@@ -104,7 +104,7 @@ impl Pick {
         PickOutcome::Open
     }
 
-    /// A key that belongs to what is typed; where nothing is, it may be an answer.
+    /// Handles a key for the search line. Without a search line, the key may pick an answer.
     fn typed(&mut self, keymap: &Keymap, key: KeyEvent) -> PickOutcome {
         match (&mut self.line, key.code) {
             (Some(line), _) => {
@@ -135,7 +135,7 @@ impl Pick {
         self.cursor = 0;
     }
 
-    /// How many rows it needs to show everything, in so many columns.
+    /// The number of rows that show everything at this width.
     #[must_use]
     pub fn height(&self, columns: u16) -> u16 {
         let rows = 1 + self.text_lines(columns).len() + usize::from(self.line.is_some()) + self.choices.len();
@@ -154,7 +154,7 @@ impl Pick {
             let title = text::fit(&self.title, columns).into_owned();
             text::draw(&Line::styled(title, theme.style(Token::Accent).add_modifier(Modifier::BOLD)), row, buf);
         }
-        // The choices come first: of a long text only what leaves room for some of them is shown.
+        // The choices take precedence: a long text is cut to leave room for some of them.
         let kept = 1 + usize::from(self.line.is_some()) + self.choices.len().min(3);
         let spare = usize::from(area.height).saturating_sub(kept);
         for line in self.text_lines(area.width).into_iter().take(spare) {

@@ -1,8 +1,8 @@
-//! The selector of sessions: search, sort, name, trash and open them, while the list is still being read.
+//! The session selector: search, sort, rename, trash and open sessions while the list is still loading.
 //!
-//! It reads and changes no file. [`Sessions::key`] says what the person decided, [`Sessions::requests`] what is to be read
-//! or done for that; whoever holds the selector hands back an [`Answer`]. Answers that come late are no harm: each says
-//! what it belongs to.
+//! It reads and changes no file. [`Sessions::key`] returns the user's decision, and [`Sessions::requests`] returns the
+//! reads and actions that it needs. The owner hands back an [`Answer`]. Late answers are harmless, because each names
+//! its subject.
 
 mod lineage;
 pub mod search;
@@ -26,18 +26,18 @@ pub use list::{Listed, Names, Origin, Sort};
 pub use protocol::{Answer, Preview, Request, Scope, SessionsOutcome, Speaker, Utterance};
 use search::Query;
 
-/// What the selector is told when it is made.
+/// The context of a new selector.
 #[derive(Debug, Clone, Default)]
 pub struct Setting {
     pub now: Millis,
-    /// The home directory, which is shown as `~`.
+    /// The home directory, shown as `~`.
     pub home: Option<PathBuf>,
-    /// The session that is open, its file without links: it cannot go to the trash.
+    /// The canonical path of the open session's file. The open session cannot be moved to the trash.
     pub current: Option<PathBuf>,
     pub keymap: Keymap,
 }
 
-/// What the keys go to.
+/// The mode, which decides where keys go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Mode {
     Browse,
@@ -45,11 +45,11 @@ enum Mode {
     Confirm(PathBuf),
 }
 
-/// One line about what just happened.
+/// A one-line report about the last action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Notice {
     Done(String),
-    /// This session is in the trash; a key brings it back.
+    /// This session is in the trash. A key restores it.
     Trashed(String),
     Trouble(String),
 }
@@ -70,22 +70,22 @@ pub struct Sessions {
     search: u64,
     mode: Mode,
     cursor: usize,
-    /// The chosen row's file without links; `None` until the person moved: then the first row is chosen.
+    /// The canonical path of the chosen session. `None` chooses the first row, until the user moves the cursor.
     held: Option<PathBuf>,
     notice: Option<Notice>,
-    /// What went to the trash here, last one last: its file, that without links, and its name.
+    /// The sessions that were moved to the trash here, the latest last: the file, its canonical path and its name.
     trashed: Vec<(PathBuf, PathBuf, String)>,
     preview: Option<(PathBuf, Preview)>,
-    /// The file that a preview was asked of last.
+    /// The file of the last preview request.
     asked: Option<PathBuf>,
     requests: Vec<Request>,
 }
 
-/// How far a page key goes, as in pi.
+/// The number of rows that a page key moves, as in pi.
 const PAGE: usize = 10;
 
 impl Sessions {
-    /// A selector without sessions; it asks for those of the working directory.
+    /// A selector without sessions, which requests the sessions of the working directory.
     #[must_use]
     pub fn new(setting: Setting) -> Self {
         let mut sessions = Self {
@@ -114,18 +114,18 @@ impl Sessions {
         sessions
     }
 
-    /// What it has come to need since the last call.
+    /// The requests since the last call.
     pub fn requests(&mut self) -> Vec<Request> {
         self.ask_for_preview();
         std::mem::take(&mut self.requests)
     }
 
-    /// Tells the time.
+    /// Sets the current time.
     pub fn set_now(&mut self, now: Millis) {
         self.setting.now = now;
     }
 
-    /// Takes what came of a request.
+    /// Applies the answer to a request.
     pub fn take(&mut self, answer: Answer) {
         match answer {
             Answer::Listed(scope, sessions) => self.add(scope, sessions),
@@ -163,7 +163,7 @@ impl Sessions {
         }
     }
 
-    /// Takes pasted text into the line that is typed.
+    /// Inserts pasted text into the current line.
     pub fn paste(&mut self, pasted: &str) {
         match &mut self.mode {
             Mode::Browse => {
@@ -198,7 +198,7 @@ impl Sessions {
         SessionsOutcome::Open
     }
 
-    /// Does an action; `None`: it means nothing now, and the next one of the key is tried.
+    /// Applies an action. `None` means that the action does nothing now, and the next action of the key is tried.
     fn act(&mut self, action: Action) -> Option<SessionsOutcome> {
         match action {
             Action::SelectCancel if !self.line.is_empty() => {
@@ -225,7 +225,7 @@ impl Sessions {
             Action::RenameSession => self.begin_rename(),
             Action::DeleteSession => self.begin_trash(),
             Action::DeleteSessionQuietly if self.line.is_empty() => self.begin_trash(),
-            // As its usual key does in other lines.
+            // The usual key of this action deletes a word in other lines.
             Action::DeleteSessionQuietly => return self.act(Action::DeleteWordBackward),
             Action::RestoreSession if !self.trashed.is_empty() => self.bring_back(),
             action => {
@@ -263,7 +263,7 @@ impl Sessions {
         self.judge_anew(Kept::Nothing);
     }
 
-    /// Asks for the list of the scope if nobody did.
+    /// Requests the list of the scope, unless it was requested before.
     fn load(&mut self) {
         let list = self.list_mut(self.scope);
         if list.filling == Filling::Unasked {
@@ -280,7 +280,7 @@ impl Sessions {
         self.judge_anew(kept);
     }
 
-    /// Begins a search of the scope: by what is known of its sessions at once, by what was said in them when that comes.
+    /// Starts a search of the scope. The fields are searched at once, and the matches in the messages come later.
     fn judge_anew(&mut self, kept: Kept) {
         self.search += 1;
         self.requests.retain(|request| !matches!(request, Request::Search { .. }));
@@ -313,7 +313,7 @@ impl Sessions {
         }
     }
 
-    /// Works out what is shown, and keeps the chosen session chosen if it is still there.
+    /// Recomputes the shown rows. The chosen session stays chosen if it is still shown.
     fn arrange(&mut self) {
         let (sort, names, is_search) = (self.sort, self.names, self.query.is_some());
         self.list_mut(self.scope).arrange(sort, names, is_search);
@@ -326,13 +326,13 @@ impl Sessions {
         self.cursor = place.min(last);
     }
 
-    /// Moves the cursor to a place, or to the last one before it.
+    /// Moves the cursor to a place, or to the last row if there are fewer rows.
     fn go(&mut self, place: usize) {
         self.cursor = place.min(self.list().shown().len().saturating_sub(1));
         self.hold();
     }
 
-    /// From now on the session under the cursor stays there, whatever comes in.
+    /// Keeps the cursor on its session while other sessions arrive.
     fn hold(&mut self) {
         self.held = self.chosen().map(|row| row.real.clone());
     }
@@ -355,7 +355,7 @@ impl Sessions {
         }
     }
 
-    /// A listed file without links.
+    /// The canonical path of a listed file.
     fn real_of(&self, file: &Path) -> PathBuf {
         self.folder.real_of(file).or_else(|| self.all.real_of(file)).unwrap_or(file).to_path_buf()
     }

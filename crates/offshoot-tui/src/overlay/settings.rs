@@ -1,5 +1,5 @@
-//! `/settings`: every setting with its value and where that comes from, changed in the user's file or the project's. Holds
-//! what the files say; the program stores what is changed, and gives back what the files say then.
+//! `/settings`: every setting with its value and its source. The user changes it in the user's file or in the project's
+//! file. The list contains the values of the files; the program stores a change and gives back the new values.
 
 mod view;
 
@@ -9,26 +9,26 @@ use super::line::{LineInput, Typed};
 use crate::keymap::{Action, Keymap};
 use offshoot_settings::{Layers, SETTINGS, Scope, Setting, SettingKind, Value};
 
-/// What came of a key.
+/// The outcome of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettingsOutcome {
-    /// Nothing yet: go on.
+    /// No outcome yet.
     Open,
     Closed,
-    /// Store this; then comes [`Settings::stored`] or [`Settings::failed`].
+    /// Store this value. [`Settings::stored`] or [`Settings::failed`] follows.
     Store {
         scope: Scope,
         key: &'static str,
-        /// Its value; `None` takes it out of the file.
+        /// The value; `None` removes the setting from the file.
         value: Option<Value>,
     },
 }
 
-/// The files, as they are shown.
+/// The paths of the settings files, as they are shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Files {
     pub global: String,
-    /// The project's; `None`: there is no folder for one.
+    /// The project's file; `None` if there is no folder for it.
     pub project: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub struct Settings {
     files: Files,
     scope: Scope,
     search: LineInput,
-    /// The settings that fit what is searched for: places in the table.
+    /// The settings that match the search, as places in the table.
     shown: Vec<usize>,
     cursor: usize,
     editing: Option<LineInput>,
@@ -46,11 +46,11 @@ pub struct Settings {
     notice: Option<String>,
 }
 
-/// How far a page key goes.
+/// The number of rows that a page key moves.
 const PAGE: usize = 10;
 
 impl Settings {
-    /// All settings, to be changed in the user's file.
+    /// A list of all settings, which changes the user's file.
     #[must_use]
     pub fn new(layers: Layers, files: Files) -> Self {
         Self {
@@ -66,24 +66,24 @@ impl Settings {
         }
     }
 
-    /// The names that a setting may have, such as those of themes: they are gone through, and not typed.
+    /// Sets the names that a setting allows, such as theme names. The user cycles through them instead of typing.
     pub fn offer(&mut self, key: &'static str, names: Vec<String>) {
         self.names.retain(|(known, _)| *known != key);
         self.names.push((key, names));
     }
 
-    /// A change is stored: what the files say now.
+    /// Applies the values of the files after a change was stored.
     pub fn stored(&mut self, layers: Layers) {
         self.layers = layers;
         self.notice = None;
     }
 
-    /// A change could not be stored, in words.
+    /// Reports why a change could not be stored.
     pub fn failed(&mut self, why: String) {
         self.notice = Some(why);
     }
 
-    /// A paste goes where is typed.
+    /// Inserts pasted text into the current line.
     pub fn paste(&mut self, text: &str) {
         match &mut self.editing {
             Some(line) => drop(line.insert(text)),
@@ -122,7 +122,7 @@ impl Settings {
         self.shown.get(self.cursor).and_then(|at| SETTINGS.get(*at))
     }
 
-    /// The other file.
+    /// Switches to the other file.
     fn turn(&mut self) {
         self.scope = match (self.scope, &self.files.project) {
             (Scope::Global, Some(_)) => Scope::Project,
@@ -140,7 +140,7 @@ impl Settings {
         self.cursor = 0;
     }
 
-    /// The next of a few values, or a line to type one.
+    /// Sets the next of a few values, or opens a line to type a value.
     fn change(&mut self) -> SettingsOutcome {
         let Some(setting) = self.chosen() else { return SettingsOutcome::Open };
         if !setting.may_stand_in(self.scope) {
@@ -177,7 +177,7 @@ impl Settings {
         }
     }
 
-    /// What is changed: the file's own value, else the one that counts.
+    /// The value to change: the file's own value, else the effective value.
     fn in_scope(&self, setting: &Setting) -> Option<Value> {
         let own = self.layers.layer(self.scope).get(setting.key).cloned();
         own.or_else(|| self.layers.value(setting).0)
@@ -197,7 +197,7 @@ impl Settings {
         SettingsOutcome::Store { scope: self.scope, key: setting.key, value }
     }
 
-    /// A key while a value is typed.
+    /// Handles a key while a value is typed.
     fn edit(&mut self, keymap: &Keymap, event: KeyEvent) -> SettingsOutcome {
         let (Some(line), Some(setting)) =
             (&mut self.editing, self.shown.get(self.cursor).and_then(|at| SETTINGS.get(*at)))
@@ -219,7 +219,7 @@ impl Settings {
     }
 }
 
-/// The name behind the present one; behind the last the first.
+/// The name after the current one. The first name follows the last.
 fn after<'a>(mut names: impl Iterator<Item = &'a str> + Clone, now: Option<&Value>) -> Option<Value> {
     let next = match now {
         Some(Value::Text(now)) => names.clone().skip_while(|name| name != now).nth(1),

@@ -1,7 +1,8 @@
-//! The tree of a session, to walk, search, fold, label and leave: its state, what keys do to it, and what they ask for.
+//! The tree selector: its state, its keys and its outcomes. The user walks, searches, folds, labels and leaves the tree
+//! of a session.
 //!
-//! It reads a snapshot of the session ([`Snapshot`]). Entries are read when they are shown. Nothing is written here: labels,
-//! copies and walks leave as an [`TreeOutcome`].
+//! The selector reads a snapshot of the session ([`Snapshot`]), and reads entries when they are shown. It writes
+//! nothing: labels, copies and navigation are returned as a [`TreeOutcome`].
 
 mod draw;
 mod keys;
@@ -41,35 +42,35 @@ use preview::Preview;
 use question::Question;
 use search::{Search, SearchedTree};
 
-/// What the selector reads: a session that was opened for reading, or anything else that gives a tree and its bodies.
+/// The data that the selector reads: a session opened for reading, or any other source of a tree and its bodies.
 pub type Snapshot = Arc<dyn Source + Send + Sync>;
 
-/// What a status line says when there is no tree to open.
+/// The status message for a session without entries.
 pub const NO_ENTRIES: &str = "no entries in this session";
 
-/// What a status line says to [`TreeOutcome::AlreadyHere`].
+/// The status message for [`TreeOutcome::AlreadyHere`].
 pub const ALREADY_HERE: &str = "already at this point";
 
-/// How much a search reads before a key is answered; what is left is for [`TreeSelector::work`].
+/// The bytes that a search reads before a key returns. [`TreeSelector::work`] reads the rest.
 const AT_ONCE: usize = 1 << 19;
 
-/// How a selector is opened.
+/// The options of a new selector.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// The entry to select; `None` selects where the session is.
+    /// The entry to select; `None` selects the current leaf.
     pub selected: Option<NodeIx>,
-    /// How the tree is drawn (setting `treeLayout`).
+    /// The tree layout (setting `treeLayout`).
     pub layout: TreeLayout,
-    /// The filter to begin with (pi's setting `treeFilterMode`).
+    /// The initial filter (pi's setting `treeFilterMode`).
     pub filter: Filter,
-    /// Leave without a summary and without a question (pi's setting `branchSummary.skipPrompt`).
+    /// Whether to leave without a question and without a summary (pi's setting `branchSummary.skipPrompt`).
     pub skips_question: bool,
     pub shows_preview: bool,
-    /// The home directory, which paths show as `~`.
+    /// The home directory, shown as `~`.
     pub home: Option<String>,
     pub zone: TimeZone,
     pub now: Millis,
-    /// The terminal's columns and rows.
+    /// The terminal's size in columns and rows.
     pub size: (u16, u16),
     pub keymap: Keymap,
 }
@@ -91,40 +92,39 @@ impl Default for Setup {
     }
 }
 
-/// What a key came to, for the caller to do.
+/// The outcome of a key, for the caller to act on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TreeOutcome {
-    /// Nothing but another picture.
+    /// Only a redraw is needed.
     Stay,
     Close,
-    /// Close it and say [`ALREADY_HERE`].
+    /// Close the selector and report [`ALREADY_HERE`].
     AlreadyHere,
-    /// Go to an entry. The selector stays and shows that it waits: close it when the walk is done, or call
-    /// [`TreeSelector::stopped`] or [`TreeSelector::failed`].
+    /// Go to an entry. The selector stays open and shows that it waits. The caller closes it after the navigation, or
+    /// calls [`TreeSelector::stopped`] or [`TreeSelector::failed`].
     Navigate {
         target: String,
-        /// Whether what is left behind is summarised.
+        /// Whether to summarise the branch that is left.
         summarize: bool,
         instructions: Option<String>,
     },
     Abort,
-    /// Set or clear a bookmark, at once; the selector shows it already.
+    /// Set or clear a label. The selector already shows the change.
     Label {
         entry: String,
-        /// The bookmark; `None` clears it.
+        /// The label; `None` clears it.
         text: Option<String>,
     },
     Copy(String),
-    /// Have this text written on in the external editor; [`TreeSelector::written`] takes what comes of it.
+    /// Edit this text in the external editor. [`TreeSelector::written`] takes the result.
     Edit(String),
 }
 
-/// What the selector is doing.
 #[derive(Debug)]
 enum Mode {
     Browse,
     Label(NodeIx, LineInput),
-    /// Before leaving to an entry.
+    /// The question before leaving to an entry.
     Question(NodeIx, Question),
     Compare(Box<Compare>),
     Leaving {
@@ -150,7 +150,7 @@ pub struct TreeSelector {
 }
 
 impl TreeSelector {
-    /// Opens the selector over a session that is at `leaf`.
+    /// Opens the selector for a session at `leaf`.
     pub fn new(source: Snapshot, leaf: Option<NodeIx>, setup: Setup) -> Result<Self> {
         let (layout, filter, home) = (setup.layout, setup.filter, setup.home.as_deref());
         let drawn = OutlineSetup { layout, filter, home, plain: Some(plain_row) };
@@ -175,12 +175,12 @@ impl TreeSelector {
         Ok(selector)
     }
 
-    /// Whether the session has no entry that could ever be shown: then there is nothing to open (see [`NO_ENTRIES`]).
+    /// Whether the session has no entry that can be shown. The selector is not opened then (see [`NO_ENTRIES`]).
     pub fn is_empty(&self) -> bool {
         self.list.outline.places() == 0
     }
 
-    /// The terminal has another size.
+    /// Sets the terminal's size.
     pub fn resize(&mut self, columns: u16, rows: u16) {
         self.setup.size = (columns, rows);
         if let Mode::Question(_, question) = &mut self.mode {
@@ -193,7 +193,7 @@ impl TreeSelector {
         self.setup.now = now;
     }
 
-    /// The rows that it would take of the terminal.
+    /// The number of terminal rows that the selector wants.
     pub fn height(&self) -> u16 {
         Panes::wanted(self.setup.size, self.shows_preview())
     }
@@ -224,7 +224,7 @@ impl TreeSelector {
         self.fetch();
     }
 
-    /// Does something while the tree is shown.
+    /// Applies an action while the tree is shown.
     fn act(&mut self, step: TreeAction) -> TreeOutcome {
         let mut outcome = TreeOutcome::Stay;
         match step {
@@ -276,13 +276,13 @@ impl TreeSelector {
         outcome
     }
 
-    /// Whether something is under way that [`TreeSelector::work`] goes on with.
+    /// Whether [`TreeSelector::work`] has work to do.
     pub fn is_at_work(&self) -> bool {
         self.search.is_running() || matches!(&self.mode, Mode::Compare(compare) if compare.is_reading())
     }
 
-    /// Looks on with what is under way, through about so many bytes. Says whether there is more: then it wants to be called
-    /// again when nothing else is to be done.
+    /// Continues the search or the comparison for about `budget` bytes. Returns whether work is left. The caller then
+    /// calls again when idle.
     pub fn work(&mut self, budget: usize) -> bool {
         if let Mode::Compare(compare) = &mut self.mode
             && compare.is_reading()
@@ -297,7 +297,7 @@ impl TreeSelector {
         self.is_at_work()
     }
 
-    /// The walk, or what else was asked for, has failed.
+    /// Reports that the navigation, or another request, failed.
     pub fn failed(&mut self, why: &str) {
         self.mode = Mode::Browse;
         self.notice = Some(why.to_owned());
@@ -330,7 +330,7 @@ impl TreeSelector {
         self.arrange_after(false);
     }
 
-    /// The same; when a search is over, the entry that it led to is not folded away.
+    /// Arranges the rows. When a search is cleared, also unfolds the branches that hide the selected entry.
     fn arrange_after(&mut self, is_search_over: bool) {
         let labelled = self.labels.all_if_changed(self.source.tree());
         let limits = Limits { found: self.search.found(), labelled: labelled.as_ref() };
@@ -376,7 +376,7 @@ impl TreeSelector {
         TreeOutcome::Stay
     }
 
-    /// Reads what the next picture needs.
+    /// Reads the data for the next frame.
     fn fetch(&mut self) {
         if self.sums.is_none() {
             match Sums::new(self.source.as_ref(), &self.list.outline) {

@@ -1,4 +1,4 @@
-//! What was read or laid out, as much of it as a bound allows: what was not used for longest goes first.
+//! A bounded cache of bodies and rows. The least recently used values are dropped first.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -22,18 +22,18 @@ impl<K: Hash + Eq + Copy, V> Cache<K, V> {
         Self { kept: HashMap::new(), weight: 0, limit, now: 0 }
     }
 
-    /// Begins a frame: what is used or put in from now on stays until the next one.
+    /// Begins a frame. Values that are used or added from now on stay until the next frame.
     pub(super) fn frame(&mut self) {
         self.now += 1;
         if self.weight <= self.limit {
             return;
         }
-        // Well below the bound, so that this is not to be done in every frame.
+        // The goal is well below the bound, so that most frames drop nothing.
         let goal = self.limit / 4 * 3;
         let mut ages: Vec<(u64, K)> = self.kept.iter().map(|(key, kept)| (kept.used, *key)).collect();
         ages.sort_unstable_by_key(|(used, _)| *used);
         for (used, key) in ages {
-            // The last frame is most likely the next one.
+            // The next frame most likely needs the values of the last one.
             if self.weight <= goal || used + 1 >= self.now {
                 break;
             }
@@ -47,7 +47,7 @@ impl<K: Hash + Eq + Copy, V> Cache<K, V> {
         Some(&kept.value)
     }
 
-    /// The same without noting that it is used.
+    /// Returns a value without marking it as used.
     pub(super) fn peek(&self, key: K) -> Option<&V> {
         self.kept.get(&key).map(|kept| &kept.value)
     }

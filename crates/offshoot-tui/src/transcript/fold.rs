@@ -1,4 +1,4 @@
-//! Parts that open and close: all of a sort, the one that has the focus, the one under a row of the screen.
+//! Foldable parts: all of a kind, the focused one, or the one under a row of the screen.
 
 use super::path::Key;
 use super::{Parts, Transcript};
@@ -16,7 +16,7 @@ impl Transcript {
         focused == key && starts.iter().any(|(start, own)| *own == part && *start == row)
     }
 
-    /// Opens or closes these parts of all items.
+    /// Folds or unfolds these parts of all items.
     pub fn fold_all(&mut self, parts: Parts) {
         match parts {
             Parts::Thinking => self.thinking = !self.thinking,
@@ -26,7 +26,7 @@ impl Transcript {
         self.forget_rows();
     }
 
-    /// Opens or closes one part.
+    /// Folds or unfolds one part.
     fn flip(&mut self, key: Key, part: usize) {
         let flipped = self.flipped.entry(key).or_default();
         match flipped.iter().position(|known| *known == part) {
@@ -37,7 +37,7 @@ impl Transcript {
         self.forget_under_way();
     }
 
-    /// Opens or closes the part that has the focus; whether there is one.
+    /// Folds or unfolds the focused part. Returns whether there is one.
     pub fn toggle(&mut self) -> bool {
         let focus = self.focus;
         if let Some((key, part)) = focus {
@@ -46,7 +46,7 @@ impl Transcript {
         focus.is_some()
     }
 
-    /// Gives the focus to the next part on the screen that opens and closes, or to the one before.
+    /// Moves the focus to the next foldable part on the screen, or to the previous one.
     pub fn focus(&mut self, is_forward: bool) {
         let mut parts = Vec::new();
         for slice in &self.visible {

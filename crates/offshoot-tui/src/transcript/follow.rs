@@ -1,4 +1,4 @@
-//! Following the conversation: what finishes stands after the path, what is under way after that.
+//! Follows the conversation: finished blocks come after the path, and then the work under way.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::conversation::{Conversation, LiveAnswer, UnderWay};
 use crate::message::{AnswerContext, PartRange, RenderedRows};
 
 impl Transcript {
-    /// Takes what has happened since the last frame. A conversation that has gone to another place is not followed.
+    /// Takes the changes since the last frame. A conversation that has gone to another place is no longer followed.
     pub(super) fn follow(&mut self, conversation: &Conversation) {
         let is_own = |followed: &mut Followed| followed.place == conversation.place();
         let Some(mut followed) = self.followed.take_if(is_own) else { return };
@@ -29,7 +29,7 @@ impl Transcript {
         self.followed = Some(followed);
     }
 
-    /// Takes the blocks that finished. What was opened of the answer stays open in its block.
+    /// Takes the finished blocks. Open parts of an answer stay open in its block.
     fn take_finished(&mut self, conversation: &Conversation, followed: &mut Followed) {
         for (number, finished) in conversation.finished_from(followed.next) {
             let key = Key::Live(number);

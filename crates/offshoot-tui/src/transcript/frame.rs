@@ -1,4 +1,4 @@
-//! A frame: what of the conversation is on the screen, as rows and as cells.
+//! A frame: the visible part of the conversation, as rows and as cells.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::text;
 use crate::theme::{Theme, Token};
 use offshoot_session::transcript::{Item, StoredPicture, ToolResult};
 
-/// How many results of one answer are shown; the rest is told.
+/// The maximum number of shown results of an answer. The number of the other results is reported.
 const MAX_RESULTS: usize = 256;
 
 impl Transcript {
-    /// Takes bodies that [`Transcript::lay_out`] asked for.
+    /// Takes the bodies that [`Transcript::lay_out`] asked for.
     pub fn supply(&mut self, entries: impl IntoIterator<Item = Entry>) {
         for entry in entries {
             self.bodies.put(
@@ -32,8 +32,8 @@ impl Transcript {
         }
     }
 
-    /// Lays out what is on a screen of this size, after what was moved and what the conversation has come to. Returns the
-    /// entries whose bodies it lacks, at most as many as are on the screen: supply them, and lay out again.
+    /// Lays out a screen of this size, after moves and changes of the conversation. Returns the entries with missing
+    /// bodies, at most as many as are on the screen. Supply them, and lay out again.
     pub fn lay_out(&mut self, conversation: &Conversation, theme: &Theme, size: Size) -> Vec<NodeIx> {
         self.adopt(theme, size.width);
         self.height = usize::from(size.height);
@@ -54,7 +54,7 @@ impl Transcript {
         }
     }
 
-    /// Lays out and reads what that takes.
+    /// Lays out a screen, and reads the missing bodies.
     pub fn fill(&mut self, source: &dyn Source, conversation: &Conversation, theme: &Theme, size: Size) -> Result<()> {
         loop {
             let wanted = self.lay_out(conversation, theme, size);
@@ -68,7 +68,7 @@ impl Transcript {
         }
     }
 
-    /// Draws what was laid out.
+    /// Draws the last layout.
     pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let mut y = area.y;
         for slice in &self.visible {
@@ -80,7 +80,7 @@ impl Transcript {
                 let line_area = Rect { y, height: 1, ..area };
                 match laid.and_then(|laid| laid.lines.get(row)) {
                     Some(line) => text::draw(line, line_area, buf),
-                    // Its body is still to come.
+                    // The body is not loaded yet.
                     None if row == 1 => text::draw(&Line::styled("  …", theme.style(Token::Muted)), line_area, buf),
                     None => {}
                 }
@@ -92,7 +92,7 @@ impl Transcript {
         }
     }
 
-    /// The pictures whose whole place is on the screen, and where in the area.
+    /// The pictures that are completely visible, and their places in the area.
     pub fn pictures(&self, area: Rect) -> Vec<(Rect, Arc<StoredPicture>)> {
         let mut found = Vec::new();
         let mut y = usize::from(area.y);
@@ -110,7 +110,7 @@ impl Transcript {
         found
     }
 
-    /// The rows of a group, if all bodies are there; what lacks is noted.
+    /// The rows of a group, if all bodies are loaded. Notes the missing bodies.
     pub(super) fn rows_of(&mut self, at: usize) -> Option<(Key, Arc<RenderedRows>)> {
         let Some(group) = self.group(at) else {
             let at = at - self.path.len().min(at);
@@ -124,12 +124,12 @@ impl Transcript {
         Some((group.key, laid))
     }
 
-    /// The results of the calls of an answer, as far as they are known.
+    /// The results of an answer's calls, as far as they are known.
     fn results(&mut self, group: Group) -> Option<(Vec<Arc<ToolResult>>, usize)> {
         let results = self.path.results(&group);
         let shown: Vec<NodeIx> = results.iter().take(MAX_RESULTS).copied().collect();
         let hidden = results.len() - shown.len();
-        // All that lack are asked for at once.
+        // All missing bodies are requested at once.
         let bodies: Vec<_> = shown.into_iter().map(|ix| self.body(ix)).collect();
         let mut results: Vec<Arc<ToolResult>> = Vec::with_capacity(bodies.len());
         for body in bodies {

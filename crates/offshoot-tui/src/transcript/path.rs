@@ -1,10 +1,10 @@
-//! What stands in a transcript, in order, without bodies: one group for each message or mark, with the results of its
-//! calls. Knows the tree's nodes, and no screen.
+//! The items of a transcript in order, without bodies: one group for each message or mark, with the results of its
+//! calls. It uses the nodes of the tree, and no screen.
 
 use offshoot_session::transcript::ItemShape;
 use offshoot_session::tree::{NodeIx, Tree};
 
-/// What names an item, or a result: an entry of the tree, or something of the conversation as it goes on.
+/// The key of an item or a result: an entry of the tree, or a block of the live conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Key {
     Entry(NodeIx),
@@ -21,8 +21,7 @@ pub(super) struct Group {
     results: u32,
 }
 
-/// The entries from a root to a leaf, as far as a transcript shows them. Made where the tree is, and handed to where
-/// the screen is.
+/// The entries from a root to a leaf that a transcript shows. It is built next to the tree, and handed to the screen.
 #[derive(Debug, Clone, Default)]
 pub struct Path {
     groups: Vec<Group>,
@@ -31,13 +30,13 @@ pub struct Path {
 }
 
 impl Path {
-    /// The path to an entry; the empty one without an entry. Costs its length, and reads no body.
+    /// The path to an entry, or the empty path without an entry. The cost is the length of the path. Reads no body.
     #[must_use]
     pub fn of(tree: &Tree, leaf: Option<NodeIx>) -> Self {
         Self::beginning(tree, leaf, usize::MAX)
     }
 
-    /// The same of the first entries that are shown, no more than so many.
+    /// The beginning of the path, with at most `most` shown entries.
     #[must_use]
     pub fn beginning(tree: &Tree, leaf: Option<NodeIx>, most: usize) -> Self {
         let path = leaf.map(|leaf| tree.path(leaf)).unwrap_or_default();
@@ -60,7 +59,7 @@ impl Path {
         self.groups.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no groups.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
@@ -75,7 +74,7 @@ impl Path {
         self.results.get(first..first + group.results as usize).unwrap_or_default()
     }
 
-    /// Adds a block with all that belongs to it.
+    /// Adds a live block as a group.
     pub(super) fn push_block(&mut self, number: u64, shape: ItemShape) {
         self.groups.push(Group { key: Key::Live(number), shape, first_result: 0, results: 0 });
     }

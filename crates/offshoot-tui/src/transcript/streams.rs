@@ -1,5 +1,5 @@
-//! Texts and thoughts of an answer as they come in, laid out block by block: each block once, however long it is. Each
-//! view of an answer has its own.
+//! Streaming texts and thoughts of an answer. Each block is laid out once, however long it is. Each view of an answer
+//! has its own streams.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::markdown::Stream;
 use crate::message::{Folds, PartRange, RowRenderer};
 use offshoot_session::transcript::ItemPart;
 
-/// Texts and thoughts of an answer, by part. Thoughts that follow each other are one, with the first.
+/// The texts and thoughts of an answer, by part. Consecutive thoughts are one flow, at the first of them.
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
     flows: HashMap<usize, Flow>,
@@ -18,27 +18,27 @@ pub(crate) struct Streams {
     is_complete: bool,
 }
 
-/// A text or a thought that comes in.
+/// A streaming text or thought.
 #[derive(Debug, Default)]
 struct Flow {
     stream: Stream,
     is_thought: bool,
-    /// Blanks that count if more words come.
+    /// Trailing blanks, which are added only if more words come.
     held: String,
-    /// Which thought came last, and whether a word of it and of any came.
+    /// The part of the last thought, and whether this thought has words and whether the flow has words.
     last: usize,
     has_words: (bool, bool),
 }
 
 impl Flow {
-    /// Adds to a text what it will have as a whole: no blanks at its beginning.
+    /// Adds text. The whole has no blanks at its beginning.
     fn text(&mut self, delta: &str) {
         let new = if self.has_words.1 { delta } else { delta.trim_start() };
         self.has_words.1 |= !new.is_empty();
         self.stream.push(new);
     }
 
-    /// Adds to thoughts what they will have as a whole: an empty line between two, no blanks around them.
+    /// Adds a thought. The whole has an empty line between two thoughts, and no blanks around them.
     fn thought(&mut self, at: usize, delta: &str) {
         self.is_thought = true;
         if at != self.last {
@@ -73,7 +73,7 @@ impl Flow {
 }
 
 impl Streams {
-    /// The rows that were not given away, of some parts: of each of them the last.
+    /// The rows that were not taken, of some parts: of each part at most the last `most` rows.
     pub(crate) fn rows(
         &mut self,
         look: &RowRenderer<'_>,
@@ -90,7 +90,7 @@ impl Streams {
         rows
     }
 
-    /// Takes the rows of parts that are complete.
+    /// Takes the rows of complete parts.
     pub(crate) fn take_whole(
         &mut self,
         look: &RowRenderer<'_>,
@@ -106,7 +106,7 @@ impl Streams {
         rows
     }
 
-    /// Takes the rows of a part that will not change any more.
+    /// Takes the finished rows of a part.
     pub(crate) fn take_settled(&mut self, look: &RowRenderer<'_>, folds: Folds<'_>, at: usize) -> Vec<Line<'static>> {
         let stretch = PartRange { from: at, to: at + 1, is_begun: false };
         let Some((_, flow)) = self.within(folds, stretch).next() else { return Vec::new() };
@@ -114,14 +114,14 @@ impl Streams {
         flow.stream.take()
     }
 
-    /// How many bytes were read as markdown.
+    /// The number of bytes parsed as markdown.
     #[cfg(test)]
     pub(crate) fn parsed(&self) -> usize {
         self.flows.values().map(|flow| flow.stream.parsed()).sum()
     }
 
-    /// Takes what came of an answer since the last time; `printed`: what of it was given away. What is not as it came is
-    /// laid out from the whole, unless rows of it are given away.
+    /// Takes the new text of an answer. The rows before `printed` were taken. A part that does not begin with its
+    /// streamed text is laid out from the whole, unless some of its rows were taken.
     pub(crate) fn follow(&mut self, parts: &[ItemPart], progress: &AnswerProgress, printed: PartRange) {
         if progress.is_complete && !std::mem::replace(&mut self.is_complete, true) {
             let is_given = |at: usize| at < printed.from || (at == printed.from && printed.is_begun);
@@ -142,7 +142,7 @@ impl Streams {
             was_thought = is_thought;
             let new = self.taken.get_mut(at).and_then(|taken| text.get(std::mem::replace(taken, text.len())..));
             let Some(new) = new.filter(|new| !new.is_empty() && !progress.replaced.contains(&at)) else { continue };
-            // What is complete before any of it was taken needs no blocks.
+            // An answer that was complete before any of it was taken needs no streams.
             match self.flows.get_mut(&first) {
                 None if progress.is_complete => {}
                 None => self.flows.entry(first).or_default().take(at, new, is_thought),
@@ -151,7 +151,7 @@ impl Streams {
         }
     }
 
-    /// Those that are shown as rows of their own. A thought that is folded shows its first words only.
+    /// The flows with rows of their own. A folded thought shows only its first words.
     fn within(&mut self, folds: Folds<'_>, stretch: PartRange) -> impl Iterator<Item = (usize, &mut Flow)> {
         let is_shown = move |at: usize, flow: &Flow| {
             (stretch.from..stretch.to).contains(&at) && (!flow.is_thought || folds.is_thinking_open(at))
@@ -160,7 +160,7 @@ impl Streams {
     }
 }
 
-/// The first of the thoughts that follow each other up to a part; the part itself if it is none.
+/// The first of the consecutive thoughts up to a part; the part itself if it is not a thought.
 pub(crate) fn first_thought(parts: &[ItemPart], at: usize) -> usize {
     let is_thought = |at: usize| matches!(parts.get(at), Some(ItemPart::Thinking(_)));
     let mut first = at;

@@ -1,4 +1,4 @@
-//! The conversation on the screen, over sessions in memory.
+//! Tests of the transcript, with sessions in memory.
 
 use offshoot_session::compose::{NewCompaction, NewEntry};
 use offshoot_session::entry::{Entry, Source};
@@ -26,7 +26,7 @@ fn session(messages: &[&str]) -> Session {
     let mut session =
         Session::in_memory(&NewSession { cwd: "/work", ..NewSession::default() }, Options::default()).unwrap();
     let entries: Vec<_> = messages.iter().map(|json| entry(json)).collect();
-    // A compaction sums up what stands in the file before it.
+    // A compaction summarises the entries before it in the file.
     let mut rest = entries.as_slice();
     while !rest.is_empty() {
         let next =
@@ -62,7 +62,7 @@ fn screen(transcript: &mut Transcript, source: &dyn Source, width: u16, height: 
     drawn(transcript, width, height)
 }
 
-/// Lays out and reads what a screen shows; nothing goes on.
+/// Lays out and reads a screen of an unchanged conversation.
 fn fill(transcript: &mut Transcript, source: &dyn Source, theme: &Theme, size: Size) {
     transcript.fill(source, &Conversation::default(), theme, size).unwrap();
 }
@@ -80,7 +80,7 @@ fn drawn(transcript: &Transcript, width: u16, height: u16) -> String {
         while x < width {
             let symbol = buf[(x, y)].symbol();
             row.push_str(symbol);
-            // A wide one takes the cell behind it too.
+            // A wide symbol also takes the next cell.
             x += u16::try_from(text::width(symbol)).unwrap().max(1);
         }
         row.trim_end().to_owned() + "\n"

@@ -1,11 +1,11 @@
-//! Moving through the conversation: by rows, pages and messages, laying out what is passed and nothing else.
+//! Movement through the conversation: by rows, pages and messages. Only the passed rows are laid out.
 
 use offshoot_session::transcript::ItemShape;
 
 use super::path::Key;
 use super::{RowPlace, Slice, Transcript};
 
-/// A way to go.
+/// A movement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
     Up(usize),
@@ -13,38 +13,37 @@ pub enum Move {
     PageUp,
     PageDown,
     Top,
-    /// To the end; what comes in is followed.
+    /// To the end. New content is followed.
     Bottom,
-    /// To the message of the user before the first row.
+    /// To the user message before the first visible row.
     PreviousUser,
-    /// To the message of the user behind the first row.
+    /// To the user message after the first visible row.
     NextUser,
-    /// To the last part of a group that opens and closes.
+    /// To the last foldable part of a group.
     LastPart(usize),
 }
 
-/// The rows of a group whose body is not there.
+/// The assumed rows of a group without a body.
 const UNKNOWN: usize = 2;
-/// How many moves wait for bodies; more than that nobody means.
+/// The number of moves that can wait for bodies.
 const MAX_MOVES: usize = 64;
 
 impl Transcript {
-    /// Goes somewhere, in the next frame.
+    /// Queues a movement for the next frame.
     pub fn go(&mut self, to: Move) {
         if self.moves.len() < MAX_MOVES {
             self.moves.push(to);
         }
     }
 
-    /// Goes to what opens and closes in a block of the conversation, of which the first one after the path has the number
-    /// `first`.
+    /// Moves to the foldable part of a conversation block. `first` is the number of the first block after the path.
     pub(crate) fn go_to_block(&mut self, first: u64, block: u64) {
         let distance = |from: u64, to: u64| usize::try_from(to.saturating_sub(from)).unwrap_or(usize::MAX);
         let group = self.path.len().saturating_sub(distance(block, first)).saturating_add(distance(first, block));
         self.go(Move::LastPart(group));
     }
 
-    /// Goes where it was wanted, as far as bodies are there.
+    /// Applies the queued movements, as far as bodies are loaded.
     pub(super) fn travel(&mut self) {
         if self.moves.is_empty() {
             return;
@@ -137,12 +136,12 @@ impl Transcript {
         }
     }
 
-    /// The height of a group; `None` if its body is not there.
+    /// The height of a group; `None` if its body is not loaded.
     fn height_of(&mut self, at: usize) -> Option<usize> {
         self.rows_of(at).map(|(_, laid)| laid.lines.len())
     }
 
-    /// The first row of the last screen; `None` if bodies lack.
+    /// The first row of the last screen; `None` if bodies are missing.
     fn top_of_end(&mut self) -> Option<RowPlace> {
         let mut left = self.height;
         let mut at = self.count();
@@ -163,7 +162,7 @@ impl Transcript {
         is_known.then_some(RowPlace { group: at, row: 0 })
     }
 
-    /// Finds the rows that are on the screen.
+    /// Finds the visible rows.
     pub(super) fn show(&mut self) {
         self.visible.clear();
         if self.is_at_end {
@@ -174,7 +173,7 @@ impl Transcript {
             self.top.row = self.top.row.min(height.saturating_sub(1));
         }
         if self.show_from(self.top) < self.height && self.wanted.is_empty() {
-            // The end is in sight: the last screen is always full.
+            // The end is visible: the last screen is always full.
             self.visible.clear();
             self.is_at_end = true;
             self.show_end();

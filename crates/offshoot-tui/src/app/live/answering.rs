@@ -1,6 +1,6 @@
-//! An answer that comes in, or whose tools are at work: which of its rows will not change any more, and which of them are
-//! printed. How far that is is known in parts, and within a text in what of it was laid out: so another width, another
-//! theme or another fold changes what comes below and nothing above.
+//! Prints an answer that is streaming or waits for its tools: finds the finished rows, and remembers the printed rows.
+//! The position is a part, and within a text the source that was laid out. So another width, theme or fold changes only
+//! the rows below.
 
 use std::collections::HashMap;
 
@@ -10,13 +10,12 @@ use crate::conversation::{AnswerProgress, ConversationBlock, FinishedBlock, Live
 use crate::message::{AnswerContext, Folds, PartRange, RenderedRows, RowRenderer};
 use crate::transcript::{Streams, first_thought};
 
-/// How an answer is printed that is under way.
+/// The printing state of the answer under way.
 #[derive(Debug)]
 pub(super) struct AnswerPrinter {
-    /// Which answer.
     id: u64,
     streams: Streams,
-    /// What is not printed: from this part on, or from within it.
+    /// The unprinted parts. The range begins at a part or inside it.
     unprinted: PartRange,
 }
 
@@ -33,7 +32,7 @@ impl<'a> AnswerSource<'a> {
         Self { block: answer.block(), progress: answer.progress(), is_live: true }
     }
 
-    /// `None`: it did not come in here, or is no answer.
+    /// `None` if the block was not streamed, or is not an answer.
     pub(super) fn finished(finished: &'a FinishedBlock) -> Option<Self> {
         Some(Self { block: &finished.block, progress: finished.progress.as_ref()?, is_live: false })
     }
@@ -54,12 +53,12 @@ impl AnswerPrinter {
         Self { id: answer.progress.id, streams: Streams::default(), unprinted: PartRange::default() }
     }
 
-    /// Whether this is the answer.
+    /// Whether this printer belongs to the answer.
     pub(super) fn is_of(&self, answer: AnswerSource<'_>) -> bool {
         self.id == answer.progress.id
     }
 
-    /// The rows that will not change any more and were not printed yet: they are from now on.
+    /// The finished rows that were not printed. Marks them as printed.
     pub(super) fn print(&mut self, answer: &LiveAnswer, look: &RowRenderer<'_>, folds: Folds<'_>) -> RenderedRows {
         let source = AnswerSource::live(answer);
         self.follow(source);
@@ -80,7 +79,7 @@ impl AnswerPrinter {
         laid
     }
 
-    /// The rows that are not printed: of each part the last, no more than so many.
+    /// The unprinted rows: of each part at most the last rows, up to a limit.
     pub(super) fn unprinted_rows(
         &mut self,
         answer: &LiveAnswer,
@@ -94,7 +93,7 @@ impl AnswerPrinter {
         source.rows(look, folds, (self.unprinted, &texts))
     }
 
-    /// The answer is finished: the rows that are not printed.
+    /// The unprinted rows of a finished answer.
     pub(super) fn finish(mut self, source: AnswerSource<'_>, look: &RowRenderer<'_>, folds: Folds<'_>) -> RenderedRows {
         self.follow(source);
         let texts = self.streams.take_whole(look, folds, self.unprinted);
@@ -105,7 +104,7 @@ impl AnswerPrinter {
         self.streams.follow(source.block.parts(), source.progress, self.unprinted);
     }
 
-    /// The first part that is not printed and may still change: a call without a result, or what comes in.
+    /// The first unprinted part that may still change: a call without a result, or a streaming part.
     fn first_open_part(&self, answer: &LiveAnswer) -> Option<usize> {
         let parts = answer.block().parts();
         let from = self.unprinted.from;

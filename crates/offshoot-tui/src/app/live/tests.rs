@@ -1,4 +1,4 @@
-//! What is printed of an answer while it comes in: each row once, in its order, and no more work for a long one.
+//! A streaming answer is printed row by row: each row once, in order, and at a constant cost per row.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn update(conversation: &mut Conversation, update: Update) {
     conversation.apply(&Event::MessageUpdate { usage: Usage::default(), assistant_message_event: update });
 }
 
-/// A terminal of so many columns and rows: what scrolled or stands above the last rows, and the most that stood there.
+/// A terminal: the rows above the live rows, and the maximum number of live rows.
 struct Printed {
     conversation: Conversation,
     live: Live,
@@ -55,7 +55,7 @@ impl Printed {
         self.most_pending = self.most_pending.max(self.live.rows(&self.conversation, &look, folds, 1_000).len());
     }
 
-    /// An answer of these parts comes in, some letters at a time.
+    /// Streams an answer with these parts, some letters at a time.
     fn stream(&mut self, content: &[Content], letters: usize) {
         self.conversation.apply(&Event::MessageStart { message: message(Vec::new(), StopReason::Stop) });
         for (content_index, block) in content.iter().enumerate() {
@@ -101,7 +101,7 @@ impl Printed {
         self.frame();
     }
 
-    /// All things that are finished, laid out at once, as a session shows them.
+    /// All finished items laid out at once, as a session shows them.
     fn whole(&self) -> Vec<String> {
         let (theme, habits) = (Theme::default(), Habits::default());
         let look = RowRenderer { theme: &theme, width: self.width, habits: &habits };
@@ -127,7 +127,7 @@ fn call(id: &str, command: &str) -> Content {
     Content::ToolCall { id: id.to_owned(), name: "bash".to_owned(), arguments, thought_signature: None }
 }
 
-/// A text of so many lines of every sort.
+/// A text with this many lines of every kind.
 fn mixed(lines: usize) -> String {
     let mut text = String::new();
     for at in 0..lines / 20 {
@@ -196,7 +196,7 @@ fn what_tools_gave_is_printed_as_soon_as_it_can_be() {
     assert!(has(&printed, "a.txt") && !has(&printed, "sleep"), "{:?}", printed.rows);
     printed.result("3", "/work");
     assert!(!has(&printed, "pwd"), "its place is behind the one that runs: {:?}", printed.rows);
-    // What stands in the session behind the answer is printed behind it.
+    // Items after the answer in the session are printed after it.
     let entry = r#"{"type":"custom_message","customType":"between","content":"","display":true}"#;
     printed.conversation.apply(&Event::EntryAppended { entry: RawJson(entry.to_owned()) });
     let run = BashRun { exit_code: Some(0), cancelled: false, ..BashRun::stopped() };
@@ -229,7 +229,7 @@ fn what_a_command_of_the_user_printed_so_far_stands_there_until_it_has_ended() {
     printed(&mut conversation, "one\ntw".to_owned(), 0);
     printed(&mut conversation, "o\n".to_owned(), 0);
     assert_eq!(shown(&conversation), "\n! $ make  not sent to the model\n  one\n  two");
-    // Of much the end is held, and that it is the end is said: when it grew, and when it came so.
+    // The end of a long output is kept and marked as the end, whether the output grew or came at once.
     (0..200_000).for_each(|at| printed(&mut conversation, format!("line {at}\n"), 0));
     let held = format!("{conversation:?}").len();
     assert!(held < 150_000, "{held}");
@@ -253,7 +253,7 @@ fn an_answer_that_is_stopped_ends_where_it_was() {
     assert!(printed.rows.last().unwrap().contains("stopped"), "{:?}", printed.rows.last());
 }
 
-/// Another width or fold in the middle: no row is printed again, and none is lost.
+/// A change of width or folds in the middle prints no row twice and loses none.
 #[test]
 fn another_width_in_the_middle_changes_only_what_comes() {
     let words = |rows: &[String]| -> Vec<String> {
@@ -279,7 +279,7 @@ fn another_width_in_the_middle_changes_only_what_comes() {
         printed.width = 80;
         assert_eq!(words(&printed.rows), words(&printed.whole()), "{at}");
     }
-    // Thoughts that are folded in their middle are printed as far as they were open.
+    // Thoughts that are folded in the middle are printed as far as they were open.
     let mut printed = Printed::new(80);
     let content = [Content::thinking(mixed(40))];
     printed.stream(&content, 9);
@@ -292,7 +292,7 @@ fn another_width_in_the_middle_changes_only_what_comes() {
     assert_eq!(printed.rows, printed.whole());
 }
 
-/// An answer whose last message is not what came in pieces is printed as far as it came, and its rest as it is.
+/// If the last message of an answer differs from its stream, the streamed rows stay and the rest follows the message.
 #[test]
 fn an_answer_that_ends_otherwise_than_it_came() {
     let mut printed = Printed::new(40);
@@ -334,7 +334,7 @@ fn a_piece_of_a_long_answer_costs_what_a_piece_of_a_short_one_does() {
             live.rows(&conversation, &look, folds, 24);
             costs.push(live.parsed() - before);
         }
-        // In the mean: an open table is looked at again when it has grown by a part.
+        // On average: an open table is parsed again only when it has grown by a fraction.
         let mean = |costs: &[usize]| costs.iter().sum::<usize>() / costs.len();
         let (first, last) = (mean(&costs[..1_000]), mean(&costs[costs.len() - 1_000..]));
         assert!(last <= first.max(4_096) && last < 10_000, "{first} at first, {last} at last: {}", &text[..20]);

@@ -1,21 +1,21 @@
-//! What a terminal answers, among the keys. The reader of keys knows no answer to OSC 11 and takes it for letters that
-//! were typed very fast: here they are put together again. Reads no terminal.
+//! Finds the terminal's answers among the keys. The key reader does not know an answer to OSC 11, and reports it as
+//! letters that were typed very fast. This module joins them again. It does not read the terminal.
 
 use ratatui::crossterm::event::{Event, KeyCode, KeyModifiers};
 
 use crate::theme::Background;
 
-/// An answer is no longer than this.
+/// The maximum length of an answer.
 const LONGEST: usize = 64;
 
-/// What an event turned out to be.
+/// The meaning of an event.
 #[derive(Debug, PartialEq)]
 pub(super) enum Heard {
     Event(Event),
     Background(Background),
 }
 
-/// Keys that may be an answer.
+/// Keys that may be part of an answer.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     is_expected: bool,
@@ -24,12 +24,12 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// The terminal was asked; until it answers, what looks like an answer is held back.
+    /// Expects an answer. Until it comes, keys that may be part of it are held back.
     pub(super) fn expect(&mut self) {
         self.is_expected = true;
     }
 
-    /// Takes an event; what it says, and what those said that were held back before it.
+    /// Takes an event. Returns its meaning, after that of the events that were held back before it.
     pub(super) fn take(&mut self, event: Event) -> Vec<Heard> {
         if !self.is_expected {
             return vec![Heard::Event(event)];
@@ -51,7 +51,7 @@ impl Answers {
         Vec::new()
     }
 
-    /// Nothing more came for a while: it was no answer.
+    /// Releases the held keys after a pause: they were not an answer.
     pub(super) fn give_up(&mut self) -> Vec<Heard> {
         self.let_go(None)
     }
@@ -70,7 +70,7 @@ impl Answers {
     }
 }
 
-/// What a key may be in an answer.
+/// The role of a key in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Piece {
     /// `ESC ]`.
@@ -93,7 +93,7 @@ fn piece(event: &Event) -> Option<Piece> {
     }
 }
 
-/// Whether an answer may go on so.
+/// Whether an answer may continue with this letter.
 fn fits(text: &str, letter: char) -> bool {
     let number = "11;";
     match number.chars().nth(text.len()) {
@@ -108,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    /// The events that crossterm makes of bytes.
+    /// The events that crossterm makes of these bytes.
     fn events(text: &str) -> Vec<Event> {
         let mut events = Vec::new();
         let mut letters = text.chars().peekable();
@@ -119,7 +119,7 @@ mod tests {
                 }
                 '\x1b' => (KeyCode::Esc, KeyModifiers::NONE),
                 '\x07' => (KeyCode::Char('g'), KeyModifiers::CONTROL),
-                // Where one reading ends and another begins.
+                // The border between two reads.
                 '|' => continue,
                 letter if letter.is_uppercase() => (KeyCode::Char(letter), KeyModifiers::SHIFT),
                 letter => (KeyCode::Char(letter), KeyModifiers::NONE),
@@ -129,7 +129,7 @@ mod tests {
         events
     }
 
-    /// What is heard: the background in brackets, keys as letters.
+    /// The output as text: the background in brackets, keys as letters.
     fn heard(answers: &mut Answers, text: &str) -> String {
         let heard = events(text).into_iter().flat_map(|event| answers.take(event)).collect::<Vec<_>>();
         let shown = |heard: Heard| match heard {

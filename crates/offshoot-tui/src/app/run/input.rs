@@ -1,5 +1,4 @@
-//! Keys and other events of the terminal, on a thread of their own that can be made to wait while another program has
-//! the terminal.
+//! Reads the terminal's events on a thread. The thread can be paused while another program uses the terminal.
 
 use std::io;
 use std::sync::mpsc::Sender;
@@ -13,7 +12,7 @@ use super::answer::{Answers, Heard};
 use super::tty;
 use crate::app::msg::Msg;
 
-/// How long the thread listens before it looks whether it shall wait: where that comes seldom, and where it comes soon.
+/// How long the thread listens before it checks for a pause. The short time is for when a pause will come soon.
 pub(super) const LONG: Duration = Duration::from_millis(100);
 pub(super) const SHORT: Duration = Duration::from_millis(20);
 
@@ -27,12 +26,12 @@ struct Shared {
 }
 
 impl Shared {
-    /// The thread waits before it reads again.
+    /// Makes the thread wait before its next read.
     fn wait(&self) {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).shall_wait = true;
     }
 
-    /// Whether the terminal was asked something since this was called last.
+    /// Whether the terminal was queried since the last call.
     fn is_asked(&self) -> bool {
         std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).expects)
     }
@@ -47,7 +46,7 @@ struct KeysState {
 }
 
 impl Keys {
-    /// `answers` takes what the terminal was asked before.
+    /// Starts the thread. `answers` contains the earlier queries to the terminal.
     pub(super) fn start(to: Sender<Msg>, answers: Answers, patience: Duration) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let own = shared.clone();
@@ -55,12 +54,12 @@ impl Keys {
         Ok(Self(shared))
     }
 
-    /// The terminal is about to be asked for its background.
+    /// Announces a query for the terminal's background.
     pub(super) fn expect(&self) {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner).expects = true;
     }
 
-    /// Returns when nobody reads from the terminal any more: at once after another size.
+    /// Pauses the reading, and returns when the thread no longer reads. After a resize it returns at once.
     pub(super) fn pause(&self) {
         self.0.wait();
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,7 +68,6 @@ impl Keys {
         }
     }
 
-    /// Reads again.
     pub(super) fn resume_reading(&self) {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner).shall_wait = false;
         self.0.changed.notify_all();
@@ -83,7 +81,7 @@ impl Drop for Keys {
     }
 }
 
-/// What has come in by now; waits for nothing.
+/// The pending events. Does not wait.
 pub(super) fn waiting(answers: &mut Answers) -> io::Result<Vec<Msg>> {
     let mut msgs = Vec::new();
     while event::poll(Duration::ZERO)? {
@@ -92,12 +90,12 @@ pub(super) fn waiting(answers: &mut Answers) -> io::Result<Vec<Msg>> {
     Ok(msgs)
 }
 
-/// The size is looked at after each wait: the event of a new size is lost where it comes together with keys or an answer.
+/// The size is checked after each wait, because a resize event is lost if keys or an answer arrive with it.
 fn listen(shared: &Shared, to: &Sender<Msg>, mut answers: Answers, patience: Duration) {
     let mut known = tty::columns_and_rows().ok();
     while may_go_on(shared) {
         let event = event::poll(patience).and_then(|is_there| is_there.then(event::read).transpose());
-        // The question may have gone out while this was waited for.
+        // The query may have been sent during the wait.
         if shared.is_asked() {
             answers.expect();
         }
@@ -116,7 +114,7 @@ fn listen(shared: &Shared, to: &Sender<Msg>, mut answers: Answers, patience: Dur
             msgs.push(Msg::Resized(size));
         }
         if msgs.iter().any(|msg| matches!(msg, Msg::Resized(_))) {
-            // The loop is about to ask where the cursor is: the answer is no key.
+            // The loop will query the cursor's position. The answer is not a key.
             shared.wait();
         }
         if msgs.into_iter().any(|msg| to.send(msg).is_err()) {
@@ -128,7 +126,7 @@ fn listen(shared: &Shared, to: &Sender<Msg>, mut answers: Answers, patience: Dur
     shared.changed.notify_all();
 }
 
-/// Waits as long as it shall; `false` at the end.
+/// Waits as long as the thread is paused. Returns `false` at the end.
 fn may_go_on(shared: &Shared) -> bool {
     let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
     while state.shall_wait && !state.shall_end {

@@ -1,5 +1,5 @@
-//! The terminal's modes: set while the front end runs, given back whenever it ends, also by a panic, and while it is
-//! suspended. Knows no screen.
+//! The terminal's modes. They are set while the front end runs. They are reset when it ends, panics or is suspended.
+//! Does not use the screen.
 
 use std::io::{self, Write};
 use std::sync::Mutex;
@@ -25,10 +25,9 @@ use crate::image::CellSize;
 
 pub(super) type Open = fn() -> Box<dyn Write>;
 
-/// Whether the modes are set.
 static IS_SET: AtomicBool = AtomicBool::new(false);
 
-/// The modes, as long as this lives.
+/// Keeps the modes set until it is dropped.
 #[derive(Debug)]
 pub(super) struct Guard {
     open: Open,
@@ -57,7 +56,6 @@ impl Guard {
         out.flush()
     }
 
-    /// Gives the terminal back.
     pub(super) fn reset(&self) -> io::Result<()> {
         reset(self.open, false)
     }
@@ -65,30 +63,29 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // There is nobody left to tell.
+        // An error cannot be reported any more.
         drop(self.reset());
     }
 }
 
-/// How large the terminal is, and where its cursor is, if it tells. Nobody else may read keys meanwhile.
+/// The terminal's size, and its cursor's position if the terminal reports it. Nothing else may read keys meanwhile.
 pub(super) fn place() -> io::Result<(Size, Option<Position>)> {
     let size = columns_and_rows()?;
     let cursor = cursor::position().ok().map(|(x, y)| Position::new(x, y));
     Ok((size, cursor))
 }
 
-/// How large the terminal is.
 pub(super) fn columns_and_rows() -> io::Result<Size> {
     let (width, height) = size()?;
     Ok(Size { width, height })
 }
 
-/// Where the cursor of a terminal that does not tell it is taken to be: at the bottom.
+/// The assumed cursor position if the terminal does not report it: the bottom row.
 pub(super) fn lowest(size: Size) -> Position {
     Position::new(0, size.height.saturating_sub(1))
 }
 
-/// How many pixels a cell of the terminal has, as far as the terminal tells it.
+/// The size of a terminal cell in pixels, as far as the terminal reports it.
 pub(super) fn cell() -> CellSize {
     let told = window_size().ok().filter(|told| told.width > 0 && told.height > 0);
     let of =
@@ -96,7 +93,7 @@ pub(super) fn cell() -> CellSize {
     told.map(of).filter(|cell| cell.width > 0 && cell.height > 0).unwrap_or_default()
 }
 
-/// Has panics give the terminal back before they say what went wrong, if they end the loop; others become notices.
+/// Resets the terminal before the message of a panic that ends the loop. Other panics become notices.
 pub(super) fn watch_panics(open: Open, to: &Sender<Msg>) {
     let own = std::thread::current().id();
     let to = Mutex::new(to.clone());
@@ -116,7 +113,7 @@ pub(super) fn watch_panics(open: Open, to: &Sender<Msg>) {
     }));
 }
 
-/// `is_sudden`: nobody has tidied the screen.
+/// Resets the modes. `is_sudden` means that the screen was not closed before.
 fn reset(open: Open, is_sudden: bool) -> io::Result<()> {
     if !IS_SET.swap(false, Ordering::SeqCst) {
         return Ok(());
@@ -132,7 +129,7 @@ fn reset(open: Open, is_sudden: bool) -> io::Result<()> {
     flushed
 }
 
-/// The question for the colour of the background (OSC 11).
+/// The query for the background colour (OSC 11).
 pub(super) struct AskBackground;
 
 impl Command for AskBackground {
@@ -141,7 +138,7 @@ impl Command for AskBackground {
     }
 }
 
-/// Whether the terminal's tab shows work without an end (OSC 9;4).
+/// Shows or clears work of unknown length in the terminal's tab (OSC 9;4).
 pub(super) struct Progress(pub(super) bool);
 
 impl Command for Progress {
@@ -150,7 +147,7 @@ impl Command for Progress {
     }
 }
 
-/// A text for the clipboard, as terminals take it (OSC 52).
+/// Sends a text to the clipboard (OSC 52).
 pub(super) struct Clipboard<'a>(pub(super) &'a str);
 
 impl Command for Clipboard<'_> {

@@ -1,5 +1,5 @@
-//! Rows of cells as bytes, and the movements between them. Every movement is relative: it means the same whatever size
-//! the terminal has by the time it reads it. Knows no screen.
+//! Rows of cells and cursor movements as bytes. Every movement is relative, so it stays correct if the terminal is
+//! resized before it reads the bytes. Does not use the screen.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -11,10 +11,10 @@ use ratatui::text::Line;
 
 use crate::text::width;
 
-/// A gap of so many equal cells is jumped over rather than written again.
+/// A gap of this many unchanged cells is skipped instead of rewritten.
 const GAP: usize = 8;
 
-/// The cells of a row, without the blanks at its end: whoever copies the row, and terminals that wrap rows anew, find none.
+/// The cells of a row without trailing blanks. So copied rows and rewrapped rows have none.
 pub(super) type CellRow = Vec<Cell>;
 
 /// The cells of a line.
@@ -38,14 +38,14 @@ fn trimmed(cells: &[Cell]) -> CellRow {
     cells.get(..length).unwrap_or_default().to_vec()
 }
 
-/// Bytes for a terminal.
+/// Pending bytes for the terminal.
 #[derive(Debug, Default)]
 pub(super) struct Paint {
     bytes: String,
     style: PaintStyle,
 }
 
-/// How the next letter looks.
+/// The style of the next character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct PaintStyle {
     foreground: Color,
@@ -54,13 +54,13 @@ struct PaintStyle {
 }
 
 impl Paint {
-    /// The bytes so far.
+    /// Takes the bytes written so far.
     pub(super) fn take(&mut self) -> String {
         self.plain();
         std::mem::take(&mut self.bytes)
     }
 
-    /// A sequence as it is.
+    /// Adds a sequence unchanged.
     pub(super) fn put(&mut self, sequence: &str) {
         self.plain();
         self.bytes.push_str(sequence);
@@ -74,7 +74,7 @@ impl Paint {
         }
     }
 
-    /// Down within the screen: never beyond its last row.
+    /// Moves down within the screen, at most to its last row.
     pub(super) fn down(&mut self, rows: usize) {
         match rows {
             0 => {}
@@ -83,13 +83,13 @@ impl Paint {
         }
     }
 
-    /// Down by line feeds: below the last row of the screen the terminal scrolls, so the way back up is as long.
+    /// Moves down with line feeds. The terminal scrolls below its last row, so the way back up has the same length.
     pub(super) fn feed(&mut self, rows: usize) {
         self.plain();
         self.bytes.extend(std::iter::repeat_n('\n', rows));
     }
 
-    /// Remembers where the cursor is; the terminal must not scroll before [`Paint::restore`].
+    /// Saves the cursor position. The terminal must not scroll before [`Paint::restore`].
     pub(super) fn save(&mut self) {
         self.put("\x1b7");
     }
@@ -113,8 +113,8 @@ impl Paint {
         self.put(&format!("\x1b[{rows}M"));
     }
 
-    /// Wipes the row of the cursor, which is in its first column, and everything below. tmux takes a screen that is wiped
-    /// from its first cell on for one that scrolls away, and keeps it: so this begins at the second.
+    /// Wipes the cursor's row and everything below. The cursor is in the first column. tmux keeps a screen that is
+    /// wiped from its first cell, as if it had scrolled away. So the wipe begins at the second cell.
     pub(super) fn wipe_below(&mut self) {
         self.put(" \x1b[J\r\x1b[K");
     }
@@ -123,12 +123,12 @@ impl Paint {
         self.put("\x1b[K");
     }
 
-    /// A whole row, from its first column.
+    /// Writes a whole row from its first column.
     pub(super) fn row(&mut self, row: &[Cell]) {
         self.cells(row, 0..row.len());
     }
 
-    /// What of a row is not what it was; the cursor is anywhere in the row, before and after.
+    /// Writes the changed cells of a row. The cursor is anywhere in the row, before and after.
     pub(super) fn changes(&mut self, was: &[Cell], row: &[Cell]) {
         for cells in changed(was, row) {
             self.column(cells.start);
@@ -143,7 +143,7 @@ impl Paint {
     fn cells(&mut self, row: &[Cell], range: Range<usize>) {
         let mut next = range.start;
         for (at, cell) in row.iter().enumerate().take(range.end).skip(range.start) {
-            // The second half of a wide character is no cell of its own.
+            // The second half of a wide character is not a separate cell.
             if at < next {
                 continue;
             }
@@ -167,7 +167,7 @@ impl Paint {
             self.bytes.push_str("\x1b[m");
             return;
         }
-        // What is set can only be taken back by a reset.
+        // Only a reset can remove modifiers.
         let is_reset = !new.modifier.contains(old.modifier);
         let old = if is_reset { PaintStyle::default() } else { old };
         let mut codes = if is_reset { "0;".to_owned() } else { String::new() };
@@ -198,7 +198,7 @@ fn code_of(modifier: Modifier) -> u8 {
     }
 }
 
-/// The code of a colour; `base` is that of black.
+/// The code of a colour; `base` is the code of black.
 fn colour(codes: &mut String, colour: Color, base: u8) {
     let named = match colour {
         Color::Reset => base + 9,
@@ -230,7 +230,7 @@ fn colour(codes: &mut String, colour: Color, base: u8) {
     let _ = write!(codes, "{named};");
 }
 
-/// The stretches of a row that are not what they were. None begins or ends within a wide character.
+/// The changed ranges of a row. No range begins or ends inside a wide character.
 fn changed(was: &[Cell], row: &[Cell]) -> Vec<Range<usize>> {
     let mut stretches: Vec<Range<usize>> = Vec::new();
     let mut at = 0;

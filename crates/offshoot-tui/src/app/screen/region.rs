@@ -1,9 +1,9 @@
-//! The rows that are drawn anew below what is printed, and how finished rows go above them.
+//! The live region: the rows below the printed rows, which are redrawn. Finished rows are printed above it.
 //!
-//! The region is known by one place: the beginning of its first row, where the cursor rests while something is under way.
-//! Terminals that wrap their rows anew for another size take the cursor along with what it is on, the others leave both
-//! where they are. So from there "everything below" is the region and nothing else, whatever happened to the size in
-//! between. All movements are so many rows up or down from that place; no row of the screen has a number here.
+//! The region is located by the start of its first row. The cursor rests there while work is under way. Terminals that
+//! rewrap rows on a resize move the cursor with its row; other terminals move neither. So everything below the cursor
+//! is the region, whatever resizes came in between. All movements are relative to that place, and no row of the screen
+//! is addressed by number.
 
 use std::sync::Arc;
 
@@ -13,60 +13,61 @@ use ratatui::style::Modifier;
 
 use super::paint::{CellRow, Paint};
 
-/// No terminal is taken to be lower than this: a region of so many rows never reaches above its first row.
+/// The smallest assumed height of a terminal. A region of at most this many rows always fits on the screen.
 const LOWEST: usize = 8;
-/// The terminal's own cursor may be so far below the region's first row.
+/// The maximum distance of the terminal's own cursor from the region's first row.
 const NEAR: usize = 4;
 
 /// A finished row.
 #[derive(Debug)]
 pub(super) struct PrintedRow {
     pub(super) cells: CellRow,
-    /// The pictures that end in this row: the last column, and the sequence that shows it.
+    /// For each picture that ends in this row: its last column, and the sequence that shows it.
     pub(super) pictures: Vec<(u16, Arc<str>)>,
 }
 
-/// Where the person writes.
+/// Where and how the text cursor is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RegionCursor {
-    /// Nowhere.
+    /// Not shown.
     #[default]
     None,
-    /// Shown as a cell in reverse, as long as the terminal's own cursor has to stay at the region's first row.
+    /// Drawn as a reversed cell, while the terminal's own cursor must stay at the region's first row.
     Drawn(Position),
-    /// Shown by the terminal's own cursor.
+    /// Shown with the terminal's own cursor.
     Terminal(Position),
 }
 
-/// The region as the terminal has it.
+/// The region as the terminal shows it.
 #[derive(Debug, Default)]
 pub(super) struct Region {
     shown: Vec<CellRow>,
-    /// The row of the screen where it begins, as far as is known. An error costs blank rows, nothing else.
+    /// The screen row where the region begins, as far as it is known. An error only costs blank rows.
     top: usize,
-    /// Whether its last row has reached the last one of the screen.
+    /// Whether the region's last row has reached the last row of the screen.
     is_at_bottom: bool,
-    /// Whether the terminal has become lower.
+    /// Whether the terminal's height has decreased.
     is_lower: bool,
-    /// How far below the first row the cursor is, and in which column.
+    /// The cursor's distance from the first row, and its column.
     cursor: (usize, usize),
     is_cursor_shown: Option<bool>,
     is_wrapping: Option<bool>,
 }
 
 impl Region {
-    /// A region that begins in this row of the screen; the cursor is in its first column.
+    /// A region that begins at this screen row. The cursor is in its first column.
     pub(super) fn at(top: u16) -> Self {
         Self { top: usize::from(top), ..Self::default() }
     }
 
-    /// Corrects where it begins. Rows above it that a lower terminal has no room for have scrolled away: the screen is full.
+    /// Corrects the first row. If it has moved up on a lower terminal, rows above it have scrolled away and the screen
+    /// is full.
     pub(super) fn set_top(&mut self, top: u16) {
         self.is_at_bottom |= self.is_lower && usize::from(top) < self.top;
         self.top = usize::from(top);
     }
 
-    /// Draws it below rows that are finished by now.
+    /// Prints finished rows and draws the region below them.
     pub(super) fn draw(
         &mut self,
         paint: &mut Paint,
@@ -114,7 +115,7 @@ impl Region {
         }
     }
 
-    /// Prints rows and wipes the rest; the cursor is where the region was.
+    /// Prints rows and wipes the region. The cursor ends at the region's place.
     pub(super) fn close(&mut self, paint: &mut Paint, printed: &[PrintedRow]) {
         self.move_to_top(paint);
         paint.wipe_below();
@@ -124,7 +125,7 @@ impl Region {
         self.shown.clear();
     }
 
-    /// The cursor goes to the region's first row, where every size of the terminal leaves it.
+    /// Moves the cursor to the region's first row. A resize leaves it there.
     pub(super) fn move_to_top(&mut self, paint: &mut Paint) {
         let (row, column) = std::mem::take(&mut self.cursor);
         paint.up(row);
@@ -133,8 +134,8 @@ impl Region {
         }
     }
 
-    /// The terminal has this size now. What it made of the region's rows is not known: they are drawn anew. Rows above
-    /// the cursor that are too long may take several rows now.
+    /// Handles a resize. The terminal may have changed the region's rows, so all of them are redrawn. Long rows above
+    /// the cursor may now take several rows.
     pub(super) fn resized(&mut self, paint: &mut Paint, (before, now): (Size, Size), rewraps: bool) {
         self.is_lower = now.height < before.height;
         self.is_at_bottom = false;
@@ -148,13 +149,13 @@ impl Region {
         self.shown.clear();
     }
 
-    /// What else the terminal was told is not known any more.
+    /// Forgets the modes that the terminal was set to.
     pub(super) fn forget_modes(&mut self) {
         (self.is_cursor_shown, self.is_wrapping) = (None, None);
     }
 
-    /// Once the region has been at the bottom of the screen it stays there: rows that it needs no more are blank, until
-    /// finished rows take their place. Answers how many there are.
+    /// Keeps the region at the bottom of the screen once it has been there. Rows that it no longer needs are blank
+    /// until finished rows replace them. Returns the number of blank rows.
     fn pad(&mut self, rows: &mut Vec<CellRow>, height: usize, printed: usize) -> usize {
         rows.drain(..rows.len().saturating_sub(height));
         let below = height.saturating_sub(self.top + printed);
@@ -164,8 +165,8 @@ impl Region {
         padding
     }
 
-    /// Makes room for finished rows and the region's own; answers what the terminal shows there. Rows at the end that stay
-    /// as they are move as a whole. What a terminal that is too low would take above its first row is wiped before.
+    /// Makes room for finished rows and for the region. Returns the rows that the terminal shows there. Unchanged rows
+    /// at the end move as a whole. Rows that a low terminal would move above the first row are wiped first.
     fn prepare(
         &mut self,
         paint: &mut Paint,
@@ -202,7 +203,7 @@ impl Region {
         shown
     }
 
-    /// Rows for good. A row that is too long for what the terminal has become meanwhile wraps, and loses nothing.
+    /// Prints finished rows. If the terminal has become too narrow for a row, the row wraps and loses nothing.
     fn print(&mut self, paint: &mut Paint, printed: &[PrintedRow], was: &[CellRow]) {
         if printed.is_empty() {
             return;
@@ -235,8 +236,8 @@ impl Region {
 }
 
 impl RegionCursor {
-    /// Where the person writes, shown as it can be: the terminal's own cursor stays at the first row as long as something
-    /// is drawn without a key, since the size may change at any moment then, and where it would be far below that row.
+    /// Chooses how the text cursor is shown. The terminal's own cursor stays at the first row while something is drawn
+    /// without a key, because a resize may come at any moment. It also stays there if the text cursor is far below.
     #[must_use]
     pub fn new(place: Option<Position>, is_under_way: bool) -> Self {
         match place {
@@ -247,7 +248,7 @@ impl RegionCursor {
     }
 }
 
-/// Scrolls until there are so many rows from the cursor's on.
+/// Scrolls until there are this many rows from the cursor's row down.
 fn make_room(paint: &mut Paint, rows: usize) {
     let below = rows.saturating_sub(1);
     paint.feed(below);

@@ -1,10 +1,10 @@
-//! What terminals keep of what is printed, whatever becomes of their size: those that wrap rows anew, and those that do not.
+//! Printed rows survive every resize, on terminals that rewrap rows and on terminals that do not.
 
 use ratatui::layout::Rect;
 
 use super::*;
 
-/// What goes to the terminal.
+/// The bytes that are sent to the terminal.
 #[derive(Debug, Clone, Default)]
 struct Wire(Rc<RefCell<Vec<u8>>>);
 
@@ -19,7 +19,7 @@ impl Write for Wire {
     }
 }
 
-/// Numbers that look random, the same in every run.
+/// Pseudo-random numbers, the same in every run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -34,16 +34,16 @@ struct Play {
     terminal: avt::Terminal,
     wire: Wire,
     screen: Screen<Wire>,
-    /// The paragraphs that are printed.
+    /// The number of printed paragraphs.
     count: usize,
-    /// The rows of the next one that are printed.
+    /// The number of printed rows of the next paragraph.
     begun: usize,
 }
 
 const WIDTHS: [u16; 6] = [40, 60, 100, 200, 120, 80];
 const HEIGHTS: [u16; 5] = [12, 40, 24, 8, 24];
 
-/// A paragraph as rows that fit into each width.
+/// A paragraph as rows that fit every width.
 fn paragraph(number: usize) -> Vec<String> {
     (0..number % 4 + 1).map(|row| format!("Paragraph {number}, row {row}, some words")).collect()
 }
@@ -57,14 +57,14 @@ impl Play {
         Self { terminal, wire, screen, count: 0, begun: 0 }
     }
 
-    /// The terminal takes what was sent.
+    /// The terminal reads the bytes that were sent.
     fn flush(&mut self) {
         self.screen.send().unwrap();
         let bytes = std::mem::take(&mut *self.wire.0.borrow_mut());
         self.terminal.feed(std::str::from_utf8(&bytes).unwrap());
     }
 
-    /// The program hears that the terminal has another size.
+    /// Tells the program the terminal's size.
     fn hear(&mut self) {
         let (columns, rows) = self.terminal.size();
         self.screen.resize(Size::new(columns.try_into().unwrap(), rows.try_into().unwrap()), 1_000).unwrap();
@@ -72,7 +72,7 @@ impl Play {
         self.screen.set_top(self.terminal.cursor().row.try_into().unwrap());
     }
 
-    /// Another row of a paragraph is finished; one that is begun goes on from where it was, at any width.
+    /// Prints the next row of a paragraph. A begun paragraph continues with its next row, at any width.
     fn print_row(&mut self) {
         let rows = paragraph(self.count);
         self.screen.print(&[Line::from(rows[self.begun].clone())], &[]);
@@ -83,7 +83,7 @@ impl Play {
         }
     }
 
-    /// Draws what is not finished, and the editor below it.
+    /// Draws the unfinished row, and the editor below it.
     fn draw(&mut self, is_under_way: bool, extra: u64) {
         let Size { width, height } = self.screen.size();
         let mut rows =
@@ -109,7 +109,7 @@ impl Play {
         self.flush();
     }
 
-    /// Everything that the terminal has: rows that it wrapped are one.
+    /// The terminal's whole text. A wrapped row is one line.
     fn text(&self) -> String {
         let mut text = String::new();
         for line in self.terminal.screen().all_lines() {
@@ -120,7 +120,7 @@ impl Play {
         text
     }
 
-    /// Each printed row is there once, in its order, below the shell's own; after them only the one that is not finished.
+    /// Checks that each printed row is there once, in order, below the shell's rows. Only the unfinished row follows.
     fn check(&self, what: &str) {
         let text = self.text();
         let rows = |mark: &str| text.lines().filter(|row| row.starts_with(mark)).map(str::to_owned).collect::<Vec<_>>();
@@ -134,7 +134,7 @@ impl Play {
     }
 }
 
-/// Whatever the terminal's size becomes between two drawings, and however late the program hears of it.
+/// Any resizes between two drawings, however late the program is told.
 #[test]
 fn no_size_costs_a_row_or_doubles_one() {
     let mut looked = 0;
@@ -176,7 +176,7 @@ fn no_size_costs_a_row_or_doubles_one() {
     assert_eq!(looked, 12 * 150);
 }
 
-/// A terminal that leaves its rows as they are, in any width.
+/// A terminal that does not rewrap its rows.
 #[test]
 fn rows_that_are_not_wrapped_anew_are_neither_lost_nor_doubled() {
     for seed in 0..50 {
@@ -209,7 +209,7 @@ fn rows_that_are_not_wrapped_anew_are_neither_lost_nor_doubled() {
     }
 }
 
-/// Once the screen is full its last row is that of the region, also after the region needs fewer rows.
+/// Once the screen is full, the region's last row is the screen's last row, even after the region needs fewer rows.
 #[test]
 fn the_bottom_stays_at_the_bottom() {
     let mut play = Play::new(true);
@@ -241,7 +241,7 @@ fn many_rows_are_printed_at_once() {
     assert!(!play.text().contains("\n\n\n"), "{}", play.text());
 }
 
-/// Only what has changed is sent.
+/// Only changed cells are sent.
 #[test]
 fn a_letter_costs_few_bytes() {
     let mut play = Play::new(true);
@@ -262,7 +262,7 @@ fn a_letter_costs_few_bytes() {
     assert_eq!(sent, "\x1b[?2026h\x1b[A\r\x1b7\x1b[B\x1b[5Go\x1b8\x1b[B\x1b[6G\x1b[?2026l");
 }
 
-/// Wide letters change as a whole, and styles end where they end.
+/// Wide characters change as a whole, and each style ends after its cells.
 #[test]
 fn cells_are_painted_as_they_are() {
     use ratatui::style::{Color, Modifier, Style};

@@ -1,4 +1,4 @@
-//! The conversation and what stands below it, in both sizes and both themes.
+//! The conversation and the rows below it, in both sizes and both themes.
 
 use serde_json::json;
 
@@ -26,7 +26,7 @@ fn marks() -> Vec<ConversationBlock> {
     [COMPACTED, LEFT, NOTE].map(|line| block(line, &[])).into()
 }
 
-/// Opens what is folded before it is printed.
+/// Unfolds parts before they are printed.
 fn unfolded(model: &mut Model, blocks: Vec<ConversationBlock>) {
     press(model, "ctrl+o ctrl+t");
     opened(model, blocks);
@@ -137,7 +137,7 @@ fn every_screen() {
     }
 }
 
-/// The styles of a conversation, by their tokens: every theme gives them its own colours (see [`tokens_of`]).
+/// The styles of a conversation, by their tokens. Every theme has its own colours (see [`tokens_of`]).
 #[test]
 fn styles_of_a_conversation() {
     let size = (60, 40);

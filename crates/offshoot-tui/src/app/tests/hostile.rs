@@ -1,4 +1,4 @@
-//! Hostile text in every field that the front end shows: only words reach the terminal.
+//! Hostile text in every field that the front end shows. Only plain text reaches the terminal.
 
 use offshoot_agent::event::{RawJson, Reason};
 use offshoot_session::json::quote;
@@ -77,7 +77,7 @@ const SCREENS: [(&str, Fill); 23] = [
     ("a page", |model, text| drop(update(model, Msg::Page(text.to_owned(), vec![text.to_owned(), text.to_owned()])))),
 ];
 
-/// Where sequences are spelt out: as JSON, by keys, and in a paste, which loses its control characters and nothing else.
+/// Screens that spell sequences out: as JSON, by keys, and in a paste, which loses only its control characters.
 const SPELT_OUT: [&str; 8] =
     ["tools", "tools, open", "a tool is at work", "to be read", "tree", "typed", "pasted", "an unknown command"];
 
@@ -199,7 +199,7 @@ fn hostile_text_in_every_field_stays_words() {
 fn a_line_of_a_megabyte_in_every_field_costs_what_is_seen() {
     let text = a_megabyte();
     let few: Fill = |model, text| opened(model, vec![tool("bash", text, false), tool(text, text, true)]);
-    // Of all tools, `message` shows it.
+    // The tests of `message` cover all other tools.
     let others = SCREENS.into_iter().filter(|(screen, _)| !screen.starts_with("tools"));
     for (screen, fill) in others.chain([("two tools", few)]) {
         let sent = sent(&Theme::default(), (40, 12), &|model| fill(model, &text));

@@ -1,4 +1,4 @@
-//! What covers the conversation or stands in the editor's place, in both sizes and both themes.
+//! Overlays and lists in the editor's place, in both sizes and both themes.
 
 use offshoot_session::session::Session;
 

@@ -1,4 +1,4 @@
-//! The pager shows what the main screen shows, whatever happens: each thing once, in the same order.
+//! The pager shows the same content as the main screen: each item once, in the same order.
 
 use offshoot_agent::command::{Command, Reply};
 use offshoot_agent::event::{BashResult, CompactionResult, RawJson, Reason};
@@ -15,10 +15,10 @@ use crate::message::{Folds, RowRenderer};
 
 const COLUMNS: u16 = 60;
 
-/// Something that happens, the nth time.
+/// A step, with the number of its repetition.
 type Step = fn(&mut Model, usize);
 
-/// Everything that changes the conversation.
+/// All steps that change the conversation.
 const STEPS: &[Step] = &[
     |model, _| heard(model, Event::AgentStart),
     |model, nth| heard(model, Event::MessageEnd { message: question(&format!("question {nth}")) }),
@@ -121,7 +121,7 @@ fn replied(model: &mut Model, reply: Reply) {
     update(model, Msg::Answered(Box::new(Command::WaitForIdle), Ok(reply)));
 }
 
-/// A session with these messages of the user.
+/// A session with these user messages.
 fn session(texts: impl Iterator<Item = usize>) -> Session {
     let new = NewSession { cwd: "/work", ..NewSession::default() };
     let mut session = Session::in_memory(&new, Options::default()).unwrap();
@@ -134,13 +134,13 @@ fn say(session: &mut Session, text: usize) {
     session.append(&NewEntry::message(Json::parse(&message).unwrap()).unwrap()).unwrap();
 }
 
-/// Opens the pager on the session as it is now.
+/// Opens the pager on the current session.
 fn read(model: &mut Model, session: &Session) {
     let leaf = session.leaf();
     update(model, Msg::Snapshot(Purpose::Transcript, Arc::new(session.snapshot().unwrap()), leaf));
 }
 
-/// What stands in the pager, from its beginning.
+/// The text of the pager, from its beginning.
 fn paged(model: &mut Model, rows: u16) -> String {
     let size = Size::new(COLUMNS, rows);
     let Some(Overlay::Transcript(pager)) = &mut model.overlay else { panic!("{:?}", model.overlay) };
@@ -152,7 +152,7 @@ fn paged(model: &mut Model, rows: u16) -> String {
     text.trim_end().to_owned()
 }
 
-/// What a main screen prints of all this, and what stands below it.
+/// The rows that the main screen prints, and the live rows below them.
 fn printed(model: &Model) -> String {
     let look = RowRenderer { theme: &model.wishes.theme, width: COLUMNS.into(), habits: &model.wishes.habits };
     let mut live = Live::default();
@@ -183,8 +183,8 @@ proptest! {
     }
 }
 
-/// A pager that opened during a turn once missed what the user ran, why it was tried again, and the first half of the
-/// answer.
+/// Regression: a pager that was opened during a turn missed the user's command, the retry notice and the first half of
+/// the answer.
 #[test]
 fn a_pager_opened_in_the_middle_of_an_answer_misses_nothing() {
     let mut model = model(&Theme::default(), (COLUMNS, 24));
@@ -202,12 +202,12 @@ fn a_pager_opened_in_the_middle_of_an_answer_misses_nothing() {
     assert_eq!(shown, printed(&model));
 }
 
-/// What the tools of one answer gave once stood below the next answer as well.
+/// Regression: the tool results of an answer were also shown below the next answer.
 #[test]
 fn a_result_belongs_to_the_answer_that_called_for_it() {
     let mut model = model(&Theme::default(), (COLUMNS, 24));
     opened(&mut model, Vec::new());
-    // The first call gets no result before the second answer comes.
+    // The first call gets no result before the second answer begins.
     for (step, nth) in [(0, 0), (6, 1), (8, 1), (2, 0), (6, 2), (8, 1), (8, 2)] {
         STEPS[step](&mut model, nth);
     }
@@ -219,8 +219,8 @@ fn a_result_belongs_to_the_answer_that_called_for_it() {
     assert_eq!(printed(&model).matches("result 2").count(), 1, "{}", printed(&model));
 }
 
-/// The session may have more than was heard, or less: each message stands in the pager once, also those that the main screen
-/// has forgotten.
+/// The session may have more or fewer messages than the events. The pager shows each message once, even if the main
+/// screen has dropped it.
 #[test]
 fn the_session_and_what_was_heard_meet_without_a_seam() {
     for (in_session, heard_of) in [(5, 5), (9, 5), (9, 9), (300, 300), (310, 300)] {
@@ -242,7 +242,7 @@ fn the_session_and_what_was_heard_meet_without_a_seam() {
         let rows: Vec<_> = shown.lines().filter(|row| !row.is_empty()).collect();
         assert_eq!(rows, expected, "{in_session} {heard_of}");
     }
-    // Another place is another conversation: the pager is opened there anew.
+    // Another place is another conversation, so the pager is opened again there.
     let mut model = model(&Theme::default(), (COLUMNS, 24));
     read(&mut model, &session(0..0));
     let cmds = update(&mut model, Msg::Opened(Opened::default()));

@@ -1,4 +1,4 @@
-//! What is heard of the agent, and what it answers.
+//! Handles the agent's events and replies.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
             model.retry_at = None;
             return vec![ProgramTask::Look.into(), ProgramTask::GitBranch.into()];
         }
-        // It may have been `git switch`.
+        // The tool may have run `git switch`.
         Event::ToolExecutionEnd { .. } => return vec![ProgramTask::GitBranch.into()],
         Event::MessageEnd { message: Message::Assistant(answer) } => {
             model.looked.cost += answer.usage.cost.total;
@@ -134,7 +134,7 @@ fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
     }
 }
 
-/// A walk through the tree has ended.
+/// Handles the end of a navigation in the tree.
 fn arrived(model: &mut Model, navigated: Navigated) -> Vec<Cmd> {
     if navigated.aborted {
         if let Some(Overlay::Tree(tree)) = &mut model.overlay {
@@ -143,7 +143,7 @@ fn arrived(model: &mut Model, navigated: Navigated) -> Vec<Cmd> {
         return Vec::new();
     }
     overlay::arrived(model);
-    // What is being written comes first, as in pi.
+    // The draft takes precedence, as in pi.
     if let Some(text) = navigated.editor_text.filter(|_| model.editor.is_empty()) {
         model.editor.replace(&text);
     }
@@ -152,11 +152,11 @@ fn arrived(model: &mut Model, navigated: Navigated) -> Vec<Cmd> {
 
 fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd> {
     match command {
-        // Something began before it: it waits.
+        // Other work began before it, so the message is queued.
         Command::Prompt(said) if matches!(error, AgentError::Busy(_)) => {
             return vec![Cmd::ask(Command::Steer(said.clone()))];
         }
-        // What could not be said is not lost.
+        // A message that was not sent is not lost.
         Command::Prompt(said) | Command::Steer(said) | Command::FollowUp(said) => {
             model.is_working = false;
             model.editor.restore(std::slice::from_ref(&said.text));
@@ -168,7 +168,7 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
             model.editor.restore(&[format!("!{command}")]);
         }
         Command::NavigateTree(_) => model.conversation.set_job(None),
-        // The event has said it.
+        // The event has reported it.
         Command::Compact { .. } => return Vec::new(),
         Command::ClearQueue
         | Command::Abort

@@ -1,4 +1,4 @@
-//! What the commands that begin with `/` do, and the keys that do the same.
+//! The commands that begin with `/`, and the keys with the same effect.
 
 use offshoot_agent::command::Command;
 use offshoot_agent::provider::ThinkingLevel;
@@ -48,7 +48,7 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
     }
 }
 
-/// Opens the selector of sessions.
+/// Opens the session selector.
 pub(super) fn resume(model: &mut Model) -> Vec<Cmd> {
     let setting = Setting {
         now: model.now,
@@ -62,7 +62,7 @@ pub(super) fn resume(model: &mut Model) -> Vec<Cmd> {
     requests.into_iter().map(|request| ProgramTask::Sessions(request).into()).collect()
 }
 
-/// Puts the name into the editor, to be written on.
+/// Puts the name into the editor for editing.
 fn ask_name(model: &mut Model) -> Vec<Cmd> {
     model.editor.replace(&format!("/name {}", model.looked.name.clone().unwrap_or_default()));
     Vec::new()
@@ -83,7 +83,7 @@ fn pick_thinking(model: &mut Model) -> Vec<Cmd> {
     Vec::new()
 }
 
-/// The next level that the model can.
+/// Sets the next thinking level that the model supports.
 pub(super) fn cycle_thinking(model: &mut Model) -> Vec<Cmd> {
     let levels = levels(model);
     let now = levels.iter().position(|level| model.looked.thinking == Some(*level));
@@ -97,7 +97,7 @@ pub(super) fn cycle_thinking(model: &mut Model) -> Vec<Cmd> {
     }
 }
 
-/// The model behind, or before, the one that answers.
+/// Uses the next model, or the previous one.
 pub(super) fn next_model(is_forward: bool) -> Vec<Cmd> {
     vec![ProgramTask::NextModel { is_forward }.into()]
 }

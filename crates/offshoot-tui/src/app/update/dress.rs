@@ -1,4 +1,4 @@
-//! Which colours are used: the themes of the settings, and of the two the one for the terminal's background.
+//! Chooses the colours: the configured themes, and of these the one for the terminal's background.
 
 use offshoot_session::transcript::Level;
 
@@ -6,18 +6,18 @@ use crate::app::cmd::{Cmd, ScreenTask};
 use crate::app::model::{Model, Overlay};
 use crate::theme::{Background, Themes};
 
-/// The terminal has said how bright it is.
+/// Takes the terminal's background.
 pub(super) fn background(model: &mut Model, background: Background) -> Vec<Cmd> {
     model.wishes.background = background;
     dress(model);
     Vec::new()
 }
 
-/// Other themes are set, or those that are cannot be used.
+/// Applies the configured themes, or reports why they cannot be used.
 pub(super) fn themes(model: &mut Model, themes: Result<Box<Themes>, String>) -> Vec<Cmd> {
     match themes {
         Ok(themes) => {
-            // As long as it did not matter nobody asked.
+            // The background was not queried while the themes did not depend on it.
             let was_asked = model.wishes.minds_background();
             model.wishes.themes = *themes;
             dress(model);
@@ -35,7 +35,7 @@ pub(super) fn themes(model: &mut Model, themes: Result<Box<Themes>, String>) -> 
     }
 }
 
-/// Uses the colours that fit by now, for what is not printed yet.
+/// Applies the current colours to the rows that are not printed yet.
 pub(super) fn dress(model: &mut Model) {
     model.wishes.theme = model.wishes.theme_for_terminal();
 }

@@ -1,4 +1,4 @@
-//! What keys and pasted text do while nothing covers the conversation.
+//! Handles keys and pasted text while nothing covers the conversation.
 
 use offshoot_agent::command::Command;
 use offshoot_session::transcript::Level;
@@ -13,7 +13,7 @@ use crate::keymap::Action;
 use crate::slash::Argument;
 use offshoot_settings::DoubleEscape;
 
-/// Within so many milliseconds a second press counts as a double one.
+/// Two presses within this many milliseconds count as a double press.
 const DOUBLE: i64 = 500;
 
 pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
@@ -30,7 +30,7 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
     cmds
 }
 
-/// What is completed from now on is looked for anew.
+/// Requests the choices for the current completion.
 fn complete(model: &mut Model) -> Option<Cmd> {
     match model.editor.wants()? {
         Argument::File => {
@@ -41,7 +41,7 @@ fn complete(model: &mut Model) -> Option<Cmd> {
             model.editor.offer(|offers| offers.set(argument, Vec::new()));
             Some(ProgramTask::Choices(argument).into())
         }
-        // Known, or nothing that could be.
+        // These choices are known, or there are none.
         Argument::Thinking | Argument::Session | Argument::Text => None,
     }
 }
@@ -51,7 +51,7 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Cmd> {
     apply(model, outcome)
 }
 
-/// What the user's own editor gave back.
+/// Takes the text from the user's editor.
 pub(super) fn written(model: &mut Model, text: Option<String>) -> Vec<Cmd> {
     if let Some(Overlay::Tree(tree)) = &mut model.overlay {
         tree.written(text.as_deref());
@@ -98,7 +98,7 @@ fn submitted(model: &mut Model, submission: Submission, is_follow_up: bool) -> V
     cmds
 }
 
-/// Does what a key of the program means.
+/// Applies an action of the front end.
 pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
     match action {
         Action::Interrupt => interrupt(model),
@@ -125,10 +125,10 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
     }
 }
 
-/// Stops what is under way; else two of them open what the user has set.
+/// Stops the work under way. Without any, a double press applies the configured action.
 fn interrupt(model: &mut Model) -> Vec<Cmd> {
     if model.is_working || model.conversation.job().is_some() {
-        // What waits comes back into the editor, as in pi.
+        // Queued messages return to the editor, as in pi.
         return vec![Cmd::ask(Command::ClearQueue), Cmd::ask(Command::Abort)];
     }
     if model.conversation.has_shell() {
@@ -149,7 +149,7 @@ fn interrupt(model: &mut Model) -> Vec<Cmd> {
     }
 }
 
-/// Clears the editor; a second press soon after ends.
+/// Clears the editor. A second press soon after ends the front end.
 fn clear(model: &mut Model) -> Vec<Cmd> {
     let is_second = model.interrupted.is_some_and(|last| model.now - last < DOUBLE);
     model.interrupted = Some(model.now);
@@ -160,7 +160,7 @@ fn clear(model: &mut Model) -> Vec<Cmd> {
     vec![ProgramTask::SaveDraft(String::new()).into()]
 }
 
-/// Opens or closes thoughts, or tools, of what is not printed yet.
+/// Folds or unfolds the thoughts, or the tools, of the blocks that are not printed yet.
 fn fold(model: &mut Model, is_thinking: bool) -> Vec<Cmd> {
     model.reader_block = if is_thinking { None } else { view::folded_block(model) };
     if model.reader_block.is_some() {

@@ -1,4 +1,4 @@
-//! Another session, or another place in it.
+//! Opens another session, or another place in the session.
 
 use crate::app::cmd::{Cmd, ProgramTask, Purpose};
 use crate::app::model::{Model, Overlay};
@@ -8,7 +8,7 @@ use crate::slash::Argument;
 use crate::theme::Token;
 use offshoot_session::transcript::Level;
 
-/// Shows what was said last there. What the terminal has above stays.
+/// Shows the last blocks of the place. The terminal keeps the rows above.
 pub(super) fn opened(model: &mut Model, opened: Opened) -> Vec<Cmd> {
     model.conversation.leave_place();
     model.is_working = false;
@@ -22,7 +22,7 @@ pub(super) fn opened(model: &mut Model, opened: Opened) -> Vec<Cmd> {
     }
     model.conversation.open_place(opened.tail, opened.entries);
     let mut cmds = vec![ProgramTask::Look.into(), ProgramTask::GitBranch.into()];
-    // It is of another place.
+    // The transcript belongs to another place.
     if matches!(model.overlay, Some(Overlay::Transcript(_))) {
         cmds.push(ProgramTask::Snapshot(Purpose::Transcript).into());
     }
@@ -39,7 +39,7 @@ fn separator(opened: &Opened) -> Option<String> {
     }
 }
 
-/// More is known of the session, and of who answers.
+/// Updates the state of the session and of the model.
 pub(super) fn looked(model: &mut Model, looked: Looked) {
     model.looked = looked;
     border(model);
@@ -52,7 +52,7 @@ pub(super) fn looked(model: &mut Model, looked: Looked) {
     });
 }
 
-/// The other sessions that were open, the last one first. One in which nothing was said is in no file.
+/// The other sessions that were open, the latest first. A session without messages is in no file.
 fn sessions(model: &mut Model) -> Vec<Choice> {
     let Looked { id, name, path, branches, .. } = &model.looked;
     model.visited.retain(|(visited, _)| visited != id);
@@ -67,7 +67,7 @@ fn sessions(model: &mut Model) -> Vec<Choice> {
     others
 }
 
-/// The border tells how much the model thinks.
+/// Sets the colour of the editor's border to the thinking level.
 fn border(model: &mut Model) {
     use offshoot_agent::provider::ThinkingLevel as Level;
     model.editor.set_border(match model.looked.thinking {

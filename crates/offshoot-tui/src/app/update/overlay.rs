@@ -1,4 +1,4 @@
-//! What covers the conversation: opening it, keys to it, and what it asks for.
+//! Opens overlays, and handles their keys and requests.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::overlay::sessions::{self as selector, Answer};
 use crate::overlay::tree::{self, Snapshot, TreeSelector};
 use crate::text::in_short;
 
-/// So many bytes are read at a time while nothing else is to be done.
+/// The number of bytes that idle work reads at a time.
 const AT_A_TIME: usize = 1 << 20;
 
 pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
@@ -171,7 +171,7 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
     command.map(Cmd::ask).into_iter().collect()
 }
 
-/// The open session was read: opens what it was wanted for.
+/// Opens the overlay for which the session was read.
 pub(super) fn snapshot(model: &mut Model, purpose: Purpose, source: Snapshot, leaf: Option<NodeIx>) -> Vec<Cmd> {
     match purpose {
         Purpose::Tree => open_tree(model, source, leaf),
@@ -214,7 +214,7 @@ fn open_tree(model: &mut Model, source: Snapshot, leaf: Option<NodeIx>) {
     }
 }
 
-/// There is time for what is under way.
+/// Continues idle work.
 pub(super) fn idle(model: &mut Model) -> Vec<Cmd> {
     if let Some(Overlay::Tree(tree)) = &mut model.overlay {
         tree.work(AT_A_TIME);
@@ -241,7 +241,7 @@ pub(super) fn models(model: &mut Model, models: Vec<ListedModel>) -> Vec<Cmd> {
     Vec::new()
 }
 
-/// Who offers a model, its context, what a million tokens cost, and whether it can be asked.
+/// The provider of a model, its context, the price of a million tokens, and whether it has a key.
 fn about(model: &LanguageModel, has_key: bool) -> String {
     let price = &model.price;
     let price = if price.input > 0.0 || price.output > 0.0 {
@@ -269,14 +269,14 @@ pub(super) fn page(model: &mut Model, title: String, lines: Vec<String>) -> Vec<
     Vec::new()
 }
 
-/// A walk has come to its end: nothing is in its way any more.
+/// Closes the tree at the end of the navigation.
 pub(super) fn arrived(model: &mut Model) {
     if matches!(model.overlay, Some(Overlay::Tree(_))) {
         model.overlay = None;
     }
 }
 
-/// Tells a selector that waits what went wrong.
+/// Reports an error to the selector that waits.
 pub(super) fn told(model: &mut Model, why: &str) {
     if let Some(Overlay::Tree(tree)) = &mut model.overlay {
         tree.failed(why);

@@ -1,4 +1,4 @@
-//! `/settings`: what is changed is stored by the program, and what concerns a running session counts at once.
+//! `/settings`: the program stores each change. Changes that concern the running session apply at once.
 
 use offshoot_agent::command::{Command, Rules};
 
@@ -8,7 +8,7 @@ use crate::app::model::{Model, Overlay};
 use crate::overlay::settings::{Files, Settings as SettingsList, SettingsOutcome};
 use offshoot_settings::{Layers, Settings};
 
-/// The files were read: opens the list.
+/// Opens the list with the values of the files.
 pub(super) fn open(model: &mut Model, layers: Layers, files: Files, themes: Vec<String>) -> Vec<Cmd> {
     let mut list = SettingsList::new(layers, files);
     list.offer("theme", themes);
@@ -27,7 +27,7 @@ pub(super) fn outcome(model: &mut Model, outcome: SettingsOutcome) -> Vec<Cmd> {
     }
 }
 
-/// A change is in the file, or could not be put there.
+/// Handles a stored change, or the failure to store it.
 pub(super) fn stored(model: &mut Model, stored: Result<Layers, String>) -> Vec<Cmd> {
     let (layers, failed) = match stored {
         Ok(layers) => (Some(layers), None),
@@ -41,7 +41,7 @@ pub(super) fn stored(model: &mut Model, stored: Result<Layers, String>) -> Vec<C
     cmds
 }
 
-/// What of other settings concerns what is running. The rest counts from the next start on.
+/// Applies the changed settings that concern the running session. The others apply at the next start.
 fn minded(model: &mut Model, new: Settings) -> Vec<Cmd> {
     let old = std::mem::replace(&mut model.wishes.settings, new);
     let new = &model.wishes.settings;
@@ -63,7 +63,7 @@ fn minded(model: &mut Model, new: Settings) -> Vec<Cmd> {
     cmds
 }
 
-/// What the agent goes by.
+/// The agent's rules from the settings.
 fn rules(settings: &Settings) -> Rules {
     Rules {
         retry: settings.retry,

@@ -1,4 +1,4 @@
-//! What each command and key asks for, and how the screens look, without an agent.
+//! The tasks of each command and key, and the screens, without an agent.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ fn press(model: &mut Model, code: KeyCode, modifiers: KeyModifiers) -> Vec<Cmd> 
 }
 
 fn typed(model: &mut Model, text: &str) -> Vec<Cmd> {
-    // As a paste, which opens no list of completions.
+    // A paste opens no list of completions.
     update(model, Msg::Paste(text.to_owned()));
     let cmds = press(model, KeyCode::Enter, KeyModifiers::NONE);
     cmds.into_iter()
@@ -56,7 +56,7 @@ fn typed(model: &mut Model, text: &str) -> Vec<Cmd> {
         .collect()
 }
 
-/// A key is answered before all of a long tree is searched; what is left was once never searched at all.
+/// A key returns before a long tree is completely searched. Regression: the rest was never searched.
 #[test]
 fn a_search_of_the_tree_goes_on_while_nothing_else_is_to_be_done() {
     let entry = |at: usize| {
@@ -80,7 +80,7 @@ fn a_search_of_the_tree_goes_on_while_nothing_else_is_to_be_done() {
     assert!(screen(&mut model).contains("(1/1)"), "{}", screen(&mut model));
 }
 
-/// The rows at the bottom, with what was printed above them.
+/// The live rows, with the printed rows above them.
 fn screen(model: &mut Model) -> String {
     let Size { width, height } = model.size;
     let mut rows: Vec<String> = view::print(model).lines.iter().map(ToString::to_string).collect();
@@ -102,7 +102,7 @@ fn drawn(width: u16, height: u16, draw: impl FnOnce(&mut ratatui::Frame<'_>)) ->
     rows.collect::<Vec<_>>().join("\n")
 }
 
-/// Writes it key by key; what the program is asked for, drafts left out.
+/// Types a text key by key. Returns the tasks, except for drafts.
 fn written(model: &mut Model, text: &str) -> Vec<Cmd> {
     let keys = text.chars().flat_map(|letter| press(model, KeyCode::Char(letter), KeyModifiers::NONE));
     keys.filter(|cmd| !matches!(cmd, Cmd::Program(ProgramTask::SaveDraft(_)))).collect()
@@ -160,7 +160,7 @@ fn what_an_argument_may_be_is_looked_for_once_it_is_written() {
     assert!(!model.editor.is_completing(), "what was there then is not offered any more");
 }
 
-/// What the front end knows is offered without asking anybody.
+/// Choices that the front end knows need no task.
 #[test]
 fn levels_are_those_of_the_model_and_sessions_those_that_were_open() {
     let mut model = model(80, 24);

@@ -1,4 +1,4 @@
-//! The row that says what is awaited, for how long, how much has come, and how to stop it.
+//! The row for the work under way: its name, its duration, its tokens, and the key that stops it.
 
 use ratatui::text::Line;
 
@@ -11,7 +11,7 @@ use offshoot_session::transcript::ItemPart;
 
 const SPINNER: [&str; 10] = ["⠋ ", "⠙ ", "⠹ ", "⠸ ", "⠼ ", "⠴ ", "⠦ ", "⠧ ", "⠇ ", "⠏ "];
 
-/// The rows for what is under way; none when nothing is.
+/// The rows for the work under way.
 pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
     let hint = model.wishes.keymap.hint(Action::Interrupt).unwrap_or_default();
     let stops = format!(" … {hint} stops it");
@@ -34,7 +34,7 @@ pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
     lines
 }
 
-/// What the agent's turn waits for: a retry, its tools, or the model.
+/// The state of the agent's turn: a retry, the tools, or the model.
 fn turn(model: &Model) -> String {
     if let Some(at) = model.retry_at {
         return format!("retry in {} s", (at - model.now).max(0).cast_unsigned().div_ceil(1000));
@@ -53,13 +53,13 @@ fn turn(model: &Model) -> String {
     }
 }
 
-/// One more picture of it a step, by the clock alone.
+/// The current frame of the spinner. It depends only on the clock.
 fn spinner(model: &Model) -> &'static str {
     let at = usize::try_from(model.now / SPINNER_STEP).unwrap_or(0) % SPINNER.len();
     SPINNER.get(at).filter(|_| model.wishes.is_moving()).copied().unwrap_or_default()
 }
 
-/// How many tokens of an answer have come.
+/// The number of tokens of the streaming answer.
 fn come(model: &Model) -> String {
     let coming = model.conversation.answer().filter(|answer| !answer.is_complete());
     match coming.map_or(0, LiveAnswer::tokens) {
@@ -71,7 +71,7 @@ fn come(model: &Model) -> String {
     }
 }
 
-/// How long something has been awaited, from the first whole second on; a retry counts down instead.
+/// The duration of the wait, from the first whole second on. A retry shows a countdown instead.
 fn elapsed(model: &Model) -> String {
     let since = model.awaited_since.filter(|_| model.retry_at.is_none());
     match since.map_or(0, |since| (model.now - since) / 1000) {

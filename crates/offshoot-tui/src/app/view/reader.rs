@@ -1,4 +1,4 @@
-//! Which printed block a key opens in the reader: what is printed belongs to the terminal and cannot be opened in place.
+//! The block that a key opens in the pager. Printed rows belong to the terminal and cannot be unfolded in place.
 
 use super::look;
 use crate::app::model::Model;

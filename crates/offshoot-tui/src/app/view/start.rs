@@ -1,5 +1,5 @@
-//! What a conversation in which nothing was said yet shows: what this is, the keys to begin with, and in the empty editor
-//! what to do. None of it is printed: it is gone with the first words.
+//! The start screen of an empty conversation: the program, the first keys, and the hint in the empty editor. It is
+//! never printed, and the first message removes it.
 
 use ratatui::text::Line;
 
@@ -10,7 +10,7 @@ use crate::keymap::Action;
 use crate::text::{joined, width};
 use crate::theme::Token;
 
-/// One row says what this is, who answers and where; one row names keys.
+/// One row with the program, the model and the folder, and one row with keys.
 pub(super) fn rows(model: &Model) -> Vec<Line<'static>> {
     if !model.conversation.is_empty() || model.wishes.settings.is_quiet {
         return Vec::new();
@@ -44,7 +44,7 @@ fn keys(model: &Model, columns: usize) -> String {
     joined(&words.iter().map(String::as_str).collect::<Vec<_>>(), columns)
 }
 
-/// What stands in an empty editor as long as no model can be asked: how to change that.
+/// The text in the empty editor while no model can be used: how to change that.
 pub(super) fn placeholder(model: &Model, columns: u16) -> Option<Line<'static>> {
     const WAYS: [&str; 4] = [
         "No key yet: set ANTHROPIC_API_KEY (or another), or write auth.json; /model tells how",

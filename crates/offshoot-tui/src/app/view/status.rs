@@ -1,5 +1,5 @@
-//! The status line: on the left the folder with its git branch, the session's branch, how full the context is and what it
-//! cost; at the right edge who answers. Below it, when there is any, newer work elsewhere and the key that goes there.
+//! The status line. On the left are the folder with its git branch, the session's branch, the context use and the cost.
+//! The model is at the right edge. A second line reports newer work on another branch and the key that goes there.
 
 use ratatui::text::{Line, Span};
 
@@ -9,27 +9,27 @@ use crate::keymap::Action;
 use crate::text::{clean, fit, in_short, truncate_middle, width};
 use crate::theme::Token;
 
-/// Columns between two pieces.
+/// The columns between two pieces.
 const GAP: usize = 2;
-/// How many cells the gauge of the context has.
+/// The number of cells of the context gauge.
 const GAUGE: usize = 8;
-/// How many columns a name may take.
+/// The maximum columns of a name.
 const NAME: usize = 24;
 
-/// A piece of the line, in its forms from the longest to the shortest.
+/// A piece of the line, in forms from the longest to the shortest.
 struct Piece {
     forms: Vec<Form>,
     token: Token,
 }
 
-/// How a piece may be said. Where there is little room, the form with the lowest number is given up first; a piece without
-/// forms is left out.
+/// A form of a piece. When space is short, the form with the lowest number is given up first. A piece without forms is
+/// omitted.
 struct Form {
     given_up: u8,
     text: String,
 }
 
-/// The number of a form that is cut rather than given up.
+/// The number of a form that is cut instead of given up.
 const NEVER: u8 = u8::MAX;
 
 pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
@@ -44,7 +44,7 @@ pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
     lines
 }
 
-/// The folder, with the branch that git has checked out there.
+/// The folder, with its checked-out git branch.
 pub(super) fn folder(model: &Model) -> String {
     format!("{}{}", clean(&model.looked.cwd), git_branch(model))
 }
@@ -53,7 +53,7 @@ fn git_branch(model: &Model) -> String {
     model.git_branch.as_ref().map(|branch| format!(" ({})", fit(branch, NAME))).unwrap_or_default()
 }
 
-/// The model that answers, and how much it thinks.
+/// The model and its thinking level.
 pub(super) fn answering(model: &Model) -> Option<String> {
     let answers = model.looked.model.as_ref().filter(|_| model.looked.access == ModelAccess::Ready)?;
     let thinking = model.looked.thinking.filter(|_| answers.reasoning);
@@ -92,7 +92,7 @@ fn length(pieces: &[Piece]) -> usize {
     pieces.iter().map(|piece| width(piece.text())).sum::<usize>() + pieces.len().saturating_sub(1) * GAP
 }
 
-/// Makes the line one step shorter; whether that was possible.
+/// Shortens the line by one step. Returns whether that was possible.
 fn shorten(pieces: &mut Vec<Piece>) -> bool {
     let next = |piece: &Piece| piece.forms.first().map_or(NEVER, |form| form.given_up);
     let Some(piece) = pieces.iter_mut().min_by_key(|piece| next(piece)).filter(|piece| next(piece) < NEVER) else {
@@ -103,7 +103,7 @@ fn shorten(pieces: &mut Vec<Piece>) -> bool {
     true
 }
 
-/// From left to right; the last one stands at the right edge.
+/// The pieces from left to right. The last one is at the right edge.
 fn pieces(model: &Model) -> Vec<Piece> {
     let looked = &model.looked;
     let mut pieces = Vec::new();
@@ -133,7 +133,7 @@ fn pieces(model: &Model) -> Vec<Piece> {
     pieces
 }
 
-/// How full the context is.
+/// The context use.
 fn context(model: &Model) -> Option<Piece> {
     let looked = &model.looked;
     let window = looked.model.as_ref().filter(|_| looked.access == ModelAccess::Ready)?.context_window.max(1);
@@ -152,7 +152,7 @@ fn context(model: &Model) -> Option<Piece> {
     Some(Piece::new(token, forms))
 }
 
-/// Who answers, or why nobody does.
+/// The model, or the reason why no model can be used.
 fn answers(model: &Model) -> Option<Piece> {
     let id = clean(&model.looked.model.as_ref()?.id);
     Some(match model.looked.access {

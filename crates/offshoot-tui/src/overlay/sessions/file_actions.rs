@@ -1,5 +1,5 @@
-//! Naming a session, putting one into the trash and bringing it back: the questions before, and what came of each. The files
-//! themselves are the holder's.
+//! Rename a session, move it to the trash and restore it: the questions before each action, and its result. The owner
+//! of the selector changes the files.
 
 use std::path::{Path, PathBuf};
 
@@ -57,7 +57,7 @@ impl Sessions {
         }
     }
 
-    /// Asks for what went to the trash last.
+    /// Requests the session that was moved to the trash last.
     pub(super) fn bring_back(&mut self) {
         self.requests.extend(self.trashed.last().map(|(file, ..)| Request::Restore(file.clone())));
     }

@@ -1,4 +1,4 @@
-//! What a search found, on a row of the list: the session's words or what was said, with what was found marked.
+//! A row of the session list during a search: the title or a snippet, with the matches marked.
 
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -8,11 +8,11 @@ use super::search::Query;
 use crate::text::{fit, width};
 use crate::theme::{Theme, Token};
 
-/// The least columns that a snippet is shown in.
+/// The minimum columns of a snippet.
 const LEAST: usize = 12;
 
-/// What stands for a session in so many columns. Where its own words do not show what was found, the words around that
-/// come after them, or in their place if nobody named the session.
+/// The text for a session in these columns. If the title does not contain the match, the snippet follows the title. It
+/// replaces the title if the session has no name.
 pub(super) fn words(
     theme: &Theme,
     row: &SessionListRow,
@@ -35,7 +35,7 @@ pub(super) fn words(
     spans
 }
 
-/// A text with what is found in it marked.
+/// A text with its matches marked.
 fn marked(theme: &Theme, query: &Query, text: &str, style: Style) -> Vec<Span<'static>> {
     let mark = style.patch(theme.style(Token::SearchMatchText)).patch(theme.style(Token::SearchMatchBg));
     let mut spans = Vec::new();

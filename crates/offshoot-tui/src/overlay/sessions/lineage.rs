@@ -1,4 +1,5 @@
-//! Which session came of which: rows as a forest, the busiest family first. Knows rows by number, no session.
+//! Arranges rows as a forest of parent and child sessions, with the latest activity first. It uses row numbers, not
+//! sessions.
 
 use offshoot_session::clock::Millis;
 
@@ -18,15 +19,15 @@ impl ListedRow {
     }
 }
 
-/// What the forest needs to know of a row.
+/// The data that the forest needs of a row.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Member {
     pub(super) modified: Option<Millis>,
     pub(super) parent: Option<usize>,
 }
 
-/// The rows named by `order`, as a forest: siblings by the latest activity in their whole family, else as in `order`.
-/// Parents that are not named there do not count; a circle is cut open at one of its rows. Linear but for the sorting.
+/// The rows of `order` as a forest. Siblings are sorted by the latest activity in their families, then as in `order`.
+/// Parents outside `order` are ignored. A cycle is cut at one of its rows. The time is linear, except for the sort.
 pub(super) fn grow(members: &[Member], order: &[usize]) -> Vec<ListedRow> {
     let mut forest = Forest::new(members, order);
     forest.visit_all(order);
@@ -36,13 +37,13 @@ pub(super) fn grow(members: &[Member], order: &[usize]) -> Vec<ListedRow> {
 
 struct Forest<'a> {
     members: &'a [Member],
-    /// By row: whether it takes part.
+    /// For each row, whether it takes part.
     is_in: Vec<bool>,
     children: Vec<Vec<usize>>,
     latest: Vec<Option<Millis>>,
     is_visited: Vec<bool>,
     roots: Vec<usize>,
-    /// Every row after its parent.
+    /// All rows, each after its parent.
     downwards: Vec<usize>,
 }
 
@@ -80,7 +81,7 @@ impl<'a> Forest<'a> {
         (parent != row && self.is_in.get(parent).copied().unwrap_or_default()).then_some(parent)
     }
 
-    /// Visits everything below the roots; what is left hangs in circles, which are cut.
+    /// Visits all rows below the roots. The remaining rows are in cycles, which are cut.
     fn visit_all(&mut self, order: &[usize]) {
         for root in self.roots.clone() {
             self.visit(root);
@@ -100,7 +101,7 @@ impl<'a> Forest<'a> {
         }
     }
 
-    /// A row of the circle that one comes to by going up for long enough.
+    /// A row of the cycle above a row.
     fn in_circle(&self, row: usize) -> usize {
         let mut at = row;
         let mut seen = std::collections::HashSet::new();
@@ -192,7 +193,7 @@ mod tests {
 
     #[test]
     fn circles_lose_no_row() {
-        // 0 and 1 name each other, 2 itself, 3 hangs on the circle.
+        // 0 and 1 name each other, 2 names itself, 3 is below the cycle.
         let members = members(&[(1, Some(1)), (2, Some(0)), (3, Some(2)), (4, Some(0))]);
         let shown = grow(&members, &[0, 1, 2, 3]);
         let mut all: Vec<usize> = shown.iter().map(|shown| shown.row).collect();

@@ -1,4 +1,4 @@
-//! The sessions of one scope as they come in, and which of them are shown in which order. Knows no key and no screen.
+//! Loads, filters and orders the sessions of one scope. Handles no keys and draws nothing.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,91 +12,91 @@ use super::search::{Fields, Query, TextHits};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Origin {
-    /// offshoot's own.
+    /// An offshoot session.
     #[default]
     Own,
     Pi,
     Omp,
 }
 
-/// A session for the selector: what a list knows of it, and what only the file system knows.
+/// A session for the selector, with its list information and canonical paths.
 #[derive(Debug, Clone)]
 pub struct Listed {
-    /// What a list shows. Texts in it are not kept.
+    /// The list information. Its texts are not kept.
     pub info: SessionInfo,
-    /// Its file without links: two paths are the same session if these are the same.
+    /// The canonical path of the session's file. Two paths are the same session if their canonical paths are equal.
     pub real: PathBuf,
-    /// The file of the session that it came of, without links.
+    /// The canonical path of the parent session's file.
     pub parent: Option<PathBuf>,
     pub origin: Origin,
 }
 
-/// In which order sessions are shown.
+/// The order of the sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sort {
-    /// By what came of what; with a search, by how well it fits.
+    /// As a tree of parent and child sessions. With a search, best match first.
     #[default]
     Threaded,
     /// Last activity first.
     Recent,
-    /// With a search, by how well it fits; else last activity first.
+    /// Best match first with a search, otherwise last activity first.
     Relevance,
 }
 
-/// Which sessions are shown.
+/// The filter by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Names {
-    /// All.
+    /// Sessions with and without a name.
     #[default]
     All,
     Named,
 }
 
-/// How far a list is read.
+/// The loading state of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) enum Filling {
-    /// Nobody asked for it.
+    /// Not requested yet.
     #[default]
     Unasked,
-    /// So many are done, of so many if that is known.
+    /// The number of files read, and the total if it is known.
     Reading(usize, Option<usize>),
-    /// But for so many files that cannot be read.
+    /// Complete. The value is the number of unreadable files.
     Done(usize),
     Failed(String),
 }
 
-/// What of a search still holds for the next one.
+/// Which results of a search stay valid for the next search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kept {
     Nothing,
-    /// What did not fit does not fit now.
+    /// Sessions that did not match still do not match.
     Misses,
 }
 
 impl Kept {
-    /// Words and phrases that are typed on, or to which others are added, fit no more than before. Patterns may.
+    /// A query that extends the previous one matches no more sessions. This does not hold for patterns.
     pub(super) fn from(before: &str, now: &str) -> Self {
         let is_longer = !before.trim().is_empty() && now.starts_with(before);
         if is_longer && !now.trim_start().starts_with("re:") { Self::Misses } else { Self::Nothing }
     }
 }
 
-/// A session as it is shown: few words of it, already harmless.
+/// A session as the list shows it, with short sanitised texts.
 #[derive(Debug, Clone)]
 pub(super) struct SessionListRow {
     pub(super) path: PathBuf,
     pub(super) real: PathBuf,
     pub(super) id: String,
     pub(super) cwd: String,
-    /// `Some` if it was named, even if nothing of the name can be shown.
+    /// `Some` if the session has a name, even if the name has no visible characters.
     pub(super) name: Option<String>,
     pub(super) first: String,
     pub(super) modified: Option<Millis>,
     pub(super) messages: u64,
     pub(super) origin: Origin,
-    /// What of it is searched before its text is.
+    /// The fields that are searched before the messages.
     fields: Fields,
-    /// The words around what the search found in what was said.
+    /// The words around the match in the session's messages.
     pub(super) snippet: Option<String>,
     parent: Option<usize>,
     is_gone: bool,
@@ -104,17 +104,17 @@ pub(super) struct SessionListRow {
     is_asked: bool,
 }
 
-/// How well a row fits the search.
+/// How well a row matches the search.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 enum Score {
     #[default]
     Unknown,
-    /// What is known of it does not fit; what was said in it was not searched yet.
+    /// The fields do not match, and the messages were not searched yet.
     Unsearched,
     Known(Option<f64>),
 }
 
-/// So much of a name or first message is kept.
+/// The maximum length of a kept name or first message.
 pub(super) const KEPT: usize = 300;
 
 impl SessionListRow {
@@ -143,7 +143,7 @@ impl SessionListRow {
         }
     }
 
-    /// What stands for the session: its name, else what was said first.
+    /// The title of the session: its name, or else its first message.
     pub(super) fn words(&self) -> &str {
         self.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&self.first)
     }
@@ -153,7 +153,7 @@ impl SessionListRow {
         self.fields = Fields::new(self.name.as_deref(), &self.cwd, &self.id, &self.first);
     }
 
-    /// Searches what is known of it.
+    /// Searches the fields.
     fn search(&mut self, query: &Query) {
         let known = query.score(&self.fields, &TextHits::default());
         self.score = known.map_or(Score::Unsearched, |score| Score::Known(Some(score)));
@@ -173,18 +173,18 @@ impl SessionListRow {
 #[derive(Debug, Default)]
 pub(super) struct List {
     rows: Vec<SessionListRow>,
-    /// Row numbers by file without links.
+    /// Row numbers by canonical path.
     by_real: HashMap<PathBuf, usize>,
-    /// Rows whose parent has not come yet, by its file.
+    /// Rows that wait for their parent, by the parent's canonical path.
     waiting: HashMap<PathBuf, Vec<usize>>,
-    /// All rows that are there, last activity first.
+    /// All present rows, last activity first.
     recent: Vec<usize>,
     shown: Vec<ListedRow>,
     pub(super) filling: Filling,
 }
 
 impl List {
-    /// Takes sessions in; one that is known already is brought up to date.
+    /// Adds sessions, and updates the sessions that are already listed.
     pub(super) fn add(&mut self, batch: Vec<Listed>, query: Option<&Query>) {
         for listed in batch {
             let parent = listed.parent.clone();
@@ -236,7 +236,7 @@ impl List {
         }
     }
 
-    /// Puts all rows into the order of lists.
+    /// Sorts all rows by last activity.
     fn order(&mut self) {
         let rows = &self.rows;
         let known = self.recent.len();
@@ -252,11 +252,11 @@ impl List {
             self.recent.extend(new.map(|(at, _)| at));
         }
         let key = |at: &usize| rows.get(*at).map(|row| (row.modified, row.path.file_name()));
-        // Nearly in order already: then this is a merge.
+        // The rows are almost sorted, so this is a merge.
         self.recent.sort_by(|a, b| key(b).cmp(&key(a)));
     }
 
-    /// Searches what is known of every row.
+    /// Searches the fields of every row.
     pub(super) fn search(&mut self, query: Option<&Query>, kept: Kept) {
         for row in &mut self.rows {
             if kept == Kept::Misses && row.score == Score::Known(None) {
@@ -270,7 +270,7 @@ impl List {
         }
     }
 
-    /// Takes what was found in what was said.
+    /// Takes the matches in the sessions' messages.
     pub(super) fn judge(&mut self, query: &Query, judged: Vec<(PathBuf, TextHits)>) {
         for (path, hits) in judged {
             if let Some(row) = self.by_real.get(&path).and_then(|at| self.rows.get_mut(*at)) {
@@ -280,7 +280,7 @@ impl List {
         }
     }
 
-    /// The files whose texts nobody was asked to search yet, last activity first. Now somebody is.
+    /// The files to search that were not requested yet, last activity first. Marks them as requested.
     pub(super) fn unasked(&mut self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for at in &self.recent {
@@ -294,12 +294,12 @@ impl List {
         files
     }
 
-    /// How many rows nobody has searched whole.
+    /// The number of rows that are not fully searched.
     pub(super) fn count_unsearched(&self) -> usize {
         self.rows.iter().filter(|row| !row.is_gone && row.score == Score::Unsearched).count()
     }
 
-    /// Works out what is shown.
+    /// Computes the shown rows and their order.
     pub(super) fn arrange(&mut self, sort: Sort, names: Names, is_search: bool) {
         let rows = &self.rows;
         let is_shown = |row: &SessionListRow| (names == Names::All || row.name.is_some()) && row.fits().is_some();
@@ -331,7 +331,7 @@ impl List {
         self.rows.get(self.shown.get(place)?.row)
     }
 
-    /// Where a session is shown.
+    /// The place of a session among the shown rows.
     pub(super) fn place_of(&self, real: &Path) -> Option<usize> {
         let row = *self.by_real.get(real)?;
         self.shown.iter().position(|shown| shown.row == row)
@@ -341,12 +341,12 @@ impl List {
         self.rows.get_mut(*self.by_real.get(real)?)
     }
 
-    /// A listed file without links.
+    /// The canonical path of a listed file.
     pub(super) fn real_of(&self, file: &Path) -> Option<&Path> {
         self.rows.iter().find(|row| row.path == file).map(|row| row.real.as_path())
     }
 
-    /// Takes a session out, or back in.
+    /// Removes a session from the list, or adds it again.
     pub(super) fn set_gone(&mut self, real: &Path, is_gone: bool) {
         if let Some(row) = self.row_mut(real) {
             row.is_gone = is_gone;

@@ -1,4 +1,4 @@
-//! What the selector of sessions and whoever holds it say to each other: what is to be read or done, and what came of it.
+//! The protocol between the session selector and its owner: requests and answers.
 
 use std::path::PathBuf;
 
@@ -8,90 +8,90 @@ use super::search::TextHits;
 /// Which sessions are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Scope {
-    /// Those of the working directory.
+    /// The sessions of the working directory.
     #[default]
     Folder,
     All,
 }
 
-/// What the person decided.
+/// The user's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionsOutcome {
-    /// Nothing yet: go on.
+    /// No decision yet.
     Open,
-    /// Not to choose.
+    /// The user chose no session.
     Cancelled,
     Chosen(PathBuf),
 }
 
-/// What is to be read or done. Nothing need be answered at once.
+/// A request of the selector. The answer may come later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
-    /// Read the sessions of a scope: [`Answer::Listed`], [`Answer::Progress`], at last [`Answer::Done`].
+    /// List the sessions of a scope: [`Answer::Listed`], [`Answer::Progress`], and finally [`Answer::Done`].
     List(Scope),
-    /// Read what was said first and last in a session: [`Answer::Preview`]. A later request makes this one needless.
+    /// Read the first and last messages of a session: [`Answer::Preview`]. A later request replaces this one.
     Preview(PathBuf),
-    /// Search what was said in these sessions, in any portions: [`Answer::Judged`]. A later request of another number makes
-    /// this one needless.
+    /// Search the messages of these sessions, in batches of any size: [`Answer::Judged`]. A later request with another
+    /// number replaces this one.
     Search {
         search: u64,
-        /// What was typed: see [`super::search::Query`].
+        /// The typed query: see [`super::search::Query`].
         query: String,
         /// The files to search, last activity first.
         files: Vec<PathBuf>,
     },
-    /// Stop searching: nobody waits for it any more.
+    /// Stop the search.
     StopSearch,
-    /// Give a session this name: [`Answer::Renamed`].
+    /// Rename a session: [`Answer::Renamed`].
     Rename(PathBuf, String),
-    /// Put a session into the trash: [`Answer::Trashed`].
+    /// Move a session to the trash: [`Answer::Trashed`].
     Trash(PathBuf),
-    /// Bring a session back from the trash: [`Answer::Restored`].
+    /// Restore a session from the trash: [`Answer::Restored`].
     Restore(PathBuf),
 }
 
-/// What came of a [`Request`].
+/// The answer to a [`Request`].
 #[derive(Debug, Clone)]
 pub enum Answer {
-    /// Sessions of a scope; they may come in any order and in any portions.
+    /// Sessions of a scope, in any order and in batches of any size.
     Listed(Scope, Vec<Listed>),
-    /// How far the list of a scope is read: so many files, of so many if that is known.
+    /// The progress of a scope's list: the number of files read, and the total if it is known.
     Progress(Scope, usize, Option<usize>),
-    /// That the list of a scope is whole but for so many files that cannot be read, or why there is none.
+    /// The end of a scope's list: the number of unreadable files, or the reason why the list failed.
     Done(Scope, Result<usize, String>),
-    /// What was said in a session; dropped if that is no longer under the cursor.
+    /// The preview of a session. It is dropped if the cursor has left the session.
     Preview(PathBuf, Preview),
-    /// What the search of this number found in what was said in sessions, by the files that were named in the request;
-    /// dropped if the search is another one by now.
+    /// The matches of the search with this number, by the files of the request. They are dropped if a new search has
+    /// begun.
     Judged(u64, Vec<(PathBuf, TextHits)>),
-    /// The name that a session has now, or why it has not the one that was wanted.
+    /// The session's new name, or the reason why it was not renamed.
     Renamed(PathBuf, Result<String, String>),
-    /// That a session is in the trash, or why not.
+    /// The result of moving a session to the trash.
     Trashed(PathBuf, Result<(), String>),
-    /// That a session is back, or why not.
+    /// The result of restoring a session.
     Restored(PathBuf, Result<(), String>),
 }
 
-/// First and last words of a session.
+/// The first and last messages of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Preview {
-    /// What was said first.
+    /// The first messages.
     pub first: Vec<Utterance>,
-    /// What was said last, oldest first.
+    /// The last messages, oldest first.
     pub last: Vec<Utterance>,
-    /// Why there is nothing, or not all.
+    /// The reason why messages are missing.
     pub trouble: Option<String>,
 }
 
-/// Something that somebody said.
+/// A message in the preview.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Utterance {
     pub by: Speaker,
-    /// The text; only its beginning is shown.
+    /// The text. Only its beginning is shown.
     pub text: String,
 }
 
-/// Who says something.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
     Person,

@@ -1,7 +1,9 @@
-//! What a search of sessions asks for, and what of a session answers. A word is found as it is typed in what was said and
-//! in ids, and fuzzily in names and folders (scores are lower for better matches); a `"phrase"` and a `re:` pattern are
-//! found as they are everywhere. Every part must be found somewhere. Pure: the selector uses it on what it knows, the
-//! program around it on the files.
+//! Session search: parses a query and scores sessions. A word must occur in the messages or the id as typed; in names
+//! and folders it matches fuzzily. A `"phrase"` or a `re:` pattern must match exactly everywhere. Every part of the
+//! query must match somewhere. Lower scores are better.
+//!
+//! The module is pure. The selector applies it to the fields in its list, and the surrounding program applies it to the
+//! files.
 
 use std::ops::Range;
 
@@ -10,44 +12,44 @@ use regex::{Regex, RegexBuilder, bytes};
 
 use crate::fuzzy::{Searched, Wanted, is_space};
 
-/// A search as it was typed.
+/// A parsed query.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
     parts: Vec<Part>,
-    /// Why the pattern is none: then nothing fits.
+    /// The error of an invalid pattern. Nothing matches then.
     error: Option<String>,
 }
 
-/// One of the things that must be found.
+/// A part of the query that must match.
 #[derive(Debug, Clone)]
 struct Part {
     pattern: Regex,
-    /// Of a word.
+    /// The fuzzy matcher of a word.
     fuzzy: Option<Wanted>,
-    /// Finds the lines of a file in which the part can be; `None`: in any line.
+    /// Finds the lines of a file that may contain the part; `None` accepts every line.
     sieve: Option<bytes::Regex>,
 }
 
-/// What a list knows of a session, made ready for searches.
+/// The searchable fields of a session.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fields {
-    /// Names and folders are searched fuzzily.
+    /// The name and the folder.
     fuzzy: [Searched; 2],
     exact: [String; 2],
 }
 
-/// What was found in what was said in a session.
+/// The matches in a session's messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TextHits {
-    /// For each part whether it was found.
+    /// Whether each part was found.
     pub found: Vec<bool>,
-    /// The words around the first one.
+    /// The words around the first match.
     pub snippet: Option<String>,
 }
 
-/// What a part counts that is found as it is typed, elsewhere than in a name.
+/// The score of an exact match outside the name.
 const EXACT: f64 = 50.0;
-/// So many characters of a snippet stand before what was found, and so many in all.
+/// The number of characters of a snippet before the match, and in all.
 const BEFORE: usize = 24;
 const SNIPPET: usize = 200;
 
@@ -59,8 +61,8 @@ impl Fields {
 }
 
 impl Query {
-    /// Reads what was typed: words, phrases in quotes (the last quote may be missing still), or `re:` with a pattern. All
-    /// of them are found in any case.
+    /// Parses words, phrases in quotes (the last quote may be missing), or `re:` with a pattern. All of them ignore
+    /// case.
     #[must_use]
     pub fn parse(typed: &str) -> Self {
         let typed = typed.trim_matches(is_space);
@@ -75,20 +77,20 @@ impl Query {
         }
     }
 
-    /// Whether everything fits.
+    /// Whether the query matches everything.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty() && self.error.is_none()
     }
 
-    /// Why the pattern is none.
+    /// The error of an invalid pattern.
     #[must_use]
     pub fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
 
-    /// How well a session fits, lower is better: by what is known of it and what was found in its texts. `None`: a part was
-    /// found nowhere.
+    /// The score of a session, from its fields and the matches in its messages. Lower is better. `None` if a part was
+    /// not found.
     pub(super) fn score(&self, fields: &Fields, hits: &TextHits) -> Option<f64> {
         if self.error.is_some() {
             return None;
@@ -97,7 +99,7 @@ impl Query {
         self.parts.iter().enumerate().map(|(at, part)| part.score(fields).or_else(|| in_text(at))).sum()
     }
 
-    /// Where it is found in a text that is shown, from left to right.
+    /// The matches in a shown text, from left to right.
     pub(super) fn matches(&self, text: &str) -> Vec<Range<usize>> {
         let mut found: Vec<_> =
             self.parts.iter().flat_map(|part| part.pattern.find_iter(text)).map(|found| found.range()).collect();
@@ -112,13 +114,13 @@ impl Query {
         found
     }
 
-    /// Whether something can be found in a message that is written like this in a file.
+    /// Whether a line of a session file may contain a match.
     #[must_use]
     pub fn can_be_in(&self, line: &[u8]) -> bool {
         self.parts.iter().any(|part| part.sieve.as_ref().is_none_or(|sieve| sieve.is_match(line)))
     }
 
-    /// Takes a message into what was found; whether everything is found by now.
+    /// Searches a message and updates the hits. Returns whether every part has been found.
     pub fn look_in(&self, text: &str, hits: &mut TextHits) -> bool {
         hits.found.resize(self.parts.len(), false);
         for (part, is_found) in self.parts.iter().zip(&mut hits.found).filter(|(_, is_found)| !**is_found) {
@@ -133,7 +135,7 @@ impl Query {
 impl Part {
     fn new(pattern: &str, fuzzy: Option<Wanted>, sieve: Option<bytes::Regex>) -> Result<Self, String> {
         let pattern = RegexBuilder::new(pattern).case_insensitive(true).build().map_err(|error| {
-            // Of a syntax error's picture only the last line says what is wrong.
+            // Only the last line of a syntax error says what is wrong.
             let text = error.to_string();
             let why = text.lines().last().unwrap_or_default();
             format!("no pattern: {}", why.strip_prefix("error: ").unwrap_or(why))
@@ -170,19 +172,19 @@ fn parts(typed: &str) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// The longest run of characters that JSON spells as they are, or as numbers.
+/// The longest run of letters and digits. JSON writes them as they are, or as numbers.
 fn needle(word: &str) -> Option<&str> {
     let runs = word.split(|c: char| !c.is_ascii_alphanumeric());
     runs.filter(|run| !run.is_empty()).max_by_key(|run| run.len())
 }
 
-/// Finds lines that have these characters, or spell letters as numbers.
+/// Matches lines that contain the needle, or letters that are written as numbers.
 fn sieve(needle: &str) -> Option<bytes::Regex> {
     let pattern = format!(r"{needle}|\\u00[2-7]");
     bytes::RegexBuilder::new(&pattern).case_insensitive(true).unicode(false).build().ok()
 }
 
-/// The words around a place: whole ones before it.
+/// The words around a place. The words before it are whole.
 fn snippet(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or_default();
     let start = before.char_indices().rev().nth(BEFORE).map_or(0, |(start, _)| start);
@@ -196,7 +198,7 @@ fn snippet(text: &str, at: usize) -> String {
 mod tests {
     use super::*;
 
-    /// How well a session fits of which only this was said.
+    /// The score of a session with only this message.
     fn said(typed: &str, text: &str) -> Option<f64> {
         let (query, mut hits) = (Query::parse(typed), TextHits::default());
         query.look_in(text, &mut hits);

@@ -1,4 +1,4 @@
-//! The selector as a person meets it: screens, keys, and answers that come in any order.
+//! Tests of the selector: screens, keys, and answers in any order.
 
 mod bounds;
 mod deeds;
@@ -21,7 +21,7 @@ use crate::theme::{Theme, Token};
 const NOW: Millis = 1_765_233_665_292;
 const MINUTE: Millis = 60_000;
 
-/// A session: id, minutes since it was used, and its name or first words.
+/// A session: its id, the minutes since its last use, and its name or first message.
 struct Told {
     id: &'static str,
     ago: Millis,
@@ -121,7 +121,7 @@ fn write(sessions: &mut Sessions, text: &str) {
     }
 }
 
-/// What it wants done, and not only read.
+/// The requested actions, without the reads.
 fn deeds(sessions: &mut Sessions) -> Vec<Request> {
     let is_deed = |request: &Request| {
         matches!(request, Request::Rename(..) | Request::Trash(_) | Request::Restore(_) | Request::StopSearch)
@@ -135,7 +135,7 @@ fn drawn(sessions: &Sessions, theme: &Theme, columns: u16, rows: u16) -> Buffer 
     buf
 }
 
-/// The words on the screen, the same in every theme.
+/// The screen as text, the same in every theme.
 fn screen(sessions: &Sessions, columns: u16, rows: u16) -> String {
     screen_of(columns, rows, |theme, area, buf| sessions.view(theme, area, buf))
 }
@@ -148,7 +148,7 @@ fn narrow(sessions: &Sessions) -> String {
     screen(sessions, 40, 12)
 }
 
-/// What stands above the list, on a wide and on a narrow screen.
+/// The rows above the list, on a wide and on a narrow screen.
 fn above(sessions: &Sessions) -> String {
     let rows = |screen: String, count| screen.lines().take(count).map(str::to_owned).collect::<Vec<_>>();
     [rows(wide(sessions), 4), rows(narrow(sessions), 3)].concat().join("\n")

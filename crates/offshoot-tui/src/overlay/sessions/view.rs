@@ -1,4 +1,4 @@
-//! The selector on the screen. Only reads; lays out the rows that are seen and nothing else.
+//! Draws the session selector. It changes nothing, and lays out only the visible rows.
 
 use std::path::Path;
 
@@ -17,12 +17,12 @@ use crate::overlay::hint;
 use crate::text;
 use crate::theme::{Theme, Token};
 
-/// From this width on words are written out.
+/// From this width on, words are not abbreviated.
 const WIDE: u16 = 76;
-/// So many columns are kept for what a session is called.
+/// The columns that are kept for a session's title.
 const WORDS: usize = 12;
 
-/// What keys do where there is little room.
+/// Key hints for a narrow screen.
 const NARROW: &[(Action, &str)] = &[
     (Action::ToggleScope, "all"),
     (Action::ToggleSort, "sort"),
@@ -31,7 +31,6 @@ const NARROW: &[(Action, &str)] = &[
     (Action::DeleteSession, "del"),
 ];
 
-/// What keys do.
 const YES: hint::Hint<'static> = (&[Action::SelectConfirm], "yes");
 const NO: hint::Hint<'static> = (&[Action::SelectCancel], "no");
 const SAVES: hint::Hint<'static> = (&[Action::SelectConfirm], "saves the name");
@@ -39,7 +38,7 @@ const LEAVES: hint::Hint<'static> = (&[Action::SelectCancel], "leaves it");
 const SHOWS_ALL: hint::Hint<'static> = (&[Action::ToggleNamedFilter], "shows all");
 const EVERYWHERE: hint::Hint<'static> = (&[Action::ToggleScope], "shows every folder's");
 
-/// Where things are, from the top.
+/// The areas of the selector, from the top.
 struct Parts {
     head: Rect,
     hints: Rect,
@@ -160,12 +159,12 @@ impl Sessions {
         }
     }
 
-    /// What keys do, in words.
+    /// The hints in words.
     fn says(&self, hints: &[hint::Hint<'_>]) -> String {
         hint::line(&self.setting.keymap, hints)
     }
 
-    /// The lines of hints, as pairs of a key and what it does.
+    /// The lines of hints, as pairs of a key and its effect.
     fn hinted(&self, is_wide: bool) -> Vec<Vec<(String, &'static str)>> {
         let bound = |(action, what): &(Action, &'static str)| {
             let key = hint::keys(&self.setting.keymap, &[*action])?;
@@ -194,7 +193,7 @@ impl Sessions {
         let length = |pairs: &[(String, &str)], between: usize| {
             pairs.iter().map(|(key, what)| text::width(key) + 1 + text::width(what) + between).sum::<usize>() - between
         };
-        // Where dots do not fit, blanks part them too.
+        // Where dots do not fit, blanks separate the hints.
         let dots = lines.iter().all(|pairs| length(pairs, 3) <= usize::from(area.width));
         let between = if dots { " · " } else { " " };
         let hint = |pairs: Vec<(String, &'static str)>| {
@@ -276,7 +275,7 @@ impl Sessions {
         if is_chosen { line.style(theme.style(Token::SelectedBg)) } else { line }
     }
 
-    /// The branches of the family that lead to a row; of deep ones the nearest.
+    /// The branches of the family before a row. Deep rows show only the nearest branches.
     fn prefix(&self, place: usize, columns: usize) -> String {
         let shown = self.list().shown();
         let Some(own) = shown.get(place).filter(|own| own.depth > 0) else { return String::new() };
@@ -293,7 +292,7 @@ impl Sessions {
         parts.iter().rev().copied().collect()
     }
 
-    /// What stands at the right end of a row: path and folder as far as there is room, whose it is, count and age.
+    /// The right end of a row: path and folder as far as there is room, then origin, count and age.
     fn right(&self, theme: &Theme, row: &SessionListRow, room: usize, style: Style) -> Line<'static> {
         let age = row.modified.map_or_else(|| "?".to_owned(), |time| age(time, self.setting.now));
         let mut spans = Vec::new();
@@ -314,7 +313,7 @@ impl Sessions {
         Line::from(spans)
     }
 
-    /// A path for people: inside the home directory as `~`.
+    /// A path with the home directory as `~`.
     fn short(&self, path: &Path) -> String {
         let inside = self.setting.home.as_ref().and_then(|home| path.strip_prefix(home).ok());
         let short = inside.map(|rest| Path::new("~").join(rest));
@@ -390,7 +389,7 @@ impl Sessions {
     }
 }
 
-/// First and last words in so much room: about half for each.
+/// The first and last messages that fit, about half of the room for each.
 fn words(theme: &Theme, preview: &Preview, area: Rect) -> Vec<Line<'static>> {
     let (columns, height) = (usize::from(area.width), usize::from(area.height));
     let trouble = preview
@@ -440,7 +439,7 @@ fn mark(origin: Origin) -> Option<&'static str> {
     }
 }
 
-/// The end of a path that fits, with a mark for what is left out.
+/// The end of a path that fits, with a mark for the omitted part.
 fn end_of(path: &str, columns: usize) -> String {
     if text::width(path) <= columns {
         return path.to_owned();
@@ -458,7 +457,7 @@ fn end_of(path: &str, columns: usize) -> String {
     format!("…{}", path.get(start..).unwrap_or_default())
 }
 
-/// How long ago, in few letters, as pi says it.
+/// The age in short form, as in pi.
 fn age(time: Millis, now: Millis) -> String {
     let minutes = now.saturating_sub(time) / 60_000;
     let (hours, days) = (minutes / 60, minutes / 1440);

@@ -1,4 +1,4 @@
-//! The list of settings on the screen. Reads it only.
+//! Draws the list of settings. It changes nothing.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,10 +12,10 @@ use crate::text::{clean, draw, fit, width, wrap};
 use crate::theme::{Theme, Token};
 use offshoot_settings::{SETTINGS, Scope, Section, Setting, SettingOrigin};
 
-/// Below the list: what the setting does, what it may be, and the keys.
+/// The rows below the list: the description, the allowed values and the keys.
 const FOOT: usize = 3;
 
-/// What the keys do, while a value is typed and else.
+/// Key hints, while a value is typed and otherwise.
 const TYPING: &[hint::Hint<'static>] = &[(&[Action::SelectConfirm], "store"), (&[Action::SelectCancel], "leave it")];
 const ONE_FILE: &[hint::Hint<'static>] = &[
     (&[Action::SelectConfirm], "change"),
@@ -36,7 +36,7 @@ enum SettingsListRow {
 }
 
 impl Settings {
-    /// Draws it over the whole area.
+    /// Draws the list over the whole area.
     pub fn view(&self, keymap: &Keymap, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let area = area.intersection(buf.area);
         let mut rows: Vec<Rect> = area.rows().collect();
@@ -67,7 +67,7 @@ impl Settings {
         ])
     }
 
-    /// Headings stand between settings while nothing is searched for.
+    /// The rows of the list. There are headings between settings while there is no search.
     fn rows(&self) -> Vec<SettingsListRow> {
         let mut rows = Vec::new();
         let mut before = None;
@@ -149,7 +149,7 @@ impl Settings {
         let keys = line(&hint::fit(keymap, keys, columns), Token::Dim);
         let told = setting.map_or_else(String::new, |setting| self.told(setting));
         let Some(notice) = &self.notice else { return [line(says, Token::Text), line(&told, Token::Muted), keys] };
-        // A long one takes both rows.
+        // A long notice takes both rows.
         let mut rows = wrap(clean(notice), columns.max(1)).into_iter();
         let first = rows.next().unwrap_or_default().style(theme.style(Token::Warning));
         let rest = rows.map(|row| row.to_string()).collect::<Vec<_>>().join(" ");
@@ -159,7 +159,7 @@ impl Settings {
         }
     }
 
-    /// Who says what it is, and what it may be.
+    /// The source of the value, and the allowed values.
     fn told(&self, setting: &Setting) -> String {
         let origin = match self.layers.value(setting).1 {
             SettingOrigin::Default => "not set",

@@ -1,6 +1,6 @@
-//! Two marked entries, and the screen that compares the branches up to them: where they part, and what only each holds.
+//! The comparison of two marked entries: where their branches part, and what each branch contains alone.
 //!
-//! Entries are read when they are seen; which files were read and changed is found in slices.
+//! Entries are read when they are visible. The files that were read and changed are found in slices.
 
 use std::ops::Range;
 
@@ -25,10 +25,10 @@ use crate::overlay::hint;
 use crate::text;
 use crate::theme::{Theme, Token};
 
-/// From this width on the branches stand side by side.
+/// From this width on the branches are side by side.
 const WIDE: u16 = 60;
 
-/// Two branches, and how far down one has scrolled.
+/// Two branches, and the scroll position.
 #[derive(Debug)]
 pub(super) struct Compare {
     comparison: Comparison,
@@ -43,7 +43,7 @@ enum Item {
     Entry(NodeIx),
 }
 
-/// What the screen is drawn from besides the branches.
+/// The data for drawing, besides the branches.
 pub(super) struct Given<'a> {
     pub(super) source: &'a dyn Source,
     pub(super) outline: &'a Outline,
@@ -57,7 +57,7 @@ impl Compare {
         Ok(Self { comparison: Comparison::new(source, first, second)?, top: 0, is_reading: true })
     }
 
-    /// Finds more files. Says whether there is more to find.
+    /// Searches for more files. Returns whether there are more to find.
     pub(super) fn work(&mut self, source: &dyn Source, budget: usize) -> Result<bool> {
         self.is_reading = self.comparison.work(source, budget)?;
         Ok(self.is_reading)
@@ -67,7 +67,7 @@ impl Compare {
         self.is_reading
     }
 
-    /// Scrolls, and not beyond the end.
+    /// Scrolls, but not beyond the end.
     pub(super) fn scroll(&mut self, by: isize, columns: u16, room: usize) {
         let [first, second] = &self.comparison.sides;
         let counts = (self.count(first), self.count(second));
@@ -165,7 +165,7 @@ impl TreeSelector {
     }
 }
 
-/// Draws the lines of a branch that are seen.
+/// Draws the visible lines of a branch.
 fn column(given: &Given<'_>, (name, side): (char, &Side), seen: Range<usize>, area: Rect, buf: &mut Buffer) {
     let theme = given.theme;
     let header = header(side, name, given.now);
@@ -181,7 +181,7 @@ fn column(given: &Given<'_>, (name, side): (char, &Side), seen: Range<usize>, ar
     }
 }
 
-/// What stands above a branch's entries.
+/// The lines above a branch's entries.
 fn header(side: &Side, name: char, now: Millis) -> Vec<Item> {
     let age = side.newest.map_or(String::new(), |time| format!(", {}", ago(time, now)));
     let mut items = vec![

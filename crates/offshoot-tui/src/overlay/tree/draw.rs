@@ -1,4 +1,4 @@
-//! What the tree and the comparison of two branches are drawn with: rows, rules, sums, ages.
+//! Shared drawing of the tree and the comparison: rows, rules, totals and times.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -13,20 +13,20 @@ use ratatui::text::{Line, Span};
 use crate::text;
 use crate::theme::{Theme, Token};
 
-/// Draws a line on the first row of an area, if it has one.
+/// Draws a line on the first row of an area, if the area is not empty.
 pub(super) fn draw(line: &Line<'_>, area: Rect, buf: &mut Buffer) {
     if !area.is_empty() {
         text::draw(line, area, buf);
     }
 }
 
-/// The row of an area at a place, one high; empty behind the last one.
+/// The row of an area at a place. It is empty after the last row.
 pub(super) fn row(area: Rect, at: usize) -> Rect {
     let y = area.y.saturating_add(u16::try_from(at).unwrap_or(u16::MAX));
     Rect { y, height: u16::from(y < area.bottom()), ..area }
 }
 
-/// A line across, with a title in it.
+/// A horizontal rule with a title in it.
 pub(super) fn rule(theme: &Theme, title: &str, area: Rect, buf: &mut Buffer) {
     let border = theme.style(Token::Border);
     let columns = usize::from(area.width);
@@ -40,7 +40,7 @@ pub(super) fn rule(theme: &Theme, title: &str, area: Rect, buf: &mut Buffer) {
     draw(&line, area, buf);
 }
 
-/// Entries, and what providers reported of them if they ever did: tokens and dollars.
+/// The number of entries, and the tokens and dollars that providers reported for them.
 pub(super) fn held(totals: &Totals, has_tokens: bool) -> String {
     let mut held = counted(totals.entries, "entry", "entries");
     if has_tokens {
@@ -49,7 +49,7 @@ pub(super) fn held(totals: &Totals, has_tokens: bool) -> String {
     held
 }
 
-/// When something was, as briefly as it is clear now: the time of today, the day of this year, or with the year.
+/// A time in its shortest clear form: the time for today, the day for this year, otherwise with the year.
 pub(super) fn wall_time(time: &str, now: Millis, zone: &TimeZone) -> Option<String> {
     let local = |ms: Millis| Some(Timestamp::from_millisecond(ms).ok()?.to_zoned(zone.clone()).datetime());
     let (then, now) = (local(parse_iso(time)?)?, local(now)?);

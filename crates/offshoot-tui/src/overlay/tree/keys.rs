@@ -1,4 +1,4 @@
-//! What keys mean in the tree.
+//! The keys of the tree.
 
 use offshoot_session::outline::Filter;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -11,9 +11,9 @@ pub(super) enum TreeAction {
     Down,
     PageUp,
     PageDown,
-    /// Fold what is open; without that a page up.
+    /// Fold the open branch. If there is none, go a page up.
     Left,
-    /// Open what is folded; without that a page down.
+    /// Open the folded branch. If there is none, go a page down.
     Right,
     First,
     Last,
@@ -24,7 +24,7 @@ pub(super) enum TreeAction {
     EditLabel,
     ToggleLabelTimes,
     Copy,
-    /// This filter, or the default one if it is this already.
+    /// Set this filter, or the default one if this filter is set already.
     Filter(Filter),
     NextFilter,
     PreviousFilter,
@@ -40,8 +40,8 @@ pub(super) enum TreeAction {
 }
 
 impl TreeAction {
-    /// What a key means. Capitals with a meaning cannot be typed into the search, which does not tell them from small
-    /// letters.
+    /// The action of a key. A capital letter with an action cannot be typed into the search, but the search ignores
+    /// case.
     pub(super) fn of(keymap: &Keymap, key: KeyEvent) -> Option<Self> {
         let bound = keymap.actions(Context::Tree, key).into_iter().find_map(Self::of_action);
         bound.or_else(|| match key.code {

@@ -1,5 +1,5 @@
-//! Bookmarks: those of the snapshot with what was set and cleared since, the line in which one is written, and the way to
-//! one by its name. Stores nothing: the caller does.
+//! Labels: the labels of the snapshot with the changes since, the line to write one, and the search by name. Stores
+//! nothing: the caller does.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,14 +11,14 @@ use super::{Mode, TreeOutcome, TreeSelector};
 use crate::keymap::Action;
 use crate::overlay::line::LineInput;
 
-/// What was set and cleared since the snapshot.
+/// The changes since the snapshot.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
     since: HashMap<NodeIx, Option<Label>>,
 }
 
 impl Labels {
-    /// The bookmark of an entry.
+    /// The label of an entry.
     pub(super) fn of<'a>(&'a self, tree: &'a Tree, ix: NodeIx) -> Option<&'a Label> {
         match self.since.get(&ix) {
             Some(label) => label.as_ref(),
@@ -30,13 +30,13 @@ impl Labels {
         self.since.insert(ix, label);
     }
 
-    /// The entries with a bookmark, each at least once.
+    /// The entries with a label, each at least once.
     fn all<'a>(&'a self, tree: &'a Tree) -> impl Iterator<Item = NodeIx> + 'a {
         let known = tree.labels().into_iter().filter_map(|(target, _)| tree.find(target.as_str()));
         known.chain(self.since.keys().copied()).filter(|ix| self.of(tree, *ix).is_some())
     }
 
-    /// The entries with a bookmark, if that is another matter than the snapshot says.
+    /// The entries with a label, if they differ from the snapshot.
     pub(super) fn all_if_changed(&self, tree: &Tree) -> Option<HashSet<NodeIx>> {
         (!self.since.is_empty()).then(|| self.all(tree).collect())
     }
@@ -70,7 +70,8 @@ impl TreeSelector {
         TreeOutcome::Stay
     }
 
-    /// Selects the bookmark that was asked for: the one of that name, or one that begins so, or one with it in it.
+    /// Selects the label in the query: the one with that name, or else one that begins with it, or else one that
+    /// contains it.
     pub(super) fn select_label(&mut self) {
         let Some(wanted) = self.search.label().map(str::to_owned) else { return };
         let rank = |label: &str| match label {

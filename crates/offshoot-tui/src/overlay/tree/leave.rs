@@ -1,5 +1,5 @@
-//! Going to the selected entry: whether that can be, the question before it, and what keys do on the way. Who goes is the
-//! caller.
+//! Navigation to the selected entry: whether it is possible, the question before it, and the keys on the way. The
+//! caller performs the navigation.
 
 use offshoot_session::tree::NodeIx;
 use ratatui::crossterm::event::KeyEvent;
@@ -9,7 +9,7 @@ use super::{Mode, TreeOutcome, TreeSelector};
 use crate::keymap::{Action, Context};
 
 impl TreeSelector {
-    /// The walk was stopped: nothing has changed.
+    /// Handles a stopped navigation: nothing has changed.
     pub fn stopped(&mut self) {
         self.mode = Mode::Browse;
         self.notice = Some("the summary was stopped; nothing has changed".to_owned());
@@ -19,7 +19,7 @@ impl TreeSelector {
     pub(super) fn confirm(&mut self) -> TreeOutcome {
         let Some(ix) = self.list.entry() else { return TreeOutcome::Stay };
         if self.search.query().contains('#') {
-            // A label was asked for: the cursor goes to it, and the whole tree is back.
+            // The query asks for a label: the cursor goes to it, and the whole tree is shown again.
             self.look_for(String::new());
             return TreeOutcome::Stay;
         }
@@ -43,7 +43,7 @@ impl TreeSelector {
         TreeOutcome::Navigate { target, summarize, instructions }
     }
 
-    /// Takes what was written in the external editor; `None`: the text stays.
+    /// Takes the text from the external editor; `None` if it is unchanged.
     pub fn written(&mut self, text: Option<&str>) {
         if let (Mode::Question(_, question), Some(text)) = (&mut self.mode, text) {
             question.prompt.replace(text.trim_end());

@@ -1,4 +1,4 @@
-//! The rows of the selector: what is shown, what is folded, and which row is selected. Knows no keys and no screen.
+//! The rows of the tree selector: shown rows, folds and the selected row. Handles no keys and draws nothing.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -9,24 +9,24 @@ use offshoot_session::tree::{NodeIx, Tree};
 use super::Setup;
 use super::panes::Panes;
 
-/// Rows with a selected one.
+/// The rows and the selected one.
 #[derive(Debug, Default)]
 pub(super) struct List {
     pub(super) outline: Outline,
     pub(super) filter: Filter,
-    /// What is open while nothing is searched for.
+    /// The folds without a search.
     folds: Folds,
-    /// What is open among the rows that a search or a filter for bookmarks leaves.
+    /// The folds among the rows of a search or of a label filter.
     narrow_folds: Folds,
     is_narrow: bool,
     pub(super) selected: usize,
-    /// The first row on the screen.
+    /// The first visible row.
     pub(super) top: usize,
-    /// The entry that was selected last, also while nothing is shown.
+    /// The entry that was selected last. It is kept while no row is shown.
     remembered: Option<NodeIx>,
 }
 
-/// What else decides which rows there are.
+/// The search results and labels that limit the rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Limits<'a> {
     pub(super) found: Option<&'a [bool]>,
@@ -34,7 +34,7 @@ pub(super) struct Limits<'a> {
 }
 
 impl List {
-    /// A list as it is set up; branches are open if all rows fit the screen.
+    /// A list with these options. Branches are open if all rows fit on the screen.
     pub(super) fn new(mut outline: Outline, tree: &Tree, setup: &Setup) -> Self {
         let room = Panes::rows(setup.size);
         let folds = outline.open_if_it_fits(tree, room);
@@ -48,7 +48,7 @@ impl List {
         list
     }
 
-    /// Opens the branches in which the remembered entry is folded away.
+    /// Unfolds the branches that hide the remembered entry.
     pub(super) fn reveal(&mut self, tree: &Tree, limits: Limits<'_>) {
         self.select_remembered();
         while self.outline.is_folded(self.selected) && self.entry() != self.remembered {
@@ -62,7 +62,7 @@ impl List {
         if self.is_narrow { &mut self.narrow_folds } else { &mut self.folds }
     }
 
-    /// Forgets what was folded among the rows of a search; in the peers' layout, as they do, also what was folded before.
+    /// Resets the folds among the rows of a search. In the pi layout it also resets the other folds, as pi does.
     pub(super) fn refold(&mut self) {
         self.narrow_folds = Folds::all_open();
         if self.outline.layout() == TreeLayout::Pi {
@@ -70,7 +70,7 @@ impl List {
         }
     }
 
-    /// Lays out anew and keeps to the remembered entry, which keeps its place on the screen.
+    /// Lays out the rows again. The remembered entry keeps its place on the screen.
     pub(super) fn arrange(&mut self, tree: &Tree, limits: Limits<'_>) {
         self.is_narrow = limits.found.is_some() || self.filter == Filter::LabeledOnly;
         let folds = self.folds().clone();
@@ -81,8 +81,8 @@ impl List {
         self.top = self.selected.saturating_sub(above);
     }
 
-    /// The rows that are seen. In the trunk layout they stay where they are until the selected one comes near an end; in
-    /// the peers' layout it is in the middle.
+    /// The visible rows. In the trunk layout they stay until the selected row comes near an end. In the pi layout the
+    /// selected row is in the middle.
     pub(super) fn window(&self, room: usize) -> Range<usize> {
         let last = self.len().saturating_sub(room);
         let around = (room / 4).min(3);
@@ -97,7 +97,7 @@ impl List {
         start..(start + room).min(self.len())
     }
 
-    /// Takes the selected row for what the person wants, from here on.
+    /// Remembers the selected entry as the user's choice.
     pub(super) fn settle(&mut self) {
         self.remembered = self.entry().or(self.remembered);
     }
@@ -115,7 +115,7 @@ impl List {
         self.settle();
     }
 
-    /// A row up or down, from one end to the other.
+    /// Moves one row up or down, and wraps at the ends.
     pub(super) fn step(&mut self, down: bool) {
         let last = self.len().saturating_sub(1);
         self.select(match (down, self.selected) {
@@ -126,7 +126,7 @@ impl List {
         });
     }
 
-    /// Folds what is open at the selected row. Says whether something was.
+    /// Folds the open branch at the selected row. Returns whether there was one.
     pub(super) fn fold(&mut self) -> bool {
         let (Some(ix), row) = (self.entry(), self.selected) else { return false };
         if self.outline.is_run_open(row) {
@@ -139,7 +139,7 @@ impl List {
         true
     }
 
-    /// Opens what is folded at the selected row. Says whether something was.
+    /// Opens the fold at the selected row. Returns whether there was one.
     pub(super) fn open(&mut self) -> bool {
         let (Some(ix), row) = (self.entry(), self.selected) else { return false };
         if self.outline.is_folded(row) {
@@ -152,7 +152,7 @@ impl List {
         true
     }
 
-    /// Whether arrows fold and open: in the peers' layout they only turn pages.
+    /// Whether arrow keys fold and open. In the pi layout they only turn pages.
     pub(super) fn folds_with_arrows(&self) -> bool {
         self.outline.layout() == TreeLayout::Trunk
     }

@@ -1,17 +1,17 @@
-//! Where on the screen the parts of the selector stand. Knows no tree.
+//! The areas of the selector on the screen. Does not use the tree.
 
 use ratatui::layout::Rect;
 
-/// From this width on the preview stands beside the tree.
+/// From this width on the preview is beside the tree.
 const WIDE: u16 = 100;
-/// Without so many rows, help and statistics share their lines with others.
+/// With fewer rows, help and statistics share their lines with other parts.
 const HIGH: u16 = 16;
-/// What a preview below the tree takes at least, with its heading.
+/// The minimum height of a preview below the tree, with its heading.
 const LEAST_PREVIEW: u16 = 3;
-/// What it takes if there is room.
+/// The height of the preview if there is room.
 const GOOD_PREVIEW: u16 = 10;
 
-/// The parts. Those without room are empty.
+/// The areas. Parts without room are empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Panes {
     pub(super) title: Rect,
@@ -25,12 +25,12 @@ pub(super) struct Panes {
 }
 
 impl Panes {
-    /// How many entries the tree shows on a terminal of this size: half of its rows, and at least five.
+    /// The number of tree rows on a terminal of this size: half of its rows, and at least five.
     pub(super) fn rows((_, rows): (u16, u16)) -> usize {
         usize::from((rows / 2).max(5))
     }
 
-    /// How many rows of the terminal all parts take.
+    /// The number of terminal rows that all parts need.
     pub(super) fn wanted(size: (u16, u16), has_preview: bool) -> u16 {
         let (columns, rows) = size;
         let preview = if has_preview && columns < WIDE { GOOD_PREVIEW } else { 0 };
@@ -38,12 +38,13 @@ impl Panes {
         tree.saturating_add(Self::around(columns, rows)).saturating_add(preview).min(rows)
     }
 
-    /// The rows around the tree: title, help, search, status, foot; if there is room also air and statistics.
+    /// The rows around the tree: title, help, search, status and foot. If there is room, also blank rows and
+    /// statistics.
     fn around(columns: u16, rows: u16) -> u16 {
         if rows < HIGH { 5 } else { 6 + help_rows(columns) }
     }
 
-    /// Divides an area of a terminal with so many rows.
+    /// Divides the area. The terminal has `rows` rows.
     pub(super) fn new(area: Rect, rows: u16, has_preview: bool) -> Self {
         let is_high = area.height >= HIGH;
         let is_wide = area.width >= WIDE;

@@ -1,4 +1,4 @@
-//! What an entry says, whole: for the preview, and for the clipboard. Read when the cursor comes to it.
+//! The whole text of an entry, for the preview and for the clipboard. It is read when the cursor reaches the entry.
 
 use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
@@ -7,7 +7,7 @@ use offshoot_session::tree::NodeIx;
 
 use crate::markdown::plain;
 
-/// How much of an entry is kept for the preview.
+/// The number of bytes of an entry that the preview keeps.
 const KEPT: usize = 16 << 10;
 
 /// The entry under the cursor.
@@ -19,7 +19,7 @@ pub(super) struct Preview {
 }
 
 impl Preview {
-    /// Reads an entry, unless it is the one that was read last.
+    /// Reads an entry, unless it is already loaded.
     pub(super) fn fetch(&mut self, source: &dyn Source, ix: Option<NodeIx>) {
         if self.of == ix {
             return;
@@ -56,7 +56,7 @@ fn said(source: &dyn Source, ix: NodeIx) -> String {
     text
 }
 
-/// All that an item says, with what was called and answered; `None` if it says nothing in words.
+/// The whole text of an item, with its calls and results; `None` if it has no text.
 fn whole(item: &Item) -> Option<String> {
     let said = |parts: &[ItemPart]| parts.iter().map(block).collect::<Vec<_>>().join("\n");
     let answered = |parts: &[ItemPart]| {
@@ -80,7 +80,7 @@ fn whole(item: &Item) -> Option<String> {
     }
 }
 
-/// The lines of a text without markdown; code stays as it is.
+/// The lines of a text without markdown. Code stays unchanged.
 fn without_markdown(text: &str) -> String {
     let (mut lines, mut is_code) = (Vec::new(), false);
     for line in text.lines() {
@@ -109,7 +109,7 @@ fn block(part: &ItemPart) -> String {
     }
 }
 
-/// What is copied of an entry: the words of a message, a command, an error, a summary.
+/// The text to copy from an entry: the text of a message, a command, an error or a summary.
 pub(super) fn copied(source: &dyn Source, ix: NodeIx) -> Result<Option<String>> {
     let words = |parts: &[ItemPart]| {
         let texts = parts.iter().filter_map(|part| match part {

@@ -1,29 +1,30 @@
-//! The question before one leaves: shall what is left behind be summarised, and what shall the summary mind? Knows no tree.
+//! The question before leaving: whether to summarise the branch that is left, and with which instructions. Does not use
+//! the tree.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use crate::editor::{Editor, EditorOutcome, Submission};
 use crate::keymap::{Action, Context, Keymap};
 
-/// What may be answered.
+/// The possible answers.
 pub(super) const ANSWERS: [&str; 3] = ["No summary", "Summarize", "Summarize with custom prompt"];
 
-/// The question, and what was answered so far.
+/// The question and its current answer.
 #[derive(Debug)]
 pub(super) struct Question {
     pub(super) at: usize,
-    /// What the summary shall mind; what was written stays when one goes back to the question.
+    /// The instructions for the summary. They are kept when the user goes back to the question.
     pub(super) prompt: Box<Editor>,
     pub(super) is_writing: bool,
 }
 
-/// What a key came to.
+/// The outcome of a key.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     /// Not answered yet.
     Open,
     Back,
-    /// Leave, without or with a summary.
+    /// Leave, with or without a summary.
     Leave {
         summarize: bool,
         instructions: Option<String>,

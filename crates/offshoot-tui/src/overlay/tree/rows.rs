@@ -1,5 +1,5 @@
-//! One row: lines, marks, label, text and what a folded branch contains as styled spans, panned so that the selected row's text
-//! is seen.
+//! One row as styled spans: lines, marks, label, text and the content of a folded branch. Rows are panned so that the
+//! selected row's text is visible.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,9 +17,9 @@ use super::TreeSelector;
 use crate::text;
 use crate::theme::{Theme, Token};
 
-/// What stands before the part that is panned.
+/// The columns before the part that is panned.
 const GUTTER: usize = 2;
-/// How many rows are kept.
+/// The number of rows to keep.
 const KEPT: usize = 1024;
 
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub(super) struct RowTexts {
     rows: HashMap<(NodeIx, RowUse), RowText>,
 }
 
-/// What a row stands for: the same entry says something else in each.
+/// The use of a row. The same entry has another text in each use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum RowUse {
     Entry,
@@ -42,7 +42,7 @@ struct RowText {
 }
 
 impl RowTexts {
-    /// Reads what some rows say.
+    /// Reads the texts of some rows.
     pub(super) fn fetch(&mut self, rows: Range<usize>, outline: &Outline, source: &dyn Source, sums: Option<&Sums>) {
         if self.rows.len() > KEPT {
             self.rows.clear();
@@ -81,10 +81,10 @@ struct Body {
     /// The columns of the lines before the text.
     indent: usize,
     spans: Vec<Span<'static>>,
-    /// Where the text begins, behind lines and marks.
+    /// The start of the text, after lines and marks.
     anchor: usize,
     width: usize,
-    /// What is said behind the row at which the session is, or below which it is.
+    /// The marker after the row of the current entry, or after the nearest row above it.
     here: String,
 }
 
@@ -97,7 +97,7 @@ impl TreeSelector {
         bodies.into_iter().map(|body| self.line(theme, &body, pan, view)).collect()
     }
 
-    /// `← here` at the entry at which the session is; at the row above it, if it has none, how far below.
+    /// `← here` at the current entry. If that has no row, the nearest row above it shows the distance.
     fn here(&self, row: usize) -> String {
         let outline = &self.list.outline;
         let is_nearest = outline.open().and_then(|open| outline.nearest(open)) == Some(row);
@@ -108,7 +108,7 @@ impl TreeSelector {
         }
     }
 
-    /// By how many columns the rows are moved left.
+    /// The number of columns by which the rows are panned to the left.
     fn pan(&self, bodies: &[Body], view: usize) -> usize {
         let most = bodies.iter().map(|body| body.width).max().unwrap_or(0).saturating_sub(view);
         let Some(selected) = bodies.iter().find(|body| body.row == self.list.selected) else { return 0 };
@@ -212,7 +212,7 @@ impl TreeSelector {
         if columns.start >= end {
             return None;
         }
-        // Whole levels of three columns, then without what is too much.
+        // Draws whole levels of three columns, then cuts the excess.
         let (first, last) = (columns.start / 3 * 3, end.div_ceil(3) * 3);
         let drawn = self.list.outline.prefix(body.row, first..last);
         let drawn: String = drawn.chars().skip(columns.start - first).take(end - columns.start).collect();

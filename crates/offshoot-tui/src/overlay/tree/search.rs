@@ -1,28 +1,28 @@
-//! The search: what was typed, and which entries it has found so far. Bodies are read in slices, once, so that typing
-//! never waits. Knows no rows.
+//! The tree search: the query, and the entries found so far. Bodies are read once, in slices, so that typing never
+//! waits. Does not use rows.
 
 use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
 use offshoot_session::outline::{Outline, words};
 
-/// How many bytes of words are kept; what does not fit is read again by every search.
+/// The number of bytes of words to keep. Other words are read again by every search.
 const KEPT: usize = 18 << 20;
-/// What it costs to look at an entry whose words are kept: little, besides a part of their bytes.
+/// The cost of searching an entry with kept words: this, plus 1/`PART` of their bytes.
 const LOOK: usize = 16;
 const PART: usize = 8;
-/// What it costs to fetch a line, besides its bytes.
+/// The cost of fetching a line, besides its bytes.
 const FETCH: usize = 2_000;
 
 #[derive(Debug, Default)]
 pub(super) struct Search {
     query: String,
     tokens: Vec<String>,
-    /// What was found, by place in display order.
+    /// The found entries, by place in display order.
     found: Vec<bool>,
-    /// What may be found: what less of the same query has found.
+    /// The entries that may match, from the results of a shorter query.
     candidates: Vec<bool>,
     next: usize,
-    /// How many were found, and how many when rows were laid out last.
+    /// The number of found entries, and their number at the last layout of the rows.
     count: usize,
     told: usize,
     words: Words,
@@ -33,12 +33,12 @@ impl Search {
         &self.query
     }
 
-    /// What was found, if there is something to look for.
+    /// The found entries, if there is a query.
     pub(super) fn found(&self) -> Option<&[bool]> {
         (!self.tokens.is_empty()).then_some(self.found.as_slice())
     }
 
-    /// Whether entries are left to look at.
+    /// Whether entries remain to be searched.
     pub(super) fn is_running(&self) -> bool {
         !self.tokens.is_empty() && self.next < self.found.len()
     }
@@ -47,15 +47,15 @@ impl Search {
         (self.next * 100).checked_div(self.found.len()).unwrap_or(100)
     }
 
-    /// The first bookmark that the query asks for: `#name`.
+    /// The first label in the query: `#name`.
     pub(super) fn label(&self) -> Option<&str> {
         self.tokens.iter().find_map(|token| token.strip_prefix('#')).filter(|name| !name.is_empty())
     }
 
-    /// Begins anew with another query, over so many places.
+    /// Starts a search for a new query over this many places.
     pub(super) fn set(&mut self, query: String, places: usize) {
         let tokens: Vec<String> = query.to_lowercase().split_whitespace().map(str::to_owned).collect();
-        // Whatever more words find, less words had found.
+        // Entries that match a longer query also match the shorter one.
         let is_narrower = !self.tokens.is_empty()
             && self.found.len() == places
             && self.tokens.iter().all(|old| tokens.iter().any(|new| new.contains(old.as_str())));
@@ -73,8 +73,8 @@ impl Search {
         self.query = query;
     }
 
-    /// Looks on until so many bytes were looked at. Says whether rows should be laid out anew: at the end, and on the way when
-    /// the first was found and then whenever twice as many were, so that all of it costs a few layouts.
+    /// Searches about `budget` bytes. Returns whether the rows should be laid out again: at the end, at the first
+    /// match, and whenever the number of matches has doubled. So the whole search costs a few layouts.
     pub(super) fn work(&mut self, place: &SearchedTree<'_>, budget: usize) -> Result<bool> {
         let mut left = budget;
         while self.is_running() && left > 0 {
@@ -109,7 +109,7 @@ pub(super) struct SearchedTree<'a> {
     pub(super) label: &'a dyn Fn(offshoot_session::tree::NodeIx) -> Option<String>,
 }
 
-/// Every token must be in the bookmark or the words; `#name` also stands for a bookmark with the name in it.
+/// Whether every token is in the label or in the words. `#name` also matches a label that contains the name.
 fn fits(tokens: &[String], label: Option<&str>, said: &str) -> bool {
     tokens.iter().all(|token| {
         let in_label = |name: &str| label.is_some_and(|label| label.contains(name));
@@ -117,17 +117,17 @@ fn fits(tokens: &[String], label: Option<&str>, said: &str) -> bool {
     })
 }
 
-/// How many bytes of words lie in one piece: so few that a piece finds room where something else was.
+/// The number of bytes of words in a piece. A piece is small enough to fit into freed memory.
 const PIECE: usize = u16::MAX as usize;
 
-/// The words of entries that were read, one behind the other, in pieces: one long text would be copied as it grows.
+/// The words of the entries that were read, one after the other, in pieces. One long text would be copied as it grows.
 #[derive(Debug, Default)]
 struct Words {
     pieces: Vec<String>,
     spans: Vec<Span>,
 }
 
-/// In which piece words stand, from where on, and how many bytes.
+/// The position of words: the piece, the start in it, and the number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span {
     piece: u16,
@@ -136,12 +136,12 @@ struct Span {
 }
 
 impl Span {
-    /// Of words that were not read or found no room.
+    /// Words that were not read, or found no room.
     const NONE: Self = Self { piece: u16::MAX, start: 0, length: 0 };
 }
 
 impl Words {
-    /// The words at a place, and what it cost to get them.
+    /// The words at a place, and the cost of getting them.
     fn get(&mut self, place: &SearchedTree<'_>, at: usize) -> Result<(std::borrow::Cow<'_, str>, usize)> {
         if self.spans.len() <= at {
             self.spans.resize(place.outline.places().max(at + 1), Span::NONE);
@@ -166,7 +166,7 @@ impl Words {
         piece.get(start..start + usize::from(span.length)).unwrap_or_default()
     }
 
-    /// Where words are kept, if there is room.
+    /// Stores words, if there is room.
     fn keep(&mut self, said: &str) -> Option<Span> {
         let has_room = self.pieces.last().is_some_and(|piece| piece.len() + said.len() <= PIECE);
         if !has_room && said.len() <= PIECE && self.pieces.len() < KEPT / PIECE {

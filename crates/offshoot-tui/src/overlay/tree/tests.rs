@@ -1,4 +1,4 @@
-//! The selector at work: keys in, pictures and outcomes out.
+//! Tests of the selector: keys in, screens and outcomes out.
 
 mod hostile;
 mod layouts;
@@ -30,7 +30,7 @@ fn over(session: Session, size: (u16, u16)) -> TreeSelector {
     TreeSelector::new(Arc::new(session), leaf, Setup { size, now: NOW, ..Setup::default() }).unwrap()
 }
 
-/// The same in the peers' layout.
+/// A selector in the pi layout.
 fn opened_as_pi(words: &[&str], size: (u16, u16)) -> TreeSelector {
     as_pi(told(words), size)
 }
@@ -77,7 +77,7 @@ fn press(selector: &mut TreeSelector, keys: &str) -> TreeOutcome {
     outcome
 }
 
-/// The rows alone, with the line below them.
+/// Only the rows, with the line below them.
 fn rows(selector: &TreeSelector) -> String {
     let lines = selector.lines(&Theme::default(), 60, 40);
     let mut rows: Vec<String> = lines.iter().map(|line| line.to_string().trim_end().to_owned()).collect();

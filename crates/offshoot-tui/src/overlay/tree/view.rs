@@ -1,4 +1,4 @@
-//! The picture: title, help, search, rows, statistics, preview and question. Reads the selector, changes nothing.
+//! Draws the selector: title, help, search, rows, statistics, preview and question. It changes nothing.
 
 use offshoot_session::clock::{Millis, ago};
 use offshoot_session::kind::Role;
@@ -20,7 +20,7 @@ use crate::overlay::hint;
 use crate::text;
 use crate::theme::{Theme, Token};
 
-/// What the help names, in the order in which it counts: actions, and what they do.
+/// The actions in the help, the most important first, and their effects.
 const HELP: [(&[Action], &str); 14] = [
     (&[Action::SelectConfirm], "go"),
     (&[Action::SelectCancel], "leave"),
@@ -115,7 +115,7 @@ impl TreeSelector {
         let mut spans = vec![Span::styled("  Type to search: ", theme.style(Token::Muted))];
         let room = usize::from(area.width).saturating_sub(19);
         let query = text::clean(self.search.query());
-        // Of a long query the end is seen.
+        // The end of a long query is visible.
         let (mut start, mut used) = (query.len(), 0);
         for (at, grapheme) in query.grapheme_indices(true).rev() {
             used += text::width(grapheme);
@@ -151,7 +151,7 @@ impl TreeSelector {
         Line::styled(format!("  {}", self.status()), theme.style(Token::Muted))
     }
 
-    /// Where the cursor is, and what is shown.
+    /// The position of the cursor, and the filter.
     pub fn status(&self) -> String {
         let position = if self.list.len() == 0 { 0 } else { self.list.selected + 1 };
         let filter = match self.list.filter {
@@ -165,7 +165,7 @@ impl TreeSelector {
         format!("({position}/{}){filter}{times}", self.list.len())
     }
 
-    /// What the branch under the cursor holds, and the path to it as far as there is room.
+    /// The content of the branch under the cursor, and the path to it as far as there is room.
     fn sums_line(&self, theme: &Theme, columns: usize) -> Line<'static> {
         let sums = self.sums.as_ref().zip(self.list.entry());
         let Some(branch) = sums.and_then(|(sums, ix)| sums.branch(self.source.as_ref(), &self.list.outline, ix)) else {
@@ -227,7 +227,7 @@ impl TreeSelector {
         draw(&Line::styled(format!("  {hints}"), muted), row(inner, at), buf);
     }
 
-    /// Where one goes, and what comes of it.
+    /// The target of the navigation, and its effect.
     fn question_head(&self, theme: &Theme, ix: NodeIx, columns: usize) -> Vec<Line<'static>> {
         let (muted, plain) = (theme.style(Token::Muted), theme.style(Token::Text));
         let said = self.list.outline.text(self.source.as_ref(), ix).unwrap_or_else(|error| error.to_string());
@@ -242,7 +242,7 @@ impl TreeSelector {
         ]
     }
 
-    /// Where the terminal's cursor belongs when the selector is drawn there, if somebody writes.
+    /// The position of the terminal's cursor in this area, if there is a text input.
     #[must_use]
     pub fn cursor(&self, area: Rect) -> Option<Position> {
         match &self.mode {
@@ -252,7 +252,7 @@ impl TreeSelector {
     }
 }
 
-/// What keys do at the question before leaving, and while what the summary shall mind is written.
+/// Key hints at the question before leaving, and while the instructions for the summary are written.
 const CHOOSING: &[hint::Hint<'static>] = &[
     (&[Action::SelectConfirm], "go"),
     (&[Action::SelectCancel], "back"),
@@ -265,7 +265,7 @@ const WRITING: &[hint::Hint<'static>] = &[
     (&[Action::ExternalEditor], "editor"),
 ];
 
-/// Where the prompt of the summary is written: below what is said of the place, above the keys.
+/// The area of the summary's instructions: below the target, above the keys.
 fn prompt_area(area: Rect) -> Rect {
     const HEAD: u16 = 7;
     Rect { y: area.y.saturating_add(HEAD), height: area.height.saturating_sub(HEAD + 2), ..area }

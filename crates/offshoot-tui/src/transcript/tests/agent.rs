@@ -1,4 +1,4 @@
-//! What grows from the events of a real agent is what its session shows afterwards.
+//! The live conversation of a real agent equals the transcript of its session.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -16,7 +16,7 @@ use super::*;
 use crate::app::live::Live;
 use crate::message::{Folds, RowRenderer};
 
-/// Answers with what it was given, in pieces.
+/// A model that streams the given answers.
 struct Script(Mutex<VecDeque<AssistantMessage>>);
 
 impl Provider for Script {
@@ -103,8 +103,8 @@ fn script(dir: &std::path::Path) -> Vec<AssistantMessage> {
     ]
 }
 
-/// A conversation with tools, a command of the user, a compaction and a failure: what grew from it live, what was
-/// printed of it on the way, and the session.
+/// A conversation with tools, a user command, a compaction and a failure: the live blocks, the rows printed on the way,
+/// and the session.
 struct Talk {
     conversation: Conversation,
     live: Live,

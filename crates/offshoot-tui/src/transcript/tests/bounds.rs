@@ -1,10 +1,10 @@
-//! What a long session costs: what is seen of it.
+//! The cost of a long session is the cost of its visible part.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 
-/// A session that counts the bodies that are read of it.
+/// A session that counts the bodies that are read.
 struct Counted<'a> {
     session: &'a Session,
     read: AtomicUsize,
@@ -43,7 +43,7 @@ fn in_a_hundred_thousand_entries_a_page_costs_a_page() {
         assert!(read <= 12, "{read}");
         assert!(transcript.laid.weight() <= KEPT_ROWS + 2 * 48, "{}", transcript.laid.weight());
         assert!(transcript.bodies.weight() <= KEPT_BYTES + (64 << 10), "{}", transcript.bodies.weight());
-        // Nothing else is kept of what was passed.
+        // Nothing else is kept of the rows that were passed.
         let lists = [transcript.visible.capacity(), transcript.moves.capacity(), transcript.wanted.capacity()];
         assert!(lists.iter().sum::<usize>() <= 256, "{lists:?}");
         assert_eq!((transcript.live.len(), transcript.flipped.len(), transcript.under_way.len()), (0, 0, 0));

@@ -1,4 +1,4 @@
-//! How conversations look, at two sizes and in both themes.
+//! The look of conversations, in two sizes and both themes.
 
 use proptest::prelude::*;
 use ratatui::buffer::Cell;
@@ -204,7 +204,7 @@ fn all_open_at_80_by_24() {
     ");
 }
 
-/// The colours of a screen: for each row the styles that stand in it.
+/// The colours of a screen: the styles of each row.
 fn styles(theme: &Theme, row_of: &str) -> Cell {
     let (session, mut transcript) = talk();
     transcript.go(Move::Top);

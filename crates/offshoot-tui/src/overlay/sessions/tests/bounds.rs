@@ -1,8 +1,8 @@
-//! Hostile texts and long lines stay in their place.
+//! Hostile texts and long lines stay in their places.
 
 use super::*;
 
-/// Sessions with a text in each field, and a preview of it.
+/// Sessions with a text in each field, and a preview.
 fn with(texts: &[String; 6]) -> Sessions {
     let mut sessions = Sessions::new(Setting { now: NOW, home: Some("/home/u".into()), ..Setting::default() });
     let info = SessionInfo {
@@ -26,7 +26,7 @@ fn with(texts: &[String; 6]) -> Sessions {
     sessions
 }
 
-/// Does one of a few things that change the screen.
+/// Performs one of a few actions that change the screen.
 fn act(sessions: &mut Sessions, texts: &[String; 6], nth: usize) {
     let file = PathBuf::from(&texts[0]);
     match nth {
@@ -44,7 +44,7 @@ fn act(sessions: &mut Sessions, texts: &[String; 6], nth: usize) {
     }
 }
 
-/// Everything there is, one after the other; a question is answered with no.
+/// All actions in order. The question is answered with no.
 const ALL: [usize; 11] = [0, 3, 4, 1, 5, 10, 2, 6, 7, 8, 9];
 
 fn everything(text: &str, mut look: impl FnMut(&Sessions)) {

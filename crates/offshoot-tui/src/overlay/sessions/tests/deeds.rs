@@ -1,4 +1,4 @@
-//! Names, the trash, and previews: asked of the program around, and shown when it answers.
+//! Names, the trash and previews: requests to the surrounding program, and its answers.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What the list shows, in which order, and where one stands in it.
+//! The rows of the list, their order, and the cursor's position.
 
 use super::*;
 

@@ -1,14 +1,14 @@
-//! Searches: what is known is found at once, what was said comes later.
+//! Searches: fields match at once, and messages match later.
 
 use super::*;
 use crate::overlay::sessions::search::TextHits;
 
-/// All that was searched for, with these words around it.
+/// A match of the whole query, with these words around it.
 fn found(snippet: &str) -> TextHits {
     TextHits { found: vec![true], snippet: Some(snippet.to_owned()).filter(|words| !words.is_empty()) }
 }
 
-/// Escape empties the line first; the next one leaves.
+/// The first Escape empties the line, and the next one leaves.
 #[test]
 fn escape_clears_the_search_and_then_leaves() {
     let mut sessions = filled();

@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing::{SIZES, a_megabyte, assert_inside, hostile, hostile_texts, with_in_every_field};
 
-/// The keys to each screen, each after the text was pasted into the one before.
+/// The keys to each screen. The text is pasted into each screen before the keys to the next one.
 const SCREENS: [&str; 8] =
     ["ctrl+a", "T", "L", "enter home L", "esc enter up enter", "enter", "esc esc M home M D", "esc P"];
 

@@ -1,10 +1,10 @@
-//! How trees are laid out: the pictures that every selector must show, and what filters, folds and depth make of them.
+//! The layout of trees: the reference pictures, and the effects of filters, folds and depth.
 
 use offshoot_session::testing::PICTURES;
 
 use super::*;
 
-/// Each picture by its own text; the mark of where the session is has no counterpart in pi.
+/// Each picture as text. The mark of the current entry has no counterpart in pi.
 #[test]
 fn trees_are_laid_out_as_in_the_pictures() {
     for known in PICTURES {
@@ -147,7 +147,7 @@ fn a_deep_tree_is_drawn_where_the_cursor_is() {
     ");
 }
 
-/// Forty branches of three entries, a pair of questions and answers between two of them.
+/// Forty branches of three entries. A question and an answer are between two branches.
 fn forty_branches() -> Vec<String> {
     let mut words = vec!["q0::user:question 0".to_owned()];
     for at in 1..=40 {

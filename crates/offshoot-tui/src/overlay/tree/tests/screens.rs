@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::*;
 use crate::testing::{SIZES, legend, tokens_of};
 
-/// What is shown, and the keys that lead there.
+/// The name of each screen, and the keys that lead to it.
 const STATES: [(&str, &str); 24] = [
     ("default", ""),
     ("no tools", "ctrl+t"),
@@ -52,7 +52,7 @@ fn a_wide_terminal_shows_the_preview_beside_the_tree() {
     insta::assert_snapshot!(picture(&at_work((120, 24))));
 }
 
-/// A walk ended otherwise than it was wanted.
+/// A navigation fails or is stopped.
 #[test]
 fn what_went_wrong_stands_below_the_tree() {
     let mut selector = at_work((40, 12));
@@ -69,7 +69,7 @@ fn a_linear_session_at_both_sizes() {
     }
 }
 
-/// The styles of the rows, by their tokens: every theme gives them its own colours (see [`tokens_of`]).
+/// The styles of the rows, by their tokens. Every theme has its own colours (see [`tokens_of`]).
 #[test]
 fn styles_of_the_rows() {
     let mut selector = at_work((80, 24));

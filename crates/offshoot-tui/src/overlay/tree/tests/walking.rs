@@ -1,4 +1,4 @@
-//! Keys, and what they come to.
+//! Keys and their outcomes.
 
 use super::*;
 
@@ -79,7 +79,7 @@ fn a_label_is_set_at_once_and_found_by_its_name() {
     assert!(selector.label(selector.source.tree().find("a").unwrap()).is_none());
 }
 
-/// Enter after a jump to a label asked whether to leave, and the whole tree stayed away.
+/// Regression: Enter after a jump to a label asked the question before leaving, and the whole tree was not shown again.
 #[test]
 fn enter_after_a_jump_to_a_label_goes_to_it() {
     let mut selector = opened(&[&OLD[..], &["k:d:label:a"]].concat(), (80, 24));
@@ -103,7 +103,7 @@ fn the_best_label_is_selected() {
     assert_eq!(selector.list.entry(), selector.source.tree().find("b"));
 }
 
-/// The selection was lost when nothing was left to show, and came back at the end of the list.
+/// Regression: the selection was lost when no row was left, and came back at the end of the list.
 #[test]
 fn the_selection_survives_empty_results() {
     let mut selector = opened(&[&OLD[..], &NEW[..]].concat(), (80, 24));
