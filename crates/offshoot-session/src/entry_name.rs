@@ -53,13 +53,20 @@ pub fn find_entry(tree: &Tree, given: &str, here: Here<'_>) -> Result<NodeIx> {
     }
 }
 
+/// The most entries of a tree whose ids are shortened.
+pub const SHORT_IDS_UP_TO: usize = 50_000;
+
 /// The shortest starts of entries' ids, of at least [`SHORTEST_ID`] characters, which [`find_entry`] takes for these
-/// entries. Passes all ids of the tree once; of pages that are not in memory none is kept.
+/// entries. Passes all ids of the tree once; of pages that are not in memory none is kept. In a tree of more than
+/// [`SHORT_IDS_UP_TO`] entries these are the whole ids: what is printed must not cost the file.
 ///
 /// # Errors
 /// A part of the tree cannot be read.
 pub fn short_ids(tree: &Tree, entries: impl IntoIterator<Item = NodeIx>) -> Result<ShortIds<'_>> {
     let of_entries = entries.into_iter().filter_map(|ix| tree.node(ix).id()).map(EntryId::as_str);
+    if tree.len() > SHORT_IDS_UP_TO {
+        return tree.whole(ShortIds::whole(of_entries));
+    }
     let mut ids = ShortIds::of(of_entries);
     tree.look_at_ids(0, |_, id| ids.beside(id.as_str()));
     let labels: HashSet<&str> = tree.labels().into_iter().map(|(_, label)| label.text.as_str()).collect();

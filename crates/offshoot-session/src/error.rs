@@ -70,7 +70,7 @@ pub enum Error {
         waited: Duration,
     },
     /// Entries could not be appended to the session and are in its spill file instead. Do not append them again: the
-    /// next successful append to the session, or [`Session::give_back`](crate::session::Session::give_back), puts them
+    /// next successful append to the session, or [`Session::append_spilled`](crate::session::Session::append_spilled), puts them
     /// back.
     #[error("could not write to {}: kept in {}", path.display(), spill.display())]
     Spilled {

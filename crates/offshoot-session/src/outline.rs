@@ -371,7 +371,7 @@ impl Outline {
     }
 
     /// The place of the first hidden entry that leads only to a place, or the place itself.
-    fn with_hidden_above(&self, place: usize) -> usize {
+    fn topmost_hidden(&self, place: usize) -> usize {
         let mut at = place as u32;
         while let Some(parent) = self.order.parent(at).filter(|parent| {
             let is_hidden = self.shown.get(*parent as usize) == Some(&false) && !self.order.is_on_path(*parent);

@@ -77,7 +77,7 @@ const METHODS: &[ApiMethod] = &[
     ("switch", "session entryId", Change(tree::switch)),
     ("createBranchedSession", "session leafId", Change(tree::create_branched)),
     // Recovery.
-    ("giveBack", "session", Change(tree::give_back)),
+    ("giveBack", "session", Change(tree::append_spilled)),
     ("recreate", "session", Change(tree::recreate)),
     // Reading an open session.
     ("getLeafId", "session", Read(read::leaf_id)),

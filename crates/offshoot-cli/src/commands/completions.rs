@@ -41,10 +41,10 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
+  offshoot completions -- offshoot show ''
   echo 'eval \"$(offshoot completions bash)\"' >> ~/.bashrc
   echo 'eval \"$(offshoot completions zsh)\"' >> ~/.zshrc
-  mkdir -p ~/.config/fish && echo 'offshoot completions fish | source' >> ~/.config/fish/config.fish
-  offshoot completions -- offshoot show ''";
+  mkdir -p ~/.config/fish && echo 'offshoot completions fish | source' >> ~/.config/fish/config.fish";
 
 /// How long a shell waits for candidates.
 const PATIENCE: Duration = Duration::from_secs(2);

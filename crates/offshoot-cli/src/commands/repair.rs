@@ -149,7 +149,7 @@ fn returned(app: &App, args: &Args, named: &str) -> Result<(PathBuf, Vec<EntryId
             (file, session)
         }
     };
-    let ids = if args.dry_run { session.spilled_ids()? } else { session.give_back()? };
+    let ids = if args.dry_run { session.spilled_ids()? } else { session.append_spilled()? };
     Ok((file, ids))
 }
 

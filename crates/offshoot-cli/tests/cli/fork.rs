@@ -16,11 +16,11 @@ fn the_path_to_an_entry_becomes_a_session() {
     assert_snapshot!(world.normalised(forked.lines().next().unwrap()), @r#"{"type":"session","version":3,"id":"[ID1]","timestamp":"2026-02-01T12:00:00.000Z","cwd":"/home/ada/wordcount","parentSession":"[WORK]/sample.jsonl"}"#);
     assert!(forked.lines().skip(1).take(7).all(|line| crate::world::SAMPLE.contains(line)));
     assert_snapshot!(world.run(&format!("tree {}", path.trim_end())), @r#"
-    1b9d40c6   • user: wordcount says 4 for the text "one two three" (two blanks after one). Can you find out why?
-    5f06b8d1   • assistant: Let me look at how it counts.
-    c4d21e7a   • [read: src/main.rs]
-    9e3b57f0   • assistant: `count` splits at every single blank. Two blanks in a row give an empty piece between them, and that piece is counted as a word; the line feed at the end does the same when a blank stands…
-    30f8c62b › • [before the fix] user: Yes. And add a test that would have caught it.
+    1b9d   • user: wordcount says 4 for the text "one two three" (two blanks after one). Can you find out why?
+    5f06   • assistant: Let me look at how it counts.
+    c4d2   • [read: src/main.rs]
+    9e3b   • assistant: count splits at every single blank. Two blanks in a row give an empty piece between them, and that piece is counted as a word; the line feed at the end does the same when a blank stands…
+    30f8 › • [before the fix] user: Yes. And add a test that would have caught it.
       (5/5)
     "#);
     assert_eq!(world.read("sample.jsonl").as_bytes(), before[&world.work().join("sample.jsonl")].0);

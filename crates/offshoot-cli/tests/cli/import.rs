@@ -13,8 +13,8 @@ fn a_file_goes_to_the_folder_of_its_working_directory() {
     assert_snapshot!(world.normalised(&path), @"[HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/sample.jsonl");
     assert_eq!(fs::read_to_string(path.trim_end()).unwrap(), SAMPLE);
     assert_snapshot!(world.run("list --all"), @"
-    WHEN  ID        MESSAGES  FOLDER               SESSION
-    18 d  019bbbd8        21  /home/ada/wordcount  word count off by the blanks
+    WHEN  ID    MESSAGES  TOKENS   COST  FOLDER               SESSION
+    18 d  019b        21     41k  $0.09  /home/ada/wordcount  word count off by the blanks
     ");
     assert_snapshot!(world.run("import sample.jsonl"), @"
     [HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/sample.jsonl

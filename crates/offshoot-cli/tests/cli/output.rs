@@ -215,6 +215,8 @@ fn odd_lines_are_said_a_few_times_then_counted() {
     user  aaaa  2026-02-01 11:10
       why?
 
+    the turn was interrupted: no answer follows
+
     1 entry
     [stderr]
     warning: line 3: the line is not one JSON object; it stays in the file but not in the tree

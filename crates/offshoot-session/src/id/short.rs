@@ -28,6 +28,13 @@ impl<'a> ShortIds<'a> {
         Self { ids }
     }
 
+    /// The ids themselves, where looking for shorter starts would take too long.
+    pub fn whole(ids: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut whole = Self::of(ids);
+        whole.ids.iter_mut().for_each(|known| known.length = known.id.len());
+        whole
+    }
+
     /// Lengthens the starts that another id has too. Every id must pass here once, in any order; one that is among the
     /// wanted ones may.
     pub fn beside(&mut self, other: &str) {
@@ -97,6 +104,12 @@ mod tests {
         let mut ids = ShortIds::of(wanted.iter().copied());
         all.iter().for_each(|id| ids.beside(id));
         wanted.iter().map(|id| ids.get(id).to_owned()).collect()
+    }
+
+    #[test]
+    fn whole_ids_stay_whole() {
+        let ids = ShortIds::whole(["1b9d40c6", "abc"]);
+        assert_eq!((ids.get("1b9d40c6"), ids.get("abc"), ids.longest()), ("1b9d40c6", "abc", 8));
     }
 
     #[test]

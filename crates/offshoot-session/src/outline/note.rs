@@ -112,7 +112,7 @@ impl Sums {
     pub fn note(&self, source: &dyn Source, outline: &Outline, row: usize) -> Result<Option<BranchNote>> {
         let Some(branch) = outline.branch(row) else { return Ok(None) };
         let Some(head) = outline.entry_at(branch.start) else { return Ok(None) };
-        let start = outline.with_hidden_above(branch.start);
+        let start = outline.topmost_hidden(branch.start);
         let tree = source.tree();
         let figures = outline.entry_at(start).and_then(|start| self.from(source.tree(), start)).unwrap_or_default();
         let last_words = said_last(source, outline, figures.latest.entry, head)?;

@@ -95,7 +95,7 @@ impl Session {
         self.attempted = None;
         self.refuse_if_broken()?;
         self.upgrade()?;
-        self.give_back_own()?;
+        self.append_own_spilled()?;
         let nodes = self.written(chain, parent, at)?;
         self.report_others(nodes.first().copied());
         Ok(nodes)

@@ -75,7 +75,7 @@ impl Session {
     }
 
     /// Opens a session whose own file could not be created, from its spill file; `None` if there is none.
-    /// [`Session::give_back`] creates the file.
+    /// [`Session::append_spilled`] creates the file.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -100,7 +100,7 @@ impl Session {
         self.loaded.diagnostics.push(Diagnostic { code: Code::Spilled, line: None, offset: 0, entry, message });
     }
 
-    /// The entries that [`Session::give_back`] would write.
+    /// The entries that [`Session::append_spilled`] would write.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -115,7 +115,7 @@ impl Session {
     /// # Errors
     /// Those of [`Session::append`]; [`Error::Conflict`] also if the spill file is from another session at this path.
     /// The spill file then stays.
-    pub fn give_back(&mut self) -> Result<Vec<EntryId>> {
+    pub fn append_spilled(&mut self) -> Result<Vec<EntryId>> {
         let Some((path, place)) = self.spill_place() else { return Ok(Vec::new()) };
         if !place.exists() {
             return Ok(Vec::new());
@@ -142,10 +142,10 @@ impl Session {
         }
     }
 
-    /// [`Session::give_back`] for this session's own entries, moving the leaf where it would be.
-    pub(super) fn give_back_own(&mut self) -> Result<()> {
+    /// [`Session::append_spilled`] for this session's own entries, moving the leaf where it would be.
+    pub(super) fn append_own_spilled(&mut self) -> Result<()> {
         if self.own.is_pending {
-            self.give_back()?;
+            self.append_spilled()?;
             let tail = std::mem::take(&mut self.own).tail;
             self.leaf = tail.and_then(|id| self.tree().find(id.as_str())).or(self.leaf);
         }

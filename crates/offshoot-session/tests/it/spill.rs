@@ -128,7 +128,7 @@ fn whatever_fails_an_entry_is_written_or_kept_or_refused() {
             }
             // The disk may still fail, so retry.
             let again = || Session::over_medium(Box::new(disk.clone()), &at("/w"), options(folder.path()));
-            let tries = (0..30).find(|_| again().and_then(|mut session| session.give_back()).is_ok());
+            let tries = (0..30).find(|_| again().and_then(|mut session| session.append_spilled()).is_ok());
             assert!(tries.is_some(), "{fault:?} from {first}");
             let again = over(&disk, folder.path());
             let found = ids(&again);
@@ -165,10 +165,10 @@ fn bringing_back_may_be_cut_off_anywhere() {
             let mut second = over(&disk, folder.path());
             let at = disk.log().len() + operation;
             let disk = disk.with_fault(at, fault);
-            if second.give_back().is_err() {
+            if second.append_spilled().is_err() {
                 cut += 1;
                 assert!(place.exists(), "kept until it is there");
-                over(&disk, folder.path()).give_back().unwrap();
+                over(&disk, folder.path()).append_spilled().unwrap();
             }
             assert!(!place.exists());
             if disk.log().len() <= at {
@@ -193,14 +193,14 @@ fn what_is_back_already_is_not_written_again() {
     let (place, given) = spilled(session.append_all(&[user("one"), user("two")]));
     disk.set_full(false);
     let kept = fs::read(&place).unwrap();
-    session.give_back().unwrap();
+    session.append_spilled().unwrap();
     let bytes = disk.bytes();
     fs::write(&place, [&kept[..], b"{torn"].concat()).unwrap();
     let mut second = over(&disk, folder.path());
-    assert_eq!(second.give_back().unwrap(), given);
+    assert_eq!(second.append_spilled().unwrap(), given);
     assert_eq!(disk.bytes(), bytes, "not one byte more");
     assert!(!place.exists());
-    assert_eq!(second.give_back().unwrap(), []);
+    assert_eq!(second.append_spilled().unwrap(), []);
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn opening_says_what_is_kept_and_does_not_touch_it() {
     assert!(told[0].message.starts_with("1 entry that could not be written to this session is in "), "{}", told[0]);
     say(&mut again, "user", "others go on");
     assert_eq!(fs::read(&place).unwrap(), kept, "only who spilled it brings it back unasked");
-    assert_eq!(again.give_back().unwrap(), given);
+    assert_eq!(again.append_spilled().unwrap(), given);
     assert!(again.diagnostics().iter().all(|told| told.code != Code::Spilled));
     assert_eq!(open_messages(&Session::open(&path, options(folder.path())).unwrap()).last().unwrap(), "one");
 }
@@ -253,7 +253,7 @@ fn another_session_does_not_get_them() {
     let (place, _) = spilled(session.append_all(&[user("one")]));
     let other = text(&["a - U"]).replacen(r#""id":"s""#, r#""id":"other""#, 1);
     fs::write(&path, &other).unwrap();
-    let refused = Session::open(&path, options(folder.path())).unwrap().give_back();
+    let refused = Session::open(&path, options(folder.path())).unwrap().append_spilled();
     assert!(matches!(refused, Err(Error::Conflict { why: Conflict::ForeignSpill { .. }, .. })), "{refused:?}");
     assert_eq!(fs::read_to_string(&path).unwrap(), other);
     assert!(place.exists());

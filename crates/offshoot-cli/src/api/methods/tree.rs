@@ -61,8 +61,8 @@ pub(in crate::api) fn branch_with_summary(
 }
 
 /// Appends the entries that this or another program could not write.
-pub(in crate::api) fn give_back(handle: &mut OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
-    let ids = handle.session.give_back()?;
+pub(in crate::api) fn append_spilled(handle: &mut OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
+    let ids = handle.session.append_spilled()?;
     write_array(out, &ids, |out, id| write_str(out, Some(id.as_str())))
 }
 
