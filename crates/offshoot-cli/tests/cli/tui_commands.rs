@@ -58,6 +58,21 @@ fn exports_in_each_ending() {
     leave(terminal, &talk);
 }
 
+/// What goes wrong is said with what helps in the terminal: no command of the shell.
+#[test]
+fn what_goes_wrong_names_what_helps_here() {
+    let talk = Talk::new([Reply::text("The first answer.")]);
+    let nowhere = [("VISUAL", ""), ("EDITOR", "no-such-editor")];
+    let mut terminal = Terminal::offshoot_in(&talk, &["first question"], (80, 24), &nowhere);
+    terminal.until_text("The first answer.").until_idle().send("/switch zzzz\r");
+    terminal.until("that there is none", |screen| screen.contains("zzzz") && screen.contains("/tree"));
+    assert!(!terminal.screen().contains("offshoot tree"), "{}", terminal.screen());
+    terminal.send("\x15a few words\x07");
+    terminal.until_text("no-such-editor is not").until_text("$VISUAL").until_text("externalEditor");
+    assert!(terminal.screen().contains("\na few words\n"), "{}", terminal.screen());
+    leave(terminal, &talk);
+}
+
 /// `/pop` says what is under way while the summary is written, and what is typed meanwhile waits and is said after it.
 #[test]
 fn what_is_typed_while_pop_summarises_is_said_after_it() {

@@ -311,7 +311,7 @@ impl Hands<'_> {
                 }
             }
             Err(error) => {
-                let text = format!("the text could not be written on in the editor: {error}");
+                let text = format!("the external editor failed: {error}");
                 update(model, Msg::Notice(Level::Error, text));
             }
         }
