@@ -55,6 +55,12 @@ async function opened(body, ...words) {
   return { ...files, ...page, $: (selector) => page.document.querySelector(selector), all: (selector) => Array.from(page.document.querySelectorAll(selector)) };
 }
 
+/** The page of a session, or nothing if the session has no entries: then no page is made, and the error says so. */
+const openedIfAny = (body) =>
+  opened(body).catch((error) => {
+    if (!/the session is empty/.test(error.stderr)) throw error;
+  });
+
 /** Every row of the tree, whatever fits on the screen: as `tree` prints it, without the cursor. */
 function rowsOf({ document, dom, $ }) {
   const rows = new Map();
@@ -94,7 +100,8 @@ const corpus = [...piFiles(), ...ompFiles(), ...randomFiles("page").filter((_, a
 test(`the tree at the side is that of the command, under every filter, folded and open: ${corpus.length} files`, async () => {
   let rows = 0;
   for (const { name, body } of corpus) {
-    const page = await opened(body);
+    const page = await openedIfAny(body);
+    if (!page) continue;
     // What fits the screen is open at first: opened and folded, all is folded.
     page.$("#open").click();
     for (const [filters, ...more] of [[["all", "default"], "--open"], [FILTERS]]) {
@@ -116,7 +123,8 @@ test("the download is what the other export writes", async () => {
   let same = 0;
   for (const { name, body, set } of corpus) {
     if (set === "odd") continue;
-    const page = await opened(body);
+    const page = await openedIfAny(body);
+    if (!page) continue;
     const other = `${page.file}.copy.jsonl`;
     offshoot("export", page.file, "-o", other);
     // Of an old version the page carries the upgraded entries; a title slot was not in that version.
@@ -314,7 +322,8 @@ test("in Chromium every row shows 40 columns of its own text, however deep it is
       const edge = rows.getBoundingClientRect().left + rows.clientWidth;
       for (const text of rows.querySelectorAll(".text")) least.push((Math.min(edge, text.getBoundingClientRect().right) - text.getBoundingClientRect().left) / column);
     }
-    return { rows: least.length, least: Math.min(...least) };
+    // Browsers place text by fractions of a pixel.
+    return { rows: least.length, least: Math.round(Math.min(...least) * 100) / 100 };
   });
   assert.ok(seen.rows >= 2048 && seen.least >= 40, JSON.stringify(seen));
   assert.deepEqual(wrong, []);
