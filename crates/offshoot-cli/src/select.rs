@@ -151,9 +151,9 @@ fn latest(app: &App, store: &DirStore, cwd: Option<&str>) -> Result<PathBuf> {
     app.report_all(&diagnostics, LATEST);
     let not_found = |what: String| CommandError::new(FailureKind::NotFound, what);
     Err(match cwd {
-        Some(cwd) => not_found(format!("there is no session of {cwd} yet"))
+        Some(cwd) => not_found(format!("no sessions in {cwd} yet"))
             .hint("`offshoot list --all` shows the sessions of other folders"),
-        None => not_found("there is no session yet".to_owned()),
+        None => not_found("no sessions yet".to_owned()),
     })
 }
 

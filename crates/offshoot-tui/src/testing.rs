@@ -1,6 +1,10 @@
 //! What tests of screens share: a session, screens as text, their colours as tokens, hostile text, and that nothing is
 //! drawn outside an area.
 
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+
 use offshoot_session::session::{Options, Session};
 use proptest::prelude::*;
 use ratatui::buffer::{Buffer, Cell};
@@ -12,6 +16,21 @@ use crate::theme::{Theme, Token};
 
 /// The two sizes in which every screen is looked at.
 pub(crate) const SIZES: [(u16, u16); 2] = [(80, 24), (40, 12)];
+
+/// The bytes that are sent to the terminal.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wire(pub(crate) Rc<RefCell<Vec<u8>>>);
+
+impl Write for Wire {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// What a coding agent leaves behind: tools, prices, two branches, and a bookmark.
 pub(crate) fn working() -> Session {

@@ -177,7 +177,7 @@ fn shown(selection: &Selection, input: &ReadInput) -> ToolOutcome {
     let (first, all) = (selection.first + 1, selection.line + 1);
     if first > all {
         let lines = if all == 1 { "line" } else { "lines" };
-        return ToolOutcome::failed(format!("{} has {all} {lines}: there is no line {first}", input.path));
+        return ToolOutcome::failed(format!("{} has only {all} {lines}, so line {first} does not exist", input.path));
     }
     let truncation = selection.truncation();
     let end = first + truncation.output_lines - 1.min(truncation.output_lines);
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(shown(json!({"path": "f", "offset": 4, "limit": 9})), "4\n5");
         assert_eq!(shown(json!({"path": "f", "offset": 0, "limit": 0})), "\n\n[5 more lines; go on with offset=1]");
         let failed = run(dir.path(), json!({"path": "f", "offset": 6}));
-        assert!(failed.is_error && text_of(&failed) == "f has 5 lines: there is no line 6");
+        assert!(failed.is_error && text_of(&failed) == "f has only 5 lines, so line 6 does not exist");
     }
 
     #[test]

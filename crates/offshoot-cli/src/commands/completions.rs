@@ -106,7 +106,7 @@ fn candidates(app: App, line: Vec<OsString>, command_line: clap::Command) -> Vec
     found.into_iter().map(named).collect()
 }
 
-/// Whether a value can stand on a terminal and on a command line as it is.
+/// Whether a value can be printed and typed unchanged.
 fn is_harmless(value: &str) -> bool {
     !value.is_empty() && one_line(value, usize::MAX) == value
 }

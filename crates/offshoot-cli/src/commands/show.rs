@@ -30,7 +30,7 @@ use crate::{records, select};
 /// from another branch. `context` shows the part that the model would be sent.
 ///
 /// --json prints what pi's `getBranch` gives, an array of entries from the
-/// first one on, each exactly as it stands in the file (old versions upgraded).
+/// first one on, each as it is in the file (old versions upgraded).
 ///
 /// --summary prints the session's name, place, times, branches and cost, over
 /// all branches; an entry that several branches share counts once. With --json:

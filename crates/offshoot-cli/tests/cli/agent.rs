@@ -369,7 +369,7 @@ fn nobody_reads_any_more() {
     assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
 }
 
-/// A prompt while another program is answering one: both are ordinary branches, and both are told.
+/// Two programs prompt the same session at once: each prompt becomes an ordinary branch, and each program reports it.
 #[test]
 fn a_prompt_beside_one_that_another_program_is_answering() {
     let gate = Gate::new();
@@ -432,7 +432,7 @@ fn a_prompt_after_a_program_that_was_killed_while_it_answered() {
     assert!(asked(&talk).contains("the first asks"));
 }
 
-/// The model is told how a picture was scaled, as by the tool `read`; and the events say the tokens while the answer comes.
+/// The request says how a picture was scaled, as the tool `read` does. The events count the tokens while the answer streams.
 #[test]
 fn a_large_picture_says_how_it_was_scaled() {
     let talk = Talk::new([Reply::text("Black.")]);

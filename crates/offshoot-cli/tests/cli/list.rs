@@ -122,7 +122,7 @@ fn the_latest_of_every_folder() {
     assert!(world.stdout("show latest").contains("why is the sky blue?"));
     assert!(world.stdout("show latest --all").contains("the newest, elsewhere"));
     assert!(world.run("show newest-1 --all").ends_with("[exit code 2]\n"));
-    assert!(World::new().run("tree latest --all").contains("error: there is no session yet"));
+    assert!(World::new().run("tree latest --all").contains("error: no sessions yet"));
 }
 
 #[test]

@@ -173,7 +173,7 @@ fn a_session_is_a_path_an_id_a_prefix_a_name_or_latest() {
     "#);
     assert_snapshot!(World::new().run("show latest"), @"
     [stderr]
-    error: there is no session of [WORK] yet
+    error: no sessions in [WORK] yet
     hint: `offshoot list --all` shows the sessions of other folders
     [exit code 3]
     ");
@@ -215,7 +215,7 @@ fn odd_lines_are_said_a_few_times_then_counted() {
     user  aaaa  2026-02-01 11:10
       why?
 
-    the turn was interrupted: no answer follows
+    no answer follows: interrupted, or still running elsewhere
 
     1 entry
     [stderr]

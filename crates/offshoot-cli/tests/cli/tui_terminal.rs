@@ -173,7 +173,8 @@ fn an_editor_that_fails_loses_nothing() {
     let failing = script(&talk, "echo something else > \"$1\"; exit 3");
     let mut terminal = Terminal::offshoot_in(&talk, &[], (80, 24), &[("EDITOR", &failing)]);
     terminal.until_text("m1").send("a draft\x07");
-    terminal.until_text("ended with exit status: 3").until("the draft", |screen| screen.contains("\na draft\n"));
+    terminal.until_text("exit status: 3; the text is as it was");
+    terminal.until("the draft", |screen| screen.contains("\na draft\n"));
     terminal.send("\x03\x04");
     assert!(terminal.ended());
     let mut terminal = Terminal::offshoot_in(&talk, &[], (80, 24), &[("EDITOR", "no-such-editor -x")]);
@@ -224,7 +225,7 @@ fn a_look_elsewhere_changes_nothing() {
     assert!(terminal.ended());
 }
 
-/// A prompt of the command line that cannot be sent is in the editor; there is no session of it.
+/// A prompt from the command line that cannot be sent stays in the editor. No session is made for it.
 #[test]
 fn without_a_key_the_prompt_stays_in_the_editor() {
     let talk = Talk::new([]);

@@ -19,7 +19,7 @@ use crate::medium::open_regular;
 use crate::transcript::{End, Item, ItemShape, Level};
 use crate::tree::NodeIx;
 
-const INTERRUPTED: &str = "the turn was interrupted: no answer follows";
+const INTERRUPTED: &str = "no answer follows: interrupted, or still running elsewhere";
 
 /// No entry id is longer.
 const LONGEST_ID: u64 = 4096;
@@ -101,8 +101,8 @@ impl Session {
         Ok(prompt.map(|prompt| ForeignTurn { prompt, answered }))
     }
 
-    /// A notice that the turn at the leaf was interrupted: nothing follows its last prompt, call or result, and no process
-    /// is at it.
+    /// A notice that nothing follows the last prompt, call or result at the leaf, and that no process of offshoot is at it.
+    /// Other programs do not say whether they are.
     ///
     /// # Errors
     /// The session cannot be read.

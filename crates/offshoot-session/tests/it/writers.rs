@@ -97,7 +97,7 @@ fn who_goes_on_from_anothers_answered_entry_has_not_diverged() {
     assert_eq!(diverged(shared.open().diagnostics()), [] as [&str; 0]);
 }
 
-/// Who continues from a prompt before its answer is there is on another branch as soon as it is: both are told.
+/// A process that continues from a prompt before its answer arrives is on another branch afterwards. Each process reports it.
 #[test]
 fn who_goes_on_from_anothers_unanswered_prompt_has_diverged() {
     let shared = Shared::new(&text(&["a - U", "b a A"]));

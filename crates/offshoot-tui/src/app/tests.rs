@@ -5,9 +5,6 @@ mod hostile;
 mod overlays;
 mod pager;
 
-use std::cell::RefCell;
-use std::io::{self, Write};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use offshoot_agent::event::{Event, Update};
@@ -33,27 +30,12 @@ use crate::conversation::ConversationBlock;
 use crate::editor::Editor;
 use crate::keymap::Key;
 use crate::message::Habits;
-use crate::testing::{SIZES, text_of, tokens_of};
+use crate::testing::{SIZES, Wire, text_of, tokens_of};
 use crate::theme::Theme;
 use crate::transcript::Path;
 
 /// A change of the front end.
 type Tell<'a> = &'a dyn Fn(&mut Model);
-
-/// The bytes that are sent to the terminal.
-#[derive(Debug, Clone, Default)]
-struct Wire(Rc<RefCell<Vec<u8>>>);
-
-impl Write for Wire {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 fn model(theme: &Theme, (columns, rows): (u16, u16)) -> Model {
     let habits = Habits {

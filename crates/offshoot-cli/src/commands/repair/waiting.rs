@@ -6,6 +6,7 @@ use std::path::Path;
 use offshoot_session::json::{Json, Object};
 use offshoot_session::session::{Session, discard_spill, spill_file};
 use offshoot_session::text::{counted, one_line};
+use offshoot_session::transcript::Item;
 
 use super::Args;
 use crate::app::App;
@@ -13,6 +14,7 @@ use crate::commands::export::check_free;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::select::is_path;
 use crate::spills::{Spill, spills};
+use crate::transcript::first_words;
 use crate::ui::style::{BOLD, DIM, ID, Painted};
 
 /// Without a session, so many entries of each are listed.
@@ -52,23 +54,17 @@ pub(super) fn list(app: &App, args: &Args) -> Result<()> {
         let lines = lines(spill)?;
         writeln!(out, "{}: {}", Painted(BOLD, &one_line(&spill.file, 4096)), counted(lines.len(), "entry", "entries"))?;
         for line in lines.iter().take(most) {
-            let Ok(entry) = Json::parse(line) else { continue };
-            let part = |name: &str| one_line(&entry.str(name).unwrap_or_default(), 40);
-            writeln!(out, "  {}  {}  {}", Painted(ID, &part("id")), part("type"), said(entry))?;
+            let entry = Json::parse(line).ok();
+            let part = |name: &str| entry.and_then(|entry| entry.str(name)).map(|part| one_line(&part, 40));
+            let (id, kind) = (part("id").unwrap_or_default(), part("type").unwrap_or_else(|| "damaged".to_owned()));
+            let words = Item::of_line(line).map(|item| first_words(&item, 100)).unwrap_or_default();
+            writeln!(out, "  {}  {kind}  {words}", Painted(ID, &id))?;
         }
         if lines.len() > most {
             writeln!(out, "  {}", Painted(DIM, &format!("and {} more", lines.len() - most)))?;
         }
     }
     Ok(out.finish()?)
-}
-
-/// The first words of a message or a summary.
-fn said(entry: Json<'_>) -> String {
-    let content = entry.get("message").and_then(|message| message.get("content"));
-    let text = content.map(|content| offshoot_session::entry::text_of(content, " "));
-    let own = || ["summary", "label", "name"].iter().find_map(|name| entry.str(name)).map(std::borrow::Cow::into_owned);
-    one_line(&text.or_else(own).unwrap_or_default(), 100)
 }
 
 fn lines(spill: &Spill) -> Result<Vec<String>> {

@@ -3,21 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::*;
-
-/// The bytes that are sent to the terminal.
-#[derive(Debug, Clone, Default)]
-struct Wire(Rc<RefCell<Vec<u8>>>);
-
-impl Write for Wire {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
+use crate::testing::Wire;
 
 /// Pseudo-random numbers, the same in every run.
 struct Numbers(u64);
