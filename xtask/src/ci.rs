@@ -24,6 +24,7 @@ const EVERYTHING: &[CiStep] = &[
     CiStep { name: "clippy", run: steps::clippy },
     CiStep { name: "tests", run: steps::tests },
     CiStep { name: "doctests", run: steps::doctests },
+    CiStep { name: "packages", run: steps::packages },
     CiStep { name: "doc", run: steps::doc },
     CiStep { name: "tidy", run: steps::tidy },
     CiStep { name: "deny", run: steps::deny },

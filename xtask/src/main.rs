@@ -6,9 +6,9 @@ mod repo;
 mod tidy;
 mod fuzz;
 mod robustness;
+mod dist;
 mod steps;
 mod ci;
-mod dist;
 
 use std::process::ExitCode;
 
@@ -21,7 +21,8 @@ usage: cargo xtask COMMAND
   ci [--no-peers]        everything CI does, in order; stops at the first failure
   test [--no-peers]      all tests: unit, integration, doctests, conformance
   tidy                   the house rules that no compiler checks
-  dist                   a tarball and a Debian package (with cargo-deb) of the binary, completions and man pages
+  dist [--debug]         a tarball and a Debian package (with cargo-deb) of the binary, completions and man pages;
+                         --debug makes the tarball of the debug binary only, which takes seconds
   bless                  rewrite the hashes that pin documents to code
   bench [NAME...] [--huge] [--rounds N] [--dir DIR] [--peers DIR] [--write FILE]
                          whole processes against pi and omp, in turn; NAME selects cases (`context`, `tree/L`)
@@ -58,6 +59,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         "ci" => ci::run(&ci::Plan::Everything, rest),
         "test" => ci::run(&ci::Plan::Tests, rest),
         "tidy" => none_left(rest).and_then(|()| tidy::run()),
+        "dist" if rest == ["--debug"] => dist::check().map(|()| ExitCode::SUCCESS),
         "dist" => none_left(rest).and_then(|()| dist::run()),
         "bless" => none_left(rest).and_then(|()| tidy::bless()),
         "bench" | "screen" => measure(args),

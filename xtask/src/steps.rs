@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use xtask::{cargo, env, out, run};
 
 use crate::tally::Tally;
-use crate::{fuzz, repo, tidy};
+use crate::{dist, fuzz, repo, tidy};
 
 pub(crate) struct Scene {
     no_peers: bool,
@@ -140,6 +140,11 @@ pub(crate) fn conformance(scene: &mut Scene) -> Result<StepOutcome> {
     let before = scene.tally.passed;
     scene.count(&mut command)?;
     if scene.tally.passed == before { bail!("not one conformance test ran") } else { Ok(StepOutcome::Done) }
+}
+
+pub(crate) fn packages(_: &mut Scene) -> Result<StepOutcome> {
+    dist::check()?;
+    Ok(StepOutcome::Done)
 }
 
 /// One minute for all targets together. A finding fails the step, and stays as a regression test.

@@ -9,8 +9,8 @@ use crate::error::Result;
 /// Serve the session library to another program
 ///
 /// Reads JSON-RPC 2.0 requests from standard input, one object per line, and
-/// answers on standard output in the same way, until the input ends. Methods
-/// carry the names of pi's SessionManager. docs/api.md describes them all.
+/// answers on standard output in the same way, until the input ends. Most
+/// methods have the names of pi's SessionManager. docs/api.md describes all.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {}

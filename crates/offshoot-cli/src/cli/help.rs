@@ -1,13 +1,13 @@
 //! The program's help: its purpose, its commands in groups, examples. Knows no option.
 
-pub(super) const ABOUT: &str = "Continue, inspect and branch the sessions of terminal coding agents";
+pub(super) const ABOUT: &str = "`offshoot` alone starts a conversation; its commands read, branch and grow sessions";
 
 pub(super) const LONG_ABOUT: &str = "\
-`offshoot` alone starts a conversation with a model in this folder. The commands read, branch and grow the sessions that \
-exist: those of offshoot, pi and oh-my-pi, where they are.
+`offshoot` alone starts a conversation with a model in this folder. The commands read, branch and grow the sessions of \
+offshoot, pi and oh-my-pi, in their own folders.
 
-A session is one append-only file in which every entry names its parent, so it is a tree. Commands that look never change \
-a file.
+A session is one append-only file in which every entry names its parent, so it is a tree. Commands that only look never \
+change a session.
 
 SESSION is the path of a session file, a session's id or its unique start or end, its name, or `latest`.
 

@@ -26,26 +26,26 @@ use crate::ui::Output;
 ///
 ///   {"type":"message","message":{"role":"user","content":"why?"}}
 ///
-/// `id`, `parentId` and `timestamp` are given here; naming them is an error.
-/// The first entry goes below the current one, or below --parent, every other
-/// one below the one before. Each is answered by one line, as soon as it is
-/// safely on disk:
+/// offshoot sets `id`, `parentId` and `timestamp`; a line that has one of them
+/// is refused. The first entry goes below the current one, or below --parent;
+/// each further entry goes below the one before it. Each entry is answered by
+/// one line as soon as it is safely on disk:
 ///
 ///   {"id":"1a2b3c4d"}
 ///
-/// Lines that come in together are written together, with one sync. Entries
-/// of other programs that stand beside one's own are told with the answer
-/// ("diagnostics"). A line that is no entry is answered by {"error", "line"}
-/// and ends the run with exit code 2; the entries before it stay.
+/// Lines that arrive together are written together, with one sync. If another
+/// program has appended on another branch, the answer has "diagnostics". A line
+/// that is not an entry is answered by {"error", "line"} and ends the run with
+/// exit code 2; the entries before it stay.
 ///
-/// What cannot be written, as on a full disk, is kept outside the session and
-/// answered by {"id", "spilled"}. It goes into the session as soon as there is
-/// room; if that is not before the end, the exit code is 1, and `offshoot
-/// repair SESSION` does it later.
+/// An entry that cannot be written, as on a full disk, is kept outside the
+/// session and answered by {"id", "spilled"}. It goes into the session as soon
+/// as there is room. If there is none before the input ends, the exit code is
+/// 1, and `offshoot repair SESSION` adds the entry later.
 ///
 /// If SESSION is the path of a file that does not exist, or with --new, the
 /// first entry begins a new session. With --new it is in the store, and its
-/// path is printed on stderr.
+/// path is printed on standard error.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -53,7 +53,7 @@ pub(crate) struct Args {
     #[arg(required_unless_present = "new")]
     session: Option<String>,
 
-    /// The entry below which the first one goes
+    /// The parent of the first entry; without it the current entry
     #[arg(long, value_name = "ENTRY", conflicts_with = "new")]
     parent: Option<String>,
 
@@ -61,12 +61,13 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "session")]
     new: bool,
 
-    /// What the answer promises: os (survives the end of the program), data
-    /// (of the system: the default), full (file times too)
+    /// What an answered entry survives: os (the end of the program), data
+    /// (a crash of the system: the default), full (the same, and the file's
+    /// times are synced)
     #[arg(long, value_name = "LEVEL", value_parser = Durability::from_word)]
     durability: Option<Durability>,
 
-    /// The working directory of a new session; without it this one
+    /// The working directory of a new session; without it this folder
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
 }

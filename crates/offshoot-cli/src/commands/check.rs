@@ -17,7 +17,7 @@ use crate::ui::style::{BOLD, DIM, ERROR, NOTE, Painted, WARNING};
 /// Report everything that is odd about sessions
 ///
 /// Reads every line of every file and changes none. Folders are searched for
-/// `*.jsonl` files; a folder gets one line when nothing is odd, and -v lists
+/// `*.jsonl` files. A folder in which nothing is odd gets one line; -v lists
 /// its files. A file that cannot be read is reported, and the others are still
 /// checked; a total ends the report.
 ///
@@ -28,9 +28,9 @@ use crate::ui::style::{BOLD, DIM, ERROR, NOTE, Painted, WARNING};
 ///   [{"file", "diagnostics": [{"code", "severity", "line", "offset",
 ///     "entryId", "message"}], "error"?}]
 ///
-/// `error` says why a file could not be read.
-/// `severity` is "note", "warning" or "error"; `line` counts from 1, or is
-/// null; `offset` is in bytes; `entryId` is an id or null. Codes are stable.
+/// `error` says why a file could not be read. `severity` is "note", "warning"
+/// or "error". `line` counts from 1, or is null; `offset` is in bytes;
+/// `entryId` is an id or null. Codes do not change between versions.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(required = true, value_name = "SESSION")]
     sessions: Vec<String>,
 
-    /// List the files of a folder that are ok, too
+    /// Also list the files of a folder in which nothing is odd
     #[arg(short, long)]
     verbose: bool,
 

@@ -21,16 +21,17 @@ use crate::{plans, summarise};
 
 /// Summarise the older part of a session to shorten its context
 ///
-/// The newest messages stay word for word, about --keep-recent-tokens of them
-/// (else what settings.json says, else 20000). A summary takes the place of
-/// everything before. Nothing is deleted: the summary is one more entry, and
-/// you can go back to the entries before it. The cut is where pi would cut.
-/// Entries with the label `pin` stay word for word, inside the summary.
+/// The newest messages stay word for word: about --keep-recent-tokens tokens,
+/// else the number in settings.json, else 20000. A summary replaces everything
+/// before them in the context. Nothing is deleted: the summary is one more
+/// entry, and you can go back to the entries before it. The cut is where pi
+/// would cut. Entries with the label `pin` stay word for word, inside the
+/// summary.
 ///
-/// Afterwards a report lists paths, identifiers, numbers and rules that the
-/// summary dropped. The model is --model, else the session's, else the one of
-/// settings.json; without a model, or if it fails, the summary is put together
-/// by rule, and its entry says so.
+/// Afterwards a report lists paths, addresses, identifiers, numbers and rules
+/// that the summary dropped. The model is --model, else the session's, else
+/// the one of settings.json. Without a model, or if it fails, offshoot extracts
+/// the summary by rules, and the new entry says so.
 ///
 /// --dry-run changes nothing: it shows what would be summarised and what would
 /// stay, the first and last messages of each part. -v shows all messages.
@@ -44,10 +45,13 @@ use crate::{plans, summarise};
 ///    "readFiles", "modifiedFiles", "conversation", "turnPrefixConversation",
 ///    "settings": {"enabled", "reserveTokens", "keepRecentTokens"}}
 ///
-/// and, unless it is a dry run, also "id" (the new entry), "summary",
-/// "details", "estimatedTokensAfter" and "report": {"rules": {"said",
-/// "missing", "listed": [{"text", "times"}]}, "paths", "addresses",
-/// "identifiers", "numbers"}.
+/// Without --dry-run it also has "id" (of the new entry), "summary", "details",
+/// "estimatedTokensAfter" and
+///
+///   "report": {"rules": {"said", "missing", "listed": [{"text", "times"}]},
+///              "paths", "addresses", "identifiers", "numbers"}
+///
+/// where each part has the members of "rules".
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -21,12 +21,11 @@ use typed::TypedLine;
 /// Print completions for a shell
 ///
 /// Shells complete commands, options, session ids and names, labels, entries,
-/// models and files. The script asks `offshoot` for what fits each time, so
-/// it does not become outdated. Elvish and PowerShell complete only commands
-/// and options.
+/// models and files. The script asks `offshoot` each time, so it does not
+/// become outdated. Elvish and PowerShell complete only commands and options.
 ///
-/// After `--`, the words of a command line give what fits the last one, one a
-/// line, with a tab before its description.
+/// After `--`, give the words of a command line: the command prints what
+/// completes the last one, a value per line, with a tab before its description.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -23,30 +23,33 @@ use crate::ui::style::{DIM, PLAIN};
 
 /// Show what the model would see
 ///
-/// The messages from the root to an entry, with compactions and branch
-/// summaries in the place of what they stand for. Nothing is cut.
+/// The messages from the first entry to the current one or to --at. A
+/// compaction or a branch summary stands in place of the entries that it
+/// summarises. No message is shortened.
 ///
 /// --json prints pi's `SessionContext`:
 ///
 ///   {"messages": [...], "thinkingLevel", "model": {"provider", "modelId"}}
 ///
-/// (of an oh-my-pi session: oh-my-pi's). --llm prints the same with messages
-/// as a model takes them: summaries, notes and commands as user messages, and
-/// every tool call with its result.
+/// `model` may be null. For an oh-my-pi session the form is oh-my-pi's. --llm
+/// prints pi's form with messages as a model takes them: summaries, notes and
+/// commands as user messages, and every tool call with its result.
 ///
 /// --tokens prints an estimate for each message (four characters are a token)
-/// and for the whole (what the last answer's provider reported, and estimates
-/// for everything after it). With --json or --llm:
+/// and for the whole (what the provider of the last answer reported, and
+/// estimates for everything after it). With --json or --llm:
 ///
 ///   {"tokens", "usageTokens", "trailingTokens", "lastUsageIndex",
 ///    "messages": [{"entryId", "role", "tokens"}]}
+///
+/// `lastUsageIndex` is the message whose answer reported its tokens, or null.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     session: SessionToRead,
 
-    /// The entry at which to look; without it the place where the session goes on
+    /// Show the context at this entry instead of the current one
     #[arg(long, value_name = "ENTRY")]
     at: Option<String>,
 
@@ -58,7 +61,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "json")]
     llm: bool,
 
-    /// Say how many tokens the messages are
+    /// Show the number of tokens of each message
     #[arg(long)]
     tokens: bool,
 }

@@ -13,17 +13,17 @@ use crate::error::{CommandError, FailureKind, Result};
 
 /// Say why a session is not listed and where it is, or check the whole setup
 ///
-/// With SESSION (a path, an id, a name, or parts of them): every file that
-/// resembles it, in all folders of sessions, also in those that lists pass
-/// over; what it is, why it does not show, and the command that gets at it.
-/// Backups, quarantines and entries that wait outside a session count, too. If
-/// nothing resembles it the exit code is 3.
+/// With SESSION (a path, an id, a name, or a part of one): every file that
+/// matches, in all session folders, including files that lists leave out. For
+/// each: what it is, why it is not listed, and the command that opens it.
+/// Backups, quarantines and entries that wait outside a session count too. If
+/// nothing matches, the exit code is 3.
 ///
-/// Without SESSION: every folder of sessions with what names it, how many
-/// sessions it holds, and which files there are none; caches; entries that
-/// could not be written to their session; files that others may read.
+/// Without SESSION: every session folder, where its path comes from, how many
+/// sessions it has, and which files in it are not sessions; the caches; entries
+/// that wait outside their session; files that other users may read.
 ///
-/// Nothing is written, no cache either.
+/// Nothing is written, not even a cache.
 ///
 /// --json prints one object. With SESSION:
 ///
@@ -44,12 +44,12 @@ use crate::error::{CommandError, FailureKind, Result};
 /// "passed-over", "outside", "above", "below", "extension", "empty",
 /// "no-record", "no-header", "late-header", "unreadable", "backup",
 /// "quarantine", "temporary", "spilled", "not-for-others" or "pi-lists-here".
-/// `state` is "absent", "sound", "foreign", "damaged" or "unusable". What is not
-/// known is null.
+/// `state` is "absent", "sound", "foreign", "damaged" or "unusable". Unknown
+/// values are null.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Path, id, name, or a part of them
+    /// A path, an id, a name, or a part of one
     session: Option<String>,
 
     /// Print JSON

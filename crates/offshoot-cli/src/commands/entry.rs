@@ -8,8 +8,8 @@ use crate::select::{self, SessionToRead};
 
 /// Print one entry exactly as it is in the file
 ///
-/// The line's bytes and a line feed, also where the line is damaged or the
-/// file has an old version.
+/// Prints the bytes of the line and a line feed, even if the line is damaged
+/// or the file has an old version.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {

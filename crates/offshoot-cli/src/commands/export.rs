@@ -20,17 +20,18 @@ use crate::transcript::markdown;
 
 /// Write a session, a branch or a subtree into a file
 ///
-/// The name's ending, or --format, says what is written:
+/// The extension of the file, or --format, selects the format:
 ///
-///   .jsonl  A session file. The whole session as it stands, byte for byte
-///           (an old version upgraded); with --at the path to ENTRY, with
-///           --subtree ENTRY and everything below it, as new sessions.
-///   .html   A page to read in a browser: the tree, every branch, and the
-///           session's lines to download. It needs no network. --at and
-///           --subtree as above.
-///   .md     The transcript of the current branch, or with --at of the path to
-///           ENTRY, to read. Text is kept as it is, but control characters
-///           are spelt out (\u001b): `cat` is safe.
+///   .jsonl  A session file. Without other options it is the whole session,
+///           byte for byte (an old version is upgraded). --at takes the path
+///           to ENTRY, --subtree takes ENTRY and everything below it; both
+///           make a new session.
+///   .html   A page for a browser: the tree, every branch, and the session
+///           file to download. It needs no network. --at and --subtree work
+///           as above.
+///   .md     The transcript of the current branch, or of the path to --at.
+///           Text is kept as it is, but control characters are spelt out
+///           (\u001b), so `cat` is safe.
 ///
 /// An existing file is never replaced. A session without entries is refused.
 #[derive(Debug, clap::Args)]
@@ -43,7 +44,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE", required_unless_present = "format")]
     output: Option<PathBuf>,
 
-    /// What is written: jsonl, html or md; without --output to standard output
+    /// The format: jsonl, html or md; without --output it goes to standard output
     #[arg(long, value_enum, hide_possible_values = true)]
     format: Option<ExportFormat>,
 

@@ -15,10 +15,10 @@ use crate::error::{CommandError, Result};
 
 /// Copy a session file into the store
 ///
-/// The copy goes to the folder of the working directory that the session
-/// names, byte for byte, with its ids and under its name. If another file has
-/// that name, -1, -2 and so on is added; nothing is ever written over. A file
-/// that is in the store already stays where it is.
+/// The copy has the same bytes, ids and file name. It goes to the folder that
+/// the store has for the session's working directory. If another file has that
+/// name, -1, -2 and so on is added; no file is overwritten. A file that is in
+/// the store already stays where it is.
 ///
 /// Prints the path of the file in the store.
 #[derive(Debug, clap::Args)]

@@ -18,7 +18,7 @@ use crate::ui::style::{ID, LABEL, Painted};
 /// Label an entry, or show its label
 ///
 /// Trees, transcripts and `branches` show labels. An entry has at most one.
-/// Without TEXT the command prints it and changes nothing.
+/// Without TEXT the command prints the label and changes nothing.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -22,9 +22,9 @@ use crate::ui::when;
 ///
 /// Sessions of offshoot, pi and oh-my-pi are listed together; those of pi and
 /// oh-my-pi are marked. The id is the shortest start that is unique, with at
-/// least four characters. A session without a name shows the first words that
-/// were said. Tokens and cost are those that providers reported, over all
-/// branches; with --all the tokens need a screen of 100 columns.
+/// least four characters. A session without a name shows its first message.
+/// Tokens and cost are what providers reported, summed over all branches. With
+/// --all the column of tokens needs a terminal of at least 100 columns.
 ///
 /// --json prints an array of pi's `SessionInfo`, with tokens and cost:
 ///
@@ -33,7 +33,7 @@ use crate::ui::when;
 ///     "tokens", "cost"}]
 ///
 /// Times are ISO 8601 in UTC, or null. `messageCount` counts the messages of
-/// all branches and all roles. `allMessagesText` is there with --text.
+/// all branches and all roles. --text adds `allMessagesText`.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "ls")]
 pub(crate) struct Args {
@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(short = 'n', long, value_name = "N")]
     number: Option<usize>,
 
-    /// What comes first: the latest, the most or the dearest
+    /// Sort by this key, largest or latest first
     #[arg(long, value_name = "KEY", value_enum, default_value_t, hide_default_value = true)]
     sort: SortKey,
 
@@ -65,7 +65,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// With --json: add everything that was said, for searching
+    /// With --json: add the text of all messages, for searching
     #[arg(long, requires = "json")]
     text: bool,
 }

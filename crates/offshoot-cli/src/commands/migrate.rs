@@ -11,10 +11,10 @@ use crate::ui::style::{BOLD, Painted};
 
 /// Upgrade sessions of an old version
 ///
-/// Not needed to read them, and the first change to one does the same. The new
-/// file takes the old one's place in one step; the old bytes stay beside it as
-/// FILE.v1.bak or FILE.v2.bak. A session that cannot be upgraded is reported,
-/// and the others still are.
+/// offshoot reads old versions without this command, and the first change to an
+/// old session upgrades it. The new file replaces the old one in one step; the
+/// old bytes are kept as FILE.v1.bak or FILE.v2.bak. A session that cannot be
+/// upgraded is reported, and the others still are.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {

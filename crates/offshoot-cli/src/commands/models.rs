@@ -16,10 +16,10 @@ use crate::ui::style::{DIM, ID, MARK, PLAIN};
 /// List the models with their windows, prices and keys
 ///
 /// The built-in models of Anthropic, OpenAI and Google, and those of models.json
-/// in the data folder (OFFSHOOT_HOME), which has the form of pi's. SEARCH keeps
-/// the models whose provider, id or name holds all of its words.
+/// in the data folder (OFFSHOOT_HOME). models.json has the form of pi's. With
+/// SEARCH, only models whose provider, id or name contains all of its words.
 ///
-/// Keys are taken from auth.json in the data folder (mode 0600), else from
+/// Keys come from auth.json in the data folder (mode 0600), else from
 /// models.json, else from the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY,
 /// GEMINI_API_KEY and others). A key itself is never shown.
 ///
@@ -33,7 +33,7 @@ use crate::ui::style::{DIM, ID, MARK, PLAIN};
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Words that provider, id or name must hold
+    /// Words that the provider, id or name contains
     #[arg(value_name = "SEARCH")]
     search: Vec<String>,
 

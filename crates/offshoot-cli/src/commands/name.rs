@@ -13,8 +13,8 @@ use crate::ui::style::{BOLD, Painted};
 
 /// Name a session
 ///
-/// The name is shown by `list` and can stand for the session on the command
-/// line. An empty name removes it.
+/// `list` shows the name, and commands take it for SESSION. An empty name
+/// removes it.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {

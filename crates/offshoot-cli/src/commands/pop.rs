@@ -18,13 +18,13 @@ use crate::{select, summarise};
 /// Go back, with a summary of what is left
 ///
 /// Goes back to the last user message that has messages after it, or to ENTRY.
-/// Another pop goes one message further back. What came after it remains as
-/// another branch; a summary of it becomes the next entry, so that the model
+/// Another pop goes one user message further back. The entries after it remain
+/// as another branch. A summary of them becomes the next entry, so the model
 /// knows what was tried.
 ///
 /// Without --summary a model writes it: --model, else the session's, else the
-/// one of settings.json. Without one it is put together from what was said:
-/// goal, requests, files read and changed, errors, last words.
+/// one of settings.json. Without a model offshoot extracts the summary from the
+/// messages: goal, requests, files read and changed, errors, last words.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     summary: Option<String>,
 
-    /// Have the summary written, which is what happens without --summary
+    /// Have the summary written (this is the default)
     #[arg(long, conflicts_with = "summary")]
     summarize: bool,
 

@@ -19,32 +19,32 @@ use crate::ui::style::{BOLD, DIM, Painted, WARNING};
 
 /// Remove from a session the lines that are not entries
 ///
-/// Not needed to read a session or to go on with it: offshoot steps over
-/// damage. Other programs may not. Lines that cannot be read, NUL bytes and
-/// torn ends move, byte for byte, to FILE.quarantine, each below a line that
-/// says where it stood. Records that were glued together get lines of their
-/// own. An entry that is damaged but has children leaves an empty one in its
-/// place. The old file stays as FILE.bak; the new one takes its place in one
-/// step. Whoever has the session open must open it again.
+/// offshoot skips damaged lines, so it reads and continues a damaged session
+/// without this command. Other programs may not. Lines that cannot be read,
+/// NUL bytes and torn ends move to FILE.quarantine, byte for byte, each below a
+/// line that says where it was. Records on one line get a line each. A damaged
+/// entry that has children leaves an empty entry in its place. The old file is
+/// kept as FILE.bak, and the new one replaces it in one step. Programs that
+/// have the session open must open it again.
 ///
-/// Entries that an append could not write, as on a full disk, and kept outside
-/// the session are put into it first, below the entries that they belong to.
+/// Entries that could not be written, as on a full disk, wait outside the
+/// session. They are put into it first, below the entries where they belong.
 /// --spilled lists them, --discard drops them, --copy writes them elsewhere.
+///
+/// If there is nothing to repair, nothing is written.
 ///
 /// --json prints one object:
 ///
 ///   {"file", "steps": [{"code", "line", "offset", "length", "action"}],
 ///     "backup", "quarantine", "givenBack": [id]}
 ///
-/// `action` is "quarantine", "own-line" or "hold-place"; codes, lines and
-/// offsets are those of `offshoot check`; `length` is in bytes; `backup` and
-/// `quarantine` are paths or null.
+/// `action` is "quarantine", "own-line" or "hold-place"; `code` and `line` are
+/// those of `offshoot check`; `offset` and `length` are the bytes that it
+/// concerns; `backup` and `quarantine` are paths or null.
 ///
 /// --spilled --json prints an array with an element for each session:
 ///
 ///   [{"file", "sessionId", "spill", "entries": [the entries' lines]}]
-///
-/// If there is nothing to repair, nothing is written.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     #[arg(required_unless_present = "spilled")]
     session: Option<String>,
 
-    /// Say what would be done, and do nothing
+    /// Show what would be done, and change nothing
     #[arg(long)]
     dry_run: bool,
 
@@ -64,7 +64,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "session", conflicts_with_all = ["dry_run", "copy", "json"])]
     discard: bool,
 
-    /// Write a copy of SESSION with the entries that wait outside it; change neither
+    /// Write a copy of SESSION that has the entries that wait outside it; change neither
     #[arg(long, value_name = "FILE", requires = "session", conflicts_with_all = ["dry_run", "json"])]
     copy: Option<PathBuf>,
 
@@ -77,7 +77,7 @@ const EXAMPLES: &str = "\
 Examples:
   offshoot repair latest --dry-run
   offshoot repair session.jsonl
-  offshoot repair --spilled                      # what waits outside sessions
+  offshoot repair --spilled                      # entries that wait outside sessions
   offshoot repair session.jsonl --json | jq '.steps[].line'";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {

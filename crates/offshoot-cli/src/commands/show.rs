@@ -25,15 +25,16 @@ use crate::{records, select};
 /// Show the transcript of a session
 ///
 /// The transcript is one branch, from the first entry to the current one or to
-/// --at: the person, the model, one line for each tool call, the first lines of
-/// each result, and marks where the conversation was compacted or came back
-/// from another branch. `context` shows the part that the model would be sent.
+/// --at: user messages, answers, one line for each tool call, and the first
+/// lines of each result. It marks compactions and summaries of other branches.
+/// `context` shows what the model would be sent.
 ///
 /// --json prints what pi's `getBranch` gives, an array of entries from the
 /// first one on, each as it is in the file (old versions upgraded).
 ///
-/// --summary prints the session's name, place, times, branches and cost, over
-/// all branches; an entry that several branches share counts once. With --json:
+/// --summary prints the session's name, place, times, branches and cost. The
+/// cost is that of all branches; an entry that several branches share counts
+/// once. With --json:
 ///
 ///   {"id", "name"?, "cwd", "file", "created", "modified", "leafId",
 ///    "branches", "entries", "messages", "tokens", "cost", "lastWords"}
@@ -57,7 +58,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "json")]
     no_ids: bool,
 
-    /// Show what the session is and cost instead of the transcript
+    /// Show name, place, times, branches and cost instead of the transcript
     #[arg(long, conflicts_with_all = ["at", "full", "no_ids"])]
     summary: bool,
 

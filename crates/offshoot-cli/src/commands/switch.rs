@@ -17,12 +17,14 @@ use crate::{select, summarise};
 
 /// Go to another entry; the session continues from there
 ///
-/// Nothing is lost: what stood after the entry stays as another branch. The
-/// move is written into the file as one small entry below the target, which
-/// trees and transcripts do not show, so that pi and oh-my-pi open there too.
-/// With --summarize that entry is a summary of the branch that is left, which
-/// the model sees: written by a model (--model, else the session's, else the
-/// one of settings.json), without one put together from what was said.
+/// Nothing is lost: the entries after it remain as another branch. offshoot
+/// appends one small entry below the target, which trees and transcripts do
+/// not show, so pi and oh-my-pi open there too.
+///
+/// With --summarize that entry is a summary of the branch that is left, and
+/// the model sees it. A model writes it: --model, else the session's, else the
+/// one of settings.json. Without a model offshoot extracts the summary from
+/// the messages.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "checkout")]
 pub(crate) struct Args {
@@ -32,7 +34,7 @@ pub(crate) struct Args {
     /// An id or its unique start, a label, `@`, `@-`, or a time such as 2h
     entry: String,
 
-    /// Leave a summary of the branch that is left
+    /// Summarise the branch that is left
     #[arg(long)]
     summarize: bool,
 
@@ -44,7 +46,7 @@ const EXAMPLES: &str = "\
 Examples:
   offshoot switch latest 1a2b3c4d
   offshoot switch latest 1a2b3c4d --summarize
-  offshoot branches latest            # shows where there is to go";
+  offshoot branches latest            # shows the branches";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     if !args.summarize {

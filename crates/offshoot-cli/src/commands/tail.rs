@@ -20,15 +20,14 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// Follow a session: show entries as any program appends them
 ///
-/// Shows the last entries of the current branch, then every entry that arrives,
-/// whichever branch it is on; an entry that does not continue the one shown
-/// before it names the entry above it. The session itself is not changed, and
-/// other programs are not disturbed. Ends when it is interrupted or its output
-/// is closed, and with exit code 5 when the file is replaced, shortened or
-/// deleted.
+/// Shows the last entries of the current branch, then every new entry, on
+/// whichever branch it is. An entry that does not follow the one shown before
+/// it names its parent. The session is not changed, and other programs are not
+/// disturbed. Ctrl-C ends the command, and so does the end of its output. If
+/// the file is replaced, shortened or deleted, it ends with exit code 5.
 ///
-/// --json prints each entry's line exactly as it is in the file, labels and
-/// settings too.
+/// --json prints the line of each entry exactly as it is in the file, including
+/// labels and settings.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -18,18 +18,18 @@ use crate::ui::when;
 
 /// Move sessions to the trash, or restore one
 ///
-/// The files go to the folder `trash` of the data folder and stay there. If a
-/// name does not name one session, none is moved.
+/// The files move to the folder `trash` of the data folder and stay there. If
+/// an argument does not match exactly one session, nothing is moved.
 ///
-/// --restore puts a session back where it was, never over another file. It is
-/// named by its id, a unique start of it, its name or its old path; without a
-/// name the last one that was moved comes back.
+/// --restore moves a session back to its place, never over another file. Give
+/// its id, a unique start of the id, its name or its old path. Without SESSION
+/// it restores the session that was trashed last.
 ///
-/// --list --json prints an array, the last one that was moved first:
+/// --list --json prints an array, the session trashed last first:
 ///
 ///   [{"id", "name"?, "firstMessage", "path", "trashed", "file"}]
 ///
-/// `path` is where the session came from, `file` where it is.
+/// `path` is where the session came from, `file` where it is now.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "rm")]
 pub(crate) struct Args {
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "restore")]
     list: bool,
 
-    /// Bring a session back
+    /// Restore a session
     #[arg(long)]
     restore: bool,
 

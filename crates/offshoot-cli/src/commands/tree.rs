@@ -36,7 +36,7 @@ const AROUND: usize = 2;
 /// first column is the shortest start of the entry's id that is unique, with
 /// at least four characters.
 ///
-/// Branches are open if the whole tree fits the terminal, or with --open.
+/// If the whole tree fits the terminal, or with --open, branches are open.
 ///
 /// --layout pi draws what pi and omp draw: each branch point moves everything
 /// below it to the right. The setting `treeLayout` chooses the default.
@@ -51,7 +51,7 @@ const AROUND: usize = 2;
 ///
 ///   [{"entry", "children": [...], "label"?, "labelTimestamp"?}]
 ///
-/// with every entry exactly as it stands in the file (old versions upgraded).
+/// with every entry exactly as it is in the file (old versions upgraded).
 /// An entry whose line is damaged inside is shown as
 ///
 ///   {"type", "id", "parentId", "timestamp": null, "damage": {"offset", "message"}}

@@ -11,7 +11,7 @@ use crate::world::{World, message, talk, text};
 fn no_command_at_all_shows_the_help() {
     let shown = World::new().run("");
     assert!(
-        shown.starts_with("[stderr]\nContinue, inspect and branch the sessions")
+        shown.starts_with("[stderr]\n`offshoot` alone starts a conversation")
             && shown.contains("Look:\n  list, ls")
             && shown.ends_with("[exit code 2]\n"),
         "{shown}"
@@ -24,12 +24,14 @@ fn help_of_a_command_ends_with_examples() {
     assert_snapshot!(World::new().run("switch --help"), @"
     Go to another entry; the session continues from there
 
-    Nothing is lost: what stood after the entry stays as another branch. The
-    move is written into the file as one small entry below the target, which
-    trees and transcripts do not show, so that pi and oh-my-pi open there too.
-    With --summarize that entry is a summary of the branch that is left, which
-    the model sees: written by a model (--model, else the session's, else the
-    one of settings.json), without one put together from what was said.
+    Nothing is lost: the entries after it remain as another branch. offshoot
+    appends one small entry below the target, which trees and transcripts do
+    not show, so pi and oh-my-pi open there too.
+
+    With --summarize that entry is a summary of the branch that is left, and
+    the model sees it. A model writes it: --model, else the session's, else the
+    one of settings.json. Without a model offshoot extracts the summary from
+    the messages.
 
     Usage: offshoot switch [OPTIONS] <SESSION> <ENTRY>
 
@@ -42,7 +44,7 @@ fn help_of_a_command_ends_with_examples() {
 
     Options:
           --summarize
-              Leave a summary of the branch that is left
+              Summarise the branch that is left
 
           --provider <NAME>
               The provider, such as anthropic, openai, google, or one of models.json
@@ -72,7 +74,7 @@ fn help_of_a_command_ends_with_examples() {
     Examples:
       offshoot switch latest [ID1]
       offshoot switch latest [ID1] --summarize
-      offshoot branches latest            # shows where there is to go
+      offshoot branches latest            # shows the branches
     ");
 }
 

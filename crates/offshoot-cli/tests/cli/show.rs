@@ -205,8 +205,7 @@ fn a_turn_that_was_interrupted_says_so() {
     world.write("killed.jsonl", &text[..end]);
     let shown = world.stdout("show killed.jsonl");
     assert!(
-        shown
-            .ends_with("\n\nno answer follows: interrupted, or still running elsewhere\n\n15 entries\n"),
+        shown.ends_with("\n\nno answer follows: interrupted, or still running elsewhere\n\n15 entries\n"),
         "{shown}"
     );
 }
