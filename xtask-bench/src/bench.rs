@@ -23,6 +23,7 @@ use xtask::{env, machine, out, run as programs};
 use crate::figures::grouped;
 use crate::inputs::{Input, Inputs, size, stamp};
 use crate::release;
+pub(crate) use contestants::bun;
 use contestants::{Contestant, Task};
 use measure::{Cost, Job};
 use options::Options;

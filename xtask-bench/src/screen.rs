@@ -9,17 +9,19 @@ mod scenes;
 mod scroll;
 mod report;
 mod bars;
+mod beside;
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
-use xtask::{env, machine, out, run};
+use xtask::{cargo, env, machine, out, run};
 
 use crate::figures::grouped;
 use crate::inputs::{Input, Inputs, size, stamp};
 use crate::release;
+use beside::Comparison;
 use report::Report;
 use rounds::Figures;
 use scenes::SCENES;
@@ -37,13 +39,18 @@ struct Options {
     dir: PathBuf,
     /// Where the page is written besides stdout: its place in the documents, unless only some scenes run.
     write: Option<PathBuf>,
+    /// Whether to show the same conversations in pi, omp and offshoot instead of measuring.
+    is_beside: bool,
+    /// The folder in which npm installed the peers.
+    peers: PathBuf,
 }
 
 impl Options {
     fn parse(args: &[String]) -> Result<Self> {
         let dir =
             env::cache_home().context("neither XDG_CACHE_HOME nor HOME is set; use --dir")?.join("offshoot-bench");
-        let mut options = Self { names: Vec::new(), rounds: 5, dir, write: None };
+        let peers = env::root().join("conformance/node_modules");
+        let mut options = Self { names: Vec::new(), rounds: 5, dir, write: None, is_beside: false, peers };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             let mut value = || args.next().with_context(|| format!("{arg} wants a value"));
@@ -53,6 +60,8 @@ impl Options {
                     options.rounds = rounds.context("--rounds wants a number above 0")?;
                 }
                 "--dir" => options.dir = value()?.into(),
+                "--beside" => options.is_beside = true,
+                "--peers" => options.peers = std::path::absolute(value()?)?,
                 "--write" => options.write = Some(value()?.into()),
                 other if other.starts_with('-') => bail!("unexpected option `{other}`"),
                 other if SCENES.iter().any(|scene| scene.name == other) => options.names.push(other.to_owned()),
@@ -77,6 +86,14 @@ impl Options {
 
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     let options = Options::parse(args)?;
+    if options.is_beside {
+        if !cargo::command(&["build", "--package", "offshoot-cli"]).status()?.success() {
+            bail!("offshoot was not built");
+        }
+        let folder = options.dir.join("beside");
+        Comparison { binary: binary()?, peers: options.peers, folder }.run()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if cfg!(debug_assertions) {
         return release::again("screen", &SCROLL, args);
     }
@@ -91,8 +108,13 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The program that cargo built beside this one.
+fn binary() -> std::io::Result<PathBuf> {
+    Ok(env::this_program()?.with_file_name("offshoot"))
+}
+
 fn measure(options: &Options) -> Result<Report> {
-    let binary = env::this_program()?.with_file_name("offshoot");
+    let binary = binary()?;
     let inputs = Inputs::new(&options.dir)?;
     let paths = INPUTS.map(|input| inputs.path(input));
     let scratch = tempfile::Builder::new().prefix("offshoot-screen-").tempdir_in(&options.dir)?;

@@ -29,6 +29,8 @@ usage: cargo xtask COMMAND
 
   screen [SCENE...] [--rounds N] [--dir DIR] [--write FILE]
                          the terminal front end in a real terminal: from a key to its picture, starts, memory
+  screen --beside [--dir DIR] [--peers DIR]
+                         the same ten conversations through pi, omp and offshoot, as pages and pictures to look at
 
   faults [--rounds N]    the tests that break disks, calls and processes, with their counts; N rounds of killed writers
   robustness [--write FILE] [--only PART] [--subjects A,B] [--peers DIR]

@@ -373,9 +373,11 @@ impl Driver {
         let setup = &self.setup;
         let window = setup.model.context_window;
         let is_on = self.auto_compaction && window > 0;
+        let compaction = setup.compaction();
         self.state.config = TurnConfig {
             retry: setup.retry,
-            compact_above: Settings { enabled: is_on, ..setup.compaction() }.compact_above(window),
+            compact_above: Settings { enabled: is_on, ..compaction }.compact_above(window),
+            keep_recent: compaction.keep_recent_tokens,
             recover_overflow: self.auto_compaction,
             steering: setup.steering,
             follow_up: setup.follow_up,

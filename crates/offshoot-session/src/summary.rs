@@ -5,7 +5,7 @@ use crate::entry::{Entry, Source, text_of};
 use crate::error::Result;
 use crate::json::Json;
 use crate::kind::{Kind, Role};
-use crate::text::one_line;
+use crate::text::{counted, one_line};
 use crate::transcript::call_blocks;
 use crate::tree::NodeIx;
 
@@ -135,7 +135,7 @@ fn section(text: &mut String, heading: &str, bullet: &str, lines: &[String]) {
     }
     let hidden = lines.len().saturating_sub(SECTION);
     if hidden > 0 {
-        text.push_str(&format!("- ({hidden} earlier ones not listed)\n"));
+        text.push_str(&format!("- ({} not listed)\n", counted(hidden, "earlier one", "earlier ones")));
     }
     for line in &lines[hidden..] {
         text.push_str(&format!("{bullet}{line}\n"));

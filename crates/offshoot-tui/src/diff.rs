@@ -3,6 +3,7 @@
 //! A row is a sign, a line number and the line. Where one line replaced exactly one other, the changed words stand out.
 //! Knows no message.
 
+use offshoot_session::text::counted;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use similar::{Algorithm, ChangeTag, TextDiff, capture_diff_slices};
@@ -69,7 +70,7 @@ pub(crate) fn rows(diff: &str, theme: &Theme, width: usize) -> Vec<SpanRow> {
         }
     }
     if all > MAX_LINES {
-        let told = format!("… {} more lines", all - MAX_LINES);
+        let told = format!("… {}", counted(all - MAX_LINES, "more line", "more lines"));
         rows.push(flow::cut(&[Span::styled(told, theme.style(Token::Muted))], width));
     }
     rows

@@ -10,6 +10,7 @@ mod table;
 mod layout;
 mod stream;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag};
@@ -22,6 +23,9 @@ pub(crate) use code::row as code_row;
 use layout::{Behind, Layout};
 
 pub use stream::Stream;
+
+/// Invisible, and removed again.
+const APART: &str = "\u{2060}";
 
 /// Further text is not shown; a row tells how much.
 pub const MAX_BYTES: usize = 256 * 1024;
@@ -55,20 +59,39 @@ pub fn lines(text: &str, sheet: &Sheet<'_>) -> Vec<Line<'static>> {
 pub fn plain(text: &str, columns: usize) -> String {
     let mut words = String::new();
     let seen = text.get(..text.floor_char_boundary(columns.saturating_mul(16).max(1_024))).unwrap_or(text);
-    for event in Parser::new_ext(&readable(seen), options()) {
+    for event in Parser::new_ext(&readable(&spans_for_fences(seen)), options()) {
         match event {
-            Event::Text(piece) | Event::Code(piece) | Event::InlineHtml(piece) | Event::Html(piece) => {
-                words.push_str(&piece);
-            }
+            Event::Text(piece) | Event::InlineHtml(piece) | Event::Html(piece) => words.push_str(&piece),
+            Event::Code(piece) => words.extend(piece.split_inclusive(' ').flat_map(|word| [APART, word])),
             Event::Start(tag) if !is_inline(&tag) => words.push(' '),
             Event::SoftBreak | Event::HardBreak | Event::Rule => words.push(' '),
             _ => {}
         }
     }
-    // Where line feeds were lost, block markers are between the words.
+    // Where line feeds were lost, block markers are between the words. In code they are words.
     let is_word = |word: &&str| !word.chars().all(|c| "#*-=|>`~_+:".contains(c));
-    let words = text::clean(&words).split_whitespace().filter(is_word).collect::<Vec<_>>().join(" ");
-    text::fit(&words, columns).into_owned()
+    let words = words.split_whitespace().filter(is_word).collect::<Vec<_>>().join(" ");
+    text::fit(&text::clean(&words), columns).into_owned()
+}
+
+/// In a text that lost its line feeds, blocks of code become spans of code, without the name of their language. What is
+/// left of a block that was cut off is text.
+fn spans_for_fences(text: &str) -> Cow<'_, str> {
+    const FENCE: &str = "```";
+    if text.contains('\n') || !text.contains(FENCE) {
+        return Cow::Borrowed(text);
+    }
+    let mut parts = text.split(FENCE);
+    let mut spans = parts.next().unwrap_or_default().to_owned();
+    let is_language = |word: &str| word.chars().all(|c| c.is_alphanumeric() || "+-#_.".contains(c));
+    while let Some(code) = parts.next() {
+        let code = code.split_once(' ').filter(|(word, _)| is_language(word)).map_or(code, |(_, code)| code);
+        match parts.next() {
+            Some(after) => spans.extend(["`` ", code.trim(), " ``", after]),
+            None => spans.push_str(code),
+        }
+    }
+    Cow::Owned(spans)
 }
 
 /// The most columns of a row in the tree.
@@ -94,8 +117,6 @@ pub(crate) fn harmless(foreign: &str) -> String {
 
 /// Makes a text harmless, and keeps definitions of reference links as text.
 fn readable(foreign: &str) -> String {
-    /// Invisible, and removed again.
-    const APART: char = '\u{2060}';
     let text = harmless(foreign);
     let mut readable = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -103,7 +124,7 @@ fn readable(foreign: &str) -> String {
         let (marks, rest) = line.split_at(line.find(|c| !is_mark(c)).unwrap_or(line.len()));
         readable.push_str(marks);
         if rest.starts_with('[') && (rest.contains("]:") || !rest.contains(']')) {
-            readable.push(APART);
+            readable.push_str(APART);
         }
         readable.push_str(rest);
     }

@@ -187,7 +187,7 @@ fn script() -> PathBuf {
 }
 
 /// npm puts bun beside its launcher, or, when no script ran, in the platform's package.
-fn bun(packages: &Path) -> Option<PathBuf> {
+pub(crate) fn bun(packages: &Path) -> Option<PathBuf> {
     let platform = format!("@oven/bun-linux-{}/bin/bun", if cfg!(target_arch = "aarch64") { "aarch64" } else { "x64" });
     [packages.join("bun/bin/bun.exe"), packages.join(platform)]
         .into_iter()

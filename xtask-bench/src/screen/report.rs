@@ -18,12 +18,11 @@ pub(super) struct Report {
 impl Report {
     pub(super) fn markdown(&self, bars: &str) -> String {
         let mut text = format!(
-            "# The screen\n\nWritten by `cargo xtask screen`; no figure is typed by hand. `cargo xtask screen tree resume --rounds 2` runs only some\n\
-             scenes and writes nothing.\n\n\
-             The release binary runs in a real pseudo-terminal of {COLUMNS} × {ROWS}. Each scene has a new process and a new home; the page cache is\n\
-             warm. Time runs from the start of the process, or from just before a key is written to the terminal, until the end of a synchronised\n\
-             update (`CSI ? 2026 l`) is read from it, so the frame is complete. Each key waits for the frame of the one before. A letter of a\n\
-             search counts when the search line shows it, even if the search still runs. Figures are medians over the rounds.\n"
+            "# The screen\n\nWritten by `cargo xtask screen`; no figure is typed by hand.\n\n\
+             The release binary runs in a real pseudo-terminal of {COLUMNS} × {ROWS}, in a new process and a new home for each scene, with a warm\n\
+             page cache. Time runs from the start of the process, or from just before a key is written, until a complete frame is read (the end\n\
+             of its synchronised update, `CSI ? 2026 l`). Each key waits for the frame of the one before. A letter of a search counts when the\n\
+             search line shows it. Figures are medians over the rounds.\n"
         );
         text.push_str("\n## Bars\n\n");
         text.push_str(bars);
@@ -57,7 +56,6 @@ impl Report {
         for (what, value) in &self.facts {
             text.push_str(&format!("| {what} | {value} |\n"));
         }
-        text.push_str(&self.raw());
         text
     }
 
@@ -68,8 +66,8 @@ impl Report {
     fn scrolling(&self) -> String {
         let Some(scrolled) = &self.scrolled else { return String::new() };
         let mut text = String::from(
-            "\n## What scrolling allocates\n\nCounted by an allocator around the system's, in `cargo run --release -p offshoot-tui --example scroll -- SESSION.jsonl`: the steps\n\
-             go through the list and back, twice. *Left* is what the second time added.\n\n\
+            "\n## What scrolling allocates\n\nCounted by an allocator around the system's in the example `scroll` of offshoot-tui. The steps go through the list and back, twice;\n\
+             *left* is what the second time added.\n\n\
              | list | steps | left | allocations a step: first 1,000, last 1,000 | most bytes in use: first 1,000, last 1,000 |\n|---|--:|--:|--:|--:|\n",
         );
         for Scrolled { view, steps, growth, allocations, most } in scrolled {
@@ -77,25 +75,6 @@ impl Report {
                 "| {view} | {steps} | {growth} bytes | {}, {} | {}, {} |\n",
                 allocations.0, allocations.1, most.0, most.1
             ));
-        }
-        text
-    }
-
-    fn raw(&self) -> String {
-        let mut text = String::from(
-            "\n## Raw rows\n\nEvery round in ms: p50 / p95 / longest, or one time; peaks in MiB.\n\n| scene | what | rounds |\n|---|---|---|\n",
-        );
-        for row in &self.figures.rows {
-            let round = |round: &Round| match round.count {
-                1 => format!("{:.2}", round.p50),
-                _ => format!("{:.2} / {:.2} / {:.2}", round.p50, round.p95, round.max),
-            };
-            let rounds: Vec<String> = row.rounds.iter().map(round).collect();
-            text.push_str(&format!("| {} | {} | {} |\n", row.scene, row.what, rounds.join("; ")));
-        }
-        for (scene, peaks) in &self.figures.peaks {
-            let peaks: Vec<String> = peaks.iter().map(|peak| format!("{peak:.1}")).collect();
-            text.push_str(&format!("| {scene} | peak | {} |\n", peaks.join("; ")));
         }
         text
     }
@@ -136,8 +115,6 @@ mod tests {
             "| new | 20.0 MiB |",
             "| a list | 10000 | 8 bytes | 3, 4 | 100, 200 |",
             "| kernel | one |",
-            "| new | Down | 1.00 / 16.00 / 16.00 |",
-            "| new | peak | 20.0 |",
         ] {
             assert!(text.contains(part), "{part} in\n{text}");
         }

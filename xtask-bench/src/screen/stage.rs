@@ -9,7 +9,7 @@ use portable_pty::CommandBuilder;
 use super::terminal::Terminal;
 
 /// A conversation needs a known model; no request is sent to this one.
-const MODELS: &str = r#"{"providers": {"none": {"baseUrl": "http://127.0.0.1:9", "api": "anthropic-messages",
+pub(super) const MODELS: &str = r#"{"providers": {"none": {"baseUrl": "http://127.0.0.1:9", "api": "anthropic-messages",
     "apiKey": "none", "models": [{"id": "m1", "contextWindow": 200000, "maxTokens": 8000, "reasoning": true,
     "cost": {"input": 3, "output": 15}, "input": ["text", "image"]}]}}}
 "#;

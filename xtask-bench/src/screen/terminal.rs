@@ -51,7 +51,10 @@ pub(super) struct KeyTiming {
 
 impl Terminal {
     pub(super) fn start(command: CommandBuilder) -> Result<Self> {
-        let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
+        Self::start_at(command, PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 })
+    }
+
+    pub(super) fn start_at(command: CommandBuilder, size: PtySize) -> Result<Self> {
         let pair = native_pty_system().openpty(size)?;
         let reader = pair.master.try_clone_reader()?;
         let (sender, output) = channel();
@@ -59,7 +62,7 @@ impl Terminal {
         let input = pair.master.take_writer()?;
         let started = Instant::now();
         let child = pair.slave.spawn_command(command)?;
-        let parser = vt100::Parser::new(ROWS, COLUMNS, 0);
+        let parser = vt100::Parser::new(size.rows, size.cols, 0);
         Ok(Self { parser, output, input, child, started, last: None, _master: pair.master })
     }
 
@@ -128,7 +131,11 @@ impl Terminal {
         self.parser.screen().contents()
     }
 
-    fn send(&mut self, keys: &str) -> Result<()> {
+    pub(super) fn cells(&self) -> &vt100::Screen {
+        self.parser.screen()
+    }
+
+    pub(super) fn send(&mut self, keys: &str) -> Result<()> {
         self.input.write_all(keys.as_bytes()).and_then(|()| self.input.flush()).context("cannot type")
     }
 

@@ -74,7 +74,7 @@ async fn run(command: &str, patience: Duration) -> Result<String, String> {
         end = running => end.map_err(|error| format!("could not run sh: {error}"))?,
     };
     match end {
-        End::TimedOut => return Err(format!("it took longer than {} seconds and was stopped", patience.as_secs_f32())),
+        End::TimedOut => return Err(format!("it took longer than {} s and was stopped", patience.as_secs_f32())),
         End::Exited(0) | End::Lingers(0) => {}
         End::Exited(code) | End::Lingers(code) => return Err(format!("it ended with exit code {code}")),
     }
@@ -137,7 +137,7 @@ mod tests {
         let (commands, _) = commands(Duration::from_millis(500));
         let command = format!("sleep 60 & echo $! > {}; sleep 60", file.display());
         let refused = block_on(commands.ask("p", &command)).unwrap_err();
-        assert_eq!(refused, "it took longer than 0.5 seconds and was stopped");
+        assert_eq!(refused, "it took longer than 0.5 s and was stopped");
         let pid = std::fs::read_to_string(&file).unwrap();
         let state = || std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
         let is_gone = || state().is_empty() || state().contains(") Z ");

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::stream;
 use offshoot_session::clock::Clock;
+use offshoot_session::text::counted;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response, redirect};
 
@@ -193,7 +194,7 @@ async fn error_of(mut response: Response, now: i64) -> AnswerTrouble {
     if let Some((at, _)) = text.char_indices().nth(MAX_ERROR_TEXT) {
         let more = text.chars().count() - MAX_ERROR_TEXT;
         text.truncate(at);
-        text.push_str(&format!("... [{more} more characters]"));
+        text.push_str(&format!("... [{}]", counted(more, "more character", "more characters")));
     }
     let wait = retry_after::milliseconds(header, now).or_else(|| retry_after::in_body(body));
     let may_retry = header("x-should-retry").and_then(|text| text.parse().ok());

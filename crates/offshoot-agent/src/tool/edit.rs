@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use offshoot_session::medium::read_regular;
+use offshoot_session::text::counted;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -109,7 +110,7 @@ fn edit(path: &Path, input: EditInput) -> Result<ToolOutcome, ToolOutcome> {
     let change = diff::change(&input.path, &replaced.before, &replaced.after);
     let details = json!({ "diff": change.diff, "patch": change.patch, "firstChangedLine": change.first });
     let count = edits.len();
-    let text = format!("made {count} {} in {}", if count == 1 { "replacement" } else { "replacements" }, input.path);
+    let text = format!("made {} in {}", counted(count, "replacement", "replacements"), input.path);
     Ok(ToolOutcome { details: Some(details), ..ToolOutcome::text(text) })
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
+use offshoot_session::text::counted;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -96,8 +97,8 @@ fn find(root: &Path, input: &FindInput, stop: Stop) -> Result<Listing, ToolOutco
         .collect();
     let mut notes = Vec::new();
     if rows.len() as u64 >= limit {
-        let paths = if limit == 1 { "path" } else { "paths" };
-        let text = format!("{limit} {paths}; see more with limit={}, or narrow the pattern", limit.saturating_mul(2));
+        let paths = counted(limit, "path", "paths");
+        let text = format!("{paths}; see more with limit={}, or narrow the pattern", limit.saturating_mul(2));
         notes.push((text, "resultLimitReached", json!(limit)));
     }
     Ok(Listing { rows, notes })

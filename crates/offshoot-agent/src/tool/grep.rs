@@ -149,8 +149,8 @@ impl GrepMatch {
         let mut notes = Vec::new();
         if self.count >= self.limit {
             let more = self.limit.saturating_mul(2);
-            let matches = if self.limit == 1 { "match" } else { "matches" };
-            let text = format!("{} {matches}; see more with limit={more}, or narrow the pattern", self.limit);
+            let matches = counted(self.limit, "match", "matches");
+            let text = format!("{matches}; see more with limit={more}, or narrow the pattern");
             notes.push((text, "matchLimitReached", json!(self.limit)));
         }
         if self.is_cut {

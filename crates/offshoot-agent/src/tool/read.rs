@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use offshoot_session::medium::open_regular;
+use offshoot_session::text::counted;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -176,8 +177,8 @@ fn lines(mut from: impl io::Read, input: &ReadInput) -> io::Result<ToolOutcome> 
 fn shown(selection: &Selection, input: &ReadInput) -> ToolOutcome {
     let (first, all) = (selection.first + 1, selection.line + 1);
     if first > all {
-        let lines = if all == 1 { "line" } else { "lines" };
-        return ToolOutcome::failed(format!("{} has only {all} {lines}, so line {first} does not exist", input.path));
+        let lines = counted(all, "line", "lines");
+        return ToolOutcome::failed(format!("{} has only {lines}, so line {first} does not exist", input.path));
     }
     let truncation = selection.truncation();
     let end = first + truncation.output_lines - 1.min(truncation.output_lines);
@@ -200,7 +201,8 @@ fn shown(selection: &Selection, input: &ReadInput) -> ToolOutcome {
         }
         None if selection.last < all => {
             let (rest, next) = (all - selection.last, selection.last + 1);
-            format!("{}\n\n[{rest} more lines; go on with offset={next}]", truncation.content)
+            let rest = counted(rest, "more line", "more lines");
+            format!("{}\n\n[{rest}; go on with offset={next}]", truncation.content)
         }
         None => truncation.content.clone(),
     };
@@ -236,6 +238,10 @@ mod tests {
         assert_eq!(shown(json!({"path": "f", "offset": 4})), "4\n5");
         assert_eq!(shown(json!({"path": "f", "offset": 2, "limit": 2})), "2\n3\n\n[2 more lines; go on with offset=4]");
         assert_eq!(shown(json!({"path": "f", "offset": 4, "limit": 9})), "4\n5");
+        assert_eq!(
+            shown(json!({"path": "f", "offset": 2, "limit": 3})),
+            "2\n3\n4\n\n[1 more line; go on with offset=5]"
+        );
         assert_eq!(shown(json!({"path": "f", "offset": 0, "limit": 0})), "\n\n[5 more lines; go on with offset=1]");
         let failed = run(dir.path(), json!({"path": "f", "offset": 6}));
         assert!(failed.is_error && text_of(&failed) == "f has only 5 lines, so line 6 does not exist");

@@ -80,6 +80,7 @@ pub(super) fn recorded(state: &mut TurnState, answer: Recording, out: &mut Vec<E
 fn answered(state: &mut TurnState, message: Arc<AssistantMessage>, is_overflow: bool, out: &mut Vec<Effect>) {
     let tokens = work::tokens(&message);
     let is_cut_off = message.stop_reason == StopReason::Length;
+    let is_overflow = is_overflow && tokens > state.config.keep_recent;
     turn_end(message, Vec::new(), out);
     if next_turn(state, false, out) {
         return;

@@ -52,6 +52,8 @@ pub struct TurnConfig {
     pub retry: Retry,
     /// Contexts with more tokens are compacted automatically; `None`: never.
     pub compact_above: Option<u64>,
+    /// A context of at most this many tokens cannot be compacted.
+    pub keep_recent: u64,
     /// Whether a request that was too long, or left no room for the whole answer, is compacted and sent again, once.
     pub recover_overflow: bool,
     pub steering: QueueMode,

@@ -134,6 +134,23 @@ fn an_answer_that_was_cut_short_is_left_out_and_asked_for_again() {
     });
 }
 
+/// A session that is too small to be compacted: the answer stays as far as it came, and the model sees it when it is
+/// told to go on.
+#[test]
+fn an_answer_that_was_cut_short_in_a_small_session_stays() {
+    run(async {
+        let cut = Reply { stop: Some(StopReason::Length), ..Reply::text("only ha") };
+        let world = World::new([cut, Reply::text("lf of it.")]);
+        let (agent, _events) = world.start();
+        assert_eq!(agent.prompt("first").await, Ok(Settled::Done));
+        assert!(!world.entries().contains("context_edit"), "{}", world.entries());
+        assert_eq!(agent.prompt("go on").await, Ok(Settled::Done));
+        let asked = world.server.seen().pop().unwrap().json()["messages"].to_string();
+        assert!(asked.contains("only ha") && asked.contains("go on"), "{asked}");
+        world.no_problems();
+    });
+}
+
 /// omp's files have no word for an answer that is left out: as in omp the session goes on below what stands before it.
 #[test]
 fn in_omps_files_what_was_cut_short_becomes_a_branch_of_its_own() {

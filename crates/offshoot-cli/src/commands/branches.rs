@@ -12,6 +12,7 @@ use offshoot_session::session::Session;
 use offshoot_session::stats::{Branch, branches, totals};
 use offshoot_session::text::one_line;
 use offshoot_session::tree::NodeIx;
+use offshoot_tui::markdown::plain_row;
 use offshoot_tui::text::in_short;
 
 use crate::app::App;
@@ -126,7 +127,7 @@ fn table(app: &App, session: &Session, mut branches: Vec<Branch>, ids: Option<&S
             Some(tokens).filter(|_| has_tokens).unwrap_or_default(),
             Some(cost).filter(|_| has_cost).unwrap_or_default(),
             branch.label.as_ref().map(|label| one_line(label, 80)).unwrap_or_default(),
-            branch.last_words.clone(),
+            plain_row(&branch.last_words),
         ];
         table.row(cells, if branch.is_open { BOLD } else { PLAIN });
     }

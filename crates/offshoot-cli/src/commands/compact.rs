@@ -162,8 +162,7 @@ fn counts(plan: &Plan) -> String {
     let split = if plan.is_split() { ", among them the beginning of a turn whose end stays" } else { "" };
     let pinned = match plan.pinned.len() {
         0 => String::new(),
-        1 => "; 1 entry is pinned".to_owned(),
-        many => format!("; {many} entries are pinned"),
+        count => format!("; {} pinned", counted(count, "entry is", "entries are")),
     };
     format!("{went} summarised{split}; {} kept from {}{pinned}", plan.kept.len(), plan.first_kept_id)
 }

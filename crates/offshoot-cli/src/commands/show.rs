@@ -12,6 +12,7 @@ use offshoot_session::stats::overview;
 use offshoot_session::text::{counted, one_line};
 use offshoot_session::transcript::items;
 use offshoot_session::tree::NodeIx;
+use offshoot_tui::markdown::plain_row;
 
 use crate::app::App;
 use crate::error::Result;
@@ -183,7 +184,7 @@ fn summary(app: &App, args: &Args, session: &Session) -> Result<()> {
         ("changed", modified.map(when::minute).unwrap_or_default()),
         ("branches", overview.branches.to_string()),
         ("in all", in_words(totals)),
-        ("last words", overview.last_words.clone()),
+        ("last words", plain_row(&overview.last_words)),
     ];
     for (what, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {
         writeln!(out, "{}{value}", Painted(DIM, &format!("{what:12}")))?;

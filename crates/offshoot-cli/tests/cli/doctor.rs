@@ -309,6 +309,28 @@ fn how_everything_stands() {
     assert_snapshot!(world.run("doctor --json"), @r#"{"roots":[{"path":"[HOME]/.local/share/offshoot/sessions","of":"offshoot","namedBy":"default","listed":true,"exists":true,"sessions":1,"hidden":[],"unread":[]},{"path":"[HOME]/.pi/agent/sessions","of":"pi","namedBy":"default","listed":true,"exists":true,"sessions":1,"hidden":[{"path":"[HOME]/.pi/agent/sessions/--[ROOT]-home-work--/empty.jsonl","code":"empty","message":"it is empty: no byte of a session is in it","commands":[]}],"unread":["could not read folder [HOME]/.pi/agent/sessions/--srv-loop--: Too many levels of symbolic links (os error 40)"]},{"path":"[HOME]/.omp/agent/sessions","of":"omp","namedBy":"default","listed":true,"exists":false,"sessions":0,"hidden":[],"unread":[]}],"index":{"path":"[HOME]/.cache/offshoot/index","files":0,"bytes":0},"catalogue":{"path":"[HOME]/.cache/offshoot/catalogue.sqlite","state":"damaged","why":"file is not a database","sessions":0,"bytes":7},"spill":{"path":"[HOME]/.local/state/offshoot/spill","files":[],"unread":[]},"open":[{"path":"[HOME]/.cache/offshoot","mode":"0755"},{"path":"[HOME]/.cache/offshoot/catalogue.sqlite","mode":"0644"}]}"#);
 }
 
+/// The folder of the side indexes is nobody else's, also where it was there before.
+#[test]
+fn the_index_folder_is_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = World::new();
+    let long = message("aaaa1111", None, 10, "user", &"x".repeat(2 << 20));
+    world.own("0000aaaa-1", &[&long]);
+    private(&world);
+    for begun in [None, Some(0o755)] {
+        let index = world.home().join(".cache/offshoot/index");
+        if let Some(mode) = begun {
+            fs::remove_dir_all(&index).unwrap();
+            fs::create_dir(&index).unwrap();
+            fs::set_permissions(&index, fs::Permissions::from_mode(mode)).unwrap();
+            assert!(world.stdout("doctor").contains("others may read 0755"));
+        }
+        world.stdout("tree 0000aaaa-1");
+        let said = world.stdout("doctor");
+        assert!(!said.contains("index  0 files") && !said.contains("others may read"), "{said}");
+    }
+}
+
 #[test]
 fn nothing_is_written() {
     let world = World::with_sample();

@@ -162,7 +162,7 @@ fn a_summary_counts_every_branch_once() {
     changed     2026-01-14 08:45
     branches    2
     in all      28 entries, 41k tokens, $0.09
-    last words  With `--lines` the number of lines follows on a line of its own: ``` $ printf 'one two\nthree\n' | wordcount --lines 3 2 ```
+    last words  With --lines the number of lines follows on a line of its own: $ printf 'one two\nthree\n' | wordcount --lines 3 2
     "#);
     assert_snapshot!(world.run("show sample.jsonl --summary --json"), @r#"{"id":"019bbbd8-3100-7c42-9d1a-6f20b7e4a581","name":"word count off by the blanks","cwd":"/home/ada/wordcount","file":"sample.jsonl","created":"2026-01-14T08:40:00.000Z","modified":"2026-01-14T08:45:22.030Z","leafId":"42e6b1f9","branches":2,"entries":28,"messages":21,"tokens":41369,"cost":0.085617,"lastWords":"With `--lines` the number of lines follows on a line of its own: ``` $ printf 'one two\\nthree\\n' | wordcount --lines 3 2 ```"}"#);
 }

@@ -1,12 +1,10 @@
 //! The facts of a session's entries, stored beside its side index under the same rules.
 
-use std::fs::DirBuilder;
 use std::io::Write as _;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
 use super::bytes::{Reader, Writer, hash};
-use super::{Of, SMALLEST, place};
+use super::{Of, SMALLEST, make_private, place};
 use crate::clock::Millis;
 use crate::entry::Source;
 use crate::error::Result;
@@ -94,7 +92,7 @@ fn write(medium: &FileMedium, place: &Path, length: u64, facts: &Facts) -> std::
     writer.short(facts.chains.all.len() as u32);
     facts.chains.all.iter().for_each(|chain| write_chain(&mut writer, chain));
     let body = writer.finish();
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    make_private(folder)?;
     let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
     for part in [MAGIC.as_slice(), &body, &hash(&body).to_le_bytes()] {
         temporary.write_all(part)?;

@@ -1,8 +1,7 @@
 //! Writes indexes: a new one beside the old, or segment by segment while a big file is first read.
 
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::thread;
 
@@ -12,7 +11,7 @@ use super::bytes::hash;
 use super::head::Head;
 use super::ids::{Run, hashed, table};
 use super::pages::{IndexPages, PageSpan, encode};
-use super::{MAGIC, Of};
+use super::{MAGIC, Of, make_private};
 use crate::load::Loaded;
 use crate::medium::FileMedium;
 use crate::tree::nodes::PAGE;
@@ -66,7 +65,7 @@ impl Growing {
 
 fn temporary(place: &Path) -> io::Result<NamedTempFile> {
     let folder = place.parent().ok_or_else(|| io::Error::other("the index has no folder"))?;
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    make_private(folder)?;
     NamedTempFile::new_in(folder)
 }
 

@@ -4,7 +4,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
 use offshoot_session::json::{Json, JsonKind};
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, one_line};
 use offshoot_session::transcript::{Call, ItemPart, ToolResult, line_range, value_text};
 
 use super::page::{Page, head, more, tail};
@@ -161,12 +161,12 @@ impl ShownCall<'_> {
     }
 
     fn amount(&self) -> String {
-        let counted = |count: usize| if count == 1 { "  1 line".to_owned() } else { format!("  {count} lines") };
+        let lines = |count: usize| format!("  {}", counted(count, "line", "lines"));
         match self.call.name.as_str() {
-            "write" => self.text("content").map(|text| counted(text.lines().count())).unwrap_or_default(),
+            "write" => self.text("content").map(|text| lines(text.lines().count())).unwrap_or_default(),
             "read" if self.state == CallState::Done => {
-                let lines: usize = self.outputs().map(|text| text.lines().count()).sum();
-                if lines == 0 { String::new() } else { counted(lines) }
+                let count: usize = self.outputs().map(|text| text.lines().count()).sum();
+                if count == 0 { String::new() } else { lines(count) }
             }
             "edit" => {
                 let (added, removed) = self.change().map(|change| diff::counts(&change)).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use offshoot_session::text::counted;
 use offshoot_session::transcript::StoredPicture;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -113,8 +114,7 @@ pub(super) fn tail(page: &mut Page<'_>, output: &str, style: Style, keep: Keep) 
     match (preview.hidden, preview.is_cut) {
         (0, false) => {}
         (0, true) => page.hint("the end of a long line", &key),
-        (1, _) => page.hint("1 earlier line", &key),
-        (hidden, _) => page.hint(&format!("{hidden} earlier lines"), &key),
+        (hidden, _) => page.hint(&counted(hidden, "earlier line", "earlier lines"), &key),
     }
     page.rows(preview.rows);
 }
@@ -131,7 +131,6 @@ pub(super) fn more(page: &mut Page<'_>, hidden: usize, is_cut: bool) {
     match (hidden, is_cut) {
         (0, false) => {}
         (0, true) => page.hint("a long line goes on", &key),
-        (1, _) => page.hint("1 more line", &key),
-        (hidden, _) => page.hint(&format!("{hidden} more lines"), &key),
+        (hidden, _) => page.hint(&counted(hidden, "more line", "more lines"), &key),
     }
 }

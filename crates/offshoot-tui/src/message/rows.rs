@@ -13,7 +13,7 @@ use crate::markdown::{self, harmless};
 use crate::text;
 use crate::theme::{Theme, Token};
 use offshoot_session::json::Json;
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, one_line};
 use offshoot_session::transcript::{Answer, End, Item, ItemPart, Level, Run, Summary};
 
 /// Visible rows of a folded user command.
@@ -44,7 +44,7 @@ pub(super) fn rows(
 
 pub(super) fn bytes(size: usize) -> String {
     match size {
-        0..1024 => format!("{size} bytes"),
+        0..1024 => counted(size, "byte", "bytes"),
         1024..1_048_576 => format!("{} KB", size / 1024),
         _ => format!("{:.1} MB", size as f64 / 1_048_576.0),
     }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use offshoot_session::text::counted;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -161,8 +162,8 @@ impl<'a> Reader<'a> {
             Token::ALL.into_iter().filter(|token| !named[*token as usize] && token.fallback().is_none()).collect();
         if let (false, Some(place)) = (missing.is_empty(), place) {
             let names: Vec<_> = missing.into_iter().map(|token| format!("`{}`", token.name())).collect();
-            let noun = if names.len() == 1 { "token is" } else { "tokens are" };
-            self.wrong(place, format!("{} {noun} missing: {}", names.len(), names.join(", ")));
+            let tokens = counted(names.len(), "token is", "tokens are");
+            self.wrong(place, format!("{tokens} missing: {}", names.join(", ")));
         }
         let mut colours = [Colour::Default; Token::COUNT];
         for token in Token::ALL {

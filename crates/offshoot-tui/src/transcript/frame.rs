@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use offshoot_session::entry::{Entry, Source};
 use offshoot_session::error::Result;
+use offshoot_session::text::counted;
 use offshoot_session::tree::NodeIx;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
@@ -157,7 +158,7 @@ impl Transcript {
             Body::Nothing => RenderedRows::default(),
         };
         if hidden > 0 {
-            let told = format!("  … {hidden} more results are not shown");
+            let told = format!("  … {} not shown", counted(hidden, "more result is", "more results are"));
             laid.lines.push(Line::styled(told, self.theme.style(Token::Muted)));
         }
         Some(laid)

@@ -42,8 +42,11 @@ fn the_wait_has_an_end_and_an_answer_ends_the_trying() {
     let mut run = Run::streaming();
     assert!(run.answered(error("busy"), transient(Some(3_600_000))).said().contains("WAIT 60000"));
     run.elapsed().built(10).said();
+    let told = run.answered(error("busy"), transient(Some(1000))).said();
+    assert!(told.contains("WAIT 1000"), "shorter than offshoot would wait: {told}");
+    run.elapsed().built(10).said();
     let told = run.answered(said("there"), None).said();
-    assert!(told.contains("auto_retry_end true 1 None"), "{told}");
+    assert!(told.contains("auto_retry_end true 2 None"), "{told}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::app::msg::{Looked, Opened};
 use crate::editor::Choice;
 use crate::slash::Argument;
 use crate::theme::Token;
+use offshoot_session::text::counted;
 use offshoot_session::transcript::Level;
 
 /// Shows the last blocks of the place. The terminal keeps the rows above.
@@ -17,8 +18,9 @@ pub(super) fn opened(model: &mut Model, opened: Opened) -> Vec<Cmd> {
     }
     if opened.hidden > 0 {
         let key = model.wishes.keymap.hint(crate::keymap::Action::OpenTranscript).unwrap_or_default();
-        let messages = if opened.hidden == 1 { "message" } else { "messages" };
-        model.notice(Level::Info, format!("{} earlier {messages}: {key} shows them", opened.hidden));
+        let messages = counted(opened.hidden, "earlier message", "earlier messages");
+        let them = if opened.hidden == 1 { "it" } else { "them" };
+        model.notice(Level::Info, format!("{messages}: {key} shows {them}"));
     }
     model.conversation.open_place(opened.tail, opened.entries);
     let mut cmds = vec![ProgramTask::Look.into(), ProgramTask::GitBranch.into()];

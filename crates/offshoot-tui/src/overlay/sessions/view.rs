@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use offshoot_session::clock::Millis;
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, one_line};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -349,8 +349,8 @@ impl Sessions {
             words.push_str(&format!(" of {all}"));
         }
         if let Filling::Done(unread @ 1..) = list.filling {
-            let files = if unread == 1 { "file" } else { "files" };
-            words.push_str(&format!(" {unread} {files} cannot be read: `offshoot doctor` says why"));
+            let files = counted(unread, "file", "files");
+            words.push_str(&format!(" {files} cannot be read: `offshoot doctor` says why"));
         }
         if self.query.is_some() && shown > 0 {
             let left = list.count_unsearched();
@@ -365,7 +365,7 @@ impl Sessions {
         let Some(row) = self.chosen().filter(|_| !area.is_empty()) else { return };
         let columns = usize::from(area.width);
         let mut about = vec![row.modified.map_or_else(|| "no time".to_owned(), |time| age(time, self.setting.now))];
-        about.push(format!("{} {}", row.messages, if row.messages == 1 { "message" } else { "messages" }));
+        about.push(counted(row.messages, "message", "messages"));
         about.extend(mark(row.origin).map(|mark| format!("of {mark}")));
         about.extend(Some(self.short(Path::new(&row.cwd))).filter(|cwd| !cwd.is_empty()));
         about.push(row.id.clone());

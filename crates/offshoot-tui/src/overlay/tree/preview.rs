@@ -2,6 +2,7 @@
 
 use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
+use offshoot_session::text::counted;
 use offshoot_session::transcript::{End, Item, ItemPart};
 use offshoot_session::tree::NodeIx;
 
@@ -51,7 +52,7 @@ fn said(source: &dyn Source, ix: NodeIx) -> String {
         }
         let more = text.len() - end;
         text.truncate(end);
-        text.push_str(&format!("\n… and {more} bytes more"));
+        text.push_str(&format!("\n… and {}", counted(more, "more byte", "more bytes")));
     }
     text
 }
