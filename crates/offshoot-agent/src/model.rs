@@ -3,9 +3,10 @@
 //! Reads the user's `models.json` and `auth.json`; the environment is an argument. Uses no network.
 
 mod file;
+mod value;
+mod privacy;
 mod table;
 mod find;
-mod value;
 mod key_command;
 mod keys;
 

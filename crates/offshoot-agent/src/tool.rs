@@ -36,7 +36,6 @@ pub use bash::{Bash, BashRun, Shell};
 pub use edit::Edit;
 pub use find::Find;
 pub use grep::Grep;
-pub(crate) use hide::is_telling;
 pub use ls::Ls;
 pub use read::Read;
 pub use write::Write;

@@ -14,7 +14,7 @@ use offshoot_session::list::SessionInfo;
 use offshoot_session::session::{Durability, Options, Session, SpillPolicy};
 use offshoot_session::store::{DirStore, Flavour, Progress, Root, Scope, Store as _};
 use offshoot_session::tree::NodeIx;
-use offshoot_settings::Settings;
+use offshoot_settings::{Layers, Settings};
 
 use crate::config::Environment;
 use crate::config::settings::SettingsFiles;
@@ -42,13 +42,26 @@ impl App {
             let home = self.environment.home.clone();
             let below = [Root::new(folder, Flavour::Offshoot), Root { home, ..Root::new(folder, Flavour::Omp) }];
             let store = DirStore::new(Root::new(folder, Flavour::Flat), below.to_vec());
-            return Ok(store.with_index(self.index_folder()));
+            return Ok(store.with_index(self.index_folder()).with_imports(self.imports()));
         }
         let own = self.environment.own.clone().ok_or_else(|| {
             CommandError::new(FailureKind::Failed, "there is no home directory to keep sessions in")
                 .hint("set OFFSHOOT_HOME, or name a folder with --session-dir")
         })?;
-        Ok(DirStore::new(own, self.environment.others.clone()).with_index(self.index_folder()))
+        let store = DirStore::new(own, self.environment.others.clone());
+        Ok(store.with_index(self.index_folder()).with_imports(self.imports()))
+    }
+
+    /// The record of imports.
+    fn imports(&self) -> Option<PathBuf> {
+        self.environment.data.as_ref().map(|data| data.join("imported"))
+    }
+
+    /// Somebody chose this session by its name: from now on it may be the latest one.
+    pub(crate) fn note_opened(&self, file: &Path) {
+        if let Err(error) = self.store().and_then(|store| Ok(store.note_opened(file)?)) {
+            self.ui.warning(&error.on_one_line());
+        }
     }
 
     pub(crate) fn lock_wait(&self) -> Duration {
@@ -144,9 +157,13 @@ impl App {
     }
 
     pub(crate) fn user_settings(&self, session: &Session) -> Result<Settings> {
+        Ok(Settings::from(&self.layers(session)?))
+    }
+
+    pub(crate) fn layers(&self, session: &Session) -> Result<Layers> {
         let (layers, troubles) = self.settings_files(session).load()?;
         troubles.iter().for_each(|trouble| self.ui.warning(trouble));
-        Ok(Settings::from(&layers))
+        Ok(layers)
     }
 
     /// Upgrades a session of an old version, as its first append would, and prints the path of the backup.

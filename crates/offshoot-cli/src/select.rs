@@ -68,7 +68,9 @@ impl App {
     }
 
     pub(crate) fn file_to_write(&self, given: &str) -> Result<PathBuf> {
-        session_file(self, given, Access::Write)
+        let file = session_file(self, given, Access::Write)?;
+        self.note_opened(&file);
+        Ok(file)
     }
 
     pub(crate) fn open(&self, given: &str) -> Result<Session> {
@@ -145,8 +147,12 @@ fn existing(path: &Path) -> Result<PathBuf> {
 /// The session of a folder, or of every folder, in which something was said last.
 fn latest(app: &App, store: &DirStore, cwd: Option<&str>) -> Result<PathBuf> {
     let (sessions, diagnostics) = app.list(store, Scope { cwd, with_text: false }, &mut |_, _| {})?;
-    if let Some(newest) = sessions.into_iter().next() {
-        return Ok(newest.path);
+    for newest in sessions {
+        if !store.is_unopened_import(&newest.path)? {
+            return Ok(newest.path);
+        }
+        let file = newest.path.display();
+        app.ui.note(&format!("passed over the import {file}; `offshoot --session {}` opens it", newest.id));
     }
     app.report_all(&diagnostics, LATEST);
     let not_found = |what: String| CommandError::new(FailureKind::NotFound, what);

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use offshoot_session::clock::Millis;
 use offshoot_session::list::header;
-use offshoot_session::medium::{FileMedium, Medium as _};
+use offshoot_session::medium::{FileMedium, Medium as _, open_regular_to_append, read_regular};
 use offshoot_session::pieces::Pieces;
 
 use crate::app::App;
@@ -19,6 +19,8 @@ use crate::error::{CommandError, FailureKind, Result};
 
 /// The file with the original path, byte for byte.
 const ORIGIN: &str = "origin";
+/// In bytes.
+const LONGEST_PATH: u64 = 64 << 10;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Trash {
@@ -103,7 +105,7 @@ impl Trash {
 impl Trashed {
     fn read(folder: PathBuf) -> Option<Self> {
         let at = folder.file_name()?.to_str()?.split_once('-')?.0.parse().ok()?;
-        let origin = PathBuf::from(OsString::from_vec(fs::read(folder.join(ORIGIN)).ok()?));
+        let origin = PathBuf::from(OsString::from_vec(read_regular(&folder.join(ORIGIN), LONGEST_PATH).ok()?));
         let file = folder.join(origin.file_name()?);
         file.is_file().then_some(Self { folder, file, origin, at })
     }
@@ -174,7 +176,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     pieces.range(0, medium.len().map_err(failed)?);
     pieces.create(&medium, to)?;
     let modified = fs::metadata(from).and_then(|meta| meta.modified()).map_err(failed)?;
-    File::options().append(true).open(to).and_then(|file| file.set_modified(modified)).map_err(failed)
+    open_regular_to_append(to).and_then(|file| file.set_modified(modified)).map_err(failed)
 }
 
 fn sync_folder(folder: &Path) -> io::Result<()> {

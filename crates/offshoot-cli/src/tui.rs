@@ -53,6 +53,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
             app.ui.note("no session was chosen");
             return Ok(());
         };
+        app.note_opened(&file);
         (app.open_file(&file)?, Some(signals))
     } else {
         (agent::open(app, args)?, None)

@@ -15,7 +15,10 @@ use std::path::Path;
 
 pub use file::{FileMedium, Identity, Stamp};
 pub use memory::MemoryMedium;
-pub use regular::{open_regular, read_regular, read_regular_text};
+pub use regular::{
+    append_or_create_regular, open_regular, open_regular_to_append, open_regular_to_write, read_regular,
+    read_regular_text,
+};
 
 /// The state of a medium while its lock is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,13 +3,12 @@
 //! The only file that writes whole session files: temporary file, sync, rename, sync of the folder. Unchanged bytes are
 //! copied in ranges and never parsed.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Conflict, Error, Result};
-use crate::medium::Medium;
+use crate::medium::{Medium, append_or_create_regular, open_regular};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Piece {
@@ -166,8 +165,7 @@ impl Pieces {
     /// # Errors
     /// [`Error::Io`]; some of the bytes may be in the file.
     pub(crate) fn append_to(&self, source: &dyn Medium, path: &Path) -> Result<()> {
-        let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
-        let mut file = opened.map_err(Error::io("open", path))?;
+        let mut file = append_or_create_regular(path).map_err(Error::io("open", path))?;
         self.write(source, &mut file).map_err(Error::io("append to", path))?;
         file.sync_all().map_err(Error::io("sync", path))?;
         sync_folder(path)
@@ -253,7 +251,7 @@ fn keep_backup(path: &Path, suffix: &str) -> Result<PathBuf> {
             Err(_) => {
                 // The file system has no hard links.
                 std::fs::copy(path, &backup).map_err(Error::io("back up to", &backup))?;
-                let copy = File::open(&backup).map_err(Error::io("open", &backup))?;
+                let copy = open_regular(&backup).map_err(Error::io("open", &backup))?;
                 copy.sync_all().map_err(Error::io("sync", &backup))?;
                 return Ok(backup);
             }

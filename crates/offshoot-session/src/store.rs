@@ -6,6 +6,7 @@
 mod memory;
 mod roots;
 mod folders;
+mod imports;
 mod dir;
 
 use crate::error::{Diagnostic, Error, Result};

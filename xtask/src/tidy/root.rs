@@ -19,6 +19,7 @@ const REQUIRED: &[&str] = &[
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "README.md",
+    "SECURITY.md",
     "clippy.toml",
     "conformance",
     "crates",

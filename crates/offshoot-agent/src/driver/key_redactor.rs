@@ -5,15 +5,15 @@ use serde_json::Value;
 
 use crate::message::Block;
 use crate::provider::Secret;
-use crate::tool::{ToolOutcome, is_telling};
+use crate::tool::ToolOutcome;
 
 #[derive(Clone, Default)]
 pub(super) struct KeyRedactor(Option<Secret>);
 
 impl KeyRedactor {
-    /// Ignores a key so short that it may be a common word.
+    /// Ignores a word that stands for a missing key.
     pub(super) fn new(key: Option<Secret>) -> Self {
-        Self(key.filter(is_telling))
+        Self(key.filter(Secret::is_telling))
     }
 
     pub(super) fn key(&self) -> Option<Secret> {

@@ -8,6 +8,7 @@ use offshoot_session::medium::read_regular_text;
 use serde::Deserialize;
 
 use super::key_command::KeyCommands;
+use super::privacy::too_open;
 use super::table::{Models, Trouble};
 use super::value::{self, Unset};
 use crate::provider::{Model, Secret};
@@ -223,19 +224,6 @@ fn read(path: &Path) -> Result<Vec<(String, Secret)>, Option<Trouble>> {
         Some((name, Secret::new(key)))
     };
     Ok(credentials.into_iter().filter_map(key).collect())
-}
-
-/// The mode of a file that others may read or change.
-#[cfg(unix)]
-fn too_open(path: &Path) -> Option<u32> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
-    (mode & 0o077 != 0).then_some(mode)
-}
-
-#[cfg(not(unix))]
-fn too_open(_: &Path) -> Option<u32> {
-    None
 }
 
 #[cfg(test)]

@@ -2,11 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use offshoot_session::medium::read_regular_text;
+
 use super::file::{self, Cost, Definition, Details, Ordered, Provider};
+use super::{privacy, value};
 use crate::provider::{Compat, Levels, Model, Price, Secret, Tier};
 
 /// Ids, limits and prices, as published by the providers.
 const BUILTIN: &str = include_str!("builtin.json");
+/// A larger `models.json` is refused.
+const LIMIT: u64 = 8 << 20;
 /// The defaults of models from `models.json`.
 const WINDOW: u64 = 128_000;
 const ANSWER: u64 = 16_384;
@@ -48,14 +53,19 @@ impl Models {
     pub fn load(home: Option<&Path>) -> (Self, Vec<Trouble>) {
         let mut models = Self::builtin();
         let Some(path) = home.map(|home| home.join("models.json")) else { return (models, Vec::new()) };
-        let text = match std::fs::read_to_string(&path) {
+        let text = match read_regular_text(&path, LIMIT) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return (models, Vec::new()),
             Err(error) => {
                 return (models, vec![Trouble { path, line: None, what: format!("could not be read: {error}") }]);
             }
         };
-        let troubles = models.read(&path, &text);
+        let mut troubles = models.read(&path, &text);
+        let holds_key = models.keys.iter().any(|(_, key)| value::is_literal(key.expose()) && key.is_telling());
+        if let Some(mode) = privacy::too_open(&path).filter(|_| holds_key) {
+            let what = format!("others may read the keys in it (mode {mode:03o}); `chmod 600` it");
+            troubles.push(Trouble { path, line: None, what });
+        }
         (models, troubles)
     }
 
@@ -293,6 +303,43 @@ mod tests {
         let gpt = models.get("openai", "gpt-5.5").unwrap();
         assert_eq!((gpt.tiers[0].above, gpt.tiers[0].price.input), (272_000, 10.0));
         assert_eq!(gpt.compat.supports_strict_mode, Some(true));
+    }
+
+    fn loaded(home: &Path) -> Vec<String> {
+        Models::load(Some(home)).1.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_file_with_keys_that_others_may_read_is_warned_of() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("models.json");
+        let warnings = |key: &str, mode: u32| {
+            std::fs::write(&file, format!(r#"{{"providers": {{"openai": {{"apiKey": "{key}"}}}}}}"#)).unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            loaded(home.path())
+        };
+        let key = "sk-0123456789-0123456789";
+        let warning = format!("{}: others may read the keys in it (mode 644); `chmod 600` it", file.display());
+        assert_eq!(warnings(key, 0o644), [warning]);
+        assert_eq!(warnings(key, 0o600), [""; 0]);
+        for harmless in
+            ["lm-studio", "$A_VARIABLE_WITH_A_LONG_NAME", "A_VARIABLE_WITH_A_LONG_NAME", "!pass show openai-key-1"]
+        {
+            assert_eq!(warnings(harmless, 0o644), [""; 0], "{harmless}");
+        }
+    }
+
+    /// A FIFO waited for ever, and a link to `/dev/zero` filled the memory.
+    #[test]
+    fn a_file_that_never_ends_is_not_read() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("models.json");
+        std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
+        assert!(loaded(home.path())[0].contains("could not be read: it is a device, not a regular file"));
+        std::fs::remove_file(&file).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
+        assert!(loaded(home.path())[0].contains("could not be read: it is a FIFO, not a regular file"));
     }
 
     #[test]

@@ -8,6 +8,16 @@ pub(super) fn command(value: &str) -> Option<&str> {
     value.strip_prefix('!')
 }
 
+/// Whether the value is the text itself, and neither a command nor a variable.
+pub(super) fn is_literal(value: &str) -> bool {
+    command(value).is_none() && !is_name(value) && resolve(value, &|_| None).as_deref() == Ok(value)
+}
+
+fn is_name(value: &str) -> bool {
+    value.starts_with(|c: char| c.is_ascii_uppercase())
+        && value.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+}
+
 /// The first unset variable that a value needs.
 pub(super) fn lacks(value: &str, env: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     match command(value) {
@@ -19,9 +29,7 @@ pub(super) fn lacks(value: &str, env: &dyn Fn(&str) -> Option<String>) -> Option
 /// Resolves a value: `$NAME` and `${NAME}` are variables, `$$` is `$` and `$!` is `!`. A value that is only a
 /// variable's name means that variable, if it is set.
 pub(super) fn resolve(value: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, Unset> {
-    let is_name = value.starts_with(|c: char| c.is_ascii_uppercase())
-        && value.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
-    if let Some(found) = is_name.then(|| env(value)).flatten() {
+    if let Some(found) = is_name(value).then(|| env(value)).flatten() {
         return Ok(found);
     }
     let mut out = String::new();

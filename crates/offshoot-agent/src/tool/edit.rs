@@ -15,9 +15,6 @@ use super::replace::{self, Replacement};
 use super::{Running, Tool, ToolContext, ToolOutcome, args, diff};
 use crate::provider::ToolSpec;
 
-/// A larger file is refused: it is edited in memory.
-const LIMIT: u64 = 256 << 20;
-
 /// Replaces parts of a file. The old text of each edit must be in the file exactly once; all are looked for in the file as it
 /// was before the call, so that edits may neither overlap nor build on one another. If one fails, nothing is changed.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -99,7 +96,7 @@ fn edit(path: &Path, input: EditInput) -> Result<ToolOutcome, ToolOutcome> {
     if input.edits.is_empty() {
         return Err(cannot("edits holds no replacement"));
     }
-    let bytes = read_regular(path, LIMIT).map_err(|error| cannot(&reason(&error)))?;
+    let bytes = read_regular(path, files::LIMIT).map_err(|error| cannot(&reason(&error)))?;
     let Ok(text) = String::from_utf8(bytes) else {
         return Err(cannot("it is not UTF-8, and editing would damage it; use bash, for instance perl or sed"));
     };

@@ -4,17 +4,21 @@
 //! and files in read-only folders, are written in place, and the old bytes are restored after a failure.
 
 use std::collections::HashMap;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
+use offshoot_session::medium::{open_regular_to_write, read_regular};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::OwnedMutexGuard;
 
 use super::{Running, ToolContext, ToolOutcome, args, paths};
+
+/// A larger file is neither edited nor overwritten in place: its old bytes are held in memory.
+pub(super) const LIMIT: u64 = 256 << 20;
 
 type Queue = tokio::sync::Mutex<()>;
 
@@ -81,7 +85,7 @@ fn real(path: &Path) -> PathBuf {
 }
 
 /// Replaces a file's content, completely or not at all. Links are followed; mode and owner stay. Synced before the
-/// rename.
+/// rename. Only regular files are replaced.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = real(path);
     let old = match fs::metadata(&path) {
@@ -91,11 +95,10 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     };
     match &old {
         Some(old) if old.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-        Some(old) if !old.is_file() => OpenOptions::new().write(true).open(&path)?.write_all(bytes),
         Some(old) if old.nlink() > 1 => in_place(&path, bytes),
         Some(old) => {
             // Checks the permission: a rename would bypass a read-only mode.
-            drop(OpenOptions::new().write(true).open(&path)?);
+            drop(open_regular_to_write(&path)?);
             match renamed(&path, bytes, Some(old)) {
                 Err(error) if is_refused(&error) => in_place(&path, bytes),
                 done => done,
@@ -128,8 +131,8 @@ fn renamed(path: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> 
 
 /// Overwrites the file; after a failure the old bytes are restored.
 fn in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let old = fs::read(path)?;
-    let mut file = OpenOptions::new().write(true).open(path)?;
+    let mut file = open_regular_to_write(path)?;
+    let old = read_regular(path, LIMIT)?;
     let written = overwrite(&mut file, bytes);
     if written.is_err() {
         overwrite(&mut file, &old)?;
@@ -206,6 +209,19 @@ mod tests {
     fn a_folder_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(replace(dir.path(), b"x").unwrap_err().kind(), io::ErrorKind::IsADirectory);
+    }
+
+    /// A FIFO waited for a reader, and a device was overwritten.
+    #[test]
+    fn what_is_no_regular_file_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let (fifo, device) = (dir.path().join("fifo"), dir.path().join("device"));
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        symlink("/dev/null", &device).unwrap();
+        for (path, kind) in [(&fifo, "it is a FIFO"), (&device, "it is a device")] {
+            let error = replace(path, b"x").unwrap_err();
+            assert!(error.to_string().starts_with(kind), "{error}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch};
 use ignore::overrides::OverrideBuilder;
+use offshoot_session::medium::open_regular;
 use offshoot_session::text::counted;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -102,6 +103,7 @@ fn grep(root: &Path, input: &GrepInput, stop: Stop) -> Result<Listing, String> {
             }
         }
     } else {
+        open_regular(root).map_err(|error| super::files::reason(&error))?;
         found.name = root.file_name().map(PathBuf::from).unwrap_or_default().display().to_string();
         found.search(&mut searcher(around, BinaryDetection::convert(0)), &matcher, root);
     }
@@ -131,7 +133,8 @@ struct GrepMatch {
 
 impl GrepMatch {
     fn search(&mut self, searcher: &mut Searcher, matcher: &RegexMatcher, path: &Path) {
-        if let Err(error) = searcher.search_path(matcher, path, &mut *self) {
+        let opened = open_regular(path);
+        if let Err(error) = opened.and_then(|file| searcher.search_file(matcher, &file, &mut *self)) {
             self.failed.push(format!("{}: {error}", self.name));
         }
     }
@@ -252,6 +255,21 @@ mod tests {
             text,
             "f-1- 1\nf:2: 2 x\nf-3- 3\nf-4- 4 x\n\n[1 match; see more with limit=2, or narrow the pattern]"
         );
+    }
+
+    /// `.gitignore -> /dev/zero` of a cloned project filled the memory, and a FIFO waited for ever.
+    #[test]
+    fn what_never_ends_is_not_read() {
+        let dir = folder(&[("a/x", "main"), ("b/x", "main")]);
+        let device = |name: &str| std::os::unix::fs::symlink("/dev/zero", dir.path().join(name)).unwrap();
+        device("a/.gitignore");
+        device("b/zero");
+        assert!(std::process::Command::new("mkfifo").arg(dir.path().join("fifo")).status().unwrap().success());
+        let run = |arguments| found(dir.path(), arguments);
+        assert_eq!(run(json!({"pattern": "main"})), "b/x:1: main");
+        assert!(run(json!({"pattern": "main", "path": "fifo"})).contains("fifo: it is a FIFO, not a regular file"));
+        device(".gitignore");
+        assert_eq!(run(json!({"pattern": "main"})), "b/x:1: main");
     }
 
     #[test]

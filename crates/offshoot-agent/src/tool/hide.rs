@@ -5,9 +5,6 @@ use memchr::memmem;
 
 use crate::provider::Secret;
 
-/// Shorter keys are words for servers without keys (`ollama`, `not-needed`), which may occur anywhere.
-const SHORTEST: usize = 20;
-
 /// Removes the key from bytes, however they are split.
 #[derive(Debug, Default)]
 pub(crate) struct Hide {
@@ -15,14 +12,9 @@ pub(crate) struct Hide {
     held: Vec<u8>,
 }
 
-/// Whether a key is long enough to be hidden.
-pub(crate) fn is_telling(key: &Secret) -> bool {
-    key.expose().trim().len() >= SHORTEST
-}
-
 impl Hide {
     pub(crate) fn new(key: Option<Secret>) -> Self {
-        Self { key: key.filter(is_telling), held: Vec::new() }
+        Self { key: key.filter(Secret::is_telling), held: Vec::new() }
     }
 
     /// Adds bytes; returns those that cannot be part of the key.

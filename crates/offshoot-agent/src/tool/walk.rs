@@ -28,7 +28,19 @@ impl Stop {
     }
 }
 
-/// Everything below a folder. Unreadable folders are skipped, as in ripgrep.
+/// Files with rules, which `ignore` reads whole. A larger one, or one that is not a regular file, might never end.
+const RULES: [&str; 3] = [".gitignore", ".ignore", ".git/info/exclude"];
+const MAX_RULES: u64 = 1 << 20;
+
+fn has_sound_rules(folder: &Path) -> bool {
+    RULES.iter().all(|name| match std::fs::metadata(folder.join(name)) {
+        Ok(rules) => rules.is_dir() || (rules.is_file() && rules.len() <= MAX_RULES),
+        Err(_) => true,
+    })
+}
+
+/// Everything below a folder. Unreadable folders are skipped, as in ripgrep, and so are folders whose rules cannot be
+/// read to the end. If those above or in `root` cannot, no rules apply.
 pub(crate) fn below(
     root: &Path,
     overrides: Option<ignore::overrides::Override>,
@@ -38,7 +50,13 @@ pub(crate) fn below(
     // Outside of repositories, `.gitignore` applies too.
     builder.hidden(false).require_git(root.ancestors().any(|folder| folder.join(".git").exists()));
     builder.sort_by_file_name(std::cmp::Ord::cmp);
-    builder.filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+    if !root.ancestors().all(has_sound_rules) {
+        builder.ignore(false).git_ignore(false).git_exclude(false).parents(false);
+    }
+    builder.filter_entry(|entry| {
+        let is_folder = || entry.file_type().is_some_and(|kind| kind.is_dir());
+        entry.depth() == 0 || (entry.file_name() != ".git" && (!is_folder() || has_sound_rules(entry.path())))
+    });
     if let Some(overrides) = overrides {
         builder.overrides(overrides);
     }

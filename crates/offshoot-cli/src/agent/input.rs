@@ -7,11 +7,15 @@ use std::sync::Arc;
 use offshoot_agent::command::UserPrompt;
 use offshoot_agent::message::{Block, text_of};
 use offshoot_agent::tool::{Read, Tool as _, ToolContext};
+use offshoot_session::medium::read_regular;
 use serde_json::json;
 
 use super::Args;
 use crate::app::App;
 use crate::error::{CommandError, Result};
+
+/// A larger file, or more piped input, is refused: no model takes it.
+const LIMIT: u64 = 64 << 20;
 
 /// All prompts, in order. Files and piped input become part of the first.
 pub(crate) fn prompts(app: &App, args: &Args, cwd: Option<&str>) -> Result<Vec<UserPrompt>> {
@@ -30,12 +34,16 @@ pub(crate) fn prompts(app: &App, args: &Args, cwd: Option<&str>) -> Result<Vec<U
 }
 
 fn piped() -> Result<Option<String>> {
-    let mut stdin = std::io::stdin().lock();
+    let stdin = std::io::stdin().lock();
     if stdin.is_terminal() {
         return Ok(None);
     }
     let mut bytes = Vec::new();
-    stdin.read_to_end(&mut bytes).map_err(|error| CommandError::io("read what is piped in", &error))?;
+    let read = stdin.take(LIMIT + 1).read_to_end(&mut bytes);
+    read.map_err(|error| CommandError::io("read what is piped in", &error))?;
+    if bytes.len() as u64 > LIMIT {
+        return Err(CommandError::usage(format!("more than {} MiB are piped in", LIMIT >> 20)));
+    }
     let text = String::from_utf8_lossy(&bytes).trim_end().to_owned();
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
@@ -46,7 +54,8 @@ fn file(app: &App, name: &str, cwd: Option<&str>, texts: &mut String, images: &m
         _ => PathBuf::from(name),
     };
     let path = app.environment.cwd.join(name);
-    let bytes = std::fs::read(&path).map_err(|error| CommandError::io(format!("read {}", path.display()), &error))?;
+    let bytes =
+        read_regular(&path, LIMIT).map_err(|error| CommandError::io(format!("read {}", path.display()), &error))?;
     let shown = path.display();
     match String::from_utf8(bytes) {
         Ok(text) => texts.push_str(&format!("<file name=\"{shown}\">\n{text}\n</file>\n")),

@@ -33,9 +33,12 @@ pub(crate) fn open(app: &App, args: &Args) -> Result<Session> {
     if let Some(given) = &args.session {
         if select::is_path(given) {
             let file = PathBuf::from(given);
+            app.note_opened(&file);
             return Ok(Session::open_or_create(&file, &new, app.options_for(&file))?);
         }
-        return app.open(given);
+        let session = app.open(given)?;
+        session.file().iter().for_each(|file| app.note_opened(file));
+        return Ok(session);
     }
     let store = app.store()?;
     if let Some(given) = &args.fork {

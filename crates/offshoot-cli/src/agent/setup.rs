@@ -8,13 +8,13 @@ use offshoot_agent::model::{Keys, Models};
 use offshoot_agent::provider::{Http, Model};
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::system_prompt::SystemPrompt;
-use offshoot_agent::tool::{self, Shell, ToolContext};
+use offshoot_agent::tool::{self, Shell, Tool, ToolContext};
 use offshoot_agent::{Accessing, KeySource, Setup};
 use offshoot_session::clock::{SystemClock, to_iso};
 use offshoot_session::error::{Invalid, Result as Read};
 use offshoot_session::session::{NewSession, Session};
 use offshoot_session::store::{DirStore, Store as _};
-use offshoot_settings::Settings;
+use offshoot_settings::{Layers, Settings};
 
 use super::Args;
 use crate::app::App;
@@ -22,18 +22,17 @@ use crate::error::{CommandError, Result};
 use crate::models::{ChosenModel, ModelTable, ModelWishes, WithoutKey};
 
 pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: WithoutKey) -> Result<Setup> {
-    let user = app.user_settings(session)?;
     let table = ModelTable::load(app).with_key(args.api_key.as_deref());
-    let wishes = ModelWishes { typed: &args.model, session, settings: &user, without_key };
-    let ChosenModel { model, thinking } = table.choose(app, &wishes)?;
+    let choose = |user: &Settings| {
+        let wishes = ModelWishes { typed: &args.model, session, settings: user, without_key };
+        Ok((table.choose(app, &wishes)?, tools(args, user, session)?))
+    };
+    let (user, (ChosenModel { model, thinking }, tools)) = usable_settings(app, session, choose)?;
     let cwd = app.folder_of(session);
     let shell = shell(&user, session);
-    let wanted = args.tools.clone().or_else(|| user.tools.as_ref().map(|tools| tools.join(",")));
-    let tools = tool::select(wanted.as_deref().unwrap_or(tool::DEFAULT), &shell)
-        .map_err(|error| CommandError::usage(error.to_string()))?;
     let home = app.environment.data.clone().unwrap_or_default();
-    let (context, unreadable) = context_files::find(&home, &cwd);
-    unreadable.iter().for_each(|file| app.ui.warning(&format!("{file}: {}", file.source)));
+    let (context, troubles) = context_files::find(&home, &cwd);
+    troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
     let date = to_iso(app.now());
     let prompt = SystemPrompt {
         tools: &tools,
@@ -65,6 +64,28 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
     setup.follow_up = user.follow_up;
     setup.sessions = Arc::new(sessions);
     Ok(setup)
+}
+
+/// The settings, and what is chosen by them. A project whose settings name a model or a tool that does not exist must not
+/// stop the start: they are left out, with a warning.
+fn usable_settings<T>(app: &App, session: &Session, choose: impl Fn(&Settings) -> Result<T>) -> Result<(Settings, T)> {
+    let layers = app.layers(session)?;
+    let settings = Settings::from(&layers);
+    let refused = match choose(&settings) {
+        Ok(chosen) => return Ok((settings, chosen)),
+        Err(refused) => refused,
+    };
+    let users = Settings::from(&Layers { global: layers.global, ..Layers::default() });
+    let Some(chosen) = choose(&users).ok().filter(|_| users != settings) else { return Err(refused) };
+    app.ui.warning(&format!("{}; the project's settings are not used", refused.on_one_line()));
+    Ok((users, chosen))
+}
+
+/// The tools of the command line, else of the settings, else the usual ones.
+fn tools(args: &Args, user: &Settings, session: &Session) -> Result<Vec<Arc<dyn Tool>>> {
+    let wanted = args.tools.clone().or_else(|| user.tools.as_ref().map(|tools| tools.join(",")));
+    tool::select(wanted.as_deref().unwrap_or(tool::DEFAULT), &shell(user, session))
+        .map_err(|error| CommandError::usage(error.to_string()))
 }
 
 /// Commands of the model find the session's id and file in the environment. `offshoot` in them works with this session.
@@ -121,6 +142,7 @@ impl Sessions for StoreSessions {
     }
 
     fn open(&self, file: &Path) -> Read<Session> {
+        self.app.note_opened(file);
         Session::open(file, self.app.options_for(file))
     }
 

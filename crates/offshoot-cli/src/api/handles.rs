@@ -104,7 +104,7 @@ impl<'a> ApiServer<'a> {
     /// The store of a folder, or the server's store.
     pub(super) fn store_of(&self, folder: Option<&Path>) -> DirStore {
         match folder {
-            Some(folder) => DirStore::new(Root::new(folder, Flavour::Flat), Vec::new()),
+            Some(folder) => DirStore::new(Root::new(folder, Flavour::Flat), Vec::new()).with_imports_of(self.store),
             None => self.store.clone(),
         }
     }

@@ -20,6 +20,9 @@ use crate::error::{CommandError, Result};
 /// name, -1, -2 and so on is added; no file is overwritten. A file that is in
 /// the store already stays where it is.
 ///
+/// The copy comes from elsewhere: `-c` and `latest` pass over it until it was
+/// opened by its id, name or path.
+///
 /// Prints the path of the file in the store.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
@@ -57,7 +60,11 @@ pub(crate) fn take(app: &App, file: &Path) -> Result<(PathBuf, Option<String>)> 
             let cwd = session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| app.cwd(), str::to_owned);
             let target = store.place(&cwd, session.id(), session.header().timestamp().unwrap_or_default());
             let name = file_name(file, &target);
-            copy(file, &target.with_file_name(name))?
+            let copied = copy(file, &target.with_file_name(name))?;
+            if copied.1.is_none() {
+                store.note_import(&copied.0)?;
+            }
+            copied
         }
     };
     let note = match (note, known) {

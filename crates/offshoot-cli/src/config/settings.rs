@@ -36,10 +36,13 @@ impl SettingsFiles {
         }
     }
 
-    /// The settings of both files, and warnings about them. A missing file has none.
+    /// The settings of both files, and warnings about them. A missing file has none. A project's file that cannot be
+    /// read is a warning: a cloned project must not stop the start.
     pub(crate) fn load(&self) -> Result<(Layers, Vec<String>)> {
         let (global, mut troubles) = self.layer(Scope::Global)?;
-        let (project, more) = self.layer(Scope::Project)?;
+        let (project, more) = self.layer(Scope::Project).unwrap_or_else(|error| {
+            (Layer::default(), vec![format!("{}; the project's settings are not used", error.on_one_line())])
+        });
         troubles.extend(more);
         Ok((Layers { global, project }, troubles))
     }
@@ -161,15 +164,41 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_json_is_an_error() {
+    fn a_users_file_that_is_no_json_is_an_error() {
         let (_folder, files) = files();
-        write(files.project.as_deref(), "{\"theme\": }");
+        write(files.global.as_deref(), "{\"theme\": }");
         let error = files.load().unwrap_err();
         assert_eq!((error.kind, error.message.as_str()), (FailureKind::Damaged, "could not read the settings"));
         assert!(error.causes[0].ends_with("settings.json:1:11: expected a value for JSON"), "{error:?}");
-        write(files.project.as_deref(), b"{\"theme\": \"\xff\"}");
+        write(files.global.as_deref(), b"{\"theme\": \"\xff\"}");
         let error = files.load().unwrap_err();
         assert!(error.causes[0].ends_with("settings.json is not UTF-8 from byte 11"), "{error:?}");
+    }
+
+    /// A link to `/dev/zero` was read until the memory was full, and any other of these refused the start.
+    #[test]
+    fn a_projects_file_that_cannot_be_read_is_a_warning() {
+        let (_folder, files) = files();
+        write(files.global.as_deref(), "{\"theme\": \"light\"}");
+        let path = files.project.clone().unwrap();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let broken: [(&str, &dyn Fn()); 4] = [
+            ("1:11: expected a value for JSON", &|| fs::write(&path, "{\"theme\": }").unwrap()),
+            ("it is a device, not a regular file", &|| std::os::unix::fs::symlink("/dev/zero", &path).unwrap()),
+            ("it is a FIFO, not a regular file", &|| {
+                assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+            }),
+            ("it is larger than 1 MiB", &|| fs::write(&path, vec![b' '; 2 << 20]).unwrap()),
+        ];
+        for (why, make) in broken {
+            make();
+            let (layers, troubles) = files.load().unwrap();
+            assert_eq!(layers.global.get("theme"), Some(&Value::Text("light".to_owned())));
+            assert_eq!(layers.project, Layer::default());
+            assert!(troubles[0].contains(why), "{troubles:?}");
+            assert!(troubles[0].ends_with("; the project's settings are not used"), "{troubles:?}");
+            fs::remove_file(&path).unwrap();
+        }
     }
 
     fn mode(path: &Path) -> u32 {

@@ -3,14 +3,14 @@
 //! A draft belongs to a session, or to a folder before its conversation has begun. Each process keeps a locked draft
 //! file of its own; a draft is only taken over after its process has ended, by one process.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::{EntryId, IdSource as _, RandomIds};
-use offshoot_session::medium::open_regular;
+use offshoot_session::medium::{append_or_create_regular, open_regular};
 use offshoot_session::session::Session;
 use offshoot_session::store::encode_cwd;
 use offshoot_tui::editor::History;
@@ -142,14 +142,14 @@ impl DraftFiles {
         let Some(file) = self.history_file() else { return };
         let folder = file.parent().unwrap_or(Path::new("."));
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        let opened = made.and_then(|()| OpenOptions::new().append(true).create(true).mode(0o600).open(file));
+        let opened = made.and_then(|()| append_or_create_regular(&file));
         drop(opened.and_then(|mut file| file.write_all(History::line(prompt).as_bytes())));
     }
 }
 
 /// The text of a draft that no living process holds, with its locked file.
 fn locked_text(path: &Path) -> Option<(File, String)> {
-    let mut file = open_regular(path).ok()?;
+    let file = open_regular(path).ok()?;
     if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
         return None;
     }
@@ -157,7 +157,7 @@ fn locked_text(path: &Path) -> Option<(File, String)> {
     let (locked, named) = (file.metadata().ok()?, std::fs::symlink_metadata(path).ok()?);
     let is_same = (locked.dev(), locked.ino()) == (named.dev(), named.ino());
     let mut text = String::new();
-    let is_read = is_same && locked.len() <= DRAFT && file.read_to_string(&mut text).is_ok();
+    let is_read = is_same && locked.len() <= DRAFT && (&file).take(DRAFT).read_to_string(&mut text).is_ok();
     is_read.then_some((file, text))
 }
 

@@ -1,12 +1,13 @@
 //! The program of the front end's loop: passes tasks to the agent's thread, and gives the terminal to the shell and the
 //! user's editor.
 
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::{self, Seek as _, Write as _};
 use std::process::Command;
 use std::thread::JoinHandle;
 
 use offshoot_agent::Setup;
 use offshoot_session::clock::Millis;
+use offshoot_session::medium::read_regular_text;
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
 use offshoot_tui::app::cmd::ProgramTask;
@@ -20,6 +21,9 @@ use super::serve::serve;
 use super::stop::stop;
 use crate::app::App;
 use crate::error::{CommandError, Result};
+
+/// A longer text of the user's editor is refused.
+const MAX_WRITTEN: u64 = 64 << 20;
 
 pub(super) struct Program {
     app: App,
@@ -93,8 +97,7 @@ impl offshoot_tui::app::run::Program for Program {
             return Err(io::Error::other(format!("{program} ended with {status}; the text is as it was")));
         }
         // Some editors replace the file.
-        let mut written = String::new();
-        std::fs::File::open(file.path())?.read_to_string(&mut written)?;
+        let written = read_regular_text(file.path(), MAX_WRITTEN)?;
         file.rewind()?;
         Ok(Some(written))
     }

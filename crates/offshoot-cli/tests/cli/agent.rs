@@ -87,6 +87,23 @@ fn the_answer_is_printed() {
     assert_eq!(talk.lines().len(), 5);
 }
 
+/// An import that was not opened by name is not what `-c` continues.
+#[test]
+fn an_import_is_not_continued_unless_it_was_named() {
+    let talk = Talk::new(["One.", "Two.", "Three."].map(Reply::text));
+    let lines = crate::world::talk("Whose?");
+    let cwd = talk.world.work();
+    let foreign = crate::world::text("ffff-0000-1111", cwd.to_str().unwrap(), &[&lines[0], &lines[1]]);
+    talk.world.write("foreign.jsonl", foreign);
+    talk.world.stdout("import foreign.jsonl");
+    assert_snapshot!(talk.run(&["-c", "-p", "first"]), @"One.");
+    assert!(!asked(&talk).contains("Whose?"));
+    assert_snapshot!(talk.run(&["--session", "ffff-0000", "-p", "second"]), @"Two.");
+    assert!(asked(&talk).contains("Whose?"));
+    assert_snapshot!(talk.run(&["-c", "-p", "third"]), @"Three.");
+    assert!(asked(&talk).contains("second"));
+}
+
 #[test]
 fn the_answer_as_one_object() {
     let talk = Talk::new([Reply::text("Forty-two.")]);

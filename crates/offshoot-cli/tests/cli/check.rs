@@ -119,9 +119,49 @@ fn what_is_no_regular_file_is_refused() {
             assert_snapshot!(world.run(&format!("{command} pipe.jsonl")), @"
             [stderr]
             error: could not open pipe.jsonl
-            caused by: it is not a regular file: save its content in one first
+            caused by: it is a FIFO, not a regular file: save its content in one first
             [exit code 1]
             ");
+        }
+    }
+    for command in [
+        "context pipe.jsonl",
+        "branches pipe.jsonl",
+        "entry pipe.jsonl aaaa",
+        "label pipe.jsonl aaaa x",
+        "name pipe.jsonl x",
+        "switch pipe.jsonl aaaa",
+        "pop pipe.jsonl",
+        "append pipe.jsonl",
+        "fork pipe.jsonl",
+        "import pipe.jsonl",
+        "export pipe.jsonl -o page.html",
+        "repair pipe.jsonl",
+        "migrate pipe.jsonl",
+        "compact pipe.jsonl",
+        "trash pipe.jsonl",
+        "--session pipe.jsonl -p hello",
+    ] {
+        let shown = world.run_with(command, "");
+        let is_told = shown.contains("it is a FIFO, not a regular file");
+        assert!(is_told && !shown.ends_with("[exit code 0]\n"), "{command}: {shown}");
+    }
+    assert_snapshot!(world.run("check ."), @"
+    [stderr]
+    error: could not open ./pipe.jsonl
+    caused by: it is a FIFO, not a regular file: save its content in one first
+    [exit code 1]
+    ");
+}
+
+/// `append` wrote over the beginning of a block device, and `check` of an endless device said ok.
+#[test]
+fn a_device_is_neither_read_nor_written() {
+    let world = World::new();
+    for device in ["/dev/zero", "/dev/null", "/dev/full"] {
+        for command in ["check", "append", "show", "import"] {
+            let shown = world.run_with(&format!("{command} {device}"), "");
+            assert!(shown.contains("it is a device, not a regular file"), "{command} {device}: {shown}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use insta::assert_snapshot;
 
-use crate::world::{SAMPLE, VERSION_1, World};
+use crate::world::{SAMPLE, VERSION_1, World, talk, text};
 
 #[test]
 fn a_file_goes_to_the_folder_of_its_working_directory() {
@@ -21,6 +21,30 @@ fn a_file_goes_to_the_folder_of_its_working_directory() {
     [stderr]
     note: the same file is in the store already
     ");
+}
+
+/// `-c` went on with what somebody else had written, because it was the newest file.
+#[test]
+fn an_import_is_not_the_latest_before_it_was_named() {
+    let world = World::new();
+    let lines = talk("Whose?");
+    let foreign = text("ffff-0000-1111", world.work().to_str().unwrap(), &[&lines[0], &lines[1]]);
+    world.write("foreign.jsonl", foreign);
+    world.stdout("import foreign.jsonl");
+    assert_snapshot!(world.run("show latest"), @"
+    [stderr]
+    note: passed over the import [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/foreign.jsonl; `offshoot --session ffff-0000-1111` opens it
+    error: no sessions in [WORK] yet
+    hint: `offshoot list --all` shows the sessions of other folders
+    [exit code 3]
+    ");
+    world.own("aaaa-0000-1111", &[&lines[0]]);
+    assert!(world.stdout("tree latest --flat").contains("aaaa1111"));
+    assert!(world.run("show ffff-0000").contains("Yes."), "a name finds it, and reading records nothing");
+    assert!(!world.stdout("show latest").contains("Yes."));
+    world.stdout("name ffff-0000 mine");
+    assert!(world.stdout("show latest").contains("Yes."));
+    world.stdout("import foreign.jsonl");
 }
 
 #[test]

@@ -1,13 +1,12 @@
 //! `offshoot -r`: picking a session, in a pseudo-terminal, with real files.
 
-use std::fs::{self, File};
-use std::io::Write as _;
-use std::process::Command;
+use std::fs;
 
 use insta::assert_snapshot;
 use offshoot_agent::testing::script::Reply;
 use portable_pty::CommandBuilder;
 use rustix::process::Signal;
+use serde_json::{Value, json};
 
 use crate::agent::Talk;
 use crate::terminal::Terminal;
@@ -137,27 +136,21 @@ fn a_signal_gives_the_terminal_back() {
     }
 }
 
-/// The file of models is a gate here: whoever opens it for writing knows that it is being read, behind the list and before
-/// the conversation.
+/// Thousands of models take a while to be read, behind the list and before the conversation.
 #[test]
 fn a_signal_between_the_list_and_the_conversation_is_not_lost() {
     for signal in [Signal::TERM, Signal::HUP] {
         let talk = world();
         let models = talk.world.home().join(".local/share/offshoot/models.json");
-        let (gate, aside) = (models.with_extension("gate"), models.with_extension("aside"));
+        let mut known: Value = serde_json::from_slice(&fs::read(models).unwrap()).unwrap();
+        let many: Vec<Value> = (0..3000).map(|number| json!({"id": format!("many-{number}")})).collect();
+        known["providers"]["many"] =
+            json!({"baseUrl": "http://127.0.0.1:1", "api": "openai-completions", "models": many});
+        talk.data("models.json", &known);
         let mut terminal = Terminal::offshoot(&talk, &["-r"], (80, 24));
-        terminal.until_text("(1/3)");
-        assert!(Command::new("mkfifo").arg(&gate).status().unwrap().success());
-        fs::copy(&models, &aside).unwrap();
-        fs::rename(&gate, &models).unwrap();
-        terminal.send("\r");
-        let mut gate = File::options().write(true).open(&models).unwrap();
+        terminal.until_text("(1/3)").send("\r");
+        terminal.until_raw("\x1b[?1049l");
         terminal.signal(signal);
-        // It is read again later on.
-        let words = fs::read(&aside).unwrap();
-        fs::rename(&aside, &models).unwrap();
-        gate.write_all(&words).unwrap();
-        drop(gate);
         assert!(terminal.ended(), "{signal:?}: {}", terminal.screen());
         assert!(terminal.is_given_back(), "{signal:?}");
     }
@@ -179,7 +172,7 @@ fn a_signal_at_the_end_of_the_list_is_not_lost() {
 #[test]
 fn the_list_has_the_colours_of_the_settings() {
     let talk = world();
-    talk.data("settings.json", &serde_json::json!({"theme": "light"}));
+    talk.data("settings.json", &json!({"theme": "light"}));
     let mut command = CommandBuilder::new("env");
     command.args(["COLORTERM=truecolor", env!("CARGO_BIN_EXE_offshoot"), "-r"]);
     let mut terminal = Terminal::run(&talk, command, (80, 24));

@@ -41,23 +41,50 @@ fn what_has_no_effect_is_told() {
 }
 
 #[test]
-fn a_file_that_is_no_json_stops_the_agent() {
+fn a_users_file_that_is_no_json_stops_the_agent() {
     let talk = Talk::new([]);
-    talk.world.write(".offshoot/settings.json", "{\"theme\": dark}");
+    let file = talk.world.home().join(".local/share/offshoot/settings.json");
+    std::fs::write(file, "{\"theme\": dark}").unwrap();
     assert_snapshot!(talk.run(&["-p", "well?"]), @"
     [stderr]
     error: could not read the settings
-    caused by: [WORK]/.offshoot/settings.json:1:11: expected a value for JSON
+    caused by: [HOME]/.local/share/offshoot/settings.json:1:11: expected a value for JSON
     hint: correct the file, or move it away to do without it
     [exit code 4]
     ");
     assert_eq!(talk.files(), [] as [std::path::PathBuf; 0]);
 }
 
+/// A cloned project could keep the agent from starting, and a link to `/dev/zero` filled the memory.
+#[test]
+fn a_projects_settings_do_not_stop_the_agent() {
+    let talk = Talk::new([Reply::text("Yes."), Reply::text("Yes."), Reply::text("Yes.")]);
+    talk.world.write(".offshoot/settings.json", "{\"theme\": dark}");
+    assert_snapshot!(talk.run(&["-p", "well?"]), @"
+    Yes.
+    [stderr]
+    warning: could not read the settings: [WORK]/.offshoot/settings.json:1:11: expected a value for JSON; the project's settings are not used
+    ");
+    talk.world.write(".offshoot/settings.json", r#"{"defaultTools": ["raed"]}"#);
+    assert_snapshot!(talk.run(&["-p", "well?"]), @r#"
+    Yes.
+    [stderr]
+    warning: there is no tool "raed" (did you mean read?); there are read, bash, edit, write, grep, find, ls; the project's settings are not used
+    "#);
+    let settings = talk.world.work().join(".offshoot/settings.json");
+    std::fs::remove_file(&settings).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", settings).unwrap();
+    assert_snapshot!(talk.run(&["-p", "well?"]), @"
+    Yes.
+    [stderr]
+    warning: could not read [WORK]/.offshoot/settings.json: it is a device, not a regular file: save its content in one first; the project's settings are not used
+    ");
+}
+
 #[test]
 fn tools_that_do_not_exist_are_told_as_for_the_command_line() {
     let talk = Talk::new([]);
-    talk.world.write(".offshoot/settings.json", r#"{"defaultTools": ["raed"]}"#);
+    talk.data("settings.json", &json!({"defaultTools": ["raed"]}));
     assert_snapshot!(talk.run(&["-p", "well?"]), @r#"
     [stderr]
     error: there is no tool "raed" (did you mean read?); there are read, bash, edit, write, grep, find, ls

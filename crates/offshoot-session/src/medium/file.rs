@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::ahead::Ahead;
 use super::holders::holders;
-use super::regular::open_regular;
+use super::regular::{open_regular, open_regular_to_append};
 use super::{Medium, Standing};
 use crate::clock::Millis;
 use crate::error::Held;
@@ -116,7 +116,7 @@ impl FileMedium {
     /// The system's error; `AlreadyExists` if there is a file.
     pub fn create(path: &Path) -> io::Result<Self> {
         let writer = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
-        Ok(Self::new(path, File::open(path)?, Some(writer)))
+        Ok(Self::new(path, open_regular(path)?, Some(writer)))
     }
 
     fn new(path: &Path, reader: File, writer: Option<File>) -> Self {
@@ -170,7 +170,7 @@ impl FileMedium {
     fn writer(&mut self) -> io::Result<&mut File> {
         let writer = match self.writer.take() {
             Some(writer) => writer,
-            None => OpenOptions::new().append(true).open(&self.path)?,
+            None => open_regular_to_append(&self.path)?,
         };
         Ok(self.writer.insert(writer))
     }

@@ -1,28 +1,72 @@
 //! Opens files that somebody else may have replaced. Refuses anything but regular files: a FIFO has no end, and a
-//! device may answer for ever.
+//! device may answer for ever or be overwritten.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, FileType, OpenOptions};
 use std::io::{self, ErrorKind, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 /// `O_NONBLOCK` opens a FIFO without a writer at once.
 const WITHOUT_WAITING: i32 = if cfg!(target_os = "linux") { 0o4000 } else { 0x4 };
+/// `ENXIO`: a socket, or a FIFO that nobody reads.
+const NO_OTHER_END: i32 = 6;
 
 /// Opens a regular file, or a link to one, for reading. Never waits.
 ///
 /// # Errors
-/// The system's error; `IsADirectory` for a folder, `InvalidInput` for a FIFO, a socket or a device.
+/// The system's error; `IsADirectory` for a folder, `InvalidInput` for a FIFO, a socket or a device, which it names.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().read(true).custom_flags(WITHOUT_WAITING).open(path)?;
-    let kind = file.metadata()?.file_type();
-    if kind.is_file() {
-        return Ok(file);
-    }
-    Err(match kind.is_dir() {
-        true => io::Error::new(ErrorKind::IsADirectory, "it is a folder"),
-        false => io::Error::new(ErrorKind::InvalidInput, "it is not a regular file: save its content in one first"),
+    open_without_waiting(path, OpenOptions::new().read(true)).map_err(|error| match error.kind() {
+        ErrorKind::InvalidInput if error.raw_os_error().is_none() => {
+            io::Error::new(error.kind(), format!("{error}: save its content in one first"))
+        }
+        _ => error,
     })
+}
+
+/// Opens an existing regular file, or a link to one, for appending. Never waits.
+///
+/// # Errors
+/// Those of [`open_regular`].
+pub fn open_regular_to_append(path: &Path) -> io::Result<File> {
+    open_without_waiting(path, OpenOptions::new().append(true))
+}
+
+/// [`open_regular_to_append`], which creates a missing file, readable by its owner only.
+///
+/// # Errors
+/// Those of [`open_regular`].
+pub fn append_or_create_regular(path: &Path) -> io::Result<File> {
+    open_without_waiting(path, OpenOptions::new().append(true).create(true).mode(0o600))
+}
+
+/// Opens an existing regular file, or a link to one, for writing, as it is. Never waits.
+///
+/// # Errors
+/// Those of [`open_regular`].
+pub fn open_regular_to_write(path: &Path) -> io::Result<File> {
+    open_without_waiting(path, OpenOptions::new().write(true))
+}
+
+fn open_without_waiting(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let file = match options.custom_flags(WITHOUT_WAITING).open(path) {
+        Err(error) if error.raw_os_error() == Some(NO_OTHER_END) => {
+            return Err(refused(std::fs::metadata(path)?.file_type()));
+        }
+        opened => opened?,
+    };
+    let kind = file.metadata()?.file_type();
+    if kind.is_file() { Ok(file) } else { Err(refused(kind)) }
+}
+
+fn refused(kind: FileType) -> io::Error {
+    let name = match () {
+        () if kind.is_dir() => return io::Error::new(ErrorKind::IsADirectory, "it is a folder"),
+        () if kind.is_fifo() => "FIFO",
+        () if kind.is_socket() => "socket",
+        () => "device",
+    };
+    io::Error::new(ErrorKind::InvalidInput, format!("it is a {name}, not a regular file"))
 }
 
 /// Reads a regular file of at most `limit` bytes.
@@ -32,7 +76,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 pub fn read_regular(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = open_regular(path)?;
     let length = file.metadata()?.len();
-    let too_large = || io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {} MiB", limit >> 20));
+    let too_large = || io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {}", bound(limit)));
     if length > limit {
         return Err(too_large());
     }
@@ -40,6 +84,14 @@ pub fn read_regular(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     // The file may grow while it is read.
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit { Err(too_large()) } else { Ok(bytes) }
+}
+
+fn bound(limit: u64) -> String {
+    match limit {
+        limit if limit >= 1 << 20 => format!("{} MiB", limit >> 20),
+        limit if limit >= 1 << 10 => format!("{} KiB", limit >> 10),
+        limit => format!("{limit} bytes"),
+    }
 }
 
 /// [`read_regular`] for text.
@@ -53,6 +105,7 @@ pub fn read_regular_text(path: &Path, limit: u64) -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
     use std::os::unix::fs::symlink;
     use std::os::unix::net::UnixListener;
 
@@ -71,13 +124,19 @@ mod tests {
         for name in ["file", "link"] {
             assert_eq!(read_regular(&at(name), 4).unwrap(), b"text");
         }
-        // The system itself refuses a socket.
-        for name in ["fifo", "device"] {
-            assert_eq!(open_regular(&at(name)).unwrap_err().kind(), ErrorKind::InvalidInput, "{name}");
+        for (name, kind) in [("fifo", "FIFO"), ("device", "device"), ("socket", "socket")] {
+            for open in [open_regular, open_regular_to_append, open_regular_to_write, append_or_create_regular] {
+                let error = open(&at(name)).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::InvalidInput, "{name}");
+                assert!(error.to_string().starts_with(&format!("it is a {kind}, ")), "{name}: {error}");
+            }
         }
-        assert!(open_regular(&at("socket")).is_err());
         assert_eq!(open_regular(folder.path()).unwrap_err().kind(), ErrorKind::IsADirectory);
         assert_eq!(open_regular(&at("absent")).unwrap_err().kind(), ErrorKind::NotFound);
         assert_eq!(read_regular(&at("file"), 3).unwrap_err().kind(), ErrorKind::FileTooLarge);
+        assert_eq!(read_regular(&at("file"), 3).unwrap_err().to_string(), "it is larger than 3 bytes");
+        open_regular_to_append(&at("link")).unwrap().write_all(b"!").unwrap();
+        open_regular_to_write(&at("link")).unwrap().write_all(b"T").unwrap();
+        assert_eq!(read_regular(&at("file"), 1 << 20).unwrap(), b"Text!");
     }
 }

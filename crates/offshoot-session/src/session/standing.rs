@@ -2,14 +2,12 @@
 //!
 //! Size and inode reveal programs that take no lock. This file decides what a session may do after trouble.
 
-use std::fs::OpenOptions;
-
 use super::snapshot::FactsCache;
 use super::{Backing, Session};
 use crate::entry::Source as _;
 use crate::error::{Code, Conflict, Diagnostic, Error, Result};
 use crate::load::load;
-use crate::medium::{Medium, Standing, read_exact_at};
+use crate::medium::{Medium, Standing, open_regular_to_append, read_exact_at};
 
 /// Why a session does not simply append.
 #[derive(Debug)]
@@ -44,7 +42,7 @@ impl Session {
     pub fn check_writable(&self) -> Result<()> {
         let Backing::File(medium) = &self.backing else { return Ok(()) };
         let path = medium.path();
-        OpenOptions::new().append(true).open(path).map(drop).map_err(Error::io("append to", path))
+        open_regular_to_append(path).map(drop).map_err(Error::io("append to", path))
     }
 
     pub(super) fn conflict(&self, why: Conflict) -> Error {

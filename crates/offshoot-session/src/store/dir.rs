@@ -1,11 +1,12 @@
 //! Sessions as files in folders: offshoot's own root first, then other programs'.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 
 use super::folders::{Folder, FoundFile, READ_FOLDER, folders, take};
-use super::{Flavour, Progress, Root, Scope, Store};
+use super::{Flavour, Progress, Root, Scope, Store, imports};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::id::is_valid_session_id;
 use crate::list::{SessionInfo, header, session_info, sort_by_activity};
@@ -17,6 +18,7 @@ use crate::session::{NewSession, Options, Session};
 pub struct DirStore {
     roots: Vec<Root>,
     index: Option<PathBuf>,
+    imports: Option<PathBuf>,
 }
 
 /// The name of a session's file: its creation time with `-` for `:` and `.`, and its id. Both may come from a foreign
@@ -39,13 +41,56 @@ const LONGEST_PART: usize = 100;
 impl DirStore {
     /// A store over these roots.
     pub fn new(own: Root, others: Vec<Root>) -> Self {
-        Self { roots: std::iter::once(own).chain(others).collect(), index: None }
+        Self { roots: std::iter::once(own).chain(others).collect(), index: None, imports: None }
     }
 
     /// Uses this cache folder for side indexes of big files.
     #[must_use]
     pub fn with_index(self, folder: Option<PathBuf>) -> Self {
         Self { index: folder, ..self }
+    }
+
+    /// Keeps the record of imports in this file.
+    #[must_use]
+    pub fn with_imports(self, record: Option<PathBuf>) -> Self {
+        Self { imports: record, ..self }
+    }
+
+    /// Keeps the record of imports where another store does.
+    #[must_use]
+    pub fn with_imports_of(self, other: &Self) -> Self {
+        Self { imports: other.imports.clone(), ..self }
+    }
+
+    /// Records that a file was imported: it is not the most recent session until [`DirStore::note_opened`].
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn note_import(&self, file: &Path) -> Result<()> {
+        let Some(record) = &self.imports else { return Ok(()) };
+        imports::note_import(record, file).map_err(Error::io("append to", record))
+    }
+
+    /// Records that somebody opened a file by its name, if it was imported.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn note_opened(&self, file: &Path) -> Result<()> {
+        let Some(record) = &self.imports else { return Ok(()) };
+        imports::note_opened(record, file).map_err(Error::io("append to", record))
+    }
+
+    /// Whether a file was imported and not opened by its name since.
+    ///
+    /// # Errors
+    /// The record cannot be read.
+    pub fn is_unopened_import(&self, file: &Path) -> Result<bool> {
+        Ok(imports::is_one_of(&self.unopened_imports()?, file).is_some())
+    }
+
+    fn unopened_imports(&self) -> Result<HashSet<PathBuf>> {
+        let Some(record) = &self.imports else { return Ok(HashSet::new()) };
+        imports::unopened(record).map_err(Error::io("read", record))
     }
 
     /// Options for opening a file: its root decides the default spelling and the blob store.
@@ -111,9 +156,14 @@ impl DirStore {
     /// The last modified session file of a working directory (or of all), and its id.
     ///
     /// # Errors
-    /// A root cannot be read. Files that are not sessions are skipped.
+    /// A root, or the record of imports, cannot be read. Files that are not sessions are skipped, and so are imports
+    /// that were not opened by name.
     pub fn most_recent_file(&self, cwd: Option<&str>) -> Result<Option<(PathBuf, String)>> {
+        let unopened = self.unopened_imports()?;
         for path in self.recent_files(cwd)? {
+            if imports::is_one_of(&unopened, &path).is_some() {
+                continue;
+            }
             let Ok(medium) = FileMedium::open(&path) else { continue };
             let Ok(header) = header(&medium) else { continue };
             if cwd.is_none_or(|cwd| header.cwd().is_none_or(|own| same_folder(own, cwd))) {

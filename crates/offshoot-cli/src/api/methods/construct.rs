@@ -57,6 +57,7 @@ pub(in crate::api) fn open(server: &mut ApiServer<'_>, params: &Params<'_>, out:
     let new = NewSession { cwd: given_cwd.as_deref().unwrap_or(server.cwd()), ..NewSession::default() };
     let defaults = server.defaults(params)?;
     let session = Session::open_or_create(&path, &new, server.options(&path, &defaults))?;
+    server.store.note_opened(&path)?;
     let own_cwd = || session.cwd().unwrap_or(server.cwd()).to_owned();
     let cwd = given_cwd.clone().unwrap_or_else(own_cwd);
     let folder = server.given_folder(params)?.unwrap_or_else(|| folder_of(path));

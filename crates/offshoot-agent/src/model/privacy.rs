@@ -1,0 +1,10 @@
+//! Whether others may read a file with keys.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+/// The mode of a file that others may read or change.
+pub(super) fn too_open(path: &Path) -> Option<u32> {
+    let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
+    (mode & 0o077 != 0).then_some(mode)
+}
