@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::tool::truncate::{self, Limits};
-use offshoot_agent::tool::{self, Shell, ToolContext, bash};
+use offshoot_agent::tool::{self, OutputFolder, Shell, ToolContext, bash};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ async fn answer(line: Line) -> Result<Value, Failure> {
     let place = ToolContext {
         cwd: std::path::absolute(&line.cwd)?,
         home: line.home,
-        spill: line.spill,
+        outputs: OutputFolder::new(line.spill, ""),
         images: true,
         hidden: None,
     };

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use offshoot_session::compact::Settings;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
@@ -57,6 +57,11 @@ pub(crate) enum DriverInput {
 
 pub(crate) type Waiter = oneshot::Sender<Result<Reply, AgentError>>;
 
+type AnswerDelta = (Ticket, Delta);
+
+/// How many steps of an answer may wait for the driver.
+const DELTAS_AHEAD: usize = 256;
+
 type Written = Result<Option<Event>, AgentError>;
 
 struct UserCommand {
@@ -83,6 +88,10 @@ pub(crate) struct Driver {
     writer: Writer,
     inbox: UnboundedReceiver<DriverInput>,
     own: UnboundedSender<DriverInput>,
+    /// The steps of the streaming answer. A server that sends faster than they are handled must wait, and everything
+    /// else comes before them: a command stops the fastest answer at once.
+    deltas: Receiver<AnswerDelta>,
+    answer: Sender<AnswerDelta>,
     outbox: Outbox,
     tasks: Vec<AbortHandle>,
     /// Stops the running tools; each then returns its last partial outcome.
@@ -116,8 +125,9 @@ impl Driver {
         (recorded, opening): (Recorded, Option<Event>),
     ) -> (Self, UnboundedSender<DriverInput>) {
         // Unbounded: the writer's thread must never wait for the driver, which may wait for the writer. Front ends send
-        // one command at a time; tasks send the output of providers and tools, which this loop reads at once.
+        // one command at a time; tasks send the output of tools a few times a second.
         let (own, inbox) = unbounded_channel();
+        let (answer, deltas) = channel(DELTAS_AHEAD);
         let auto_compaction = setup.compaction.enabled;
         let mut driver = Self {
             setup,
@@ -125,6 +135,8 @@ impl Driver {
             writer,
             inbox,
             own: own.clone(),
+            deltas,
+            answer,
             outbox: Outbox::default(),
             tasks: Vec::new(),
             tool_stops: Vec::new(),
@@ -147,7 +159,13 @@ impl Driver {
 
     /// Runs until the front end is gone. Then it stops what is running and writes the results.
     pub(crate) async fn run(mut self) {
-        while let Some(input) = self.inbox.recv().await {
+        loop {
+            let input = tokio::select! {
+                biased;
+                Some(input) = self.inbox.recv() => input,
+                Some((ticket, delta)) = self.deltas.recv() => DriverInput::Machine(TurnInput::Delta { ticket, delta }),
+                else => break,
+            };
             self.take(input);
             if self.is_ending && self.is_at_rest() {
                 break;
@@ -306,10 +324,7 @@ impl Driver {
         let Some(request) = self.built.take() else { return };
         let room = (request.model.context_window, request.max_tokens.unwrap_or(request.model.max_tokens));
         let deltas = self.provider().stream(request);
-        let own = self.own.clone();
-        self.spawn(listen(deltas, room, move |delta| {
-            own.send(DriverInput::Machine(TurnInput::Delta { ticket, delta })).is_ok()
-        }));
+        self.spawn(listen(deltas, room, (ticket, self.answer.clone())));
     }
 
     fn provider(&self) -> Arc<dyn Provider> {
@@ -427,7 +442,7 @@ fn compose(record: &Record) -> Result<NewEntry, AgentError> {
 }
 
 /// Passes deltas on until the answer is complete or nobody listens.
-async fn listen(mut deltas: Deltas, (window, limit): (u64, u64), hand_on: impl Fn(Delta) -> bool) {
+async fn listen(mut deltas: Deltas, (window, limit): (u64, u64), (ticket, answer_to): (Ticket, Sender<AnswerDelta>)) {
     while let Some(mut delta) = std::future::poll_fn(|context| deltas.as_mut().poll_next(context)).await {
         let is_last = matches!(delta, Delta::Done(_));
         if let Delta::Done(answer) = &mut delta
@@ -441,7 +456,7 @@ async fn listen(mut deltas: Deltas, (window, limit): (u64, u64), hand_on: impl F
                 retry_after: None,
             });
         }
-        if !hand_on(delta) || is_last {
+        if answer_to.send((ticket, delta)).await.is_err() || is_last {
             return;
         }
     }

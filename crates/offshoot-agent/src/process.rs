@@ -1,8 +1,10 @@
-//! A shell command in its own process group: its output in pieces and its end. When it must stop, no process of it
-//! survives.
+//! A shell command in its own session, without a terminal: its output in pieces and its end. When it must stop, no
+//! process of it survives.
 //!
 //! Both outputs share one pipe, so they arrive in the order in which they were written. Background processes live on;
 //! they are waited for only while they write.
+
+mod tree;
 
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -11,11 +13,14 @@ use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessSession};
+use rustix::process::Pid;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe::Receiver;
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 use tokio::time::{MissedTickBehavior, interval, sleep};
+
+use tree::ProcessTree;
 
 /// The interval of [`News::Tick`].
 const TICK: Duration = Duration::from_millis(100);
@@ -55,36 +60,15 @@ pub(crate) enum News<'a> {
     Tick,
 }
 
-/// The process group of a running command. Dropping it kills all processes, unless it was released.
-struct Group(Option<Pid>);
-
-impl Group {
-    fn of(child: &Child) -> Self {
-        Self(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw))
-    }
-
-    fn kill(&self) {
-        if let Some(leader) = self.0 {
-            // Fails only if no process is left.
-            kill_process_group(leader, Signal::KILL).unwrap_or(());
-        }
-    }
-
-    fn let_go(mut self) {
-        self.0 = None;
-    }
+struct StartedCommand {
+    child: Box<dyn ChildWrapper>,
+    pipe: Receiver,
+    tree: ProcessTree,
 }
 
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-/// Runs a command to its end and reports its output. Dropping the future kills the whole group.
+/// Runs a command to its end and reports its output. Dropping the future kills all its processes.
 pub(crate) async fn run(job: Job<'_>, mut tell: impl FnMut(News<'_>)) -> io::Result<End> {
-    let (mut child, mut pipe) = start(&job)?;
-    let group = Group::of(&child);
+    let StartedCommand { mut child, mut pipe, tree } = start(&job)?;
     let mut buffer = vec![0; 64 * 1024];
     let mut ended: Option<ExitStatus> = None;
     let (mut is_open, mut is_late, mut lingers) = (true, false, false);
@@ -98,14 +82,15 @@ pub(crate) async fn run(job: Job<'_>, mut tell: impl FnMut(News<'_>)) -> io::Res
             biased;
             () = &mut deadline, if !is_late => {
                 is_late = true;
-                group.kill();
+                tree.kill();
             }
             () = &mut linger => {
                 lingers = true;
                 break;
             }
             _ = tick.tick() => tell(News::Tick),
-            status = child.wait(), if ended.is_none() => {
+            // The shell alone: its wrapper waits for the whole group, also for what lives on in the background.
+            status = child.inner_mut().wait(), if ended.is_none() => {
                 ended = Some(status?);
                 idle.set(sleep(IDLE));
                 linger.set(sleep(LINGER));
@@ -124,23 +109,27 @@ pub(crate) async fn run(job: Job<'_>, mut tell: impl FnMut(News<'_>)) -> io::Res
     if is_late {
         return Ok(End::TimedOut);
     }
-    group.let_go();
+    tree.release();
     let code = ended.and_then(|status| status.code().or_else(|| Some(128 + status.signal()?)));
     let code = code.unwrap_or(1);
     Ok(if lingers { End::Lingers(code) } else { End::Exited(code) })
 }
 
-fn start(job: &Job<'_>) -> io::Result<(Child, Receiver)> {
+fn start(job: &Job<'_>) -> io::Result<StartedCommand> {
     let (reader, writer) = io::pipe()?;
+    let (mark_name, mark) = tree::new_mark();
     let mut command = Command::new(job.shell);
     command.arg("-c").arg(job.command).current_dir(job.cwd);
-    command.envs(job.env.iter().map(|(name, value)| (name, value)));
+    command.envs(job.env.iter().map(|(name, value)| (name, value))).env(mark_name, &mark);
     match job.errors {
         Errors::Shown => command.stderr(writer.try_clone()?),
         Errors::Dropped => command.stderr(Stdio::null()),
     };
-    command.stdin(Stdio::null()).stdout(writer).process_group(0).kill_on_drop(true);
-    let child = command.spawn()?;
-    // `command` is dropped with this function, and with it our write ends of the pipe.
-    Ok((child, Receiver::from_owned_fd(reader.into())?))
+    command.stdin(Stdio::null()).stdout(writer).kill_on_drop(true);
+    // Without a session of its own a command could read keys from our terminal and write to it.
+    let child = CommandWrap::from(command).wrap(ProcessSession).spawn()?;
+    let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    let root = id.ok_or_else(|| io::Error::other("a started command has no id"))?;
+    // `command` was dropped by now, and with it our write ends of the pipe.
+    Ok(StartedCommand { child, pipe: Receiver::from_owned_fd(reader.into())?, tree: ProcessTree::new(root, &mark) })
 }

@@ -15,7 +15,7 @@ use crate::provider::{Model, Provider, Secret, ThinkingLevel};
 use crate::sessions::{InMemory, Sessions};
 use crate::summarise::Summarise;
 use crate::tool::bash::Shell;
-use crate::tool::{Tool, ToolContext};
+use crate::tool::{OutputFolder, Tool, ToolContext};
 use crate::turn::{QueueMode, Retry};
 
 /// Dropping this stops a command that prints the key.
@@ -97,8 +97,13 @@ impl Setup {
     /// An agent that works in a folder, without tools, prompt or key, and otherwise with pi's settings.
     pub fn new(provider: Arc<dyn Provider>, model: Arc<Model>, cwd: impl Into<PathBuf>) -> Self {
         let cwd = cwd.into();
-        let tool_context =
-            ToolContext { spill: cwd.join(".offshoot-output"), cwd, home: None, images: model.images, hidden: None };
+        let tool_context = ToolContext {
+            outputs: OutputFolder::new(cwd.join(".offshoot-output"), ""),
+            cwd,
+            home: None,
+            images: model.images,
+            hidden: None,
+        };
         Self {
             provider,
             keys: Arc::new(None::<Secret>),

@@ -17,6 +17,7 @@ mod args;
 mod decode;
 mod diff;
 mod hide;
+mod output_folder;
 mod output;
 mod paths;
 mod files;
@@ -37,6 +38,7 @@ pub use edit::Edit;
 pub use find::Find;
 pub use grep::Grep;
 pub use ls::Ls;
+pub use output_folder::OutputFolder;
 pub use read::Read;
 pub use write::Write;
 
@@ -47,8 +49,8 @@ pub struct ToolContext {
     /// Relative paths start here.
     pub cwd: PathBuf,
     pub home: Option<PathBuf>,
-    /// The folder of long outputs (created when needed, mode 0700).
-    pub spill: PathBuf,
+    /// Where long outputs are kept.
+    pub outputs: OutputFolder,
     pub images: bool,
     /// A key that commands may know (`env` shows it) but that must be removed from their output.
     pub hidden: Option<Secret>,
@@ -182,14 +184,14 @@ async fn blocking(work: impl FnOnce() -> Result<ToolOutcome, ToolOutcome> + Send
 mod testing {
     //! What the tests of every tool need.
 
-    use super::{Arc, Block, Tool, ToolContext, ToolOutcome, Value};
+    use super::{Arc, Block, OutputFolder, Tool, ToolContext, ToolOutcome, Value};
 
     /// A place that ends at this folder.
     pub(super) fn place(dir: &std::path::Path) -> ToolContext {
         ToolContext {
             cwd: dir.to_owned(),
             home: Some(dir.join("home")),
-            spill: dir.join("spill"),
+            outputs: OutputFolder::new(dir.join("spill"), "s"),
             images: true,
             hidden: None,
         }

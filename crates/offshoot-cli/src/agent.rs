@@ -5,13 +5,13 @@ mod input;
 mod open;
 mod setup;
 mod print;
+mod stops;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::UserPrompt;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::turn::Settled;
 use offshoot_session::session::Session;
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
@@ -22,6 +22,7 @@ pub(crate) use open::{check_folder, open};
 use print::Printer;
 pub(crate) use print::failure;
 pub(crate) use setup::setup;
+use stops::Stops;
 
 pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
     let session = open(app, args)?;
@@ -49,19 +50,37 @@ async fn work(
 ) -> Result<()> {
     printer.begin(&session)?;
     let failed = |error| CommandError::io("start the agent", &error);
-    let mut stop = signal(SignalKind::interrupt()).map_err(failed)?;
-    let mut end = signal(SignalKind::terminate()).map_err(failed)?;
+    let mut stops = Stops::listen().map_err(failed)?;
     let agent = AgentSession::start(session, setup).map_err(failed)?;
+    let settled = match relay(&agent, said, &mut stops, &mut printer).await {
+        Ok(Some(settled)) => printer.end(&settled).map(|()| settled),
+        // A second signal does not wait for running tools.
+        Ok(None) => return Err(stopped()),
+        Err(error) => Err(error),
+    };
+    // Also when nobody reads the output any more: running tools get their results.
+    agent.close().await;
+    outcome(settled?).map_err(|error| CommandError { is_in_output: true, ..error })
+}
+
+type Talked = std::result::Result<Settled, AgentError>;
+
+/// Prints the events of a conversation until it has settled; `None` after a second signal.
+async fn relay(
+    agent: &AgentSession,
+    said: Vec<UserPrompt>,
+    stops: &mut Stops,
+    printer: &mut Printer<'_>,
+) -> Result<Option<Talked>> {
     let mut events = agent.subscribe();
     let talking = talk(agent.clone(), said);
     tokio::pin!(talking);
     let mut news = Vec::new();
-    let mut stops = 0;
+    let mut is_stopping = false;
     let settled = loop {
         tokio::select! {
             biased;
-            _ = stop.recv() => stops += 1,
-            _ = end.recv() => stops += 1,
+            () = stops.next() => {}
             count = events.recv_many(&mut news, 512) => {
                 if count > 0 {
                     printer.tell(&mut news)?;
@@ -70,8 +89,8 @@ async fn work(
             }
             settled = &mut talking => break settled,
         }
-        if stops > 1 {
-            return Err(stopped());
+        if std::mem::replace(&mut is_stopping, true) {
+            return Ok(None);
         }
         let agent = agent.clone();
         tokio::spawn(async move { drop(agent.abort().await) });
@@ -80,12 +99,10 @@ async fn work(
         news.push(event);
     }
     printer.tell(&mut news)?;
-    printer.end(&settled)?;
-    agent.close().await;
-    outcome(settled).map_err(|error| CommandError { is_in_output: true, ..error })
+    Ok(Some(settled))
 }
 
-async fn talk(agent: AgentSession, said: Vec<UserPrompt>) -> std::result::Result<Settled, AgentError> {
+async fn talk(agent: AgentSession, said: Vec<UserPrompt>) -> Talked {
     let mut settled = Settled::Done;
     for said in said {
         settled = agent.prompt(said).await?;
@@ -96,7 +113,7 @@ async fn talk(agent: AgentSession, said: Vec<UserPrompt>) -> std::result::Result
     Ok(settled)
 }
 
-fn outcome(settled: std::result::Result<Settled, AgentError>) -> Result<()> {
+fn outcome(settled: Talked) -> Result<()> {
     match settled {
         Ok(Settled::Done) => Ok(()),
         Ok(Settled::Aborted) => Err(stopped()),

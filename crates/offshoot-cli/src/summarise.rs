@@ -107,7 +107,7 @@ fn model_for_summaries(app: &App, session: &Session, settings: &Settings, typed:
     let runtime = runtime.map_err(|error| CommandError::io("start the summariser", &error))?;
     let access = runtime.block_on(table.keys.access(&table.models, &model));
     let Access { model, key } = access.map_err(|error| CommandError::from(&error))?;
-    let provider = Arc::new(Http::new(Arc::new(SystemClock)));
+    let provider = Arc::new(Http::new(Arc::new(SystemClock)).with_limits(settings.answer_limits));
     let model = ModelSummariser { provider, model, thinking, key, retry: settings.retry, listener: None };
     Ok(Summaries { model, branch_reserve: settings.branch_reserve, runtime })
 }

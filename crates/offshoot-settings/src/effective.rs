@@ -1,8 +1,9 @@
 //! The settings in effect, each in the type that its users need.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use offshoot_agent::provider::ThinkingLevel;
+use offshoot_agent::provider::{AnswerLimits, ThinkingLevel};
 use offshoot_agent::turn::{QueueMode, Retry};
 use offshoot_session::compact;
 use offshoot_session::outline::{Filter, TreeLayout};
@@ -137,8 +138,11 @@ pub struct Settings {
     /// The greatest width of an image, in columns.
     pub image_columns: u16,
     pub retry: Retry,
+    pub answer_limits: AnswerLimits,
     /// The shell; `None` means bash.
     pub shell: Option<String>,
+    /// For the model's commands that name no time-out.
+    pub shell_timeout: Option<Duration>,
     /// Text put before every shell command.
     pub shell_prefix: Option<String>,
 }
@@ -198,7 +202,15 @@ impl From<&Layers> for Settings {
                 base_delay_ms: layers.number("retry.baseDelayMs"),
                 max_delay_ms: layers.number("retry.maxAgentDelayMs"),
             },
+            answer_limits: AnswerLimits {
+                bytes: layers.number("answer.maxBytes"),
+                blocks: usize::try_from(layers.number("answer.maxBlocks")).unwrap_or(usize::MAX),
+                time: Duration::from_secs(layers.number("answer.maxSeconds")),
+            },
             shell: layers.text("shellPath"),
+            shell_timeout: Some(layers.number("shellTimeoutSeconds"))
+                .filter(|seconds| *seconds > 0)
+                .map(Duration::from_secs),
             shell_prefix: layers.text("shellCommandPrefix"),
         }
     }

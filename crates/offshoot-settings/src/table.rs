@@ -31,7 +31,7 @@ impl Section {
             Self::Tools => "Tools",
             Self::Context => "Sessions and context",
             Self::Display => "Terminal and display",
-            Self::Retries => "Retries",
+            Self::Retries => "Retries and limits",
             Self::Shell => "Shell",
         }
     }
@@ -259,7 +259,38 @@ pub const SETTINGS: &[Setting] = &[
         Some("60000"),
         "the longest wait before a retry, in milliseconds",
     ),
+    setting_row(
+        "answer.maxBytes",
+        Retries,
+        from(1),
+        Some("67108864"),
+        "bytes of an answer as it is sent; a longer one fails with what came so far",
+    )
+    .global_only(),
+    setting_row(
+        "answer.maxBlocks",
+        Retries,
+        from(1),
+        Some("1000"),
+        "texts, thoughts and tool calls of an answer; with more it fails with what came so far",
+    )
+    .global_only(),
+    setting_row(
+        "answer.maxSeconds",
+        Retries,
+        from(1),
+        Some("3600"),
+        "seconds that an answer may take; after that it fails with what came so far",
+    )
+    .global_only(),
     setting_row("shellPath", Shell, SettingKind::Text, None, "the shell; by default bash").global_only(),
+    setting_row(
+        "shellTimeoutSeconds",
+        Shell,
+        SettingKind::Number { least: 0, greatest: 2_147_483 },
+        Some("0"),
+        "seconds after which a command of the model is killed that names no time-out; 0 for never",
+    ),
     setting_row("shellCommandPrefix", Shell, SettingKind::Text, None, "text put before every command").global_only(),
 ];
 

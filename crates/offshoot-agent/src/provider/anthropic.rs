@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::classify::AnswerTrouble;
-use super::decoding::{self, Next, cut_off, malformed, reported};
+use super::decoding::{self, BegunBlocks, Next, cut_off, malformed, reported};
 use super::draft::AnswerDraft;
 use super::prepare::{joined, max_tokens, plain_id, prepare};
 use super::{Model, Request, ThinkingLevel, ToolSpec};
@@ -212,7 +212,7 @@ fn assistant_content(answer: &AssistantMessage, model: &Model) -> Vec<Value> {
 
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
-    places: Vec<(u64, usize)>,
+    begun: BegunBlocks,
     stop: Option<StopReason>,
     refusal: Option<String>,
     has_begun: bool,
@@ -297,12 +297,12 @@ impl decoding::Decoder for Decoder {
                 }
             }
             "content_block_delta" => {
-                if let (Some(delta), Some(at)) = (event.delta, self.place(event.index)) {
+                if let (Some(delta), Some(at)) = (event.delta, self.begun.find("Anthropic", event.index)?) {
                     more(at, &delta, draft);
                 }
             }
             "content_block_stop" => {
-                if let Some(at) = self.place(event.index) {
+                if let Some(at) = self.begun.find("Anthropic", event.index)? {
                     draft.end(at);
                 }
             }
@@ -335,12 +335,8 @@ impl Decoder {
         }
     }
 
-    fn place(&self, index: u64) -> Option<usize> {
-        self.places.iter().rfind(|(theirs, _)| *theirs == index).map(|(_, ours)| *ours)
-    }
-
     fn block(&mut self, index: u64, block: &Piece<'_>, draft: &mut AnswerDraft) {
-        let place = match block.kind.as_ref() {
+        let place = Some(match block.kind.as_ref() {
             "text" => {
                 let place = draft.text_start();
                 draft.more(place, block.text.as_deref().unwrap_or_default());
@@ -371,9 +367,9 @@ impl Decoder {
                 place
             }
             // Blocks of the provider's own tools, and future ones.
-            _ => return,
-        };
-        self.places.push((index, place));
+            _ => return self.begun.begin(index, None),
+        });
+        self.begun.begin(index, place);
     }
 
     fn stop(&mut self, reason: &str, details: Option<&Details>) -> Result<(), AnswerTrouble> {

@@ -1,5 +1,7 @@
 //! Shared parts of the decoders and builders. Knows no wire format.
 
+use std::collections::HashMap;
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -28,6 +30,23 @@ pub(super) trait Decoder: Send + Sync {
 
     /// The body has ended: the stop reason, or an error if the answer is incomplete.
     fn end(&mut self, draft: &mut AnswerDraft) -> Result<StopReason, AnswerTrouble>;
+}
+
+/// The blocks that a provider has begun, by its own indices.
+#[derive(Debug, Default)]
+pub(super) struct BegunBlocks(HashMap<u64, Option<usize>>);
+
+impl BegunBlocks {
+    /// `place` is the block's index in the answer; `None` for a kind that the answer leaves out.
+    pub(super) fn begin(&mut self, index: u64, place: Option<usize>) {
+        self.0.insert(index, place);
+    }
+
+    /// Fails for a block that never began.
+    pub(super) fn find(&self, what: &str, index: u64) -> Result<Option<usize>, AnswerTrouble> {
+        let never = || reported(format!("the {what} stream continues block {index}, which never began"));
+        self.0.get(&index).copied().ok_or_else(never)
+    }
 }
 
 pub(super) fn malformed(what: &str, error: &serde_json::Error, data: &str) -> AnswerTrouble {

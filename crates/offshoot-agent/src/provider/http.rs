@@ -10,15 +10,17 @@ use offshoot_session::clock::Clock;
 use offshoot_session::text::counted;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response, redirect};
+use tokio::time::{Instant, timeout_at};
 
 use super::classify::AnswerTrouble;
 use super::wire::{Outgoing, Reader};
-use super::{Answer, Delta, Deltas, Model, Provider, Request, retry_after};
+use super::{Answer, AnswerLimits, Delta, Deltas, Model, Provider, Request, retry_after};
 use crate::words::in_words;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Some models think for minutes without sending anything.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(600);
+const NEVER: Duration = Duration::from_secs(365 * 24 * 3600);
 const MAX_ERROR_TEXT: usize = 4000;
 const MAX_ERROR_BODY: usize = 256 << 10;
 
@@ -26,6 +28,7 @@ const MAX_ERROR_BODY: usize = 256 << 10;
 #[derive(Clone)]
 pub struct Http {
     clock: Arc<dyn Clock + Sync>,
+    limits: AnswerLimits,
     /// For servers on this machine: without certificates and proxies, which would take time to load.
     local: Arc<OnceLock<Result<Client, String>>>,
     remote: Arc<OnceLock<Result<Client, String>>>,
@@ -34,7 +37,13 @@ pub struct Http {
 impl Http {
     /// Connections are made when needed, and kept.
     pub fn new(clock: Arc<dyn Clock + Sync>) -> Self {
-        Self { clock, local: Arc::default(), remote: Arc::default() }
+        Self { clock, limits: AnswerLimits::default(), local: Arc::default(), remote: Arc::default() }
+    }
+
+    /// The usual limits are those of [`AnswerLimits::default`].
+    #[must_use]
+    pub fn with_limits(self, limits: AnswerLimits) -> Self {
+        Self { limits, ..self }
     }
 
     fn client(&self, url: &str) -> Result<Client, AnswerTrouble> {
@@ -91,9 +100,17 @@ struct Answering {
 
 enum StreamState {
     Before(Request),
-    Within(Box<(Response, Reader, Mask)>),
+    Within(Box<ReceivedResponse>),
     /// The last delta was returned, or is in the queue.
     After,
+}
+
+struct ReceivedResponse {
+    response: Response,
+    reader: Reader,
+    mask: Mask,
+    bytes: u64,
+    deadline: Instant,
 }
 
 impl Answering {
@@ -118,10 +135,14 @@ impl Answering {
             (Ok(outgoing), Ok(reader)) => (outgoing, reader),
             (Err(error), _) | (_, Err(error)) => return refused(&request.model, error.to_string(), now),
         };
-        match self.post(&outgoing, now).await {
+        let limits = self.http.limits;
+        // A limit beyond the clock's end is none.
+        let deadline = Instant::now().checked_add(limits.time).unwrap_or_else(|| Instant::now() + NEVER);
+        match timeout_at(deadline, self.post(&outgoing, now)).await.unwrap_or_else(|_| Err(limits.late())) {
             Ok(response) => {
                 let deltas = reader.start();
-                self.state = StreamState::Within(Box::new((response, reader, mask)));
+                let received = ReceivedResponse { response, reader, mask, bytes: 0, deadline };
+                self.state = StreamState::Within(Box::new(received));
                 deltas
             }
             Err(trouble) => mask.all(reader.fail(&trouble)),
@@ -135,12 +156,21 @@ impl Answering {
         if response.status().is_success() { Ok(response) } else { Err(error_of(response, now).await) }
     }
 
-    async fn read(&mut self, mut within: Box<(Response, Reader, Mask)>) -> Vec<Delta> {
-        let (response, reader, mask) = &mut *within;
-        let deltas = match response.chunk().await {
-            Ok(Some(bytes)) => reader.push(&bytes),
-            Ok(None) => reader.end(),
-            Err(error) => {
+    async fn read(&mut self, mut within: Box<ReceivedResponse>) -> Vec<Delta> {
+        let ReceivedResponse { response, reader, mask, bytes: received, deadline } = &mut *within;
+        let limits = self.http.limits;
+        let deltas = match timeout_at(*deadline, response.chunk()).await {
+            Err(_) => reader.fail(&limits.late()),
+            Ok(Ok(Some(bytes))) => {
+                *received += bytes.len() as u64;
+                let mut deltas = reader.push(&bytes);
+                if let Err(trouble) = limits.check(*received, reader.blocks()) {
+                    deltas.extend(reader.fail(&trouble));
+                }
+                deltas
+            }
+            Ok(Ok(None)) => reader.end(),
+            Ok(Err(error)) => {
                 let what = in_words(&error.without_url());
                 reader.fail(&AnswerTrouble::lost(format!("the connection was lost while the answer came in: {what}")))
             }

@@ -170,6 +170,11 @@ impl Reader {
         self.draft.take()
     }
 
+    /// How many blocks the answer has so far.
+    pub(super) fn blocks(&self) -> usize {
+        self.draft.len()
+    }
+
     /// The answer failed outside its body.
     pub(super) fn fail(&mut self, trouble: &AnswerTrouble) -> Vec<Delta> {
         if !std::mem::replace(&mut self.is_done, true) {

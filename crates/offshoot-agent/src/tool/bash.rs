@@ -29,7 +29,7 @@ use crate::provider::ToolSpec;
 struct BashInput {
     /// The command, for bash.
     command: String,
-    /// After how many seconds the command and all that it started are killed. Without it, it may take as long as it likes.
+    /// After how many seconds the command and all that it started are killed. Without it the user's setting counts, which is usually none.
     #[serde(default, deserialize_with = "args::number")]
     timeout: Option<f64>,
 }
@@ -43,6 +43,8 @@ pub struct Shell {
     pub prefix: Option<String>,
     /// Additional variables.
     pub env: Vec<(String, String)>,
+    /// For the model's commands that name none.
+    pub timeout: Option<Duration>,
 }
 
 impl Shell {
@@ -104,12 +106,13 @@ async fn call(
     place: &ToolContext,
     partial: &UnboundedSender<ToolOutcome>,
 ) -> Result<ToolOutcome, ToolOutcome> {
-    let timeout = input.timeout.map(seconds).transpose()?;
+    let named = input.timeout.map(seconds).transpose()?;
+    let timeout = named.or(shell.timeout);
     let command = shell.command(&input.command);
     let program = shell.program();
     let job =
         Job { shell: &program, command: &command, cwd: &place.cwd, env: &shell.env, errors: Errors::Shown, timeout };
-    let (output, hide) = (Output::new(&place.spill), Hide::new(place.hidden.clone()));
+    let (output, hide) = (Output::new(&place.outputs), Hide::new(place.hidden.clone()));
     let began = Instant::now();
     let mut shown = ShownOutput { output, hide, partial, began, is_new: false, is_ended: false };
     let end = process::run(job, |news| match news {
@@ -120,7 +123,7 @@ async fn call(
     let duration = long(began);
     let shown = shown.finish();
     let end = end.map_err(|error| ToolOutcome::failed(cannot_run(&program, &place.cwd, &error)))?;
-    Ok(ToolOutcome { details: details(&shown, duration), ..outcome(&shown, end, input.timeout) })
+    Ok(ToolOutcome { details: details(&shown, duration), ..outcome(&shown, end, timeout) })
 }
 
 /// The output of a running command. If dropped before the command has ended, it sends everything printed so far.
@@ -215,12 +218,12 @@ fn details(shown: &Snapshot, duration_ms: Option<u64>) -> Option<Value> {
     (!details.is_empty()).then_some(Value::Object(details))
 }
 
-fn outcome(shown: &Snapshot, end: End, timeout: Option<f64>) -> ToolOutcome {
+fn outcome(shown: &Snapshot, end: End, timeout: Option<Duration>) -> ToolOutcome {
     let status = match end {
         End::Exited(0) | End::Lingers(0) => None,
         End::Exited(code) | End::Lingers(code) => Some(format!("[exit code {code}]")),
         End::TimedOut => {
-            let timeout = timeout.unwrap_or_default();
+            let timeout = timeout.unwrap_or_default().as_secs_f64();
             let seconds = if timeout == 1.0 { "second" } else { "seconds" };
             Some(format!("[killed: it took longer than {timeout} {seconds}]"))
         }
@@ -239,7 +242,8 @@ fn outcome(shown: &Snapshot, end: End, timeout: Option<f64>) -> ToolOutcome {
 fn cut_note(shown: &Snapshot) -> Option<String> {
     let cut: &Truncation = &shown.truncation;
     let whole = match (&shown.path, &shown.lost) {
-        (Some(path), _) => format!("all of it is in {}", path.display()),
+        (Some(path), Some(why)) => format!("its beginning is in {}, the rest is lost: {why}", path.display()),
+        (Some(path), None) => format!("all of it is in {}", path.display()),
         (None, Some(why)) => format!("the rest is lost, for it could not be written to a file: {why}"),
         (None, None) => "the rest is lost".to_owned(),
     };
@@ -268,7 +272,7 @@ pub struct BashRun {
     pub cancelled: bool,
     /// Whether the output was cut.
     pub truncated: bool,
-    /// The file with the whole output, if it was cut.
+    /// The file with the output, if it was cut.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shown_path")]
     pub full_output_path: Option<PathBuf>,
     /// How long it took, if it was over a second.
@@ -315,7 +319,7 @@ pub async fn run(
         errors: Errors::Shown,
         timeout: None,
     };
-    let (mut decoder, mut sanitizer, mut output) = (Utf8::default(), Sanitizer::default(), Output::new(&place.spill));
+    let (mut decoder, mut sanitizer, mut output) = (Utf8::default(), Sanitizer::default(), Output::new(&place.outputs));
     let mut recent = Recent::default();
     let mut hide = Hide::new(place.hidden.clone());
     let began = Instant::now();

@@ -2,12 +2,12 @@
 //!
 //! Memory is bounded. If the file cannot be written, the command still succeeds and the text says so.
 
-use std::fs::{DirBuilder, File};
-use std::io::{self, Write as _};
-use std::os::unix::fs::DirBuilderExt as _;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::Write as _;
+use std::path::PathBuf;
 
 use super::decode::Utf8;
+use super::output_folder::OutputFolder;
 use super::truncate::{self, Hit, Limits, MAX_BYTES, Truncation};
 
 /// Up to twice as much of the end is kept.
@@ -17,14 +17,21 @@ const ROLLING: usize = 2 * 50 * 1024;
 enum Spill {
     #[default]
     Held,
-    File(PathBuf, File),
-    /// It could not be written, and why.
-    Lost(String),
+    File {
+        path: PathBuf,
+        file: File,
+        bytes: u64,
+    },
+    /// Why the rest, or all of it, could not be written; the file with the beginning.
+    Lost {
+        why: String,
+        path: Option<PathBuf>,
+    },
 }
 
 #[derive(Debug)]
 pub(crate) struct Output {
-    folder: PathBuf,
+    folder: OutputFolder,
     decoder: Utf8,
     /// All bytes, while there is no file.
     held: Vec<u8>,
@@ -79,17 +86,16 @@ impl Recent {
 pub(crate) struct Snapshot {
     pub(crate) truncation: Truncation,
     pub(crate) path: Option<PathBuf>,
-    /// Why the file is missing.
+    /// Why the file is missing or lacks the rest.
     pub(crate) lost: Option<String>,
     /// The length of the last line.
     pub(crate) last_line: u64,
 }
 
 impl Output {
-    /// Files are created in `folder`.
-    pub(crate) fn new(folder: &Path) -> Self {
+    pub(crate) fn new(folder: &OutputFolder) -> Self {
         Self {
-            folder: folder.to_owned(),
+            folder: folder.clone(),
             decoder: Utf8::default(),
             held: Vec::new(),
             spill: Spill::Held,
@@ -105,13 +111,9 @@ impl Output {
         let text = self.decoder.push(bytes);
         self.add(&text);
         match &mut self.spill {
-            Spill::File(_, file) => {
-                if let Err(error) = file.write_all(bytes) {
-                    self.spill = Spill::Lost(error.to_string());
-                }
-            }
+            Spill::File { .. } => self.write(bytes),
             Spill::Held => self.held.extend_from_slice(bytes),
-            Spill::Lost(_) => {}
+            Spill::Lost { .. } => {}
         }
         self.spill_if_long();
     }
@@ -137,8 +139,8 @@ impl Output {
         truncation.total_bytes = self.bytes;
         let (path, lost) = match &self.spill {
             Spill::Held => (None, None),
-            Spill::File(path, _) => (Some(path.clone()), None),
-            Spill::Lost(why) => (None, Some(why.clone())),
+            Spill::File { path, .. } => (Some(path.clone()), None),
+            Spill::Lost { why, path } => (path.clone(), Some(why.clone())),
         };
         Snapshot { truncation, path, lost, last_line: self.last_line }
     }
@@ -168,31 +170,41 @@ impl Output {
         let is_long = self.bytes.max(self.held.len() as u64) > MAX_BYTES || self.lines() > limits.lines;
         if is_long && matches!(self.spill, Spill::Held) {
             let held = std::mem::take(&mut self.held);
-            self.spill = match create(&self.folder, &held) {
-                Ok((path, file)) => Spill::File(path, file),
-                Err(error) => Spill::Lost(error.to_string()),
+            self.spill = match self.folder.create() {
+                Ok((path, file)) => Spill::File { path, file, bytes: 0 },
+                Err(error) => Spill::Lost { why: error.to_string(), path: None },
             };
+            self.write(&held);
+        }
+    }
+
+    /// Writes into the file as far as the limits allow.
+    fn write(&mut self, more: &[u8]) {
+        let Spill::File { path, file, bytes } = &mut self.spill else { return };
+        let written = self.folder.claim(*bytes, more.len() as u64).and_then(|()| {
+            *bytes += more.len() as u64;
+            file.write_all(more).map_err(|error| error.to_string())
+        });
+        if let Err(why) = written {
+            self.spill = Spill::Lost { why, path: Some(std::mem::take(path)) };
         }
     }
 }
 
-/// A new file that only its owner may read.
-fn create(folder: &Path, bytes: &[u8]) -> io::Result<(PathBuf, File)> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let file = tempfile::Builder::new().prefix("bash-").suffix(".log").tempfile_in(folder)?;
-    let (mut file, path) = file.keep().map_err(|kept| kept.error)?;
-    file.write_all(bytes)?;
-    Ok((path, file))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+
+    fn folder(dir: &Path) -> OutputFolder {
+        OutputFolder::new(dir, "s")
+    }
 
     #[test]
     fn short_output_is_held_and_no_file_is_made() {
         let dir = tempfile::tempdir().unwrap();
-        let mut output = Output::new(&dir.path().join("spill"));
+        let mut output = Output::new(&folder(&dir.path().join("spill")));
         output.push(b"a\nb\xe2");
         output.push(b"\x82\xac\xff\n");
         output.finish();
@@ -205,7 +217,7 @@ mod tests {
     fn long_output_is_shown_from_its_end_and_kept_whole_and_private() {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
-        let mut output = Output::new(&dir.path().join("spill"));
+        let mut output = Output::new(&folder(&dir.path().join("spill")));
         let all: Vec<u8> = (0..100_000).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
         for piece in all.chunks(4099) {
             output.push(piece);
@@ -244,9 +256,25 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_made_is_told() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let mut output = Output::new(&file.path().join("spill"));
+        let mut output = Output::new(&folder(&file.path().join("spill")));
         output.push(&[b'a'; 60_000]);
         let shown = output.snapshot();
         assert!(shown.lost.is_some() && shown.path.is_none() && shown.truncation.last_line_partial);
+    }
+
+    #[test]
+    fn beyond_a_limit_the_file_keeps_the_beginning() {
+        let dir = tempfile::tempdir().unwrap();
+        let limited = OutputFolder { call_limit: 100_000, ..folder(dir.path()) };
+        let mut output = Output::new(&limited);
+        for n in 0..100_000 {
+            output.push(format!("line {n}\n").as_bytes());
+        }
+        output.finish();
+        let shown = output.snapshot();
+        assert!(shown.truncation.content.ends_with("line 99999") && shown.truncation.total_lines == 100_000);
+        assert_eq!(shown.lost.unwrap(), "no more than 0 MiB of a command is kept");
+        let kept = std::fs::read_to_string(shown.path.unwrap()).unwrap();
+        assert!(kept.starts_with("line 0\n") && kept.len() <= 100_000 && kept.len() > 99_000, "{}", kept.len());
     }
 }

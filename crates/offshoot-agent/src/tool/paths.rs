@@ -84,12 +84,13 @@ fn narrow_spaces(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tool::OutputFolder;
 
     fn place(cwd: &Path) -> ToolContext {
         ToolContext {
             cwd: cwd.to_owned(),
             home: Some("/home/ann".into()),
-            spill: "/nowhere".into(),
+            outputs: OutputFolder::new("/nowhere", "s"),
             images: true,
             hidden: None,
         }

@@ -1,7 +1,12 @@
 //! Stopping: what was said is kept, every call has its result, and the next request is valid.
 
+use std::sync::Arc;
+
+use futures_util::{StreamExt as _, stream};
 use insta::assert_snapshot;
+use offshoot_agent::Setup;
 use offshoot_agent::event::Event;
+use offshoot_agent::provider::{Delta, Deltas, Provider, Request};
 use offshoot_agent::testing::script::{Reply, Say, Then};
 use offshoot_agent::turn::Settled;
 use serde_json::json;
@@ -60,10 +65,7 @@ fn tools_that_are_stopped_leave_no_call_open_and_no_process() {
         "#);
         assert!(!world.path("never").exists());
         let pid = std::fs::read_to_string(world.path("pid")).unwrap();
-        let stat = format!("/proc/{}/stat", pid.trim());
-        while std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
-            tokio::task::yield_now().await;
-        }
+        has_ended(&pid).await;
         assert_eq!(agent.prompt("and now?").await, Ok(Settled::Done));
         world.no_problems();
     });
@@ -148,4 +150,60 @@ fn a_session_that_cannot_be_written_stops_the_agent() {
         assert!(names.contains(&"failed".to_owned()) && !names.contains(&"message_end".to_owned()), "{names:?}");
         assert_eq!(world.server.seen().len(), 0, "no request leaves whose prompt is not durable");
     });
+}
+
+/// Sends text as fast as it is taken, for ever.
+struct Torrent;
+
+impl Provider for Torrent {
+    fn stream(&self, _: Request) -> Deltas {
+        let text = stream::repeat_with(|| Delta::Text { index: 0, delta: "word ".to_owned() });
+        Box::pin(stream::iter([Delta::Start, Delta::TextStart { index: 0 }]).chain(text))
+    }
+}
+
+#[test]
+fn a_stop_comes_before_an_answer_that_never_ends() {
+    run(async {
+        let world = World::new([]);
+        let (agent, mut events) =
+            world.start_with(world.session(), Setup { provider: Arc::new(Torrent), ..world.setup() });
+        let talking = tokio::spawn({
+            let agent = agent.clone();
+            async move { agent.prompt("talk").await }
+        });
+        events.until(|event| matches!(event, Event::MessageUpdate { .. })).await;
+        assert_eq!(agent.abort().await, Ok(Settled::Aborted));
+        assert_eq!(talking.await.unwrap(), Ok(Settled::Aborted));
+        assert!(world.entries().contains("assistant \"word word"), "what came is kept");
+    });
+}
+
+/// Processes that left their group, their session and their parents.
+#[test]
+fn what_a_stopped_command_left_in_other_sessions_is_stopped_too() {
+    run(async {
+        let command = "setsid sh -c 'echo $$ > away; exec sleep 1000' & \
+            (setsid sh -c 'echo $$ > orphan; exec sleep 1000' &); \
+            until [ -s away ] && [ -s orphan ]; do sleep 0.01; done; echo up; sleep 1000";
+        let world = World::new([Reply::say([call("bash", "c1", &json!({"command": command}))])]);
+        let (agent, mut events) = world.start();
+        let talking = tokio::spawn({
+            let agent = agent.clone();
+            async move { agent.prompt("work").await }
+        });
+        events.until(|event| matches!(event, Event::ToolExecutionUpdate { .. })).await;
+        agent.abort().await.unwrap();
+        assert_eq!(talking.await.unwrap(), Ok(Settled::Aborted));
+        for name in ["away", "orphan"] {
+            has_ended(&std::fs::read_to_string(world.path(name)).unwrap()).await;
+        }
+    });
+}
+
+async fn has_ended(pid: &str) {
+    let stat = format!("/proc/{}/stat", pid.trim());
+    while std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
+        tokio::task::yield_now().await;
+    }
 }

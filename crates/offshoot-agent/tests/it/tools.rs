@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use offshoot_agent::message::Block;
 use offshoot_agent::tool::bash::run as run_by_hand;
-use offshoot_agent::tool::{self, Bash, BashRun, Shell, Tool, ToolContext, ToolOutcome};
+use offshoot_agent::tool::{self, Bash, BashRun, OutputFolder, Shell, Tool, ToolContext, ToolOutcome};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
@@ -14,7 +14,13 @@ use tokio::sync::oneshot;
 use crate::world::PATIENCE;
 
 fn place(dir: &Path) -> ToolContext {
-    ToolContext { cwd: dir.to_owned(), home: None, spill: dir.join("spill"), images: true, hidden: None }
+    ToolContext {
+        cwd: dir.to_owned(),
+        home: None,
+        outputs: OutputFolder::new(dir.join("spill"), "s"),
+        images: true,
+        hidden: None,
+    }
 }
 
 fn on_a_runtime<T>(work: impl Future<Output = T>) -> T {

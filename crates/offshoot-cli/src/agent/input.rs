@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use offshoot_agent::command::UserPrompt;
 use offshoot_agent::message::{Block, text_of};
-use offshoot_agent::tool::{Read, Tool as _, ToolContext};
+use offshoot_agent::tool::{OutputFolder, Read, Tool as _, ToolContext};
 use offshoot_session::medium::read_regular;
 use serde_json::json;
 
@@ -71,7 +71,13 @@ fn file(app: &App, name: &str, cwd: Option<&str>, texts: &mut String, images: &m
 /// A picture like the read tool's result: checked, and scaled down if models would refuse it. The note says how it was scaled.
 fn picture(app: &App, path: &Path, cwd: Option<&str>) -> Result<(Vec<Block>, String)> {
     let cwd = cwd.map_or_else(|| app.environment.cwd.clone(), PathBuf::from);
-    let place = ToolContext { spill: cwd.clone(), cwd, home: app.environment.home.clone(), images: true, hidden: None };
+    let place = ToolContext {
+        outputs: OutputFolder::new(&cwd, ""),
+        cwd,
+        home: app.environment.home.clone(),
+        images: true,
+        hidden: None,
+    };
     let (partial, _partials) = tokio::sync::mpsc::unbounded_channel();
     let reading = Read.run(json!({ "path": path.display().to_string() }), Arc::new(place), partial);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

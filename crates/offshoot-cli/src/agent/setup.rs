@@ -8,7 +8,7 @@ use offshoot_agent::model::{Keys, Models};
 use offshoot_agent::provider::{Http, Model};
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::system_prompt::SystemPrompt;
-use offshoot_agent::tool::{self, Shell, Tool, ToolContext};
+use offshoot_agent::tool::{self, OutputFolder, Shell, Tool, ToolContext};
 use offshoot_agent::{Accessing, KeySource, Setup};
 use offshoot_session::clock::{SystemClock, to_iso};
 use offshoot_session::error::{Invalid, Result as Read};
@@ -43,18 +43,21 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
         cwd: &cwd,
     };
     let system = prompt.text();
-    let spill = app.environment.cache.clone().unwrap_or_else(|| home.clone()).join("output");
+    let outputs = app.environment.cache.clone().unwrap_or_else(|| home.clone()).join("output");
+    let outputs = OutputFolder::new(outputs, session.id());
     // Sessions may be opened while the front end owns the terminal.
     let quiet = App { ui: app.ui.quiet(), ..app.clone() };
     let sessions = StoreSessions { app: quiet, store: app.store().ok(), table: table.models.clone() };
-    let mut setup = Setup::new(Arc::new(Http::new(Arc::new(SystemClock))), Arc::new(model), &cwd);
+    adopt_orphans();
+    let http = Http::new(Arc::new(SystemClock)).with_limits(user.answer_limits);
+    let mut setup = Setup::new(Arc::new(http), Arc::new(model), &cwd);
     setup.keys =
         Arc::new(ReloadingKeys { app: app.clone(), key: args.api_key.clone(), first: (table.models, table.keys) });
     setup.thinking = thinking;
     setup.system = system;
     setup.tools = tools;
     setup.tool_context =
-        ToolContext { spill, cwd, home: app.environment.home.clone(), images: setup.model.images, hidden: None };
+        ToolContext { outputs, cwd, home: app.environment.home.clone(), images: setup.model.images, hidden: None };
     setup.shell = shell;
     setup.retry = user.retry;
     setup.compaction = user.compaction;
@@ -88,6 +91,13 @@ fn tools(args: &Args, user: &Settings, session: &Session) -> Result<Vec<Arc<dyn 
         .map_err(|error| CommandError::usage(error.to_string()))
 }
 
+/// What a command leaves behind becomes a child of this program: stopping the command finds it.
+fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    // Without it stopping still finds what is marked.
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).unwrap_or(());
+}
+
 /// Commands of the model find the session's id and file in the environment. `offshoot` in them works with this session.
 fn shell(user: &Settings, session: &Session) -> Shell {
     let mut env = vec![("OFFSHOOT_SESSION_ID".to_owned(), session.id().to_owned())];
@@ -96,7 +106,12 @@ fn shell(user: &Settings, session: &Session) -> Shell {
         file.iter()
             .flat_map(|file| ["OFFSHOOT_SESSION", "OFFSHOOT_SESSION_FILE"].map(|name| (name.to_owned(), file.clone()))),
     );
-    Shell { program: user.shell.as_ref().map(PathBuf::from), prefix: user.shell_prefix.clone(), env }
+    Shell {
+        program: user.shell.as_ref().map(PathBuf::from),
+        prefix: user.shell_prefix.clone(),
+        env,
+        timeout: user.shell_timeout,
+    }
 }
 
 /// The keys of the start. The files are read again for a key that was missing.

@@ -2,7 +2,7 @@
 
 use std::io::{BufReader, Read as _, Write as _};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use insta::assert_snapshot;
 use offshoot_agent::testing::script::{Gate, Reply, Then};
@@ -303,8 +303,8 @@ pub(crate) fn until(out: &mut impl std::io::BufRead, fits: impl Fn(&Value) -> bo
     }
 }
 
-fn interrupt(child: &Child) {
-    let done = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+fn send_signal(child: &Child, signal: &str) {
+    let done = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
     assert!(done.success());
 }
 
@@ -315,7 +315,7 @@ fn one_interrupt_ends_it_in_good_order() {
     let mut child = talk.command(&["--mode", "json", "go on and on"]).spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     until(&mut out, |event| event["assistantMessageEvent"]["type"] == "text_delta");
-    interrupt(&child);
+    send_signal(&child, "-INT");
     let end = until(&mut out, |event| event["type"] == "message_end");
     assert_eq!(end["message"]["stopReason"], "aborted");
     let settled = until(&mut out, |event| event["type"] == "agent_settled");
@@ -326,15 +326,73 @@ fn one_interrupt_ends_it_in_good_order() {
 }
 
 #[test]
-fn an_interrupt_stops_a_tool_and_answers_its_call() {
-    let talk =
-        Talk::new([Reply::call("bash", "c1", json!({"command": "echo started; sleep 1000"})), Reply::text("fine")]);
+fn a_signal_stops_a_tool_and_answers_its_call() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let talk = waiting_tool();
+        let (child, mut out) = until_the_tool_runs(&talk);
+        send_signal(&child, signal);
+        until(&mut out, |event| event["type"] == "agent_settled");
+        the_call_has_a_result(&talk, child, 130);
+    }
+}
+
+/// A process without the environment, the session and the parents of its command.
+#[test]
+fn what_a_stopped_command_hid_is_stopped_too() {
+    let command = "(env -i setsid sh -c 'echo $$ > pid; exec sleep 1000' &); \
+        until [ -s pid ]; do sleep 0.01; done; echo up; sleep 1000";
+    let talk = Talk::new([Reply::call("bash", "c1", json!({"command": command})), Reply::text("fine")]);
     let mut child = talk.command(&["--mode", "json", "-p", "wait"]).spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     until(&mut out, |event| event["type"] == "tool_execution_update");
-    interrupt(&child);
-    until(&mut out, |event| event["type"] == "agent_settled");
+    send_signal(&child, "-INT");
     assert_eq!(child.wait().unwrap().code(), Some(130));
+    let pid = talk.world.read("pid");
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
+}
+
+/// What `nohup` promises.
+#[test]
+fn an_ignored_hangup_stops_nothing() {
+    let talk = waiting_tool();
+    let mut nohup = Command::new("nohup");
+    let offshoot = talk.command(&["--mode", "json", "-p", "wait"]);
+    nohup.arg(offshoot.get_program()).args(offshoot.get_args()).stdout(Stdio::piped()).stdin(Stdio::null());
+    nohup.env_clear().envs(offshoot.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    nohup.current_dir(offshoot.get_current_dir().unwrap());
+    let mut child = nohup.spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    until(&mut out, |event| event["type"] == "tool_execution_update");
+    send_signal(&child, "-HUP");
+    std::fs::write(talk.world.work().join("go"), "").unwrap();
+    until(&mut out, |event| event["message"]["content"][0]["text"] == "fine");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// The terminal or the pipe is gone: nobody is told, but the file is whole.
+#[test]
+fn a_reader_that_leaves_while_a_tool_runs_stops_it_and_answers_its_call() {
+    let talk = waiting_tool();
+    let (child, out) = until_the_tool_runs(&talk);
+    drop(out);
+    the_call_has_a_result(&talk, child, 0);
+}
+
+fn waiting_tool() -> Talk {
+    let command = "echo started; for n in $(seq 1 36000); do [ -e go ] && break; echo $n; sleep 0.1; done";
+    Talk::new([Reply::call("bash", "c1", json!({"command": command})), Reply::text("fine")])
+}
+
+fn until_the_tool_runs(talk: &Talk) -> (Child, BufReader<ChildStdout>) {
+    let mut child = talk.command(&["--mode", "json", "-p", "wait"]).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    until(&mut out, |event| event["type"] == "tool_execution_update");
+    (child, out)
+}
+
+fn the_call_has_a_result(talk: &Talk, mut child: Child, code: i32) {
+    assert_eq!(child.wait().unwrap().code(), Some(code));
     let last = talk.lines().pop().unwrap();
     assert_eq!((&last["message"]["role"], &last["message"]["isError"]), (&json!("toolResult"), &json!(true)));
     assert_eq!(talk.run(&["-c", "-p", "go on"]), "fine\n");

@@ -147,6 +147,20 @@ fn a_stopped_tool_keeps_its_output() {
     talk.no_problems();
 }
 
+/// A command can neither write to our terminal nor read its keys.
+#[test]
+fn a_command_has_no_terminal() {
+    let command = "echo escape > /dev/tty; head -c 1 /dev/tty";
+    let talk = Talk::new([Reply::call("bash", "c1", json!({"command": command})), Reply::text("I see.")]);
+    let mut terminal = Terminal::offshoot(&talk, &["look at the terminal"], (80, 24));
+    terminal.until_text("I see.").until_idle().send("\x04");
+    assert!(terminal.ended());
+    let lines = talk.lines();
+    let result = lines.iter().find(|line| line["message"]["role"] == "toolResult").unwrap().to_string();
+    assert_eq!(result.matches("/dev/tty").count(), 2, "{result}");
+    assert_eq!(result.matches("No such device or address").count(), 2, "{result}");
+}
+
 /// The terminal goes away while a tool runs: what it had printed is in the file, and the session can be resumed.
 #[test]
 fn a_lost_terminal_keeps_what_a_tool_had_printed() {

@@ -7,13 +7,13 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::super::classify::AnswerTrouble;
-use super::super::decoding::{self, CachedTokens, Next, cut_off, malformed, reported};
+use super::super::decoding::{self, BegunBlocks, CachedTokens, Next, cut_off, malformed, reported};
 use super::super::draft::AnswerDraft;
 use crate::message::{Block, StopReason, Usage};
 
 #[derive(Debug, Default)]
 pub(in super::super) struct Decoder {
-    places: Vec<(u64, usize)>,
+    begun: BegunBlocks,
     thoughts: Vec<(String, usize)>,
 }
 
@@ -115,7 +115,7 @@ impl decoding::Decoder for Decoder {
         let wrong = |error: serde_json::Error| malformed("Responses", &error, data);
         let event: Event<'_> = serde_json::from_str(data).map_err(wrong)?;
         let item = event.item.map(|raw| serde_json::from_str::<Item>(raw.get())).transpose().map_err(wrong)?;
-        let place = self.place(event.output_index);
+        let place = self.begun.find("Responses", event.output_index);
         match event.kind.as_ref() {
             "response.created" => {
                 let id = event.response.and_then(|response| response.id);
@@ -131,23 +131,23 @@ impl decoding::Decoder for Decoder {
             | "response.reasoning_summary_text.delta"
             | "response.reasoning_text.delta"
             | "response.function_call_arguments.delta") => {
-                if let (Some(place), Some(delta)) = (place, event.delta) {
+                if let (Some(place), Some(delta)) = (place?, event.delta) {
                     more(place, kind, &delta, draft);
                 }
             }
             "response.reasoning_summary_part.done" => {
-                if let Some(place) = place {
+                if let Some(place) = place? {
                     more(place, "response.reasoning_summary_text.delta", "\n\n", draft);
                 }
             }
             "response.function_call_arguments.done" => {
-                if let (Some(place), Some(all)) = (place, event.arguments) {
+                if let (Some(place), Some(all)) = (place?, event.arguments) {
                     complete_arguments(place, &all, draft);
                 }
             }
             "response.output_item.done" => {
                 if let (Some(item), Some(raw)) = (item, event.item) {
-                    let place = place.or_else(|| self.begin(event.output_index, &item, draft));
+                    let place = place.unwrap_or_else(|_| self.begin(event.output_index, &item, draft));
                     if let Some(place) = place {
                         self.finish(place, &item, raw.get(), draft);
                     }
@@ -178,14 +178,10 @@ impl decoding::Decoder for Decoder {
 }
 
 impl Decoder {
-    fn place(&self, index: u64) -> Option<usize> {
-        self.places.iter().rfind(|(theirs, _)| *theirs == index).map(|(_, ours)| *ours)
-    }
-
     fn begin(&mut self, index: u64, item: &Item, draft: &mut AnswerDraft) -> Option<usize> {
         let place = match item.kind.as_str() {
-            "reasoning" => draft.thinking_start(),
-            "message" => draft.text_start(),
+            "reasoning" => Some(draft.thinking_start()),
+            "message" => Some(draft.text_start()),
             "function_call" => {
                 let call = item.call_id.as_deref().unwrap_or_default();
                 let id = match &item.id {
@@ -194,12 +190,12 @@ impl Decoder {
                 };
                 let place = draft.call_start(&id, item.name.as_deref().unwrap_or_default());
                 draft.set_arguments(place, item.arguments.as_deref().unwrap_or_default());
-                place
+                Some(place)
             }
-            _ => return None,
+            _ => None,
         };
-        self.places.push((index, place));
-        Some(place)
+        self.begun.begin(index, place);
+        place
     }
 
     /// The complete item replaces its deltas.

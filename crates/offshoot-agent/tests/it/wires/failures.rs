@@ -1,11 +1,12 @@
 //! Requests that fail: statuses, words, waiting times, lost and silent servers.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use offshoot_agent::message::StopReason;
-use offshoot_agent::provider::{Api, Delta, Failure, Provider as _};
-use offshoot_agent::testing::script::{Gate, Reply, Then};
+use offshoot_agent::provider::{AnswerLimits, Api, Delta, Failure, Provider as _};
+use offshoot_agent::testing::script::{Gate, Reply, Say, Then};
 use offshoot_agent::testing::server::Server;
 
 use super::{ask, ask_once, http, model, request, user};
@@ -107,5 +108,61 @@ fn deltas_come_while_the_answer_is_still_being_made_and_dropping_ends_it() {
             assert_eq!(answer.message.stop_reason, StopReason::Stop, "{api:?}");
         });
         gate.open();
+    }
+}
+
+/// Every limit ends an answer that would go on; what came before stays.
+#[test]
+fn an_answer_beyond_a_limit_fails_with_what_came_so_far() {
+    let endless = Reply { then: Then::Hang, cut: Some(12_000), ..Reply::text(&"word ".repeat(5000)) };
+    let crowded = Reply { then: Then::Hang, cut: Some(12_000), ..Reply::say((0..500).map(call)) };
+    let usual = AnswerLimits::default();
+    let cases = [
+        (AnswerLimits { bytes: 3000, ..usual }, &endless, "is longer than 3000 bytes"),
+        (AnswerLimits { blocks: 5, ..usual }, &crowded, "has more than 5 blocks"),
+        (AnswerLimits { time: Duration::ZERO, ..usual }, &endless, "took longer than 0 seconds"),
+    ];
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for api in Api::ALL {
+        for (limits, reply, what) in &cases {
+            let server = Server::start([(*reply).clone()]).unwrap();
+            let asked = request(model(api, &server.base_url(api)), vec![user("x")]);
+            let last = runtime.block_on(http().with_limits(*limits).stream(asked).collect::<Vec<_>>()).pop();
+            let Some(Delta::Done(answer)) = last else { panic!("{api:?}: {last:?}") };
+            let text = answer.message.error_message.unwrap_or_else(|| panic!("{api:?}: {what}"));
+            assert!(text.starts_with(&format!("the answer {what}: ")), "{api:?}: {text}");
+            assert_eq!(answer.message.content.is_empty(), limits.time.is_zero(), "{api:?}: {what}");
+            assert!(!answer.failure.unwrap().is_transient, "{api:?}: {what}");
+        }
+    }
+}
+
+fn call(number: usize) -> Say {
+    Say::Call {
+        call: "ls".to_owned(),
+        id: format!("call_{number}"),
+        arguments: serde_json::Map::new(),
+        signature: None,
+    }
+}
+
+#[test]
+fn a_delta_for_a_block_that_never_began_is_an_error() {
+    let anthropic = [
+        r#"{"type":"message_start","message":{"id":"m"}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use"}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{"}}"#,
+        r#"{"type":"content_block_delta","index":7,"delta":{"type":"text_delta","text":"x"}}"#,
+    ];
+    let responses = [
+        r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"web_search_call"}}"#,
+        r#"{"type":"response.output_text.delta","output_index":0,"delta":"ignored"}"#,
+        r#"{"type":"response.output_text.delta","output_index":7,"delta":"x"}"#,
+    ];
+    for (api, events) in [(Api::Anthropic, &anthropic[..]), (Api::Responses, &responses[..])] {
+        let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+        let (_, answer) = ask_once(api, Reply::raw(&body));
+        let text = answer.message.error_message.unwrap();
+        assert!(text.ends_with("stream continues block 7, which never began"), "{api:?}: {text}");
     }
 }

@@ -1,0 +1,196 @@
+//! All processes that a command has started, also those that left its group or its session. They are found in `/proc`;
+//! on systems without it only the command's group is known.
+//!
+//! A process belongs to the command if one of its ancestors does, if it is in the command's session, or if it has the
+//! command's mark in its environment. One that sheds all three is found when this program is its subreaper, as the
+//! binary is: then it is our child, but in a session that is not ours.
+
+use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::process::{Pid, Signal, WaitOptions, getpid, getsid, kill_process, kill_process_group, waitpid};
+
+/// The variable whose value marks the processes of one command.
+const MARK: &str = "OFFSHOOT_COMMAND";
+/// New processes may appear while others are being stopped; so often it is looked again.
+const MOST_ROUNDS: u32 = 32;
+
+static RUNNING: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+
+fn running() -> MutexGuard<'static, BTreeSet<i32>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The mark of a new command, as a variable of its environment.
+pub(super) fn new_mark() -> (&'static str, String) {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    (MARK, format!("{}.{}", getpid().as_raw_nonzero(), NEXT.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// The processes of a running command, whose shell leads a session. Dropping it kills all of them, unless they were
+/// released.
+pub(super) struct ProcessTree {
+    root: Pid,
+    /// When the shell started; 0 if that cannot be read.
+    begun: u64,
+    mark: Vec<u8>,
+    is_released: bool,
+}
+
+impl ProcessTree {
+    pub(super) fn new(root: Pid, mark: &str) -> Self {
+        let id = root.as_raw_nonzero().get();
+        running().insert(id);
+        let begun = std::fs::read_to_string(format!("/proc/{id}/stat")).ok().and_then(|stat| parse(&stat));
+        let begun = begun.map_or(0, |process| process.started);
+        Self { root, begun, mark: format!("{MARK}={mark}").into_bytes(), is_released: false }
+    }
+
+    /// What still runs may live on.
+    pub(super) fn release(mut self) {
+        self.is_released = true;
+    }
+
+    /// Stops all processes first, so that none can start another unseen; then kills them.
+    pub(super) fn kill(&self) {
+        let mut stopped = BTreeSet::new();
+        for _ in 0..MOST_ROUNDS {
+            let found: Vec<i32> = self.members().into_iter().filter(|pid| !stopped.contains(pid)).collect();
+            if found.is_empty() {
+                break;
+            }
+            for pid in found {
+                send(pid, Signal::STOP);
+                stopped.insert(pid);
+            }
+        }
+        // Fails only if no process is left.
+        kill_process_group(self.root, Signal::KILL).unwrap_or(());
+        stopped.into_iter().for_each(|pid| send(pid, Signal::KILL));
+    }
+
+    fn members(&self) -> BTreeSet<i32> {
+        let all = processes();
+        let (own, session) = own_ids();
+        let root = self.root.as_raw_nonzero().get();
+        let is_only_command = running().iter().all(|other| *other == root);
+        let is_member = |process: &&ProcessStat| {
+            if process.pid == own || process.started < self.begun {
+                return false;
+            }
+            if process.session == root {
+                return true;
+            }
+            let is_adopted = process.parent == own && process.session != session;
+            match mark_of(process.pid) {
+                Some(mark) => mark == self.mark,
+                None => is_adopted && is_only_command && self.begun > 0,
+            }
+        };
+        let mut members: BTreeSet<i32> = all.iter().filter(is_member).map(|process| process.pid).collect();
+        loop {
+            let more: Vec<i32> = all
+                .iter()
+                .filter(|process| members.contains(&process.parent) && !members.contains(&process.pid))
+                .map(|process| process.pid)
+                .collect();
+            if more.is_empty() {
+                break;
+            }
+            members.extend(more);
+        }
+        members.retain(|pid| all.iter().any(|process| process.pid == *pid && !process.is_zombie));
+        members
+    }
+}
+
+impl Drop for ProcessTree {
+    fn drop(&mut self) {
+        if !self.is_released {
+            self.kill();
+        }
+        running().remove(&self.root.as_raw_nonzero().get());
+        reap();
+    }
+}
+
+/// Takes the exit codes of adopted processes that have ended, so that they leave the table of processes.
+fn reap() {
+    let (own, session) = own_ids();
+    for process in processes() {
+        let is_adopted = process.parent == own && process.session != session && process.is_zombie;
+        if is_adopted && !running().contains(&process.pid) {
+            // It may be gone.
+            let _status = waitpid(Pid::from_raw(process.pid), WaitOptions::NOHANG);
+        }
+    }
+}
+
+fn send(pid: i32, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        // Fails only if the process is gone.
+        kill_process(pid, signal).unwrap_or(());
+    }
+}
+
+/// Our own process and session.
+fn own_ids() -> (i32, i32) {
+    let session = getsid(None).map_or(0, |session| session.as_raw_nonzero().get());
+    (getpid().as_raw_nonzero().get(), session)
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct ProcessStat {
+    pid: i32,
+    parent: i32,
+    session: i32,
+    is_zombie: bool,
+    /// In clock ticks after the start of the system.
+    started: u64,
+}
+
+fn processes() -> Vec<ProcessStat> {
+    let Ok(folder) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let stat = |entry: std::fs::DirEntry| {
+        let name = entry.file_name();
+        name.as_bytes().first()?.is_ascii_digit().then_some(())?;
+        parse(&std::fs::read_to_string(entry.path().join("stat")).ok()?)
+    };
+    folder.filter_map(|entry| stat(entry.ok()?)).collect()
+}
+
+/// The name, in parentheses, may hold anything.
+fn parse(stat: &str) -> Option<ProcessStat> {
+    let (pid, rest) = stat.split_once(' ')?;
+    let fields: Vec<&str> = rest.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+    Some(ProcessStat {
+        pid: pid.parse().ok()?,
+        parent: fields.get(1)?.parse().ok()?,
+        session: fields.get(3)?.parse().ok()?,
+        is_zombie: *fields.first()? == "Z",
+        started: fields.get(19)?.parse().ok()?,
+    })
+}
+
+/// The mark with its name; `None` if the process has none, or is another user's.
+fn mark_of(pid: i32) -> Option<Vec<u8>> {
+    let environment = std::fs::read(Path::new("/proc").join(pid.to_string()).join("environ")).ok()?;
+    let begin = format!("{MARK}=");
+    environment.split(|byte| *byte == 0).find(|variable| variable.starts_with(begin.as_bytes())).map(<[u8]>::to_vec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_hold_anything() {
+        let stat = "42 (a) b 7 (x) S 41 42 40 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 12345 1000 1";
+        let expected = ProcessStat { pid: 42, parent: 41, session: 40, is_zombie: false, started: 12345 };
+        assert_eq!(parse(stat), Some(expected));
+        assert_eq!(parse("42 (a"), None);
+    }
+}
