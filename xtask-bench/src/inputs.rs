@@ -38,6 +38,7 @@ pub(crate) enum Input {
     Fifty,
     Hundred,
     Crowd,
+    Archive,
     Million,
 }
 
@@ -60,6 +61,7 @@ impl Input {
             Self::Fifty => "50-MB",
             Self::Hundred => "100-k",
             Self::Crowd => "crowd",
+            Self::Archive => "archive",
             Self::Million => "million",
         }
     }
@@ -84,6 +86,7 @@ impl Input {
             Self::Fifty => "21,000 entries, 20 images of 200 KB",
             Self::Hundred => "100,000 entries, 50 images of 200 KB",
             Self::Crowd => "10,000 sessions of one project in one folder",
+            Self::Archive => "10,000 longer sessions of one project in one folder, 20 of which mention Zanzibar",
             Self::Million => "1,000,000 entries with short results",
         }
     }
@@ -171,9 +174,14 @@ impl Input {
                 seed: 20,
                 ..Shape::default()
             },
-            Self::Deep | Self::Wide | Self::Many | Self::Corpus | Self::Crowd | Self::Lines | Self::Requests => {
-                Shape::default()
-            }
+            Self::Deep
+            | Self::Wide
+            | Self::Many
+            | Self::Corpus
+            | Self::Crowd
+            | Self::Archive
+            | Self::Lines
+            | Self::Requests => Shape::default(),
         }
     }
 }
@@ -192,7 +200,7 @@ impl Inputs {
 
     /// The path of an input, which is generated if missing.
     pub(crate) fn path(&self, input: Input) -> Result<PathBuf> {
-        let is_folder = matches!(input, Input::Many | Input::Corpus | Input::Crowd);
+        let is_folder = matches!(input, Input::Many | Input::Corpus | Input::Crowd | Input::Archive);
         let path = self.folder.join(input.name()).with_extension(if is_folder { "" } else { "jsonl" });
         if path.exists() {
             return Ok(path);
@@ -201,6 +209,7 @@ impl Inputs {
         match input {
             Input::Many => self.many(&unfinished, 1000)?,
             Input::Crowd => self.many(&unfinished, 10_000)?,
+            Input::Archive => self.archive(&unfinished)?,
             Input::Corpus => self.corpus(&unfinished)?,
             _ => self.file(input, &unfinished)?,
         }
@@ -241,7 +250,17 @@ impl Inputs {
     fn many(&self, folder: &Path, count: u32) -> Result<()> {
         fresh(folder)?;
         let cwd = self.folder.to_string_lossy();
-        (0..count).try_for_each(|number| self.one_of_many(folder, &cwd, number, 4 + number * 7 % 23))
+        (0..count).try_for_each(|number| self.one_of_many(folder, &cwd, (number, 4 + number * 7 % 23), ""))
+    }
+
+    /// Sessions of one project, in one folder; every 500th says a word that the others do not.
+    fn archive(&self, folder: &Path) -> Result<()> {
+        fresh(folder)?;
+        let cwd = self.folder.to_string_lossy();
+        (0..10_000).try_for_each(|number| {
+            let says = if number % 500 == 250 { "The ferry to Zanzibar is late." } else { "" };
+            self.one_of_many(folder, &cwd, (number, 40 + number * 37 % 51), says)
+        })
     }
 
     /// Sessions of many projects, in the folders where agents keep them.
@@ -253,15 +272,15 @@ impl Inputs {
             fs::create_dir_all(&own)?;
             (0..200).map(|number| project * 200 + number).try_for_each(|number| {
                 let entries = 12 + number * 37 % 110;
-                self.one_of_many(&own, &cwd, number, entries)
+                self.one_of_many(&own, &cwd, (number, entries), "")
             })?;
         }
         Ok(())
     }
 
     /// A session with the name and modification time that a front end would give it.
-    fn one_of_many(&self, folder: &Path, cwd: &str, number: u32, entries: u32) -> Result<()> {
-        let shape = Shape { entries, seed: u64::from(number) + 1000, ..Shape::default() };
+    fn one_of_many(&self, folder: &Path, cwd: &str, (number, entries): (u32, u32), says: &'static str) -> Result<()> {
+        let shape = Shape { entries, seed: u64::from(number) + 1000, says, ..Shape::default() };
         let started = EPOCH_MS + (i64::from(number) + 1000) * 61_000;
         let name = format!("{}_{}.jsonl", iso(started).replace([':', '.'], "-"), session_id(shape.seed));
         let file = File::create(folder.join(name))?;

@@ -27,7 +27,7 @@ use rounds::Figures;
 use scenes::SCENES;
 use stage::Stage;
 
-const INPUTS: [Input; 4] = [Input::Fifty, Input::Hundred, Input::Million, Input::Crowd];
+const INPUTS: [Input; 5] = [Input::Fifty, Input::Hundred, Input::Million, Input::Crowd, Input::Archive];
 /// The program that scrolls and counts its allocations.
 const SCROLL: [&str; 5] = ["--package", "offshoot-tui", "--bins", "--example", "scroll"];
 
@@ -118,7 +118,7 @@ fn measure(options: &Options) -> Result<Report> {
     let inputs = Inputs::new(&options.dir)?;
     let paths = INPUTS.map(|input| inputs.path(input));
     let scratch = tempfile::Builder::new().prefix("offshoot-screen-").tempdir_in(&options.dir)?;
-    let [fifty, hundred, million, crowd] = paths;
+    let [fifty, hundred, million, crowd, archive] = paths;
     let stage = Stage {
         binary: binary.clone(),
         scratch: scratch.path().to_path_buf(),
@@ -127,6 +127,7 @@ fn measure(options: &Options) -> Result<Report> {
         hundred: hundred?,
         million: million?,
         crowd: crowd?,
+        archive: archive?,
     };
     let looked_at = [&stage.fifty, &stage.hundred, &stage.million];
     let stamps = || looked_at.iter().map(|path| stamp(path)).collect::<std::io::Result<Vec<_>>>();

@@ -1,5 +1,5 @@
-//! What a status line reads, beside a walk over the whole tree that lists every branch, and the figures of a tree's folded
-//! rows, beside a pass over all entries that adds them up.
+//! What a status line reads, beside a walk over the whole tree that lists every branch; the figures of a tree's folded
+//! rows, beside a pass over all entries that adds them up; the first rows of a tree, beside the layout of the whole.
 #![allow(
     clippy::expect_used,
     clippy::disallowed_methods,
@@ -111,6 +111,42 @@ fn notes_of_a_screen(bencher: Bencher<'_, '_>, entries: u32) {
     let sums = Sums::new(&session, &outline).expect("sums");
     let folded: Vec<usize> = (0..outline.len()).filter(|row| outline.is_folded(*row)).take(40).collect();
     bencher.bench_local(|| folded.iter().filter_map(|row| sums.note(&session, &outline, *row).ok()).flatten().count());
+}
+
+/// The session anew, as a front end has it that shows its status line: without what the last round has read.
+fn again(folder: &Path) -> Session {
+    let options = Options { index: Some(folder.join("cache")), ..Options::default() };
+    let session = Session::open(&folder.join("session.jsonl"), options).expect("the session again");
+    overview(&session, session.leaf()).expect("an overview");
+    session
+}
+
+/// The rows of a screen with their notes.
+fn screen(session: &Session, outline: &Outline) -> usize {
+    let sums = Sums::new(session, outline).expect("sums");
+    let rows = outline.len().saturating_sub(40)..outline.len();
+    let drawn = rows.map(|at| (outline.row(session, at), sums.note(session, outline, at)));
+    drawn.filter(|(row, note)| row.is_ok() && note.is_ok()).count()
+}
+
+#[divan::bench(args = SIZES, sample_count = 10)]
+fn first_rows(bencher: Bencher<'_, '_>, entries: u32) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    drop(open(folder.path(), entries));
+    bencher.with_inputs(|| again(folder.path())).bench_local_values(|session| {
+        let outline = Outline::near(&session, session.leaf(), OutlineSetup::default(), 40).expect("a medium");
+        (screen(&session, &outline.expect("the rows near the leaf")), session)
+    });
+}
+
+#[divan::bench(args = SIZES, sample_count = 10)]
+fn first_rows_of_the_whole(bencher: Bencher<'_, '_>, entries: u32) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    drop(open(folder.path(), entries));
+    bencher.with_inputs(|| again(folder.path())).bench_local_values(|session| {
+        let outline = Outline::new(&session, session.leaf(), OutlineSetup::default()).expect("an outline");
+        (screen(&session, &outline), session)
+    });
 }
 
 /// One entry is appended, and the sums are brought forward.

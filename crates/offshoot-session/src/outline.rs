@@ -9,6 +9,7 @@ mod pi_rows;
 mod trunk_rows;
 mod drawing;
 mod row;
+mod near;
 mod sums;
 mod note;
 mod words;
@@ -153,6 +154,8 @@ pub struct Outline {
     calls: Calls,
     plain: Option<fn(&str) -> String>,
     filter: Filter,
+    /// Whether only rows near the open entry are laid out; see [`Outline::near`].
+    is_part: bool,
 }
 
 #[expect(missing_docs, reason = "the names of the others say what they return")]
@@ -228,8 +231,7 @@ impl Outline {
         let own = if is_narrow { Folds::all_open() } else { Folds::default() };
         let has_runs = scope.filter == Filter::Default && scope.found.is_none();
         let labelled = has_runs.then(|| {
-            let of_tree = || tree.labels().into_iter().filter_map(|(target, _)| tree.find(target.as_str())).collect();
-            let labelled = scope.labelled.cloned().unwrap_or_else(of_tree);
+            let labelled = scope.labelled.cloned().unwrap_or_else(|| self.labelled(tree));
             labelled.into_iter().filter_map(|ix| self.order.place(ix)).collect::<HashSet<u32>>()
         });
         let open = self.open.and_then(|open| self.order.place(open));
@@ -245,12 +247,12 @@ impl Outline {
         self.len() == 0
     }
 
-    /// The number of entries in the whole tree, which is that of places.
+    /// The number of entries that are laid out, which is that of places.
     pub fn places(&self) -> usize {
         self.order.len()
     }
 
-    /// An entry's index in display order over the whole tree, shown or not.
+    /// An entry's index in display order over all that is laid out, shown or not.
     pub fn place(&self, ix: NodeIx) -> Option<usize> {
         self.order.place(ix).map(|place| place as usize)
     }
@@ -266,7 +268,7 @@ impl Outline {
     }
 
     /// The first entry of an entry's branch, shown or not: the nearest entry at or above it with siblings, else the
-    /// root.
+    /// root. `None` if it is not laid out.
     pub fn branch_start(&self, ix: NodeIx) -> Option<NodeIx> {
         let mut place = self.order.place(ix)?;
         while let Some(parent) = self.order.parent(place) {
@@ -276,7 +278,7 @@ impl Outline {
             }
             place = parent;
         }
-        self.order.entry(place)
+        self.order.entry(place).filter(|_| place > 0 || !self.is_part)
     }
 
     /// The session's leaf, or the entry that a leaf marker there refers to.
@@ -440,7 +442,7 @@ impl Outline {
             prefix: self.drawing.prefix(at),
             is_on_path: self.is_on_path(at),
             is_selected: Some(at) == self.selected,
-            label: tree.node(ix).id().and_then(|id| tree.label(id)).map(|label| one_line(&label.text, 80)),
+            label: tree.label_of(ix).map(|label| one_line(&label.text, 80)),
             text: self.row_text(source, at)?,
         }))
     }

@@ -83,7 +83,7 @@ fn label_of_branch(tree: &Tree, leaf: NodeIx) -> Option<String> {
         if found_below(tree, ix, below) == Below::Branch {
             return None;
         }
-        if let Some(label) = tree.node(ix).id().and_then(|id| tree.label(id)) {
+        if let Some(label) = tree.label_of(ix) {
             return Some(label.text.clone());
         }
         below = Some(ix);
@@ -213,7 +213,7 @@ impl<'a> Reading<'a> {
         let (mut own, mut label) = (Totals::default(), None);
         for ix in tree.ancestors(leaf).take_while(|ix| self.is_own(*ix)) {
             own.add(&self.facts.of(tree, ix));
-            label = label.or_else(|| tree.node(ix).id().and_then(|id| tree.label(id)).map(|label| label.text.clone()));
+            label = label.or_else(|| tree.label_of(ix).map(|label| label.text.clone()));
         }
         Ok(Branch {
             leaf,

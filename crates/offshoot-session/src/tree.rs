@@ -342,6 +342,11 @@ impl Tree {
         self.labels.get(target).map(|(_, label)| label)
     }
 
+    /// The label of an entry.
+    pub fn label_of(&self, ix: NodeIx) -> Option<&Label> {
+        self.label(self.node(ix).id()?)
+    }
+
     pub fn has_labels(&self) -> bool {
         !self.labels.is_empty()
     }
@@ -351,6 +356,12 @@ impl Tree {
         let mut labels: Vec<_> = self.labels.iter().collect();
         labels.sort_by_key(|(_, (first_set, _))| *first_set);
         labels.into_iter().map(|(target, (_, label))| (target, label)).collect()
+    }
+
+    /// The one of these entries whose label was first set last, with the label.
+    pub(crate) fn newest_label(&self, entries: impl Iterator<Item = NodeIx>) -> Option<&Label> {
+        let labelled = entries.filter_map(|ix| self.labels.get(self.node(ix).id()?));
+        labelled.max_by_key(|(first_set, _)| *first_set).map(|(_, label)| label)
     }
 
     /// Sets or clears a label. The last label entry in file order counts, whatever its branch.

@@ -25,6 +25,8 @@ pub(super) struct Shape {
     pub(super) images: usize,
     pub(super) image_bytes: usize,
     pub(super) result: usize,
+    /// What the model also says, in the second half of the session.
+    pub(super) says: &'static str,
     pub(super) version: Version,
     pub(super) seed: u64,
 }
@@ -40,6 +42,7 @@ impl Default for Shape {
             images: 0,
             image_bytes: 200_000,
             result: 1000,
+            says: "",
             version: Version::V3,
             seed: 1,
         }
@@ -217,6 +220,9 @@ impl<W: Write> Writer<'_, W> {
             self.prose(400, 0.8, 8000);
             let signature = self.chance.below(1 << 32);
             self.text(&format!(r#","thinkingSignature":"sig{signature:08x}"}},"#));
+        }
+        if !self.shape.says.is_empty() && self.parents.len() * 2 > self.shape.entries as usize {
+            self.text(&format!(r#"{{"type":"text","text":"{}"}},"#, self.shape.says));
         }
         self.text(r#"{"type":"text","text":"#);
         self.prose(250, 1.0, 8000);

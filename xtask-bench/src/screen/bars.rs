@@ -2,26 +2,30 @@
 
 use super::report::{Report, ms};
 use super::rounds::SceneRow;
-use super::scenes::{FIRST, SCENES, SOME, WORDS};
+use super::scenes::{FIRST, HITS, SCENES, SOME, TREE, WORDS};
 use crate::figures::significant;
 
 /// For a frame that is waited for once.
 const START_MS: f64 = 50.0;
+/// For the first hits of a search through all sessions.
+const SEARCH_MS: f64 = 300.0;
 /// For the 95th percentile of keys.
 const KEY_MS: f64 = 16.0;
 /// 80 MB.
 const PEAK_MIB: f64 = 76.0;
-/// Frames that must come within [`START_MS`].
-const STARTS: &[(&str, &str)] = &[
-    ("new", FIRST),
-    ("open", FIRST),
-    ("open", WORDS),
-    ("resume", FIRST),
-    ("resume", SOME),
-    ("resume-first", FIRST),
-    ("pick", FIRST),
-    ("pick", SOME),
-    ("pick-first", FIRST),
+/// Frames that are waited for once, with their limits.
+const STARTS: &[(&str, &str, f64)] = &[
+    ("new", FIRST, START_MS),
+    ("open", FIRST, START_MS),
+    ("open", WORDS, START_MS),
+    ("resume", FIRST, START_MS),
+    ("resume", SOME, START_MS),
+    ("resume-first", FIRST, START_MS),
+    ("pick", FIRST, START_MS),
+    ("pick", SOME, START_MS),
+    ("pick-first", FIRST, START_MS),
+    ("million", TREE, START_MS),
+    ("resume-search", HITS, SEARCH_MS),
 ];
 
 struct Bar {
@@ -32,12 +36,12 @@ struct Bar {
 
 fn bars(report: &Report) -> Vec<Bar> {
     let mut bars = Vec::new();
-    for (scene, what) in STARTS {
+    for (scene, what, limit) in STARTS {
         let Some(median) = report.figures.row(scene, what).and_then(SceneRow::median) else { continue };
         bars.push(Bar {
-            promise: format!("{scene}, {what}: under {START_MS} ms"),
+            promise: format!("{scene}, {what}: under {limit} ms"),
             measured: format!("{} ms", ms(median.p50)),
-            holds: median.p50 < START_MS,
+            holds: median.p50 < *limit,
         });
     }
     for row in report.figures.rows.iter().filter(|row| row.is_of_keys()) {
@@ -82,7 +86,7 @@ mod tests {
 
     #[test]
     fn every_bar_names_a_scene() {
-        assert!(STARTS.iter().all(|(name, _)| SCENES.iter().any(|scene| scene.name == *name)));
+        assert!(STARTS.iter().all(|(name, ..)| SCENES.iter().any(|scene| scene.name == *name)));
     }
 
     #[test]

@@ -22,13 +22,14 @@ pub(super) const SCENES: &[Scene] = &[
     Scene { name: "new", what: "`offshoot` on no session", play: new },
     Scene { name: "open", what: "a session of 50 MB, opened before", play: open },
     Scene { name: "open-first", what: "a session of 50 MB, never opened before", play: open_first },
-    Scene { name: "million", what: "a session of 1,000,000 entries, opened before", play: million },
+    Scene { name: "million", what: "a session of 1,000,000 entries, opened before, and `/tree`", play: million },
     Scene { name: "editor", what: "writing below 100,000 entries", play: editor },
     Scene { name: "reading", what: "the reading view (Alt+T) of 100,000 entries", play: reading },
     Scene { name: "tree", what: "`/tree` with 100,000 entries", play: tree },
     Scene { name: "tree-first", what: "100,000 entries without an index: the session, then `/tree`", play: tree_first },
     Scene { name: "resume", what: "`/resume` over 10,000 sessions, listed before", play: resume },
     Scene { name: "resume-first", what: "`/resume` over 10,000 sessions, never listed before", play: resume_first },
+    Scene { name: "resume-search", what: "a word searched in 10,000 sessions, listed before", play: resume_search },
     Scene { name: "pick", what: "`-r` over 10,000 sessions, listed before", play: pick },
     Scene { name: "pick-first", what: "`-r` over 10,000 sessions, never listed before", play: pick_first },
 ];
@@ -36,6 +37,8 @@ pub(super) const SCENES: &[Scene] = &[
 pub(super) const FIRST: &str = "first picture";
 pub(super) const WORDS: &str = "the last words";
 pub(super) const SOME: &str = "the first sessions";
+pub(super) const TREE: &str = "`/tree`";
+pub(super) const HITS: &str = "the first hits";
 const STATUS: &str = "the status line";
 const ALL: &str = "all 10,000";
 /// Keys timed per round.
@@ -76,7 +79,11 @@ fn open(stage: &Stage) -> Result<RoundFigures> {
 
 fn million(stage: &Stage) -> Result<RoundFigures> {
     let home = home_with_opened_session(stage, &stage.million)?;
-    opened(&home, &stage.million)
+    let mut taken = RoundFigures::default();
+    let mut terminal = open_and_settle(&home, &stage.million, Some(&mut taken))?;
+    open_tree(&mut terminal, &mut taken, TREE)?;
+    keys(&mut terminal, &mut taken, "Up", &[UP])?;
+    finish(terminal, taken)
 }
 
 fn open_first(stage: &Stage) -> Result<RoundFigures> {
@@ -166,20 +173,35 @@ fn tree_first(stage: &Stage) -> Result<RoundFigures> {
 }
 
 fn resume(stage: &Stage) -> Result<RoundFigures> {
-    let home = home_with_catalogue(stage)?;
-    let (mut terminal, mut taken) = resumed(stage, &home)?;
+    let home = home_with_catalogue(stage, &stage.crowd)?;
+    let (mut terminal, mut taken) = resumed(&home, &stage.crowd)?;
     list_keys(&mut terminal, &mut taken)?;
     finish(terminal, taken)
 }
 
 fn resume_first(stage: &Stage) -> Result<RoundFigures> {
-    let (terminal, taken) = resumed(stage, &stage.fresh_home()?)?;
+    let (terminal, taken) = resumed(&stage.fresh_home()?, &stage.crowd)?;
     finish(terminal, taken)
 }
 
-fn resumed(stage: &Stage, home: &Home<'_>) -> Result<(Terminal, RoundFigures)> {
+/// The newest of the sessions that have the word is behind 249 others.
+fn resume_search(stage: &Stage) -> Result<RoundFigures> {
+    let home = home_with_catalogue(stage, &stage.archive)?;
+    let (mut terminal, _) = resumed(&home, &stage.archive)?;
+    terminal.settle(QUIET)?;
     let mut taken = RoundFigures::default();
-    let mut terminal = home.run(&[Path::new("--session-dir"), &stage.crowd])?;
+    let seen = terminal.key("zanzi", "a hit", |screen| screen.contains("ferry to Zanzibar"))?;
+    taken.time(HITS, seen.took);
+    let all = terminal.until("all hits", |screen| screen.contains("/20)") && !screen.contains("still to be"))?;
+    taken.time("all that is found", all.duration_since(seen.at));
+    let seen = terminal.key("b", "a hit of a longer word", |screen| searches(screen, LIST_SEARCH, "zanzib"))?;
+    taken.time("a letter more", seen.took);
+    finish(terminal, taken)
+}
+
+fn resumed(home: &Home<'_>, sessions: &Path) -> Result<(Terminal, RoundFigures)> {
+    let mut taken = RoundFigures::default();
+    let mut terminal = home.run(&[Path::new("--session-dir"), sessions])?;
     terminal.first(STATUS, has_status)?;
     terminal.settle(QUIET)?;
     terminal.key("/resume", "the command", |screen| screen.contains("/resume"))?;
@@ -194,19 +216,19 @@ fn resumed(stage: &Stage, home: &Home<'_>) -> Result<(Terminal, RoundFigures)> {
 }
 
 fn pick(stage: &Stage) -> Result<RoundFigures> {
-    let (mut terminal, mut taken) = picked(stage, &home_with_catalogue(stage)?)?;
+    let (mut terminal, mut taken) = picked(&home_with_catalogue(stage, &stage.crowd)?, &stage.crowd)?;
     list_keys(&mut terminal, &mut taken)?;
     finish(terminal, taken)
 }
 
 fn pick_first(stage: &Stage) -> Result<RoundFigures> {
-    let (terminal, taken) = picked(stage, &stage.fresh_home()?)?;
+    let (terminal, taken) = picked(&stage.fresh_home()?, &stage.crowd)?;
     finish(terminal, taken)
 }
 
-fn picked(stage: &Stage, home: &Home<'_>) -> Result<(Terminal, RoundFigures)> {
+fn picked(home: &Home<'_>, sessions: &Path) -> Result<(Terminal, RoundFigures)> {
     let mut taken = RoundFigures::default();
-    let mut terminal = home.run(&[Path::new("-r"), Path::new("--session-dir"), &stage.crowd])?;
+    let mut terminal = home.run(&[Path::new("-r"), Path::new("--session-dir"), sessions])?;
     taken.time(FIRST, terminal.first("the list", |screen| screen.contains("Resume session"))?);
     taken.time(SOME, terminal.first("sessions", has_sessions)?);
     taken.time(ALL, terminal.first("all sessions", |screen| screen.contains("/10000)"))?);
@@ -274,9 +296,9 @@ fn home_with_opened_session<'a>(stage: &'a Stage, file: &Path) -> Result<Home<'a
 }
 
 /// A home in which the sessions were listed before.
-fn home_with_catalogue(stage: &Stage) -> Result<Home<'_>> {
+fn home_with_catalogue<'a>(stage: &'a Stage, sessions: &Path) -> Result<Home<'a>> {
     let home = stage.fresh_home()?;
-    let (mut terminal, _) = picked(stage, &home)?;
+    let (mut terminal, _) = picked(&home, sessions)?;
     // The catalogue is saved once all rows are shown.
     terminal.settle(QUIET)?;
     terminal.end()?;

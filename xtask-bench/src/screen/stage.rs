@@ -22,6 +22,7 @@ pub(super) struct Stage {
     pub(super) hundred: PathBuf,
     pub(super) million: PathBuf,
     pub(super) crowd: PathBuf,
+    pub(super) archive: PathBuf,
 }
 
 impl Stage {

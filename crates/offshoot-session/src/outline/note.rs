@@ -6,6 +6,7 @@ use super::{Outline, Sums};
 use crate::clock::{Millis, ago};
 use crate::entry::Source;
 use crate::error::Result;
+use crate::id::EntryId;
 use crate::stats;
 use crate::text::counted;
 use crate::tree::NodeIx;
@@ -14,6 +15,9 @@ use crate::tree::NodeIx;
 const OWN_WORDS: usize = 40;
 /// The fewest columns for which last words are shown.
 const LEAST_QUOTE: usize = 16;
+/// In a branch of at most so many entries each is asked for its label; for a larger one each label is asked for its
+/// entry, which needs the whole layout.
+const FEW: u64 = 1 << 10;
 /// How many entries with words are searched for last words above the newest one.
 const LOOKED_AT: usize = 32;
 
@@ -116,17 +120,24 @@ impl Sums {
         let tree = source.tree();
         let figures = outline.entry_at(start).and_then(|start| self.from(source.tree(), start)).unwrap_or_default();
         let last_words = said_last(source, outline, figures.latest.entry, head)?;
-        let labels = tree.labels().into_iter().rev();
-        let mut labels = labels.filter(|(target, _)| {
-            let place = tree.find(target.as_str()).and_then(|ix| outline.place(ix));
-            place.is_some_and(|place| branch.contains(&place) && place != branch.start)
-        });
+        let label = match figures.totals.entries {
+            entries if !tree.has_labels() || entries > FEW && !outline.is_whole() => None,
+            entries if entries > FEW => {
+                let mut newest_first = tree.labels().into_iter().rev();
+                let is_in_branch = |target: &EntryId| {
+                    let place = tree.find(target.as_str()).and_then(|ix| outline.place(ix));
+                    place.is_some_and(|place| branch.contains(&place) && place != branch.start)
+                };
+                newest_first.find(|(target, _)| is_in_branch(target)).map(|(_, label)| label)
+            }
+            _ => tree.newest_label(tree.walk_from(head).map(|(_, ix)| ix).skip(1)),
+        };
         Ok(Some(BranchNote {
             entries: figures.totals.entries,
             cost: figures.totals.cost,
             newest: figures.latest.time,
             tips: figures.tips,
-            label: labels.next().map(|(_, label)| crate::text::one_line(&label.text, 40)),
+            label: label.map(|label| crate::text::one_line(&label.text, 40)),
             last_words,
         }))
     }

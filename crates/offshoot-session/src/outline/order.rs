@@ -2,9 +2,13 @@
 //! The child on the path to the open entry comes first in the peers' layout and last in the trunk layout, where off
 //! that path the heaviest comes last. Knows no rows.
 
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
 use super::{Filter, TreeLayout};
 use crate::entry::Source;
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::facts::chains::Chains;
 use crate::gather;
 use crate::kind::{Kind, KindClass, Role};
@@ -36,54 +40,65 @@ impl Order {
         let tree = source.tree();
         let facts = gather::of(source)?;
         let on_path = marks(tree, open);
-        let chains = &facts.chains;
-        let weights = if layout == TreeLayout::Trunk { weights(tree, chains) } else { Vec::new() };
-        let is_on_path = |ix: &NodeIx| on_path.get(ix.index()) == Some(&true);
-        let weight = |ix: &NodeIx| chains.find(tree, *ix).and_then(|chain| weights.get(chain)).copied().unwrap_or(0);
-        let arranged = |parent: Option<NodeIx>, mut siblings: Vec<NodeIx>| {
-            match layout {
-                TreeLayout::Pi => siblings.sort_by_key(|ix| !is_on_path(ix)),
-                // Nothing continues the trunk below the open entry.
-                TreeLayout::Trunk if open.is_some() && parent == open => {}
-                TreeLayout::Trunk => {
-                    let main =
-                        (0..siblings.len()).max_by_key(|at| siblings.get(*at).map(|ix| (is_on_path(ix), weight(ix))));
-                    siblings
-                        .get_mut(main.unwrap_or(0)..)
-                        .into_iter()
-                        .for_each(|from| from.rotate_left(from.len().min(1)));
-                }
-            }
-            siblings
-        };
+        let is_on_path = |ix: NodeIx| on_path.get(ix.index()) == Some(&true);
+        let is_on_path = &is_on_path;
+        let siblings = SiblingOrder { tree, facts: &facts, layout, open, is_on_path, weights: OnceCell::new() };
         let mut order = Self { places: vec![NONE; tree.stored_len()], ..Self::default() };
-        let mut stack: Vec<(u32, NodeIx)> = Vec::new();
-        stack.extend(arranged(None, tree.roots().collect()).into_iter().rev().map(|root| (NONE, root)));
+        let roots = siblings.arranged(None, tree.roots().collect());
+        let mut stack: Vec<(u32, NodeIx)> = roots.into_iter().rev().map(|root| (NONE, root)).collect();
         while let Some((parent, ix)) = stack.pop() {
-            let place = order.entries.len() as u32;
-            let mut class = class(tree.node(ix), on_path[ix.index()]);
-            if facts.is_silent(ix) && open != Some(ix) {
-                class |= HIDDEN;
-            }
-            if facts.has_failed(ix) {
-                class |= FAILED;
-            }
-            order.places[ix.index()] = place;
-            order.entries.push(ix);
-            order.parents.push(parent);
-            order.classes.push(class);
-            let mut children = tree.children(ix);
-            match (children.next(), children.next()) {
-                (None, _) => {}
-                (Some(only), None) => stack.push((place, only)),
-                _ => {
-                    let children = arranged(Some(ix), tree.children_by_time(ix));
-                    stack.extend(children.into_iter().rev().map(|child| (place, child)));
-                }
-            }
+            let place = order.push(parent, ix, siblings.class(ix));
+            stack.extend(siblings.children(ix).rev().map(|child| (place, child)));
         }
         order.ends = ends(&order.parents);
         Ok(order)
+    }
+
+    /// A part of the trunk layout's order: `path`, which leads down to the open entry, and of each side branch the first
+    /// shown entry and one more, with the hidden ones above them. `None` if that is more than `limit` entries.
+    pub(super) fn near(source: &dyn Source, path: &[NodeIx], filter: Filter, limit: usize) -> Result<Option<Self>> {
+        let tree = source.tree();
+        let facts = gather::of(source)?;
+        let (top, open) = (path.first().copied(), path.last().copied());
+        let on_path: HashSet<NodeIx> = path.iter().copied().collect();
+        let is_on_path = &|ix: NodeIx| on_path.contains(&ix);
+        let layout = TreeLayout::Trunk;
+        let siblings = SiblingOrder { tree, facts: &facts, layout, open, is_on_path, weights: OnceCell::new() };
+        let mut order = Self { places: vec![NONE; tree.stored_len()], ..Self::default() };
+        let mut stack: Vec<(u32, NodeIx, Option<u32>)> = top.into_iter().map(|top| (NONE, top, None)).collect();
+        // Side branches of which two shown entries are placed, by the first one's place.
+        let mut known = HashSet::new();
+        while let Some((parent, ix, head)) = stack.pop() {
+            if head.is_some_and(|head| known.contains(&head)) {
+                continue;
+            }
+            if order.len() >= limit {
+                return Ok(None);
+            }
+            let class = siblings.class(ix);
+            let place = order.push(parent, ix, class);
+            let is_shown = !is_on_path(ix) && shows(class, filter);
+            let head = match head {
+                Some(head) if is_shown => {
+                    known.insert(head);
+                    continue;
+                }
+                None if is_shown => Some(place),
+                head => head,
+            };
+            stack.extend(siblings.children(ix).rev().map(|child| (place, child, head)));
+        }
+        order.ends = ends(&order.parents);
+        Ok(Some(order))
+    }
+
+    fn push(&mut self, parent: u32, ix: NodeIx, class: u8) -> u32 {
+        let place = self.entries.len() as u32;
+        self.places[ix.index()] = place;
+        self.entries.push(ix);
+        self.parents.push(parent);
+        self.classes.push(class);
+        place
     }
 
     pub(super) fn len(&self) -> usize {
@@ -118,16 +133,10 @@ impl Order {
 
     /// Whether a filter shows each entry, by place.
     pub(super) fn filtered(&self, tree: &Tree, filter: Filter) -> Vec<bool> {
-        let without = |bits: u8| self.classes.iter().map(|class| class & (HIDDEN | bits) == 0).collect();
-        match filter {
-            Filter::All => without(0),
-            Filter::Default => without(BOOKKEEPING),
-            Filter::NoTools => without(BOOKKEEPING | TOOL_RESULT),
-            Filter::UserOnly => self.classes.iter().map(|class| class & (HIDDEN | USER) == USER).collect(),
-            Filter::LabeledOnly => {
-                self.labelled(tree.labels().into_iter().filter_map(|(target, _)| tree.find(target.as_str())))
-            }
+        if filter == Filter::LabeledOnly {
+            return self.labelled(tree.labels().into_iter().filter_map(|(target, _)| tree.find(target.as_str())));
         }
+        self.classes.iter().map(|class| shows(*class, filter)).collect()
     }
 
     /// Which of these entries may be shown, by place.
@@ -141,6 +150,71 @@ impl Order {
 
     fn has(&self, place: u32, bits: u8) -> bool {
         self.classes.get(place as usize).is_some_and(|class| class & bits != 0)
+    }
+}
+
+/// Siblings in display order.
+struct SiblingOrder<'a> {
+    tree: &'a Tree,
+    facts: &'a Facts,
+    layout: TreeLayout,
+    open: Option<NodeIx>,
+    is_on_path: &'a dyn Fn(NodeIx) -> bool,
+    /// See [`weights`]. Only siblings off the path need them.
+    weights: OnceCell<Vec<u64>>,
+}
+
+impl SiblingOrder<'_> {
+    fn children(&self, ix: NodeIx) -> impl DoubleEndedIterator<Item = NodeIx> + use<> {
+        let mut children = self.tree.children(ix);
+        let (only, several) = match (children.next(), children.next()) {
+            (only, None) => (only, Vec::new()),
+            _ => (None, self.arranged(Some(ix), self.tree.children_by_time(ix))),
+        };
+        only.into_iter().chain(several)
+    }
+
+    fn arranged(&self, parent: Option<NodeIx>, mut siblings: Vec<NodeIx>) -> Vec<NodeIx> {
+        match self.layout {
+            TreeLayout::Pi => siblings.sort_by_key(|ix| !(self.is_on_path)(*ix)),
+            // Nothing continues the trunk below the open entry.
+            TreeLayout::Trunk if self.open.is_some() && parent == self.open => {}
+            TreeLayout::Trunk => {
+                let on_path = siblings.iter().position(|ix| (self.is_on_path)(*ix));
+                let weight = |at: &usize| siblings.get(*at).map(|ix| self.weight(*ix));
+                let main = on_path.or_else(|| (0..siblings.len()).max_by_key(weight));
+                let from = siblings.get_mut(main.unwrap_or(0)..);
+                from.into_iter().for_each(|from| from.rotate_left(from.len().min(1)));
+            }
+        }
+        siblings
+    }
+
+    fn weight(&self, ix: NodeIx) -> u64 {
+        let weights = self.weights.get_or_init(|| weights(self.tree, &self.facts.chains));
+        self.facts.chains.find(self.tree, ix).and_then(|chain| weights.get(chain)).copied().unwrap_or(0)
+    }
+
+    /// What filters need of an entry, as bits.
+    fn class(&self, ix: NodeIx) -> u8 {
+        let mut class = class(self.tree.node(ix), (self.is_on_path)(ix));
+        if self.facts.is_silent(ix) && self.open != Some(ix) {
+            class |= HIDDEN;
+        }
+        if self.facts.has_failed(ix) {
+            class |= FAILED;
+        }
+        class
+    }
+}
+
+/// Whether a filter shows an entry with these bits. Which entries have a label, they do not say.
+fn shows(class: u8, filter: Filter) -> bool {
+    match filter {
+        Filter::All | Filter::LabeledOnly => class & HIDDEN == 0,
+        Filter::Default => class & (HIDDEN | BOOKKEEPING) == 0,
+        Filter::NoTools => class & (HIDDEN | BOOKKEEPING | TOOL_RESULT) == 0,
+        Filter::UserOnly => class & (HIDDEN | USER) == USER,
     }
 }
 

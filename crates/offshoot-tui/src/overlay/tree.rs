@@ -51,6 +51,9 @@ pub const NO_ENTRIES: &str = "no entries in this session";
 /// The status message for [`TreeOutcome::AlreadyHere`].
 pub const ALREADY_HERE: &str = "already at this point";
 
+/// From this number of entries on, the first rows are laid out before the whole tree.
+const LARGE: usize = 10_000;
+
 /// The bytes that a search reads before a key returns. [`TreeSelector::work`] reads the rest.
 const AT_ONCE: usize = 1 << 19;
 
@@ -73,6 +76,13 @@ pub struct Setup {
     /// The terminal's size in columns and rows.
     pub size: (u16, u16),
     pub keymap: Keymap,
+}
+
+impl Setup {
+    fn outline(&self) -> OutlineSetup<'_> {
+        let (layout, filter, home) = (self.layout, self.filter, self.home.as_deref());
+        OutlineSetup { layout, filter, home, plain: Some(plain_row) }
+    }
 }
 
 impl Default for Setup {
@@ -135,6 +145,7 @@ enum Mode {
 
 pub struct TreeSelector {
     source: Snapshot,
+    leaf: Option<NodeIx>,
     setup: Setup,
     list: List,
     search: Search,
@@ -147,17 +158,21 @@ pub struct TreeSelector {
     preview: Preview,
     rows: rows::RowTexts,
     notice: Option<String>,
+    /// Whether the layout of the whole tree failed.
+    is_incomplete: bool,
 }
 
 impl TreeSelector {
     /// Opens the selector for a session at `leaf`.
     pub fn new(source: Snapshot, leaf: Option<NodeIx>, setup: Setup) -> Result<Self> {
-        let (layout, filter, home) = (setup.layout, setup.filter, setup.home.as_deref());
-        let drawn = OutlineSetup { layout, filter, home, plain: Some(plain_row) };
-        let outline = Outline::new(source.as_ref(), leaf, drawn)?.reading_near();
-        let list = List::new(outline, source.tree(), &setup);
+        let outline = match Self::near(source.as_ref(), leaf, &setup)? {
+            Some(near) => near,
+            None => Outline::new(source.as_ref(), leaf, setup.outline())?,
+        };
+        let list = List::new(outline.reading_near(), source.tree(), &setup);
         let mut selector = Self {
             source,
+            leaf,
             list,
             search: Search::default(),
             mode: Mode::Browse,
@@ -169,10 +184,33 @@ impl TreeSelector {
             preview: Preview::default(),
             rows: rows::RowTexts::default(),
             notice: None,
+            is_incomplete: false,
             setup,
         };
         selector.fetch();
         Ok(selector)
+    }
+
+    /// The first rows of a large tree, if the selection is among them.
+    fn near(source: &dyn Source, leaf: Option<NodeIx>, setup: &Setup) -> Result<Option<Outline>> {
+        let is_here = setup.selected.is_none_or(|selected| Some(selected) == leaf);
+        if !is_here || source.tree().len() < LARGE {
+            return Ok(None);
+        }
+        Outline::near(source, leaf, setup.outline(), usize::from(setup.size.1))
+    }
+
+    /// Lays out the whole tree, if only its first rows are laid out.
+    fn complete(&mut self) {
+        if self.list.outline.is_whole() || self.is_incomplete {
+            return;
+        }
+        match Outline::new(self.source.as_ref(), self.leaf, self.setup.outline()) {
+            Ok(outline) => self.list.complete(outline.reading_near()),
+            Err(error) => (self.is_incomplete, self.notice) = (true, Some(error.to_string())),
+        }
+        // A note of the first rows may lack a label.
+        self.rows = rows::RowTexts::default();
     }
 
     /// Whether the session has no entry that can be shown. The selector is not opened then (see [`NO_ENTRIES`]).
@@ -182,6 +220,7 @@ impl TreeSelector {
 
     /// Sets the terminal's size.
     pub fn resize(&mut self, columns: u16, rows: u16) {
+        self.complete();
         self.setup.size = (columns, rows);
         if let Mode::Question(_, question) = &mut self.mode {
             question.prompt.resize(columns, rows);
@@ -200,6 +239,7 @@ impl TreeSelector {
 
     pub fn key(&mut self, key: KeyEvent) -> TreeOutcome {
         self.notice = None;
+        self.complete();
         let outcome = match &mut self.mode {
             Mode::Browse => TreeAction::of(&self.setup.keymap, key).map_or(TreeOutcome::Stay, |step| self.act(step)),
             Mode::Compare(_) => self.compare_key(key),
@@ -212,6 +252,7 @@ impl TreeSelector {
     }
 
     pub fn paste(&mut self, text: &str) {
+        self.complete();
         match &mut self.mode {
             Mode::Browse => {
                 let query = format!("{}{}", self.search.query(), crate::text::clean(text));
@@ -278,12 +319,17 @@ impl TreeSelector {
 
     /// Whether [`TreeSelector::work`] has work to do.
     pub fn is_at_work(&self) -> bool {
-        self.search.is_running() || matches!(&self.mode, Mode::Compare(compare) if compare.is_reading())
+        let is_part = !self.list.outline.is_whole() && !self.is_incomplete;
+        is_part || self.search.is_running() || matches!(&self.mode, Mode::Compare(compare) if compare.is_reading())
     }
 
-    /// Continues the search or the comparison for about `budget` bytes. Returns whether work is left. The caller then
+    /// Completes the layout, and continues the search or the comparison for about `budget` bytes. Returns whether work is left. The caller then
     /// calls again when idle.
     pub fn work(&mut self, budget: usize) -> bool {
+        if !self.list.outline.is_whole() {
+            self.complete();
+            self.fetch();
+        }
         if let Mode::Compare(compare) = &mut self.mode
             && compare.is_reading()
             && let Err(error) = compare.work(self.source.as_ref(), budget)

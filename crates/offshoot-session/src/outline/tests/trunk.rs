@@ -200,6 +200,9 @@ fn tree_of(parents: &[usize], is_talk: impl Fn(usize) -> bool) -> Session {
                 r#"{{"type":"message",{envelope},"message":{{"role":"user","content":"{} {at} of a rather long story"}}}}"#,
                 "word ".repeat(12)
             ),
+            false if at % 2 == 0 => {
+                format!(r#"{{"type":"label",{envelope},"targetId":"e{}","label":"mark {at}"}}"#, at * 7 % (at + 1))
+            }
             false => format!(r#"{{"type":"model_change",{envelope},"provider":"p","modelId":"m"}}"#),
         };
         text.push('\n');
@@ -234,6 +237,28 @@ fn holds(session: &Session, outline: &Outline, sums: &Sums) {
         }
     }
     assert!((passed..outline.places()).all(|place| !outline.shown[place]));
+}
+
+/// Whether the rows near the open entry can be laid out alone. But for the first they are the last ones of the whole
+/// tree.
+fn is_near_like_the_whole(session: &Session, leaf: Option<NodeIx>, setup: OutlineSetup<'_>, rows: usize) -> bool {
+    let Some(near) = Outline::near(session, leaf, setup, rows).unwrap() else { return false };
+    let whole = Outline::new(session, leaf, setup).unwrap();
+    let sums = Sums::new(session, &whole).unwrap();
+    assert!(near.selected().unwrap() > rows && !near.is_whole());
+    for (at, of_whole) in (0..near.len()).rev().zip((0..whole.len()).rev()).take(near.len() - 1) {
+        assert_eq!(near.row(session, at).unwrap(), whole.row(session, of_whole).unwrap());
+        let note = |outline: &Outline, at| sums.note(session, outline, at).unwrap();
+        assert_eq!(note(&near, at), note(&whole, of_whole));
+        let ix = near.entry(at).unwrap();
+        if let Some(branch) = sums.branch(session, &near, ix).filter(|_| near.is_on_path(at)) {
+            assert_eq!(Some(branch), sums.branch(session, &whole, ix));
+        }
+        let folds = |outline: &Outline, at| (outline.is_foldable(at), outline.is_folded(at), outline.is_on_path(at));
+        assert_eq!(folds(&near, at), folds(&whole, of_whole));
+        assert_eq!(near.steps_to_open(at), whole.steps_to_open(of_whole));
+    }
+    true
 }
 
 /// Opens folded rows until none are left, checking the properties each time.
@@ -318,6 +343,24 @@ proptest! {
         let leaf = session.tree().find(&format!("e{}", leaf % (parents.len() + 1)));
         for (_, filter) in Filter::NAMES {
             opens_to_the_last_entry(&session, leaf, filter);
+            for rows in 0..6 {
+                is_near_like_the_whole(&session, leaf, OutlineSetup { filter, ..OutlineSetup::default() }, rows);
+            }
         }
     }
+}
+
+#[test]
+fn the_rows_of_a_screen_need_no_layout_of_the_whole_tree() {
+    let session = talk_with_branches(100_000, 1_000);
+    let setup = OutlineSetup::default();
+    assert!(is_near_like_the_whole(&session, session.leaf(), setup, 50));
+    let near = Outline::near(&session, session.leaf(), setup, 50).unwrap().unwrap();
+    assert!(near.places() < 5_000, "{}", near.places());
+    let pi = OutlineSetup { layout: TreeLayout::Pi, ..setup };
+    assert!(!is_near_like_the_whole(&session, session.leaf(), pi, 50));
+    let wide = tree_of(&[0; 50_000], |_| true);
+    assert!(!is_near_like_the_whole(&wide, wide.leaf(), setup, 50), "too many branches at one entry");
+    let calls = calls();
+    assert!(is_near_like_the_whole(&calls, calls.leaf(), setup, 1), "runs of tool calls");
 }

@@ -22,7 +22,7 @@ impl Labels {
     pub(super) fn of<'a>(&'a self, tree: &'a Tree, ix: NodeIx) -> Option<&'a Label> {
         match self.since.get(&ix) {
             Some(label) => label.as_ref(),
-            None => tree.node(ix).id().and_then(|id| tree.label(id)),
+            None => tree.label_of(ix),
         }
     }
 

@@ -48,6 +48,14 @@ impl List {
         list
     }
 
+    /// Takes the layout of the whole tree in the place of the rows near the open entry, which stay where they are.
+    pub(super) fn complete(&mut self, outline: Outline) {
+        let above = self.selected.saturating_sub(self.top);
+        self.outline = outline;
+        self.select_remembered();
+        self.top = self.selected.saturating_sub(above);
+    }
+
     /// Unfolds the branches that hide the remembered entry.
     pub(super) fn reveal(&mut self, tree: &Tree, limits: Limits<'_>) {
         self.select_remembered();

@@ -101,7 +101,8 @@ impl TreeSelector {
     fn here(&self, row: usize) -> String {
         let outline = &self.list.outline;
         let is_nearest = outline.open().and_then(|open| outline.nearest(open)) == Some(row);
-        match outline.steps_to_open(row).filter(|_| is_nearest) {
+        // Counting the steps walks up the path.
+        match is_nearest.then(|| outline.steps_to_open(row)).flatten() {
             None => String::new(),
             Some(0) => " ← here".to_owned(),
             Some(below) => format!(" ← here, {below} below"),

@@ -151,8 +151,11 @@ impl TreeSelector {
         Line::styled(format!("  {}", self.status()), theme.style(Token::Muted))
     }
 
-    /// The position of the cursor, and the filter.
+    /// The position of the cursor, and the filter; empty until the rows are counted.
     pub fn status(&self) -> String {
+        if !self.list.outline.is_whole() {
+            return String::new();
+        }
         let position = if self.list.len() == 0 { 0 } else { self.list.selected + 1 };
         let filter = match self.list.filter {
             Filter::Default => "",

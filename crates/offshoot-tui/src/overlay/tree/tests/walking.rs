@@ -164,3 +164,29 @@ fn a_long_search_is_done_in_slices() {
     press(&mut selector, "s");
     assert!(!selector.search.is_running(), "what was read is kept, and little of it can be meant");
 }
+
+#[test]
+fn the_first_rows_of_a_large_tree_come_before_the_others_and_stay_where_they_are() {
+    let mut words = vec!["e0::user:word 0".to_owned()];
+    words.extend((1..LARGE + 5).map(|at| {
+        let parent = if at % 10 == 9 { at - 3 } else { at - 1 };
+        format!("e{at}:e{parent}:user:word {at}")
+    }));
+    words.push(format!("l:e{}:label:e{}", LARGE + 4, LARGE - 2));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let large = || opened(&words, (80, 24));
+    let rows = |selector: &TreeSelector| -> Vec<String> {
+        let lines = selector.lines(&Theme::default(), 80, selector.page());
+        lines.iter().map(ToString::to_string).collect()
+    };
+    let mut selector = large();
+    let first = rows(&selector);
+    assert!(!selector.list.outline.is_whole() && selector.is_at_work() && first.len() == selector.page());
+    assert_eq!(selector.status(), "", "the rows are not counted yet");
+    assert!(!selector.work(1), "all is laid out");
+    assert_eq!((rows(&selector), selector.list.outline.is_whole()), (first, true));
+    insta::assert_snapshot!(selector.status(), @"(9005/9005)");
+    let mut selector = large();
+    press(&mut selector, "home");
+    assert_eq!(selector.list.entry(), selector.source.tree().find("e0"), "a key does not wait for an idle moment");
+}
