@@ -71,6 +71,7 @@ group("writing", () => {
   test("one message appended to each pi file", async () => agrees(await run.writing.appendToEach("pi")));
   test("one message appended to each omp file", async () => agrees(await run.writing.appendToEach("omp")));
   test("paths taken into new sessions", async () => agrees(await run.writing.branchedSessions(["vector", "hand", "random"], 2)));
+  test("forks with names", async () => agrees(await run.writing.namedForks(["vector"])));
   test("forks", async () => agrees(await run.writing.forks(["vector", "hand", "random"])));
 });
 

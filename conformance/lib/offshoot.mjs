@@ -181,15 +181,16 @@ export class Offshoot {
     const opening = file ? this.api("open", { path: file }) : this.api("create", { cwd, sessionDir: dir });
     return this.withSession(opening, async (call) => {
       const ids = await runOperations(ops, async ({ op, ...fields }) => {
-        const result = await call(op, fields);
+        const result = await call(op, op === "createBranchedSession" ? { name: "", ...fields } : fields);
         return typeof result === "string" ? result : (result?.id ?? result?.sessionFile ?? null);
       });
       return { ids, file: await call("getSessionFile"), leafId: await call("getLeafId") };
     });
   }
 
-  fork(file, dir, cwd = PROJECT) {
-    return this.withSession(this.api("forkFrom", { sourcePath: file, targetCwd: cwd, sessionDir: dir }), async (call) => ({
+  /** Unnamed, as pi forks, unless `isNamed`. */
+  fork(file, dir, { cwd = PROJECT, isNamed = false } = {}) {
+    return this.withSession(this.api("forkFrom", { sourcePath: file, targetCwd: cwd, sessionDir: dir, ...(isNamed ? {} : { name: "" }) }), async (call) => ({
       file: await call("getSessionFile"),
     }));
   }

@@ -180,6 +180,23 @@ export class Writing {
     ];
   }
 
+  /** A fork with the name that offshoot gives it: pi reads the name and the same context. */
+  async namedForks(sets) {
+    const failed = [];
+    for (const facts of this.manifest.filter((f) => sets.includes(f.set) && f.dialect === "pi" && f.peers.includes("pi"))) {
+      const source = path.join(this.dir, facts.file);
+      failed.push(
+        ...(await this.#group("pi", "named forks", nameOf(facts.file), async () => {
+          const { file } = await this.offshoot.fork(source, this.#newFolder(), { isNamed: true });
+          const { name } = await this.peers.pi.dump(file, { points: [{ kind: "open" }] });
+          const findings = [{ aspect: "name", difference: firstDifference(nameOfFork(file), name ?? undefined) }];
+          return [...findings, ...(await this.#agree("pi", file, { points: [{ kind: "open" }] }))];
+        })),
+      );
+    }
+    return failed;
+  }
+
   /** All branches copied into a new session. Old versions are upgraded on the way, which pi forgets: there contexts decide. */
   async forks(sets) {
     const failed = [];
@@ -199,6 +216,10 @@ export class Writing {
     }
     return failed;
   }
+}
+
+function nameOfFork(file) {
+  return JSON.parse(fs.readFileSync(file, "utf8").trimEnd().split("\n").at(-1)).name;
 }
 
 function parentOf(file) {

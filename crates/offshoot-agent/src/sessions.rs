@@ -25,6 +25,14 @@ pub trait Sessions: Send + Sync {
     /// The path of a session with this id, time and working directory.
     fn place(&self, cwd: &str, id: &str, timestamp: &str) -> PathBuf;
 
+    /// The name of a fork of this session; see [`Session::fork_name`].
+    ///
+    /// # Errors
+    /// The session cannot be read.
+    fn fork_name(&self, session: &Session) -> Result<Option<String>> {
+        session.fork_name(&|_| false)
+    }
+
     /// The model that a session names, if it is available.
     fn model(&self, _provider: &str, _id: &str) -> Option<Arc<Model>> {
         None

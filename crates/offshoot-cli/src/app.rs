@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use offshoot_catalogue::Catalogue;
-use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
+use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock, Zone};
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::short_ids;
 use offshoot_session::error::{Code, Diagnostic, Severity};
@@ -24,6 +24,9 @@ use crate::ui::Ui;
 
 /// More diagnostics of one code are counted, not printed.
 const SAID: usize = 3;
+
+/// How many sessions of a folder a fork's name is compared with.
+const NAMES_COMPARED: usize = 200;
 
 #[derive(Debug, Clone)]
 pub(crate) struct App {
@@ -92,6 +95,19 @@ impl App {
         }
     }
 
+    /// The name of a fork that goes to this folder, with a suffix that none of the folder's newest sessions has.
+    pub(crate) fn fork_name(
+        &self,
+        session: &Session,
+        store: &DirStore,
+        cwd: &str,
+    ) -> offshoot_session::error::Result<Option<String>> {
+        let newest = |catalogue: Catalogue| catalogue.newest(store, Some(cwd), SystemClock.now(), NAMES_COMPARED);
+        let others = self.catalogue().map(newest).transpose()?.unwrap_or_default();
+        let is_taken = |name: &str| others.iter().any(|info| info.name.as_deref() == Some(name));
+        session.fork_name(&is_taken)
+    }
+
     pub(crate) fn cwd(&self) -> String {
         self.environment.cwd.to_string_lossy().into_owned()
     }
@@ -128,6 +144,7 @@ impl App {
             spill_policy: self.spill_policy,
             durability: self.durability,
             lock_wait: self.lock_wait(),
+            zone: Some(Zone::local()),
             ..Options::default()
         };
         match self.environment.now {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_session::clock::Zone;
 use offshoot_session::entry::Source as _;
-use offshoot_session::entry_name::{Here, find_entry};
+use offshoot_session::entry_name::{Here, find_entry, short_ids};
 use offshoot_session::error::{Code, Error};
 use offshoot_session::id::{EntryId, SHORTEST_ID};
 use offshoot_session::list::SessionInfo;
@@ -239,7 +239,7 @@ fn by_name(sessions: &[SessionInfo], given: &str) -> Result<Option<PathBuf>> {
     }
 }
 
-/// The entry that a person named: see [`find_entry`].
+/// The entry that a person named; see [`find_entry`].
 pub(crate) fn entry(app: &App, session: &Session, given: &str) -> Result<NodeIx> {
     let zone = Zone::local();
     let here = Here { leaf: session.leaf(), now: app.now(), zone: &zone };
@@ -254,4 +254,10 @@ pub(crate) fn entry_to_write(app: &App, session: &Session, given: &str) -> Resul
         long_enough(given, id, Access::Write)?;
     }
     Ok(found)
+}
+
+/// The shortest start of an entry's id that names it; see [`short_ids`].
+pub(crate) fn short_id(session: &Session, id: &str) -> Result<String> {
+    let tree = session.tree();
+    Ok(short_ids(tree, tree.find(id))?.get(id).to_owned())
 }

@@ -18,12 +18,27 @@ use crate::migrate::upgrade_header;
 use crate::pieces::Pieces;
 use crate::tree::{NodeIx, Tree};
 
+/// A new session's lines.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the name says it")]
+pub struct Extract {
+    pub pieces: Pieces,
+    /// The entry below which the next one goes.
+    pub last: Option<EntryId>,
+}
+
 /// The path to `leaf` as a new session. Label entries and leaf markers are left out, with parents adjusted; labels in
 /// effect on the path are set again at its end.
 ///
 /// # Errors
 /// The medium cannot be read.
-pub fn path(source: &dyn Source, leaf: NodeIx, header: &Header, ids: &mut dyn IdSource, now: Millis) -> Result<Pieces> {
+pub fn path(
+    source: &dyn Source,
+    leaf: NodeIx,
+    header: &Header,
+    ids: &mut dyn IdSource,
+    now: Millis,
+) -> Result<Extract> {
     let tree = source.tree();
     let path = tree.path(leaf);
     let kept: Vec<NodeIx> = path.iter().copied().filter(|ix| !is_dropped(tree, *ix)).collect();
@@ -43,29 +58,28 @@ pub fn path(source: &dyn Source, leaf: NodeIx, header: &Header, ids: &mut dyn Id
         }
         parent = node.id().cloned().or(parent);
     }
-    for line in label_lines(tree, &kept, parent, ids, now) {
-        pieces.line(&line);
-    }
-    tree.whole(pieces)
+    let last = add_labels(&mut pieces, (tree, &kept), parent, ids, now);
+    tree.whole(Extract { pieces, last })
 }
 
 /// An entry and its descendants as a new session with the entry as root.
 ///
 /// # Errors
 /// The medium cannot be read.
-pub fn subtree(source: &dyn Source, top: NodeIx, header: &Header) -> Result<Pieces> {
+pub fn subtree(source: &dyn Source, top: NodeIx, header: &Header) -> Result<Extract> {
     let mut chosen: Vec<NodeIx> = source.tree().walk_from(top).map(|(_, ix)| ix).collect();
     chosen.sort_unstable();
     let mut pieces = Pieces::default();
     pieces.line(header.line());
-    for ix in chosen {
+    for &ix in &chosen {
         if ix == top {
             pieces.line(&rechained(&source.entry(ix)?, None, &HashMap::new()));
         } else {
             verbatim(source, ix, &mut pieces)?;
         }
     }
-    source.tree().whole(pieces)
+    let last = chosen.iter().rev().find_map(|ix| source.tree().node(*ix).id().cloned());
+    source.tree().whole(Extract { pieces, last })
 }
 
 /// Everything after the header: all branches and unreadable lines, with old versions upgraded. `header` replaces the
@@ -157,7 +171,7 @@ fn rechained(entry: &Entry, parent: Option<&EntryId>, moved: &HashMap<EntryId, E
 }
 
 /// The object with one member replaced, or added at the end.
-fn with_member(object: Json<'_>, name: &str, value: &str) -> String {
+pub(crate) fn with_member(object: Json<'_>, name: &str, value: &str) -> String {
     match object.get(name) {
         Some(old) => {
             let span = old.span_in(object.text());
@@ -169,16 +183,15 @@ fn with_member(object: Json<'_>, name: &str, value: &str) -> String {
     }
 }
 
-/// Labels in effect on the kept entries, as entries after the path, in the order in which they were set.
-fn label_lines(
-    tree: &Tree,
-    kept: &[NodeIx],
+/// Adds the labels in effect on the kept entries, in the order in which they were set; returns the last entry.
+fn add_labels(
+    pieces: &mut Pieces,
+    (tree, kept): (&Tree, &[NodeIx]),
     mut parent: Option<EntryId>,
     ids: &mut dyn IdSource,
     now: Millis,
-) -> Vec<String> {
+) -> Option<EntryId> {
     let mut taken: HashSet<EntryId> = kept.iter().filter_map(|ix| tree.node(*ix).id().cloned()).collect();
-    let mut lines = Vec::new();
     let kept_ids: HashSet<&EntryId> = kept.iter().filter_map(|ix| tree.node(*ix).id()).collect();
     for (target, label) in tree.labels().into_iter().filter(|(target, _)| kept_ids.contains(target)) {
         let mut id = ids.entry_id();
@@ -187,9 +200,9 @@ fn label_lines(
         }
         let line = NewEntry::label(target.as_str(), Some(&label.text)).line(&id, parent.as_ref(), now);
         let time = label.timestamp.clone().unwrap_or_else(|| to_iso(now));
-        lines.push(with_member(Json::trusted(&line), "timestamp", &quote(&time)));
+        pieces.line(&with_member(Json::trusted(&line), "timestamp", &quote(&time)));
         taken.insert(id.clone());
         parent = Some(id);
     }
-    lines
+    parent
 }

@@ -104,6 +104,14 @@ pub(crate) fn load_indexed(
     }
 }
 
+/// Whether an index in this folder fits the file, so that opening it reads little.
+pub fn is_indexed(file: &Path, folder: &Path) -> bool {
+    let Ok(medium) = FileMedium::open(file) else { return false };
+    let Ok(length) = medium.len() else { return false };
+    let place = place(folder, file);
+    open_regular(&place).is_ok_and(|index| read(&medium, index, &place, length).is_some())
+}
+
 type Indexed = (Loaded, Arc<IndexPages>);
 
 /// Reads what the index lacks, and rebuilds the index if that is much. `None` if no index fits, or the file must be

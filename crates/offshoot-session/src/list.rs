@@ -31,7 +31,8 @@ pub struct SessionInfo {
     /// The header's parent session.
     pub parent_session_path: Option<String>,
     pub created: Option<Millis>,
-    /// The last time of a message by the user or the model, else the creation time, else the file's time.
+    /// The last time of a message by the user or the model, else the creation time, else the file's time. A fork's is
+    /// at least its creation time: the copied messages are older than the fork.
     pub modified: Option<Millis>,
     /// Message entries of any role on all branches.
     pub message_count: u64,

@@ -12,13 +12,14 @@ mod spill;
 mod turns;
 mod open;
 mod branch;
+mod fork;
 mod upgrade;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{Clock, Millis, SystemClock, Zone, to_iso};
 use crate::compose::NewEntry;
 use crate::context::{self, Context};
 use crate::entry::{Entry, Source};
@@ -32,8 +33,9 @@ use crate::medium::{FileMedium, Medium, read_regular};
 use crate::migrate::upgrade_header;
 use crate::tree::{NodeIx, Tree};
 
-pub use crate::index::IndexAccess;
-pub use branch::{Extracted, Popped, SessionPart};
+pub use crate::index::{IndexAccess, is_indexed};
+pub use branch::Popped;
+pub use fork::{Extracted, NewFork, SessionPart};
 pub use open::NewSession;
 pub use snapshot::Snapshot;
 pub use spill::{discard_spill, spill_file};
@@ -107,6 +109,8 @@ pub struct Options {
     pub spill_policy: SpillPolicy,
     /// The folder in which processes tell each other which prompts they are answering; `None` tells nobody.
     pub turns: Option<PathBuf>,
+    /// The zone of times in messages; `None` writes ISO times in UTC.
+    pub zone: Option<Zone>,
     /// How long an append waits for another program's lock ([`Error::Locked`]).
     pub lock_wait: Duration,
 }
@@ -115,6 +119,10 @@ impl Options {
     fn medium(&self, path: &Path) -> Result<FileMedium> {
         let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
         Ok(medium.with_patience(self.lock_wait))
+    }
+
+    fn moment(&self, time: Millis) -> String {
+        self.zone.as_ref().map_or_else(|| to_iso(time), |zone| zone.minute(time))
     }
 
     fn file(&self, path: &Path) -> Result<Backing> {
@@ -136,6 +144,7 @@ impl Default for Options {
             spill: None,
             spill_policy: SpillPolicy::default(),
             turns: None,
+            zone: None,
             lock_wait: FileMedium::PATIENCE,
         }
     }

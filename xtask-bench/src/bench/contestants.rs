@@ -95,7 +95,7 @@ impl Contestant {
         Self {
             name: "floor",
             version:
-                "newline count (1 MiB reads, memchr); for copies: read, write, fsync; for appends: write, fdatasync"
+                "newline count (1 MiB reads, memchr); for copies: read, write, fsync; for appends: write, fdatasync; for list-all: find -printf %s"
                     .to_owned(),
             how: How::Floor(this.to_owned()),
         }
@@ -145,7 +145,8 @@ impl Contestant {
         let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let words = match &self.how {
             How::Floor(this) => match task {
-                Task::List | Task::ListAll | Task::Latest => return None,
+                Task::List | Task::Latest => return None,
+                Task::ListAll => own(&["find", &input, "-name", "*.jsonl", "-printf", "%s\n"]),
                 Task::AppendOs => own(&[&text(this), FLOOR_APPEND, "os", NEW]),
                 Task::AppendData => own(&[&text(this), FLOOR_APPEND, "data", NEW]),
                 Task::Fork | Task::ForkAll | Task::Branched | Task::Migrate => {

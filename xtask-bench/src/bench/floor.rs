@@ -1,4 +1,5 @@
-//! The floor: the bare work of reading a file and counting its lines, copying it durably, or appending lines to it.
+//! The floor: the bare work of reading a file and counting its lines, copying it durably, or appending lines to it. That
+//! of a list is `find`.
 //!
 //! No reader of sessions can be faster; the distance from the floor says more than seconds do.
 

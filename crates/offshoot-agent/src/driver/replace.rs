@@ -7,7 +7,7 @@ use offshoot_session::entry::{Source as _, text_of};
 use offshoot_session::header::Dialect;
 use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
-use offshoot_session::session::{NewSession, Options, Session, SessionPart};
+use offshoot_session::session::{NewFork, NewSession, Options, Session, SessionPart};
 
 use super::{Driver, DriverInput, Waiter};
 use crate::command::{Forked, Reply};
@@ -162,18 +162,27 @@ fn copied(owned: &mut OwnedSession, sessions: &dyn Sessions, at: Option<&str>) -
     let old = owned.session();
     let leaf = match at {
         Some(id) => old.find(id)?,
-        None => old.leaf().ok_or_else(|| AgentError::Failed("there is nothing to copy yet".to_owned()))?,
+        None => old.leaf().ok_or_else(|| nothing_to_copy(old))?,
     };
     let cwd = old.cwd().unwrap_or_default().to_owned();
+    let name = sessions.fork_name(old)?;
+    let fork = NewFork { part: SessionPart::Path(leaf), name: name.as_deref(), ..NewFork::default() };
     let place = |id: &str, time: &str| sessions.place(&cwd, id, time);
     if old.file().is_none() {
-        owned.write(|session| session.create_branched(leaf, None, place))?;
+        owned.write(|session| session.become_fork(&fork, place))?;
         return Ok(None);
     }
     // From the open session: another program may have replaced its file.
-    let copy = owned.write(|session| session.export(SessionPart::Path(leaf), None, place))?;
+    let copy = owned.write(|session| session.export(&fork, place))?;
     let file = copy.file.ok_or_else(|| AgentError::Failed("the copy has no file".to_owned()))?;
     Ok(Some(sessions.open(&file)?))
+}
+
+fn nothing_to_copy(session: &Session) -> AgentError {
+    AgentError::Failed(match session.file().filter(|_| session.has_waiting()) {
+        Some(file) => format!("nothing could be written to {} yet, so there is nothing to copy", file.display()),
+        None => "there is nothing to copy yet".to_owned(),
+    })
 }
 
 /// The parent of a user message, and its text.

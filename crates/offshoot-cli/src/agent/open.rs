@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use offshoot_session::session::{NewSession, Session, SessionPart};
+use offshoot_session::session::{NewFork, NewSession, Session};
 use offshoot_session::store::Store as _;
 
 use super::Args;
@@ -43,7 +43,9 @@ pub(crate) fn open(app: &App, args: &Args) -> Result<Session> {
     let store = app.store()?;
     if let Some(given) = &args.fork {
         let mut source = app.open(given)?;
-        let copy = source.export(SessionPart::Everything, Some(&cwd), |id, time| store.place(&cwd, id, time))?;
+        let name = app.fork_name(&source, &store, &cwd)?;
+        let fork = NewFork { cwd: Some(&cwd), name: name.as_deref(), ..NewFork::default() };
+        let copy = source.export(&fork, |id, time| store.place(&cwd, id, time))?;
         let file = copy.file.ok_or_else(|| CommandError::new(FailureKind::Failed, "the copy has no file"))?;
         return app.open_file(&file);
     }

@@ -168,6 +168,11 @@ impl Sessions for StoreSessions {
         }
     }
 
+    fn fork_name(&self, session: &Session) -> Read<Option<String>> {
+        let Some(store) = &self.store else { return session.fork_name(&|_| false) };
+        self.app.fork_name(session, store, session.cwd().unwrap_or_default())
+    }
+
     fn model(&self, provider: &str, id: &str) -> Option<Arc<Model>> {
         self.table.get(provider, id).cloned().map(Arc::new)
     }

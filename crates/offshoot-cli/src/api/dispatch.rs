@@ -34,7 +34,7 @@ const METHODS: &[ApiMethod] = &[
     ("open", "path sessionDir? cwd? durability?", Free(construct::open)),
     ("continueRecent", "cwd? sessionDir? durability?", Free(construct::continue_recent)),
     ("inMemory", "cwd? entries? id? parentSession?", Free(construct::in_memory)),
-    ("forkFrom", "sourcePath targetCwd sessionDir? id? durability?", Free(construct::fork_from)),
+    ("forkFrom", "sourcePath targetCwd sessionDir? id? name? durability?", Free(construct::fork_from)),
     ("newSession", "session id? parentSession?", Free(construct::new_session)),
     ("close", "session", Free(construct::close)),
     ("list", "cwd? sessionDir? withDiagnostics?", Free(construct::list)),
@@ -75,7 +75,7 @@ const METHODS: &[ApiMethod] = &[
     ),
     ("resetLeaf", "session", Change(tree::reset_leaf)),
     ("switch", "session entryId", Change(tree::switch)),
-    ("createBranchedSession", "session leafId", Change(tree::create_branched)),
+    ("createBranchedSession", "session leafId name?", Change(tree::create_branched)),
     // Recovery.
     ("giveBack", "session", Change(tree::append_spilled)),
     ("recreate", "session", Change(tree::recreate)),

@@ -6,10 +6,9 @@ use offshoot_session::compact::report::{Finding, Report, report};
 use offshoot_session::compact::{Plan, Planned, PlannedMessage, Settings, plan};
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::short_ids;
-use offshoot_session::id::{EntryId, ShortIds};
+use offshoot_session::id::ShortIds;
 use offshoot_session::session::Session;
 use offshoot_session::stats::words;
-use offshoot_session::summariser::Drafted;
 use offshoot_session::text::{counted, one_line};
 
 use crate::app::{App, quoted};
@@ -17,7 +16,7 @@ use crate::error::Result;
 use crate::models::ModelArgs;
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{BOLD, DIM, ID, MARK, PLAIN, Painted};
-use crate::{plans, summarise};
+use crate::{plans, select, summarise};
 
 /// Summarise the older part of a session to shorten its context
 ///
@@ -139,17 +138,12 @@ fn compact(app: &App, args: &Args, session: &mut Session, plan: &Plan) -> Result
         return Ok(out.finish()?);
     }
     let mut out = app.ui.text();
-    done(&mut out, plan, &drafted, &id)?;
+    let after = plan.tokens_after(&drafted.text);
+    writeln!(out, "compacted in {}: {}", Painted(ID, id.as_str()), sizes(plan.tokens_before, after))?;
+    writeln!(out, "{}", counts(session, plan)?)?;
     print_report(&mut out, &report)?;
     out.finish()?;
     app.ui.hint(&format!("`offshoot entry {} {id}` shows the summary", quoted(&args.session)));
-    Ok(())
-}
-
-fn done(out: &mut dyn Write, plan: &Plan, drafted: &Drafted, id: &EntryId) -> Result<()> {
-    let after = plan.tokens_after(&drafted.text);
-    writeln!(out, "compacted in {}: {}", Painted(ID, id.as_str()), sizes(plan.tokens_before, after))?;
-    writeln!(out, "{}", counts(plan))?;
     Ok(())
 }
 
@@ -157,14 +151,15 @@ fn sizes(before: u64, after: u64) -> String {
     format!("{before} tokens before, about {after} after")
 }
 
-fn counts(plan: &Plan) -> String {
+fn counts(session: &Session, plan: &Plan) -> Result<String> {
     let went = counted(plan.dropped().count(), "message", "messages");
     let split = if plan.is_split() { ", among them the beginning of a turn whose end stays" } else { "" };
     let pinned = match plan.pinned.len() {
         0 => String::new(),
         count => format!("; {} pinned", counted(count, "entry is", "entries are")),
     };
-    format!("{went} summarised{split}; {} kept from {}{pinned}", plan.kept.len(), plan.first_kept_id)
+    let first_kept = select::short_id(session, plan.first_kept_id.as_str())?;
+    Ok(format!("{went} summarised{split}; {} kept from {first_kept}{pinned}", plan.kept.len()))
 }
 
 /// Prints what the summary dropped.
@@ -221,7 +216,7 @@ fn preview(app: &App, args: &Args, session: &Session, plan: &Plan) -> Result<()>
     }
     let mut out = app.ui.paged();
     table.write(&mut out, app.ui.width)?;
-    writeln!(out, "\n{}", counts(plan))?;
+    writeln!(out, "\n{}", counts(session, plan)?)?;
     let kept = plan.tokens_kept();
     writeln!(out, "{}, and the summary", sizes(plan.tokens_before, kept))?;
     out.finish()?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
-use offshoot_session::session::{Session, SessionPart};
+use offshoot_session::session::{NewFork, Session, SessionPart};
 use offshoot_session::text::one_line;
 use offshoot_session::transcript::items;
 use offshoot_session::tree::NodeIx;
@@ -156,7 +156,10 @@ fn jsonl(app: &App, mut session: Session, args: &Args) -> Result<()> {
     let mut copy = |file: &Path| match part {
         // A copy keeps the session's id.
         SessionPart::Everything => session.copy_to(file),
-        part => session.export(part, None, |_, _| file.to_path_buf()).map(drop),
+        part => {
+            let fork = NewFork { part, ..NewFork::default() };
+            session.export(&fork, |_, _| file.to_path_buf()).map(drop)
+        }
     };
     if let Some(file) = args.file() {
         return Ok(copy(file)?);

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use offshoot_session::session::SessionPart;
+use offshoot_session::session::{NewFork, SessionPart};
 
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
@@ -15,6 +15,9 @@ use crate::select;
 /// and the labels on them; its header names the session it comes from. --all
 /// copies every branch. The source stays as it is; one of an old version is
 /// upgraded in the copy.
+///
+/// The new session is named after the source, or after its first words, with
+/// `(fork)`, `(fork 2)` and so on, and comes first in `list`.
 ///
 /// Prints the path of the new file, which is in offshoot's own store or, with
 /// --session-dir, in that folder.
@@ -55,7 +58,9 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         None => session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| app.cwd(), str::to_owned),
     };
     let store = app.store()?;
-    let new = session.export(part, Some(&cwd), |id, timestamp| store.place(&cwd, id, timestamp))?;
+    let name = app.fork_name(&session, &store, &cwd)?;
+    let fork = NewFork { part, cwd: Some(&cwd), name: name.as_deref(), id: None };
+    let new = session.export(&fork, |id, timestamp| store.place(&cwd, id, timestamp))?;
     let mut out = app.ui.raw();
     writeln!(out, "{}", new.file.unwrap_or_default().display())?;
     out.finish()?;

@@ -41,8 +41,8 @@ const EXAMPLES: &str = "\
 Examples:
   offshoot label latest 1a2b3c4d 'tests pass here'
   offshoot label latest 1a2b3c4d
-  offshoot label latest 1a2b3c4d --clear
-  offshoot tree latest --filter labeled-only";
+  offshoot tree latest --filter labeled-only
+  offshoot label latest 1a2b3c4d --clear";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let text = match args.text.as_deref().map(str::trim) {

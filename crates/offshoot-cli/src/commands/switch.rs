@@ -81,7 +81,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 
 pub(crate) fn place(session: &Session, ix: NodeIx) -> Result<String> {
     let tree = session.tree();
-    let id = tree.node(ix).id().map(EntryId::as_str).unwrap_or("-");
+    let id = tree.node(ix).id().map_or(Ok("-".to_owned()), |id| select::short_id(session, id.as_str()))?;
     let said = words(&session.entry(ix)?).map(|said| format!("  {}", one_line(&said, 60))).unwrap_or_default();
-    Ok(format!("{}{said}", Painted(ID, &one_line(id, 40))))
+    Ok(format!("{}{said}", Painted(ID, &one_line(&id, 40))))
 }

@@ -9,7 +9,7 @@ use offshoot_agent::turn::Navigation;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::kind::KindClass;
-use offshoot_session::session::{Session, SessionPart};
+use offshoot_session::session::{NewFork, Session};
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::cmd::EntryAction;
@@ -126,7 +126,9 @@ fn here(app: &App, file: PathBuf) -> Result<(PathBuf, Option<String>)> {
     let gone = session.cwd().filter(|cwd| !cwd.is_empty() && !Path::new(cwd).is_dir()).map(str::to_owned);
     let Some(gone) = gone else { return Ok((file, None)) };
     let (store, cwd) = (app.store()?, app.cwd());
-    let copy = session.export(SessionPart::Everything, Some(&cwd), |id, time| store.place(&cwd, id, time))?;
+    let name = app.fork_name(&session, &store, &cwd)?;
+    let fork = NewFork { cwd: Some(&cwd), name: name.as_deref(), ..NewFork::default() };
+    let copy = session.export(&fork, |id, time| store.place(&cwd, id, time))?;
     let copied = copy.file.ok_or_else(|| CommandError::new(FailureKind::Failed, "the copy has no file"))?;
     let cwd = app.environment.short(&cwd);
     Ok((copied, Some(format!("the session's folder {gone} is not there: this is a copy of it in {cwd}"))))

@@ -25,7 +25,7 @@ use offshoot_tui::transcript::Path;
 
 use super::draft_files::DraftKey;
 use super::job_context::JobContext;
-use crate::app::App;
+use crate::app::{App, quoted};
 use crate::ui::when;
 
 /// The width of the last words that name a branch.
@@ -160,7 +160,7 @@ pub(super) async fn watch(context: JobContext, agent: AgentSession, told: LastWa
 fn odd(session: &Session) -> Option<String> {
     let is_current = session.tree().is_empty() || session.is_current().unwrap_or(true);
     if is_current {
-        return None;
+        return session.file().filter(|_| session.has_waiting()).map(waiting);
     }
     Some(match is_deleted(session) {
         true => "another program deleted the session's file: what is said next writes it anew, whole".to_owned(),
@@ -170,6 +170,15 @@ fn odd(session: &Session) -> Option<String> {
             session.id()
         ),
     })
+}
+
+/// What can be done about entries that could not be written.
+fn waiting(file: &std::path::Path) -> String {
+    let file = quoted(&file.display().to_string());
+    format!(
+        "nothing is lost: what could not be written is kept beside the session and goes in with the next prompt. /clone \
+         continues with it in a copy; `offshoot repair {file} --copy FILE` writes one anywhere"
+    )
 }
 
 fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Error> {

@@ -41,7 +41,7 @@ fn a_dry_run_says_what_would_go_and_what_would_stay() {
     stays   eeee   user           29  And the rest? and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
     stays   ffff   assistant      28  All done. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
 
-    2 messages summarised; 4 kept from cccc3333; 1 entry is pinned
+    2 messages summarised; 4 kept from cccc; 1 entry is pinned
     186 tokens before, about 114 after, and the summary
     ");
     assert_snapshot!(world.run("compact s.jsonl --dry-run --keep-recent-tokens 90 --json"), @r#"{"firstKeptEntryId":"cccc3333","isSplitTurn":false,"turnStartEntryId":null,"tokensBefore":186,"tokensKept":114,"previousCompactionId":null,"previousSummary":null,"messagesToSummarize":[{"entryId":"aaaa1111","role":"user","tokens":38},{"entryId":"bbbb2222","role":"assistant","tokens":34}],"turnPrefixMessages":[],"keptMessages":[{"entryId":"cccc3333","role":"user","tokens":27},{"entryId":"dddd4444","role":"assistant","tokens":30},{"entryId":"eeee5555","role":"user","tokens":29},{"entryId":"ffff6666","role":"assistant","tokens":28}],"pinned":["aaaa1111"],"readFiles":[],"modifiedFiles":[],"conversation":"[User]: Fix src/parser.rs, port 8080. Never touch main.rs! and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on \n\n[Assistant]: See reads_twice in src/lexer.rs:47. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on ","turnPrefixConversation":"","settings":{"enabled":true,"reserveTokens":16384,"keepRecentTokens":90}}"#);
@@ -77,7 +77,7 @@ fn a_dry_run_of_a_long_session_fits_a_screen() {
     stays  0038   user           27  words and more words words…
     stays  0039   assistant      27  words and more words words…
 
-    28 messages summarised; 12 kept from [ID1]
+    28 messages summarised; 12 kept from 0028
     1080 tokens before, about 324 after, and the summary
     [stderr]
     hint: -v shows every message
@@ -92,7 +92,7 @@ fn the_summary_takes_the_place_of_what_goes_and_the_report_says_what_it_lacks() 
     let before = world.read("s.jsonl");
     assert_snapshot!(world.run("compact s.jsonl 'the parser' --keep-recent-tokens 50"), @"
     compacted in [ID1]: 186 tokens before, about 192 after
-    4 messages summarised; 2 kept from eeee5555
+    4 messages summarised; 2 kept from eeee
 
     the summary lacks, of what went:
       1 of 3 paths
@@ -156,7 +156,7 @@ fn an_old_file_is_upgraded_first_and_only_if_there_is_something_to_do() {
     assert_eq!(world.snapshot(), before);
     assert_snapshot!(world.run("compact old.jsonl --keep-recent-tokens 2"), @"
     compacted in [ID1]: 4 tokens before, about 54 after
-    1 message summarised, among them the beginning of a turn whose end stays; 1 kept from [ID2]
+    1 message summarised, among them the beginning of a turn whose end stays; 1 kept from f0a6
     the summary lacks no rule, path, address, identifier or number of what went
     [stderr]
     note: upgraded from version 1; the old file is kept as old.jsonl.v1.bak

@@ -3,8 +3,12 @@
 use std::process::Command;
 
 use insta::assert_snapshot;
+use portable_pty::CommandBuilder;
 
-use crate::world::{World, message, talk};
+use crate::agent::Talk;
+use crate::crashes::say;
+use crate::terminal::Terminal;
+use crate::world::{SAMPLE, World, message, talk, text};
 
 #[test]
 fn elvish_and_powershell_learn_the_commands() {
@@ -101,6 +105,23 @@ fn entries_are_offered_by_label_and_id() {
     assert!(String::from_utf8(output.stdout).unwrap().starts_with("@\tassistant: "));
 }
 
+/// A chain of a million entries was read as a whole: the shell gave up waiting, and nothing was offered.
+#[test]
+fn of_a_large_file_the_newest_entries_are_offered() {
+    let world = World::new();
+    let long = "x".repeat(100_000);
+    let ids: Vec<String> = (0..200).map(|at| format!("{:08x}", at + 0xabc0_0000_u32)).collect();
+    let parents = std::iter::once(None).chain(ids.iter().map(|id| Some(id.as_str())));
+    let entries: Vec<String> =
+        ids.iter().zip(parents).map(|(id, parent)| message(id, parent, 1, "user", &long)).collect();
+    world.write("long.jsonl", text("s", "/w", &entries.iter().map(String::as_str).collect::<Vec<_>>()));
+    assert_eq!(values(&world, "switch long.jsonl abc0")[..2], ["abc000c7", "abc000c6"]);
+    assert_eq!(values(&world, "switch long.jsonl ''")[..3], ["@", "@-", "abc000c7"]);
+    assert_eq!(values(&world, "switch long.jsonl abc00000"), [""; 0], "it is far above what is read");
+    world.stdout("branches long.jsonl");
+    assert_eq!(values(&world, "switch long.jsonl abc00000"), ["abc00000"], "the index knows it");
+}
+
 #[test]
 fn models_are_offered_with_their_provider() {
     let world = World::new();
@@ -169,4 +190,52 @@ fn bash_joins_the_words_that_it_cuts_and_quotes_what_it_inserts() {
     assert_eq!(bash(&world, "offshoot| show| sample.jsonl| --at|=|84b"), "84b6f03d\n");
     assert_eq!(bash(&world, "offshoot| --color|=|never| show| sam"), "sample.jsonl\n");
     assert_eq!(bash(&world, "offshoot| show| my\\ name| --at| "), "\n");
+}
+
+/// An interactive shell in a terminal, in which offshoot's completions are on; `None` where it is not installed.
+fn interactive(talk: &Talk, shell: &str, arguments: &[&str], first: &str) -> Option<Terminal> {
+    if Command::new(shell).arg("--version").output().is_err() {
+        say(&format!("NOT TESTED: completions in {shell}: it is not installed"));
+        return None;
+    }
+    let binary = std::path::Path::new(env!("CARGO_BIN_EXE_offshoot")).parent().unwrap();
+    let mut command = CommandBuilder::new(shell);
+    command.args(arguments);
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+    let mut terminal = Terminal::run_with(talk, command, (100, 30), &[("PATH", &path)]);
+    terminal.send(first);
+    terminal.until("the shell", |screen| screen.ends_with("shell>"));
+    Some(terminal)
+}
+
+/// What both shells show of a line that is completed with a tab.
+fn completes_in_a_shell(terminal: &mut Terminal) {
+    terminal.send("offshoot comp\t");
+    terminal.until_text("completions").until_text("Summarise the older part");
+    terminal.send("\x03");
+    terminal.until("an empty line", |screen| screen.ends_with("shell>"));
+    terminal.send("offshoot show sample.jsonl --at te\t");
+    terminal.until_text("--at tests\\ pass").send("\x03");
+}
+
+#[test]
+fn zsh_lists_what_fits_and_quotes_what_it_inserts() {
+    let talk = talk_with_sample();
+    let first = "PS1='shell> '; eval \"$(offshoot completions zsh)\"\r";
+    let Some(mut terminal) = interactive(&talk, "zsh", &["-f", "-i"], first) else { return };
+    completes_in_a_shell(&mut terminal);
+}
+
+#[test]
+fn fish_lists_what_fits_and_quotes_what_it_inserts() {
+    let talk = talk_with_sample();
+    let first = "function fish_prompt; printf 'shell> '; end; offshoot completions fish | source; clear\r";
+    let Some(mut terminal) = interactive(&talk, "fish", &["--no-config", "-i"], first) else { return };
+    completes_in_a_shell(&mut terminal);
+}
+
+fn talk_with_sample() -> Talk {
+    let talk = Talk::new([]);
+    talk.world.write("sample.jsonl", SAMPLE);
+    talk
 }

@@ -34,7 +34,28 @@ fn all_branches_and_another_folder() {
     assert_snapshot!(world.normalised(&path), @"[HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work-other--/2026-02-01T12-00-00-000Z_[ID1].jsonl");
     let forked = fs::read_to_string(path.trim_end()).unwrap();
     let entries = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
-    assert_eq!(entries(&forked), entries(crate::world::SAMPLE));
+    let name = entries(&forked).pop().unwrap();
+    assert_eq!(entries(&forked)[..28], entries(crate::world::SAMPLE));
+    assert_snapshot!(world.normalised(&name), @r#"{"type":"session_info","id":"[ID1]","parentId":"42e6b1f9","timestamp":"2026-02-01T12:00:00.000Z","name":"word count off by the blanks (fork)"}"#);
+}
+
+/// All forks of a session looked like their source, below it in the list.
+#[test]
+fn forks_come_first_and_are_told_apart() {
+    let world = World::new();
+    let [question, answer] = crate::world::talk("why does the build fail?");
+    world.own("0000aaaa-1", &[&question, &answer]);
+    for later in [1, 2, 3] {
+        let mut fork = world.command(&["fork", "latest"]);
+        fork.env("OFFSHOOT_NOW", format!("2026-02-01T12:0{later}:00.000Z"));
+        assert!(fork.output().unwrap().status.success());
+    }
+    world.stdout("fork 0000aaaa");
+    let shown = world.command(&["list", "--json"]).env("OFFSHOOT_NOW", "2026-02-01T12:05:00.000Z").output().unwrap();
+    let listed: Vec<serde_json::Value> = serde_json::from_slice(&shown.stdout).unwrap();
+    let names: Vec<&str> = listed.iter().map(|info| info["name"].as_str().unwrap_or_default()).collect();
+    let name = |suffix: &str| format!("why does the build fail? {suffix}");
+    assert_eq!(names, [&name("(fork 3)"), &name("(fork 2)"), &name("(fork)"), &name("(fork 4)"), ""]);
 }
 
 #[test]
@@ -47,6 +68,7 @@ fn an_old_file_is_upgraded_in_the_copy_only() {
     {"type":"session","version":3,"id":"[ID1]","timestamp":"2026-02-01T12:00:00.000Z","cwd":"/old","parentSession":"[WORK]/old.jsonl"}
     {"type":"message","timestamp":"2025-11-01T10:00:01.000Z","message":{"role":"user","content":"first","timestamp":1761991201000},"id":"[ID2]","parentId":null}
     {"type":"message","timestamp":"2025-11-01T10:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"answer"}],"timestamp":1761991202000},"id":"[ID3]","parentId":"[ID2]"}
+    {"type":"session_info","id":"[ID4]","parentId":"[ID3]","timestamp":"2026-02-01T12:00:00.000Z","name":"first (fork)"}
     "#);
     assert!(before.iter().all(|(path, file)| world.snapshot()[path] == *file));
 }

@@ -8,7 +8,7 @@ use crate::world::{VERSION_1, World};
 fn the_session_opens_where_it_was_sent() {
     let world = World::with_sample();
     let before = world.read("sample.jsonl");
-    assert_snapshot!(world.run("switch sample.jsonl 4e8a"), @"now at 4e8a1f36  A dependency or 40 lines, for counting words? Let us go bac…");
+    assert_snapshot!(world.run("switch sample.jsonl 4e8a"), @"now at 4e8a  A dependency or 40 lines, for counting words? Let us go bac…");
     let after = world.read("sample.jsonl");
     let added = after.strip_prefix(&before).unwrap();
     assert_snapshot!(world.normalised(added), @r#"{"type":"custom","customType":"offshoot.leaf","id":"[ID1]","parentId":"4e8a1f36","timestamp":"2026-02-01T12:00:00.000Z"}"#);
@@ -22,7 +22,7 @@ fn a_summary_of_what_is_left_can_go_along() {
     let world = World::with_sample();
     let before = world.read("sample.jsonl");
     assert_snapshot!(world.run("switch sample.jsonl 9e3b --summarize"), @"
-    now at 9e3b57f0  `count` splits at every single blank. Two blanks in a row g…
+    now at 9e3b  `count` splits at every single blank. Two blanks in a row g…
     14 entries left behind, summarised in [ID1]
     ");
     let after = world.read("sample.jsonl");
@@ -62,7 +62,7 @@ fn the_branch_that_was_left_is_not_newer_work() {
 fn going_where_one_is_writes_nothing() {
     let world = World::with_sample();
     let before = world.snapshot();
-    assert_snapshot!(world.run("switch sample.jsonl 42e6"), @"nothing to do: the session is at 42e6b1f9  With `--lines` the number of lines follows on a line of its…");
+    assert_snapshot!(world.run("switch sample.jsonl 42e6"), @"nothing to do: the session is at 42e6  With `--lines` the number of lines follows on a line of its…");
     assert_eq!(world.snapshot(), before);
 }
 
@@ -72,7 +72,7 @@ fn an_old_file_is_upgraded_first() {
     world.write("old.jsonl", VERSION_1);
     let id = world.stdout("tree old.jsonl --flat").split(' ').nth(1).unwrap().to_owned();
     assert_snapshot!(world.run(&format!("switch old.jsonl {id}")), @"
-    now at [ID1]  first
+    now at 1525  first
     [stderr]
     note: upgraded from version 1; the old file is kept as old.jsonl.v1.bak
     ");

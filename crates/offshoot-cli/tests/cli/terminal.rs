@@ -88,12 +88,12 @@ impl Terminal {
     pub(crate) fn offshoot_in(talk: &Talk, arguments: &[&str], size: (u16, u16), variables: &[(&str, &str)]) -> Self {
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_offshoot"));
         command.args(arguments);
-        Self::run_in(talk, command, size, variables)
+        Self::run_with(talk, command, size, variables)
     }
 
     /// Runs a program in the world's folder.
     pub(crate) fn run(talk: &Talk, command: CommandBuilder, size: (u16, u16)) -> Self {
-        Self::run_in(talk, command, size, &[])
+        Self::run_with(talk, command, size, &[])
     }
 
     /// A shell that can stop programs, at its prompt.
@@ -120,7 +120,13 @@ impl Terminal {
         terminal
     }
 
-    fn run_in(talk: &Talk, command: CommandBuilder, (columns, rows): (u16, u16), variables: &[(&str, &str)]) -> Self {
+    /// The same with other variables.
+    pub(crate) fn run_with(
+        talk: &Talk,
+        command: CommandBuilder,
+        (columns, rows): (u16, u16),
+        variables: &[(&str, &str)],
+    ) -> Self {
         let (master, child) = spawn(talk, command, (columns, rows), variables);
         let mut reader = master.try_clone_reader().unwrap();
         let (sender, output) = channel();

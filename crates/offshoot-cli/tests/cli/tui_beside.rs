@@ -145,6 +145,7 @@ fn a_full_disk_is_told_and_nothing_is_lost() {
     terminal.until_text("the session cannot be written").until("the status", |screen| {
         screen.lines().next_back().is_some_and(|row| row.contains("not saved in its file"))
     });
+    terminal.until_text("/clone continues with it in a copy").until_text("--copy FILE");
     assert!(!fs::read_to_string(&path).unwrap().contains("takes room"));
     fs::remove_file(disk.0.join("filler")).unwrap();
     terminal.send("third question\r");

@@ -93,6 +93,8 @@ impl Reading {
         };
         // Larger numbers are not dates.
         let activity = self.activity.map(|ms| (ms.abs() <= 8.64e15).then_some(ms.trunc() as Millis));
+        let said = activity.unwrap_or_else(|| header.created.or(file_time));
+        let forked = header.created.filter(|_| header.parent_session.is_some());
         let title = self.slot_title.or(header.title).filter(|title| !title.is_empty());
         Ok(SessionInfo {
             path: path.to_path_buf(),
@@ -101,7 +103,7 @@ impl Reading {
             name: self.name.or(title).or(self.short_summary),
             parent_session_path: header.parent_session,
             created: header.created,
-            modified: activity.unwrap_or_else(|| header.created.or(file_time)),
+            modified: said.max(forked),
             message_count: self.message_count,
             tokens: self.tokens,
             cost: self.cost,

@@ -1,32 +1,12 @@
-//! Moves the leaf, and makes new sessions from parts of this one.
+//! Moves the leaf.
 
-use std::path::{Path, PathBuf};
-
-use super::diverged::OtherBranches;
-use super::open::{NewSession, check_session_id, read_file};
-use super::snapshot::FactsCache;
-use super::spill::OwnSpill;
-use super::{Backing, Session};
+use super::Session;
 use crate::compose::{NewBranchSummary, NewEntry};
 use crate::entry::Source as _;
 use crate::error::{Error, Invalid, Result};
-use crate::extract;
-use crate::header::{Header, NewHeader};
 use crate::id::EntryId;
 use crate::kind::{Kind, Role};
-use crate::load::load;
-use crate::medium::FileMedium;
-use crate::pieces::{Pieces, create_folder_of};
 use crate::tree::{NodeIx, Tree};
-
-/// A new session made from another.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the name says it")]
-pub struct Extracted {
-    pub id: String,
-    /// `None` for a session in memory.
-    pub file: Option<PathBuf>,
-}
 
 /// The result of [`Session::pop`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,164 +128,8 @@ impl Session {
         let from = shared.and_then(|shared| path.iter().position(|ix| *ix == shared)).map_or(0, |at| at + 1);
         path[from..].to_vec()
     }
-
-    /// Makes a new session from the path to `leaf` (see [`extract::path`]) and becomes it, as pi's session manager
-    /// does; the source does not change. `place` chooses the new file's path; a session in memory stays in memory.
-    /// `cwd` replaces the working directory.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] if the file exists; [`Error::Io`].
-    pub fn create_branched(
-        &mut self,
-        leaf: NodeIx,
-        cwd: Option<&str>,
-        place: impl FnOnce(&str, &str) -> PathBuf,
-    ) -> Result<Extracted> {
-        let header = self.child_header(cwd);
-        let now = self.options.clock.now();
-        let mut ids = std::mem::replace(&mut self.options.ids, Box::new(crate::id::RandomIds));
-        let pieces = extract::path(self, leaf, &header, ids.as_mut(), now);
-        self.options.ids = ids;
-        self.become_copy(&pieces?, &header, place)
-    }
-
-    /// Writes a part of this session to a new session file.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] if the file exists; [`Error::Io`].
-    pub fn export(
-        &mut self,
-        part: SessionPart,
-        cwd: Option<&str>,
-        place: impl FnOnce(&str, &str) -> PathBuf,
-    ) -> Result<Extracted> {
-        let header = self.child_header(cwd);
-        let now = self.options.clock.now();
-        let pieces = match part {
-            SessionPart::Path(leaf) => extract::path(self, leaf, &header, &mut crate::id::RandomIds, now)?,
-            SessionPart::Subtree(top) => extract::subtree(self, top, &header)?,
-            SessionPart::Everything => extract::everything(self, &self.loaded, Some(&header))?,
-        };
-        let path = place(header.id(), header.timestamp().unwrap_or_default());
-        create_folder_of(&path)?;
-        pieces.create(self.medium()?, &path)?;
-        Ok(Extracted { id: header.id().to_owned(), file: Some(path) })
-    }
-
-    /// Copies the session to a new file, with all bytes and ids; an old version is upgraded in the copy.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] if the file exists; [`Error::Io`].
-    pub fn copy_to(&self, path: &Path) -> Result<()> {
-        extract::everything(self, &self.loaded, None)?.create(self.medium()?, path)
-    }
-
-    fn child_header(&mut self, cwd: Option<&str>) -> Header {
-        let id = self.options.ids.session_id();
-        let parent = self.file().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
-        let parent = parent.map(|path| path.display().to_string());
-        let title = self.title().map(str::to_owned);
-        Header::new(&NewHeader {
-            id: &id,
-            at: self.options.clock.now(),
-            cwd: &lexical(cwd.or(self.cwd()).unwrap_or_default()),
-            parent_session: parent.as_deref(),
-            title: title.as_deref(),
-        })
-    }
-
-    fn become_copy(
-        &mut self,
-        pieces: &Pieces,
-        header: &Header,
-        place: impl FnOnce(&str, &str) -> PathBuf,
-    ) -> Result<Extracted> {
-        let (backing, mut loaded, file) = if let Backing::Memory(_) = self.backing {
-            let medium = self.in_memory_copy(pieces)?;
-            let loaded = load(&medium)?;
-            (Backing::Memory(Box::new(medium)), loaded, None)
-        } else {
-            let path = place(header.id(), header.timestamp().unwrap_or_default());
-            create_folder_of(&path)?;
-            pieces.create(self.medium()?, &path)?;
-            let medium = FileMedium::open(&path).map_err(Error::io("open", &path))?;
-            let loaded = read_file(&medium, &self.options)?;
-            (self.options.file(&path)?, loaded, Some(path))
-        };
-        loaded.dialect = loaded.dialect.or(self.loaded.dialect);
-        self.leaf = loaded.tree.last();
-        self.header = header.clone();
-        self.loaded = loaded;
-        self.facts = FactsCache::default();
-        self.backing = backing;
-        self.broken = None;
-        self.own = OwnSpill::default();
-        self.others = OtherBranches::default();
-        Ok(Extracted { id: header.id().to_owned(), file })
-    }
-
-    /// Copies every branch of a session file to a new session for `cwd` (`forkFrom`), including lines that do not
-    /// parse; an old version is upgraded in the copy.
-    ///
-    /// # Errors
-    /// [`Error::NotASession`]; [`Error::Invalid`] for an empty source; [`Error::Conflict`]; [`Error::Io`].
-    pub fn fork_file(
-        source: &Path,
-        new: &NewSession<'_>,
-        options: super::Options,
-        place: impl FnOnce(&str, &str) -> PathBuf,
-    ) -> Result<Extracted> {
-        let mut session = Self::open(source, options)?;
-        if let Some(id) = new.id {
-            check_session_id(id)?;
-            session.options.ids = Box::new(GivenId(Some(id.to_owned()), session.options.ids));
-        }
-        session.export(SessionPart::Everything, Some(new.cwd), place)
-    }
 }
 
 fn is_said(tree: &Tree, ix: NodeIx) -> bool {
     matches!(tree.node(ix).kind(), Kind::Message | Kind::CustomMessage | Kind::Compaction)
-}
-
-/// Removes `.`, `..` and redundant separators from an absolute path; other paths stay.
-fn lexical(path: &str) -> String {
-    use std::path::Component;
-    if !path.starts_with('/') {
-        return path.to_owned();
-    }
-    let mut clean = PathBuf::new();
-    for part in Path::new(path).components() {
-        match part {
-            Component::ParentDir => drop(clean.pop()),
-            Component::CurDir => {}
-            part => clean.push(part),
-        }
-    }
-    clean.to_string_lossy().into_owned()
-}
-
-/// The entries that go into a file or onto a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(missing_docs, reason = "the name says it")]
-pub enum SessionPart {
-    /// The path from the root to an entry.
-    Path(NodeIx),
-    /// An entry and its descendants.
-    Subtree(NodeIx),
-    #[default]
-    Everything,
-}
-
-/// Returns the caller's session id once.
-struct GivenId(Option<String>, Box<dyn crate::id::IdSource>);
-
-impl crate::id::IdSource for GivenId {
-    fn entry_id(&mut self) -> EntryId {
-        self.1.entry_id()
-    }
-
-    fn session_id(&mut self) -> String {
-        self.0.take().unwrap_or_else(|| self.1.session_id())
-    }
 }

@@ -5,8 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Session;
-use crate::clock::to_iso;
+use super::{Options, Session};
 use crate::entry::Source as _;
 use crate::error::{Code, Diagnostic};
 use crate::id::EntryId;
@@ -85,7 +84,7 @@ impl Session {
             let is_on_path = |id: &EntryId| tree.find(id.as_str()).is_some_and(|ix| path.contains(&ix));
             if branch.fork.as_ref().is_none_or(is_on_path) && !is_on_path(&branch.tip) {
                 branch.is_reported = true;
-                told.extend(beside(tree, branch));
+                told.extend(beside(tree, branch, &self.options));
             }
         }
         told.into_iter().for_each(|diagnostic| self.report(diagnostic));
@@ -97,7 +96,8 @@ impl Session {
         let newer = self.newer_work();
         let mut told = Vec::new();
         for (tip, entries) in self.leaf.map(|leaf| interleaved(tree, leaf)).unwrap_or_default() {
-            let when = tree.node(tip).time().map(|time| format!(", the last at {}", to_iso(time))).unwrap_or_default();
+            let when = tree.node(tip).time().map(|time| format!(", the last at {}", self.options.moment(time)));
+            let when = when.unwrap_or_default();
             let newer = if newer == Some(tip) { ", and has newer work" } else { "" };
             let what = format!(
                 "({}{when}) grew at the same time as the current one{newer}",
@@ -141,10 +141,10 @@ fn is_work(tree: &Tree, ix: NodeIx) -> bool {
     matches!(tree.node(ix).kind(), Kind::Message | Kind::CustomMessage | Kind::Compaction | Kind::BranchSummary)
 }
 
-fn beside(tree: &Tree, branch: &Branch) -> Option<Diagnostic> {
+fn beside(tree: &Tree, branch: &Branch, options: &Options) -> Option<Diagnostic> {
     let tip = tree.find(branch.tip.as_str())?;
     let below = branch.fork.as_ref().map_or("at the root".to_owned(), |fork| format!("below {fork}"));
-    let when = tree.node(tip).time().map(|time| format!(" at {}", to_iso(time))).unwrap_or_default();
+    let when = tree.node(tip).time().map(|time| format!(" at {}", options.moment(time))).unwrap_or_default();
     let count = counted(branch.entries, "entry", "entries");
     about(tree, tip, |tip| {
         format!("another program appended {count} {below}: a branch beside this one, which ends at {tip}{when}")

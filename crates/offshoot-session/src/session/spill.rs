@@ -3,6 +3,7 @@
 //! Each session file has one spill file in the caller's folder. Its first line names the session; the others are the
 //! entries' final lines with ids, parents and times. It is removed only when the session has every line.
 
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -98,6 +99,30 @@ impl Session {
         );
         let entry = kept.lines.first().map(|line| line.id.clone());
         self.loaded.diagnostics.push(Diagnostic { code: Code::Spilled, line: None, offset: 0, entry, message });
+    }
+
+    /// Whether entries of this session could not be written. They wait for its next append.
+    pub fn has_waiting(&self) -> bool {
+        self.own.is_pending
+    }
+
+    /// The lines that wait below the leaf, oldest first.
+    pub(super) fn waiting_path(&self) -> Result<Vec<(EntryId, String)>> {
+        let Some(mut id) = self.own.tail.clone() else { return Ok(Vec::new()) };
+        let kept = self.spill_place().map(|(_, place)| SpillContent::read(&place)).transpose()?.flatten();
+        let lines = kept.map(|kept| kept.lines).unwrap_or_default();
+        let mut lines: HashMap<EntryId, String> = lines.into_iter().map(|line| (line.id, line.text)).collect();
+        let mut path = Vec::new();
+        while let Some(line) = lines.remove(&id) {
+            let parent = Json::trusted(&line).str("parentId").map(EntryId::new);
+            path.push((id, line));
+            match parent {
+                Some(parent) => id = parent,
+                None => break,
+            }
+        }
+        path.reverse();
+        Ok(path)
     }
 
     /// The entries that [`Session::append_spilled`] would write.

@@ -120,16 +120,19 @@ fn finds(store: &dyn Store) {
     assert_eq!(store.ids().unwrap(), ["abc-1", "abd-2"]);
 }
 
+/// Later than the header of every session that is made here.
+const LATER: i64 = 5_000_000_000_000;
+
 fn describes(store: &dyn Store) {
     let parent = NewSession { parent_session: Some("/elsewhere.jsonl"), ..new("/a") };
     let mut session = store.create(&parent, Options::default()).unwrap();
-    say(&mut session, "user", "first words", 1000);
-    say(&mut session, "assistant", "answer", 5000);
+    say(&mut session, "user", "first words", LATER - 1);
+    say(&mut session, "assistant", "answer", LATER);
     session.append(&NewEntry::session_info("A\nname")).unwrap();
     let info = &list(store, None)[0];
     assert_eq!(info.name.as_deref(), Some("A name"));
     assert_eq!(info.first_message, "first words");
-    assert_eq!((info.message_count, info.modified), (2, Some(5000)));
+    assert_eq!((info.message_count, info.modified), (2, Some(LATER)));
     assert_eq!(info.all_messages_text.as_deref(), Some("first words answer"));
     assert_eq!(info.parent_session_path.as_deref(), Some("/elsewhere.jsonl"));
     session.append(&NewEntry::session_info("")).unwrap();

@@ -8,7 +8,7 @@ use offshoot_session::compose::{NewBranchSummary, NewEntry};
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Code, Conflict, Error, Invalid};
 use offshoot_session::json::Json;
-use offshoot_session::session::{Options, Session, SessionPart};
+use offshoot_session::session::{NewFork, Options, Session, SessionPart};
 use offshoot_session::stats;
 use offshoot_session::store::{DirStore, Flavour, Root, Store as _};
 use offshoot_session::testing::fixed_options;
@@ -294,22 +294,66 @@ fn parts_become_sessions() {
         let path = file.path.with_file_name(name);
         move |_: &str, _: &str| path
     };
+    let part = |part| NewFork { part, ..NewFork::default() };
     let c = session.find("c").unwrap();
-    let path = session.export(SessionPart::Path(c), Some("/x"), place("path.jsonl")).unwrap().file.unwrap();
+    let path = session
+        .export(&NewFork { cwd: Some("/x"), ..part(SessionPart::Path(c)) }, place("path.jsonl"))
+        .unwrap()
+        .file
+        .unwrap();
     assert_eq!(shape(&open(&path)), "0a 1b 2c 3".to_owned() + ids(&open(&path)).last().unwrap());
     assert_eq!(open(&path).cwd(), Some("/x"));
     let d = session.find("d").unwrap();
-    let subtree = session.export(SessionPart::Subtree(d), None, place("subtree.jsonl")).unwrap().file.unwrap();
+    let subtree = session.export(&part(SessionPart::Subtree(d)), place("subtree.jsonl")).unwrap().file.unwrap();
     assert_eq!(shape(&open(&subtree)), "0d 1k");
-    let all = session.export(SessionPart::Everything, None, place("all.jsonl")).unwrap().file.unwrap();
+    let all = session.export(&NewFork::default(), place("all.jsonl")).unwrap().file.unwrap();
     assert_eq!(shape(&open(&all)), shape(&session));
     assert!(matches!(
-        session.export(SessionPart::Everything, None, place("all.jsonl")),
+        session.export(&NewFork::default(), place("all.jsonl")),
         Err(Error::Conflict { why: Conflict::Exists, .. })
     ));
     let copy = file.path.with_file_name("copy.jsonl");
     session.copy_to(&copy).unwrap();
     assert_eq!(fs::read(&copy).unwrap(), fs::read(&file.path).unwrap());
+}
+
+#[test]
+fn forks_are_named_after_their_parent() {
+    let file = file(text(&["a - U", "b a A", "l b l=a=mark", "c b U"]));
+    let mut session = open(&file.path);
+    assert_eq!(session.fork_name(&|_| false).unwrap().as_deref(), Some("a (fork)"), "the first words");
+    session.append(&NewEntry::session_info("parser")).unwrap();
+    let b = session.find("b").unwrap();
+    for (at, part) in [SessionPart::Path(b), SessionPart::Subtree(b), SessionPart::Everything].into_iter().enumerate() {
+        let name = session.fork_name(&|name| name == "parser (fork)").unwrap();
+        let fork = NewFork { part, name: name.as_deref(), ..NewFork::default() };
+        let path = file.path.with_file_name(format!("fork{at}.jsonl"));
+        let made = session.export(&fork, |_, _| path.clone()).unwrap().file.unwrap();
+        let copy = open(&made);
+        assert_eq!(copy.name().unwrap().as_deref(), Some("parser (fork 2)"));
+        assert_eq!(copy.title(), None);
+        assert!(copy.diagnostics().is_empty(), "{:?}", copy.diagnostics());
+        assert_eq!(copy.fork_name(&|_| false).unwrap().as_deref(), Some("parser (fork 3)"));
+        let leaf = copy.leaf().unwrap();
+        assert!(copy.tree().parent(leaf).is_some(), "the name is below what was copied: {}", shape(&copy));
+    }
+    assert_eq!(session.name().unwrap().as_deref(), Some("parser"), "the source keeps its own");
+    let empty = Session::in_memory(&at("/w"), fixed_options()).unwrap();
+    assert_eq!(empty.fork_name(&|_| false).unwrap(), None);
+}
+
+#[test]
+fn a_fork_in_omps_dialect_has_its_name_as_title_too() {
+    let header =
+        r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w","title":"T"}"#;
+    let file = file(text(&["a - U", "b a A"]).replacen(super::common::HEADER, header, 1));
+    let mut session = open(&file.path);
+    let name = session.fork_name(&|_| false).unwrap();
+    let fork = NewFork { name: name.as_deref(), ..NewFork::default() };
+    let path = file.path.with_file_name("fork.jsonl");
+    session.export(&fork, |_, _| path.clone()).unwrap();
+    let copy = open(&path);
+    assert_eq!((copy.title(), copy.name().unwrap().as_deref()), (Some("T (fork)"), Some("T (fork)")));
 }
 
 #[test]

@@ -6,7 +6,23 @@ use offshoot_session::list::{Reading, SessionInfo, session_info};
 use offshoot_session::medium::MemoryMedium;
 use proptest::prelude::*;
 
-use super::common::HEADER;
+use super::common::{HEADER, text};
+
+#[test]
+fn a_fork_is_as_new_as_its_header() {
+    let modified = |header: &str| {
+        let file = text(&["a - U", "b a A"]).replacen(HEADER, header, 1);
+        let info = session_info(&MemoryMedium::new(file.into_bytes()), Some(7), false).unwrap();
+        (info.modified, info.created)
+    };
+    let later = HEADER.replace("2026-01-01", "2026-02-01");
+    let (said, created) = modified(&later);
+    assert!(said < created, "a header from after the messages says nothing in a session without parent");
+    let (forked, created) = modified(&later.replace("}", r#","parentSession":"/p.jsonl"}"#));
+    assert_eq!(forked, created);
+    let (grown, _) = modified(&HEADER.replace("}", r#","parentSession":"/p.jsonl"}"#));
+    assert_eq!(grown, said, "what was said later counts more");
+}
 
 /// A file of lines that matter to a list, other lines, and broken ones.
 fn file(words: &[u8], last_ends: bool) -> Vec<u8> {

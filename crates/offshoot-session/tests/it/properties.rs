@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use offshoot_session::context;
 use offshoot_session::entry::Source as _;
 use offshoot_session::header::Dialect;
-use offshoot_session::session::{Options, Session, SessionPart};
+use offshoot_session::session::{NewFork, Options, Session, SessionPart};
 use offshoot_session::tokens::Estimator;
 use proptest::prelude::*;
 
@@ -135,7 +135,9 @@ proptest! {
         let all: Vec<_> = session.tree().entries().collect();
         let leaf = *at.get(&all);
         let before = messages(&session, Some(leaf));
-        session.create_branched(leaf, None, |_, _| unreachable!()).unwrap();
+        let fork = NewFork { part: SessionPart::Path(leaf), name: Some("f"), ..NewFork::default() };
+        session.become_fork(&fork, |_, _| unreachable!()).unwrap();
+        prop_assert!(session.is_named("f").unwrap());
         prop_assert_eq!(messages(&session, session.leaf()), before);
         prop_assert!(session.diagnostics().iter().all(|d| d.line.is_none()), "{:?}", session.diagnostics());
     }
@@ -189,8 +191,8 @@ fn a_subtree_of_everything_is_everything() {
     let mut session = super::common::session(&pictures);
     let folder = tempfile::tempdir().unwrap();
     let root = session.find("a").unwrap();
-    let file =
-        session.export(SessionPart::Subtree(root), None, |_, _| folder.path().join("x.jsonl")).unwrap().file.unwrap();
+    let fork = NewFork { part: SessionPart::Subtree(root), ..NewFork::default() };
+    let file = session.export(&fork, |_, _| folder.path().join("x.jsonl")).unwrap().file.unwrap();
     let copy = Session::open(&file, Options::default()).unwrap();
     assert_eq!(super::common::shape(&copy), super::common::shape(&session));
 }

@@ -9,7 +9,8 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Code, Conflict, Error, Severity};
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
-use offshoot_session::session::{Durability, Options, Session, SpillPolicy};
+use offshoot_session::medium::FileMedium;
+use offshoot_session::session::{Durability, NewFork, Options, Session, SessionPart, SpillPolicy};
 use offshoot_session::testing::{Fault, FaultMedium, Operation, fixed_options};
 
 use super::common::{at, ids, open_messages, say, shape, text};
@@ -55,6 +56,32 @@ fn what_a_full_disk_refuses_is_kept_and_written_first_when_there_is_room() {
     assert_eq!(session.leaf_id(), Some(&four));
     assert_eq!(shape(&over(&disk, folder.path())), shape(&session));
     assert!(!place.exists(), "nothing is left to bring back");
+}
+
+/// The fork of a session that cannot be written lacked what was said last.
+#[test]
+fn a_copy_elsewhere_has_what_could_not_be_written_here() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = FaultMedium::new(text(&["a - U", "b a A", "l b l=a=mark"]).into_bytes());
+    let mut session = over(&disk, folder.path());
+    disk.set_full(true);
+    let (_, one) = spilled(session.append_all(&[user("one")]));
+    let (_, two) = spilled(session.append_all(&[user("two")]));
+    assert!(session.has_waiting());
+    let fork = NewFork { part: SessionPart::Path(session.leaf().unwrap()), name: Some("f"), ..NewFork::default() };
+    let path = folder.path().join("fork.jsonl");
+    session.export(&fork, |_, _| path.clone()).unwrap();
+    let copy = Session::open(&path, options(folder.path())).unwrap();
+    assert_eq!(open_messages(&copy), ["a", "b", "one", "two"]);
+    assert_eq!(copy.tree().parent_id(copy.find(two[0].as_str()).unwrap()), Some(&one[0]));
+    let odd = check(&FileMedium::open(&path).unwrap()).unwrap();
+    assert!(odd.iter().all(|told| told.severity() < Severity::Warning), "{odd:?}");
+    // From an entry that was chosen, they are another branch.
+    session.branch("b").unwrap();
+    let fork = NewFork { part: SessionPart::Path(session.leaf().unwrap()), ..NewFork::default() };
+    let path = folder.path().join("other.jsonl");
+    session.export(&fork, |_, _| path.clone()).unwrap();
+    assert_eq!(open_messages(&Session::open(&path, options(folder.path())).unwrap()), ["a", "b"]);
 }
 
 /// A command can be typed again: what can never be written is not kept for it. A full disk is another matter.

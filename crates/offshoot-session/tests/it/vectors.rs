@@ -2,6 +2,7 @@
 //! `docs/format.md` has the row.
 
 use std::fs;
+use std::path::Path;
 
 use offshoot_session::compose::{NewBranchSummary, NewCompaction, NewEntry};
 use offshoot_session::context;
@@ -10,7 +11,7 @@ use offshoot_session::header::Dialect;
 use offshoot_session::json::Json;
 use offshoot_session::list::session_info;
 use offshoot_session::medium::MemoryMedium;
-use offshoot_session::session::{NewSession, Options, Session};
+use offshoot_session::session::{NewFork, Options, Session, SessionPart};
 use offshoot_session::store::{DirStore, Flavour, Root, Store as _};
 use offshoot_session::testing::fixed_options;
 
@@ -145,7 +146,8 @@ fn vector_14_extraction_rechains_around_labels() {
     let mut session = session(&["u - U", "a u A", "l a l=u=mark", "u2 l U", "k u2 k=l", "u3 k U"]);
     let before = open_messages(&session);
     let leaf = session.find("u3").unwrap();
-    session.create_branched(leaf, None, |_, _| unreachable!("in memory")).unwrap();
+    let part = SessionPart::Path(leaf);
+    session.become_fork(&NewFork { part, ..NewFork::default() }, |_, _| unreachable!("in memory")).unwrap();
     assert_eq!(ids(&session), ["u", "a", "u2", "k", "u3", "00000001"]);
     assert_eq!(shape(&session), "0u 1a 2u2 3k 4u3 500000001");
     let k = session.entry(session.find("k").unwrap()).unwrap();
@@ -191,8 +193,11 @@ fn vector_17_a_fork_copies_all_branches() {
     let lines = text(&["a - U", "b a A", "c a A"]) + "{broken\n";
     fs::write(&source, &lines).unwrap();
     let target = folder.path().join("target.jsonl");
-    let new = NewSession { cwd: "/other", ..NewSession::default() };
-    Session::fork_file(&source, &new, fixed_options(), |_, _| target.clone()).unwrap();
+    let fork_file = |source: &Path, target: &Path| {
+        let fork = NewFork { cwd: Some("/other"), ..NewFork::default() };
+        Session::open(source, fixed_options())?.export(&fork, |_, _| target.to_path_buf())
+    };
+    fork_file(&source, &target).unwrap();
     let forked = Session::open(&target, Options::default()).unwrap();
     assert_eq!(forked.leaf_id().unwrap().as_str(), "c", "the last entry of the source");
     assert_eq!((forked.cwd(), forked.header().version()), (Some("/other"), 3));
@@ -206,11 +211,9 @@ fn vector_17_a_fork_copies_all_branches() {
     // A version 1 source is upgraded in the copy; pi writes entries without ids here.
     fs::write(&source, v1(&["u1", "a1", "u2"])).unwrap();
     let target = folder.path().join("from-v1.jsonl");
-    Session::fork_file(&source, &new, fixed_options(), |_, _| target.clone()).unwrap();
+    fork_file(&source, &target).unwrap();
     assert_eq!(open_messages(&Session::open(&target, Options::default()).unwrap()), ["u1", "a1", "u2"]);
-    assert!(
-        Session::fork_file(&folder.path().join("none.jsonl"), &new, fixed_options(), |_, _| target.clone()).is_err()
-    );
+    assert!(fork_file(&folder.path().join("none.jsonl"), &target).is_err());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use offshoot_session::list::SessionInfo;
-use offshoot_session::session::{NewSession, Options, Session};
+use offshoot_session::session::{NewFork, NewSession, Options, Session};
 use offshoot_session::store::{DirStore, Scope, Store as _, file_name};
 
 use crate::api::handles::{ApiServer, OpenSession};
@@ -105,13 +105,23 @@ pub(in crate::api) fn fork_from(server: &mut ApiServer<'_>, params: &Params<'_>,
     let source = server.path(&params.str("sourcePath")?);
     let SessionTarget { cwd, folder } = SessionTarget::of(server, params, "targetCwd")?;
     let id = params.opt_str("id")?;
-    let new = NewSession { id: id.as_deref(), cwd: &cwd, parent_session: None };
     let place = |id: &str, timestamp: &str| folder.join(file_name(id, timestamp));
     let defaults = server.defaults(params)?;
-    let made = Session::fork_file(&source, &new, server.options(&source, &defaults), place)?;
+    let mut parent = Session::open(&source, server.options(&source, &defaults))?;
+    let name = fork_name(params, &parent)?;
+    let fork = NewFork { id: id.as_deref(), cwd: Some(&cwd), name: name.as_deref(), ..NewFork::default() };
+    let made = parent.export(&fork, place)?;
     let path = made.file.unwrap_or_else(|| folder.join(made.id));
     let session = Session::open(&path, server.options(&path, &defaults))?;
     introduce(server, OpenSession { session, cwd, folder: Some(folder), defaults }, out)
+}
+
+/// The argument `name`, else the parent's name with a suffix; an empty name is none.
+pub(in crate::api) fn fork_name(params: &Params<'_>, parent: &Session) -> Result<Option<String>, ApiFailure> {
+    match params.opt_str("name")? {
+        Some(name) => Ok(Some(name.into_owned()).filter(|name| !name.is_empty())),
+        None => Ok(parent.fork_name(&|_| false)?),
+    }
 }
 
 /// Replaces the session of a number with a new one.

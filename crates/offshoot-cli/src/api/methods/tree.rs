@@ -6,9 +6,11 @@ use std::path::Path;
 use offshoot_session::compose::{NewBranchSummary, NewEntry};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
+use offshoot_session::session::{NewFork, SessionPart};
 use offshoot_session::store::file_name;
 
 use super::append::{made_by_hook, spelt};
+use super::construct::fork_name;
 use crate::api::handles::OpenSession;
 use crate::api::params::Params;
 use crate::api::records::{write_array, write_id, write_null, write_str};
@@ -81,6 +83,8 @@ pub(in crate::api) fn create_branched(
     let leaf = handle.find(&params.str("leafId")?)?;
     let folder = handle.folder.clone().unwrap_or_default();
     let place = |id: &str, timestamp: &str| folder.join(file_name(id, timestamp));
-    let made = handle.session.create_branched(leaf, Some(&handle.cwd), place)?;
+    let name = fork_name(params, &handle.session)?;
+    let fork = NewFork { part: SessionPart::Path(leaf), id: None, cwd: Some(&handle.cwd), name: name.as_deref() };
+    let made = handle.session.become_fork(&fork, place)?;
     write_str(out, made.file.as_deref().map(Path::to_string_lossy).as_deref())
 }

@@ -11,9 +11,11 @@ use clap_complete::CompletionCandidate;
 use clap_complete::engine::{ArgValueCompleter, PathCompleter, ValueCompleter as _};
 use offshoot_agent::provider::ThinkingLevel;
 use offshoot_session::entry::Source as _;
+use offshoot_session::entry_name::SHORT_IDS_UP_TO;
 use offshoot_session::kind::Role;
-use offshoot_session::list::SessionInfo;
-use offshoot_session::session::{Durability, IndexAccess, Options, Session};
+use offshoot_session::list::{SessionInfo, header};
+use offshoot_session::medium::{FileMedium, Medium as _, read_exact_at};
+use offshoot_session::session::{Durability, IndexAccess, Options, Session, is_indexed};
 use offshoot_session::stats;
 use offshoot_session::store::{Scope, Store as _};
 use offshoot_session::tree::NodeIx;
@@ -28,8 +30,11 @@ use crate::ui::when;
 /// How many sessions, and how many entries, are offered.
 const SESSIONS: usize = 200;
 const ENTRIES: usize = 50;
-/// Ends of branches are looked for among this many entries at the end of the file.
+/// Ends of branches, and starts of ids in long sessions, are looked for among this many entries at the end of the file.
 const SCANNED: usize = 10_000;
+/// A larger file without an index is not read as a whole, but only its end.
+const READ_WHOLE: u64 = 16 << 20;
+const READ_END: u64 = 2 << 20;
 
 /// Adds what can be typed to every argument that has values.
 pub(super) fn with_candidates(command: clap::Command, app: App, typed: TypedLine) -> clap::Command {
@@ -143,7 +148,12 @@ impl Known {
             }
         };
         let index = self.app.index_folder();
-        Session::open(&file, Options { index, index_access: IndexAccess::ReadOnly, ..Options::default() }).ok()
+        let is_small = std::fs::metadata(&file).ok()?.len() <= READ_WHOLE;
+        if is_small || index.as_ref().is_some_and(|folder| is_indexed(&file, folder)) {
+            return Session::open(&file, Options { index, index_access: IndexAccess::ReadOnly, ..Options::default() })
+                .ok();
+        }
+        newest_part(&file)
     }
 
     /// Labels, the current entry and the last ones before it, the ends of branches; any entry whose id begins as typed.
@@ -167,7 +177,9 @@ impl Known {
         let mut named: Vec<NodeIx> = path.chain(ends).collect();
         if let Some(typed) = typed.to_str().filter(|typed| !typed.is_empty()) {
             let begins = |ix: &NodeIx| tree.node(*ix).id().is_some_and(|id| id.as_str().starts_with(typed));
-            named.extend(tree.entries().filter(begins).take(ENTRIES));
+            let scanned = if tree.len() > SHORT_IDS_UP_TO { SCANNED } else { usize::MAX };
+            named.extend(tree.find(typed));
+            named.extend(tree.entries().rev().take(scanned).filter(begins).take(ENTRIES));
         }
         let mut seen = HashSet::new();
         for ix in named.into_iter().filter(|ix| seen.insert(*ix)) {
@@ -199,6 +211,17 @@ impl Known {
         let files = PathCompleter::any().current_dir(&self.app.environment.cwd).complete(OsStr::new(name));
         files.into_iter().map(|file| file.add_prefix("@")).collect()
     }
+}
+
+/// The header and the newest entries of a session file, as a session.
+fn newest_part(file: &Path) -> Option<Session> {
+    let medium = FileMedium::open(file).ok()?;
+    let header = header(&medium).ok()?;
+    let end = READ_END.min(medium.len().ok()?);
+    let bytes = read_exact_at(&medium, medium.len().ok()? - end, usize::try_from(end).ok()?).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let (_, whole_lines) = text.split_once('\n')?;
+    Session::from_text(&format!("{}\n{whole_lines}", header.line()), Options::default()).ok()
 }
 
 /// Session files, and the folders that begin as typed.

@@ -86,7 +86,8 @@ fn begin_and_end(api: &mut Api, folder: &Path) {
     let number = member(&fork, "session").unwrap();
     let header = api.result("getHeader", &format!(r#"{{"session":{number}}}"#));
     assert_eq!((string(&header, "cwd"), string(&header, "parentSession")), ("/w".to_owned(), file.clone()));
-    assert_eq!(api.result("getEntryCount", &format!(r#"{{"session":{number}}}"#)), "1");
+    assert_eq!(api.result("getEntryCount", &format!(r#"{{"session":{number}}}"#)), "2");
+    assert_eq!(api.result("getSessionName", &format!(r#"{{"session":{number}}}"#)), r#""hi (fork)""#);
 
     let next = api.result("newSession", &format!(r#"{{"session":{number},"id":"next"}}"#));
     assert_eq!((member(&next, "session").unwrap(), string(&next, "sessionId")), (number.clone(), "next".to_owned()));
@@ -260,7 +261,7 @@ fn move_the_leaf(api: &mut Api, folder: &Path) {
     let path = api.result("createBranchedSession", &format!(r#"{{"session":{s},"leafId":"{b}"}}"#));
     assert!(path.starts_with(&format!("\"{}/leaf/", folder.display())), "{path}");
     let entries = api.result("getEntries", &format!(r#"{{"session":{s}}}"#));
-    assert_eq!(each(&entries, "type"), ["message", "message", "label"]);
+    assert_eq!(each(&entries, "type"), ["message", "message", "label", "session_info"]);
     assert_eq!(api.result("getSessionFile", &format!(r#"{{"session":{s}}}"#)), path);
     let header = api.result("getHeader", &format!(r#"{{"session":{s}}}"#));
     assert_eq!(string(&header, "parentSession"), file);
