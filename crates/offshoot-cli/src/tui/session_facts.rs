@@ -12,9 +12,11 @@ use offshoot_session::context;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Error, Severity};
 use offshoot_session::id::EntryId;
+use offshoot_session::kind::{Kind, Role};
 use offshoot_session::session::Session;
 use offshoot_session::stats;
 use offshoot_session::text::{counted, one_line};
+use offshoot_session::tokens::estimate;
 use offshoot_session::transcript::{Item, Level, ToolResult};
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::msg::{Diverged, Looked, ModelAccess, Msg, Opened, Persistence};
@@ -181,6 +183,20 @@ fn waiting(file: &std::path::Path) -> String {
     )
 }
 
+/// The tokens of the context. After a compaction the reports of kept answers count what it took away, so until the next
+/// answer the messages are counted.
+fn tokens(session: &Session) -> Result<u64, Error> {
+    let (tree, leaf, form) = (session.tree(), session.leaf(), session.dialect());
+    let is_compaction = |ix: &NodeIx| tree.node(*ix).kind() == Kind::Compaction;
+    let mut path = leaf.into_iter().flat_map(|leaf| tree.ancestors(leaf));
+    let last = path.find(|ix| is_compaction(ix) || tree.node(*ix).role() == Some(Role::Assistant));
+    if !last.as_ref().is_some_and(is_compaction) {
+        return context::tokens(session, leaf, form);
+    }
+    let context = context::build(session, leaf, form)?;
+    context.messages(session).map(|message| Ok(estimate(message?.json()))).sum()
+}
+
 fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Error> {
     let overview = stats::overview(session, session.leaf())?;
     let branch = overview.label.unwrap_or_else(|| plain(&overview.last_words, NAMED));
@@ -195,7 +211,7 @@ fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Err
         model: Some(standing.model.clone()),
         access: ModelAccess::Ready,
         thinking: Some(standing.thinking),
-        tokens: context::tokens(session, session.leaf(), session.dialect())?,
+        tokens: tokens(session)?,
         cost: overview.totals.cost,
         branch: Some(branch).filter(|branch| !branch.is_empty()),
         branches: overview.branches,

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use offshoot_agent::message::Usage;
 use offshoot_agent::testing::script::{Gate, Reply};
 
 use crate::agent::Talk;
@@ -70,6 +71,22 @@ fn what_goes_wrong_names_what_helps_here() {
     terminal.send("\x15a few words\x07");
     terminal.until_text("no-such-editor is not").until_text("$VISUAL").until_text("externalEditor");
     assert!(terminal.screen().contains("\na few words\n"), "{}", terminal.screen());
+    leave(terminal, &talk);
+}
+
+/// After a compaction the gauge counts what is left, not what was reported with the answer that is kept.
+#[test]
+fn a_compaction_frees_the_context() {
+    let usage = Usage { input: 150_000, output: 20, ..Usage::default() };
+    let full = Reply { usage, ..Reply::text("The second answer.") };
+    // A turn is split, so there are two summaries.
+    let summaries = [Reply::text("## Goal\nTo learn."), Reply::text("## Original Request\nThe second.")];
+    let talk = Talk::new([Reply::text("The first answer."), full].into_iter().chain(summaries));
+    talk.data("settings.json", &serde_json::json!({"compaction": {"keepRecentTokens": 4}}));
+    let mut terminal = Terminal::offshoot(&talk, &["first question"], (120, 24));
+    terminal.until_text("The first answer.").until_idle().send("second question\r");
+    terminal.until_text("75% of 200k").until_idle().send("/compact\r");
+    terminal.until_text("tokens summarised").until_text(" 0% of 200k");
     leave(terminal, &talk);
 }
 

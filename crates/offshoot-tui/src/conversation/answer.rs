@@ -80,9 +80,10 @@ impl LiveAnswer {
         }
     }
 
-    /// The number of tokens so far, as the provider reports it, or else a quarter of the characters.
+    /// The number of tokens so far: as the provider reports it, or a quarter of the characters if that is more. Some
+    /// providers report 1 until the end.
     pub(crate) fn tokens(&self) -> u64 {
-        if self.reported > 0 { self.reported } else { self.characters / 4 }
+        self.reported.max(self.characters / 4)
     }
 
     /// Applies an update, and the number of tokens that the provider reported.

@@ -241,6 +241,21 @@ fn streaming(model: &mut Model) {
     }
 }
 
+/// Regression: a provider that reports 1 token until the end was believed.
+#[test]
+fn tokens_are_estimated_while_the_provider_reports_less() {
+    let mut model = model(80, 24);
+    streaming(&mut model);
+    let usage = Usage { output: 1, ..Usage::default() };
+    let update = Update::TextDelta { content_index: 0, delta: "o and more ".repeat(8) };
+    heard(&mut model, Event::MessageUpdate { usage, assistant_message_event: update });
+    assert_eq!(model.conversation.answer().unwrap().tokens(), 26);
+    let usage = Usage { output: 40, ..Usage::default() };
+    let update = Update::TextDelta { content_index: 0, delta: "end".to_owned() };
+    heard(&mut model, Event::MessageUpdate { usage, assistant_message_event: update });
+    assert_eq!(model.conversation.answer().unwrap().tokens(), 40);
+}
+
 #[test]
 fn every_command_asks_for_what_it_says() {
     let mut asked = Vec::new();
