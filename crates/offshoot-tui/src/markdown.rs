@@ -85,10 +85,11 @@ fn spans_for_fences(text: &str) -> Cow<'_, str> {
     let mut spans = parts.next().unwrap_or_default().to_owned();
     let is_language = |word: &str| word.chars().all(|c| c.is_alphanumeric() || "+-#_.".contains(c));
     while let Some(code) = parts.next() {
-        let code = code.split_once(' ').filter(|(word, _)| is_language(word)).map_or(code, |(_, code)| code);
+        let block = code.split_once(' ').filter(|(word, _)| is_language(word)).map_or(code, |(_, block)| block);
         match parts.next() {
-            Some(after) => spans.extend(["`` ", code.trim(), " ``", after]),
-            None => spans.push_str(code),
+            // A closing fence was on a line of its own; a span's is not.
+            Some(after) => spans.extend(["`` ", if code.ends_with(' ') { block } else { code }.trim(), " ``", after]),
+            None => spans.push_str(block),
         }
     }
     Cow::Owned(spans)

@@ -31,6 +31,6 @@ _offshoot() {
 if [[ $funcstack[1] == _offshoot ]]; then
     _offshoot "$@"
 else
-    (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
+    (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }
     compdef _offshoot offshoot
 fi
