@@ -9,6 +9,9 @@ const WARM: &str = "offshoot again";
 const FLOOR: &str = "floor";
 const PEERS: [&str; 2] = ["pi", "omp"];
 
+/// How fast the machine is for which the limits in seconds are set.
+const REFERENCE: (&str, &str, f64) = ("context/L", "pi", 2.8);
+
 struct Bar {
     case: &'static str,
     who: &'static str,
@@ -109,6 +112,13 @@ pub(super) fn table(report: &Report) -> String {
         };
         text.push_str(&format!("| {} | {measured} | {holds} |\n", bar.promise()));
     }
+    let (case, who, usual) = REFERENCE;
+    if let Some((cost, _)) = report.measured(case, who) {
+        let here = significant(cost.wall_s);
+        text.push_str(&format!(
+            "\nThe bars in seconds are set for a machine on which {who} needs {usual} s for {case}. Here it needed {here} s.\n"
+        ));
+    }
     text
 }
 
@@ -138,5 +148,6 @@ mod tests {
         assert!(table.contains("| context/L, offshoot: at most 3 times the bare work | 2.00 × | yes |"), "{table}");
         assert!(table.contains("| context/L, offshoot again: under 0.03 s | – | not measured |"), "{table}");
         assert!(table.contains("| context/L, offshoot: under 40 MiB | 100 MiB | **no** |"), "{table}");
+        assert!(table.ends_with("on which pi needs 2.8 s for context/L. Here it needed 3.00 s.\n"), "{table}");
     }
 }
