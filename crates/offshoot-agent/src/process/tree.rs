@@ -1,5 +1,5 @@
 //! All processes that a command has started, also those that left its group or its session. They are found in `/proc`;
-//! on systems without it only the command's group is known.
+//! without it, or where it shows the processes of another PID namespace, only the command's group is known.
 //!
 //! A process belongs to the command if one of its ancestors does, if it is in the command's session, or if it has the
 //! command's mark in its environment. One that sheds all three is found when this program is its subreaper, as the
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::process::{Pid, Signal, WaitOptions, getpid, getsid, kill_process, kill_process_group, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, waitpid};
 
 /// The variable whose value marks the processes of one command.
 const MARK: &str = "OFFSHOOT_COMMAND";
@@ -73,18 +73,18 @@ impl ProcessTree {
     }
 
     fn members(&self) -> BTreeSet<i32> {
+        let Some(own) = own_process() else { return BTreeSet::new() };
         let all = processes();
-        let (own, session) = own_ids();
         let root = self.root.as_raw_nonzero().get();
         let is_only_command = running().iter().all(|other| *other == root);
         let is_member = |process: &&ProcessStat| {
-            if process.pid == own || process.started < self.begun {
+            if process.pid == own.pid || process.started < self.begun {
                 return false;
             }
             if process.session == root {
                 return true;
             }
-            let is_adopted = process.parent == own && process.session != session;
+            let is_adopted = own.has_adopted(process);
             match mark_of(process.pid) {
                 Some(mark) => mark == self.mark,
                 None => is_adopted && is_only_command && self.begun > 0,
@@ -119,10 +119,9 @@ impl Drop for ProcessTree {
 
 /// Takes the exit codes of adopted processes that have ended, so that they leave the table of processes.
 fn reap() {
-    let (own, session) = own_ids();
+    let Some(own) = own_process() else { return };
     for process in processes() {
-        let is_adopted = process.parent == own && process.session != session && process.is_zombie;
-        if is_adopted && !running().contains(&process.pid) {
+        if own.has_adopted(&process) && process.is_zombie && !running().contains(&process.pid) {
             // It may be gone.
             let _status = waitpid(Pid::from_raw(process.pid), WaitOptions::NOHANG);
         }
@@ -136,20 +135,27 @@ fn send(pid: i32, signal: Signal) {
     }
 }
 
-/// Our own process and session.
-fn own_ids() -> (i32, i32) {
-    let session = getsid(None).map_or(0, |session| session.as_raw_nonzero().get());
-    (getpid().as_raw_nonzero().get(), session)
+/// Our own process. `None` if `/proc` does not know us by our number: then its numbers are not those of `kill`.
+fn own_process() -> Option<ProcessStat> {
+    let own = parse(&std::fs::read_to_string("/proc/self/stat").ok()?)?;
+    (own.pid == getpid().as_raw_nonzero().get()).then_some(own)
 }
 
 #[derive(Debug, PartialEq, Eq)]
 struct ProcessStat {
     pid: i32,
     parent: i32,
+    /// 0 if its leader is in another PID namespace, as in a container.
     session: i32,
     is_zombie: bool,
     /// In clock ticks after the start of the system.
     started: u64,
+}
+
+impl ProcessStat {
+    fn has_adopted(&self, process: &Self) -> bool {
+        process.parent == self.pid && process.session != self.session
+    }
 }
 
 fn processes() -> Vec<ProcessStat> {

@@ -9,6 +9,7 @@ use offshoot_agent::testing::script::{Gate, Reply, Then};
 use offshoot_agent::testing::server::{KEY, Server};
 use serde_json::{Value, json};
 
+use crate::crashes::say;
 use crate::world::World;
 
 /// A world with a model that answers from a script.
@@ -352,16 +353,43 @@ fn what_a_stopped_command_hid_is_stopped_too() {
     assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
 }
 
+/// How a command is run as a container runs it: in a PID namespace of its own, where the session that it is in has no
+/// number. `None`, said aloud, where that is not possible.
+pub(crate) fn container(what: &str) -> Option<[&'static str; 6]> {
+    let container = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
+    let probe = Command::new(container[0]).args(&container[1..]).arg("true").output();
+    let works = probe.is_ok_and(|output| output.status.success());
+    if !works {
+        say(&format!("NOT TESTED: {what} in a container: unshare is not installed, or may not be used here"));
+    }
+    works.then_some(container)
+}
+
+#[test]
+fn commands_run_in_a_container() {
+    let Some(container) = container("a command") else { return };
+    let talk = Talk::new([Reply::call("bash", "c1", json!({"command": "echo hi"})), Reply::text("fine")]);
+    let offshoot = talk.command(&["-p", "wait"]);
+    let mut command = in_place_of(&offshoot, container[0]);
+    let output = command.args(&container[1..]).arg(offshoot.get_program()).args(offshoot.get_args()).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "fine\n", "{output:?}");
+}
+
+/// Another program that is run as this one would be.
+fn in_place_of(command: &Command, program: &str) -> Command {
+    let mut other = Command::new(program);
+    other.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    other.current_dir(command.get_current_dir().unwrap()).stdout(Stdio::piped()).stdin(Stdio::null());
+    other
+}
+
 /// What `nohup` promises.
 #[test]
 fn an_ignored_hangup_stops_nothing() {
     let talk = waiting_tool();
-    let mut nohup = Command::new("nohup");
     let offshoot = talk.command(&["--mode", "json", "-p", "wait"]);
-    nohup.arg(offshoot.get_program()).args(offshoot.get_args()).stdout(Stdio::piped()).stdin(Stdio::null());
-    nohup.env_clear().envs(offshoot.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    nohup.current_dir(offshoot.get_current_dir().unwrap());
-    let mut child = nohup.spawn().unwrap();
+    let mut nohup = in_place_of(&offshoot, "nohup");
+    let mut child = nohup.arg(offshoot.get_program()).args(offshoot.get_args()).spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     until(&mut out, |event| event["type"] == "tool_execution_update");
     send_signal(&child, "-HUP");
@@ -370,7 +398,7 @@ fn an_ignored_hangup_stops_nothing() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// The terminal or the pipe is gone: nobody is told, but the file is whole.
+/// When the reader of the output is gone, nothing can be reported, but the session file is complete.
 #[test]
 fn a_reader_that_leaves_while_a_tool_runs_stops_it_and_answers_its_call() {
     let talk = waiting_tool();

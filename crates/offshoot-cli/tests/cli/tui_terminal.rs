@@ -7,8 +7,7 @@ use insta::assert_snapshot;
 use offshoot_agent::testing::script::{Reply, Then};
 use rustix::process::Signal;
 
-use crate::agent::Talk;
-use crate::crashes::say;
+use crate::agent::{Talk, container};
 use crate::terminal::{Terminal, signal};
 
 /// The process of the program that a shell runs.
@@ -80,12 +79,7 @@ fn without_a_shell_it_goes_on() {
 /// In a container its parent's session has no number.
 #[test]
 fn in_a_container_it_goes_on() {
-    let container = ["unshare", "--user", "--map-root-user", "--pid", "--fork"];
-    let probe = std::process::Command::new(container[0]).args(&container[1..]).arg("true").output();
-    if !probe.is_ok_and(|output| output.status.success()) {
-        say("NOT TESTED: being stopped in a container: unshare is not installed, or may not be used here");
-        return;
-    }
+    let Some(container) = container("being stopped") else { return };
     let talk = Talk::new([]);
     let mut command = portable_pty::CommandBuilder::new(container[0]);
     command.args(&container[1..]);
