@@ -78,6 +78,7 @@ async fn answer(line: Line) -> Result<Value, Failure> {
         cwd: std::path::absolute(&line.cwd)?,
         home: line.home,
         outputs: OutputFolder::new(line.spill, ""),
+        session_env: Vec::new(),
         images: true,
         hidden: None,
     };

@@ -99,6 +99,7 @@ impl Setup {
         let cwd = cwd.into();
         let tool_context = ToolContext {
             outputs: OutputFolder::new(cwd.join(".offshoot-output"), ""),
+            session_env: Vec::new(),
             cwd,
             home: None,
             images: model.images,

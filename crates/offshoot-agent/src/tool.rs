@@ -2,7 +2,7 @@
 //! models or front ends.
 
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -51,9 +51,22 @@ pub struct ToolContext {
     pub home: Option<PathBuf>,
     /// Where long outputs are kept.
     pub outputs: OutputFolder,
+    /// Variables that tell commands which session they belong to.
+    pub session_env: Vec<(String, String)>,
     pub images: bool,
     /// A key that commands may know (`env` shows it) but that must be removed from their output.
     pub hidden: Option<Secret>,
+}
+
+impl ToolContext {
+    /// From now on commands belong to this session: their variables name it, and their outputs count as its own.
+    pub fn set_session(&mut self, id: &str, file: Option<&Path>) {
+        self.outputs = self.outputs.of_session(id);
+        let file = file.map(|file| file.display().to_string());
+        let named = ["OFFSHOOT_SESSION", "OFFSHOOT_SESSION_FILE"].map(|name| Some((name, file.clone()?)));
+        let variables = [Some(("OFFSHOOT_SESSION_ID", id.to_owned()))].into_iter().chain(named).flatten();
+        self.session_env = variables.map(|(name, value)| (name.to_owned(), value)).collect();
+    }
 }
 
 /// The end of a stopped call's result.
@@ -192,6 +205,7 @@ mod testing {
             cwd: dir.to_owned(),
             home: Some(dir.join("home")),
             outputs: OutputFolder::new(dir.join("spill"), "s"),
+            session_env: Vec::new(),
             images: true,
             hidden: None,
         }

@@ -79,7 +79,7 @@ impl Driver {
             if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty()) {
                 self.setup.tool_context.cwd = cwd.into();
             }
-            self.setup.tool_context.outputs = self.setup.tool_context.outputs.of_session(&forked.session_id);
+            self.setup.tool_context.set_session(&forked.session_id, forked.file.as_deref());
             self.restore();
             let session_file = forked.file.as_ref().map(|file| file.display().to_string());
             self.outbox.tell(Event::SessionChanged { reason, session_id: forked.session_id.clone(), session_file });

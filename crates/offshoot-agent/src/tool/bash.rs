@@ -57,6 +57,10 @@ impl Shell {
         }
     }
 
+    fn env(&self, place: &ToolContext) -> Vec<(String, String)> {
+        [self.env.as_slice(), &place.session_env].concat()
+    }
+
     fn command(&self, command: &str) -> String {
         self.prefix.as_ref().map_or_else(|| command.to_owned(), |prefix| format!("{prefix}\n{command}"))
     }
@@ -110,8 +114,8 @@ async fn call(
     let timeout = named.or(shell.timeout);
     let command = shell.command(&input.command);
     let program = shell.program();
-    let job =
-        Job { shell: &program, command: &command, cwd: &place.cwd, env: &shell.env, errors: Errors::Shown, timeout };
+    let env = shell.env(place);
+    let job = Job { shell: &program, command: &command, cwd: &place.cwd, env: &env, errors: Errors::Shown, timeout };
     let (output, hide) = (Output::new(&place.outputs), Hide::new(place.hidden.clone()));
     let began = Instant::now();
     let mut shown = ShownOutput { output, hide, partial, began, is_new: false, is_ended: false };
@@ -311,14 +315,9 @@ pub async fn run(
     mut show: impl FnMut(Printed),
 ) -> Result<BashRun, String> {
     let (program, command) = (shell.program(), shell.command(command));
-    let job = Job {
-        shell: &program,
-        command: &command,
-        cwd: &place.cwd,
-        env: &shell.env,
-        errors: Errors::Shown,
-        timeout: None,
-    };
+    let env = shell.env(place);
+    let job =
+        Job { shell: &program, command: &command, cwd: &place.cwd, env: &env, errors: Errors::Shown, timeout: None };
     let (mut decoder, mut sanitizer, mut output) = (Utf8::default(), Sanitizer::default(), Output::new(&place.outputs));
     let mut recent = Recent::default();
     let mut hide = Hide::new(place.hidden.clone());

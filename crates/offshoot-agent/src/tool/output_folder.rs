@@ -40,7 +40,7 @@ impl OutputFolder {
         }
     }
 
-    pub(crate) fn of_session(&self, session_id: &str) -> Self {
+    pub(super) fn of_session(&self, session_id: &str) -> Self {
         Self::new(&self.path, session_id)
     }
 

@@ -91,6 +91,7 @@ mod tests {
             cwd: cwd.to_owned(),
             home: Some("/home/ann".into()),
             outputs: OutputFolder::new("/nowhere", "s"),
+            session_env: Vec::new(),
             images: true,
             hidden: None,
         }

@@ -11,7 +11,7 @@ use offshoot_agent::testing::script::{Reply, Say, Then};
 use offshoot_agent::turn::Settled;
 use serde_json::json;
 
-use crate::world::{World, run};
+use crate::world::{World, prompting, run};
 
 fn call(name: &str, id: &str, arguments: &serde_json::Value) -> Say {
     let arguments = arguments.as_object().unwrap().clone();
@@ -24,10 +24,7 @@ fn half_an_answer_is_kept_and_not_sent_again() {
         let hanging = Reply { then: Then::Hang, cut: Some(900), ..Reply::text(&"on and on ".repeat(50)) };
         let world = World::new([hanging, Reply::text("Yes?")]);
         let (agent, mut events) = world.start();
-        let talking = tokio::spawn({
-            let agent = agent.clone();
-            async move { agent.prompt("talk").await }
-        });
+        let talking = prompting(&agent, "talk");
         events.until(|event| matches!(event, Event::MessageUpdate { .. })).await;
         assert_eq!(agent.abort().await, Ok(Settled::Aborted));
         assert_eq!(talking.await.unwrap(), Ok(Settled::Aborted));
@@ -49,10 +46,7 @@ fn tools_that_are_stopped_leave_no_call_open_and_no_process() {
         ]);
         let world = World::new([reply, Reply::text("All right.")]);
         let (agent, mut events) = world.start();
-        let talking = tokio::spawn({
-            let agent = agent.clone();
-            async move { agent.prompt("work").await }
-        });
+        let talking = prompting(&agent, "work");
         events.until(|event| matches!(event, Event::ToolExecutionUpdate { .. })).await;
         agent.abort().await.unwrap();
         assert_eq!(talking.await.unwrap(), Ok(Settled::Aborted));
@@ -78,10 +72,7 @@ fn a_stopped_tool_says_where_the_rest_of_its_output_is() {
         let reply = Reply::say([call("bash", "c1", &json!({"command": "seq 1 3000; sleep 1000"}))]);
         let world = World::new([reply]);
         let (agent, mut events) = world.start();
-        let talking = tokio::spawn({
-            let agent = agent.clone();
-            async move { agent.prompt("work").await }
-        });
+        let talking = prompting(&agent, "work");
         let is_printed = |event: &Event| event.to_json().contains("3000");
         events.until(|event| matches!(event, Event::ToolExecutionUpdate { .. }) && is_printed(event)).await;
         agent.abort().await.unwrap();
@@ -101,10 +92,7 @@ fn an_agent_that_ends_writes_what_was_under_way() {
         let reply = Reply::say([call("bash", "c1", &json!({"command": "echo of the tool; sleep 1000"}))]);
         let world = World::new([reply]);
         let (agent, mut events) = world.start();
-        let talking = tokio::spawn({
-            let agent = agent.clone();
-            async move { agent.prompt("work").await }
-        });
+        let talking = prompting(&agent, "work");
         events.until(|event| matches!(event, Event::ToolExecutionUpdate { .. })).await;
         let ordered = tokio::spawn({
             let agent = agent.clone();
@@ -168,10 +156,7 @@ fn a_stop_comes_before_an_answer_that_never_ends() {
         let world = World::new([]);
         let (agent, mut events) =
             world.start_with(world.session(), Setup { provider: Arc::new(Torrent), ..world.setup() });
-        let talking = tokio::spawn({
-            let agent = agent.clone();
-            async move { agent.prompt("talk").await }
-        });
+        let talking = prompting(&agent, "talk");
         events.until(|event| matches!(event, Event::MessageUpdate { .. })).await;
         assert_eq!(agent.abort().await, Ok(Settled::Aborted));
         assert_eq!(talking.await.unwrap(), Ok(Settled::Aborted));
@@ -188,10 +173,7 @@ fn what_a_stopped_command_left_in_other_sessions_is_stopped_too() {
             until [ -s away ] && [ -s orphan ]; do sleep 0.01; done; echo up; sleep 1000";
         let world = World::new([Reply::say([call("bash", "c1", &json!({"command": command}))])]);
         let (agent, mut events) = world.start();
-        let talking = tokio::spawn({
-            let agent = agent.clone();
-            async move { agent.prompt("work").await }
-        });
+        let talking = prompting(&agent, "work");
         events.until(|event| matches!(event, Event::ToolExecutionUpdate { .. })).await;
         agent.abort().await.unwrap();
         assert_eq!(talking.await.unwrap(), Ok(Settled::Aborted));

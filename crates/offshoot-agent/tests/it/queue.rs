@@ -8,7 +8,7 @@ use offshoot_agent::testing::script::{Gate, Reply};
 use offshoot_agent::turn::{QueueMode, Settled};
 use serde_json::json;
 
-use crate::world::{World, run};
+use crate::world::{World, prompting, run};
 
 #[test]
 fn steering_is_heard_after_the_tools_and_follow_ups_at_the_end() {
@@ -17,10 +17,7 @@ fn steering_is_heard_after_the_tools_and_follow_ups_at_the_end() {
         let first = Reply { gate: Some((0, gate.clone())), ..Reply::call("ls", "c1", json!({})) };
         let world = World::new([first, Reply::text("Left it is."), Reply::text("And thanks.")]);
         let (agent, mut events) = world.start();
-        let talking = tokio::spawn({
-            let agent = agent.clone();
-            async move { agent.prompt("go").await }
-        });
+        let talking = prompting(&agent, "go");
         events.until(|event| matches!(event, Event::TurnStart)).await;
         agent.steer("turn left").await.unwrap();
         agent.follow_up("thank you").await.unwrap();
@@ -50,10 +47,7 @@ fn what_waits_can_be_taken_back() {
         let world = World::new([Reply { gate: Some((0, gate.clone())), ..Reply::text("ok") }]);
         let (agent, mut events) = world.start();
         agent.ask(Command::SetSteeringMode(QueueMode::All)).await.unwrap();
-        let talking = tokio::spawn({
-            let agent = agent.clone();
-            async move { agent.prompt("go").await }
-        });
+        let talking = prompting(&agent, "go");
         events.until(|event| matches!(event, Event::TurnStart)).await;
         agent.steer("a").await.unwrap();
         agent.follow_up("b").await.unwrap();
@@ -73,10 +67,7 @@ fn commands_of_the_user_stand_between_turns() {
         let world =
             World::new([Reply::call("bash", "c1", json!({"command": "sleep 0.2"})), second, Reply::text("I see.")]);
         let (agent, mut events) = world.start();
-        let talking = tokio::spawn({
-            let agent = agent.clone();
-            async move { agent.prompt("go").await }
-        });
+        let talking = prompting(&agent, "go");
         events.until(|event| matches!(event, Event::ToolExecutionStart { .. })).await;
         let ran = agent.bash("echo seen", false).await.unwrap();
         assert!(ran.run.output.starts_with("seen") && ran.run.exit_code == Some(0), "{ran:?}");

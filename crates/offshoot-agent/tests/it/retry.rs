@@ -6,7 +6,7 @@ use offshoot_agent::event::Event;
 use offshoot_agent::testing::script::{Reply, Then};
 use offshoot_agent::turn::{Retry, Settled};
 
-use crate::world::{World, run};
+use crate::world::{World, prompting, run};
 
 #[test]
 fn overloaded_servers_are_asked_again() {
@@ -33,10 +33,7 @@ fn the_server_says_how_long_to_wait() {
         let mut setup = world.setup();
         setup.retry = Retry { base_delay_ms: 10, max_delay_ms: 60_000, ..Retry::default() };
         let (agent, mut events) = world.start_with(world.session(), setup);
-        let talking = tokio::spawn({
-            let agent = agent.clone();
-            async move { agent.prompt("hi").await }
-        });
+        let talking = prompting(&agent, "hi");
         let event = events.until(|event| matches!(event, Event::AutoRetryStart { .. })).await;
         assert!(matches!(*event, Event::AutoRetryStart { delay_ms: 7000, attempt: 1, .. }), "{event:?}");
         // Who does not want to wait so long stops it.

@@ -18,7 +18,7 @@ use offshoot_session::error::Error;
 use offshoot_session::json::Json;
 use offshoot_session::session::{NewSession, Options, Session};
 
-use crate::world::{World, run};
+use crate::world::{World, prompting, run};
 
 fn files(world: &World) -> usize {
     std::fs::read_dir(world.path("sessions")).unwrap().count()
@@ -66,6 +66,19 @@ fn new_open_fork_and_clone() {
     });
 }
 
+/// Also after another session was begun.
+#[test]
+fn commands_are_told_the_session_that_they_belong_to() {
+    run(async {
+        let world = World::new([]);
+        let (agent, _events) = world.start();
+        let begun = agent.new_session().await.unwrap();
+        let ran = agent.bash("echo $OFFSHOOT_SESSION_ID $OFFSHOOT_SESSION", false).await.unwrap();
+        let file = begun.file.unwrap().display().to_string();
+        assert_eq!(ran.run.output, format!("{} {file}\n", begun.session_id));
+    });
+}
+
 /// Leaving a session while it works: the turn is stopped and written down where it belongs.
 #[test]
 fn the_turn_under_way_stays_in_its_session() {
@@ -76,10 +89,7 @@ fn the_turn_under_way_stays_in_its_session() {
             Reply::text("new"),
         ]);
         let (agent, mut events) = world.start();
-        let talking = tokio::spawn({
-            let agent = agent.clone();
-            async move { agent.prompt("first").await }
-        });
+        let talking = prompting(&agent, "first");
         events.until(|event| matches!(event, Event::MessageUpdate { .. })).await;
         agent.new_session().await.unwrap();
         assert_eq!(talking.await.unwrap(), Ok(Settled::Aborted));
@@ -322,10 +332,7 @@ fn a_key_that_does_not_come_holds_up_nothing() {
         let world = World::new([]);
         let setup = Setup { keys: Arc::new(Never), ..world.setup() };
         let (agent, mut events) = world.start_with(world.session(), setup);
-        let talking = tokio::spawn({
-            let agent = agent.clone();
-            async move { agent.prompt("hi").await }
-        });
+        let talking = prompting(&agent, "hi");
         while !agent.standing().await.unwrap().is_streaming {
             tokio::task::yield_now().await;
         }

@@ -18,6 +18,7 @@ fn place(dir: &Path) -> ToolContext {
         cwd: dir.to_owned(),
         home: None,
         outputs: OutputFolder::new(dir.join("spill"), "s"),
+        session_env: Vec::new(),
         images: true,
         hidden: None,
     }

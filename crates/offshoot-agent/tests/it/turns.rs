@@ -7,7 +7,7 @@ use offshoot_agent::testing::script::{Gate, Reply, Say};
 use offshoot_agent::turn::Settled;
 use serde_json::json;
 
-use crate::world::{World, run};
+use crate::world::{World, prompting, run};
 
 #[test]
 fn a_prompt_and_its_answer() {
@@ -74,10 +74,7 @@ fn events_announce_what_is_in_the_file() {
     run(async {
         let world = World::new([Reply::call("ls", "c1", json!({})), Reply::text("Nothing here.")]);
         let (agent, mut events) = world.start();
-        let waiting = tokio::spawn({
-            let agent = agent.clone();
-            async move { agent.prompt("look").await }
-        });
+        let waiting = prompting(&agent, "look");
         let mut announced = 0;
         loop {
             let event =

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::Message;
 use offshoot_agent::provider::{Api, Http, Model, Secret};
@@ -12,11 +13,12 @@ use offshoot_agent::sessions::Sessions;
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::{KEY, Server};
 use offshoot_agent::tool::{self, Shell};
-use offshoot_agent::turn::Retry;
+use offshoot_agent::turn::{Retry, Settled};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::error::Result;
 use offshoot_session::session::{NewSession, Options, Session};
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinHandle;
 
 /// A folder, a server, and the model that it plays.
 pub(crate) struct World {
@@ -112,6 +114,15 @@ pub(crate) fn run(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let patient = async { tokio::time::timeout(PATIENCE, test).await };
     assert!(runtime.block_on(patient).is_ok(), "waited in vain");
+}
+
+/// A prompt that is being answered.
+pub(crate) fn prompting(
+    agent: &AgentSession,
+    words: &'static str,
+) -> JoinHandle<std::result::Result<Settled, AgentError>> {
+    let agent = agent.clone();
+    tokio::spawn(async move { agent.prompt(words).await })
 }
 
 /// An entry in a few words.

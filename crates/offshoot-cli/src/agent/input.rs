@@ -73,6 +73,7 @@ fn picture(app: &App, path: &Path, cwd: Option<&str>) -> Result<(Vec<Block>, Str
     let cwd = cwd.map_or_else(|| app.environment.cwd.clone(), PathBuf::from);
     let place = ToolContext {
         outputs: OutputFolder::new(&cwd, ""),
+        session_env: Vec::new(),
         cwd,
         home: app.environment.home.clone(),
         images: true,

@@ -25,11 +25,11 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
     let table = ModelTable::load(app).with_key(args.api_key.as_deref());
     let choose = |user: &Settings| {
         let wishes = ModelWishes { typed: &args.model, session, settings: user, without_key };
-        Ok((table.choose(app, &wishes)?, tools(args, user, session)?))
+        Ok((table.choose(app, &wishes)?, tools(args, user)?))
     };
     let (user, (ChosenModel { model, thinking }, tools)) = usable_settings(app, session, choose)?;
     let cwd = app.folder_of(session);
-    let shell = shell(&user, session);
+    let shell = shell(&user);
     let home = app.environment.data.clone().unwrap_or_default();
     let (context, troubles) = context_files::find(&home, &cwd);
     troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
@@ -44,7 +44,6 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
     };
     let system = prompt.text();
     let outputs = app.environment.cache.clone().unwrap_or_else(|| home.clone()).join("output");
-    let outputs = OutputFolder::new(outputs, session.id());
     // Sessions may be opened while the front end owns the terminal.
     let quiet = App { ui: app.ui.quiet(), ..app.clone() };
     let sessions = StoreSessions { app: quiet, store: app.store().ok(), table: table.models.clone() };
@@ -56,8 +55,15 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
     setup.thinking = thinking;
     setup.system = system;
     setup.tools = tools;
-    setup.tool_context =
-        ToolContext { outputs, cwd, home: app.environment.home.clone(), images: setup.model.images, hidden: None };
+    setup.tool_context = ToolContext {
+        outputs: OutputFolder::new(outputs, ""),
+        session_env: Vec::new(),
+        cwd,
+        home: app.environment.home.clone(),
+        images: setup.model.images,
+        hidden: None,
+    };
+    setup.tool_context.set_session(session.id(), session.file());
     setup.shell = shell;
     setup.retry = user.retry;
     setup.compaction = user.compaction;
@@ -85,31 +91,24 @@ fn usable_settings<T>(app: &App, session: &Session, choose: impl Fn(&Settings) -
 }
 
 /// The tools of the command line, else of the settings, else the usual ones.
-fn tools(args: &Args, user: &Settings, session: &Session) -> Result<Vec<Arc<dyn Tool>>> {
+fn tools(args: &Args, user: &Settings) -> Result<Vec<Arc<dyn Tool>>> {
     let wanted = args.tools.clone().or_else(|| user.tools.as_ref().map(|tools| tools.join(",")));
-    tool::select(wanted.as_deref().unwrap_or(tool::DEFAULT), &shell(user, session))
+    tool::select(wanted.as_deref().unwrap_or(tool::DEFAULT), &shell(user))
         .map_err(|error| CommandError::usage(error.to_string()))
 }
 
-/// What a command leaves behind becomes a child of this program: stopping the command finds it.
+/// Processes that a command leaves behind become children of this program, so stopping the command finds them.
 fn adopt_orphans() {
     #[cfg(target_os = "linux")]
     // Without it stopping still finds what is marked.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).unwrap_or(());
 }
 
-/// Commands of the model find the session's id and file in the environment. `offshoot` in them works with this session.
-fn shell(user: &Settings, session: &Session) -> Shell {
-    let mut env = vec![("OFFSHOOT_SESSION_ID".to_owned(), session.id().to_owned())];
-    let file = session.file().map(|file| file.display().to_string());
-    env.extend(
-        file.iter()
-            .flat_map(|file| ["OFFSHOOT_SESSION", "OFFSHOOT_SESSION_FILE"].map(|name| (name.to_owned(), file.clone()))),
-    );
+fn shell(user: &Settings) -> Shell {
     Shell {
         program: user.shell.as_ref().map(PathBuf::from),
         prefix: user.shell_prefix.clone(),
-        env,
+        env: Vec::new(),
         timeout: user.shell_timeout,
     }
 }

@@ -111,7 +111,7 @@ fn deltas_come_while_the_answer_is_still_being_made_and_dropping_ends_it() {
     }
 }
 
-/// Every limit ends an answer that would go on; what came before stays.
+/// Each limit ends an answer that would not end by itself. What was received before is kept.
 #[test]
 fn an_answer_beyond_a_limit_fails_with_what_came_so_far() {
     let endless = Reply { then: Then::Hang, cut: Some(12_000), ..Reply::text(&"word ".repeat(5000)) };
