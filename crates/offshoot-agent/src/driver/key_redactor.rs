@@ -11,7 +11,7 @@ use crate::tool::ToolOutcome;
 pub(super) struct KeyRedactor(Option<Secret>);
 
 impl KeyRedactor {
-    /// Ignores a word that stands for a missing key.
+    /// Ignores placeholders.
     pub(super) fn new(key: Option<Secret>) -> Self {
         Self(key.filter(Secret::is_telling))
     }

@@ -12,7 +12,7 @@ const SHORTEST_KEY: usize = 20;
 const PREFIXES: [&str; 14] =
     ["sk-", "sk_", "pk-", "AIza", "gsk_", "xai-", "hf_", "ghp_", "glpat-", "xoxb-", "AKIA", "nvapi-", "csk-", "fw_"];
 const SHORTEST_AFTER_PREFIX: usize = 8;
-/// Parts of words that stand for a missing key.
+/// Parts of placeholders that users write where no key is needed.
 const PLACEHOLDERS: [&str; 6] = ["no-key", "not-needed", "not-required", "placeholder", "your-", "dummy"];
 
 impl Secret {
@@ -26,7 +26,7 @@ impl Secret {
         &self.0
     }
 
-    /// Whether the text is a key for sure, and not a word that stands for a missing one.
+    /// Whether the text is certainly a key, not a placeholder.
     pub fn is_telling(&self) -> bool {
         let text = self.0.trim();
         let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());

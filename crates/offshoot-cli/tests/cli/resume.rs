@@ -136,7 +136,7 @@ fn a_signal_gives_the_terminal_back() {
     }
 }
 
-/// Hundreds of models take a while to be read, behind the list and before the conversation.
+/// Reading hundreds of models takes a while. It happens after the list and before the conversation.
 #[test]
 fn a_signal_between_the_list_and_the_conversation_is_not_lost() {
     for signal in [Signal::TERM, Signal::HUP] {

@@ -80,7 +80,7 @@ fn what_waits_is_shown_and_comes_back() {
     assert!(terminal.ended());
 }
 
-/// A tool that is done stands above the next answer once, while that one comes in and after it; in the reader too.
+/// A finished tool is drawn once above the next answer, while the answer streams and afterwards, also in the reader.
 #[test]
 fn a_tool_that_is_done_is_not_drawn_again() {
     let gate = Gate::new();
