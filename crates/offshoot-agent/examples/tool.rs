@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::tool::truncate::{self, Limits};
-use offshoot_agent::tool::{self, OutputFolder, Shell, ToolContext, bash};
+use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, ToolContext, bash};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ async fn answer(line: Line) -> Result<Value, Failure> {
         outputs: OutputFolder::new(line.spill, ""),
         session_env: Vec::new(),
         images: true,
-        hidden: None,
+        keys: KeyGuard::default(),
     };
     if let Some(command) = line.run {
         let (_stop, stopped) = tokio::sync::oneshot::channel();

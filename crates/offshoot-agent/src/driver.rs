@@ -7,10 +7,8 @@ mod outbox;
 mod replace;
 mod commands;
 mod jobs;
-mod key_redactor;
 mod tools;
 mod shell;
-mod refusal;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,6 +23,8 @@ use tokio::task::AbortHandle;
 use crate::command::{Command, Reply};
 use crate::error::AgentError;
 use crate::event::Event;
+use crate::guarded::GuardedProvider;
+use crate::key_redactor::KeyRedactor;
 use crate::model::Access;
 use crate::provider::{Delta, Deltas, Provider, Request, is_cut_short, is_silent_overflow};
 use crate::request::{self, Built, Frame};
@@ -33,9 +33,7 @@ use crate::tool::bash::{BashRun, Printed};
 use crate::turn::{Effect, JobDraft, JobResult, Record, Settled, Ticket, TurnConfig, TurnInput, TurnState, step};
 use crate::writer::{OwnedSession, Writer};
 use jobs::ReadyJob;
-use key_redactor::KeyRedactor;
 use outbox::Outbox;
-use refusal::RefusalWatch;
 use replace::Replaced;
 pub(crate) use replace::{Recorded, leave_foreign_turn};
 
@@ -129,6 +127,7 @@ impl Driver {
         let (own, inbox) = unbounded_channel();
         let (answer, deltas) = channel(DELTAS_AHEAD);
         let auto_compaction = setup.compaction.enabled;
+        let redactor = KeyRedactor::of(setup.keys.as_ref(), None);
         let mut driver = Self {
             setup,
             state: TurnState::default(),
@@ -142,7 +141,7 @@ impl Driver {
             tool_stops: Vec::new(),
             built: None,
             ready: None,
-            redactor: KeyRedactor::default(),
+            redactor,
             waiting: Vec::new(),
             deferred: VecDeque::new(),
             is_replacing: false,
@@ -312,7 +311,7 @@ impl Driver {
         match built {
             Ok(Built { request, tokens, .. }) => {
                 let blank = Box::new(request.model.blank_answer(self.setup.clock.now()));
-                self.redactor = KeyRedactor::new(request.key.clone());
+                self.redactor = KeyRedactor::of(self.setup.keys.as_ref(), request.key.clone());
                 self.built = Some(request);
                 self.step(TurnInput::Built { ticket, tokens, blank });
             }
@@ -328,7 +327,7 @@ impl Driver {
     }
 
     fn provider(&self) -> Arc<dyn Provider> {
-        Arc::new(RefusalWatch { provider: self.setup.provider.clone(), keys: self.setup.keys.clone() })
+        Arc::new(GuardedProvider { provider: self.setup.provider.clone(), keys: self.setup.keys.clone() })
     }
 
     fn wait(&mut self, ticket: Ticket, ms: u64) {

@@ -24,9 +24,12 @@ pub mod summarise;
 pub mod command;
 pub mod stats;
 mod setup;
+mod key_redactor;
+mod guarded;
 mod driver;
 pub mod agent_session;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+pub use guarded::GuardedProvider;
 pub use setup::{Accessing, KeySource, Setup};

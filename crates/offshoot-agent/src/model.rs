@@ -7,6 +7,7 @@ mod value;
 mod privacy;
 mod table;
 mod find;
+mod environment;
 mod key_command;
 mod keys;
 

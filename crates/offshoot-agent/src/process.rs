@@ -34,6 +34,8 @@ pub(crate) struct Job<'a> {
     pub(crate) command: &'a str,
     pub(crate) cwd: &'a Path,
     pub(crate) env: &'a [(String, String)],
+    /// Inherited variables that the command does not get.
+    pub(crate) without: &'a [String],
     pub(crate) errors: Errors,
     pub(crate) timeout: Option<Duration>,
 }
@@ -120,6 +122,9 @@ fn start(job: &Job<'_>) -> io::Result<StartedCommand> {
     let (mark_name, mark) = tree::new_mark();
     let mut command = Command::new(job.shell);
     command.arg("-c").arg(job.command).current_dir(job.cwd);
+    for name in job.without {
+        command.env_remove(name);
+    }
     command.envs(job.env.iter().map(|(name, value)| (name, value))).env(mark_name, &mark);
     match job.errors {
         Errors::Shown => command.stderr(writer.try_clone()?),

@@ -36,7 +36,7 @@ pub use http::Http;
 pub use level::{Levels, ThinkingLevel};
 pub use limits::AnswerLimits;
 pub use problems::problems;
-pub use secret::Secret;
+pub use secret::{MASK, Secret, Secrets};
 pub use wire::{Api, Outgoing, Reader, Unsendable};
 
 /// US dollars per million tokens.

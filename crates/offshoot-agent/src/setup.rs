@@ -15,7 +15,7 @@ use crate::provider::{Model, Provider, Secret, ThinkingLevel};
 use crate::sessions::{InMemory, Sessions};
 use crate::summarise::Summarise;
 use crate::tool::bash::Shell;
-use crate::tool::{OutputFolder, Tool, ToolContext};
+use crate::tool::{KeyGuard, OutputFolder, Tool, ToolContext};
 use crate::turn::{QueueMode, Retry};
 
 /// Dropping this stops a command that prints the key.
@@ -28,6 +28,11 @@ pub trait KeySource: Send + Sync {
 
     /// The provider refused its key: a cached one is outdated.
     fn refused(&self, _provider: &str) {}
+
+    /// Every key that is known without running a command: none of them may be in a tool's output.
+    fn known(&self) -> Vec<Secret> {
+        Vec::new()
+    }
 }
 
 /// The same key, or none, for every model.
@@ -45,6 +50,10 @@ impl KeySource for (Arc<Models>, Keys) {
 
     fn refused(&self, provider: &str) {
         self.1.forget(provider);
+    }
+
+    fn known(&self) -> Vec<Secret> {
+        self.1.known(&self.0)
     }
 }
 
@@ -103,7 +112,7 @@ impl Setup {
             cwd,
             home: None,
             images: model.images,
-            hidden: None,
+            keys: KeyGuard::default(),
         };
         Self {
             provider,

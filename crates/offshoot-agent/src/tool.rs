@@ -10,13 +10,14 @@ use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::message::Block;
-use crate::provider::{Secret, ToolSpec};
+use crate::provider::ToolSpec;
 
 pub mod truncate;
 mod args;
 mod decode;
 mod diff;
 mod hide;
+mod key_guard;
 mod output_folder;
 mod output;
 mod paths;
@@ -37,6 +38,8 @@ pub use bash::{Bash, BashRun, Shell};
 pub use edit::Edit;
 pub use find::Find;
 pub use grep::Grep;
+pub(crate) use hide::Hide;
+pub use key_guard::KeyGuard;
 pub use ls::Ls;
 pub use output_folder::OutputFolder;
 pub use read::Read;
@@ -54,8 +57,7 @@ pub struct ToolContext {
     /// Variables that tell commands which session they belong to.
     pub session_env: Vec<(String, String)>,
     pub images: bool,
-    /// A key that commands may know (`env` shows it) but that must be removed from their output.
-    pub hidden: Option<Secret>,
+    pub keys: KeyGuard,
 }
 
 impl ToolContext {
@@ -197,7 +199,7 @@ async fn blocking(work: impl FnOnce() -> Result<ToolOutcome, ToolOutcome> + Send
 mod testing {
     //! What the tests of every tool need.
 
-    use super::{Arc, Block, OutputFolder, Tool, ToolContext, ToolOutcome, Value};
+    use super::{Arc, Block, KeyGuard, OutputFolder, Tool, ToolContext, ToolOutcome, Value};
 
     /// A place that ends at this folder.
     pub(super) fn place(dir: &std::path::Path) -> ToolContext {
@@ -207,7 +209,7 @@ mod testing {
             outputs: OutputFolder::new(dir.join("spill"), "s"),
             session_env: Vec::new(),
             images: true,
-            hidden: None,
+            keys: KeyGuard::default(),
         }
     }
 

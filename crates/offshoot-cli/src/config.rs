@@ -133,6 +133,13 @@ pub(crate) fn variables() -> Variables {
     Arc::new(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
 }
 
+/// All variables that are text.
+#[expect(clippy::disallowed_methods, reason = "the one reader of the environment: secrets in it are masked")]
+pub(crate) fn all_variables() -> Vec<(String, String)> {
+    let all = std::env::vars_os();
+    all.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect()
+}
+
 /// The pager of the environment. An empty variable is one that is set: nothing is paged.
 fn pager(env: Env<'_>) -> Option<String> {
     let named = env("OFFSHOOT_PAGER").or_else(|| env("PAGER"));

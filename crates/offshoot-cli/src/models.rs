@@ -78,7 +78,7 @@ impl ModelTable {
     pub(crate) fn read(app: &App) -> (Self, Vec<Trouble>) {
         let home = app.environment.data.as_deref();
         let (models, mut troubles) = Models::load(home);
-        let mut keys = Keys::new(config::variables(), Arc::new(SystemClock));
+        let mut keys = Keys::new(config::variables(), Arc::new(SystemClock)).with_environment(config::all_variables());
         if let Some(home) = home {
             let (loaded, found) = keys.load(home);
             keys = loaded;

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use offshoot_agent::GuardedProvider;
 use offshoot_agent::model::Access;
 use offshoot_agent::provider::Http;
 use offshoot_agent::summarise::{ModelSummariser, Summarise as _};
@@ -107,7 +108,8 @@ fn model_for_summaries(app: &App, session: &Session, settings: &Settings, typed:
     let runtime = runtime.map_err(|error| CommandError::io("start the summariser", &error))?;
     let access = runtime.block_on(table.keys.access(&table.models, &model));
     let Access { model, key } = access.map_err(|error| CommandError::from(&error))?;
-    let provider = Arc::new(Http::new(Arc::new(SystemClock)).with_limits(settings.answer_limits));
+    let http = Http::new(Arc::new(SystemClock)).with_limits(settings.answer_limits);
+    let provider = Arc::new(GuardedProvider { provider: Arc::new(http), keys: Arc::new((table.models, table.keys)) });
     let model = ModelSummariser { provider, model, thinking, key, retry: settings.retry, listener: None };
     Ok(Summaries { model, branch_reserve: settings.branch_reserve, runtime })
 }

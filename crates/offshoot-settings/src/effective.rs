@@ -35,6 +35,13 @@ impl Layers {
         }
     }
 
+    fn texts(&self, key: &str) -> Option<Vec<String>> {
+        match self.of(key) {
+            Some(Value::Texts(texts)) => Some(texts),
+            _ => None,
+        }
+    }
+
     fn compaction(&self) -> compact::Settings {
         compact::Settings {
             enabled: self.flag("compaction.enabled"),
@@ -145,6 +152,8 @@ pub struct Settings {
     pub shell_timeout: Option<Duration>,
     /// Text put before every shell command.
     pub shell_prefix: Option<String>,
+    /// Variables with keys that the model's commands get.
+    pub shell_keep_keys: Vec<String>,
 }
 
 impl Default for Settings {
@@ -175,10 +184,7 @@ impl From<&Layers> for Settings {
             tree_filter: layers.text("treeFilterMode").and_then(|name| Filter::parse(&name)).unwrap_or_default(),
             tree_layout: layers.text("treeLayout").and_then(|name| TreeLayout::parse(&name)).unwrap_or_default(),
             completion_rows: usize::try_from(layers.number("autocompleteMaxVisible")).unwrap_or(usize::MAX),
-            tools: match layers.of("defaultTools") {
-                Some(Value::Texts(tools)) => Some(tools),
-                _ => None,
-            },
+            tools: layers.texts("defaultTools"),
             compaction: layers.compaction(),
             compaction_for: layers.compaction_for(),
             branch_reserve: layers.number("branchSummary.reserveTokens"),
@@ -212,6 +218,7 @@ impl From<&Layers> for Settings {
                 .filter(|seconds| *seconds > 0)
                 .map(Duration::from_secs),
             shell_prefix: layers.text("shellCommandPrefix"),
+            shell_keep_keys: layers.texts("shellKeepKeys").unwrap_or_default(),
         }
     }
 }

@@ -291,6 +291,14 @@ pub const SETTINGS: &[Setting] = &[
         Some("0"),
         "seconds after which a command of the model is killed that names no time-out; 0 for never",
     ),
+    setting_row(
+        "shellKeepKeys",
+        Shell,
+        SettingKind::Texts,
+        None,
+        "variables with providers' keys that the model's commands get; by default none",
+    )
+    .global_only(),
     setting_row("shellCommandPrefix", Shell, SettingKind::Text, None, "text put before every command").global_only(),
 ];
 

@@ -239,7 +239,7 @@ impl Driver {
     }
 
     fn message(&self, said: UserPrompt) -> UserMessage {
-        UserMessage::new(said.text, said.images, self.setup.clock.now())
+        UserMessage::new(self.redactor.redact_text(said.text), said.images, self.setup.clock.now())
     }
 
     /// Records a changed model or thinking level, if the session has begun; otherwise the first prompt does.

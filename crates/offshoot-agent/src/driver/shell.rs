@@ -5,13 +5,13 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use super::commands::refuse;
-use super::key_redactor::KeyRedactor;
 use super::{Driver, DriverInput, UserCommand, Waiter};
 use crate::command::Reply;
 use crate::error::AgentError;
 use crate::event::{BashResult, Event};
-use crate::tool::ToolContext;
+use crate::key_redactor::KeyRedactor;
 use crate::tool::bash::{self, BashRun, Printed};
+use crate::tool::{KeyGuard, ToolContext};
 use crate::turn::TurnInput;
 
 impl Driver {
@@ -20,7 +20,7 @@ impl Driver {
             return refuse(reply, AgentError::Busy("a command runs already: stop it first"));
         }
         let (stop, mut stopped) = oneshot::channel();
-        let (keys, model, last) = (self.setup.keys.clone(), self.setup.model.clone(), self.redactor.key());
+        let (keys, model, last) = (self.setup.keys.clone(), self.setup.model.clone(), self.redactor.keys());
         let (shell, place) = (self.setup.shell.clone(), self.setup.tool_context.clone());
         self.bash = Some(UserCommand { command: command.clone(), exclude, stop: Some(stop), reply });
         let own = self.own.clone();
@@ -36,8 +36,10 @@ impl Driver {
             let run = match access {
                 None => Ok(BashRun::stopped()),
                 Some(access) => {
-                    let hidden = access.map_or(last, |access| KeyRedactor::new(access.key).key());
-                    bash::run(&command, &shell, &ToolContext { hidden, ..place }, stopped, show).await
+                    let secrets = access.map_or(last, |access| KeyRedactor::of(keys.as_ref(), access.key).keys());
+                    // The user's own commands get all variables.
+                    let place = ToolContext { keys: KeyGuard { secrets, ..KeyGuard::default() }, ..place };
+                    bash::run(&command, &shell, &place, stopped, show).await
                 }
             };
             drop(own.send(DriverInput::Ran(run)));

@@ -14,7 +14,9 @@ impl Driver {
         let own = self.own.clone();
         let clock = self.setup.clock.clone();
         let tool = self.setup.tools.iter().find(|tool| tool.name() == call.name).cloned();
-        let place = Arc::new(ToolContext { hidden: self.redactor.key(), ..self.setup.tool_context.clone() });
+        let mut place = self.setup.tool_context.clone();
+        place.keys.secrets = self.redactor.keys();
+        let place = Arc::new(place);
         let redactor = self.redactor.clone();
         let (stop, stopped) = oneshot::channel();
         self.tool_stops.retain(|stop| !stop.is_closed());

@@ -51,6 +51,11 @@ impl KeyCommands {
         (0..CACHED_MS).contains(&(self.clock.now() - at)).then(|| secret.clone())
     }
 
+    pub(super) fn remembered_keys(&self) -> Vec<Secret> {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.values().map(|(secret, _)| secret.clone()).collect()
+    }
+
     pub(super) fn forget(&self, provider: &str) {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _), _| known != provider);
     }
@@ -58,7 +63,7 @@ impl KeyCommands {
 
 async fn run(command: &str, patience: Duration) -> Result<String, String> {
     let (shell, cwd) = (Path::new("sh"), Path::new("."));
-    let job = Job { shell, command, cwd, env: &[], errors: Errors::Dropped, timeout: Some(patience) };
+    let job = Job { shell, command, cwd, env: &[], without: &[], errors: Errors::Dropped, timeout: Some(patience) };
     let mut said: Vec<u8> = Vec::new();
     let (full, is_full) = oneshot::channel();
     let mut full = Some(full);

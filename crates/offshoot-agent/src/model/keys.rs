@@ -7,6 +7,7 @@ use offshoot_session::clock::Clock;
 use offshoot_session::medium::read_regular_text;
 use serde::Deserialize;
 
+use super::environment;
 use super::key_command::KeyCommands;
 use super::privacy::too_open;
 use super::table::{Models, Trouble};
@@ -44,6 +45,8 @@ pub struct Keys {
     stored: Vec<(String, Secret)>,
     env: Env,
     commands: KeyCommands,
+    /// Secrets that no model needs.
+    others: Vec<Secret>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +92,7 @@ struct Credential {
 impl Keys {
     /// Keys from the environment only. The clock limits how long output of commands is cached.
     pub fn new(env: Env, clock: Arc<dyn Clock>) -> Self {
-        Self { explicit: None, stored: Vec::new(), env, commands: KeyCommands::new(clock) }
+        Self { explicit: None, stored: Vec::new(), env, commands: KeyCommands::new(clock), others: Vec::new() }
     }
 
     /// Shares the cache of command output.
@@ -141,6 +144,40 @@ impl Keys {
         self.variable(provider).map(|(name, _)| KeyOrigin::Variable(name))
     }
 
+    /// Adds the secrets among all variables of the environment, such as `GITHUB_TOKEN`: they are masked, too.
+    #[must_use]
+    pub fn with_environment(mut self, all: impl IntoIterator<Item = (String, String)>) -> Self {
+        let secrets = all.into_iter().filter(|(name, value)| environment::is_secret(name, value));
+        self.others = secrets.map(|(_, value)| Secret::new(value)).collect();
+        self
+    }
+
+    /// Every key that is known without running a command: the caller's, those of the files and of the environment, and
+    /// what commands printed before.
+    pub fn known(&self, models: &Models) -> Vec<Secret> {
+        let named = self.named(models).filter(|key| value::command(key.expose()).is_none());
+        let resolved = named.filter_map(|key| value::resolve(key.expose(), &*self.env).ok());
+        let variables = self.variables(models).into_iter().filter_map(|name| (self.env)(&name));
+        let texts = resolved.chain(variables).flat_map(with_bare_key).map(Secret::new);
+        let others = self.explicit.iter().chain(&self.others).cloned();
+        others.chain(texts).chain(self.commands.remembered_keys()).collect()
+    }
+
+    /// The variables that providers' keys are in: the usual ones, and those that the files name.
+    pub fn variables(&self, models: &Models) -> Vec<String> {
+        let usual = VARIABLES.iter().flat_map(|(_, names)| names.iter()).map(|name| (*name).to_owned());
+        let mut names: Vec<String> = usual.collect();
+        names.extend(self.named(models).flat_map(|key| value::variables(key.expose())));
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// Keys as the files have them, unresolved.
+    fn named<'a>(&'a self, models: &'a Models) -> impl Iterator<Item = &'a Secret> {
+        self.stored.iter().map(|(_, key)| key).chain(models.secrets())
+    }
+
     /// Whether there is a key for the model, or it needs none.
     pub fn can_ask(&self, models: &Models, model: &Model) -> bool {
         self.source(models, &model.provider).is_some() || !needs_key(models, model)
@@ -190,6 +227,12 @@ impl Keys {
             KeyError::Command { what, provider, why }
         })
     }
+}
+
+/// A header's value, and what is after its `Bearer`.
+fn with_bare_key(value: String) -> impl Iterator<Item = String> {
+    let bare = value.trim().rsplit_once(' ').map(|(_, key)| key.to_owned());
+    std::iter::once(value).chain(bare)
 }
 
 fn variables(provider: &str) -> &'static [&'static str] {

@@ -117,6 +117,17 @@ impl Models {
         self.keys.iter().rfind(|(name, _)| name == provider).map(|(_, key)| key)
     }
 
+    /// The keys and the headers that look like keys, unresolved.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = &Secret> {
+        let is_key = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            ["auth", "key", "token", "secret", "cookie"].iter().any(|part| name.contains(part))
+        };
+        let headers = self.list.iter().flat_map(|model| &model.headers);
+        let headers = headers.filter(move |(name, _)| is_key(name)).map(|(_, value)| value);
+        self.keys.iter().map(|(_, key)| key).chain(headers)
+    }
+
     fn add(&mut self, providers: Ordered<Provider>, note: &mut dyn FnMut(&str, String)) {
         for (name, provider) in providers.0 {
             self.keys.extend(provider.api_key.clone().map(|key| (name.clone(), Secret::new(key))));

@@ -1,6 +1,8 @@
 //! Values of keys in `models.json` and `auth.json`: the key itself, `$NAME` in it, or `!command`, as in pi. Runs no
 //! command.
 
+use std::cell::RefCell;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unset(pub(super) String);
 
@@ -16,6 +18,20 @@ pub(super) fn is_literal(value: &str) -> bool {
 fn is_name(value: &str) -> bool {
     value.starts_with(|c: char| c.is_ascii_uppercase())
         && value.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+}
+
+/// The variables that a value names.
+pub(super) fn variables(value: &str) -> Vec<String> {
+    if command(value).is_some() {
+        return Vec::new();
+    }
+    let named = RefCell::new(Vec::new());
+    let all = |name: &str| {
+        named.borrow_mut().push(name.to_owned());
+        Some(String::new())
+    };
+    // Every variable counts as set, so nothing can fail.
+    resolve(value, &all).map_or_else(|_| Vec::new(), |_| named.take())
 }
 
 /// The first unset variable that a value needs.
@@ -83,6 +99,8 @@ mod tests {
         }
         assert_eq!(got("x$NONE"), Err(Unset("NONE".to_owned())));
         assert_eq!(lacks("x${NONE}", &|_| None).as_deref(), Some("NONE"));
+        assert_eq!(variables("a${KEY}b$A_1-"), ["KEY", "A_1"]);
+        assert_eq!(variables("!echo $KEY"), Vec::<String>::new());
         assert_eq!(lacks("!exit 1", &|_| None), None);
     }
 }

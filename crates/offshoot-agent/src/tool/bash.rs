@@ -115,8 +115,10 @@ async fn call(
     let command = shell.command(&input.command);
     let program = shell.program();
     let env = shell.env(place);
-    let job = Job { shell: &program, command: &command, cwd: &place.cwd, env: &env, errors: Errors::Shown, timeout };
-    let (output, hide) = (Output::new(&place.outputs), Hide::new(place.hidden.clone()));
+    let without = &place.keys.variables;
+    let job =
+        Job { shell: &program, command: &command, cwd: &place.cwd, env: &env, without, errors: Errors::Shown, timeout };
+    let (output, hide) = (Output::new(&place.outputs), Hide::new(place.keys.secrets.clone()));
     let began = Instant::now();
     let mut shown = ShownOutput { output, hide, partial, began, is_new: false, is_ended: false };
     let end = process::run(job, |news| match news {
@@ -316,11 +318,18 @@ pub async fn run(
 ) -> Result<BashRun, String> {
     let (program, command) = (shell.program(), shell.command(command));
     let env = shell.env(place);
-    let job =
-        Job { shell: &program, command: &command, cwd: &place.cwd, env: &env, errors: Errors::Shown, timeout: None };
+    let job = Job {
+        shell: &program,
+        command: &command,
+        cwd: &place.cwd,
+        env: &env,
+        without: &place.keys.variables,
+        errors: Errors::Shown,
+        timeout: None,
+    };
     let (mut decoder, mut sanitizer, mut output) = (Utf8::default(), Sanitizer::default(), Output::new(&place.outputs));
     let mut recent = Recent::default();
-    let mut hide = Hide::new(place.hidden.clone());
+    let mut hide = Hide::new(place.keys.secrets.clone());
     let began = Instant::now();
     let end = {
         let running = process::run(job, |news| match news {

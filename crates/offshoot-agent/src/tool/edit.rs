@@ -40,6 +40,10 @@ impl files::Change for EditInput {
     fn path(&self) -> &str {
         &self.path
     }
+
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        self.edits.iter().flat_map(|edit| [edit.old_text.as_str(), edit.new_text.as_str()])
+    }
 }
 
 /// The tool `edit`.

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::OwnedMutexGuard;
 
-use super::{Running, ToolContext, ToolOutcome, args, paths};
+use super::{KeyGuard, Running, ToolContext, ToolOutcome, args, paths};
 
 /// A larger file is neither edited nor overwritten in place: its old bytes are held in memory.
 pub(super) const LIMIT: u64 = 256 << 20;
@@ -26,6 +26,9 @@ static QUEUES: LazyLock<Mutex<HashMap<PathBuf, Weak<Queue>>>> = LazyLock::new(Mu
 
 pub(crate) trait Change: DeserializeOwned + Send + 'static {
     fn path(&self) -> &str;
+
+    /// The texts that it would write.
+    fn texts(&self) -> impl Iterator<Item = &str>;
 }
 
 /// Runs a change on another thread, while no other changes the file.
@@ -41,6 +44,10 @@ pub(crate) fn change<C: Change>(
             Err(failed) => return failed,
         };
         let path = paths::resolve(change.path(), &place);
+        let refused = place.keys.refuse_key_file(&path).and_then(|()| KeyGuard::refuse_masked(&path, change.texts()));
+        if let Err(refused) = refused {
+            return refused;
+        }
         let turn = turn(&path).await;
         super::blocking(move || {
             let _turn = turn;

@@ -1,5 +1,7 @@
 //! The tool `grep`: matching lines, as ripgrep finds them.
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,11 +15,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::key_guard::{CONTAINS_KEYS, KeyFiles, KeyGuard};
 use super::listing::{self, Listing};
 use super::truncate::{self, MAX_LINE};
 use super::walk::{self, Stop};
 use super::{Running, Tool, ToolContext, ToolOutcome, args};
-use crate::provider::ToolSpec;
+use crate::provider::{Secrets, ToolSpec};
 
 /// Searches files for lines that fit a pattern and shows them with path and line number. Leaves out what .gitignore names and
 /// binary files, not what is hidden. At most 100 matches or 50 KB are shown, and of long lines the first 500 characters.
@@ -73,22 +76,23 @@ impl Tool for Grep {
     }
 
     fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
-        listing::search(NAME, arguments, place, |root, input: &GrepInput, stop| {
-            grep(root, input, stop)
+        let keys = place.keys.clone();
+        listing::search(NAME, arguments, place, move |root, input: &GrepInput, stop| {
+            grep(root, input, &keys, stop)
                 .map(|listing| listing.outcome("no line fits the pattern"))
                 .map_err(|why| ToolOutcome::failed(format!("cannot search {}: {why}", root.display())))
         })
     }
 }
 
-fn grep(root: &Path, input: &GrepInput, stop: Stop) -> Result<Listing, String> {
+fn grep(root: &Path, input: &GrepInput, keys: &KeyGuard, stop: Stop) -> Result<Listing, String> {
     let about = std::fs::metadata(root).map_err(|error| super::files::reason(&error))?;
     let mut matcher = RegexMatcherBuilder::new();
     matcher.case_insensitive(input.ignore_case == Some(true)).fixed_strings(input.literal == Some(true));
     let matcher = matcher.line_terminator(Some(b'\n')).build(&input.pattern).map_err(|error| error.to_string())?;
     let around = usize::try_from(input.context.unwrap_or(0)).unwrap_or(usize::MAX);
     let limit = input.limit.unwrap_or(LIMIT).max(1);
-    let mut found = GrepMatch { limit, around, stop: stop.clone(), ..GrepMatch::default() };
+    let mut found = GrepMatch::new(limit, around, keys, stop.clone());
     if about.is_dir() {
         let overrides = input.glob.as_ref().map(|glob| OverrideBuilder::new(root).add(glob)?.build()).transpose();
         let overrides = overrides.map_err(|error| error.to_string())?;
@@ -103,7 +107,7 @@ fn grep(root: &Path, input: &GrepInput, stop: Stop) -> Result<Listing, String> {
             }
         }
     } else {
-        open_regular(root).map_err(|error| super::files::reason(&error))?;
+        found.open(root).map_err(|error| super::files::reason(&error))?;
         found.name = root.file_name().map(PathBuf::from).unwrap_or_default().display().to_string();
         found.search(&mut searcher(around, BinaryDetection::convert(0)), &matcher, root);
     }
@@ -117,8 +121,9 @@ fn searcher(around: usize, binary: BinaryDetection) -> Searcher {
     builder.heap_limit(Some(64 << 20)).build()
 }
 
-#[derive(Default)]
 struct GrepMatch {
+    key_files: KeyFiles,
+    secrets: Secrets,
     limit: u64,
     around: usize,
     stop: Stop,
@@ -132,8 +137,32 @@ struct GrepMatch {
 }
 
 impl GrepMatch {
+    fn new(limit: u64, around: usize, keys: &KeyGuard, stop: Stop) -> Self {
+        Self {
+            key_files: keys.key_files(),
+            secrets: keys.secrets.clone(),
+            limit,
+            around,
+            stop,
+            name: String::new(),
+            rows: Vec::new(),
+            count: 0,
+            to_come: 0,
+            is_cut: false,
+            failed: Vec::new(),
+        }
+    }
+
+    fn open(&self, path: &Path) -> io::Result<File> {
+        let file = open_regular(path)?;
+        match self.key_files.contains(&file.metadata()?) {
+            true => Err(io::Error::other(CONTAINS_KEYS)),
+            false => Ok(file),
+        }
+    }
+
     fn search(&mut self, searcher: &mut Searcher, matcher: &RegexMatcher, path: &Path) {
-        let opened = open_regular(path);
+        let opened = self.open(path);
         if let Err(error) = opened.and_then(|file| searcher.search_file(matcher, &file, &mut *self)) {
             self.failed.push(format!("{}: {error}", self.name));
         }
@@ -142,6 +171,8 @@ impl GrepMatch {
     fn row(&mut self, number: Option<u64>, line: &[u8], sign: char) {
         let line = String::from_utf8_lossy(line);
         let line = line.trim_end_matches('\n').replace('\r', "");
+        // A key that is cut is not recognised.
+        let line = self.secrets.masked(&line).unwrap_or(line);
         let cut = truncate::line(&line, MAX_LINE);
         self.is_cut |= cut.is_some();
         let number = number.unwrap_or_default();
@@ -170,7 +201,7 @@ impl GrepMatch {
 }
 
 impl Sink for &mut GrepMatch {
-    type Error = std::io::Error;
+    type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {
         if self.count >= self.limit {

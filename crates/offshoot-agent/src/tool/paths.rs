@@ -93,7 +93,7 @@ mod tests {
             outputs: OutputFolder::new("/nowhere", "s"),
             session_env: Vec::new(),
             images: true,
-            hidden: None,
+            keys: Default::default(),
         }
     }
 

@@ -63,6 +63,7 @@ impl Tool for Read {
         Box::pin(super::blocking(move || {
             let input: ReadInput = args::parse("read", arguments)?;
             let path = paths::resolve_existing(&input.path, &place);
+            place.keys.refuse_key_file(&path)?;
             read(&path, &input, &place)
                 .map_err(|error| ToolOutcome::failed(format!("cannot read {}: {}", path.display(), reason(&error))))
         }))

@@ -28,6 +28,10 @@ impl files::Change for WriteInput {
     fn path(&self) -> &str {
         &self.path
     }
+
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.content.as_str())
+    }
 }
 
 /// The tool `write`.
@@ -92,5 +96,40 @@ mod tests {
         assert_eq!(std::fs::read(dir.path().join("file")).unwrap(), b"x");
         let outcome = call(&Write, json!({"path": "x"}), place(dir.path()));
         assert!(text_of(&outcome).contains("missing field `content`"), "{outcome:?}");
+    }
+
+    /// A key that a tool had masked was written over itself.
+    #[test]
+    fn no_file_gets_a_mask_and_no_tool_opens_a_file_of_keys() {
+        use crate::provider::MASK;
+        use crate::tool::{Edit, Grep, KeyGuard, Read};
+        let dir = tempfile::tempdir().unwrap();
+        let (file, keys) = (dir.path().join("env"), dir.path().join("auth.json"));
+        std::fs::write(&file, "KEY=sk-1").unwrap();
+        std::fs::write(&keys, "secret").unwrap();
+        std::fs::hard_link(&keys, dir.path().join("other")).unwrap();
+        let place = || ToolContext {
+            keys: KeyGuard { files: [keys.clone()].into(), ..KeyGuard::default() },
+            ..place(dir.path())
+        };
+        let masked = format!("KEY={MASK}");
+        let write = call(&Write, json!({"path": "env", "content": &masked}), place());
+        let edits = json!([{"oldText": "KEY=sk-1", "newText": &masked}]);
+        let edit = call(&Edit, json!({"path": "env", "edits": edits}), place());
+        for refused in [write, edit] {
+            assert!(refused.is_error && text_of(&refused).contains("which stands for a key"), "{refused:?}");
+        }
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "KEY=sk-1");
+        for name in ["auth.json", "other", "./auth.json"] {
+            let read = call(&Read, json!({"path": name}), place());
+            let write = call(&Write, json!({"path": name, "content": "x"}), place());
+            for refused in [read, write] {
+                assert!(refused.is_error && text_of(&refused).contains("contains keys"), "{refused:?}");
+            }
+            let found = call(&Grep, json!({"path": name, "pattern": "."}), place());
+            assert!(found.is_error && text_of(&found).contains("contains keys"), "{found:?}");
+        }
+        let found = text_of(&call(&Grep, json!({"pattern": "KEY|secret"}), place()));
+        assert!(found.starts_with("env:1: KEY=sk-1\n\n[2 files could not be searched"), "{found}");
     }
 }

@@ -20,7 +20,7 @@ fn place(dir: &Path) -> ToolContext {
         outputs: OutputFolder::new(dir.join("spill"), "s"),
         session_env: Vec::new(),
         images: true,
-        hidden: None,
+        keys: Default::default(),
     }
 }
 

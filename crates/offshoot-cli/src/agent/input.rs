@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use offshoot_agent::command::UserPrompt;
 use offshoot_agent::message::{Block, text_of};
-use offshoot_agent::tool::{OutputFolder, Read, Tool as _, ToolContext};
+use offshoot_agent::tool::{KeyGuard, OutputFolder, Read, Tool as _, ToolContext};
 use offshoot_session::medium::read_regular;
 use serde_json::json;
 
@@ -77,7 +77,7 @@ fn picture(app: &App, path: &Path, cwd: Option<&str>) -> Result<(Vec<Block>, Str
         cwd,
         home: app.environment.home.clone(),
         images: true,
-        hidden: None,
+        keys: KeyGuard::default(),
     };
     let (partial, _partials) = tokio::sync::mpsc::unbounded_channel();
     let reading = Read.run(json!({ "path": path.display().to_string() }), Arc::new(place), partial);

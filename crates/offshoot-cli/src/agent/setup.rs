@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use offshoot_agent::context_files;
 use offshoot_agent::model::{Keys, Models};
-use offshoot_agent::provider::{Http, Model};
+use offshoot_agent::provider::{Http, Model, Secret};
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::system_prompt::SystemPrompt;
-use offshoot_agent::tool::{self, OutputFolder, Shell, Tool, ToolContext};
+use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, Tool, ToolContext};
 use offshoot_agent::{Accessing, KeySource, Setup};
 use offshoot_session::clock::{SystemClock, to_iso};
 use offshoot_session::error::{Invalid, Result as Read};
@@ -20,6 +20,9 @@ use super::Args;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::models::{ChosenModel, ModelTable, ModelWishes, WithoutKey};
+
+/// oh-my-pi keeps keys in a database.
+const KEY_FILES: [&str; 4] = ["auth.json", "agent.db", "agent.db-wal", "agent.db-journal"];
 
 pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: WithoutKey) -> Result<Setup> {
     let table = ModelTable::load(app).with_key(args.api_key.as_deref());
@@ -48,6 +51,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
     let quiet = App { ui: app.ui.quiet(), ..app.clone() };
     let sessions = StoreSessions { app: quiet, store: app.store().ok(), table: table.models.clone() };
     adopt_orphans();
+    let keys = key_guard(app, &table, &user);
     let http = Http::new(Arc::new(SystemClock)).with_limits(user.answer_limits);
     let mut setup = Setup::new(Arc::new(http), Arc::new(model), &cwd);
     setup.keys =
@@ -61,7 +65,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
         cwd,
         home: app.environment.home.clone(),
         images: setup.model.images,
-        hidden: None,
+        keys,
     };
     setup.tool_context.set_session(session.id(), session.file());
     setup.shell = shell;
@@ -88,6 +92,17 @@ fn usable_settings<T>(app: &App, session: &Session, choose: impl Fn(&Settings) -
     let Some(chosen) = choose(&users).ok().filter(|_| users != settings) else { return Err(refused) };
     app.ui.warning(&format!("{}; the project's settings are not used", refused.on_one_line()));
     Ok((users, chosen))
+}
+
+/// Where offshoot, pi and oh-my-pi keep keys and tokens, and the variables of keys that the settings do not name.
+fn key_guard(app: &App, table: &ModelTable, user: &Settings) -> KeyGuard {
+    let home = |folder: &str| app.environment.home.as_ref().map(|home| home.join(folder));
+    let agents = app.environment.others.iter().filter_map(|root| root.folder.parent().map(Path::to_path_buf));
+    let folders = [app.environment.data.clone(), home(".pi/agent"), home(".omp/agent")].into_iter().flatten();
+    let files = folders.chain(agents).flat_map(|folder| KEY_FILES.map(|name| folder.join(name))).collect();
+    let mut variables = table.keys.variables(&table.models);
+    variables.retain(|name| !user.shell_keep_keys.contains(name));
+    KeyGuard { files, variables: variables.into(), ..KeyGuard::default() }
 }
 
 /// The tools of the command line, else of the settings, else the usual ones.
@@ -138,6 +153,10 @@ impl KeySource for ReloadingKeys {
 
     fn refused(&self, provider: &str) {
         self.first.refused(provider);
+    }
+
+    fn known(&self) -> Vec<Secret> {
+        self.first.known()
     }
 }
 

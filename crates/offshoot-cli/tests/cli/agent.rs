@@ -427,40 +427,6 @@ fn the_call_has_a_result(talk: &Talk, mut child: Child, code: i32) {
     talk.no_problems();
 }
 
-/// The key goes into the request's header and nowhere else.
-#[test]
-fn the_key_is_nowhere() {
-    let talk = Talk::new([
-        Reply::call("bash", "c1", json!({"command": "echo $OFFSHOOT_SESSION_ID; env; seq 20000; env; ls"})),
-        Reply::text("done"),
-        Reply::error(401, &format!("no such key: {KEY}")),
-        Reply::text("a summary"),
-    ]);
-    let mut shown = String::new();
-    for arguments in [
-        &["--mode", "json", "-p", "go"][..],
-        &["-c", "-p", "again"],
-        &["compact", "latest", "--keep-recent-tokens", "1"],
-        &["models"],
-    ] {
-        let output = talk.command(arguments).output().unwrap();
-        shown += &String::from_utf8_lossy(&output.stdout);
-        shown += &String::from_utf8_lossy(&output.stderr);
-    }
-    assert!(shown.contains("401") && shown.contains("TEST_KEY=…") && !shown.contains(KEY), "{shown}");
-    let files = talk.world.files(|_| true);
-    assert!(
-        files.keys().any(|path| path.components().any(|part| part.as_os_str() == "output")),
-        "a long output was kept"
-    );
-    for (path, (bytes, _)) in files {
-        assert!(!String::from_utf8_lossy(&bytes).contains(KEY), "{}", path.display());
-    }
-    let seen = talk.server.seen();
-    assert_eq!(seen.len(), 4);
-    assert!(seen.iter().all(|request| request.header("x-api-key") == Some(KEY) && !request.body.contains(KEY)));
-}
-
 /// A reader that goes away ends the program, not the session's soundness.
 #[test]
 fn nobody_reads_any_more() {

@@ -22,6 +22,7 @@ mod export;
 mod fork;
 mod import;
 mod kernel;
+mod keys;
 mod label;
 mod list;
 mod man;

@@ -1,6 +1,6 @@
 //! Keys: in one header, and in no error, delta or printed form.
 
-use offshoot_agent::provider::{Api, Secret};
+use offshoot_agent::provider::{Api, MASK, Secret};
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::{KEY, Server};
 
@@ -23,7 +23,7 @@ fn a_key_is_in_its_header_and_nowhere_else() {
             printed.push_str(&serde_json::to_string(&out.1.message).unwrap());
         }
         assert!(!printed.contains(KEY) && !printed.contains("team-0987654321"), "{api:?}: {printed}");
-        assert!(printed.contains("Incorrect API key provided: …"), "{api:?}");
+        assert!(printed.contains(&format!("Incorrect API key provided: {MASK}")), "{api:?}");
         assert_eq!(server.problems(), [""; 0]);
         let name = match api {
             Api::Anthropic => "x-api-key",

@@ -1,0 +1,124 @@
+//! Removes keys from an answer while it streams. Its server knows the key in use; the session and other servers must not
+//! get it.
+
+use std::collections::BTreeMap;
+
+use super::KeyRedactor;
+use crate::message::AssistantMessage;
+use crate::provider::Delta;
+use crate::tool::Hide;
+
+pub(crate) struct AnswerRedactor {
+    redactor: KeyRedactor,
+    /// The beginnings of keys that were held back, by block.
+    blocks: BTreeMap<usize, Hide>,
+}
+
+impl AnswerRedactor {
+    pub(crate) fn new(redactor: KeyRedactor) -> Self {
+        Self { redactor, blocks: BTreeMap::new() }
+    }
+
+    /// The steps that can be shown after this one.
+    pub(crate) fn push(&mut self, delta: Delta) -> Vec<Delta> {
+        match delta {
+            Delta::Text { index, delta } => self.more(index, &delta, |index, delta| Delta::Text { index, delta }),
+            Delta::Thinking { index, delta } => {
+                self.more(index, &delta, |index, delta| Delta::Thinking { index, delta })
+            }
+            Delta::ToolCall { index, delta } => {
+                self.more(index, &delta, |index, delta| Delta::ToolCall { index, delta })
+            }
+            Delta::TextEnd { index } => self.end(index, delta, |index, delta| Delta::Text { index, delta }),
+            Delta::ThinkingEnd { index } => self.end(index, delta, |index, delta| Delta::Thinking { index, delta }),
+            Delta::ToolCallEnd { index } => self.end(index, delta, |index, delta| Delta::ToolCall { index, delta }),
+            Delta::Done(mut answer) => {
+                self.redact(&mut answer.message);
+                vec![Delta::Done(answer)]
+            }
+            Delta::Start
+            | Delta::TextStart { .. }
+            | Delta::ThinkingStart { .. }
+            | Delta::ToolCallStart { .. }
+            | Delta::Usage(_) => vec![delta],
+        }
+    }
+
+    fn more(&mut self, index: usize, text: &str, step: impl Fn(usize, String) -> Delta) -> Vec<Delta> {
+        let hide = self.blocks.entry(index).or_insert_with(|| Hide::new(self.redactor.keys()));
+        // Nothing is cut within a character: keys begin at one.
+        let settled = String::from_utf8_lossy(&hide.push(text.as_bytes())).into_owned();
+        Some(settled).filter(|text| !text.is_empty()).map(|text| step(index, text)).into_iter().collect()
+    }
+
+    fn end(&mut self, index: usize, end: Delta, step: impl Fn(usize, String) -> Delta) -> Vec<Delta> {
+        let held = self.blocks.remove(&index).map(|mut hide| hide.finish()).unwrap_or_default();
+        let held = String::from_utf8_lossy(&held).into_owned();
+        let rest = Some(held).filter(|text| !text.is_empty()).map(|text| step(index, text));
+        rest.into_iter().chain([end]).collect()
+    }
+
+    fn redact(&self, message: &mut AssistantMessage) {
+        self.redactor.redact_blocks(&mut message.content);
+        // The rest: ids, names, errors. A message can always be written as JSON and read back.
+        let Ok(mut value) = serde_json::to_value(&*message) else { return };
+        if self.redactor.redact_value(&mut value)
+            && let Ok(redacted) = serde_json::from_value(value)
+        {
+            *message = redacted;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Block;
+    use crate::provider::{Answer, MASK, Model, Secret, Secrets};
+    use serde_json::json;
+
+    const KEY: &str = "sk-0123456789-0123456789";
+
+    /// A server that sent its key back as an answer had it in the session, and so in the requests to other servers.
+    #[test]
+    fn no_part_of_an_answer_contains_a_key() {
+        let mut redactor = AnswerRedactor::new(KeyRedactor(Secrets::new([Secret::new(KEY)])));
+        let (begin, rest) = KEY.split_at(7);
+        let mut shown = String::new();
+        for delta in [
+            Delta::TextStart { index: 0 },
+            Delta::Text { index: 0, delta: format!("it is {begin}") },
+            Delta::Text { index: 0, delta: format!("{rest}! or sk-0é") },
+            Delta::TextEnd { index: 0 },
+            Delta::ToolCall { index: 1, delta: format!("{{\"command\": \"echo {KEY}") },
+        ] {
+            for delta in redactor.push(delta) {
+                if let Delta::Text { delta, .. } | Delta::ToolCall { delta, .. } = delta {
+                    shown += &delta;
+                }
+            }
+        }
+        assert_eq!(shown, format!("it is {MASK}! or sk-0é{{\"command\": \"echo {MASK}"));
+        let thought = |thinking: &str| Block::Thinking {
+            thinking: thinking.to_owned(),
+            thinking_signature: Some("s".to_owned()),
+            redacted: None,
+        };
+        let mut message = Model::default().blank_answer(0);
+        message.content = vec![
+            thought(KEY),
+            thought("other"),
+            Block::ToolCall {
+                id: KEY.to_owned(),
+                name: "bash".to_owned(),
+                arguments: json!({"command": format!("echo {KEY}")}),
+                thought_signature: None,
+            },
+        ];
+        let done = redactor.push(Delta::Done(Box::new(Answer { message, failure: None })));
+        let [Delta::Done(answer)] = done.as_slice() else { panic!("{done:?}") };
+        let text = serde_json::to_string(&answer.message).unwrap();
+        assert!(!text.contains(KEY) && text.matches(MASK).count() == 3, "{text}");
+        assert_eq!(text.matches("thinkingSignature").count(), 1, "{text}");
+    }
+}
