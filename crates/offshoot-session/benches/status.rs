@@ -16,11 +16,12 @@ use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::facts::Totals;
 use offshoot_session::json::Json;
-use offshoot_session::outline::{Outline, OutlineSetup, Sums};
+use offshoot_session::outline::{Folds, Outline, OutlineSetup, Scope, Sums, TreeLayout};
 use offshoot_session::session::{Options, Session};
 use offshoot_session::stats::{branches, overview, totals};
 
 const SIZES: [u32; 2] = [20_000, 1_000_000];
+const LAYOUTS: [TreeLayout; 2] = [TreeLayout::Trunk, TreeLayout::Pi];
 
 fn main() {
     divan::main();
@@ -146,6 +147,20 @@ fn first_rows_of_the_whole(bencher: Bencher<'_, '_>, entries: u32) {
     bencher.with_inputs(|| again(folder.path())).bench_local_values(|session| {
         let outline = Outline::new(&session, session.leaf(), OutlineSetup::default()).expect("an outline");
         (screen(&session, &outline), session)
+    });
+}
+
+/// A branch is folded: the rows are laid out again.
+#[divan::bench(args = LAYOUTS, sample_count = 100)]
+fn fold(bencher: Bencher<'_, '_>, layout: TreeLayout) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = open(folder.path(), 100_000);
+    let setup = OutlineSetup { layout, ..OutlineSetup::default() };
+    let mut outline = Outline::new(&session, session.leaf(), setup).expect("an outline");
+    let folds = Folds::all_open();
+    bencher.bench_local(|| {
+        outline.arrange(session.tree(), Scope { folds: Some(&folds), ..Scope::default() });
+        outline.len()
     });
 }
 
